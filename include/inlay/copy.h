@@ -1,0 +1,21 @@
+// Moving tensors between layouts. Views in, nothing out: no allocation, no synchronisation; the launch goes to `stream`
+// of the current device. Safe to call from many threads; the result is bitwise the source, every time.
+#pragma once
+#include <inlay/tensor.h>
+
+#include <string>
+
+namespace inlay {
+
+// dst(..., j, i) = src(..., i, j): dst has the source's shape with the last two modes exchanged.
+// Rank 2, or 3 for a batch. Elements of 1, 2, 4, 8 or 16 bytes; row-major views of any pitch (the last mode contiguous);
+// bases are multiples of the element size; extents may be 0 and 1.
+// Throws Error, before anything is launched, for: different shapes or element sizes, unsupported element sizes, null
+// pointers with elements, misaligned bases, overlapping views, pointers that the current device does not own, and
+// strides that no variant handles.
+void transpose(Tensor const& dst, Tensor const& src, cudaStream_t stream = nullptr);
+
+// What transpose() would do with these views on the current device, and why: a text for people. Launches nothing.
+std::string explain_transpose(Tensor const& dst, Tensor const& src);
+
+}  // namespace inlay

@@ -1,0 +1,29 @@
+// Errors are sentences with the offending values, thrown before anything is launched.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <source_location>
+#include <stdexcept>
+#include <string>
+
+namespace inlay {
+
+// The one exception type of the library. what() is a sentence for the user.
+struct Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// Throws Error(sentence) unless `ok`. Where building the sentence costs, test first and throw directly.
+inline void require(bool ok, char const* sentence) {
+  if (!ok) throw Error(sentence);
+}
+inline void require(bool ok, std::string const& sentence) { require(ok, sentence.c_str()); }
+
+// Throws Error when a CUDA runtime call failed: its own words, and where it was called.
+inline void check(cudaError_t status, std::source_location at = std::source_location::current()) {
+  if (status == cudaSuccess) return;
+  throw Error(std::string("CUDA: ") + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ", at " +
+              at.file_name() + ":" + std::to_string(at.line()) + ")");
+}
+
+}  // namespace inlay

@@ -1,0 +1,4 @@
+#pragma once
+#define INLAY_VERSION_MAJOR 0
+#define INLAY_VERSION_MINOR 1
+#define INLAY_VERSION_PATCH 0

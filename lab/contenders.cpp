@@ -1,0 +1,112 @@
+#include "contenders.h"
+
+#include <fmt/format.h>
+#include <inlay/copy.h>
+
+#include <algorithm>
+
+#include "variants.h"
+#ifdef INLAY_CUBLAS
+#include "baselines/cublas.h"
+#endif
+
+namespace inlay::lab {
+namespace {
+
+// As many bytes as the case moves, as one row: rounded up to whole 16-byte vectors.
+Case contiguous(Case const& c) {
+  std::int64_t const vector = 16 / c.elem_bytes;
+  return {1, (c.elements() + vector - 1) / vector * vector, 1, c.elem_bytes, 0};
+}
+
+SourceOrder copied(Case const& c) { return {c.cols, c.rows, 1, c.source_pitch(), c.rows * c.source_pitch()}; }
+SourceOrder transposed(Case const& c) { return {c.rows, c.cols, c.source_pitch(), 1, c.rows * c.source_pitch()}; }
+
+Contender memcpy_contender(Case const& flat) {
+  auto const bytes = std::size_t(flat.elements() * flat.elem_bytes);
+  return {kMemcpy, flat.elem_bytes, flat.elements(), copied(flat),
+          [bytes](void* dst, void const* src, cudaStream_t stream) {
+            check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, stream));
+          }};
+}
+
+Contender public_contender(Case const& c) {
+  return {kPublic, c.elem_bytes, c.elements(), transposed(c), [c](void* dst, void const* src, cudaStream_t stream) {
+            transpose(transposed_view(c, dst), source_view(c, src), stream);
+          }};
+}
+
+// The names a table can have besides the copy limit's, in its order.
+std::vector<std::string> row_names(bool transposes) {
+  std::vector<std::string> names;
+  for (auto const& name : variant_names())
+    if (name != kVectorCopy && (is_copy(name) || transposes)) names.push_back(name);
+  std::stable_partition(names.begin(), names.end(), is_copy);
+  if (!transposes) return names;
+  names.emplace_back(kPublic);
+#ifdef INLAY_CUBLAS
+  names.emplace_back(kGeam);
+#endif
+  return names;
+}
+
+Contender named(std::string const& name, Case const& c) {
+  if (name == kPublic) return public_contender(c);
+#ifdef INLAY_CUBLAS
+  if (name == kGeam) {
+    auto const launch = geam(c);
+    return {kGeam, c.elem_bytes, c.elements(), transposed(c), launch};
+  }
+#endif
+  return variant_contender(variant_named(name), is_copy(name) ? contiguous(c) : c);
+}
+
+}  // namespace
+
+Contender variant_contender(Entry<Move> const& entry, Case const& c) {
+  bool const copies = is_copy(entry.info().name);
+  return {entry.info().name, c.elem_bytes, c.elements(), copies ? copied(c) : transposed(c),
+          [&entry, c, copies](void* dst, void const* src, cudaStream_t stream) {
+            Move const move = copies ? copy_move(c, dst, src) : transpose_move(c, dst, src);
+            if (Reason const reason = entry.info().rejects(move, current_device())) throw Rejection(reason.sentence());
+            entry.variant->run(move, current_device(), nullptr, stream);
+          }};
+}
+
+std::vector<Contender> copy_limit(Case const& c) {
+  Case const flat = contiguous(c);
+  return {memcpy_contender(flat), variant_contender(variant_named(kVectorCopy), flat)};
+}
+
+std::vector<Contender> table_rows(Case const& c, bool transposes, std::vector<std::string> const& typed) {
+  auto rows = copy_limit(c);
+  auto const names = row_names(transposes);
+  auto known = names;
+  for (Contender const& always : rows) known.push_back(always.name);
+  std::vector<std::string> wanted;
+  for (auto const& name : typed) wanted.push_back(resolve(name, known));
+  for (auto const& name : names)
+    if (typed.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end()) rows.push_back(named(name, c));
+  return rows;
+}
+
+std::string verdict(Contender const& contender, void* dst, void const* src, cudaStream_t stream) {
+  auto const bytes = std::size_t(contender.elements * contender.elem_bytes);
+  check(cudaMemsetAsync(dst, kPoison, bytes, stream));
+  try {
+    contender.launch(dst, src, stream);
+  } catch (Rejection const& reason) {
+    return fmt::format("rejected: {}", reason.what());
+  } catch (Error const& error) {
+    (void)cudaGetLastError();  // a launch that was refused leaves it behind for the next one who asks
+    return fmt::format("FAILED: {}", error.what());
+  }
+  if (cudaError_t const status = cudaStreamSynchronize(stream); status != cudaSuccess)
+    throw Error(fmt::format("{} broke the GPU's context: {}", contender.name, cudaGetErrorString(status)));
+  Wrong const wrong = count_wrong(dst, contender.elem_bytes, contender.elements, contender.order, stream);
+  if (wrong.count == 0) return "ok";
+  return fmt::format("FAILED: {} of {} elements are wrong, the first is out[{}]", wrong.count, contender.elements,
+                     wrong.first);
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,51 @@
+// What takes part in a measurement: variants, the public function, and others' work on the same bytes.
+#pragma once
+#include <inlay/error.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "cases.h"
+#include "device_data.h"
+#include "replay/registry.h"
+
+namespace inlay::lab {
+
+// Thrown by a launch: the contender does not take this case, and says why.
+struct Rejection : Error {
+  using Error::Error;
+};
+
+// A launch only enqueues, so that it can be captured into a graph.
+using Launch = std::function<void(void* dst, void const* src, cudaStream_t)>;
+
+struct Contender {
+  std::string name;
+  int elem_bytes;
+  std::int64_t elements;  // of the destination, which is contiguous
+  SourceOrder order;      // which source element belongs where
+  Launch launch;
+
+  double bytes() const { return 2. * double(elements) * elem_bytes; }  // read plus written
+};
+
+inline constexpr char const* kMemcpy = "cudaMemcpyAsync";
+inline constexpr char const* kVectorCopy = "copy_03_vector";
+inline constexpr char const* kGeam = "cublas_geam";
+inline constexpr char const* kPublic = "transpose";
+
+// A variant on the case as it is: pitch and batch included.
+Contender variant_contender(Entry<Move> const& entry, Case const& c);
+
+// The faster of these two is the copy limit: as many bytes as the case moves, contiguous, a multiple of 16.
+std::vector<Contender> copy_limit(Case const& c);
+
+// The rows of a table: the copy limit's, then those of `typed` (none: all) in their order: copies of as many contiguous
+// bytes, transposes if `transposes`, the public function, baselines.
+std::vector<Contender> table_rows(Case const& c, bool transposes, std::vector<std::string> const& typed);
+
+// Poisons dst, launches, checks every element: "ok", "rejected: ...", "FAILED: ...". Throws Error when the GPU fails.
+std::string verdict(Contender const& contender, void* dst, void const* src, cudaStream_t stream);
+
+}  // namespace inlay::lab

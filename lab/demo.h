@@ -1,0 +1,9 @@
+// `inlay demo`: the ladder on one screen.
+#pragma once
+#include <string>
+
+namespace inlay::lab {
+
+std::string demo_screen();
+
+}  // namespace inlay::lab

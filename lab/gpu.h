@@ -1,0 +1,27 @@
+// All that the rest of the lab asks of a GPU. A build without nvcc links no_gpu.cpp, where there is never one.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "bench.h"
+#include "cases.h"
+#include "replay/registry.h"
+
+namespace inlay::lab {
+
+// Empty: there is one. Else why there is none, in words that follow "there is no GPU to use: ".
+std::string why_no_gpu();
+
+// The current GPU, or the H200 of the device table.
+Device gpu_or_table();
+
+// The facts of the GPU and its copy limit, on stdout.
+void print_gpu_info();
+
+// "ok", "rejected: ...", "FAILED: ...".
+std::string check_on_gpu(Entry<Move> const& entry, Case const& c);
+
+// `inlay bench`: a table per case on stdout, and the file if one is asked for. False when a verdict is FAILED.
+bool bench(BenchOptions const& options);
+
+}  // namespace inlay::lab

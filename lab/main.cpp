@@ -1,0 +1,150 @@
+// The command `inlay`: what can be asked, and who answers. Exit codes: 0 well, 1 something is wrong, 2 asked wrongly.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+#include "demo.h"
+#include "gpu.h"
+#include "plan/plan.h"
+#include "readme.h"
+#include "usage_error.h"
+#include "variants.h"
+#include "verify.h"
+
+namespace inlay::lab {
+namespace {
+
+void add_shape(CLI::App& command, Case& c) {
+  command.add_option("--rows", c.rows, "rows of the source")->capture_default_str();
+  command.add_option("--cols", c.cols, "columns of the source")->capture_default_str();
+  command.add_option("--batch", c.batch, "how many matrices")->capture_default_str();
+  command.add_option("--pitch", c.pitch, "elements from one row of the source to the next (default: cols)");
+}
+
+void add_list(CLI::App& app) {
+  auto* const command = app.add_subcommand("list", "every variant: its name, its idea, where it comes from");
+  auto const json = std::make_shared<bool>(false);
+  command->add_flag("--json", *json, "as JSON");
+  command->callback([json] { list_variants(*json); });
+}
+
+void add_info(CLI::App& app) {
+  app.add_subcommand("info", "the GPU, and how fast it copies")->callback([] {
+    auto const why = why_no_gpu();
+    if (why.empty())
+      print_gpu_info();
+    else
+      fmt::print("There is no GPU to use here ({}). list, verify, demo and why work without one.\n", why);
+  });
+}
+
+void add_verify(CLI::App& app, int& status) {
+  auto* const command = app.add_subcommand("verify", "run variants and compare every element; replayed without a GPU");
+  auto const options = std::make_shared<VerifyOptions>();
+  command->add_option("variants", options->variants, "names or their beginnings (default: all)");
+  add_shape(*command, options->shape);
+  command->add_option("--elem", options->elem_bytes, "bytes of an element; may be repeated")
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  command->add_flag("--cpu", options->cpu, "replay on the CPU although there is a GPU");
+  command->callback([options, &status] { status = verify(*options) ? 0 : 1; });
+}
+
+void add_bench(CLI::App& app, int& status, std::string const& typed) {
+  auto* const command = app.add_subcommand("bench", "verify, then measure against the copy limit; needs a GPU");
+  auto const options = std::make_shared<BenchOptions>();
+  auto const shape = std::make_shared<Case>();
+  auto const cases = std::make_shared<std::string>();
+  options->command = typed;
+  command->add_option("what", options->what, "transpose, or copy")
+      ->required()
+      ->check(CLI::IsMember({"transpose", "copy"}));
+  add_shape(*command, *shape);
+  command->add_option("--elem", shape->elem_bytes, "bytes of an element")->capture_default_str();
+  command->add_option("--cases", *cases, "several: ROWSxCOLS:ELEM,ROWSxCOLS:ELEM,...");
+  command->add_option("--variants", options->variants, "names or their beginnings (default: all)");
+  command->add_option("--samples", options->samples, "rounds, at least 15")->capture_default_str();
+  command->add_option("--json", options->json, "the file to write; rows of the same device are added or replaced");
+  command->callback([options, shape, cases, &status] {
+    validate(*shape);
+    options->cases = cases->empty() ? std::vector{*shape} : parse_cases(*cases, *shape);
+    status = bench(*options) ? 0 : 1;
+  });
+}
+
+void add_demo(CLI::App& app, int& status) {
+  app.add_subcommand("demo", "the ladder of transposes on one screen; with a GPU, measured too")->callback([&status] {
+    fmt::print("{}", demo_screen());
+    if (!why_no_gpu().empty()) return;
+    BenchOptions options;
+    options.cases = {{8192, 8192, 1, 4, 0}};
+    std::fflush(stdout);
+    fmt::print("\n");
+    status = bench(options) ? 0 : 1;
+  });
+}
+
+void add_why(CLI::App& app) {
+  auto* const command = app.add_subcommand("why", "which variant answers a problem, and why");
+  auto const shape = std::make_shared<Case>();
+  auto const what = std::make_shared<std::string>();
+  command->add_option("what", *what, "transpose")->required()->check(CLI::IsMember({"transpose"}));
+  add_shape(*command, *shape);
+  command->add_option("--elem", shape->elem_bytes, "bytes of an element")->capture_default_str();
+  command->callback([shape] {
+    validate(*shape);
+    // Nothing is touched: any two aligned addresses that are far enough apart.
+    auto const at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t(1) << bit); };
+    fmt::print("{}", plan_move(transpose_move(*shape, at(62), at(40)), gpu_or_table()).why());
+    if (auto const why = why_no_gpu(); !why.empty()) fmt::print("(planned for the device table's H200: {})\n", why);
+  });
+}
+
+void add_readme(CLI::App& app, int& status) {
+  auto* const command = app.add_subcommand("readme", "rewrite the tables of a Markdown file from the recorded results");
+  auto const file = std::make_shared<std::string>();
+  auto const check = std::make_shared<bool>(false);
+  command->add_option("file", *file, "the file, with markers such as <!-- table:h200-32768-4 -->")->required();
+  command->add_flag("--check", *check, "write nothing; exit with 1 if the file would change");
+  command->callback([file, check, &status] {
+    bool const current = update_readme(*file, *check);
+    fmt::print("{}: {}\n", *file, current ? "up to date" : *check ? "would change" : "rewritten");
+    status = current || !*check ? 0 : 1;
+  });
+}
+
+int run(int argc, char** argv) {
+  std::string typed = "inlay";
+  for (int i = 1; i < argc; ++i) typed += std::string(" ") + argv[i];
+  int status = 0;
+  CLI::App app("Matrix transposes for CUDA, from naive to as fast as a copy: replayed, verified, measured, explained.",
+               "inlay");
+  app.require_subcommand(1);
+  add_demo(app, status);
+  add_list(app);
+  add_info(app);
+  add_verify(app, status);
+  add_bench(app, status, typed);
+  add_why(app);
+  add_readme(app, status);
+  try {
+    app.parse(argc, argv);
+    return status;
+  } catch (CLI::Success const& help) {
+    return app.exit(help);
+  } catch (CLI::ParseError const& e) {
+    fmt::print(stderr, "inlay: {} (see inlay --help)\n", e.what());
+  } catch (UsageError const& e) {
+    fmt::print(stderr, "inlay: {}\n", e.what());
+  } catch (std::exception const& e) {
+    fmt::print(stderr, "inlay: {}\n", e.what());
+    return 1;
+  }
+  return 2;
+}
+
+}  // namespace
+}  // namespace inlay::lab
+
+int main(int argc, char** argv) { return inlay::lab::run(argc, argv); }

@@ -1,0 +1,148 @@
+#include "results.h"
+
+#include <fmt/format.h>
+#include <inlay/error.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+namespace inlay::lab {
+namespace {
+
+using Json = nlohmann::ordered_json;  // fields stay in the order they are written in
+
+std::optional<Json> parse(std::filesystem::path const& file) {
+  std::ifstream in(file);
+  if (!in) return std::nullopt;
+  try {
+    return Json::parse(in);
+  } catch (Json::exception const& e) {
+    throw Error(fmt::format("{} is no JSON: {}", file.string(), e.what()));
+  }
+}
+
+Case parse_case(Json const& row) {
+  Case c;
+  std::string const name = row.at("case");
+  auto const x = name.find('x');
+  c.rows = std::stoll(name), c.cols = std::stoll(name.substr(x + 1));
+  c.elem_bytes = row.at("elem_bytes");
+  c.batch = row.value("batch", std::int64_t(1));
+  std::int64_t const pitch = row.value("pitch_src", std::int64_t(0)) / c.elem_bytes;
+  c.pitch = pitch == c.cols ? 0 : pitch;
+  return c;
+}
+
+Json optional_number(std::optional<double> x) { return x ? Json(*x) : Json(); }
+
+std::optional<double> optional_number(Json const& row, char const* key) {
+  auto const at = row.find(key);
+  return at == row.end() || at->is_null() ? std::nullopt : std::optional(at->get<double>());
+}
+
+Json to_json(Row const& r) {
+  Case const& c = r.measured;
+  return {{"suite", "2d"},
+          {"case", c.name()},
+          {"batch", c.batch},
+          {"pitch_src", c.source_pitch() * c.elem_bytes},
+          {"pitch_dst", c.rows * c.elem_bytes},
+          {"base_src", 0},
+          {"base_dst", 0},
+          {"variant", r.variant},
+          {"elem_bytes", c.elem_bytes},
+          {"verdict", r.verdict},
+          {"ms_median", optional_number(r.ms_median)},
+          {"ms_iqr", optional_number(r.ms_iqr)},
+          {"gbps", optional_number(r.gbps)},
+          {"of_copy", optional_number(r.of_copy)},
+          {"of_peak", optional_number(r.of_peak)}};
+}
+
+Row parse_row(Json const& j) {
+  return {parse_case(j),
+          j.at("variant"),
+          j.at("verdict"),
+          optional_number(j, "ms_median"),
+          optional_number(j, "ms_iqr"),
+          optional_number(j, "gbps"),
+          optional_number(j, "of_copy"),
+          optional_number(j, "of_peak")};
+}
+
+bool same_case(Case const& a, Case const& b) {
+  return a.rows == b.rows && a.cols == b.cols && a.batch == b.batch && a.elem_bytes == b.elem_bytes &&
+         a.source_pitch() == b.source_pitch();
+}
+
+}  // namespace
+
+std::filesystem::path results_dir() { return INLAY_RESULTS_DIR; }
+
+void Results::merge(Results const& newer) {
+  clock_mhz = newer.clock_mhz, date = newer.date, command = newer.command;
+  for (Row const& row : newer.rows) {
+    auto const old = std::find_if(rows.begin(), rows.end(), [&](Row const& r) {
+      return r.variant == row.variant && same_case(r.measured, row.measured);
+    });
+    if (old == rows.end())
+      rows.push_back(row);
+    else
+      *old = row;
+  }
+}
+
+Row const* Results::find(Case const& c, std::string const& variant) const {
+  for (Row const& row : rows)
+    if (row.variant == variant && same_case(row.measured, c)) return &row;
+  return nullptr;
+}
+
+std::optional<Results> load_results(std::filesystem::path const& file) {
+  auto const json = parse(file);
+  if (!json) return std::nullopt;
+  try {
+    Results r{json->at("device"), json->at("clock_mhz"), json->at("date"), json->at("command"), {}};
+    for (Json const& row : json->at("rows")) r.rows.push_back(parse_row(row));
+    return r;
+  } catch (std::exception const& e) {
+    throw Error(fmt::format("{} is no results file: {}", file.string(), e.what()));
+  }
+}
+
+void save_results(Results const& results, std::filesystem::path const& file) {
+  auto rows = Json::array();
+  for (Row const& row : results.rows) rows.push_back(to_json(row));
+  Json const json = {{"device", results.device},
+                     {"clock_mhz", results.clock_mhz},
+                     {"date", results.date},
+                     {"command", results.command},
+                     {"rows", rows}};
+  std::ofstream out(file);
+  out << json.dump(1) << '\n';
+  if (!out.flush()) throw Error(fmt::format("{} cannot be written", file.string()));
+}
+
+std::string Published::sentence() const {
+  bool const same_size = measured.rows == 32768 && measured.cols == 32768;
+  return fmt::format("{} {} ({}{})", device, ms ? fmt::format("{:.3f} ms", *ms) : fmt::format("{:.1f} GB/s", gbps),
+                     source, same_size ? "" : fmt::format(", {}", measured.name()));
+}
+
+std::vector<Published> load_published() {
+  auto const file = results_dir() / "published.json";
+  auto const json = parse(file);
+  if (!json) return {};
+  std::vector<Published> all;
+  try {
+    for (Json const& j : *json)
+      all.push_back({j.at("source"), j.at("device"), j.at("variant"), j.at("name"), parse_case(j),
+                     optional_number(j, "ms"), j.at("gbps")});
+  } catch (std::exception const& e) {
+    throw Error(fmt::format("{} is no list of published figures: {}", file.string(), e.what()));
+  }
+  return all;
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,90 @@
+#include "variants.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "usage_error.h"
+
+namespace inlay::lab {
+namespace {
+
+// Levenshtein's distance, one row of the table at a time.
+std::size_t edit_distance(std::string const& a, std::string const& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t(0));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      std::size_t const replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+// A number typed without its leading zero is the likeliest slip: transpose_6 means transpose_06_..., not transpose_01.
+std::string with_two_digits(std::string s) {
+  auto const digit = [](char c) { return c >= '0' && c <= '9'; };
+  auto const at = s.find('_');
+  if (at != s.npos && at + 1 < s.size() && digit(s[at + 1]) && (at + 2 == s.size() || !digit(s[at + 2])))
+    s.insert(at + 1, "0");
+  return s;
+}
+
+}  // namespace
+
+std::string resolve(std::string const& typed, std::vector<std::string> const& known) {
+  if (std::find(known.begin(), known.end(), typed) != known.end()) return typed;
+  std::vector<std::string> begins;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(begins),
+               [&](std::string const& name) { return !typed.empty() && name.starts_with(typed); });
+  if (begins.size() == 1) return begins.front();
+  if (begins.size() > 1)
+    throw UsageError(fmt::format("'{}' begins {} names: say {} or {}", typed, begins.size(), begins[0], begins[1]));
+
+  std::string const wanted = with_two_digits(typed);
+  // Against a name's beginning too, so that a short slip is not drawn to the shortest name.
+  auto const distance = [&](std::string const& name) {
+    return std::min(edit_distance(wanted, name), edit_distance(wanted, name.substr(0, wanted.size())));
+  };
+  auto const nearest = std::min_element(known.begin(), known.end(),
+                                        [&](auto const& a, auto const& b) { return distance(a) < distance(b); });
+  throw UsageError(fmt::format("there is no variant '{}'; did you mean '{}'?", typed, *nearest));
+}
+
+std::vector<std::string> variant_names() {
+  std::vector<std::string> names;
+  for (auto const& entry : move_variants()) names.emplace_back(entry.info().name);
+  return names;
+}
+
+Entry<Move> const& variant_named(std::string const& name) {
+  for (auto const& entry : move_variants())
+    if (name == entry.info().name) return entry;
+  throw UsageError(fmt::format("there is no variant '{}'", name));
+}
+
+std::vector<Entry<Move> const*> select_variants(std::vector<std::string> const& typed) {
+  auto const known = variant_names();
+  std::vector<Entry<Move> const*> chosen;
+  for (auto const& name : typed.empty() ? known : typed) chosen.push_back(&variant_named(resolve(name, known)));
+  return chosen;
+}
+
+void list_variants(bool json) {
+  auto rows = nlohmann::ordered_json::array();
+  for (auto const& entry : move_variants()) {
+    Info<Move> const& info = entry.info();
+    if (json)
+      rows.push_back({{"name", info.name}, {"idea", info.idea}, {"source", info.source}});
+    else
+      fmt::print("{}\n  {}\n  [{}]\n", info.name, info.idea, info.source);
+  }
+  if (json) fmt::print("{}\n", rows.dump(2));
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,52 @@
+// What a kernel body may touch. Bodies are templates over a Block, which speaks the vocabulary of cooperative groups:
+//
+//   thread_rank()  group_index()                 who am I (grids are one-dimensional)
+//   sync()                                       all threads of the block
+//   cp_async_fence()  cp_async_wait(Int<N>{})    commit a group of cp.async; wait until at most N groups are in flight
+//   Mbarrier: init, arrive_and_expect_tx, wait   an 8-byte barrier in shared memory; fence_barrier_init()
+//   tma_load, tma_store, tma_store_commit, tma_store_wait(Int<N>{}), fence_async()
+//
+// On the GPU each is the plain instruction (device_block.h); on the CPU the replay's (replay/host_block.h).
+#pragma once
+#include <cstdint>
+#include <cute/tensor.hpp>
+
+#include "block/tensor_map.h"
+
+namespace inlay {
+
+// The instruction on the GPU, its recording double on the CPU.
+template <class Block, class Op>
+using On = typename Block::template op<Op>;
+
+template <class Op>
+inline constexpr bool is_cp_async = false;
+template <class... A>
+inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEALWAYS<A...>> = true;
+template <class... A>
+inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEGLOBAL<A...>> = true;
+
+// The carrier of an element of E bytes: movement knows sizes, not types.
+template <int E>
+struct BytesOf;
+template <> struct BytesOf<1> { using type = std::uint8_t; };
+template <> struct BytesOf<2> { using type = std::uint16_t; };
+template <> struct BytesOf<4> { using type = std::uint32_t; };
+template <> struct BytesOf<8> { using type = std::uint64_t; };
+template <> struct BytesOf<16> { using type = cute::uint128_t; };
+template <int E>
+using Bytes = typename BytesOf<E>::type;
+
+// Calls f(Bytes<E>{}) for the element size of a move.
+template <class F>
+void with_element(int elem_bytes, F f) {
+  switch (elem_bytes) {
+    case 1: return f(Bytes<1>{});
+    case 2: return f(Bytes<2>{});
+    case 4: return f(Bytes<4>{});
+    case 8: return f(Bytes<8>{});
+    case 16: return f(Bytes<16>{});
+  }
+}
+
+}  // namespace inlay

@@ -1,0 +1,45 @@
+#include "block/tensor_map.h"
+
+#include <inlay/error.h>
+
+#include <string>
+
+namespace inlay {
+namespace {
+
+auto encoder() {
+  void* f = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault, &found));
+  require(found == cudaDriverEntryPointSuccess, "the driver has no cuTensorMapEncodeTiled: TMA cannot be used");
+  return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(f);
+}
+
+CUtensorMapDataType type_of(int elem_bytes) {
+  return elem_bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+         : elem_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+         : elem_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
+                           : CU_TENSOR_MAP_DATA_TYPE_UINT64;
+}
+
+}  // namespace
+
+CUtensorMap DriverEncoder::operator()(TmaTensor const& t) const {
+  static auto const encode = encoder();
+  cuuint64_t extent[3], stride[2];
+  cuuint32_t box[3], step[3] = {1, 1, 1};
+  for (int k = 0; k < 3; ++k) extent[k] = cuuint64_t(t.extent[k]), box[k] = cuuint32_t(t.box[k]);
+  for (int k = 0; k < 2; ++k) stride[k] = cuuint64_t(t.stride[k]);
+  CUtensorMap map;
+  CUresult const status =
+      encode(&map, type_of(t.elem_bytes), 3, const_cast<void*>(t.base), extent, stride, box, step,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (status != CUDA_SUCCESS)
+    throw Error("the driver refused a TMA descriptor for a tensor of " + std::to_string(t.extent[0]) + " x " +
+                std::to_string(t.extent[1]) + " x " + std::to_string(t.extent[2]) + " elements (CUresult " +
+                std::to_string(int(status)) + ")");
+  return map;
+}
+
+}  // namespace inlay

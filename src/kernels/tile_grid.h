@@ -1,0 +1,103 @@
+// What every tile kernel shares: the parameters of a batch of matrices, and which tile a block has.
+#pragma once
+#include "block/block.h"
+#include "plan/traffic.h"
+#include "plan/variant.h"
+
+namespace inlay::kernels {
+using namespace cute;
+using cute::Tensor;  // here it is CuTe's, not the public view
+
+enum class Writes { copy, transpose };
+
+// in (M,N,L):(ld_in,1,batch_in). out in the input's coordinates: (ld_out,1,batch_out) or, transposed, (1,ld_out,batch_out).
+// Consecutive blocks write consecutive memory: the mode that is contiguous in `out` runs fastest.
+template <class T, class Tile, Writes writes>
+struct TileGrid {
+  T const* in;
+  T* out;
+  int64_t M, N, ld_in, ld_out, batch_in, batch_out;
+  uint32_t tiles_m, tiles_n, batch;
+
+  static constexpr int BLK_M = size<0>(Tile{}), BLK_N = size<1>(Tile{});
+  static constexpr bool transposes = writes == Writes::transpose;
+
+  static std::optional<Matrices> matrices(Move const& move) { return transposes ? as_transpose(move) : as_copy(move); }
+
+  static TileGrid make(Matrices const& x) {
+    return {static_cast<T const*>(x.in), static_cast<T*>(x.out), x.M, x.N, x.ld_in, x.ld_out, x.batch_in, x.batch_out,
+            uint32_t(ceil_div(x.M, int64_t(BLK_M))), uint32_t(ceil_div(x.N, int64_t(BLK_N))), uint32_t(x.L)};
+  }
+  int64_t blocks() const { return int64_t(tiles_m) * tiles_n * batch; }
+
+  // The tile of one block: its first elements, and how much of it lies inside the matrix.
+  struct Here {
+    T const* in;
+    T* out;
+    int64_t m, n;  // coordinates of the first element
+    int l;
+    int rows, cols;
+    CUTE_HOST_DEVICE bool full() const { return rows == BLK_M && cols == BLK_N; }
+  };
+  CUTE_HOST_DEVICE Here tile(uint32_t block) const {
+    uint32_t const fast = transposes ? tiles_m : tiles_n, slow = transposes ? tiles_n : tiles_m;
+    uint32_t const f = block % fast, rest = block / fast, s = rest % slow, l = rest / slow;
+    int64_t const m = int64_t(transposes ? f : s) * BLK_M, n = int64_t(transposes ? s : f) * BLK_N;
+    return {in + (l * batch_in + m * ld_in + n),
+            out + (l * batch_out + (transposes ? n * ld_out + m : m * ld_out + n)),
+            m, n, int(l), int(M - m < BLK_M ? M - m : BLK_M), int(N - n < BLK_N ? N - n : BLK_N)};
+  }
+  CUTE_HOST_DEVICE auto out_stride() const {
+    if constexpr (transposes) return make_stride(_1{}, ld_out);
+    else return make_stride(ld_out, _1{});
+  }
+
+  static Reason rejects(Move const& move) {
+    if (!matrices(move))
+      return {transposes ? "the move is no batch of transposes between row-major matrices"
+                         : "the move is no batch of row-major matrix copies"};
+    auto const x = *matrices(move);
+    auto const m = ceil_div(x.M, int64_t(BLK_M)), n = ceil_div(x.N, int64_t(BLK_N));
+    if (__int128(m) * n * x.L > INT32_MAX)
+      return {"{} x {} tiles in {} matrices are more blocks than a grid holds", {m, n, x.L}};
+    return {};
+  }
+};
+
+// A vector variant's demand on one operand: its base and its strides are multiples of 16 bytes.
+inline Reason rejects_unaligned(char const* base_sentence, char const* stride_sentence, void const* base, int64_t ld,
+                                int64_t batch_stride, int elem_bytes) {
+  if (auto const a = reinterpret_cast<uintptr_t>(base) % 16) return {base_sentence, {int64_t(a)}};
+  for (int64_t s : {ld * elem_bytes, batch_stride * elem_bytes})
+    if (s % 16) return {stride_sentence, {s}};
+  return {};
+}
+inline Reason rejects_unaligned_input(Matrices const& x, int elem_bytes) {
+  if (x.N * elem_bytes % 16)
+    return {"rows of {} bytes are no whole number of 16-byte vectors", {x.N * elem_bytes}};
+  return rejects_unaligned("the source begins {} bytes past a multiple of 16",
+                           "the source has a stride of {} bytes, no multiple of 16", x.in, x.M > 1 ? x.ld_in : 0,
+                           x.L > 1 ? x.batch_in : 0, elem_bytes);
+}
+inline Reason rejects_unaligned_output(Matrices const& x, int64_t rows, int elem_bytes) {
+  return rejects_unaligned("the destination begins {} bytes past a multiple of 16",
+                           "the destination has a stride of {} bytes, no multiple of 16", x.out,
+                           rows > 1 ? x.ld_out : 0, x.L > 1 ? x.batch_out : 0, elem_bytes);
+}
+
+// The facts of a family's kernel for the element size of a move: Kernel<T>::rejects and Kernel<T>::cost.
+template <template <class> class Kernel>
+Reason rejects(Move const& move, Device const& device) {
+  if (move.elements() == 0) return {};
+  Reason reason;
+  with_element(move.elem_bytes, [&](auto e) { reason = Kernel<decltype(e)>::rejects(move, device); });
+  return reason;
+}
+template <template <class> class Kernel>
+Cost cost(Move const& move, Device const&) {
+  Cost c;
+  if (move.elements()) with_element(move.elem_bytes, [&](auto e) { c = Kernel<decltype(e)>::cost(move); });
+  return c;
+}
+
+}  // namespace inlay::kernels

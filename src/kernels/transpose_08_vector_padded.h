@@ -1,0 +1,22 @@
+// Vectors must stay aligned, so a row is padded by 16 bytes: only every eighth row falls into the same banks.
+#pragma once
+#include "kernels/smem_tile.h"
+
+namespace inlay::kernels::transpose_08_vector_padded {
+
+template <class T>
+struct Step : SmemStep<T> {
+  using Tile       = TileFor<T>;                                                         // (BLK_M,BLK_N)
+  using SmemLayout = PaddedRows<Tile, Int<16 / sizeof(T)>>;                              // (BLK_M,BLK_N):(BLK_N+V,1)
+  using Load       = UniversalCopy<uint128_t>;
+  static constexpr int vector = 16 / sizeof(T);
+  static constexpr int read_apart = 8;
+};
+template <class T>
+using Kernel = SmemTile<T, Step<T>>;
+
+inline constexpr Info<Move> info = {
+    "transpose_08_vector_padded", "A compromise: padding that keeps 16-byte vectors aligned leaves rows r and r+8 of a column in one bank.",
+    "Lei Mao: vectorized, padded", rejects<Kernel>, cost<Kernel>, no_workspace};
+
+}  // namespace inlay::kernels::transpose_08_vector_padded

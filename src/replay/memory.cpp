@@ -1,0 +1,61 @@
+#include "replay/memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace inlay::replay {
+namespace {
+void unmap(Region& r) {
+  munmap(r.seen, r.mapped);
+  munmap(r.real, r.mapped);
+}
+}  // namespace
+
+Operand const& Region::operand(std::size_t offset) const {
+  for (Operand const& o : operands)
+    if (offset - o.offset < o.bytes) return o;
+  return operands.front();
+}
+
+Memory::~Memory() {
+  for (Region& r : regions_) unmap(r);
+}
+
+Region& Memory::map(Space space, std::size_t bytes, std::vector<Operand> operands) {
+  Region r{};
+  r.space = space, r.bytes = bytes;
+  r.mapped = (bytes + 4095) / 4096 * 4096 + 4096;
+  r.operands = std::move(operands);
+  int const fd = memfd_create("inlay-replay", 0);
+  if (fd < 0 || ftruncate(fd, off_t(r.mapped)) != 0) throw std::runtime_error("replay: no memory for a buffer");
+  void* const real = mmap(nullptr, r.mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  void* const seen = mmap(nullptr, r.mapped, PROT_NONE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (real == MAP_FAILED || seen == MAP_FAILED) throw std::runtime_error("replay: no address space for a buffer");
+  r.real = static_cast<char*>(real), r.seen = static_cast<char*>(seen);
+  return regions_.emplace_back(std::move(r));
+}
+
+Region* Memory::find(std::uint64_t address) {
+  for (Region& r : regions_)
+    if (r.contains(address)) return &r;
+  return nullptr;
+}
+
+void Memory::unmap_shared() {
+  auto const shared = [](Region const& r) { return r.space == Space::shared; };
+  for (Region& r : regions_)
+    if (shared(r)) unmap(r);
+  regions_.erase(std::remove_if(regions_.begin(), regions_.end(), shared), regions_.end());
+}
+
+char* Memory::real(void const* seen) {
+  Region* r = find(reinterpret_cast<std::uint64_t>(seen));
+  if (!r) throw std::runtime_error("replay: an address that belongs to no buffer");
+  return r->real + (static_cast<char const*>(seen) - r->seen);
+}
+
+}  // namespace inlay::replay

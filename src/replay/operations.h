@@ -1,0 +1,88 @@
+// Every CuTe copy operation of one thread, replayed from its own traits: the layouts are inherited, so partitioning is
+// the device's; the copy itself is recorded.
+#pragma once
+#include <cute/atom/copy_atom.hpp>
+#include <cute/tensor.hpp>
+#include <type_traits>
+
+#include "block/block.h"
+#include "replay/executor.h"
+
+namespace inlay::replay {
+
+enum class Where { registers, global, shared };
+struct Lane {  // one pass of one lane through a copy operation
+  bool active;
+  void const* src;
+  void* dst;
+  unsigned src_bytes, dst_bytes;
+  Where src_in, dst_in;
+};
+
+// What a Block's op<Op> is on the host. Edit sees every pass before it is recorded: a mutant sabotages it there.
+struct AsIs {
+  static void edit(Lane&) {}
+};
+template <class Op, class Edit = AsIs>
+struct Recorded {};
+
+template <bool cp_async>
+inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
+  using Direction = Executor::Direction;
+  Executor& x = running();
+  auto const load = lane.src_in != Where::registers ? x.tick(place_of_load) : Executor::Slot{};
+  auto const store = lane.dst_in != Where::registers ? x.tick(place_of_store) : Executor::Slot{};
+  if (!lane.active) return;
+  Mechanism const how = cp_async ? Mechanism::cp_async : Mechanism::plain;
+  auto from = static_cast<char const*>(lane.src);
+  auto to = static_cast<char*>(lane.dst);
+  if (lane.src_in != Where::registers) from = x.access(load, from, lane.src_bytes, Direction::load, how);
+  if (lane.dst_in != Where::registers)
+    to = x.access(store, to, lane.dst_bytes, Direction::store, how, cp_async ? x.cp_async_operation() : -1);
+  if constexpr (cp_async) x.cp_async([=] { std::memcpy(to, from, lane.dst_bytes); });
+  else std::memcpy(to, from, lane.dst_bytes);
+}
+}  // namespace inlay::replay
+
+namespace cute {
+template <class Op, class Edit>
+struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
+  bool active = true;
+
+  // CuTe then calls the operation for lanes that are predicated off too, which keeps the lanes' passes aligned.
+  Copy_Traits with(bool predicate) const {
+    Copy_Traits traits;
+    traits.active = predicate;
+    return traits;
+  }
+
+  template <class SrcEngine, class SrcLayout, class DstEngine, class DstLayout>
+  friend void copy_unpack(Copy_Traits const& self, Tensor<SrcEngine, SrcLayout> const& src,
+                          Tensor<DstEngine, DstLayout>& dst) {
+    using Src = std::remove_extent_t<typename Op::SRegisters>;
+    using Dst = std::remove_extent_t<typename Op::DRegisters>;
+    Tensor rS = recast<Src const>(src);
+    Tensor rD = recast<Dst>(dst);
+    CUTE_STATIC_ASSERT_V(size(rS) == Int<std::extent_v<typename Op::SRegisters>>{}, "src failed to vectorize");
+    CUTE_STATIC_ASSERT_V(size(rD) == Int<std::extent_v<typename Op::DRegisters>>{}, "dst failed to vectorize");
+    // One number per operation and pair of tensor types; two loads in one body differ in types or in passes.
+    static int const load = inlay::replay::Executor::new_place(), store = inlay::replay::Executor::new_place();
+    inlay::replay::Lane lane{self.active,
+                             static_cast<void const*>(&rS(0)),
+                             static_cast<void*>(const_cast<std::remove_const_t<Dst>*>(&rD(0))),
+                             sizeof(Src),
+                             sizeof(Dst),
+                             where<SrcEngine>(),
+                             where<DstEngine>()};
+    Edit::edit(lane);
+    inlay::replay::pass<inlay::is_cp_async<Op>>(load, store, lane);
+  }
+
+ private:
+  template <class Engine>
+  static constexpr inlay::replay::Where where() {
+    using inlay::replay::Where;
+    return is_rmem<Engine>::value ? Where::registers : is_smem<Engine>::value ? Where::shared : Where::global;
+  }
+};
+}  // namespace cute

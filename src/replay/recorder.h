@@ -1,0 +1,76 @@
+// What one replay is given and what it found. Plain C++: tests and the lab use this without CuTe.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "plan/variant.h"
+#include "replay/memory.h"
+
+namespace inlay {
+
+// Which check spoke.
+enum class Check { result, bounds, alignment, race, divergence, deadlock, coverage, unrecorded, misuse };
+char const* name_of(Check check);
+
+struct Finding {
+  Check check;
+  std::string sentence;  // kernel, block, thread, access, element
+};
+
+// How a site moves data.
+enum class Mechanism { plain, cp_async, tma };
+
+// All accesses of one operand in one direction. TMA counts boxes, and bytes as transactions.
+struct Site {
+  std::string operand;  // "in", "out", "shared A"
+  replay::Space space;
+  bool store;
+  Mechanism mechanism;
+  unsigned bytes;  // of one lane; 0 for a box
+  Traffic traffic;
+  std::int64_t lanes = 0;  // active lanes over all requests
+};
+
+namespace replay {
+class Executor;
+}
+
+class Recorder {
+ public:
+  Recorder();
+  ~Recorder();
+
+  // A buffer of global memory filled with a pattern that depends on the position and on `seed`. The address is the one
+  // kernels see; nobody may dereference it.
+  void* allocate(std::string name, std::size_t bytes, int elem_bytes, unsigned seed);
+  char* real(void const* seen) const;  // the bytes behind such an address
+
+  // The move about to be replayed: which bytes may be read, which must be written, each exactly once.
+  void expect(Move const& move);
+  // After the replay: bytes left unwritten, elements that differ from the source.
+  void conclude(Move const& move);
+
+  std::string kernel;  // the name that findings begin with
+  std::vector<Finding> findings;
+  std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
+  std::vector<Site> sites;
+
+  bool found(Check check) const;
+  void report(Check check, std::string sentence);
+  Site& site(std::string const& operand, replay::Space space, bool store, Mechanism mechanism, unsigned bytes);
+
+  replay::Executor& executor() { return *executor_; }
+
+ private:
+  std::unique_ptr<replay::Executor> executor_;
+};
+
+// The sites' traffic in the form of a variant's prediction.
+Cost counted(Recorder const& recorder);
+
+template <class P>
+using Replay = void (*)(P const&, Recorder&);
+
+}  // namespace inlay

@@ -1,0 +1,18 @@
+# Installs inlay, then configures, builds and runs the consumer project against the installation.
+function(step)
+  execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE said ERROR_VARIABLE said)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "${ARGN}\n${said}")
+  endif()
+  set(said "${said}" PARENT_SCOPE)
+endfunction()
+set(work ${BUILD}/consumer)
+file(REMOVE_RECURSE ${work})
+step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix)
+step(${CMAKE_COMMAND} -S ${SOURCE}/tests/consumer -B ${work}/build -G Ninja -DCMAKE_BUILD_TYPE=Release
+     -DCMAKE_PREFIX_PATH=${work}/prefix -DCUDAToolkit_ROOT=${CUDA_ROOT})
+step(${CMAKE_COMMAND} --build ${work}/build)
+step(${work}/build/consumer)
+if(NOT said MATCHES "the destination has shape \\(4,4\\) where the source gives \\(4,3\\)")
+  message(FATAL_ERROR "unexpected: ${said}")
+endif()

@@ -1,0 +1,93 @@
+// The cases that every variant meets: on the CPU by replay, on the GPU for real. One list for both.
+#pragma once
+#include <inlay/tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "problem/move.h"
+
+namespace inlay::test {
+
+inline constexpr int kElementSizes[] = {1, 2, 4, 8, 16};
+
+// A batch of L matrices M x N. Gaps are extra elements of a row's pitch, bases are in elements from an aligned address.
+struct Case {
+  std::int64_t M, N, L = 1;
+  std::int64_t gap_in = 0, gap_out = 0, base_in = 0, base_out = 0;
+
+  std::string name() const {
+    auto s = [](std::int64_t n) { return std::to_string(n); };
+    return s(M) + "x" + s(N) + "x" + s(L) + " gaps " + s(gap_in) + "," + s(gap_out) + " bases " + s(base_in) + "," +
+           s(base_out);
+  }
+};
+
+// Empty, single, prime, tile minus and plus one, ragged both ways, whole vectors, pitched, misaligned, batched.
+inline std::vector<Case> corpus() {
+  return {
+      {0, 0},    {0, 7},     {7, 0},     {1, 1},     {1, 2},     {2, 1},     {1, 128},   {128, 1},  {3, 5},
+      {31, 33},  {33, 31},   {32, 32},   {63, 65},   {65, 63},   {64, 64},   {127, 129}, {129, 16}, {61, 149},
+      {128, 128}, {128, 256}, {203, 148}, {37, 48},   {5, 160},   {63, 144},  {130, 272}, {16, 2048}, {2, 1025},
+      {1, 4096}, {1, 8208},  {70, 128, 1, 16, 16},   {70, 128, 1, 3, 5},     {33, 64, 1, 0, 16},
+      {64, 80, 1, 0, 0, 16, 0},  {64, 80, 1, 0, 0, 0, 16},  {48, 64, 1, 16, 16, 1, 0},  {48, 64, 1, 0, 0, 0, 1},
+      {41, 43, 1, 7, 2, 3, 5},   {19, 32, 3},               {32, 48, 5, 16, 16},        {17, 23, 4, 1, 2, 1, 3},
+      {64, 64, 2},
+  };
+}
+
+// The buffers of a case: sizes in elements, and the views. Matrices of a batch follow each other with a gap of a row.
+struct Views {
+  std::int64_t in_elements, out_elements;
+  std::int64_t ld_in, ld_out, batch_in, batch_out;
+  bool transpose;
+};
+inline Views views_of(Case const& c, bool transpose) {
+  Views v{};
+  v.transpose = transpose;
+  v.ld_in = c.N + c.gap_in;
+  v.ld_out = (transpose ? c.M : c.N) + c.gap_out;
+  v.batch_in = c.L > 1 ? c.M * v.ld_in + 16 : 0;
+  v.batch_out = c.L > 1 ? (transpose ? c.N : c.M) * v.ld_out + 16 : 0;
+  v.in_elements = c.base_in + (c.L - 1) * v.batch_in + c.M * v.ld_in;
+  v.out_elements = c.base_out + (c.L - 1) * v.batch_out + (transpose ? c.N : c.M) * v.ld_out;
+  return v;
+}
+// Offsets in elements from the start of the buffers.
+inline std::int64_t in_offset(Case const& c, Views const& v, std::int64_t l, std::int64_t m, std::int64_t n) {
+  return c.base_in + l * v.batch_in + m * v.ld_in + n;
+}
+inline std::int64_t out_offset(Case const& c, Views const& v, std::int64_t l, std::int64_t m, std::int64_t n) {
+  return c.base_out + l * v.batch_out + (v.transpose ? n * v.ld_out + m : m * v.ld_out + n);
+}
+
+inline Tensor view(void* data, int elem_bytes, std::initializer_list<std::int64_t> extents,
+                   std::initializer_list<std::int64_t> strides) {
+  Tensor t;
+  t.data = data;
+  t.dtype = {DType::Kind::bits, std::uint8_t(elem_bytes)};
+  t.rank = int(extents.size());
+  int k = 0;
+  for (auto e : extents) t.extent[k++] = e;
+  k = 0;
+  for (auto s : strides) t.stride[k++] = s;
+  return t;
+}
+// `in` and `out` are the aligned starts of the buffers.
+inline Tensor in_view(Case const& c, Views const& v, void* in, int e) {
+  return view(static_cast<char*>(in) + c.base_in * e, e, {c.L, c.M, c.N}, {v.batch_in, v.ld_in, 1});
+}
+inline Tensor out_view(Case const& c, Views const& v, void* out, int e) {
+  void* const p = static_cast<char*>(out) + c.base_out * e;
+  if (v.transpose) return view(p, e, {c.L, c.N, c.M}, {v.batch_out, v.ld_out, 1});
+  return view(p, e, {c.L, c.M, c.N}, {v.batch_out, v.ld_out, 1});
+}
+inline Move move_of(Case const& c, Views const& v, void* in, void* out, int e) {
+  Tensor const src = in_view(c, v, in, e);
+  return make_move(out_view(c, v, out, e), v.transpose ? src.transposed() : src);
+}
+
+inline bool is_transpose(std::string const& variant) { return variant.starts_with("transpose"); }
+
+}  // namespace inlay::test

@@ -1,0 +1,162 @@
+// Golden counts: what every step asks of memory per warp request, on one aligned and one ragged shape. The aligned
+// numbers are derived here in a line each; the ragged ones follow from the same forms with the edges' lanes switched off,
+// and src/plan/traffic.h computes them. Replay, closed form and the numbers below must agree.
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "corpus.h"
+#include "replay/registry.h"
+
+namespace inlay::test {
+namespace {
+
+struct PerRequest {
+  double load, store;                 // sectors: E bytes by 32 lanes are E sectors; strided lanes cost one sector each
+  double shared_store, shared_load;   // wavefronts
+};
+// The form behind the aligned row of each step, for elements of E bytes. `least` is a conflict-free warp of E bytes a
+// lane; 16 bytes a lane are 16 sectors and 4 wavefronts; n lanes in one bank are n wavefronts.
+PerRequest aligned(std::string const& name, int E) {
+  double const e = E, least = E == 16 ? 4 : E == 8 ? 2 : 1, worst = 32, vector = 16, wide = 4;
+  if (name == "copy_01_scalar") return {e, e, 0, 0};
+  if (name == "copy_02_smem") return {e, e, least, least};
+  if (name == "copy_03_vector" || name == "copy_03_tiled") return {vector, vector, 0, 0};
+  if (name == "copy_04_tma") return {0, 0, 0, 0};
+  if (name == "transpose_01_naive_read") return {e, 32, 0, 0};
+  if (name == "transpose_02_naive_write") return {32, e, 0, 0};
+  if (name == "transpose_03_smem_read_conflict") return {e, e, least, worst};
+  if (name == "transpose_04_smem_write_conflict") return {e, e, worst, least};
+  if (name == "transpose_05_smem_padded") return {e, e, least, least};
+  if (name == "transpose_06_smem_swizzled") return {e, e, least, least};
+  if (name == "transpose_07_vector_conflict") return {vector, e, wide, worst};
+  // 8 places for 32 lanes: 4 wavefronts, also at 8 bytes (2 passes of 2) and at 16, where 4 is the least.
+  if (name == "transpose_08_vector_padded") return {vector, e, wide, 4};
+  if (name == "transpose_09_vector_swizzled") return {vector, e, wide, 4};
+  if (name == "transpose_10_cp_async") return {0, e, 0, least};  // its reads and shared writes are cp.async's
+  // 4 vectors of a row meet one bank: 4 wavefronts in each pass of 32, 16 or 8 lanes.
+  if (name == "transpose_11_tma_store") return {vector, 0, 4 * least, 0};
+  return {-1, -1, -1, -1};
+}
+
+Cost replayed(Entry<Move> const& entry, Case const& c, int e) {
+  Views const v = views_of(c, is_transpose(entry.info().name));
+  Recorder recorder;
+  void* const in = recorder.allocate("in", std::size_t(v.in_elements * e), e, 1);
+  void* const out = recorder.allocate("out", std::size_t(v.out_elements * e), e, 2);
+  Move const move = move_of(c, v, in, out, e);
+  if (entry.info().rejects(move, Device{})) return {};
+  entry.replay(move, recorder);
+  return counted(recorder);
+}
+
+TEST(GoldenCounts, AlignedPerRequest) {
+  for (auto const& entry : move_variants())
+    for (int e : kElementSizes) {
+      SCOPED_TRACE(std::string(entry.info().name) + ", " + std::to_string(e) + " bytes");
+      if (std::string(entry.info().name) == "transpose_10_cp_async" && e < 4) continue;
+      PerRequest const p = aligned(entry.info().name, e);
+      Cost const c = replayed(entry, {256, 256}, e);
+      EXPECT_DOUBLE_EQ(c.global_load.per_request(), p.load);
+      EXPECT_DOUBLE_EQ(c.global_store.per_request(), p.store);
+      EXPECT_DOUBLE_EQ(c.shared_store.per_request(), p.shared_store);
+      EXPECT_DOUBLE_EQ(c.shared_load.per_request(), p.shared_load);
+      if (std::string(entry.info().name) == "transpose_10_cp_async") EXPECT_DOUBLE_EQ(c.async_copy.per_request(), e);
+    }
+}
+
+// 203 x 149, two primes: lengths that no tile divides. 203 = 6 * 32 + 11 and 149 = 4 * 32 + 21, so the input has
+// 203 * 5 row requests, the output 149 * 7; sums of sectors run over rows whose bases walk through all residues mod 32.
+TEST(GoldenCounts, RaggedTotals) {
+  struct Row {
+    char const* name;
+    int e;
+    Traffic load, store, shared_store, shared_load;
+  };
+  constexpr std::int64_t in = 203 * 5, out = 149 * 7, lanes = 203 * 149;
+  // Sectors of rows of n bytes from residue r: a row of 149 * e bytes starts at r = 149 * e * i mod 32.
+  auto const row_sectors = [](std::int64_t rows, std::int64_t cols, std::int64_t e) {
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < rows; ++i)
+      for (std::int64_t j = 0; j < cols; j += 32) {
+        std::int64_t const first = (i * cols + j) * e, last = (i * cols + std::min(j + 32, cols)) * e - 1;
+        total += last / 32 - first / 32 + 1;
+      }
+    return total;
+  };
+  for (int e : kElementSizes) {
+    std::int64_t const ld = row_sectors(203, 149, e), st = row_sectors(149, 203, e);
+    // passes of a row of n lanes: groups of 32, 16 or 8
+    std::int64_t const group = e == 16 ? 8 : e == 8 ? 16 : 32;
+    auto const passes = [&](std::int64_t n) { return n / 32 * (32 / group) + (n % 32 + group - 1) / group; };
+    Row const rows[] = {
+        {"transpose_01_naive_read", e, {in, ld}, {in, lanes}, {}, {}},
+        {"transpose_02_naive_write", e, {out, lanes}, {out, st}, {}, {}},
+        {"transpose_03_smem_read_conflict", e, {in, ld}, {out, st}, {in, 203 * passes(149)}, {out, lanes}},
+        {"transpose_04_smem_write_conflict", e, {in, ld}, {out, st}, {in, lanes}, {out, 149 * passes(203)}},
+        {"transpose_05_smem_padded", e, {in, ld}, {out, st}, {in, 203 * passes(149)}, {out, 149 * passes(203)}},
+        {"transpose_06_smem_swizzled", e, {in, ld}, {out, st}, {in, 203 * passes(149)}, {out, 149 * passes(203)}},
+    };
+    for (Row const& row : rows)
+      for (auto const& entry : move_variants())
+        if (std::string(entry.info().name) == row.name) {
+          SCOPED_TRACE(std::string(row.name) + ", " + std::to_string(e) + " bytes");
+          Cost const c = replayed(entry, {203, 149}, e);
+          EXPECT_EQ(c.global_load, row.load);
+          EXPECT_EQ(c.global_store, row.store);
+          EXPECT_EQ(c.shared_store, row.shared_store);
+          EXPECT_EQ(c.shared_load, row.shared_load);
+        }
+  }
+}
+
+// 203 x 144: rows of whole vectors at every element size, and nothing else that a tile divides. The destination's
+// pitch is rounded up to whole vectors for the TMA store.
+TEST(GoldenCounts, RaggedTotalsOfVectors) {
+  constexpr std::int64_t M = 203, N = 144, gap_out = 5;
+  for (auto const [e, lanes, tile_m, tile_n] :
+       {std::array{1, 8, 128, 128}, {2, 16, 64, 128}, {4, 16, 64, 64}, {8, 32, 32, 64}, {16, 32, 32, 32}}) {
+    SCOPED_TRACE(std::to_string(e) + " bytes");
+    auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+    auto const load_sectors = [&](std::int64_t bytes_per_run) {  // rows of 144 e bytes in runs of one request's row
+      std::int64_t total = 0;
+      for (std::int64_t i = 0; i < M; ++i)
+        for (std::int64_t j = 0; j < N * e; j += bytes_per_run) {
+          std::int64_t const first = i * N * e + j, last = i * N * e + std::min(j + bytes_per_run, N * e) - 1;
+          total += last / 32 - first / 32 + 1;
+        }
+      return total;
+    };
+    std::int64_t quarters = 0;  // of a warp: 8 vectors of a row in a wavefront
+    for (std::int64_t j = 0; j < N * e; j += lanes * 16) quarters += up(std::min<std::int64_t>(lanes * 16, N * e - j), 128);
+    std::int64_t const requests = up(M, 32 / lanes) * up(N * e, lanes * 16);
+    // A column of n rows: groups of 32, 16 or 8 lanes, 8 places in each.
+    std::int64_t column = 0, all = 0;
+    for (std::int64_t i = 0; i < M; i += 32)
+      for (std::int64_t n = std::min<std::int64_t>(32, M - i), g = e == 16 ? 8 : e == 8 ? 16 : 32; n > 0; n -= g)
+        column += up(std::min(n, g), 8), all += std::min(n, g);
+    // Vectors taken apart: 8 rows by 4 vectors, an element of each vector a request; rows of a pass by element size.
+    std::int64_t passes = 0;
+    for (std::int64_t i = 0; i < M; i += 8) passes += up(std::min<std::int64_t>(8, M - i), e == 16 ? 2 : e == 8 ? 4 : 8);
+    std::int64_t const scattered = up(M, 8) * up(N * e, 64);
+
+    for (auto const& entry : move_variants()) {
+      std::string const name = entry.info().name;
+      if (name < "transpose_07" || name.starts_with("transpose_10")) continue;
+      SCOPED_TRACE(name);
+      Cost const c = replayed(entry, {M, N, 1, 0, gap_out}, e);
+      if (name.starts_with("transpose_11")) {
+        EXPECT_EQ(c.global_load, (Traffic{scattered, load_sectors(64)}));
+        EXPECT_EQ(c.shared_store, (Traffic{scattered * 16 / e, passes * N}));
+        EXPECT_EQ(c.tma_store, (Traffic{up(M, tile_m) * up(N, tile_n), M * N * e}));
+        continue;
+      }
+      EXPECT_EQ(c.global_load, (Traffic{requests, load_sectors(lanes * 16)}));
+      EXPECT_EQ(c.shared_store, (Traffic{requests, M * quarters}));
+      EXPECT_EQ(c.shared_load, (Traffic{N * up(M, 32), N * (name.starts_with("transpose_07") ? all : column)}));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace inlay::test

@@ -1,0 +1,105 @@
+// Tensor arguments -> Move: what is refused, in which words, and what the canonical form is.
+#include <gtest/gtest.h>
+
+#include "problem/move.h"
+
+namespace inlay {
+namespace {
+
+void* at(std::uint64_t address) { return reinterpret_cast<void*>(address); }
+constexpr std::uint64_t kSrc = 1u << 20, kDst = 1u << 28;
+
+std::string refusal(Tensor const& dst, Tensor const& src) {
+  try {
+    make_move(dst, src);
+  } catch (Error const& e) {
+    return e.what();
+  }
+  return "";
+}
+Tensor floats(std::uint64_t address, std::int64_t rows, std::int64_t cols, std::int64_t pitch = -1) {
+  return matrix(at(address), f32, rows, cols, pitch);
+}
+
+TEST(Move, TransposeIsTwoModesSortedByDestination) {
+  Move const m = make_move(floats(kDst, 5, 3), floats(kSrc, 3, 5).transposed());
+  ASSERT_EQ(m.rank, 2);
+  EXPECT_EQ(m.mode[0].extent, 3);
+  EXPECT_EQ(m.mode[0].dst_stride, 4);
+  EXPECT_EQ(m.mode[0].src_stride, 20);
+  EXPECT_EQ(m.mode[1].extent, 5);
+  EXPECT_EQ(m.mode[1].dst_stride, 12);
+  EXPECT_EQ(m.mode[1].src_stride, 4);
+}
+TEST(Move, ContiguousCopyFusesToOneMode) {
+  Move const m = make_move(floats(kDst, 30, 50), floats(kSrc, 30, 50));
+  ASSERT_EQ(m.rank, 1);
+  EXPECT_EQ(m.mode[0].extent, 1500);
+}
+TEST(Move, PitchKeepsRowsApart) { EXPECT_EQ(make_move(floats(kDst, 30, 50, 64), floats(kSrc, 30, 50)).rank, 2); }
+TEST(Move, ExtentsOfOneGo) { EXPECT_EQ(make_move(floats(kDst, 1, 50), floats(kSrc, 1, 50, 64)).rank, 1); }
+TEST(Move, NegativeDestinationStridesAreTurned) {
+  Tensor dst = floats(kDst, 1, 8);
+  dst.data = at(kDst + 28), dst.stride[1] = -1;
+  Move const m = make_move(dst, floats(kSrc, 1, 8));
+  EXPECT_EQ(m.dst, at(kDst));
+  EXPECT_EQ(m.src, at(kSrc + 28));
+  EXPECT_EQ(m.mode[0].src_stride, -4);
+}
+TEST(Move, EmptyNeedsNoPointers) {
+  EXPECT_EQ(make_move(floats(0, 0, 5), floats(0, 5, 0).transposed()).elements(), 0);
+}
+
+TEST(Matrices, RowsAndColumnsAreTransposes) {
+  auto const row = as_transpose(make_move(floats(kDst, 7, 1), floats(kSrc, 1, 7).transposed()));
+  ASSERT_TRUE(row);
+  EXPECT_EQ(row->M * row->N, 7);
+  auto const pitched = as_transpose(make_move(floats(kDst, 1, 7), floats(kSrc, 7, 1, 16).transposed()));
+  ASSERT_TRUE(pitched);
+  EXPECT_EQ(pitched->M, 7);
+  EXPECT_EQ(pitched->ld_in, 16);
+}
+TEST(Matrices, ACopyOfRowsIsNoSingleTranspose) {
+  Move const m = make_move(floats(kDst, 3, 4, 8), floats(kSrc, 3, 4, 16));
+  EXPECT_TRUE(as_copy(m));
+  EXPECT_EQ(as_transpose(m)->L, 3);  // a batch of rows
+}
+
+TEST(Refusals, AreSentencesWithTheValues) {
+  EXPECT_EQ(refusal(floats(kDst, 5, 4), floats(kSrc, 3, 5).transposed()),
+            "the destination has shape (5,4) where the source gives (5,3)");
+  EXPECT_EQ(refusal(floats(0, 5, 3), floats(kSrc, 3, 5).transposed()),
+            "the destination is a null pointer, but has elements");
+  EXPECT_EQ(refusal(floats(kDst + 2, 5, 3), floats(kSrc, 3, 5).transposed()),
+            "the destination begins 2 bytes past a multiple of its element size, 4");
+  DType const three{DType::Kind::bits, 3};
+  EXPECT_EQ(refusal(matrix(at(kDst), three, 5, 3), matrix(at(kSrc), three, 3, 5).transposed()),
+            "the destination has elements of 3 bytes; 1, 2, 4, 8 and 16 are supported");
+  EXPECT_EQ(refusal(matrix(at(kDst), f64, 5, 3), floats(kSrc, 3, 5).transposed()),
+            "the destination has elements of 8 bytes, the source of 4");
+  EXPECT_EQ(refusal(floats(kDst, -5, 3), floats(kSrc, 3, -5).transposed()),
+            "the destination of shape (-5,3) has a negative extent");
+  EXPECT_EQ(refusal(floats(kDst, 5, 3, 2), floats(kSrc, 3, 5).transposed()),
+            "the destination of shape (5,3) has strides with which its elements overlap");
+  EXPECT_EQ(refusal(floats(kDst, std::int64_t(1) << 40, std::int64_t(1) << 40), floats(kSrc, std::int64_t(1) << 40, std::int64_t(1) << 40)),
+            "the byte offsets of the destination of shape (1099511627776,1099511627776) leave 63 bits");
+}
+TEST(Refusals, Overlap) {
+  EXPECT_EQ(refusal(floats(kSrc, 5, 3), floats(kSrc, 3, 5).transposed()),
+            "the source and the destination of shape (5,3) overlap in memory");
+  EXPECT_NE(refusal(floats(kSrc + 56, 5, 3), floats(kSrc, 3, 5).transposed()), "");
+  EXPECT_EQ(refusal(floats(kSrc + 60, 5, 3), floats(kSrc, 3, 5).transposed()), "");  // the next byte
+}
+TEST(Refusals, ColumnBlocksOfOneMatrixDoNotOverlap) {
+  EXPECT_EQ(refusal(floats(kSrc + 4 * 8, 8, 8, 16), floats(kSrc, 8, 8, 16).transposed()), "");
+  EXPECT_NE(refusal(floats(kSrc + 4 * 7, 8, 8, 16), floats(kSrc, 8, 8, 16).transposed()), "");
+}
+TEST(Views, BadAxesAndRanges) {
+  EXPECT_THROW(floats(kSrc, 3, 4).permuted({0, 0}), Error);
+  EXPECT_THROW(floats(kSrc, 3, 4).permuted({0}), Error);
+  EXPECT_THROW(floats(kSrc, 3, 4).slice(1, 2, 3), Error);
+  EXPECT_EQ(floats(kSrc, 3, 4).slice(1, 2, 2).data, at(kSrc + 8));
+}
+
+}  // namespace
+}  // namespace inlay

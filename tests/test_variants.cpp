@@ -1,0 +1,63 @@
+// Every variant, replayed on the CPU over the corpus: bitwise against the oracle, all checks silent, and the counted
+// requests, sectors and wavefronts equal to the closed forms of cost().
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "corpus.h"
+#include "replay/registry.h"
+
+namespace inlay::test {
+namespace {
+
+std::string text(Traffic const& t) { return std::to_string(t.requests) + "/" + std::to_string(t.transactions); }
+std::string text(Cost const& c) {
+  return "load " + text(c.global_load) + " store " + text(c.global_store) + " shared store " + text(c.shared_store) +
+         " shared load " + text(c.shared_load) + " cp.async " + text(c.async_copy) + " TMA " + text(c.tma_load) + " " +
+         text(c.tma_store);
+}
+
+class Variants : public testing::TestWithParam<std::tuple<int, int>> {};
+
+TEST_P(Variants, ReplayIsRightAndCostsWhatWasPredicted) {
+  auto const& entry = move_variants()[std::size_t(std::get<0>(GetParam()))];
+  int const e = std::get<1>(GetParam());
+  int ran = 0;
+  for (Case const& c : corpus()) {
+    SCOPED_TRACE(c.name());
+    Views const v = views_of(c, is_transpose(entry.info().name));
+    Recorder recorder;
+    auto const bytes = [&](std::int64_t n) { return std::size_t(n * e) + 64; };
+    void* const in = recorder.allocate("in", bytes(v.in_elements), e, 1);
+    void* const out = recorder.allocate("out", bytes(v.out_elements), e, 2);
+    Move const move = move_of(c, v, in, out, e);
+    if (Reason const why = entry.info().rejects(move, Device{})) {
+      EXPECT_GT(why.sentence().size(), 20u);
+      continue;
+    }
+    ++ran;
+    entry.replay(move, recorder);
+    for (Finding const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
+    for (std::int64_t l = 0; l < c.L; ++l)
+      for (std::int64_t m = 0; m < c.M; ++m)
+        for (std::int64_t n = 0; n < c.N; ++n)
+          if (std::memcmp(recorder.real(out) + out_offset(c, v, l, m, n) * e,
+                          recorder.real(in) + in_offset(c, v, l, m, n) * e, std::size_t(e)) != 0)
+            FAIL() << "element (" << l << "," << m << "," << n << ") is wrong";
+    EXPECT_EQ(text(counted(recorder)), text(entry.info().cost(move, Device{})));
+    if (HasFailure()) return;
+  }
+  bool const never = std::string(entry.info().name) == "transpose_10_cp_async" && e < 4;
+  EXPECT_EQ(ran > 3, !never) << "cases run: " << ran;  // empty cases always run
+}
+
+INSTANTIATE_TEST_SUITE_P(Ladder, Variants,
+                         testing::Combine(testing::Range(0, int(move_variants().size())),
+                                          testing::ValuesIn(kElementSizes)),
+                         [](auto const& info) {
+                           return std::string(move_variants()[std::size_t(std::get<0>(info.param))].info().name) +
+                                  "_e" + std::to_string(std::get<1>(info.param));
+                         });
+
+}  // namespace
+}  // namespace inlay::test
