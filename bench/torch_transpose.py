@@ -1,4 +1,4 @@
-"""PyTorch's transposes on the lab's cases, in the lab's manner and schema: x.t().contiguous(), eager and compiled.
+"""PyTorch's transposes on the lab's cases, in the lab's schema: dst.copy_(src.t()), eager and compiled.
 
 usage: torch_transpose.py [--cases 32768x32768:4,...] [--samples 15] [--json results/h200/torch.json]
 
@@ -66,7 +66,9 @@ def measure(rows, cols, elem, samples):
             verdicts[name] = "rejected: " + str(error).splitlines()[0][:120]
             continue
         want = src.view(-1) if name == "torch_copy" else src.t().contiguous().view(-1)
-        verdicts[name] = "ok" if torch.equal(raw(dst.view(-1)), raw(want)) else "FAILED"
+        verdicts[name] = "ok" if torch.equal(raw(dst.view(-1)), raw(want)) else "FAILED: the result is wrong"
+        if verdicts[name] != "ok":
+            continue
         one = statistics.median(events(lambda: function(dst, src), 1) for _ in range(5))
         n = 1 if one >= .1 else max(count, int(1 / max(one, .002)))
         launches[name] = n
@@ -80,14 +82,18 @@ def measure(rows, cols, elem, samples):
         for name in runs:
             times[name].append(events(runs[name], launches[name]))
     copy = statistics.median(times["torch_copy"][3:])
-    for name in runs:
+    for name in functions:
+        row = {"suite": "2d", "case": f"{rows}x{cols}", "batch": 1, "pitch_src": cols * elem, "pitch_dst": rows * elem, "base_src": 0, "base_dst": 0,
+               "variant": name, "elem_bytes": elem, "verdict": verdicts[name]}
+        if name not in runs:  # no number without a verdict
+            yield row | dict.fromkeys(("ms_median", "ms_iqr", "gbps", "of_copy", "of_peak"))
+            continue
         t = times[name][3:]
         q = statistics.quantiles(t, n=4, method="inclusive")
         gbps = 2 * bytes_one / statistics.median(t) / 1e6
         peak = PEAK_GBPS.get(device.name)
-        yield {"suite": "2d", "case": f"{rows}x{cols}", "batch": 1, "pitch_src": cols * elem, "pitch_dst": rows * elem, "base_src": 0, "base_dst": 0,
-               "variant": name, "elem_bytes": elem, "verdict": verdicts[name], "ms_median": statistics.median(t), "ms_iqr": q[2] - q[0],
-               "gbps": gbps, "of_copy": copy / statistics.median(t), "of_peak": gbps / peak if peak else None}
+        yield row | {"ms_median": statistics.median(t), "ms_iqr": q[2] - q[0], "gbps": gbps, "of_copy": copy / statistics.median(t),
+                     "of_peak": gbps / peak if peak else None}
 
 
 def main():
@@ -103,10 +109,11 @@ def main():
         shape, elem = case.split(":")
         for row in measure(*map(int, shape.split("x")), int(elem), options.samples):
             rows.append(row)
-            print(f"{row['case']:>12} {elem:>2} B  {row['variant']:14} {row['verdict']:7} {row['ms_median']:9.4f} ms  {row['gbps']:7.0f} GB/s  {row['of_copy']:.3f} of copy_", flush=True)
+            numbers = f"{row['ms_median']:9.4f} ms  {row['gbps']:7.0f} GB/s  {row['of_copy']:.3f} of copy_" if row["ms_median"] else ""
+            print(f"{row['case']:>12} {elem:>2} B  {row['variant']:14} {row['verdict']:4} {numbers}", flush=True)
         torch.cuda.empty_cache()
     if options.json:
-        report = {"device": torch.cuda.get_device_name(0), "clock_mhz": None, "date": datetime.date.today().isoformat(),
+        report = {"device": torch.cuda.get_device_name(0), "date": datetime.date.today().isoformat(),
                   "command": "python3 " + " ".join(sys.argv), "torch": torch.__version__, "rows": rows}
         options.json.write_text(json.dumps(report, indent=1) + "\n")
 

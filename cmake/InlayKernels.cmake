@@ -29,6 +29,9 @@ function(inlay_kernel_units problem)
   set(families)
   foreach(stem IN LISTS stems)
     file(STRINGS ${PROJECT_SOURCE_DIR}/src/kernels/${stem}.h includes REGEX "#include \"kernels/")
+    if(NOT includes)
+      message(FATAL_ERROR "src/kernels/${stem}.h includes no family header (kernels/tile_grid.h at least).")
+    endif()
     list(GET includes -1 family)
     string(REGEX REPLACE ".*kernels/(.*)\\.h\"" "\\1" family "${family}")
     list(APPEND families ${family})
@@ -72,11 +75,11 @@ function(inlay_kernel_units problem)
   set(stubs)
   foreach(stem IN LISTS stems)
     string(APPEND includes "#include \"kernels/${stem}.h\"\n")
-    string(APPEND declared "namespace ${stem} {\nextern Variant<${P}> const variant;\n"
+    string(APPEND declared "namespace ${stem} {\nextern Info<${P}> const* const facts;\n"
                            "void run(${P} const&, Device const&, void* workspace, cudaStream_t);\n"
                            "void replay(${P} const&, Recorder&);\n}\n")
-    string(APPEND variants "Variant<${P}> const ${stem}::variant = {&${stem}::info, ${stem}::run};\n")
-    string(APPEND entries "    {&kernels::${stem}::variant, kernels::${stem}::replay},\n")
+    string(APPEND variants "Info<${P}> const* const ${stem}::facts = &${stem}::info;\n")
+    string(APPEND entries "      {{kernels::${stem}::facts, kernels::${stem}::run}, kernels::${stem}::replay},\n")
     string(APPEND stubs "void ${stem}::run(${P} const&, Device const&, void*, cudaStream_t) {\n"
                         "  throw Error(\"${stem} cannot be launched: this build was made without nvcc\");\n}\n")
   endforeach()
@@ -88,7 +91,7 @@ function(inlay_kernel_units problem)
   inlay_write(${INLAY_GENERATED}/${problem}_info.cpp
     "${note}#include \"variants.h\"\n${includes}\nnamespace inlay::kernels {\n${variants}${stubs}}  // namespace inlay::kernels\n")
   inlay_write(${INLAY_GENERATED}/registry.cpp
-    "${note}#include \"replay/registry.h\"\n#include \"variants.h\"\n\nnamespace inlay {\nnamespace {\nEntry<${P}> const entries[] = {\n${entries}};\n}\nstd::span<Entry<${P}> const> ${problem}_variants() { return entries; }\n}  // namespace inlay\n")
+    "${note}#include \"replay/registry.h\"\n#include \"variants.h\"\n\nnamespace inlay {\nstd::span<Entry<${P}> const> ${problem}_variants() {\n  static Entry<${P}> const entries[] = {\n${entries}  };\n  return entries;\n}\n}  // namespace inlay\n")
   set(INLAY_STEMS ${stems} PARENT_SCOPE)
   set(INLAY_RUN_UNITS ${run_units} PARENT_SCOPE)
   set(INLAY_REPLAY_UNITS ${replay_units} PARENT_SCOPE)

@@ -1,6 +1,8 @@
 // Transposes a matrix on the GPU: plain C++, one call.
 #include <inlay/copy.h>
 
+#include <cuda_runtime.h>
+
 #include <cstdio>
 #include <vector>
 

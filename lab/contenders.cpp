@@ -69,7 +69,7 @@ Contender variant_contender(Entry<Move> const& entry, Case const& c) {
           [&entry, c, copies](void* dst, void const* src, cudaStream_t stream) {
             Move const move = copies ? copy_move(c, dst, src) : transpose_move(c, dst, src);
             if (Reason const reason = entry.info().rejects(move, current_device())) throw Rejection(reason.sentence());
-            entry.variant->run(move, current_device(), nullptr, stream);
+            entry.variant.run(move, current_device(), nullptr, stream);
           }};
 }
 

@@ -8,7 +8,7 @@
 namespace inlay::lab {
 namespace {
 
-// Every access is looked at one by one: beyond this a replay takes very long, and finds nothing that a smaller does not.
+// Every access is looked at one by one: beyond this a replay takes very long and finds nothing more than a smaller.
 constexpr std::int64_t kMostElements = std::int64_t(1) << 24;
 
 }  // namespace

@@ -80,19 +80,6 @@ bool same_case(Case const& a, Case const& b) {
 
 std::filesystem::path results_dir() { return INLAY_RESULTS_DIR; }
 
-void Results::merge(Results const& newer) {
-  clock_mhz = newer.clock_mhz, date = newer.date, command = newer.command;
-  for (Row const& row : newer.rows) {
-    auto const old = std::find_if(rows.begin(), rows.end(), [&](Row const& r) {
-      return r.variant == row.variant && same_case(r.measured, row.measured);
-    });
-    if (old == rows.end())
-      rows.push_back(row);
-    else
-      *old = row;
-  }
-}
-
 Row const* Results::find(Case const& c, std::string const& variant) const {
   for (Row const& row : rows)
     if (row.variant == variant && same_case(row.measured, c)) return &row;
@@ -103,7 +90,7 @@ std::optional<Results> load_results(std::filesystem::path const& file) {
   auto const json = parse(file);
   if (!json) return std::nullopt;
   try {
-    Results r{json->at("device"), json->at("clock_mhz"), json->at("date"), json->at("command"), {}};
+    Results r{json->at("device"), json->value("clock_mhz", 0.), json->at("date"), json->at("command"), {}};
     for (Json const& row : json->at("rows")) r.rows.push_back(parse_row(row));
     return r;
   } catch (std::exception const& e) {

@@ -21,12 +21,10 @@ struct Row {
 
 struct Results {
   std::string device;
-  double clock_mhz = 0;
+  double clock_mhz = 0;  // 0: not measured (peers' files)
   std::string date, command;
   std::vector<Row> rows;
 
-  // Takes over the rows of `newer`, each in the place of an older one of the same case and variant.
-  void merge(Results const& newer);
   Row const* find(Case const& c, std::string const& variant) const;
 };
 

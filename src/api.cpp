@@ -22,8 +22,7 @@ MovePlan plan_transpose(Tensor const& dst, Tensor const& src) {
   if (src.rank != 2 && src.rank != 3)
     throw Error("transpose takes views of rank 2 or 3, the source has rank " + std::to_string(src.rank));
   MovePlan plan = plan_move(make_move(dst, src.transposed()), current_device());
-  if (!plan.chosen)
-    throw Error("no variant can run this transpose: " + plan.candidates.back().rejected.sentence());
+  if (!plan.chosen) throw Error("no variant can run this transpose: " + plan.candidates.back().rejected.sentence());
   return plan;
 }
 

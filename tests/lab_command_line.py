@@ -42,6 +42,8 @@ expect(2, "bench", "transpose", "--colour", "red", err="--colour")
 expect(2, "nonsense", err="nonsense")
 if not shutil.which("nvidia-smi"):  # no GPU here
     expect(2, "bench", "transpose", err="GPU")
+else:
+    expect(2, "bench", "transpose", "--rows", "1000000", "--cols", "1000000", err="bytes")
 
 print("\n\n".join(failed) or "every command answers as it should")
 sys.exit(bool(failed))

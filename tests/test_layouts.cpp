@@ -16,14 +16,17 @@ namespace {
 using banks::Access;
 
 template <class Step>
-constexpr int rows = size<0>(typename Step::Tile{}), cols = size<1>(typename Step::Tile{});
+constexpr int rows = 32;  // a column request; the patterns repeat after 32 rows
+template <class Step>
+constexpr int cols = size<1>(typename Step::Tile{});
 template <class Step, class T>
 constexpr unsigned write_wavefronts() {
-  return banks::worst_row_wavefronts(typename Step::SmemLayout{}, rows<Step>, cols<Step>, sizeof(T), Step::vector, Access::store);
+  return banks::worst_row_wavefronts(typename Step::SmemLayout{}, rows<Step>, cols<Step>, sizeof(T), Step::vector,
+                                     Access::store);
 }
 template <class Step, class T>
 constexpr unsigned read_wavefronts() {
-  return banks::worst_column_wavefronts(typename Step::SmemLayout{}, 32, cols<Step>, sizeof(T), Access::load);
+  return banks::worst_column_wavefronts(typename Step::SmemLayout{}, rows<Step>, cols<Step>, sizeof(T), Access::load);
 }
 // What "free of conflicts" means: the least a full warp of that width can need, 1 up to 4 bytes a lane, 2 at 8, 4 at 16.
 template <template <class> class Step, class T>
@@ -60,7 +63,8 @@ static_assert(std::is_same_v<ConflictFree<32, 4>::type, Swizzle<5, 0, 5>>);
 // of its mask would reach beyond its shift of 6 on a tile 64 wide, which Swizzle refuses to compile.
 using Tile2 = RowMajor<Shape<_64, _64>>;
 static_assert(banks::worst_column_wavefronts(composition(Swizzle<6, 0, 6>{}, Tile2{}), 32, 64, 2, Access::load) > 1);
-static_assert(banks::worst_column_wavefronts(composition(ConflictFree<64, 2>::type{}, Tile2{}), 32, 64, 2, Access::load) == 1);
+static_assert(banks::worst_column_wavefronts(composition(ConflictFree<64, 2>::type{}, Tile2{}), 32, 64, 2,
+                                             Access::load) == 1);
 
 // Padding by one element is not enough below 4 bytes.
 static_assert(banks::worst_column_wavefronts(PaddedRows<Shape<_32, _64>, _1>{}, 32, 64, 2, Access::load) == 2);
@@ -69,18 +73,14 @@ static_assert(banks::worst_column_wavefronts(PaddedRows<Shape<_32, _128>, _1>{},
 // The tutorial's second form: a transposed view by composing with the row-major layout of the transposed tile is the
 // same function as the column-major view of the swizzled tile.
 TEST(Layouts, CompositionTransposesASwizzledTile) {
-  using S   = transpose_06_smem_swizzled::Step<F>::SmemLayout;                           // (BLK_M,BLK_N)
-  auto tile = RowMajor<Shape<_64, _64>>{};                                               // (BLK_N,BLK_M), row-major
-  auto view = composition(S{}, tile);                                                    // (BLK_N,BLK_M)
+  using S = transpose_06_smem_swizzled::Step<F>::SmemLayout;  // (BLK_M,BLK_N)
+  auto tile = RowMajor<Shape<_64, _64>>{};                    // (BLK_N,BLK_M), row-major
+  auto view = composition(S{}, tile);                         // (BLK_N,BLK_M)
   for (int m = 0; m < 64; ++m)
     for (int n = 0; n < 64; ++n) ASSERT_EQ(view(n, m), S{}(m, n)) << m << "," << n;
 }
 
-// A shared tile must fit its array and map no two elements to one place. A tutorial warns of declaring the padded shape,
-// (bM, bN+1):(bN+1, 1), instead of the padded stride: then the tile no longer has the block's shape.
-template <class Tile, class SmemLayout>
-constexpr bool is_layout_of_tile =
-    size<0>(SmemLayout{}) == size<0>(Tile{}) && size<1>(SmemLayout{}) == size<1>(Tile{});
+// What SmemTile refuses: the padded shape where the padded stride is meant.
 static_assert(is_layout_of_tile<Shape<_32, _64>, PaddedRows<Shape<_32, _64>, _1>>);
 static_assert(!is_layout_of_tile<Shape<_32, _64>, Layout<Shape<_32, Int<65>>, Stride<Int<65>, _1>>>);
 
@@ -112,9 +112,13 @@ TEST(Model, CalibratedPatterns) {
   EXPECT_EQ(loads(16, [](unsigned l) { return ((l & 1) | l >> 2 << 1) * 16; }), 2u);
   EXPECT_EQ(loads(16, [](unsigned l) { return l % 16 * 16; }), 4u);
   EXPECT_EQ(loads(16, [](unsigned) { return 0; }), 2u);
-  EXPECT_EQ(loads(16, [](unsigned l) { return l * 16; }, 0xFF), 1u);
+  EXPECT_EQ(loads(
+                16, [](unsigned l) { return l * 16; }, 0xFF),
+            1u);
   EXPECT_EQ(loads(16, [](unsigned l) { return l * 512; }), 32u);
-  EXPECT_EQ(loads(16, [](unsigned l) { return l / 2 * 16; }, ~0u, Access::store), 4u);
+  EXPECT_EQ(loads(
+                16, [](unsigned l) { return l / 2 * 16; }, ~0u, Access::store),
+            4u);
   EXPECT_EQ(loads(4, [](unsigned l) { return l * 128; }), 32u);
 }
 

@@ -7,6 +7,8 @@
 #include "kernels/copy_02_smem.h"
 #include "kernels/copy_03_vector.h"
 #include "kernels/copy_04_tma.h"
+#include "kernels/transpose_01_naive_read.h"
+#include "kernels/transpose_02_naive_write.h"
 #include "kernels/transpose_05_smem_padded.h"
 #include "kernels/transpose_06_smem_swizzled.h"
 #include "kernels/transpose_09_vector_swizzled.h"
@@ -53,6 +55,8 @@ using Copy01 = copy_01_scalar::Kernel<T>;
 using Copy02 = copy_02_smem::Kernel<T>;
 using Copy03 = copy_03_vector::Kernel<T>;
 using Copy04 = copy_04_tma::Kernel<T>;
+using NaiveRead = transpose_01_naive_read::Kernel<T>;
+using NaiveWrite = transpose_02_naive_write::Kernel<T>;
 using Padded = transpose_05_smem_padded::Kernel<T>;
 using Swizzled = transpose_06_smem_swizzled::Kernel<T>;
 using Vector = transpose_09_vector_swizzled::Kernel<T>;
@@ -80,7 +84,8 @@ struct Unswizzle {
   static void edit(Lane& lane) {
     if (lane.src_in != Where::shared) return;
     using Swz = typename decltype(layout_swizzle(typename Kernel::SmemLayout{}))::type;
-    auto const base = reinterpret_cast<std::uint64_t>(lane.src) & ~std::uint64_t(0x3FFF);  // the tile is 16 KB, at a page
+    auto const base =
+        reinterpret_cast<std::uint64_t>(lane.src) & ~std::uint64_t(0x3FFF);  // the tile is 16 KB, at a page
     auto const element = (reinterpret_cast<std::uint64_t>(lane.src) - base) / sizeof(T);
     lane.src = reinterpret_cast<void const*>(base + Swz::apply(element) * sizeof(T));
   }
@@ -113,6 +118,8 @@ TEST(Mutants, SwizzleDroppedOnBothSides) {
   auto const promised = [](auto kernel) { return counted(*run<decltype(kernel)>()).shared_load; };
   EXPECT_GT(shared_loads_without_swizzle<transpose_06_smem_swizzled::Step<T>>().transactions,
             promised(Swizzled{}).transactions * 8);
+  EXPECT_GT(shared_loads_without_swizzle<transpose_10_cp_async::Step<T>>().transactions,
+            promised(CpAsync{}).transactions * 8);
   EXPECT_GT(shared_loads_without_swizzle<transpose_09_vector_swizzled::Step<T>>().transactions,
             promised(Vector{}).transactions * 4);
 }
@@ -128,15 +135,20 @@ TEST(Mutants, PredicateOffByOne) {
   expect_only(*run<TmaStore, HostBlock, Turn>(), {Check::bounds, Check::coverage});
   auto const one_column_more = [](auto& kernel) { kernel.N += 1; };
   expect_only(*run<Copy01>(one_column_more), {Check::bounds, Check::coverage});
+  expect_only(*run<Copy02>(one_column_more), {Check::bounds, Check::coverage});
   expect_only(*run<Copy03>(one_column_more), {Check::bounds, Check::coverage});
+  expect_only(*run<NaiveRead, HostBlock, Turn>(), {Check::bounds, Check::coverage});
+  expect_only(*run<NaiveWrite, HostBlock, Turn>(), {Check::bounds, Check::coverage});
+  expect_only(*run<NaiveWrite, HostBlock, decltype(kOneRowLess)>(), {Check::coverage});
+  expect_only(*run<Vector, HostBlock, decltype(kOneRowLess)>(), {Check::coverage});
   expect_only(*run<Swizzled, HostBlock, decltype(kOneRowLess)>(), {Check::coverage});
 }
 
 // ---- the load's predicate reused for the store: the same thread has another element there
 struct ReuseLoadPredicate {
+  static inline std::vector<std::vector<bool>> said;  // by thread: the predicates of its loads, in order
+  static inline std::vector<std::size_t> next;
   static void edit(Lane& lane) {
-    static std::vector<std::vector<bool>> said;
-    static std::vector<std::size_t> next;
     unsigned const rank = replay::running().rank();
     if (said.size() <= rank) said.resize(rank + 1), next.resize(rank + 1);
     if (lane.src_in == Where::global) {
@@ -151,9 +163,17 @@ struct OnePredicate : HostBlock {
   template <class Op>
   using op = replay::Recorded<Op, ReuseLoadPredicate>;
 };
+template <class Kernel>
+void expect_caught_with_one_predicate() {
+  ReuseLoadPredicate::said.clear(), ReuseLoadPredicate::next.clear();
+  auto const r = run<Kernel, OnePredicate>();  // reads what nobody loaded, writes beyond the edge, leaves elements out
+  EXPECT_TRUE(r->found(Check::bounds) || r->found(Check::race));
+  EXPECT_TRUE(r->found(Check::coverage));
+}
 TEST(Mutants, LoadPredicateReusedForTheStore) {
-  for (auto const& r : {run<Swizzled, OnePredicate>(), run<Vector, OnePredicate>(), run<CpAsync, OnePredicate>()})
-    EXPECT_TRUE(r->found(Check::bounds) || r->found(Check::coverage) || r->found(Check::race));
+  expect_caught_with_one_predicate<Swizzled>();
+  expect_caught_with_one_predicate<Vector>();
+  expect_caught_with_one_predicate<CpAsync>();
 }
 
 // ---- vectors that are not aligned
@@ -163,6 +183,14 @@ TEST(Mutants, MisalignedVector) {
   expect_only(*run<Copy03, HostBlock, Turn>(), {Check::alignment, Check::coverage});
   expect_only(*run<Vector, HostBlock, Turn>(), {Check::alignment, Check::coverage});
   expect_only(*run<TmaStore, HostBlock, Turn>(), {Check::alignment, Check::coverage});
+}
+
+TEST(Mutants, ADescriptorThatTheDriverWouldRefuse) {
+  TmaTensor const good{nullptr, 4, {64, 64, 1}, {256, 16}, {32, 32, 1}};
+  TmaTensor bad[] = {good, good, good, good};
+  bad[0].base = reinterpret_cast<void*>(8), bad[1].stride[0] = 260, bad[2].box[0] = 257, bad[3].box[0] = 3;
+  EXPECT_NO_THROW(replay::ReplayEncoder{}(good));
+  for (TmaTensor const& t : bad) EXPECT_THROW(replay::ReplayEncoder{}(t), replay::Fault);
 }
 
 // ---- asynchronous copies
@@ -214,8 +242,10 @@ struct OneStaysAway : HostBlock {
 };
 struct TwoBarriers : HostBlock {
   void sync() const {
-    if (rank % 2) HostBlock::sync();
-    else HostBlock::sync(std::source_location::current());
+    if (rank % 2)
+      HostBlock::sync();
+    else
+      HostBlock::sync(std::source_location::current());
   }
 };
 TEST(Mutants, BarrierThatOneThreadMisses) {
@@ -223,7 +253,7 @@ TEST(Mutants, BarrierThatOneThreadMisses) {
   ASSERT_TRUE(r->found(Check::deadlock));
   bool told = false;
   for (Finding const& f : r->findings)
-    told |= f.sentence.find("threads 0-4,6-255 wait for the barrier") != std::string::npos;
+    told |= f.sentence.find("threads 0-4,6-511 wait for the barrier") != std::string::npos;
   EXPECT_TRUE(told);
 }
 TEST(Mutants, TwoBarriersForOne) { expect_only(*run<Swizzled, TwoBarriers>(), {Check::divergence}); }
@@ -231,8 +261,8 @@ TEST(Mutants, TwoBarriersForOne) { expect_only(*run<Swizzled, TwoBarriers>(), {C
 // ---- an access that no copy operation makes
 struct Peek {
   static void edit(Lane& lane) {
-    if (lane.src_in != Where::registers && lane.active)
-      [[maybe_unused]] char const c = *static_cast<char const volatile*>(lane.src);
+    if (lane.src_in != Where::registers && lane.active) [[maybe_unused]]
+      char const c = *static_cast<char const volatile*>(lane.src);
   }
 };
 struct PastTheRecorder : HostBlock {
@@ -242,6 +272,8 @@ struct PastTheRecorder : HostBlock {
 TEST(Mutants, AccessPastTheRecorder) {
   expect_only(*run<Copy01, PastTheRecorder>(), {Check::unrecorded, Check::coverage});
   expect_only(*run<Swizzled, PastTheRecorder>(), {Check::unrecorded, Check::coverage});
+  expect_only(*run<NaiveWrite, PastTheRecorder>(), {Check::unrecorded, Check::coverage});
+  expect_only(*run<CpAsync, PastTheRecorder>(), {Check::unrecorded, Check::coverage});
   expect_only(*run<TmaStore, PastTheRecorder>(), {Check::unrecorded, Check::coverage});
   auto const r = run<Vector, PastTheRecorder>();  // that replay failed, the process goes on
   EXPECT_EQ(r->findings.front().sentence,

@@ -17,8 +17,8 @@ std::string refusal(Tensor const& dst, Tensor const& src) {
   }
   return "";
 }
-Tensor floats(std::uint64_t address, std::int64_t rows, std::int64_t cols, std::int64_t pitch = -1) {
-  return matrix(at(address), f32, rows, cols, pitch);
+Tensor floats(std::uint64_t address, std::int64_t rows, std::int64_t cols, std::int64_t pitch = 0) {
+  return matrix(at(address), f32, rows, cols, pitch ? pitch : cols);
 }
 
 TEST(Move, TransposeIsTwoModesSortedByDestination) {
@@ -46,9 +46,7 @@ TEST(Move, NegativeDestinationStridesAreTurned) {
   EXPECT_EQ(m.src, at(kSrc + 28));
   EXPECT_EQ(m.mode[0].src_stride, -4);
 }
-TEST(Move, EmptyNeedsNoPointers) {
-  EXPECT_EQ(make_move(floats(0, 0, 5), floats(0, 5, 0).transposed()).elements(), 0);
-}
+TEST(Move, EmptyNeedsNoPointers) { EXPECT_EQ(make_move(floats(0, 0, 5), floats(0, 5, 0).transposed()).elements(), 0); }
 
 TEST(Matrices, RowsAndColumnsAreTransposes) {
   auto const row = as_transpose(make_move(floats(kDst, 7, 1), floats(kSrc, 1, 7).transposed()));
@@ -81,7 +79,8 @@ TEST(Refusals, AreSentencesWithTheValues) {
             "the destination of shape (-5,3) has a negative extent");
   EXPECT_EQ(refusal(floats(kDst, 5, 3, 2), floats(kSrc, 3, 5).transposed()),
             "the destination of shape (5,3) has strides with which its elements overlap");
-  EXPECT_EQ(refusal(floats(kDst, std::int64_t(1) << 40, std::int64_t(1) << 40), floats(kSrc, std::int64_t(1) << 40, std::int64_t(1) << 40)),
+  EXPECT_EQ(refusal(floats(kDst, std::int64_t(1) << 40, std::int64_t(1) << 40),
+                    floats(kSrc, std::int64_t(1) << 40, std::int64_t(1) << 40)),
             "the byte offsets of the destination of shape (1099511627776,1099511627776) leave 63 bits");
 }
 TEST(Refusals, Overlap) {
@@ -93,6 +92,21 @@ TEST(Refusals, Overlap) {
 TEST(Refusals, ColumnBlocksOfOneMatrixDoNotOverlap) {
   EXPECT_EQ(refusal(floats(kSrc + 4 * 8, 8, 8, 16), floats(kSrc, 8, 8, 16).transposed()), "");
   EXPECT_NE(refusal(floats(kSrc + 4 * 7, 8, 8, 16), floats(kSrc, 8, 8, 16).transposed()), "");
+}
+TEST(Refusals, ColumnBlocksDoNotOverlapWhereverTheMatrixLies) {
+  for (std::int64_t pitch : {20, 24, 1000, 10009})
+    for (std::uint64_t base = kSrc; base < kSrc + 4096; base += 256) {
+      std::int64_t const n = pitch / 2;
+      Tensor const left = floats(base, n, n, pitch), right = floats(base + std::uint64_t(4 * n), n, n, pitch);
+      EXPECT_EQ(refusal(left, right.transposed()), "") << pitch << " at " << base;
+      EXPECT_EQ(refusal(right, left.transposed()), "") << pitch << " at " << base;
+      EXPECT_NE(refusal(floats(base + std::uint64_t(4 * (n - 1)), n, n, pitch), left.transposed()), "");
+    }
+}
+TEST(Refusals, StridesOfSingleExtentsDoNotMatter) {
+  Tensor src = floats(kSrc, 1, 8);
+  src.stride[0] = std::int64_t(1) << 62;
+  EXPECT_EQ(make_move(floats(kDst, 8, 1), src.transposed()).rank, 1);
 }
 TEST(Views, BadAxesAndRanges) {
   EXPECT_THROW(floats(kSrc, 3, 4).permuted({0, 0}), Error);

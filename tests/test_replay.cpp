@@ -1,6 +1,8 @@
 // The rooms of the replay by themselves: fibers, guarded memory, ordering.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "replay/fibers.h"
 #include "replay/memory.h"
 #include "replay/ordering.h"
@@ -58,7 +60,7 @@ TEST(Fibers, IdleFinishesWhatIsInFlight) {
   bool landed = false;
   fibers.run(
       1, [&](unsigned) { fibers.wait_until([&] { return landed; }, [] { return "the landing"; }); },
-      [&] { return landed ? false : landed = true; });
+      [&] { return !std::exchange(landed, true); });
   EXPECT_TRUE(landed);
 }
 
@@ -119,7 +121,7 @@ TEST(Ordering, TheCopyEngineSeesFencedStoresAlone) {
     for (unsigned t : {0u, 1u}) o.barrier_leave(t);
   };
   barrier();
-  int const store = o.start("TMA store", 1);
+  int const store = o.start("TMA store");
   o.read(0, 16, o.in_operation(1, store), 1, kAsync, told.tell);
   EXPECT_EQ(told.all.size(), 1u);
   o.fence_async(1);  // after the barrier, by the thread that issues the store: legal

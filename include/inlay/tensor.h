@@ -82,17 +82,25 @@ struct Tensor {
   }
 };
 
-// A row-major matrix (rows, cols):(pitch, 1); the pitch is in elements and defaults to cols.
-inline Tensor matrix(void* data, DType dtype, std::int64_t rows, std::int64_t cols, std::int64_t pitch = -1) {
+// A row-major matrix (rows, cols):(pitch, 1); the pitch is in elements and defaults to cols. A negative pitch walks the
+// rows backwards from `data`.
+inline Tensor matrix(void* data, DType dtype, std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
   Tensor t;
   t.data = data, t.dtype = dtype, t.rank = 2;
   t.extent[0] = rows, t.extent[1] = cols;
-  t.stride[0] = pitch < 0 ? cols : pitch, t.stride[1] = 1;
+  t.stride[0] = pitch, t.stride[1] = 1;
   return t;
 }
+inline Tensor matrix(void* data, DType dtype, std::int64_t rows, std::int64_t cols) {
+  return matrix(data, dtype, rows, cols, cols);
+}
 template <class T>
-Tensor matrix(T* data, std::int64_t rows, std::int64_t cols, std::int64_t pitch = -1) {
+Tensor matrix(T* data, std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
   return matrix(const_cast<std::remove_const_t<T>*>(data), dtype_of<std::remove_const_t<T>>(), rows, cols, pitch);
+}
+template <class T>
+Tensor matrix(T* data, std::int64_t rows, std::int64_t cols) {
+  return matrix(data, rows, cols, cols);
 }
 
 }  // namespace inlay

@@ -26,14 +26,33 @@ inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEALWAYS<A...>> = true;
 template <class... A>
 inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEGLOBAL<A...>> = true;
 
+// Sixteen bytes moved at once. A scalar to the compiler, so it stays one access: a store of a struct of two halves, such
+// as cute::uint128_t, was seen split into two of 8 bytes.
+using Vector16 = unsigned __int128;
+
 // The carrier of an element of E bytes: movement knows sizes, not types.
 template <int E>
 struct BytesOf;
-template <> struct BytesOf<1> { using type = std::uint8_t; };
-template <> struct BytesOf<2> { using type = std::uint16_t; };
-template <> struct BytesOf<4> { using type = std::uint32_t; };
-template <> struct BytesOf<8> { using type = std::uint64_t; };
-template <> struct BytesOf<16> { using type = cute::uint128_t; };
+template <>
+struct BytesOf<1> {
+  using type = std::uint8_t;
+};
+template <>
+struct BytesOf<2> {
+  using type = std::uint16_t;
+};
+template <>
+struct BytesOf<4> {
+  using type = std::uint32_t;
+};
+template <>
+struct BytesOf<8> {
+  using type = std::uint64_t;
+};
+template <>
+struct BytesOf<16> {
+  using type = cute::uint128_t;
+};
 template <int E>
 using Bytes = typename BytesOf<E>::type;
 
@@ -41,11 +60,16 @@ using Bytes = typename BytesOf<E>::type;
 template <class F>
 void with_element(int elem_bytes, F f) {
   switch (elem_bytes) {
-    case 1: return f(Bytes<1>{});
-    case 2: return f(Bytes<2>{});
-    case 4: return f(Bytes<4>{});
-    case 8: return f(Bytes<8>{});
-    case 16: return f(Bytes<16>{});
+    case 1:
+      return f(Bytes<1>{});
+    case 2:
+      return f(Bytes<2>{});
+    case 4:
+      return f(Bytes<4>{});
+    case 8:
+      return f(Bytes<8>{});
+    case 16:
+      return f(Bytes<16>{});
   }
 }
 

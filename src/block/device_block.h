@@ -17,7 +17,9 @@ struct DeviceBlock {
 
   CUTE_DEVICE static void cp_async_fence() { cute::cp_async_fence(); }
   template <int N>
-  CUTE_DEVICE static void cp_async_wait(cute::Int<N>) { cute::cp_async_wait<N>(); }
+  CUTE_DEVICE static void cp_async_wait(cute::Int<N>) {
+    cute::cp_async_wait<N>();
+  }
 
   CUTE_DEVICE static void tma_load(CUtensorMap const& map, Mbarrier& full, void* smem, int c0, int c1, int c2) {
     cute::SM90_TMA_LOAD_3D::copy(&map, reinterpret_cast<std::uint64_t*>(&full),
@@ -28,7 +30,9 @@ struct DeviceBlock {
   }
   CUTE_DEVICE static void tma_store_commit() { cute::tma_store_arrive(); }
   template <int N>
-  CUTE_DEVICE static void tma_store_wait(cute::Int<N>) { cute::tma_store_wait<N>(); }
+  CUTE_DEVICE static void tma_store_wait(cute::Int<N>) {
+    cute::tma_store_wait<N>();
+  }
   CUTE_DEVICE static void fence_async() { cute::tma_store_fence(); }  // fence.proxy.async
   CUTE_DEVICE static void fence_barrier_init() { cutlass::arch::fence_barrier_init(); }
 };

@@ -43,9 +43,8 @@ void launch(Kernel const& kernel, Device const& device, cudaStream_t stream) {
 template <template <class> class Kernel>
 void launch_move(Move const& move, Device const& device, cudaStream_t stream) {
   if (move.elements() == 0) return;
-  with_element(move.elem_bytes, [&](auto element) {
-    launch(Kernel<decltype(element)>::make(move, DriverEncoder{}), device, stream);
-  });
+  with_element(move.elem_bytes,
+               [&](auto element) { launch(Kernel<decltype(element)>::make(move, DriverEncoder{}), device, stream); });
 }
 
 }  // namespace inlay

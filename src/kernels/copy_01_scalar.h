@@ -7,15 +7,16 @@ namespace inlay::kernels::copy_01_scalar {
 template <class T>
 struct Step {
   static constexpr Writes writes = Writes::copy;
-  using Tile    = Shape<_1, _1024>;                                                      // (BLK_M,BLK_N)
-  using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;                             // (THR_M,THR_N)
-  using Access  = T;
+  using Tile = Shape<_1, _1024>;                              // (BLK_M,BLK_N)
+  using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
+  using Access = T;
 };
 template <class T>
 using Kernel = DirectTile<T, Step<T>>;
 
 inline constexpr Info<Move> info = {
     "copy_01_scalar", "One element per access, four per thread: coalesced, but a small element leaves lanes narrow.",
-    "Harris: copy", rejects<Kernel>, cost<Kernel>, no_workspace};
+    "Harris: copy",   rejects<Kernel>,
+    cost<Kernel>,     no_workspace};
 
 }  // namespace inlay::kernels::copy_01_scalar

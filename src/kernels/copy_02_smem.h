@@ -8,8 +8,8 @@ template <class T>
 struct Step : SmemStep<T> {
   static constexpr Writes writes = Writes::copy;
   static constexpr int threads = 256;
-  using Tile       = Shape<_1, _1024>;                                                   // (BLK_M,BLK_N)
-  using SmemLayout = RowMajor<Tile>;                                                     // (BLK_M,BLK_N)
+  using Tile = Shape<_1, _1024>;      // (BLK_M,BLK_N)
+  using SmemLayout = RowMajor<Tile>;  // (BLK_M,BLK_N)
 };
 template <class T>
 using Kernel = SmemTile<T, Step<T>>;
@@ -17,6 +17,9 @@ using Kernel = SmemTile<T, Step<T>>;
 inline constexpr Info<Move> info = {
     "copy_02_smem",
     "Through shared memory and a barrier that is not needed here: each thread reads back what it wrote itself.",
-    "Harris: copySharedMem", rejects<Kernel>, cost<Kernel>, no_workspace};
+    "Harris: copySharedMem",
+    rejects<Kernel>,
+    cost<Kernel>,
+    no_workspace};
 
 }  // namespace inlay::kernels::copy_02_smem

@@ -5,7 +5,7 @@
 namespace inlay::kernels::copy_04_tma {
 
 template <class T>
-using Tile = Shape<_32, Int<(sizeof(T) < 8 ? 256 : 2048 / sizeof(T))>>;                  // (BLK_M,BLK_N)
+using Tile = Shape<_32, Int<(sizeof(T) < 8 ? 256 : 2048 / sizeof(T))>>;  // (BLK_M,BLK_N)
 
 template <class T>
 struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
@@ -14,8 +14,8 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
 
   static constexpr int threads = 32;
   struct Smem {
-    alignas(128) T A[Grid::BLK_M * Grid::BLK_N];                                         // (BLK_M,BLK_N)
-    alignas(8) uint64_t full;                                                            // A has landed
+    alignas(128) T A[Grid::BLK_M * Grid::BLK_N];  // (BLK_M,BLK_N)
+    alignas(8) uint64_t full;                     // A has landed
   };
 
   // One long row is cut into rows as wide as the box, if it divides: else a box would hold a single row.
@@ -40,10 +40,10 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
     if (block.thread_rank() != 0) return;
     full.init(1);
     block.fence_barrier_init();
-    full.arrive_and_expect_tx(sizeof(smem.A));                                           // boxes are always whole in shared memory
+    full.arrive_and_expect_tx(sizeof(smem.A));  // boxes are always whole in shared memory
     block.tma_load(mapA, full, smem.A, int(here.n) * kTmaParts<T>, int(here.m), here.l);
     full.wait(0);
-    block.tma_store(mapB, smem.A, int(here.n) * kTmaParts<T>, int(here.m), here.l);      // clipped at the edge
+    block.tma_store(mapB, smem.A, int(here.n) * kTmaParts<T>, int(here.m), here.l);  // clipped at the edge
     block.tma_store_commit();
     block.tma_store_wait(Int<0>{});
   }
@@ -66,7 +66,11 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
 };
 
 inline constexpr Info<Move> info = {
-    "copy_04_tma", "TMA both ways, one box a block, driven by one thread; no registers, no lanes, no bank conflicts.",
-    "Colfax: TMA copy", rejects<Kernel>, cost<Kernel>, no_workspace};
+    "copy_04_tma",
+    "TMA both ways, one box a block, driven by one thread; no registers, no lanes, no bank conflicts.",
+    "Colfax: TMA copy",
+    rejects<Kernel>,
+    cost<Kernel>,
+    no_workspace};
 
 }  // namespace inlay::kernels::copy_04_tma

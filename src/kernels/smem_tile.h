@@ -12,16 +12,32 @@ constexpr int log2_of(int x) { return x <= 1 ? 0 : 1 + log2_of(x / 2); }
 // row of the tile meets every bank and a column's conflicts are as bad as they can be.
 template <int E>
 struct SquareTile;
-template <> struct SquareTile<1> { using type = Shape<_128, _128>; };
-template <> struct SquareTile<2> { using type = Shape<_64, _128>; };
-template <> struct SquareTile<4> { using type = Shape<_64, _64>; };
-template <> struct SquareTile<8> { using type = Shape<_32, _64>; };
-template <> struct SquareTile<16> { using type = Shape<_32, _32>; };
+template <>
+struct SquareTile<1> {
+  using type = Shape<_128, _128>;
+};
+template <>
+struct SquareTile<2> {
+  using type = Shape<_64, _128>;
+};
+template <>
+struct SquareTile<4> {
+  using type = Shape<_64, _64>;
+};
+template <>
+struct SquareTile<8> {
+  using type = Shape<_32, _64>;
+};
+template <>
+struct SquareTile<16> {
+  using type = Shape<_32, _32>;
+};
 template <class T>
-using TileFor = typename SquareTile<sizeof(T)>::type;                                    // (BLK_M,BLK_N)
-// At most 16 elements to a thread: more would cost registers and, unrolled, minutes of compile time.
+using TileFor = typename SquareTile<sizeof(T)>::type;  // (BLK_M,BLK_N)
+// At most 16 elements to a thread: more would cost registers and, unrolled, minutes of compile time. And 4 blocks of 512
+// threads fill a multiprocessor with 64 KB in flight, which is as much as its L1 likes.
 template <class T>
-inline constexpr int ThreadsFor = sizeof(T) >= 4 ? 256 : 1024 / int(sizeof(T));
+inline constexpr int ThreadsFor = sizeof(T) == 1 ? 1024 : 512;
 
 // The swizzle that frees the columns of a row-major tile of `width` elements from bank conflicts.
 //
@@ -54,6 +70,11 @@ using PaddedRows = Layout<Tile, Stride<decltype(size<1>(Tile{}) + Pad{}), _1>>;
 template <class Tile, class Swz>
 using SwizzledRows = decltype(composition(Swz{}, RowMajor<Tile>{}));
 
+// A padded tile keeps its shape and gets longer strides. (A tutorial warns of the mistake: the padded shape,
+// (bM, bN+1):(bN+1, 1), is a layout of another tile.)
+template <class Tile, class SmemLayout>
+constexpr bool is_layout_of_tile = size<0>(SmemLayout{}) == size<0>(Tile{}) && size<1>(SmemLayout{}) == size<1>(Tile{});
+
 // The threads of a block on a (rows, cols) tile in vectors of V. Lanes along N: 32 of them, or fewer where a row has
 // fewer vectors, or the whole block where the tile has a single row. Lanes along M: 32.
 template <int threads, int rows, int cols, int V>
@@ -72,61 +93,66 @@ template <class T>
 struct SmemStep {
   static constexpr Writes writes = Writes::transpose;
   static constexpr int threads = ThreadsFor<T>;
-  using Tile       = TileFor<T>;                                                         // (BLK_M,BLK_N)
-  using SmemLayout = RowMajor<Tile>;                                                     // (BLK_M,BLK_N)
-  using Load       = UniversalCopy<T>;                                                   // global -> shared
-  static constexpr int vector = 1;                                                       // elements of one load
-  static constexpr bool interior_path = true;                                            // full tiles go without predicates
+  using Tile = TileFor<T>;                     // (BLK_M,BLK_N)
+  using SmemLayout = RowMajor<Tile>;           // (BLK_M,BLK_N)
+  using Load = UniversalCopy<T>;               // global -> shared
+  static constexpr int vector = 1;             // elements of one load
+  static constexpr bool interior_path = true;  // full tiles go without predicates
   // Facts for the cost, in lanes that reach different banks before one comes again: a column read, a row write.
   static constexpr int read_apart = 32, write_apart = 32;
 };
 
 template <class T, class Step>
 struct SmemTile : TileGrid<T, typename Step::Tile, Step::writes> {
-  using Grid         = TileGrid<T, typename Step::Tile, Step::writes>;
-  using Tile         = typename Step::Tile;                                              // (BLK_M,BLK_N)
-  using SmemLayout   = typename Step::SmemLayout;                                        // (BLK_M,BLK_N)
+  using Grid = TileGrid<T, typename Step::Tile, Step::writes>;
+  using Tile = typename Step::Tile;              // (BLK_M,BLK_N)
+  using SmemLayout = typename Step::SmemLayout;  // (BLK_M,BLK_N)
   static constexpr int threads = Step::threads, V = Step::vector;
-  using LoadThreads  = AlongN<threads, Tile, V>;                                         // (THR_M,THR_N)
+  using LoadThreads = AlongN<threads, Tile, V>;                                             // (THR_M,THR_N)
   using StoreThreads = std::conditional_t<Grid::transposes, AlongM<threads>, LoadThreads>;  // (THR_M,THR_N)
+  static_assert(is_layout_of_tile<Tile, SmemLayout>, "the shared layout has not the shape of the tile");
   struct Smem {
     alignas(128) T A[cosize_v<SmemLayout>];
   };
 
   template <class Encoder>
-  static SmemTile make(Move const& move, Encoder const&) { return {Grid::make(*Grid::matrices(move))}; }
+  static SmemTile make(Move const& move, Encoder const&) {
+    return {Grid::make(*Grid::matrices(move))};
+  }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     auto here = this->tile(block.group_index());
     auto stride_A = make_stride(this->ld_in, _1{});
-    Tensor gA = make_tensor(make_gmem_ptr(here.in), Tile{}, stride_A);                   // (BLK_M,BLK_N)
-    Tensor gB = make_tensor(make_gmem_ptr(here.out), Tile{}, this->out_stride());        // (BLK_M,BLK_N)
-    Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemLayout{});                        // (BLK_M,BLK_N)
-    Tensor cA = make_identity_tensor(Tile{});                                            // (BLK_M,BLK_N) -> (m,n)
+    Tensor gA = make_tensor(make_gmem_ptr(here.in), Tile{}, stride_A);             // (BLK_M,BLK_N)
+    Tensor gB = make_tensor(make_gmem_ptr(here.out), Tile{}, this->out_stride());  // (BLK_M,BLK_N)
+    Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemLayout{});                  // (BLK_M,BLK_N)
+    Tensor cA = make_identity_tensor(Tile{});                                      // (BLK_M,BLK_N) -> (m,n)
 
-    auto copy_A = make_tiled_copy(Copy_Atom<On<Block, typename Step::Load>, T>{}, LoadThreads{},
-                                  Layout<Shape<_1, Int<V>>>{});
+    auto copy_A =
+        make_tiled_copy(Copy_Atom<On<Block, typename Step::Load>, T>{}, LoadThreads{}, Layout<Shape<_1, Int<V>>>{});
     auto copy_B = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<T>>, T>{}, StoreThreads{});
     auto thr_A = copy_A.get_slice(block.thread_rank());
     auto thr_B = copy_B.get_slice(block.thread_rank());
-    Tensor tAgA = thr_A.partition_S(gA);                                                 // (CPY,CPY_M,CPY_N)
-    Tensor tAsA = thr_A.partition_D(sA);                                                 // (CPY,CPY_M,CPY_N)
-    Tensor tBsA = thr_B.partition_S(sA);                                                 // (CPY,CPY_M,CPY_N)
-    Tensor tBgB = thr_B.partition_D(gB);                                                 // (CPY,CPY_M,CPY_N)
-    Tensor tArA = make_fragment_like(tAgA);                                              // (CPY,CPY_M,CPY_N)
-    Tensor tBrB = make_fragment_like(tBgB);                                              // (CPY,CPY_M,CPY_N)
+    Tensor tAgA = thr_A.partition_S(gA);     // (CPY,CPY_M,CPY_N)
+    Tensor tAsA = thr_A.partition_D(sA);     // (CPY,CPY_M,CPY_N)
+    Tensor tBsA = thr_B.partition_S(sA);     // (CPY,CPY_M,CPY_N)
+    Tensor tBgB = thr_B.partition_D(gB);     // (CPY,CPY_M,CPY_N)
+    Tensor tArA = make_fragment_like(tAgA);  // (CPY,CPY_M,CPY_N)
+    Tensor tBrB = make_fragment_like(tBgB);  // (CPY,CPY_M,CPY_N)
 
     // Two sets of predicates: the thread that stores an element is not the one that loaded it.
     bool const full = Step::interior_path && here.full();
-    auto edge   = make_coord(here.rows, here.cols);
+    auto edge = make_coord(here.rows, here.cols);
     auto inside = [&](auto const& c) { return elem_less(c, edge); };
-    Tensor tAin = lazy::transform(thr_A.partition_S(cA), inside);                        // (CPY,CPY_M,CPY_N)
-    Tensor tBin = lazy::transform(thr_B.partition_D(cA), inside);                        // (CPY,CPY_M,CPY_N)
+    Tensor tAin = lazy::transform(thr_A.partition_S(cA), inside);  // (CPY,CPY_M,CPY_N)
+    Tensor tBin = lazy::transform(thr_B.partition_D(cA), inside);  // (CPY,CPY_M,CPY_N)
 
     if constexpr (is_cp_async<typename Step::Load>) {
-      if (full) copy(copy_A, tAgA, tAsA);
-      else copy_if(copy_A, tAin, tAgA, tAsA);
+      if (full)
+        copy(copy_A, tAgA, tAsA);
+      else
+        copy_if(copy_A, tAin, tAgA, tAsA);
       block.cp_async_fence();
       block.cp_async_wait(Int<0>{});
     } else if (full) {  // all loads are in flight before the first store

@@ -25,8 +25,17 @@ struct TileGrid {
   static std::optional<Matrices> matrices(Move const& move) { return transposes ? as_transpose(move) : as_copy(move); }
 
   static TileGrid make(Matrices const& x) {
-    return {static_cast<T const*>(x.in), static_cast<T*>(x.out), x.M, x.N, x.ld_in, x.ld_out, x.batch_in, x.batch_out,
-            uint32_t(ceil_div(x.M, int64_t(BLK_M))), uint32_t(ceil_div(x.N, int64_t(BLK_N))), uint32_t(x.L)};
+    return {static_cast<T const*>(x.in),
+            static_cast<T*>(x.out),
+            x.M,
+            x.N,
+            x.ld_in,
+            x.ld_out,
+            x.batch_in,
+            x.batch_out,
+            uint32_t(ceil_div(x.M, int64_t(BLK_M))),
+            uint32_t(ceil_div(x.N, int64_t(BLK_N))),
+            uint32_t(x.L)};
   }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * batch; }
 
@@ -45,11 +54,17 @@ struct TileGrid {
     int64_t const m = int64_t(transposes ? f : s) * BLK_M, n = int64_t(transposes ? s : f) * BLK_N;
     return {in + (l * batch_in + m * ld_in + n),
             out + (l * batch_out + (transposes ? n * ld_out + m : m * ld_out + n)),
-            m, n, int(l), int(M - m < BLK_M ? M - m : BLK_M), int(N - n < BLK_N ? N - n : BLK_N)};
+            m,
+            n,
+            int(l),
+            int(M - m < BLK_M ? M - m : BLK_M),
+            int(N - n < BLK_N ? N - n : BLK_N)};
   }
   CUTE_HOST_DEVICE auto out_stride() const {
-    if constexpr (transposes) return make_stride(_1{}, ld_out);
-    else return make_stride(ld_out, _1{});
+    if constexpr (transposes)
+      return make_stride(_1{}, ld_out);
+    else
+      return make_stride(ld_out, _1{});
   }
 
   static Reason rejects(Move const& move) {
@@ -73,8 +88,7 @@ inline Reason rejects_unaligned(char const* base_sentence, char const* stride_se
   return {};
 }
 inline Reason rejects_unaligned_input(Matrices const& x, int elem_bytes) {
-  if (x.N * elem_bytes % 16)
-    return {"rows of {} bytes are no whole number of 16-byte vectors", {x.N * elem_bytes}};
+  if (x.N * elem_bytes % 16) return {"rows of {} bytes are no whole number of 16-byte vectors", {x.N * elem_bytes}};
   return rejects_unaligned("the source begins {} bytes past a multiple of 16",
                            "the source has a stride of {} bytes, no multiple of 16", x.in, x.M > 1 ? x.ld_in : 0,
                            x.L > 1 ? x.batch_in : 0, elem_bytes);

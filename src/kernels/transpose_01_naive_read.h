@@ -7,16 +7,18 @@ namespace inlay::kernels::transpose_01_naive_read {
 template <class T>
 struct Step {
   static constexpr Writes writes = Writes::transpose;
-  using Tile    = Shape<_32, _32>;                                                       // (BLK_M,BLK_N)
-  using Threads = Layout<Shape<_8, _32>, Stride<_32, _1>>;                               // (THR_M,THR_N), lanes along N
-  using Access  = T;
+  using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)
+  using Threads = Layout<Shape<_8, _32>, Stride<_32, _1>>;  // (THR_M,THR_N), lanes along N
+  using Access = T;
 };
 template <class T>
 using Kernel = DirectTile<T, Step<T>>;
 
-inline constexpr Info<Move> info = {
-    "transpose_01_naive_read", "Coalesced reads, strided writes: a warp's 32 elements land in 32 sectors.",
-    "Lei Mao: naive, coalesced read; Colfax: naive; Harris: transposeNaive", rejects<Kernel>, cost<Kernel>,
-    no_workspace};
+inline constexpr Info<Move> info = {"transpose_01_naive_read",
+                                    "Coalesced reads, strided writes: a warp's 32 elements land in 32 sectors.",
+                                    "Lei Mao: naive, coalesced read; Colfax: naive; Harris: transposeNaive",
+                                    rejects<Kernel>,
+                                    cost<Kernel>,
+                                    no_workspace};
 
 }  // namespace inlay::kernels::transpose_01_naive_read

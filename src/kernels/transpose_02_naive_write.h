@@ -7,15 +7,19 @@ namespace inlay::kernels::transpose_02_naive_write {
 template <class T>
 struct Step {
   static constexpr Writes writes = Writes::transpose;
-  using Tile    = Shape<_32, _32>;                                                       // (BLK_M,BLK_N)
-  using Threads = Layout<Shape<_32, _8>, Stride<_1, _32>>;                               // (THR_M,THR_N), lanes along M
-  using Access  = T;
+  using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)
+  using Threads = Layout<Shape<_32, _8>, Stride<_1, _32>>;  // (THR_M,THR_N), lanes along M
+  using Access = T;
 };
 template <class T>
 using Kernel = DirectTile<T, Step<T>>;
 
 inline constexpr Info<Move> info = {
-    "transpose_02_naive_write", "Coalesced writes, strided reads: the L1 keeps the sectors until their neighbours are asked for.",
-    "Lei Mao: naive, coalesced write", rejects<Kernel>, cost<Kernel>, no_workspace};
+    "transpose_02_naive_write",
+    "Coalesced writes, strided reads: the L1 keeps the sectors until their neighbours are asked for.",
+    "Lei Mao: naive, coalesced write",
+    rejects<Kernel>,
+    cost<Kernel>,
+    no_workspace};
 
 }  // namespace inlay::kernels::transpose_02_naive_write

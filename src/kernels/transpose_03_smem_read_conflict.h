@@ -6,15 +6,19 @@ namespace inlay::kernels::transpose_03_smem_read_conflict {
 
 template <class T>
 struct Step : SmemStep<T> {
-  using Tile       = TileFor<T>;                                                         // (BLK_M,BLK_N)
-  using SmemLayout = RowMajor<Tile>;                                                     // (BLK_M,BLK_N)
+  using Tile = TileFor<T>;            // (BLK_M,BLK_N)
+  using SmemLayout = RowMajor<Tile>;  // (BLK_M,BLK_N)
   static constexpr int read_apart = 1;
 };
 template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 
 inline constexpr Info<Move> info = {
-    "transpose_03_smem_read_conflict", "Coalesced both ways through a row-major tile; reading its columns puts all lanes of a pass in one bank.",
-    "Lei Mao: shared memory, bank conflict read; Colfax: SMEM transpose; Harris: transposeCoalesced", rejects<Kernel>, cost<Kernel>, no_workspace};
+    "transpose_03_smem_read_conflict",
+    "Coalesced both ways through a row-major tile; reading its columns puts all lanes of a pass in one bank.",
+    "Lei Mao: shared memory, bank conflict read; Colfax: SMEM transpose; Harris: transposeCoalesced",
+    rejects<Kernel>,
+    cost<Kernel>,
+    no_workspace};
 
 }  // namespace inlay::kernels::transpose_03_smem_read_conflict

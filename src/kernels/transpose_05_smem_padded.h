@@ -6,14 +6,18 @@ namespace inlay::kernels::transpose_05_smem_padded {
 
 template <class T>
 struct Step : SmemStep<T> {
-  using Tile       = TileFor<T>;                                                         // (BLK_M,BLK_N)
-  using SmemLayout = PaddedRows<Tile, Padding<sizeof(T)>>;                               // (BLK_M,BLK_N):(BLK_N+pad,1)
+  using Tile = TileFor<T>;                                  // (BLK_M,BLK_N)
+  using SmemLayout = PaddedRows<Tile, Padding<sizeof(T)>>;  // (BLK_M,BLK_N):(BLK_N+pad,1)
 };
 template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 
 inline constexpr Info<Move> info = {
-    "transpose_05_smem_padded", "Padded rows: each row of the tile begins one bank further on, so that a column meets all banks.",
-    "Lei Mao: shared memory, padded; Harris: transposeNoBankConflicts", rejects<Kernel>, cost<Kernel>, no_workspace};
+    "transpose_05_smem_padded",
+    "Padded rows: each row of the tile begins one bank further on, so that a column meets all banks.",
+    "Lei Mao: shared memory, padded; Harris: transposeNoBankConflicts",
+    rejects<Kernel>,
+    cost<Kernel>,
+    no_workspace};
 
 }  // namespace inlay::kernels::transpose_05_smem_padded

@@ -6,15 +6,19 @@ namespace inlay::kernels::transpose_06_smem_swizzled {
 
 template <class T>
 struct Step : SmemStep<T> {
-  using Tile       = TileFor<T>;                                                         // (BLK_M,BLK_N)
-  using Swz        = typename ConflictFree<size<1>(Tile{}), sizeof(T)>::type;
-  using SmemLayout = SwizzledRows<Tile, Swz>;                                            // (BLK_M,BLK_N)
+  using Tile = TileFor<T>;  // (BLK_M,BLK_N)
+  using Swz = typename ConflictFree<size<1>(Tile{}), sizeof(T)>::type;
+  using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
 };
 template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 
 inline constexpr Info<Move> info = {
-    "transpose_06_smem_swizzled", "A swizzle derived from the width of the tile and the element size: free of conflicts, not a byte wasted.",
-    "Lei Mao: shared memory, swizzled; Colfax: SMEM swizzle", rejects<Kernel>, cost<Kernel>, no_workspace};
+    "transpose_06_smem_swizzled",
+    "A swizzle derived from the width of the tile and the element size: free of conflicts, not a byte wasted.",
+    "Lei Mao: shared memory, swizzled; Colfax: SMEM swizzle",
+    rejects<Kernel>,
+    cost<Kernel>,
+    no_workspace};
 
 }  // namespace inlay::kernels::transpose_06_smem_swizzled

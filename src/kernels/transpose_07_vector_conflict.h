@@ -6,17 +6,20 @@ namespace inlay::kernels::transpose_07_vector_conflict {
 
 template <class T>
 struct Step : SmemStep<T> {
-  using Tile       = TileFor<T>;                                                         // (BLK_M,BLK_N)
-  using SmemLayout = RowMajor<Tile>;                                                     // (BLK_M,BLK_N)
-  using Load       = UniversalCopy<uint128_t>;
+  using Tile = TileFor<T>;            // (BLK_M,BLK_N)
+  using SmemLayout = RowMajor<Tile>;  // (BLK_M,BLK_N)
+  using Load = UniversalCopy<Vector16>;
   static constexpr int vector = 16 / sizeof(T);
   static constexpr int read_apart = 1;
 };
 template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 
-inline constexpr Info<Move> info = {
-    "transpose_07_vector_conflict", "A quarter of the load instructions; the column reads still meet one bank.",
-    "Lei Mao: vectorized, bank conflict read", rejects<Kernel>, cost<Kernel>, no_workspace};
+inline constexpr Info<Move> info = {"transpose_07_vector_conflict",
+                                    "16 bytes a load instruction; the column reads still meet one bank.",
+                                    "Lei Mao: vectorized, bank conflict read",
+                                    rejects<Kernel>,
+                                    cost<Kernel>,
+                                    no_workspace};
 
 }  // namespace inlay::kernels::transpose_07_vector_conflict

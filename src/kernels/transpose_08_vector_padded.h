@@ -6,9 +6,9 @@ namespace inlay::kernels::transpose_08_vector_padded {
 
 template <class T>
 struct Step : SmemStep<T> {
-  using Tile       = TileFor<T>;                                                         // (BLK_M,BLK_N)
-  using SmemLayout = PaddedRows<Tile, Int<16 / sizeof(T)>>;                              // (BLK_M,BLK_N):(BLK_N+V,1)
-  using Load       = UniversalCopy<uint128_t>;
+  using Tile = TileFor<T>;                                   // (BLK_M,BLK_N)
+  using SmemLayout = PaddedRows<Tile, Int<16 / sizeof(T)>>;  // (BLK_M,BLK_N):(BLK_N+V,1)
+  using Load = UniversalCopy<Vector16>;
   static constexpr int vector = 16 / sizeof(T);
   static constexpr int read_apart = 8;
 };
@@ -16,7 +16,11 @@ template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 
 inline constexpr Info<Move> info = {
-    "transpose_08_vector_padded", "A compromise: padding that keeps 16-byte vectors aligned leaves rows r and r+8 of a column in one bank.",
-    "Lei Mao: vectorized, padded", rejects<Kernel>, cost<Kernel>, no_workspace};
+    "transpose_08_vector_padded",
+    "A compromise: padding that keeps 16-byte vectors aligned leaves rows r and r+8 of a column in one bank.",
+    "Lei Mao: vectorized, padded",
+    rejects<Kernel>,
+    cost<Kernel>,
+    no_workspace};
 
 }  // namespace inlay::kernels::transpose_08_vector_padded

@@ -6,10 +6,10 @@ namespace inlay::kernels::transpose_09_vector_swizzled {
 
 template <class T>
 struct Step : SmemStep<T> {
-  using Tile       = TileFor<T>;                                                         // (BLK_M,BLK_N)
-  using Swz        = typename ConflictFree<size<1>(Tile{}), sizeof(T), 16>::type;
-  using SmemLayout = SwizzledRows<Tile, Swz>;                                            // (BLK_M,BLK_N)
-  using Load       = UniversalCopy<uint128_t>;
+  using Tile = TileFor<T>;  // (BLK_M,BLK_N)
+  using Swz = typename ConflictFree<size<1>(Tile{}), sizeof(T), 16>::type;
+  using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
+  using Load = UniversalCopy<Vector16>;
   static constexpr int vector = 16 / sizeof(T);
   static constexpr int read_apart = 8;
 };
@@ -17,7 +17,11 @@ template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 
 inline constexpr Info<Move> info = {
-    "transpose_09_vector_swizzled", "A compromise: a swizzle of 16-byte granules spreads a column over 8 places, so lanes t and t+8 share a bank.",
-    "Lei Mao: vectorized, swizzled", rejects<Kernel>, cost<Kernel>, no_workspace};
+    "transpose_09_vector_swizzled",
+    "A compromise: a swizzle of 16-byte granules spreads a column over 8 places, so lanes t and t+8 share a bank.",
+    "Lei Mao: vectorized, swizzled",
+    rejects<Kernel>,
+    cost<Kernel>,
+    no_workspace};
 
 }  // namespace inlay::kernels::transpose_09_vector_swizzled

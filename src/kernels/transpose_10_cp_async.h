@@ -6,12 +6,12 @@ namespace inlay::kernels::transpose_10_cp_async {
 
 template <class T>
 struct Step : SmemStep<T> {
-  static constexpr bool possible = sizeof(T) >= 4;                                       // cp.async moves 4, 8 or 16 bytes
-  using Tile       = TileFor<T>;                                                         // (BLK_M,BLK_N)
-  using Swz        = typename ConflictFree<size<1>(Tile{}), sizeof(T)>::type;
-  using SmemLayout = SwizzledRows<Tile, Swz>;                                            // (BLK_M,BLK_N)
-  using Load       = typename std::conditional_t<possible, std::type_identity<SM80_CP_ASYNC_CACHEALWAYS<T>>,
-                                                 std::type_identity<UniversalCopy<T>>>::type;
+  static constexpr bool possible = sizeof(T) >= 4;  // cp.async moves 4, 8 or 16 bytes
+  using Tile = TileFor<T>;                          // (BLK_M,BLK_N)
+  using Swz = typename ConflictFree<size<1>(Tile{}), sizeof(T)>::type;
+  using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
+  using Load = typename std::conditional_t<possible, std::type_identity<SM80_CP_ASYNC_CACHEALWAYS<T>>,
+                                           std::type_identity<UniversalCopy<T>>>::type;
 };
 template <class T>
 using Kernel = SmemTile<T, Step<T>>;
@@ -22,7 +22,11 @@ inline Reason rejects_narrow(Move const& move, Device const& device) {
 }
 
 inline constexpr Info<Move> info = {
-    "transpose_10_cp_async", "Step 06 by cp.async: global to shared without registers, committed as a group and waited for.",
-    "Lei Mao and Colfax: fence and wait around the copy", rejects_narrow, cost<Kernel>, no_workspace};
+    "transpose_10_cp_async",
+    "Step 06 by cp.async: global to shared without registers, committed as a group and waited for.",
+    "Lei Mao and Colfax: fence and wait around the copy",
+    rejects_narrow,
+    cost<Kernel>,
+    no_workspace};
 
 }  // namespace inlay::kernels::transpose_10_cp_async

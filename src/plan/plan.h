@@ -11,12 +11,13 @@ namespace inlay {
 struct Candidate {
   Variant<Move> const* variant;
   Reason rejected;  // empty: it could run
+  bool unwanted;    // it could, but only where nothing else does
 };
 
 struct MovePlan {
   Move move;
   Device device;
-  Variant<Move> const* chosen = nullptr;  // null: nobody can (never for a batch of transposes or copies that fits a grid)
+  Variant<Move> const* chosen = nullptr;  // null: nobody can
   std::vector<Candidate> candidates;      // best first, as the planner prefers them
 
   // The modes, the choice, its predicted requests and sectors, and every candidate with its rejection.

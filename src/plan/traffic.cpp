@@ -72,8 +72,9 @@ Traffic column_sectors(Walk const& w) {
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
     for (std::int64_t j = 0; j < w.cols; ++j)
       t.transactions += ceil_div(w.batch - l, 32) * over_chunks(w.rows, w.tile_rows, 32, [&](std::int64_t n) {
-        return sectors_of(w.base + std::uint64_t(l * w.batch_stride + j * w.elem_bytes), (n - 1) * pitch + w.elem_bytes);
-      });
+                          return sectors_of(w.base + std::uint64_t(l * w.batch_stride + j * w.elem_bytes),
+                                            (n - 1) * pitch + w.elem_bytes);
+                        });
   return t;
 }
 

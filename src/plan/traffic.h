@@ -9,12 +9,12 @@ namespace inlay {
 // How a kernel cuts a (rows, cols, batch) operand. `rows` is the mode that is strided in this operand's memory.
 struct Walk {
   std::int64_t rows, cols, batch;
-  std::uint64_t base;                 // address of the first element
-  std::int64_t pitch, batch_stride;   // bytes between rows, between matrices
+  std::uint64_t base;                // address of the first element
+  std::int64_t pitch, batch_stride;  // bytes between rows, between matrices
   int elem_bytes;
   int tile_rows, tile_cols;
-  int vector = 1;                     // elements per lane and access, along a row
-  int lanes_along = 32;               // lanes along a row; 32 / lanes_along consecutive rows share a request
+  int vector = 1;        // elements per lane and access, along a row
+  int lanes_along = 32;  // lanes along a row; 32 / lanes_along consecutive rows share a request
 };
 
 // Lanes along rows.

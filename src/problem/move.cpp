@@ -1,8 +1,8 @@
 #include "problem/move.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
-#include <numeric>
 #include <string>
 
 namespace inlay {
@@ -25,12 +25,15 @@ void check_tensor(Tensor const& t, char const* role) {
     if (t.extent[k] < 0) throw Error(who + " of shape " + shape(t) + " has a negative extent");
 }
 
-// Does the sum of |stride| * (extent - 1) and the element stay below 2^63 bytes?
+// Do the bytes of the tensor span less than 2^63? Strides of single extents are never used.
 bool offsets_fit(Tensor const& t) {
-  __int128 span = t.dtype.bytes;
+  std::int64_t span = t.dtype.bytes, mode;
   for (int k = 0; k < t.rank; ++k) {
-    span += __int128(t.extent[k] - 1) * (t.stride[k] < 0 ? -__int128(t.stride[k]) : t.stride[k]) * t.dtype.bytes;
-    if (span > std::numeric_limits<std::int64_t>::max()) return false;
+    if (t.extent[k] == 1) continue;
+    if (t.stride[k] == std::numeric_limits<std::int64_t>::min() ||
+        __builtin_mul_overflow(std::abs(t.stride[k]), t.extent[k], &mode) ||
+        __builtin_mul_overflow(mode, std::int64_t(t.dtype.bytes), &mode) || __builtin_add_overflow(span, mode, &span))
+      return false;
   }
   return true;
 }
@@ -54,15 +57,12 @@ Footprint footprint(Move const& m, bool dst) {
   }
   return f;
 }
-// The bytes of f modulo `pitch` as one interval [begin, end), with end <= pitch unless it wraps.
-struct Interval {
-  std::uint64_t begin, end;
-};
-Interval modulo(Footprint const& f, std::uint64_t pitch, int elem_bytes) {
+// How many bytes f covers between multiples of `pitch`, counted from its first.
+std::uint64_t span_within(Footprint const& f, std::uint64_t pitch, int elem_bytes) {
   std::uint64_t span = std::uint64_t(elem_bytes);
   for (int k = 0; k < f.rank; ++k)
     if (std::uint64_t(f.stride[k]) % pitch) span += std::uint64_t(f.stride[k] * (f.extent[k] - 1));
-  return {f.first % pitch, f.first % pitch + span};
+  return span;
 }
 // Two views whose ranges of addresses meet may still be apart: column blocks of one pitched matrix. They are if, modulo
 // some row pitch, their bytes form disjoint intervals. Sufficient; anything subtler counts as an overlap.
@@ -72,8 +72,10 @@ bool overlap(Move const& m) {
   for (Footprint const* f : {&a, &b})
     for (int k = 0; k < f->rank; ++k) {
       auto const pitch = std::uint64_t(f->stride[k]);
-      Interval const x = modulo(a, pitch, m.elem_bytes), y = modulo(b, pitch, m.elem_bytes);
-      if (x.end <= pitch && y.end <= pitch && (x.end <= y.begin || y.end <= x.begin)) return false;
+      std::uint64_t const distance =
+          b.first >= a.first ? (b.first - a.first) % pitch : (pitch - (a.first - b.first) % pitch) % pitch;
+      if (span_within(a, pitch, m.elem_bytes) <= distance && distance + span_within(b, pitch, m.elem_bytes) <= pitch)
+        return false;
     }
   return true;
 }
@@ -126,8 +128,7 @@ Move make_move(Tensor const& dst, Tensor const& src) {
                 std::to_string(src.dtype.bytes));
   bool same = dst.rank == src.rank;
   for (int k = 0; same && k < dst.rank; ++k) same = dst.extent[k] == src.extent[k];
-  if (!same)
-    throw Error("the destination has shape " + shape(dst) + " where the source gives " + shape(src));
+  if (!same) throw Error("the destination has shape " + shape(dst) + " where the source gives " + shape(src));
 
   Move m;
   m.elem_bytes = dst.dtype.bytes;
@@ -148,7 +149,8 @@ Move make_move(Tensor const& dst, Tensor const& src) {
   }
   m.rank = dst.rank;
   for (int k = 0; k < dst.rank; ++k)
-    m.mode[k] = {dst.extent[k], src.stride[k] * m.elem_bytes, dst.stride[k] * m.elem_bytes};
+    m.mode[k] = dst.extent[k] == 1 ? Mode{1, 0, 0}
+                                   : Mode{dst.extent[k], src.stride[k] * m.elem_bytes, dst.stride[k] * m.elem_bytes};
   canonicalise(m);
   if (dst_overlaps_itself(m))
     throw Error("the destination of shape " + shape(dst) + " has strides with which its elements overlap");

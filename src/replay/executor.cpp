@@ -1,8 +1,11 @@
 #include "replay/executor.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <mutex>
+#include <string_view>
+#include <utility>
 
 namespace inlay::replay {
 namespace {
@@ -33,7 +36,7 @@ void watch_for_unrecorded() {
 Executor& running() { return *current; }
 
 int Executor::new_place() {
-  static int places = 0;
+  static std::atomic<int> places = 0;
   return places++;
 }
 
@@ -47,7 +50,7 @@ std::string Executor::element(Region const& r, std::size_t offset) const {
   return o.name + "[" + str(in / std::size_t(o.elem_bytes)) + "] (byte " + str(in) + ")";
 }
 std::optional<std::string> Executor::unrecorded(void const* address) const {
-  Region* r = const_cast<Memory&>(memory).find(reinterpret_cast<std::uint64_t>(address));
+  Region const* r = memory.find(address);
   if (!r) return std::nullopt;
   auto const offset = std::size_t(static_cast<char const*>(address) - r->seen);
   return here() + "touches " + element(*r, offset) + " past the recorder, without a copy operation";
@@ -59,8 +62,10 @@ void Executor::run(std::int64_t blocks, unsigned threads, std::size_t smem_bytes
   watch_for_unrecorded();
   count_ = threads;
   shared_ = smem_bytes ? &memory.map(Space::shared, smem_bytes, smem) : nullptr;
-  Executor* const outer = current;
-  current = this;
+  struct Running {  // also when a body throws something of its own
+    Executor* const outer;
+    ~Running() { current = outer; }
+  } const restore{std::exchange(current, this)};
   try {
     for (std::int64_t b = 0; b < blocks; ++b) run_block(unsigned(b), threads, body);
   } catch (Fault const& f) {
@@ -68,7 +73,6 @@ void Executor::run(std::int64_t blocks, unsigned threads, std::size_t smem_bytes
   } catch (Deadlock const& d) {
     recorder_.report(Check::deadlock, recorder_.kernel + ", block " + str(block_) + ": " + d.what());
   }
-  current = outer;
   tally();
   memory.unmap_shared();
   shared_ = nullptr;
@@ -91,6 +95,8 @@ void Executor::run_block(unsigned block, unsigned count, Body const& body) {
         land();
         return true;
       });
+  if (!in_flight_.empty())
+    recorder_.report(Check::misuse, recorder_.kernel + ", block " + str(block) + ": ends with a TMA load in flight");
   for (unsigned t = 0; t < count; ++t) {
     Thread const& x = threads_[t];
     std::string const who = recorder_.kernel + ", block " + str(block) + ", thread " + str(t) + ": ";
@@ -130,13 +136,15 @@ char* Executor::access(Slot slot, void const* p, unsigned bytes, Direction direc
   bool const store = direction == Direction::store;
   if (q.lanes.active && (q.operand != &operand || q.lanes.bytes != bytes || q.store != store))
     fault(Check::divergence, verb + element(*r, offset) + " where other lanes of its warp " +
-                                 (q.store ? "write " : "read ") + q.operand->name + ", " + str(q.lanes.bytes) + " bytes");
+                                 (q.store ? "write " : "read ") + q.operand->name + ", " + str(q.lanes.bytes) +
+                                 " bytes");
   q.lanes.address[rank() % 32] = address;
   q.lanes.active |= 1u << rank() % 32;
   q.lanes.bytes = bytes;
   q.region = r, q.operand = &operand, q.store = store, q.mechanism = mechanism;
 
-  if (r->space == Space::global) check_global(*r, offset, bytes, direction);
+  if (r->space == Space::global)
+    check_global(*r, offset, bytes, direction);
   else
     check_shared(offset, bytes, direction,
                  operation < 0 ? ordering_.now(rank()) : ordering_.in_operation(rank(), operation),
@@ -162,11 +170,14 @@ void Executor::check_shared(std::size_t offset, std::size_t bytes, Direction dir
   bool told = false;  // one sentence an access
   auto const tell = [&](std::string const& how) {
     if (!told)
-      report(Check::race, (direction == Direction::load ? "reads " : "writes ") + element(*shared_, offset) + ", " + how);
+      report(Check::race,
+             (direction == Direction::load ? "reads " : "writes ") + element(*shared_, offset) + ", " + how);
     told = true;
   };
-  if (direction == Direction::load) ordering_.read(offset, bytes, event, rank(), proxy, tell);
-  else ordering_.write(offset, bytes, event, rank(), proxy, tell);
+  if (direction == Direction::load)
+    ordering_.read(offset, bytes, event, rank(), proxy, tell);
+  else
+    ordering_.write(offset, bytes, event, rank(), proxy, tell);
 }
 
 void Executor::tally() {
@@ -176,10 +187,10 @@ void Executor::tally() {
         if (!q.lanes.active) continue;
         Site& s = recorder_.site(q.operand->name, q.region->space, q.store, q.mechanism, q.lanes.bytes);
         ++s.traffic.requests;
-        s.lanes += __builtin_popcount(q.lanes.active);
-        s.traffic.transactions += q.region->space == Space::global
-                                      ? banks::sectors(q.lanes)
-                                      : banks::wavefronts(q.lanes, q.store ? banks::Access::store : banks::Access::load);
+        s.traffic.transactions +=
+            q.region->space == Space::global
+                ? banks::sectors(q.lanes)
+                : banks::wavefronts(q.lanes, q.store ? banks::Access::store : banks::Access::load);
       }
       requests.clear();
     }
@@ -188,13 +199,14 @@ void Executor::tally() {
 // ---- barriers
 void Executor::sync(std::source_location at) {
   unsigned const t = rank();
-  if (arrived_ && barrier_at_.line() != at.line())
+  if (arrived_ && (barrier_at_.line() != at.line() || barrier_at_.file_name() != std::string_view(at.file_name())))
     report(Check::divergence, "is at the barrier of line " + str(at.line()) + ", other threads at that of line " +
                                   str(barrier_at_.line()));
   barrier_at_ = at;
   ordering_.barrier_arrive(t);
   std::uint64_t const generation = generation_;
-  if (++arrived_ == count_) arrived_ = 0, ++generation_;
+  if (++arrived_ == count_)
+    arrived_ = 0, ++generation_;
   else
     fibers_.wait_until([&] { return generation_ != generation; },
                        [&] {
@@ -207,13 +219,15 @@ void Executor::sync(std::source_location at) {
 // ---- cp.async: data lands at the covering wait of its own thread
 int Executor::cp_async_operation() {
   Thread& x = thread();
-  if (x.cp_operation < 0) x.cp_operation = ordering_.start("cp.async", rank());
+  if (x.cp_operation < 0) x.cp_operation = ordering_.start("cp.async");
   return x.cp_operation;
 }
 void Executor::cp_async_fence() {
   Thread& x = thread();
-  if (!x.cp_pending.empty()) x.cp_groups.push_back({x.cp_operation, std::move(x.cp_pending)});
-  else x.cp_groups.push_back({-1, {}});
+  if (!x.cp_pending.empty())
+    x.cp_groups.push_back({x.cp_operation, std::move(x.cp_pending)});
+  else
+    x.cp_groups.push_back({-1, {}});
   x.cp_pending.clear();
   x.cp_operation = -1;
 }
@@ -245,8 +259,6 @@ void Executor::flip(Mbarrier& m) {
   m.pending = m.count;
   ++m.phase;
   m.released = m.arriving;
-  m.landed.insert(m.landed.end(), m.landing.begin(), m.landing.end());
-  m.landing.clear();
 }
 void Executor::mbarrier_arrive(void const* address, std::int64_t expected_bytes) {
   Mbarrier& m = mbarrier(address);
@@ -271,6 +283,14 @@ void Executor::mbarrier_wait(void const* address, unsigned parity) {
 // ---- TMA
 CUtensorMap ReplayEncoder::operator()(TmaTensor const& tensor) const {
   static_assert(sizeof(TmaTensor) <= sizeof(CUtensorMap));
+  // What the driver would refuse.
+  TmaTensor const& t = tensor;
+  bool ok = reinterpret_cast<std::uint64_t>(t.base) % 16 == 0 && t.box[0] * t.elem_bytes % 16 == 0;
+  ok &= t.elem_bytes == 1 || t.elem_bytes == 2 || t.elem_bytes == 4 || t.elem_bytes == 8;
+  for (std::int64_t stride : t.stride) ok &= stride > 0 && stride % 16 == 0 && stride >> 40 == 0;
+  for (std::int64_t extent : t.extent) ok &= extent > 0 && extent >> 32 == 0;
+  for (int edge : t.box) ok &= edge > 0 && edge <= 256;
+  if (!ok) throw Fault(Check::misuse, "a TMA descriptor that the driver would refuse");
   CUtensorMap map{};
   std::memcpy(&map, &tensor, sizeof tensor);
   return map;
@@ -287,7 +307,8 @@ void Executor::over_box(TmaTensor const& map, std::size_t shared_offset, std::in
   std::size_t offset = shared_offset;
   for (int k = 0; k < map.box[2]; ++k)
     for (int j = 0; j < map.box[1]; ++j, offset += row_bytes) {
-      bool const inside = c[1] + j < map.extent[1] && c[2] + k < map.extent[2] && c[0] < map.extent[0];
+      bool const inside = std::min({c[0], c[1] + j, c[2] + k}) >= 0 && c[0] < map.extent[0] &&
+                          c[1] + j < map.extent[1] && c[2] + k < map.extent[2];
       std::int64_t const n = inside ? std::min<std::int64_t>(map.box[0], map.extent[0] - c[0]) : 0;
       f(static_cast<char const*>(map.base) + c[0] * map.elem_bytes + (c[1] + j) * map.stride[0] +
             (c[2] + k) * map.stride[1],
@@ -301,8 +322,7 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
   Mbarrier& m = mbarrier(bar);
   Region* const r = memory.find(reinterpret_cast<std::uint64_t>(map.base));
   if (!r) fault(Check::bounds, "TMA load from no buffer");
-  int const operation = ordering_.start("TMA load", rank());
-  m.landing.push_back(operation);
+  int const operation = ordering_.start("TMA load");
   Site& site = recorder_.site(r->operand(0).name, Space::global, false, Mechanism::tma, 0);
   ++site.traffic.requests;
   std::int64_t total = 0;
@@ -314,12 +334,13 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
     total += std::int64_t(row);
   });
   std::int64_t const at[3] = {c[0], c[1], c[2]};
-  in_flight_.push_back([this, &m, map, to, r, total, at0 = at[0], at1 = at[1], at2 = at[2]] {
+  in_flight_.push_back([this, &m, map, to, r, total, operation, at0 = at[0], at1 = at[1], at2 = at[2]] {
     over_box(map, to, {at0, at1, at2}, [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row) {
       std::memset(shared_->real + offset, 0, row);  // out of range reads zero
       if (inside) std::memcpy(shared_->real + offset, r->real + (from - r->seen), inside);
     });
     m.missing_bytes -= total;
+    m.landed.push_back(operation);
     flip(m);
   });
 }
@@ -330,7 +351,7 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
   Region* const r = memory.find(reinterpret_cast<std::uint64_t>(map.base));
   if (!r) fault(Check::bounds, "TMA store to no buffer");
   Thread& x = thread();
-  if (x.store_operation < 0) x.store_operation = ordering_.start("TMA store", rank());
+  if (x.store_operation < 0) x.store_operation = ordering_.start("TMA store");
   Event const e = ordering_.in_operation(rank(), x.store_operation);
   Site& site = recorder_.site(r->operand(0).name, Space::global, true, Mechanism::tma, 0);
   ++site.traffic.requests;
@@ -340,9 +361,8 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
     check_shared(offset, inside, Direction::load, e, Ordering::Proxy::async);
     check_global(*r, std::size_t(to - r->seen), inside, Direction::store);
     site.traffic.transactions += std::int64_t(inside);
-    x.store_pending.push_back([this, r, to, offset, inside] {
-      std::memcpy(r->real + (to - r->seen), shared_->real + offset, inside);
-    });
+    x.store_pending.push_back(
+        [this, r, to, offset, inside] { std::memcpy(r->real + (to - r->seen), shared_->real + offset, inside); });
   });
 }
 void Executor::tma_store_commit() {

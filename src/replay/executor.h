@@ -94,7 +94,7 @@ class Executor {
     std::uint64_t phase = 0;
     Event init;
     Clock arriving, released;
-    std::vector<int> landing, landed;  // TMA loads of the current phase, of those before
+    std::vector<int> landed;  // TMA loads whose bytes have arrived
   };
 
   Thread& thread() { return threads_[rank()]; }
@@ -104,7 +104,7 @@ class Executor {
                     Ordering::Proxy proxy);
   Mbarrier& mbarrier(void const* address);
   void flip(Mbarrier& m);
-  // Calls f(global address or null when outside, shared offset, bytes) for each row of a box.
+  // Calls f(global address, shared offset, bytes inside the tensor, bytes of the row) for each row of a box.
   template <class F>
   void over_box(TmaTensor const& map, std::size_t shared_offset, std::int64_t const (&c)[3], F f);
   void tally();

@@ -85,8 +85,8 @@ void Fibers::run(unsigned count, std::function<void(unsigned)> const& body, std:
   s.fibers.resize(count);
   s.error = nullptr;
   for (unsigned i = 0; i < count; ++i)
-    s.fibers[i].context = boost::context::fiber(
-        std::allocator_arg, Pooled{&s.stacks, i}, [&s, &body, i](boost::context::fiber&& from) {
+    s.fibers[i].context =
+        boost::context::fiber(std::allocator_arg, Pooled{&s.stacks, i}, [&s, &body, i](boost::context::fiber&& from) {
           s.scheduler = std::move(from);
           try {
             body(i);
@@ -127,8 +127,10 @@ std::string Fibers::who_waits() const {
   unsigned done = 0;
   for (unsigned i = 0; i < state_->fibers.size(); ++i) {
     auto const& f = state_->fibers[i];
-    if (f.done) ++done;
-    else groups[f.wait.what(f.wait.what_of)].push_back(i);
+    if (f.done)
+      ++done;
+    else
+      groups[f.wait.what(f.wait.what_of)].push_back(i);
   }
   std::string s;
   for (auto const& [what, ranks] : groups)

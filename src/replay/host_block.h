@@ -30,7 +30,9 @@ struct HostBlock {
 
   void cp_async_fence() const { running().cp_async_fence(); }
   template <int N>
-  void cp_async_wait(cute::Int<N>) const { running().cp_async_wait(N); }
+  void cp_async_wait(cute::Int<N>) const {
+    running().cp_async_wait(N);
+  }
 
   void tma_load(CUtensorMap const& map, Mbarrier const& full, void const* smem, int c0, int c1, int c2) const {
     running().tma_load(decode(map), &full, smem, {c0, c1, c2});
@@ -40,12 +42,14 @@ struct HostBlock {
   }
   void tma_store_commit() const { running().tma_store_commit(); }
   template <int N>
-  void tma_store_wait(cute::Int<N>) const { running().tma_store_wait(N); }
+  void tma_store_wait(cute::Int<N>) const {
+    running().tma_store_wait(N);
+  }
   void fence_async() const { running().fence_async(); }
   void fence_barrier_init() const {}
 };
 
-// The arrays of a kernel's Smem, by the names that kernels use: A, B and full.
+// The arrays of a kernel's Smem, by the names that kernels use: A, B and full. Anything else is plain "shared".
 template <class Smem>
 std::vector<Operand> operands_of() {
   std::vector<Operand> v;
@@ -55,6 +59,7 @@ std::vector<Operand> operands_of() {
     v.push_back({"shared B", offsetof(Smem, B), sizeof(Smem::B), int(sizeof(Smem::B[0]))});
   if constexpr (requires(Smem s) { s.full; })
     v.push_back({"shared full", offsetof(Smem, full), sizeof(Smem::full), int(sizeof(Smem::full))});
+  v.push_back({"shared", 0, sizeof(Smem), 1});
   return v;
 }
 
@@ -81,7 +86,8 @@ template <template <class> class Kernel, class Block = HostBlock>
 void replay_move(Move const& move, Recorder& recorder) {
   recorder.expect(move);
   if (move.elements())
-    with_element(move.elem_bytes, [&](auto e) { run<Block>(Kernel<decltype(e)>::make(move, ReplayEncoder{}), recorder); });
+    with_element(move.elem_bytes,
+                 [&](auto e) { run<Block>(Kernel<decltype(e)>::make(move, ReplayEncoder{}), recorder); });
   recorder.conclude(move);
 }
 

@@ -45,6 +45,10 @@ Region* Memory::find(std::uint64_t address) {
   return nullptr;
 }
 
+Region const* Memory::find(void const* address) const {
+  return const_cast<Memory*>(this)->find(reinterpret_cast<std::uint64_t>(address));
+}
+
 void Memory::unmap_shared() {
   auto const shared = [](Region const& r) { return r.space == Space::shared; };
   for (Region& r : regions_)

@@ -41,6 +41,7 @@ class Memory {
 
   Region& map(Space space, std::size_t bytes, std::vector<Operand> operands);
   Region* find(std::uint64_t seen_address);
+  Region const* find(void const* seen_address) const;
   void unmap_shared();
 
   // The real bytes behind an address the kernel sees.

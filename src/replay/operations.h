@@ -1,6 +1,7 @@
 // Every CuTe copy operation of one thread, replayed from its own traits: the layouts are inherited, so partitioning is
 // the device's; the copy itself is recorded.
 #pragma once
+#include <cstring>
 #include <cute/atom/copy_atom.hpp>
 #include <cute/tensor.hpp>
 #include <type_traits>
@@ -32,15 +33,24 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   Executor& x = running();
   auto const load = lane.src_in != Where::registers ? x.tick(place_of_load) : Executor::Slot{};
   auto const store = lane.dst_in != Where::registers ? x.tick(place_of_store) : Executor::Slot{};
-  if (!lane.active) return;
+  if (!lane.active) {
+    if constexpr (cp_async) {  // CuTe predicates it by ZFILL: nothing is read, zeros are written
+      char* const zeros =
+          x.access(store, lane.dst, lane.dst_bytes, Direction::store, Mechanism::cp_async, x.cp_async_operation());
+      x.cp_async([=] { std::memset(zeros, 0, lane.dst_bytes); });
+    }
+    return;
+  }
   Mechanism const how = cp_async ? Mechanism::cp_async : Mechanism::plain;
   auto from = static_cast<char const*>(lane.src);
   auto to = static_cast<char*>(lane.dst);
   if (lane.src_in != Where::registers) from = x.access(load, from, lane.src_bytes, Direction::load, how);
   if (lane.dst_in != Where::registers)
     to = x.access(store, to, lane.dst_bytes, Direction::store, how, cp_async ? x.cp_async_operation() : -1);
-  if constexpr (cp_async) x.cp_async([=] { std::memcpy(to, from, lane.dst_bytes); });
-  else std::memcpy(to, from, lane.dst_bytes);
+  if constexpr (cp_async)
+    x.cp_async([=] { std::memcpy(to, from, lane.dst_bytes); });
+  else
+    std::memcpy(to, from, lane.dst_bytes);
 }
 }  // namespace inlay::replay
 
@@ -63,8 +73,10 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
     using Dst = std::remove_extent_t<typename Op::DRegisters>;
     Tensor rS = recast<Src const>(src);
     Tensor rD = recast<Dst>(dst);
-    CUTE_STATIC_ASSERT_V(size(rS) == Int<std::extent_v<typename Op::SRegisters>>{}, "src failed to vectorize");
-    CUTE_STATIC_ASSERT_V(size(rD) == Int<std::extent_v<typename Op::DRegisters>>{}, "dst failed to vectorize");
+    static_assert(std::extent_v<typename Op::SRegisters> == 1 && std::extent_v<typename Op::DRegisters> == 1,
+                  "one access of one thread; operations of a whole warp are not replayed yet");
+    CUTE_STATIC_ASSERT_V(size(rS) == _1{}, "src failed to vectorize");
+    CUTE_STATIC_ASSERT_V(size(rD) == _1{}, "dst failed to vectorize");
     // One number per operation and pair of tensor types; two loads in one body differ in types or in passes.
     static int const load = inlay::replay::Executor::new_place(), store = inlay::replay::Executor::new_place();
     inlay::replay::Lane lane{self.active,

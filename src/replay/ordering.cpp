@@ -26,8 +26,8 @@ Event Ordering::in_operation(unsigned t, int operation) const {
   e.operation = operation;
   return e;
 }
-int Ordering::start(char const* name, unsigned t) {
-  operations_.push_back({name, t, {}});
+int Ordering::start(char const* name) {
+  operations_.push_back({name, {}});
   return int(operations_.size()) - 1;
 }
 void Ordering::observe(int operation, unsigned t) { operations_[std::size_t(operation)].observed.push_back(now(t)); }
@@ -89,15 +89,18 @@ void Ordering::each_cell(std::size_t offset, std::size_t bytes, F f) {
 void Ordering::read(std::size_t offset, std::size_t bytes, Event const& e, unsigned t, Proxy proxy,
                     std::function<void(std::string const&)> const& report) {
   each_cell(offset, bytes, [&](Cell& c) {
-    if (!c.written) report("which nobody has written");
-    else if (!before(c.writer, t)) report("written by " + who(c.writer) + " since the last barrier or wait");
+    if (!c.written)
+      report("which nobody has written");
+    else if (!before(c.writer, t))
+      report("written by " + who(c.writer) + " since the last barrier or wait");
     else if (proxy == Proxy::async && !visible_to_async(c.writer, t))
       report("stored by " + who(c.writer) + " with no fence.proxy.async since");
     if (!c.readers.empty() && c.readers.front().epoch < e.epoch)  // a barrier has settled the plain reads before it
       std::erase_if(c.readers, [&](Event const& r) { return r.operation < 0 && r.epoch < e.epoch; });
     if (c.readers.empty() || c.readers.back().thread != e.thread || c.readers.back().operation != e.operation)
       c.readers.push_back(e);
-    else c.readers.back() = e;
+    else
+      c.readers.back() = e;
   });
 }
 

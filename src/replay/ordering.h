@@ -14,22 +14,21 @@ using Clock = std::vector<std::uint32_t>;  // by thread rank; shorter means zero
 // When an access happened: by a thread at its clock, or by an asynchronous operation it started.
 struct Event {
   std::uint32_t thread = 0, clock = 0;
-  std::uint32_t epoch = 0;           // barriers of the whole block that the thread had passed
-  std::int32_t operation = -1;       // index of the asynchronous operation, or -1: the thread itself
+  std::uint32_t epoch = 0;      // barriers of the whole block that the thread had passed
+  std::int32_t operation = -1;  // index of the asynchronous operation, or -1: the thread itself
 };
 
 // An asynchronous operation is over for whoever ran after one of these moments.
 struct Operation {
   char const* name;
-  std::uint32_t issuer;
   std::vector<Event> observed;
 };
 
 struct ThreadClock {
   std::uint32_t clock = 1, epoch = 0;
-  Clock seen;                        // what other threads did, learnt through mbarriers
-  std::uint32_t fenced = 0;          // own plain stores up to this clock are visible to the asynchronous proxy
-  std::uint32_t fenced_epoch = 0;    // and everybody's from before this epoch
+  Clock seen;                      // what other threads did, learnt through mbarriers
+  std::uint32_t fenced = 0;        // own plain stores up to this clock are visible to the asynchronous proxy
+  std::uint32_t fenced_epoch = 0;  // and everybody's from before this epoch
 };
 
 class Ordering {
@@ -38,13 +37,13 @@ class Ordering {
 
   Event now(unsigned thread) const;
   Event in_operation(unsigned thread, int operation) const;
-  int start(char const* name, unsigned thread);        // a new asynchronous operation
+  int start(char const* name);                         // a new asynchronous operation
   void observe(int operation, unsigned thread);        // its completion is known to this thread
   bool before(Event const& e, unsigned thread) const;  // did e happen before what the thread does now?
 
   void barrier_arrive(unsigned thread);  // one of the whole block's threads arrives
   void barrier_leave(unsigned thread);
-  void fence_async(unsigned thread);     // fence.proxy.async
+  void fence_async(unsigned thread);  // fence.proxy.async
   void release(unsigned thread, Clock& into);
   void acquire(unsigned thread, Clock const& from);
 

@@ -31,15 +31,24 @@ void over_elements(Move const& m, F f) {
 
 char const* name_of(Check check) {
   switch (check) {
-    case Check::result: return "result";
-    case Check::bounds: return "out of bounds";
-    case Check::alignment: return "misalignment";
-    case Check::race: return "race";
-    case Check::divergence: return "divergence";
-    case Check::deadlock: return "deadlock";
-    case Check::coverage: return "coverage";
-    case Check::unrecorded: return "unrecorded access";
-    case Check::misuse: return "misuse";
+    case Check::result:
+      return "result";
+    case Check::bounds:
+      return "out of bounds";
+    case Check::alignment:
+      return "misalignment";
+    case Check::race:
+      return "race";
+    case Check::divergence:
+      return "divergence";
+    case Check::deadlock:
+      return "deadlock";
+    case Check::coverage:
+      return "coverage";
+    case Check::unrecorded:
+      return "unrecorded access";
+    case Check::misuse:
+      return "misuse";
   }
   return "";
 }
@@ -86,11 +95,12 @@ void Recorder::conclude(Move const& move) {
       first_wrong = at / std::int64_t(e);
   });
   if (unwritten)
-    report(Check::coverage, kernel + ": leaves " + std::to_string(unwritten) + " elements unwritten, the first is out[" +
-                                std::to_string(first_unwritten) + "]");
+    report(Check::coverage, kernel + ": leaves " + std::to_string(unwritten) +
+                                " elements unwritten, the first is out[" + std::to_string(first_unwritten) + "]");
   if (wrong)
-    report(Check::result, kernel + ": " + std::to_string(wrong) + " elements differ from the source, the first is out[" +
-                              std::to_string(first_wrong) + "]");
+    report(Check::result, kernel + ": " + std::to_string(wrong) +
+                              " elements differ from the source, the first is out[" + std::to_string(first_wrong) +
+                              "]");
 }
 
 bool Recorder::found(Check check) const {
@@ -110,7 +120,7 @@ Site& Recorder::site(std::string const& operand, replay::Space space, bool store
   for (Site& s : sites)
     if (s.operand == operand && s.space == space && s.store == store && s.mechanism == mechanism && s.bytes == bytes)
       return s;
-  return sites.emplace_back(Site{operand, space, store, mechanism, bytes, {}, 0});
+  return sites.emplace_back(Site{operand, space, store, mechanism, bytes, {}});
 }
 
 Cost counted(Recorder const& recorder) {
@@ -118,10 +128,14 @@ Cost counted(Recorder const& recorder) {
   for (Site const& s : recorder.sites) {
     bool const global = s.space == replay::Space::global;
     Traffic* to = nullptr;
-    if (s.mechanism == Mechanism::tma) to = s.store ? &c.tma_store : &c.tma_load;
-    else if (s.mechanism == Mechanism::cp_async) to = global ? &c.async_copy : nullptr;
-    else if (global) to = s.store ? &c.global_store : &c.global_load;
-    else to = s.store ? &c.shared_store : &c.shared_load;
+    if (s.mechanism == Mechanism::tma)
+      to = s.store ? &c.tma_store : &c.tma_load;
+    else if (s.mechanism == Mechanism::cp_async)
+      to = global ? &c.async_copy : nullptr;
+    else if (global)
+      to = s.store ? &c.global_store : &c.global_load;
+    else
+      to = s.store ? &c.shared_store : &c.shared_load;
     if (!to) continue;
     to->requests += s.traffic.requests;
     to->transactions += s.traffic.transactions;

@@ -30,7 +30,6 @@ struct Site {
   Mechanism mechanism;
   unsigned bytes;  // of one lane; 0 for a box
   Traffic traffic;
-  std::int64_t lanes = 0;  // active lanes over all requests
 };
 
 namespace replay {

@@ -9,9 +9,9 @@ namespace inlay {
 
 template <class P>
 struct Entry {
-  Variant<P> const* variant;
+  Variant<P> variant;
   Replay<P> replay;
-  Info<P> const& info() const { return *variant->info; }
+  Info<P> const& info() const { return *variant.info; }
 };
 
 std::span<Entry<Move> const> move_variants();  // sorted by name

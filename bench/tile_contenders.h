@@ -1,0 +1,47 @@
+// Contenders with other tiles and block sizes, made from the families that the ladder uses.
+#pragma once
+#include "block/launch.h"
+#include "kernels/direct_tile.h"
+#include "kernels/smem_tile.h"
+#include "tiles.h"
+
+namespace inlay::kernels {
+
+using T = std::uint32_t;
+
+// A kernel of this program on the case's own verification and timing.
+template <class Kernel>
+lab::Contender contender(std::string name, lab::Case const& c) {
+  std::vector<lab::Contender> const rows =
+      Kernel::transposes ? lab::table_rows(c, true, {"transpose_06_smem_swizzled"}) : lab::copy_limit(c);
+  lab::Contender x = rows.back();
+  for (lab::Contender const& row : rows)
+    if (row.name == "transpose_06_smem_swizzled") x = row;
+  x.name = std::move(name);
+  x.launch = [c](void* dst, void const* src, cudaStream_t stream) {
+    Move const move = Kernel::transposes ? lab::transpose_move(c, dst, src) : lab::copy_move(c, dst, src);
+    if (Reason const why = Kernel::rejects(move, current_device())) throw lab::Rejection(why.sentence());
+    launch(Kernel::make(move, DriverEncoder{}), current_device(), stream);
+  };
+  return x;
+}
+
+// transpose_06 (one element a load) and transpose_09 (16 bytes) with tiles of M x N.
+template <int M, int N, int kThreads, int kVector, bool kInterior = true>
+struct TransposeStep : SmemStep<T> {
+  static constexpr int threads = kThreads, vector = kVector;
+  static constexpr bool interior_path = kInterior;
+  using Tile = Shape<Int<M>, Int<N>>;  // (BLK_M,BLK_N)
+  using Swz = typename ConflictFree<N, sizeof(T), kVector * sizeof(T)>::type;
+  using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
+  using Load = std::conditional_t<kVector == 1, UniversalCopy<T>, UniversalCopy<Vector16>>;
+};
+template <int M, int N, int kThreads, int kVector, bool kInterior = true>
+lab::Contender transpose(lab::Case const& c) {
+  return contender<SmemTile<T, TransposeStep<M, N, kThreads, kVector, kInterior>>>(
+      std::string(kVector == 1 ? "transpose_06, " : "transpose_09, ") + std::to_string(M) + " x " + std::to_string(N) +
+          ", " + std::to_string(kThreads) + " threads" + (kInterior ? "" : ", always predicated"),
+      c);
+}
+
+}  // namespace inlay::kernels

@@ -1,0 +1,36 @@
+// Which tile? Kernels of copy_03, transpose_06 and transpose_09 with other tiles, and what the unpredicated path is worth.
+// usage: tiles [ROWS COLS [SAMPLES]]  (4-byte elements; prints Markdown tables)
+#include "tiles.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "cuda_handles.h"
+#include "measure.h"
+
+namespace {
+
+void print(inlay::lab::Case const& c, std::vector<inlay::lab::Contender> const& tiles, int samples) {
+  std::vector<inlay::lab::Contender> all = inlay::lab::copy_limit(c);
+  all.insert(all.end(), tiles.begin(), tiles.end());
+  inlay::lab::Progress progress;
+  inlay::lab::Stream const stream = inlay::lab::make_stream();
+  std::printf("\n| %s, 4 bytes | ms | IQR | of copy | verdict |\n|---|---|---|---|---|\n", c.name().c_str());
+  for (inlay::lab::Row const& row : inlay::lab::measure(c, all, samples, stream.get(), progress))
+    std::printf("| %s | %.4f | %.4f | %.3f | %s |\n", row.variant.c_str(), row.ms_median.value_or(0),
+                row.ms_iqr.value_or(0), row.of_copy.value_or(0), row.verdict.c_str());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  inlay::lab::Case c;  // rows of whole vectors
+  if (argc > 2) c.rows = std::atoll(argv[1]), c.cols = std::atoll(argv[2]);
+  int const samples = argc > 3 ? std::atoi(argv[3]) : 15;
+  for (auto tiles :
+       {inlay::kernels::copy_03_tiles, inlay::kernels::transpose_06_tiles, inlay::kernels::transpose_09_tiles})
+    print(c, tiles(c), samples);
+} catch (std::exception const& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 2;
+}

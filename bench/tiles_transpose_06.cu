@@ -1,0 +1,11 @@
+#include "tile_contenders.h"
+
+namespace inlay::kernels {
+
+std::vector<lab::Contender> transpose_06_tiles(lab::Case const& c) {
+  return {transpose<32, 32, 256, 1>(c),  transpose<32, 64, 256, 1>(c),       transpose<64, 32, 256, 1>(c),
+          transpose<64, 64, 256, 1>(c),  transpose<64, 64, 512, 1>(c),       transpose<128, 32, 256, 1>(c),
+          transpose<128, 64, 512, 1>(c), transpose<64, 64, 256, 1, false>(c)};
+}
+
+}  // namespace inlay::kernels
