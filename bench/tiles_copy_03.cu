@@ -7,13 +7,12 @@ namespace {
 template <int kThreads, int kVectors>
 struct CopyStep {
   static constexpr Writes writes = Writes::copy;
-  using Tile = Shape<_1, Int<kVectors * kThreads * 4>>;                         // (BLK_M,BLK_N)
+  using Tile = Shape<_1, Int<kVectors * kThreads>>;                             // (BLK_M,BLK_N)
   using Threads = Layout<Shape<_1, Int<kThreads>>, Stride<Int<kThreads>, _1>>;  // (THR_M,THR_N)
-  using Access = Vector16;
 };
 template <int kThreads, int kVectors>
 lab::Contender copy(lab::Case const& c) {
-  return contender<DirectTile<T, CopyStep<kThreads, kVectors>>>(
+  return contender<DirectTile<Vector16, CopyStep<kThreads, kVectors>>>(
       "copy_03, " + std::to_string(kThreads) + " threads x " + std::to_string(kVectors) + " vectors", c);
 }
 

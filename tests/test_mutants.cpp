@@ -30,7 +30,7 @@ std::unique_ptr<Recorder> run(Turn turn = {}) {
   auto recorder = std::make_unique<Recorder>();
   recorder->kernel = "mutant";
   constexpr bool transpose = Kernel::transposes;
-  test::Case const c{kRows, kCols, 1, 0, 2};
+  test::Case const c{kRows, kCols, 1, 0, transpose ? 2 : 4};  // pitches of whole vectors
   test::Views const v = test::views_of(c, transpose);
   void* const in = recorder->allocate("in", std::size_t(v.in_elements) * sizeof(T) + 64, sizeof(T), 1);
   void* const out = recorder->allocate("out", std::size_t(v.out_elements) * sizeof(T) + 64, sizeof(T), 2);
@@ -177,7 +177,9 @@ TEST(Mutants, LoadPredicateReusedForTheStore) {
 }
 
 // ---- vectors that are not aligned
-constexpr auto kOneElementOn = [](auto& kernel) { kernel.in += 1; };
+constexpr auto kOneElementOn = [](auto& kernel) {
+  kernel.in = reinterpret_cast<decltype(kernel.in)>(reinterpret_cast<std::uint64_t>(kernel.in) + sizeof(T));
+};
 TEST(Mutants, MisalignedVector) {
   using Turn = decltype(kOneElementOn);
   expect_only(*run<Copy03, HostBlock, Turn>(), {Check::alignment, Check::coverage});

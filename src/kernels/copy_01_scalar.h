@@ -9,7 +9,6 @@ struct Step {
   static constexpr Writes writes = Writes::copy;
   using Tile = Shape<_1, _1024>;                              // (BLK_M,BLK_N)
   using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
-  using Access = T;
 };
 template <class T>
 using Kernel = DirectTile<T, Step<T>>;

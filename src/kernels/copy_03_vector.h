@@ -4,15 +4,13 @@
 
 namespace inlay::kernels::copy_03_vector {
 
-template <class T>
 struct Step {
   static constexpr Writes writes = Writes::copy;
-  using Tile = Shape<_1, Int<256 * 16 / sizeof(T)>>;          // (BLK_M,BLK_N)
+  using Tile = Shape<_1, _256>;                               // (BLK_M,BLK_N), in vectors
   using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
-  using Access = Vector16;
 };
 template <class T>
-using Kernel = DirectTile<T, Step<T>>;
+using Kernel = DirectTile<Vector16, Step>;  // whatever the elements are
 
 inline constexpr Info<Move> info = {
     "copy_03_vector",

@@ -1,25 +1,29 @@
-// Family: global -> registers -> global. Steps differ in the tile, in how the threads lie on it, and in the bytes a
-// lane moves at once.
+// Family: global -> registers -> global, one element per access. Steps differ in the tile and in how the threads lie on it.
 #pragma once
 #include "kernels/tile_grid.h"
 
 namespace inlay::kernels {
 
-// Step: Tile, Threads (thread -> (m,n) of the tile), Access (bytes of one lane as a type; one vector along N),
-// writes, threads.
+// Step: Tile, Threads (thread -> (m,n) of the tile), writes. T may be wider than the elements of the move: a copy of
+// rows of whole vectors is a copy of 16-byte elements.
 template <class T, class Step>
 struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
   using Grid = TileGrid<T, typename Step::Tile, Step::writes>;
   using Tile = typename Step::Tile;        // (BLK_M,BLK_N)
   using Threads = typename Step::Threads;  // (THR_M,THR_N)
-  using Access = typename Step::Access;
-  static constexpr int V = sizeof(Access) / sizeof(T);  // elements of one access
   static constexpr int threads = size(Threads{});
   struct Smem {};
 
+  // In elements of T.
+  static std::optional<Matrices> matrices(Move const& move) {
+    auto x = Grid::matrices(move);
+    if (int64_t const v = int64_t(sizeof(T)) / move.elem_bytes; x && v > 1)
+      x->N /= v, x->ld_in /= v, x->ld_out /= v, x->batch_in /= v, x->batch_out /= v;
+    return x;
+  }
   template <class Encoder>
   static DirectTile make(Move const& move, Encoder const&) {
-    return {Grid::make(*Grid::matrices(move))};
+    return {Grid::make(*matrices(move))};
   }
 
   template <class Block>
@@ -30,8 +34,8 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     Tensor gB = make_tensor(make_gmem_ptr(here.out), Tile{}, this->out_stride());  // (BLK_M,BLK_N)
     Tensor cA = make_identity_tensor(Tile{});                                      // (BLK_M,BLK_N) -> (m,n)
 
-    auto atom = Copy_Atom<On<Block, UniversalCopy<Access>>, T>{};
-    auto copy_AB = make_tiled_copy(atom, Threads{}, Layout<Shape<_1, Int<V>>>{});
+    auto atom = Copy_Atom<On<Block, UniversalCopy<T>>, T>{};
+    auto copy_AB = make_tiled_copy(atom, Threads{});
     auto thr = copy_AB.get_slice(block.thread_rank());
     Tensor tAgA = thr.partition_S(gA);       // (CPY,CPY_M,CPY_N)
     Tensor tAgB = thr.partition_D(gB);       // (CPY,CPY_M,CPY_N)
@@ -51,21 +55,18 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
 
   static Reason rejects(Move const& move, Device const&) {
     if (Reason r = Grid::rejects(move)) return r;
-    if constexpr (V > 1) {
-      auto const x = *Grid::matrices(move);
-      if (Reason r = rejects_unaligned_input(x, sizeof(T))) return r;
-      if (Reason r = rejects_unaligned_output(x, x.M, sizeof(T))) return r;
-    }
-    return {};
+    auto const x = *Grid::matrices(move);
+    if (int(sizeof(T)) == move.elem_bytes) return {};
+    if (Reason r = rejects_unaligned_input(x, move.elem_bytes)) return r;
+    return rejects_unaligned_output(x, x.M, move.elem_bytes);
   }
 
   // Lanes lie along N or, where the threads are ordered along M first, along M.
   static Cost cost(Move const& move) {
     constexpr bool lanes_along_m = size<0>(Threads{}) >= 32 && stride<0>(Threads{}) == 1;
-    Matrices const x = *Grid::matrices(move);
-    Walk in = input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N);
-    Walk out = output_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N, Grid::transposes);
-    in.vector = out.vector = V;
+    Matrices const x = *matrices(move);
+    Walk const in = input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N);
+    Walk const out = output_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N, Grid::transposes);
     Cost c;
     c.global_load = lanes_along_m ? column_sectors(in) : row_sectors(in);
     c.global_store = lanes_along_m == Grid::transposes ? row_sectors(out) : column_sectors(out);

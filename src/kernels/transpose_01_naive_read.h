@@ -9,7 +9,6 @@ struct Step {
   static constexpr Writes writes = Writes::transpose;
   using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)
   using Threads = Layout<Shape<_8, _32>, Stride<_32, _1>>;  // (THR_M,THR_N), lanes along N
-  using Access = T;
 };
 template <class T>
 using Kernel = DirectTile<T, Step<T>>;
