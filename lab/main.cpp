@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "demo.h"
@@ -129,6 +130,10 @@ int run(int argc, char** argv) {
   add_why(app);
   add_readme(app, status);
   try {
+    auto const commands = app.get_subcommands([](CLI::App const*) { return true; });
+    auto const typed_it = [&](CLI::App const* command) { return command->get_name() == argv[1]; };
+    if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), typed_it))
+      throw UsageError(fmt::format("there is no command '{}' (see inlay --help)", argv[1]));
     app.parse(argc, argv);
     return status;
   } catch (CLI::Success const& help) {

@@ -21,7 +21,8 @@ void check_device(void const* p, char const* role, Device const& device) {
 MovePlan plan_transpose(Tensor const& dst, Tensor const& src) {
   if (src.rank != 2 && src.rank != 3)
     throw Error("transpose takes views of rank 2 or 3, the source has rank " + std::to_string(src.rank));
-  MovePlan plan = plan_move(make_move(dst, src.transposed()), current_device());
+  Move const move = make_move(dst, src.transposed());  // bad input is told before the device is asked
+  MovePlan plan = plan_move(move, current_device());
   if (!plan.chosen) throw Error("no variant can run this transpose: " + plan.candidates.back().rejected.sentence());
   return plan;
 }
