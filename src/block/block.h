@@ -8,8 +8,10 @@
 //
 // On the GPU each is the plain instruction (device_block.h); on the CPU the replay's (replay/host_block.h).
 #pragma once
+#include <bit>
 #include <cstdint>
 #include <cute/tensor.hpp>
+#include <tuple>
 
 #include "block/tensor_map.h"
 
@@ -32,29 +34,9 @@ using Vector16 = unsigned __int128;
 
 // The carrier of an element of E bytes: movement knows sizes, not types.
 template <int E>
-struct BytesOf;
-template <>
-struct BytesOf<1> {
-  using type = std::uint8_t;
-};
-template <>
-struct BytesOf<2> {
-  using type = std::uint16_t;
-};
-template <>
-struct BytesOf<4> {
-  using type = std::uint32_t;
-};
-template <>
-struct BytesOf<8> {
-  using type = std::uint64_t;
-};
-template <>
-struct BytesOf<16> {
-  using type = cute::uint128_t;
-};
-template <int E>
-using Bytes = typename BytesOf<E>::type;
+using Bytes =
+    std::tuple_element_t<std::countr_zero(unsigned(E)),
+                         std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, cute::uint128_t>>;
 
 // Calls f(Bytes<E>{}) for the element size of a move.
 template <class F>

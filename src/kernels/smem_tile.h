@@ -8,32 +8,12 @@ namespace inlay::kernels {
 
 constexpr int log2_of(int x) { return x <= 1 ? 0 : 1 + log2_of(x / 2); }
 
-// The tile of a step for elements of E bytes: 16 KB, rows of at least 128 bytes both ways where that fits, so that a
-// row of the tile meets every bank and a column's conflicts are as bad as they can be.
-template <int E>
-struct SquareTile;
-template <>
-struct SquareTile<1> {
-  using type = Shape<_128, _128>;
-};
-template <>
-struct SquareTile<2> {
-  using type = Shape<_64, _128>;
-};
-template <>
-struct SquareTile<4> {
-  using type = Shape<_64, _64>;
-};
-template <>
-struct SquareTile<8> {
-  using type = Shape<_32, _64>;
-};
-template <>
-struct SquareTile<16> {
-  using type = Shape<_32, _32>;
-};
+// The tile of a step for elements of 1, 2, 4, 8 and 16 bytes: 16 KB, rows of at least 128 bytes both ways, so that a row
+// of the tile meets every bank and a column's conflicts are as bad as they can be.
+inline constexpr int kTileM[] = {128, 64, 64, 32, 32}, kTileN[] = {128, 128, 64, 64, 32};
 template <class T>
-using TileFor = typename SquareTile<sizeof(T)>::type;  // (BLK_M,BLK_N)
+using TileFor = Shape<Int<kTileM[log2_of(sizeof(T))]>, Int<kTileN[log2_of(sizeof(T))]>>;  // (BLK_M,BLK_N)
+
 // At most 16 elements to a thread: more would cost registers and, unrolled, minutes of compile time. And 4 blocks of 512
 // threads fill a multiprocessor with 64 KB in flight, which is as much as its L1 likes.
 template <class T>
