@@ -3,8 +3,10 @@
 // and src/plan/traffic.h computes them. Replay, closed form and the numbers below must agree.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <string_view>
 
 #include "corpus.h"
 #include "replay/registry.h"
@@ -168,9 +170,13 @@ TEST(GoldenCounts, RaggedTotalsOfVectors) {
       passes += up(std::min<std::int64_t>(8, M - i), e == 16 ? 2 : e == 8 ? 4 : 8);
     std::int64_t const scattered = up(M, 8) * up(N * e, 64);
 
+    int met = 0;
     for (auto const& entry : move_variants()) {
       std::string const name = entry.info().name;
-      if (name < "transpose_07" || name.starts_with("transpose_10")) continue;
+      constexpr std::string_view vector_steps[] = {"transpose_07_vector_conflict", "transpose_08_vector_padded",
+                                                   "transpose_09_vector_swizzled", "transpose_11_tma_store"};
+      if (std::find(std::begin(vector_steps), std::end(vector_steps), name) == std::end(vector_steps)) continue;
+      ++met;
       SCOPED_TRACE(name);
       Cost const c = replayed(entry, {M, N, 1, 0, gap_out}, e);
       if (name.starts_with("transpose_11")) {
@@ -183,6 +189,7 @@ TEST(GoldenCounts, RaggedTotalsOfVectors) {
       EXPECT_EQ(c.shared_store, (Traffic{requests, M * quarters}));
       EXPECT_EQ(c.shared_load, (Traffic{N * up(M, 32), N * (name.starts_with("transpose_07") ? all : column)}));
     }
+    EXPECT_EQ(met, 4);
   }
 }
 
