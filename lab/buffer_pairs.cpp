@@ -26,7 +26,8 @@ void require_memory(Case const& c, std::int64_t bytes) {
 }
 
 BufferPairs::BufferPairs(Case const& c, std::int64_t l2_bytes, cudaStream_t stream)
-    : src_bytes_(padded(c.source_elements() * c.elem_bytes)), dst_bytes_(padded(c.elements() * c.elem_bytes)) {
+    : src_bytes_(padded(c.source_elements() * c.elem_bytes)),
+      dst_bytes_(padded(c.destination_elements() * c.elem_bytes)) {
   std::int64_t const pair = src_bytes_ + dst_bytes_;
   count_ = int(std::clamp((4 * l2_bytes + pair - 1) / pair, std::int64_t(1), kMostPairs));
   require_memory(c, pair * count_);

@@ -8,7 +8,8 @@ namespace inlay::lab {
 // Throws UsageError when the GPU has less free memory than `bytes`.
 void require_memory(Case const& c, std::int64_t bytes);
 
-// One pair when it is worth four L2s by itself, else so many, to be used in turn. Bases are multiples of 256 bytes.
+// One pair when it is worth four L2s by itself, else so many, to be used in turn. Each buffer starts at a multiple of
+// 256 bytes and has room for the case's base and pitch.
 class BufferPairs {
  public:
   // Fills every source. Throws UsageError when the GPU has not enough free memory.

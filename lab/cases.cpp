@@ -16,10 +16,10 @@ void at_least_one(char const* what, std::int64_t value) {
 
 DType bits_of(Case const& c) { return {DType::Kind::bits, std::uint8_t(c.elem_bytes)}; }
 
-Tensor batch_of_matrices(void* data, DType dtype, std::int64_t batch, std::int64_t rows, std::int64_t cols,
-                         std::int64_t pitch) {
+Tensor batch_of_matrices(void* buffer, std::int64_t base, DType dtype, std::int64_t batch, std::int64_t rows,
+                         std::int64_t cols, std::int64_t pitch) {
   Tensor t;
-  t.data = data, t.dtype = dtype, t.rank = 3;
+  t.data = static_cast<char*>(buffer) + base * dtype.bytes, t.dtype = dtype, t.rank = 3;
   t.extent[0] = batch, t.extent[1] = rows, t.extent[2] = cols;
   t.stride[0] = rows * pitch, t.stride[1] = pitch, t.stride[2] = 1;
   return t;
@@ -33,7 +33,40 @@ std::int64_t number(std::string const& digits) {
   }
 }
 
+void check_pitch(char const* flag, std::int64_t pitch, std::int64_t row, char const* whose) {
+  if (pitch < 0) throw UsageError(fmt::format("{} is {}; it must not be negative", flag, pitch));
+  if (pitch && pitch < row)
+    throw UsageError(fmt::format("{} is {}, less than the {} elements of a row of the {}", flag, pitch, row, whose));
+}
+
+void check_bytes(Case const& c, char const* whose, std::int64_t base, std::int64_t rows, std::int64_t pitch) {
+  std::int64_t n = 1;
+  bool overflows = false;
+  for (std::int64_t factor : {rows, pitch, c.batch}) overflows |= __builtin_mul_overflow(n, factor, &n);
+  overflows |= __builtin_add_overflow(n, base, &n) || __builtin_mul_overflow(n, std::int64_t(c.elem_bytes), &n);
+  if (overflows || n >> 62)
+    throw UsageError(fmt::format("{} x {} elements of {} bytes (batch {}, base {}) are more than 2^62 bytes of {}",
+                                 rows, pitch, c.elem_bytes, c.batch, base, whose));
+}
+
 }  // namespace
+
+std::string Case::sentence() const {
+  std::string s = fmt::format("{} x {}", rows, cols);
+  if (batch > 1) s = fmt::format("{} x ({})", batch, s);
+  s += fmt::format(", {} B", elem_bytes);
+  if (source_pitch() != cols) s += fmt::format(", source pitch {}", pitch);
+  if (destination_pitch() != rows) s += fmt::format(", destination pitch {}", pitch_dst);
+  if (base_src) s += fmt::format(", source base {}", base_src);
+  if (base_dst) s += fmt::format(", destination base {}", base_dst);
+  return s;
+}
+
+bool operator==(Case const& a, Case const& b) {
+  return a.rows == b.rows && a.cols == b.cols && a.batch == b.batch && a.elem_bytes == b.elem_bytes &&
+         a.source_pitch() == b.source_pitch() && a.destination_pitch() == b.destination_pitch() &&
+         a.base_src == b.base_src && a.base_dst == b.base_dst;
+}
 
 void validate(Case const& c) {
   at_least_one("--rows", c.rows);
@@ -42,14 +75,12 @@ void validate(Case const& c) {
   int const e = c.elem_bytes;
   if (e != 1 && e != 2 && e != 4 && e != 8 && e != 16)
     throw UsageError(fmt::format("--elem is {}; elements have 1, 2, 4, 8 or 16 bytes", e));
-  if (c.pitch < 0) throw UsageError(fmt::format("--pitch is {}; it must not be negative", c.pitch));
-  if (c.source_pitch() < c.cols)
-    throw UsageError(fmt::format("--pitch is {}, less than the {} elements of a row", c.pitch, c.cols));
-  std::int64_t bytes = e;
-  for (std::int64_t factor : {c.rows, c.source_pitch(), c.batch})
-    if (__builtin_mul_overflow(bytes, factor, &bytes) || bytes >> 62)
-      throw UsageError(fmt::format("{} x {} elements of {} bytes (batch {}) are more than 2^62 bytes", c.rows,
-                                   c.source_pitch(), e, c.batch));
+  check_pitch("--pitch", c.pitch, c.cols, "source");
+  check_pitch("--pitch-dst", c.pitch_dst, c.rows, "destination");
+  if (c.base_src < 0) throw UsageError(fmt::format("--base-src is {}; it must not be negative", c.base_src));
+  if (c.base_dst < 0) throw UsageError(fmt::format("--base-dst is {}; it must not be negative", c.base_dst));
+  check_bytes(c, "source", c.base_src, c.rows, c.source_pitch());
+  check_bytes(c, "destination", c.base_dst, c.cols, c.destination_pitch());
 }
 
 std::vector<Case> parse_cases(std::string const& text, Case const& defaults) {
@@ -70,12 +101,13 @@ std::vector<Case> parse_cases(std::string const& text, Case const& defaults) {
   return cases;
 }
 
-Tensor source_view(Case const& c, void const* data) {
-  return batch_of_matrices(const_cast<void*>(data), bits_of(c), c.batch, c.rows, c.cols, c.source_pitch());
+Tensor source_view(Case const& c, void const* buffer) {
+  return batch_of_matrices(const_cast<void*>(buffer), c.base_src, bits_of(c), c.batch, c.rows, c.cols,
+                           c.source_pitch());
 }
 
-Tensor transposed_view(Case const& c, void* data) {
-  return batch_of_matrices(data, bits_of(c), c.batch, c.cols, c.rows, c.rows);
+Tensor transposed_view(Case const& c, void* buffer) {
+  return batch_of_matrices(buffer, c.base_dst, bits_of(c), c.batch, c.cols, c.rows, c.destination_pitch());
 }
 
 Move transpose_move(Case const& c, void* dst, void const* src) {
@@ -83,7 +115,8 @@ Move transpose_move(Case const& c, void* dst, void const* src) {
 }
 
 Move copy_move(Case const& c, void* dst, void const* src) {
-  return make_move(batch_of_matrices(dst, bits_of(c), c.batch, c.rows, c.cols, c.cols), source_view(c, src));
+  return make_move(batch_of_matrices(dst, c.base_dst, bits_of(c), c.batch, c.rows, c.cols, c.cols),
+                   source_view(c, src));
 }
 
 }  // namespace inlay::lab

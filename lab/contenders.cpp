@@ -13,25 +13,30 @@
 namespace inlay::lab {
 namespace {
 
-// As many bytes as the case moves, as one row: rounded up to whole 16-byte vectors.
+// As many bytes as the case moves, as one row at an aligned address: rounded up to whole 16-byte vectors.
 Case contiguous(Case const& c) {
   std::int64_t const vector = 16 / c.elem_bytes;
-  return {1, (c.elements() + vector - 1) / vector * vector, 1, c.elem_bytes, 0};
+  return {1, (c.elements() + vector - 1) / vector * vector, 1, c.elem_bytes};
 }
 
-SourceOrder copied(Case const& c) { return {c.cols, c.rows, 1, c.source_pitch(), c.rows * c.source_pitch()}; }
-SourceOrder transposed(Case const& c) { return {c.rows, c.cols, c.source_pitch(), 1, c.rows * c.source_pitch()}; }
+Placement copied(Case const& c) {
+  std::int64_t const pitch = c.source_pitch();
+  return {c.batch, c.rows, c.cols, c.base_dst, c.cols, c.base_src, c.rows * pitch, pitch, 1};
+}
+Placement transposed(Case const& c) {
+  std::int64_t const pitch = c.source_pitch();
+  return {c.batch, c.cols, c.rows, c.base_dst, c.destination_pitch(), c.base_src, c.rows * pitch, 1, pitch};
+}
 
 Contender memcpy_contender(Case const& flat) {
   auto const bytes = std::size_t(flat.elements() * flat.elem_bytes);
-  return {kMemcpy, flat.elem_bytes, flat.elements(), copied(flat),
-          [bytes](void* dst, void const* src, cudaStream_t stream) {
+  return {kMemcpy, flat.elem_bytes, copied(flat), [bytes](void* dst, void const* src, cudaStream_t stream) {
             check(cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToDevice, stream));
           }};
 }
 
 Contender public_contender(Case const& c) {
-  return {kPublic, c.elem_bytes, c.elements(), transposed(c), [c](void* dst, void const* src, cudaStream_t stream) {
+  return {kPublic, c.elem_bytes, transposed(c), [c](void* dst, void const* src, cudaStream_t stream) {
             transpose(transposed_view(c, dst), source_view(c, src), stream);
           }};
 }
@@ -55,7 +60,7 @@ Contender named(std::string const& name, Case const& c) {
 #ifdef INLAY_CUBLAS
   if (name == kGeam) {
     auto const launch = geam(c);
-    return {kGeam, c.elem_bytes, c.elements(), transposed(c), launch};
+    return {kGeam, c.elem_bytes, transposed(c), launch};
   }
 #endif
   return variant_contender(variant_named(name), is_copy(name) ? contiguous(c) : c);
@@ -65,7 +70,7 @@ Contender named(std::string const& name, Case const& c) {
 
 Contender variant_contender(Entry<Move> const& entry, Case const& c) {
   bool const copies = is_copy(entry.info().name);
-  return {entry.info().name, c.elem_bytes, c.elements(), copies ? copied(c) : transposed(c),
+  return {entry.info().name, c.elem_bytes, copies ? copied(c) : transposed(c),
           [&entry, c, copies](void* dst, void const* src, cudaStream_t stream) {
             Move const move = copies ? copy_move(c, dst, src) : transpose_move(c, dst, src);
             if (Reason const reason = entry.info().rejects(move, current_device())) throw Rejection(reason.sentence());
@@ -91,8 +96,8 @@ std::vector<Contender> table_rows(Case const& c, bool transposes, std::vector<st
 }
 
 std::string verdict(Contender const& contender, void* dst, void const* src, cudaStream_t stream) {
-  auto const bytes = std::size_t(contender.elements * contender.elem_bytes);
-  check(cudaMemsetAsync(dst, kPoison, bytes, stream));
+  Placement const& placement = contender.placement;
+  check(cudaMemsetAsync(dst, kPoison, std::size_t(placement.dst_elements() * contender.elem_bytes), stream));
   try {
     contender.launch(dst, src, stream);
   } catch (Rejection const& reason) {
@@ -103,10 +108,14 @@ std::string verdict(Contender const& contender, void* dst, void const* src, cuda
   }
   if (cudaError_t const status = cudaStreamSynchronize(stream); status != cudaSuccess)
     throw Error(fmt::format("{} broke the GPU's context: {}", contender.name, cudaGetErrorString(status)));
-  Wrong const wrong = count_wrong(dst, contender.elem_bytes, contender.elements, contender.order, stream);
-  if (wrong.count == 0) return "ok";
-  return fmt::format("FAILED: {} of {} elements are wrong, the first is out[{}]", wrong.count, contender.elements,
-                     wrong.first);
+  auto const [wrong, stray] = check_placement(dst, contender.elem_bytes, placement, stream);
+  if (wrong.count)
+    return fmt::format("FAILED: {} of {} elements are wrong, the first is out[{}]", wrong.count, placement.elements(),
+                       wrong.first);
+  if (stray.count)
+    return fmt::format("FAILED: {} elements before the base or between rows were overwritten, the first is out[{}]",
+                       stray.count, stray.first);
+  return "ok";
 }
 
 }  // namespace inlay::lab

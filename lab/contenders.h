@@ -23,11 +23,10 @@ using Launch = std::function<void(void* dst, void const* src, cudaStream_t)>;
 struct Contender {
   std::string name;
   int elem_bytes;
-  std::int64_t elements;  // of the destination, which is contiguous
-  SourceOrder order;      // which source element belongs where
-  Launch launch;
+  Placement placement;  // which source element belongs where
+  Launch launch;        // takes the buffers' starts, not the bases
 
-  double bytes() const { return 2. * double(elements) * elem_bytes; }  // read plus written
+  double bytes() const { return 2. * double(placement.elements()) * elem_bytes; }  // read plus written
 };
 
 inline constexpr char const* kMemcpy = "cudaMemcpyAsync";
@@ -35,10 +34,11 @@ inline constexpr char const* kVectorCopy = "copy_03_vector";
 inline constexpr char const* kGeam = "cublas_geam";
 inline constexpr char const* kPublic = "transpose";
 
-// A variant on the case as it is: pitch and batch included.
+// A variant on the case as it is: pitches, bases and batch included. A copy packs the rows.
 Contender variant_contender(Entry<Move> const& entry, Case const& c);
 
-// The faster of these two is the copy limit: as many bytes as the case moves, contiguous, a multiple of 16.
+// The faster of these two is the copy limit: as many bytes as the case moves, contiguous, a multiple of 16, from and to
+// aligned addresses.
 std::vector<Contender> copy_limit(Case const& c);
 
 // The rows of a table: the copy limit's, then those of `typed` (none: all) in their order: copies of as many contiguous

@@ -10,7 +10,10 @@ constexpr int kBlocks = 2048, kThreads = 256;  // fills any GPU; the kernels str
 
 using Index = unsigned long long;  // what atomicAdd and atomicMin take
 struct Tally {
-  Index count, first;
+  Index count = 0, first = ~Index(0);
+};
+struct Tallies {
+  Tally wrong, stray;
 };
 
 template <class T>
@@ -59,18 +62,30 @@ __device__ void note(Tally* tally, std::int64_t i) {
 }
 
 template <class T>
-__global__ void check_kernel(T const* dst, std::int64_t elements, SourceOrder o, Tally* tally) {
+__device__ bool is_poison(T element) {
+  auto const* const bytes = reinterpret_cast<unsigned char const*>(&element);
+  bool all = true;
+  for (unsigned b = 0; b < sizeof(T); ++b) all &= bytes[b] == kPoison;
+  return all;
+}
+
+template <class T>
+__global__ void check_kernel(T const* dst, std::int64_t elements, Placement p, Tallies* tallies) {
   for (std::int64_t i = std::int64_t(blockIdx.x) * kThreads + threadIdx.x; i < elements; i += kBlocks * kThreads) {
-    std::int64_t const row = i / o.inner, l = row / o.outer;
-    std::int64_t const from =
-        l * o.batch_stride + (row - l * o.outer) * o.outer_stride + (i - row * o.inner) * o.inner_stride;
-    if (!same(dst[i], pattern<T>(std::uint64_t(from)))) note(tally, i);
+    std::int64_t const at = i - p.dst_base, row = at / p.dst_pitch, column = at - row * p.dst_pitch;
+    if (at < 0 || column >= p.inner) {
+      if (!is_poison(dst[i])) note(&tallies->stray, i);
+      continue;
+    }
+    std::int64_t const l = row / p.outer;
+    std::int64_t const from = p.src_base + l * p.src_batch + (row - l * p.outer) * p.src_outer + column * p.src_inner;
+    if (!same(dst[i], pattern<T>(std::uint64_t(from)))) note(&tallies->wrong, i);
   }
 }
 
-__global__ void poison_kernel(unsigned char const* data, std::int64_t bytes, Tally* tally) {
+__global__ void poison_kernel(unsigned char const* data, std::int64_t bytes, Tallies* tallies) {
   for (std::int64_t i = std::int64_t(blockIdx.x) * kThreads + threadIdx.x; i < bytes; i += kBlocks * kThreads)
-    if (data[i] != kPoison) note(tally, i);
+    if (data[i] != kPoison) note(&tallies->stray, i);
 }
 
 // Calls f with a null pointer to the type that stands for elements of this size.
@@ -91,18 +106,19 @@ void with_bits(int elem_bytes, F f) {
   throw Error("test data has elements of 1, 2, 4, 8 or 16 bytes, not " + std::to_string(elem_bytes));
 }
 
-// Runs a kernel that counts into a Tally, and fetches it.
+// Runs a kernel that counts into Tallies, and fetches them.
 template <class Launch>
-Wrong tallied(cudaStream_t stream, Launch launch) {
-  DeviceMemory const memory = device_memory(sizeof(Tally));
-  auto* const tally = reinterpret_cast<Tally*>(memory.get());
-  Tally result{0, ~Index(0)};
-  check(cudaMemcpyAsync(tally, &result, sizeof result, cudaMemcpyHostToDevice, stream));
-  launch(tally);
+Checked tallied(cudaStream_t stream, Launch launch) {
+  DeviceMemory const memory = device_memory(sizeof(Tallies));
+  auto* const tallies = reinterpret_cast<Tallies*>(memory.get());
+  Tallies result;
+  check(cudaMemcpyAsync(tallies, &result, sizeof result, cudaMemcpyHostToDevice, stream));
+  launch(tallies);
   check(cudaGetLastError());
-  check(cudaMemcpyAsync(&result, tally, sizeof result, cudaMemcpyDeviceToHost, stream));
+  check(cudaMemcpyAsync(&result, tallies, sizeof result, cudaMemcpyDeviceToHost, stream));
   check(cudaStreamSynchronize(stream));
-  return {std::int64_t(result.count), std::int64_t(result.first)};
+  return {{std::int64_t(result.wrong.count), std::int64_t(result.wrong.first)},
+          {std::int64_t(result.stray.count), std::int64_t(result.stray.first)}};
 }
 
 }  // namespace
@@ -113,18 +129,20 @@ void fill(void* data, int elem_bytes, std::int64_t elements, cudaStream_t stream
   check(cudaGetLastError());
 }
 
-Wrong count_wrong(void const* dst, int elem_bytes, std::int64_t elements, SourceOrder order, cudaStream_t stream) {
-  return tallied(stream, [&](Tally* tally) {
+Checked check_placement(void const* dst, int elem_bytes, Placement const& placement, cudaStream_t stream) {
+  return tallied(stream, [&](Tallies* tallies) {
     with_bits(elem_bytes, [&]<class T>(T*) {
-      check_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<T const*>(dst), elements, order, tally);
+      check_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<T const*>(dst), placement.dst_elements(), placement,
+                                                     tallies);
     });
   });
 }
 
 Wrong count_unpoisoned(void const* data, std::int64_t bytes, cudaStream_t stream) {
-  return tallied(stream, [&](Tally* tally) {
-    poison_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<unsigned char const*>(data), bytes, tally);
-  });
+  auto const bands = [&](Tallies* tallies) {
+    poison_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<unsigned char const*>(data), bytes, tallies);
+  };
+  return tallied(stream, bands).stray;
 }
 
 }  // namespace inlay::lab

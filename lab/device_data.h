@@ -10,17 +10,27 @@ namespace inlay::lab {
 // doubles, so that arithmetic baselines move them unchanged, and distinct for i < 2^31 (4 bytes) and i < 2^52 (8, 16).
 void fill(void* data, int elem_bytes, std::int64_t elements, cudaStream_t stream);
 
-// Which source element belongs at destination element i, of a contiguous batch of (outer, inner) matrices:
-// batch_stride * (i / inner / outer) + outer_stride * (i / inner % outer) + inner_stride * (i % inner).
-struct SourceOrder {
-  std::int64_t inner, outer, inner_stride, outer_stride, batch_stride;
+// What belongs where, in elements from the starts of two buffers. The destination is a batch of (outer, inner) matrices
+// with the modes (l, j, i) and is packed but for its pitch. Element dst_base + (l * outer + j) * dst_pitch + i of the
+// destination comes from element src_base + l * src_batch + j * src_outer + i * src_inner of the source.
+struct Placement {
+  std::int64_t batch, outer, inner;
+  std::int64_t dst_base, dst_pitch;
+  std::int64_t src_base, src_batch, src_outer, src_inner;
+
+  std::int64_t elements() const { return batch * outer * inner; }
+  std::int64_t dst_elements() const { return dst_base + batch * outer * dst_pitch; }  // base and gaps included
 };
 
 struct Wrong {
-  std::int64_t count, first;  // first: the lowest wrong destination index, if count > 0
+  std::int64_t count, first;  // first: the lowest wrong index in the buffer, if count > 0
 };
-// Compares bitwise with what fill() wrote. Synchronises the stream.
-Wrong count_wrong(void const* dst, int elem_bytes, std::int64_t elements, SourceOrder order, cudaStream_t stream);
+struct Checked {
+  Wrong wrong;  // elements that are not what fill() wrote in the source
+  Wrong stray;  // elements before the base or in a gap between rows that are no longer poison
+};
+// Compares bitwise, every element of the destination's buffer. Synchronises the stream.
+Checked check_placement(void const* dst, int elem_bytes, Placement const& placement, cudaStream_t stream);
 
 // Destinations are filled with this byte before a check, guard bands around them too.
 inline constexpr int kPoison = 0xA5;

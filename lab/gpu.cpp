@@ -28,7 +28,7 @@ void print_gpu_info() {
   else
     fmt::print("datasheet: this GPU is not in the device table\n");
 
-  Case const gibibyte{16384, 16384, 1, 4, 0};
+  Case const gibibyte{16384, 16384, 1, 4};
   Stream const stream = make_stream();
   std::vector<Row> rows;
   {
@@ -42,7 +42,9 @@ void print_gpu_info() {
 
 std::string check_on_gpu(Entry<Move> const& entry, Case const& c) {
   constexpr std::int64_t kGuard = 64 << 10;  // a tile that is one row off still lands in it
-  std::int64_t const src_bytes = c.source_elements() * c.elem_bytes, dst_bytes = c.elements() * c.elem_bytes;
+  Contender const contender = variant_contender(entry, c);
+  std::int64_t const src_bytes = c.source_elements() * c.elem_bytes;
+  std::int64_t const dst_bytes = contender.placement.dst_elements() * c.elem_bytes;
   require_memory(c, src_bytes + dst_bytes + 2 * kGuard);
   Stream const stream = make_stream();
   DeviceMemory const src = device_memory(std::size_t(src_bytes));
@@ -51,7 +53,7 @@ std::string check_on_gpu(Entry<Move> const& entry, Case const& c) {
   check(cudaMemsetAsync(dst.get(), kPoison, std::size_t(dst_bytes + 2 * kGuard), stream.get()));
 
   char* const out = dst.get() + kGuard;
-  std::string const said = verdict(variant_contender(entry, c), out, src.get(), stream.get());
+  std::string const said = verdict(contender, out, src.get(), stream.get());
   if (said != "ok") return said;
   for (char const* guard : {out - kGuard, out + dst_bytes})
     if (Wrong const wrong = count_unpoisoned(guard, kGuard, stream.get()); wrong.count)

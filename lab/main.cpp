@@ -21,6 +21,9 @@ void add_shape(CLI::App& command, Case& c) {
   command.add_option("--cols", c.cols, "columns of the source")->capture_default_str();
   command.add_option("--batch", c.batch, "how many matrices")->capture_default_str();
   command.add_option("--pitch", c.pitch, "elements from one row of the source to the next (default: cols)");
+  command.add_option("--pitch-dst", c.pitch_dst, "the same of the destination (default: rows); copies pack the rows");
+  command.add_option("--base-src", c.base_src, "elements from a 256-byte aligned address to the source (default: 0)");
+  command.add_option("--base-dst", c.base_dst, "the same of the destination (default: 0)");
 }
 
 void add_list(CLI::App& app) {
@@ -66,9 +69,9 @@ void add_bench(CLI::App& app, int& status, std::string const& typed) {
   command->add_option("--cases", *cases, "several: ROWSxCOLS:ELEM,ROWSxCOLS:ELEM,...");
   command->add_option("--variants", options->variants, "names or their beginnings (default: all)");
   command->add_option("--samples", options->samples, "rounds, at least 15")->capture_default_str();
-  command->add_option("--json", options->json, "the file to write; rows of the same device are added or replaced");
+  command->add_option("--json", options->json, "the file to write");
   command->callback([options, shape, cases, &status] {
-    validate(*shape);
+    if (cases->empty()) validate(*shape);
     options->cases = cases->empty() ? std::vector{*shape} : parse_cases(*cases, *shape);
     status = bench(*options) ? 0 : 1;
   });
@@ -79,7 +82,7 @@ void add_demo(CLI::App& app, int& status) {
     fmt::print("{}", demo_screen());
     if (!why_no_gpu().empty()) return;
     BenchOptions options;
-    options.cases = {{8192, 8192, 1, 4, 0}};
+    options.cases = {{8192, 8192, 1, 4}};
     std::fflush(stdout);
     fmt::print("\n");
     status = bench(options) ? 0 : 1;

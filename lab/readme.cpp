@@ -32,8 +32,7 @@ std::string markdown_table(Case const& c) {
   for (char const* file : {"transpose.json", "torch.json"})
     if (auto const results = load_results(results_dir() / "h200" / file))
       for (Row row : results->rows) {
-        Case const& m = row.measured;
-        if (m.rows != c.rows || m.cols != c.cols || m.elem_bytes != c.elem_bytes || m.batch != 1 || m.pitch) continue;
+        if (!(row.measured == c)) continue;
         if (row.of_copy && *row.of_copy >= 1) limit = limit.value_or(*row.ms_median);
         if (row.variant.starts_with("torch") && row.ms_median && limit) row.of_copy = *limit / *row.ms_median;
         s += markdown_row(row, published);

@@ -29,8 +29,9 @@ Case parse_case(Json const& row) {
   c.rows = std::stoll(name), c.cols = std::stoll(name.substr(x + 1));
   c.elem_bytes = row.at("elem_bytes");
   c.batch = row.value("batch", std::int64_t(1));
-  std::int64_t const pitch = row.value("pitch_src", std::int64_t(0)) / c.elem_bytes;
-  c.pitch = pitch == c.cols ? 0 : pitch;
+  auto const elements = [&](char const* key) { return row.value(key, std::int64_t(0)) / c.elem_bytes; };
+  c.pitch = elements("pitch_src"), c.pitch_dst = elements("pitch_dst");
+  c.base_src = elements("base_src"), c.base_dst = elements("base_dst");
   return c;
 }
 
@@ -47,9 +48,9 @@ Json to_json(Row const& r) {
           {"case", c.name()},
           {"batch", c.batch},
           {"pitch_src", c.source_pitch() * c.elem_bytes},
-          {"pitch_dst", c.rows * c.elem_bytes},
-          {"base_src", 0},
-          {"base_dst", 0},
+          {"pitch_dst", c.destination_pitch() * c.elem_bytes},
+          {"base_src", c.base_src * c.elem_bytes},
+          {"base_dst", c.base_dst * c.elem_bytes},
           {"variant", r.variant},
           {"elem_bytes", c.elem_bytes},
           {"verdict", r.verdict},
@@ -71,18 +72,13 @@ Row parse_row(Json const& j) {
           optional_number(j, "of_peak")};
 }
 
-bool same_case(Case const& a, Case const& b) {
-  return a.rows == b.rows && a.cols == b.cols && a.batch == b.batch && a.elem_bytes == b.elem_bytes &&
-         a.source_pitch() == b.source_pitch();
-}
-
 }  // namespace
 
 std::filesystem::path results_dir() { return INLAY_RESULTS_DIR; }
 
 Row const* Results::find(Case const& c, std::string const& variant) const {
   for (Row const& row : rows)
-    if (row.variant == variant && same_case(row.measured, c)) return &row;
+    if (row.variant == variant && row.measured == c) return &row;
   return nullptr;
 }
 

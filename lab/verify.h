@@ -9,7 +9,7 @@ namespace inlay::lab {
 
 struct VerifyOptions {
   std::vector<std::string> variants;
-  Case shape{1003, 517, 1, 4, 0};
+  Case shape{1003, 517, 1, 4};
   std::vector<int> elem_bytes{1, 2, 4, 8, 16};  // one case each
   bool cpu = false;
 };

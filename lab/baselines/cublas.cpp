@@ -21,10 +21,11 @@ struct DestroyCublas {
 // C. With beta = 0 it does not read B; C stands in for it.
 template <class T, class Geam>
 void transpose_by(Geam geam, cublasHandle_t handle, Case const& c, T one, T zero, void* dst, void const* src) {
-  int const rows = int(c.rows), cols = int(c.cols), pitch = int(c.source_pitch());
-  auto* const out = static_cast<T*>(dst);
-  check_cublas(geam(handle, CUBLAS_OP_T, CUBLAS_OP_N, rows, cols, &one, static_cast<T const*>(src), pitch, &zero, out,
-                    rows, out, rows));
+  int const pitch = int(c.source_pitch()), pitch_dst = int(c.destination_pitch());
+  auto const* const in = static_cast<T const*>(src) + c.base_src;
+  auto* const out = static_cast<T*>(dst) + c.base_dst;
+  check_cublas(geam(handle, CUBLAS_OP_T, CUBLAS_OP_N, int(c.rows), int(c.cols), &one, in, pitch, &zero, out, pitch_dst,
+                    out, pitch_dst));
 }
 
 }  // namespace
@@ -36,8 +37,8 @@ Launch geam(Case const& c) {
   return [c, handle](void* dst, void const* src, cudaStream_t stream) {
     if (c.elem_bytes < 4) throw Rejection(fmt::format("geam has no type of {} bytes", c.elem_bytes));
     if (c.batch > 1) throw Rejection(fmt::format("geam takes one matrix, not {}", c.batch));
-    if (std::max(c.rows, c.source_pitch()) > INT_MAX)
-      throw Rejection(fmt::format("geam takes extents of 31 bits, not {}", std::max(c.rows, c.source_pitch())));
+    if (auto const longest = std::max(c.source_pitch(), c.destination_pitch()); longest > INT_MAX)
+      throw Rejection(fmt::format("geam takes extents of 31 bits, not {}", longest));
     check_cublas(cublasSetStream(handle.get(), stream));
     if (c.elem_bytes == 4)
       transpose_by(cublasSgeam, handle.get(), c, 1.f, 0.f, dst, src);
