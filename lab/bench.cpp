@@ -22,21 +22,24 @@ bool bench(BenchOptions const& options) {
   Results results{
       device.name, 0, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), options.command, {}};
   bool right = true;
-  for (Case const& c : options.cases) {
+  for (auto const& [c, variants] : options.cases) {
     std::vector<Row> rows;
     {
       Progress progress;
-      auto const contenders = table_rows(c, options.what == "transpose", options.variants);
+      auto const contenders = table_rows(c, options.what == "transpose", variants);
       rows = measure(c, contenders, options.samples, stream.get(), progress);
       results.clock_mhz = clock_mhz(stream.get());
     }
     fmt::print("{}\n", table(rows, device.name));
     std::fflush(stdout);
-    for (Row const& row : rows) right &= !row.verdict.starts_with("FAILED");
+    for (Row& row : rows) {
+      right &= !row.verdict.starts_with("FAILED");
+      row.suite = options.suite;
+    }
     results.rows.insert(results.rows.end(), rows.begin(), rows.end());
+    if (!options.json.empty()) save_results(results, options.json);  // a run that is cut short leaves what it has
   }
   fmt::print("SM clock {:.0f} MHz; of copy: of the faster of {} and {}\n", results.clock_mhz, kMemcpy, kVectorCopy);
-  if (!options.json.empty()) save_results(results, options.json);
   return right;
 }
 

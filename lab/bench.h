@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
-#include "cases.h"
+#include "suites.h"
 
 namespace inlay::lab {
 
 struct BenchOptions {
   std::string what = "transpose";  // or "copy": the copies alone
-  std::vector<Case> cases;
-  std::vector<std::string> variants;  // none: all, and the baselines
+  std::string suite = "2d";        // what the rows are filed under
+  std::vector<SuiteCase> cases;
   int samples = 15;
   std::filesystem::path json;  // empty: no file
   std::string command;         // as it was typed, for the file

@@ -41,8 +41,8 @@ Contender variant_contender(Entry<Move> const& entry, Case const& c);
 // aligned addresses.
 std::vector<Contender> copy_limit(Case const& c);
 
-// The rows of a table: the copy limit's, then those of `typed` (none: all) in their order: copies of as many contiguous
-// bytes, transposes if `transposes`, the public function, baselines.
+// The rows of a table: the copy limit's, then those of `typed` (names or kProduction; none: all) in their order: copies
+// of as many contiguous bytes, transposes if `transposes`, the public function, baselines.
 std::vector<Contender> table_rows(Case const& c, bool transposes, std::vector<std::string> const& typed);
 
 // Poisons dst, launches, checks every element: "ok", "rejected: ...", "FAILED: ...". Throws Error when the GPU fails.

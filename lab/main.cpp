@@ -9,6 +9,7 @@
 #include "gpu.h"
 #include "plan/plan.h"
 #include "readme.h"
+#include "suites.h"
 #include "usage_error.h"
 #include "variants.h"
 #include "verify.h"
@@ -55,24 +56,48 @@ void add_verify(CLI::App& app, int& status) {
   command->callback([options, &status] { status = verify(*options) ? 0 : 1; });
 }
 
+// Which problems `inlay bench` is to measure, as typed.
+struct BenchProblems {
+  Case shape;
+  std::string cases, suite;
+  std::vector<std::string> variants;
+
+  std::vector<SuiteCase> all(std::string const& what) const {
+    if (!suite.empty()) {
+      auto listed = load_suite(suite);
+      for (SuiteCase& c : listed)
+        if (what == "copy" || !variants.empty()) c.variants = variants;  // suites name transposes
+      return listed;
+    }
+    if (cases.empty()) validate(shape);
+    std::vector<SuiteCase> typed;
+    for (Case const& c : cases.empty() ? std::vector{shape} : parse_cases(cases, shape)) typed.push_back({c, variants});
+    return typed;
+  }
+};
+
 void add_bench(CLI::App& app, int& status, std::string const& typed) {
   auto* const command = app.add_subcommand("bench", "verify, then measure against the copy limit; needs a GPU");
   auto const options = std::make_shared<BenchOptions>();
-  auto const shape = std::make_shared<Case>();
-  auto const cases = std::make_shared<std::string>();
+  auto const problems = std::make_shared<BenchProblems>();
   options->command = typed;
   command->add_option("what", options->what, "transpose, or copy")
       ->required()
       ->check(CLI::IsMember({"transpose", "copy"}));
-  add_shape(*command, *shape);
-  command->add_option("--elem", shape->elem_bytes, "bytes of an element")->capture_default_str();
-  command->add_option("--cases", *cases, "several: ROWSxCOLS:ELEM,ROWSxCOLS:ELEM,...");
-  command->add_option("--variants", options->variants, "names or their beginnings (default: all)");
+  auto* const one = command->add_option_group("one problem, or several of a kind");
+  add_shape(*one, problems->shape);
+  one->add_option("--elem", problems->shape.elem_bytes, "bytes of an element")->capture_default_str();
+  one->add_option("--cases", problems->cases, "several: ROWSxCOLS:ELEM,ROWSxCOLS:ELEM,...");
+  auto* const suite = command->add_option("--suite", problems->suite, "the problems of a file in suites/, such as 2d");
+  command->add_option("--variants", problems->variants, "names or their beginnings, or production (default: all)");
   command->add_option("--samples", options->samples, "rounds, at least 15")->capture_default_str();
   command->add_option("--json", options->json, "the file to write");
-  command->callback([options, shape, cases, &status] {
-    if (cases->empty()) validate(*shape);
-    options->cases = cases->empty() ? std::vector{*shape} : parse_cases(*cases, *shape);
+  command->callback([options, problems, one, suite, &status] {
+    for (CLI::Option const* option : one->get_options())
+      if (suite->count() && option->count())
+        throw UsageError(fmt::format("{} was given with --suite, which lists whole problems", option->get_name()));
+    options->cases = problems->all(options->what);
+    if (!problems->suite.empty()) options->suite = problems->suite;
     status = bench(*options) ? 0 : 1;
   });
 }
@@ -82,7 +107,7 @@ void add_demo(CLI::App& app, int& status) {
     fmt::print("{}", demo_screen());
     if (!why_no_gpu().empty()) return;
     BenchOptions options;
-    options.cases = {{8192, 8192, 1, 4}};
+    options.cases = {{{8192, 8192, 1, 4}, {}}};
     std::fflush(stdout);
     fmt::print("\n");
     status = bench(options) ? 0 : 1;

@@ -19,8 +19,10 @@ std::vector<Row> measure(Case const& c, std::vector<Contender> const& contenders
   std::vector<Contender const*> right;
   for (Contender const& contender : contenders) {
     progress.say(fmt::format("{} at {} bytes: verifying {}", c.name(), c.elem_bytes, contender.name));
-    rows.push_back({c, contender.name, verdict(contender, buffers.dst(0), buffers.src(0), stream), {}, {}, {}, {}, {}});
-    if (rows.back().ok()) right.push_back(&contender);
+    Row& row = rows.emplace_back();
+    row.measured = c, row.variant = contender.name;
+    row.verdict = verdict(contender, buffers.dst(0), buffers.src(0), stream);
+    if (row.ok()) right.push_back(&contender);
   }
 
   auto const spreads = time_interleaved(right, buffers, samples, stream, progress);

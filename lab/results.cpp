@@ -44,7 +44,7 @@ std::optional<double> optional_number(Json const& row, char const* key) {
 
 Json to_json(Row const& r) {
   Case const& c = r.measured;
-  return {{"suite", "2d"},
+  return {{"suite", r.suite},
           {"case", c.name()},
           {"batch", c.batch},
           {"pitch_src", c.source_pitch() * c.elem_bytes},
@@ -62,7 +62,8 @@ Json to_json(Row const& r) {
 }
 
 Row parse_row(Json const& j) {
-  return {parse_case(j),
+  return {j.value("suite", "2d"),
+          parse_case(j),
           j.at("variant"),
           j.at("verdict"),
           optional_number(j, "ms_median"),

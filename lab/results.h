@@ -11,6 +11,7 @@ namespace inlay::lab {
 
 // One line of a table. Without the verdict "ok" there are no numbers.
 struct Row {
+  std::string suite = "2d";
   Case measured;
   std::string variant;
   std::string verdict;  // "ok", "rejected: ...", "FAILED: ..."
