@@ -13,6 +13,7 @@ struct BenchOptions {
   std::string suite = "2d";        // what the rows are filed under
   std::vector<SuiteCase> cases;
   int samples = 15;
+  bool host = false;           // measure the host's time per call too
   std::filesystem::path json;  // empty: no file
   std::string command;         // as it was typed, for the file
 };

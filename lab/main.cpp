@@ -91,6 +91,7 @@ void add_bench(CLI::App& app, int& status, std::string const& typed) {
   auto* const suite = command->add_option("--suite", problems->suite, "the problems of a file in suites/, such as 2d");
   command->add_option("--variants", problems->variants, "names or their beginnings, or production (default: all)");
   command->add_option("--samples", options->samples, "rounds, at least 15")->capture_default_str();
+  command->add_flag("--host", options->host, "also the host's time per call of transpose, and of its bare launch");
   command->add_option("--json", options->json, "the file to write");
   command->callback([options, problems, one, suite, &status] {
     for (CLI::Option const* option : one->get_options())

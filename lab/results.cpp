@@ -44,21 +44,24 @@ std::optional<double> optional_number(Json const& row, char const* key) {
 
 Json to_json(Row const& r) {
   Case const& c = r.measured;
-  return {{"suite", r.suite},
-          {"case", c.name()},
-          {"batch", c.batch},
-          {"pitch_src", c.source_pitch() * c.elem_bytes},
-          {"pitch_dst", c.destination_pitch() * c.elem_bytes},
-          {"base_src", c.base_src * c.elem_bytes},
-          {"base_dst", c.base_dst * c.elem_bytes},
-          {"variant", r.variant},
-          {"elem_bytes", c.elem_bytes},
-          {"verdict", r.verdict},
-          {"ms_median", optional_number(r.ms_median)},
-          {"ms_iqr", optional_number(r.ms_iqr)},
-          {"gbps", optional_number(r.gbps)},
-          {"of_copy", optional_number(r.of_copy)},
-          {"of_peak", optional_number(r.of_peak)}};
+  Json json{{"suite", r.suite},
+            {"case", c.name()},
+            {"batch", c.batch},
+            {"pitch_src", c.source_pitch() * c.elem_bytes},
+            {"pitch_dst", c.destination_pitch() * c.elem_bytes},
+            {"base_src", c.base_src * c.elem_bytes},
+            {"base_dst", c.base_dst * c.elem_bytes},
+            {"variant", r.variant},
+            {"elem_bytes", c.elem_bytes},
+            {"verdict", r.verdict},
+            {"ms_median", optional_number(r.ms_median)},
+            {"ms_iqr", optional_number(r.ms_iqr)},
+            {"gbps", optional_number(r.gbps)},
+            {"of_copy", optional_number(r.of_copy)},
+            {"of_peak", optional_number(r.of_peak)}};
+  if (r.host_us) json["host_us"] = *r.host_us;
+  if (r.host_us_bare) json["host_us_bare"] = *r.host_us_bare;
+  return json;
 }
 
 Row parse_row(Json const& j) {
@@ -70,7 +73,9 @@ Row parse_row(Json const& j) {
           optional_number(j, "ms_iqr"),
           optional_number(j, "gbps"),
           optional_number(j, "of_copy"),
-          optional_number(j, "of_peak")};
+          optional_number(j, "of_peak"),
+          optional_number(j, "host_us"),
+          optional_number(j, "host_us_bare")};
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Row {
   std::string variant;
   std::string verdict;  // "ok", "rejected: ...", "FAILED: ..."
   std::optional<double> ms_median, ms_iqr, gbps, of_copy, of_peak;
+  std::optional<double> host_us, host_us_bare;  // of the row `transpose`: a call; the chosen variant's launch alone
 
   bool ok() const { return verdict == "ok"; }
 };
