@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "compare.h"
 #include "demo.h"
 #include "gpu.h"
 #include "plan/plan.h"
@@ -103,6 +104,20 @@ void add_bench(CLI::App& app, int& status, std::string const& typed) {
   });
 }
 
+void add_compare(CLI::App& app, int& status) {
+  auto* const command = app.add_subcommand("compare", "what became better or worse between two results files");
+  auto const before = std::make_shared<std::string>(), after = std::make_shared<std::string>();
+  auto const tolerance = std::make_shared<double>(2);
+  command->add_option("old", *before, "the file that is compared with")->required();
+  command->add_option("new", *after, "the file that is judged: exit code 1 if a row of it is worse")->required();
+  command->add_option("--tolerance", *tolerance, "percent within which figures are the same")->capture_default_str();
+  command->callback([before, after, tolerance, &status] {
+    auto const [text, worse] = compare(*before, *after, *tolerance);
+    fmt::print("{}", text);
+    status = worse ? 1 : 0;
+  });
+}
+
 void add_demo(CLI::App& app, int& status) {
   app.add_subcommand("demo", "the ladder of transposes on one screen; with a GPU, measured too")->callback([&status] {
     fmt::print("{}", demo_screen());
@@ -156,6 +171,7 @@ int run(int argc, char** argv) {
   add_info(app);
   add_verify(app, status);
   add_bench(app, status, typed);
+  add_compare(app, status);
   add_why(app);
   add_readme(app, status);
   try {

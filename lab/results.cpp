@@ -17,7 +17,7 @@ std::optional<Json> parse(std::filesystem::path const& file) {
   if (!in) return std::nullopt;
   try {
     return Json::parse(in);
-  } catch (Json::exception const& e) {
+  } catch (std::exception const& e) {
     throw Error(fmt::format("{} is no JSON: {}", file.string(), e.what()));
   }
 }

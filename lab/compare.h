@@ -1,0 +1,18 @@
+// `inlay compare`: what became better or worse from one results file to another.
+#pragma once
+#include <filesystem>
+#include <string>
+
+namespace inlay::lab {
+
+struct Comparison {
+  std::string text;  // a line for each row that became worse, then the counts
+  bool worse;
+};
+
+// Rows are matched by case and variant and judged by `of_copy`, or by `gbps` where one of the two has none. Worse is:
+// more than `tolerance` percent less, or a verdict that was ok and is no longer. Throws UsageError when a file cannot
+// be read.
+Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance);
+
+}  // namespace inlay::lab
