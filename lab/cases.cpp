@@ -49,17 +49,22 @@ void check_bytes(Case const& c, char const* whose, std::int64_t base, std::int64
                                  rows, pitch, c.elem_bytes, c.batch, base, whose));
 }
 
+// Nothing, ", source base 1", ", destination base 1" or ", bases 1 and 1".
+std::string of_either_side(char const* one, char const* both, std::int64_t src, std::int64_t dst) {
+  if (src && dst) return fmt::format(", {} {} and {}", both, src, dst);
+  if (src) return fmt::format(", source {} {}", one, src);
+  return dst ? fmt::format(", destination {} {}", one, dst) : "";
+}
+
 }  // namespace
 
 std::string Case::sentence() const {
   std::string s = fmt::format("{} x {}", rows, cols);
   if (batch > 1) s = fmt::format("{} x ({})", batch, s);
   s += fmt::format(", {} B", elem_bytes);
-  if (source_pitch() != cols) s += fmt::format(", source pitch {}", pitch);
-  if (destination_pitch() != rows) s += fmt::format(", destination pitch {}", pitch_dst);
-  if (base_src) s += fmt::format(", source base {}", base_src);
-  if (base_dst) s += fmt::format(", destination base {}", base_dst);
-  return s;
+  bool const from_pitch = source_pitch() != cols, to_pitch = destination_pitch() != rows;
+  return s + of_either_side("pitch", "pitches", from_pitch ? pitch : 0, to_pitch ? pitch_dst : 0) +
+         of_either_side("base", "bases", base_src, base_dst);
 }
 
 bool operator==(Case const& a, Case const& b) {

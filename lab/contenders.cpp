@@ -56,10 +56,8 @@ std::vector<std::string> row_names(bool transposes) {
   return names;
 }
 
-// Every transpose from step 12 on is one that the planner may choose; the steps before it are the tutorials'.
 bool is_production(std::string const& name) {
-  return name == kPublic || name == kGeam || name == "copy_05_evict_last" ||
-         (name.starts_with("transpose_") && name >= "transpose_12");
+  return name == "copy_05_evict_last" || (!is_copy(name) && !is_tutorial_step(name));
 }
 
 Contender named(std::string const& name, Case const& c) {

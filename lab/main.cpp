@@ -7,6 +7,7 @@
 
 #include "compare.h"
 #include "demo.h"
+#include "draw.h"
 #include "gpu.h"
 #include "plan/plan.h"
 #include "readme.h"
@@ -159,6 +160,22 @@ void add_readme(CLI::App& app, int& status) {
   });
 }
 
+void add_draw(CLI::App& app) {
+  auto* const command = app.add_subcommand("draw", "pictures of the recorded results, as SVG");
+  auto const shape = std::make_shared<Case>();
+  auto const what = std::make_shared<std::string>(), file = std::make_shared<std::string>();
+  command->add_option("what", *what, "ladder: every variant against the copy limit")
+      ->required()
+      ->check(CLI::IsMember({"ladder"}));
+  command->add_option("file", *file, "the file to write")->required();
+  add_shape(*command, *shape);
+  command->add_option("--elem", shape->elem_bytes, "bytes of an element")->capture_default_str();
+  command->callback([shape, file] {
+    validate(*shape);
+    draw_ladder(*shape, *file);
+  });
+}
+
 int run(int argc, char** argv) {
   std::string typed = "inlay";
   for (int i = 1; i < argc; ++i) typed += std::string(" ") + argv[i];
@@ -174,6 +191,7 @@ int run(int argc, char** argv) {
   add_compare(app, status);
   add_why(app);
   add_readme(app, status);
+  add_draw(app);
   try {
     auto const commands = app.get_subcommands([](CLI::App const*) { return true; });
     auto const typed_it = [&](CLI::App const* command) { return command->get_name() == argv[1]; };

@@ -4,8 +4,9 @@
 
 namespace inlay::lab {
 
-// Rewrites what stands between <!-- table:h200-N-ELEM --> and <!-- /table --> with the table of NxN elements of ELEM
-// bytes. With `check_only` nothing is written. True when the file was up to date.
+// Rewrites what stands between a marker and <!-- /table -->: <!-- table:h200-N-ELEM --> is the table of NxN elements of
+// ELEM bytes, <!-- table:h200-suite-2d --> a line for each case of suites/2d.json, and so for other suites. With
+// `check_only` nothing is written. True when the file was up to date.
 bool update_readme(std::filesystem::path const& file, bool check_only);
 
 }  // namespace inlay::lab

@@ -100,6 +100,28 @@ std::optional<Results> load_results(std::filesystem::path const& file) {
   }
 }
 
+std::vector<Row> Recorded::rows(Case const& c) const {
+  std::vector<Row> of_case;
+  std::optional<double> limit;  // GB/s; the copy limit's two rows come first, and one of them is 1
+  for (Row const& row : ours.rows) {
+    if (row.measured != c) continue;
+    of_case.push_back(row);
+    if (!limit && row.of_copy && *row.of_copy >= 1) limit = row.gbps;
+  }
+  for (Row row : peers.rows) {
+    if (row.measured != c) continue;
+    row.of_copy = row.gbps && limit ? std::optional(*row.gbps / *limit) : std::nullopt;
+    of_case.push_back(row);
+  }
+  return of_case;
+}
+
+Recorded load_recorded() {
+  auto const folder = results_dir() / "h200";
+  return {load_results(folder / "transpose.json").value_or(Results{}),
+          load_results(folder / "torch.json").value_or(Results{})};
+}
+
 void save_results(Results const& results, std::filesystem::path const& file) {
   auto rows = Json::array();
   for (Row const& row : results.rows) rows.push_back(to_json(row));

@@ -34,6 +34,15 @@ struct Results {
 std::optional<Results> load_results(std::filesystem::path const& file);
 void save_results(Results const& results, std::filesystem::path const& file);
 
+// What is recorded of the H200: our own file and the peers', without rows where there is none.
+struct Recorded {
+  Results ours, peers;
+
+  // Of one case, ours and then the peers'. All shares are of our copy limit: the peers' own files know another.
+  std::vector<Row> rows(Case const& c) const;
+};
+Recorded load_recorded();
+
 // A tutorial's own figure: another device, often another size.
 struct Published {
   std::string source, device, variant, name;
