@@ -1,10 +1,15 @@
 """The lab's command line: every command runs, every mistake is one sentence and exit code 2. usage: lab_command_line.py INLAY"""
 import json
+import pathlib
 import shutil
 import subprocess
 import sys
+import tempfile
+import xml.etree.ElementTree
 
 inlay = sys.argv[1]
+root = pathlib.Path(__file__).parent.parent
+scratch = tempfile.TemporaryDirectory()
 failed = []
 
 
@@ -22,6 +27,90 @@ def expect(code, *arguments, out="", err=""):
     return stdout
 
 
+def expect_equal(what, got, wanted):
+    if got != wanted:
+        failed.append(f"{what}:\n  {got!r}\ninstead of\n  {wanted!r}")
+
+
+def scratch_file(name, text=""):
+    file = pathlib.Path(scratch.name, name)
+    file.write_text(text)
+    return file
+
+
+def results_file(name, *rows):
+    """A results file with these rows: of_copy of 0.9 at 64x48 elements of 4 bytes where they say nothing else."""
+    usual = {"case": "64x48", "batch": 1, "pitch_src": 192, "pitch_dst": 256, "base_src": 0, "base_dst": 0, "elem_bytes": 4,
+             "verdict": "ok", "ms_median": 1, "ms_iqr": 0, "gbps": 1000, "of_copy": .9, "of_peak": .8}
+    return str(scratch_file(name, json.dumps({"device": "a GPU", "date": "2026-01-01", "command": "", "rows": [usual | row for row in rows]})))
+
+
+def test_compare():
+    was = results_file("was.json", {"variant": "kept"}, {"variant": "slower"}, {"variant": "faster"}, {"variant": "within"},
+                       {"variant": "no_share", "of_copy": None}, {"variant": "broken"}, {"variant": "gone"},
+                       {"variant": "mended", "verdict": "FAILED: x", "of_copy": None, "gbps": None})
+    now = results_file("now.json", {"variant": "kept"}, {"variant": "slower", "of_copy": .87}, {"variant": "faster", "of_copy": .93},
+                       {"variant": "within", "of_copy": .883}, {"variant": "no_share", "gbps": 970}, {"variant": "mended"},
+                       {"variant": "broken", "verdict": "FAILED: y", "of_copy": None, "gbps": None})
+    expect_equal("compare", expect(1, "compare", was, now).splitlines(), [
+        "64 x 48, 4 B, slower: 0.900 -> 0.870 of copy", "64 x 48, 4 B, no_share: 1000.0 -> 970.0 GB/s",
+        "64 x 48, 4 B, broken: was ok -> FAILED: y",
+        f"2 better, 2 same, 3 worse (by more than 2 %), 1 only in {was}, 0 only in {now}"])
+    expect(0, "compare", was, was, out="0 better, 8 same, 0 worse")
+    expect(1, "compare", was, now, "--tolerance", "5", out="1 better, 5 same, 1 worse")  # what broke is worse at any tolerance
+    moved = results_file("moved.json", *({"variant": "kept"} | one for one in (
+        {}, {"base_src": 4}, {"base_dst": 4}, {"pitch_src": 196}, {"pitch_dst": 260}, {"batch": 2}, {"elem_bytes": 8, "pitch_src": 384, "pitch_dst": 512})))
+    expect(0, "compare", was, moved, out=f"0 better, 1 same, 0 worse (by more than 2 %), 7 only in {was}, 6 only in {moved}")
+    expect(2, "compare", was, "nowhere.json", err="nowhere.json")
+    expect(2, "compare", str(scratch_file("cut.json", "{")), was, err="cut.json")
+    expect(2, "compare", was, str(scratch_file("rowless.json", "{}")), err="rowless.json")
+    expect(2, "compare", was, now, "--tolerance", "-1", err="-1")
+
+
+def recorded(file, case, elem_bytes):
+    """The recorded rows of a contiguous case, by their variants."""
+    rows = json.loads((root / "results/h200" / file).read_text())["rows"]
+    packed = [int(extent) * elem_bytes for extent in reversed(case.split("x"))]
+    return {row["variant"]: row for row in rows if (row["case"], row["elem_bytes"], row["batch"]) == (case, elem_bytes, 1)
+            and [row["pitch_src"], row["pitch_dst"]] == packed and not row["base_src"] and not row["base_dst"]}
+
+
+def test_draw():
+    file = pathlib.Path(scratch.name, "ladder.svg")
+    expect(0, "draw", "ladder", str(file), "--rows", "10007", "--cols", "10009")
+    labels = [text.text for text in xml.etree.ElementTree.parse(file).iter("{http://www.w3.org/2000/svg}text")]
+    ours, peers = (recorded(f"{name}.json", "10007x10009", 4) for name in ("transpose", "torch"))
+    values = [f"{row['of_copy']:.3f}" if row["of_copy"] else "rejected" for row in ours.values()]
+    expect_equal("names and values that the ladder lacks", {*ours, *peers, *values} - set(labels), set())
+    expect_equal("bars of the ladder", sum(label in ours or label in peers for label in labels), len(ours) + len(peers))
+    for words in "10007 x 10009, 4 B", "NVIDIA H200, 20", "copy limit":
+        if not any(words in label for label in labels):
+            failed.append(f"the ladder does not say '{words}'")
+    expect(2, "draw", "ladder", str(file), "--rows", "7", err="no row for 7 x 32768, 4 B")
+    expect(2, "draw", "ladder", str(pathlib.Path(scratch.name, "nowhere", "ladder.svg")), err="cannot be written")
+    expect(2, "draw", "circle", str(file), err="circle")
+
+
+def test_suite_table():
+    file = scratch_file("table.md", "before\n<!-- table:h200-suite-2d -->\nold\n<!-- /table -->\nafter\n")
+    expect(1, "readme", str(file), "--check", out="would change")
+    expect(0, "readme", str(file), out="rewritten")
+    expect(0, "readme", str(file), "--check", out="up to date")
+    before, marker, _, _, *lines, closing, after = file.read_text().splitlines()
+    suite = json.loads((root / "suites/2d.json").read_text())
+    expect_equal("lines of the suite's table", len(lines), len(suite))
+    expect_equal("around the table", (before, marker, closing, after), ("before", "<!-- table:h200-suite-2d -->", "<!-- /table -->", "after"))
+    ours, peers = (recorded(f"{name}.json", "32768x32768", 4) for name in ("transpose", "torch"))
+    own, limit = ours["transpose"], max(ours["cudaMemcpyAsync"]["gbps"], ours["copy_03_vector"]["gbps"])
+    figures = [f"{own['ms_median']:.3f}", f"{own['gbps']:.0f}", f"{own['of_copy']:.3f}",
+               *(f"{peers[name]['gbps'] / limit:.3f}" for name in ("torch_eager", "torch_compile")), f"{ours['cublas_geam']['of_copy']:.3f}"]
+    expect_equal("the first line", lines[0], f"| 32768 x 32768, 4 B | {' | '.join(figures)} |")
+    for case in "| 1024 x (1024 x 1024), 4 B |", "| 32768 x 32768, 4 B, pitches 32769 and 32769, bases 1 and 1 |":
+        if not any(line.startswith(case) for line in lines):
+            failed.append(f"the suite's table has no line {case}")
+    expect(2, "readme", str(scratch_file("other.md", "<!-- table:h200-suite-3d -->\n<!-- /table -->\n")), err="'3d'")
+
+
 names = [v["name"] for v in json.loads(expect(0, "list", "--json"))]
 ladder = [n for n in names if n.startswith("transpose")]
 if len(ladder) < 11 or names != sorted(names):
@@ -30,6 +119,11 @@ expect(0, "list", out="transpose_06_smem_swizzled")
 expect(0, "info")
 expect(0, "verify", "--cpu", "transpose_06_smem_swizzled", "copy_01", "--rows", "37", "--cols", "41", out="ok")
 expect(0, "verify", "--cpu", "transpose_09", "--rows", "37", "--cols", "41", "--elem", "4", out="rejected: rows of 164 bytes")
+both = "--rows", "37", "--cols", "41", "--pitch", "45", "--base-src", "1", "--pitch-dst", "40", "--base-dst", "3"
+for line in expect(0, "verify", "--cpu", "transpose_01", "transpose_06", "copy_01", *both).splitlines()[1:]:
+    if not line.endswith(" ok"):
+        failed.append(f"with pitches and bases: {line}")
+expect(0, "why", "transpose", *both, out="mode 0: extent 37, source stride 180 B, destination stride 4 B\n  mode 1: extent 41, source stride 4 B, destination stride 160 B")
 expect(0, "why", "transpose", "--rows", "4096", "--cols", "1024", out="chosen: transpose_")
 expect(0, "demo", out="transpose_03_smem_read_conflict")
 
@@ -38,12 +132,24 @@ expect(2, "verify", "--elem", "3", err="3")
 expect(2, "verify", "--rows", "-5", err="-5")
 expect(2, "verify", "--cols", "many")
 expect(2, "verify", "--cols", "100", "--pitch", "50", err="50")
+expect(2, "verify", "--rows", "37", "--pitch-dst", "30", err="--pitch-dst is 30, less than the 37 elements of a row of the destination")
+expect(2, "verify", "--pitch-dst", "-3", err="--pitch-dst is -3")
+expect(2, "verify", "--base-src", "-1", err="--base-src is -1; it must not be negative")
+expect(2, "verify", "--base-dst", "-2", err="--base-dst is -2; it must not be negative")
+expect(2, "verify", "--base-dst", str(2**62), err=f"base {2**62}) are more than 2^62 bytes of destination")
 expect(2, "bench", "transpose", "--colour", "red", err="--colour")
+expect(2, "bench", "transpose", "--suite", "3d", err="there is no suite '3d'; there are 2d, squares")
+expect(2, "bench", "transpose", "--suite", "2d", "--rows", "5", err="--rows was given with --suite")
+expect(2, "bench", "transpose", "--suite", "2d", "--cases", "5x5:4", err="--cases was given with --suite")
 expect(2, "nonsense", err="nonsense")
 if not shutil.which("nvidia-smi"):  # no GPU here
     expect(2, "bench", "transpose", err="GPU")
 else:
     expect(2, "bench", "transpose", "--rows", "1000000", "--cols", "1000000", err="bytes")
+
+test_compare()
+test_draw()
+test_suite_table()
 
 print("\n\n".join(failed) or "every command answers as it should")
 sys.exit(bool(failed))
