@@ -4,7 +4,7 @@
 //   sync()                                       all threads of the block
 //   cp_async_fence()  cp_async_wait(Int<N>{})    commit a group of cp.async; wait until at most N groups are in flight
 //   Mbarrier: init, arrive_and_expect_tx, wait   an 8-byte barrier in shared memory; fence_barrier_init()
-//   tma_load, tma_store, tma_store_commit, tma_store_wait(Int<N>{}), fence_async()
+//   tma_load (with an L2 hint), tma_store, tma_store_commit, tma_store_wait(Int<N>{}), fence_async()
 //
 // On the GPU each is the plain instruction (device_block.h); on the CPU the replay's (replay/host_block.h).
 #pragma once
@@ -20,6 +20,9 @@ namespace inlay {
 // The instruction on the GPU, its recording double on the CPU.
 template <class Block, class Op>
 using On = typename Block::template op<Op>;
+
+// What the L2 should do with what a TMA load brings.
+enum class L2 { normal, evict_last };
 
 template <class Op>
 inline constexpr bool is_cp_async = false;

@@ -11,8 +11,39 @@
 
 namespace inlay {
 
+// A kernel may say how many blocks of it should fit a multiprocessor (min_blocks: bounds its registers), and how many
+// should be there at most (blocks_per_sm: bounds the bytes in flight, see Occupancy).
 template <class Kernel>
-__global__ __launch_bounds__(Kernel::threads) void entry(__grid_constant__ Kernel const kernel) {
+constexpr int min_blocks_of() {
+  if constexpr (requires { Kernel::min_blocks; }) return Kernel::min_blocks;
+  return 0;
+}
+template <class Kernel>
+constexpr int blocks_per_sm_of() {
+  if constexpr (requires { Kernel::blocks_per_sm; }) return Kernel::blocks_per_sm;
+  return 0;
+}
+
+// What a launch asks of shared memory. Loads in flight live in the L1, which is what shared memory leaves of 256 KB: the
+// carve-out is the smallest that holds blocks_per_sm blocks, and each block's request is padded so that no more fit.
+// Both are needed: padding alone lets the driver choose a larger carve-out.
+template <class Kernel>
+struct Occupancy {
+  static constexpr int reserved = 1024;  // bytes of each block that the system takes
+  static constexpr int used = std::is_empty_v<typename Kernel::Smem> ? 0 : int(sizeof(typename Kernel::Smem));
+  static constexpr int blocks = blocks_per_sm_of<Kernel>();
+  static constexpr int carveout() {  // bytes
+    for (int kb : {8, 16, 32, 64, 100, 132, 164, 196})
+      if (kb * 1024 >= blocks * (used + reserved)) return kb * 1024;
+    return 228 * 1024;
+  }
+  static constexpr int dynamic = blocks ? (carveout() / (blocks ? blocks : 1) - reserved) / 16 * 16 : used;
+  static constexpr int percent = (carveout() * 100 + 228 * 1024 - 1) / (228 * 1024);
+  static_assert(dynamic >= used, "the blocks that should fit a multiprocessor do not");
+};
+
+template <class Kernel>
+__global__ __launch_bounds__(Kernel::threads, min_blocks_of<Kernel>()) void entry(__grid_constant__ Kernel const kernel) {
   extern __shared__ __align__(1024) unsigned char smem[];
   kernel(DeviceBlock{}, *reinterpret_cast<typename Kernel::Smem*>(smem));
 }
@@ -22,19 +53,21 @@ template <class Kernel>
 void launch(Kernel const& kernel, Device const& device, cudaStream_t stream) {
   std::int64_t const blocks = kernel.blocks();
   if (blocks == 0) return;
-  constexpr std::size_t smem = std::is_empty_v<typename Kernel::Smem> ? 0 : sizeof(typename Kernel::Smem);
-  if constexpr (smem > 48 * 1024) {
+  using Smem = Occupancy<Kernel>;
+  if constexpr (Smem::dynamic > 48 * 1024 || Smem::blocks > 0) {
     static std::atomic<std::uint64_t> ready{0};  // one bit per device
     std::uint64_t const bit = std::uint64_t(1) << device.id;
     if (!(ready.load(std::memory_order_acquire) & bit)) {
-      check(cudaFuncSetAttribute(entry<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, int(smem)));
+      check(cudaFuncSetAttribute(entry<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, Smem::dynamic));
+      if (Smem::blocks)
+        check(cudaFuncSetAttribute(entry<Kernel>, cudaFuncAttributePreferredSharedMemoryCarveout, Smem::percent));
       ready.fetch_or(bit, std::memory_order_release);
     }
   }
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(unsigned(blocks));
   config.blockDim = dim3(Kernel::threads);
-  config.dynamicSmemBytes = smem;
+  config.dynamicSmemBytes = Smem::dynamic;
   config.stream = stream;
   check(cudaLaunchKernelEx(&config, entry<Kernel>, kernel));
 }

@@ -14,6 +14,9 @@ struct TmaTensor {
   std::int64_t extent[3];  // elements
   std::int64_t stride[2];  // bytes, of modes 1 and 2
   int box[3];              // elements
+  // In shared memory, the 16-byte chunks of a 128-byte row are xored with the row's number modulo 8: as CuTe's
+  // Swizzle<3,4,3> on bytes. Rows of the box must be 128 bytes, its place in shared memory a multiple of 1024.
+  bool swizzle_128b = false;
 };
 
 // The driver's encoder. libcuda is never linked: its one function comes from the runtime. The replay has its own.

@@ -5,8 +5,8 @@
 namespace inlay::kernels {
 
 // Step: Tile, Threads (thread -> (m,n) of the tile), writes. T may be wider than the elements of the move: a copy of
-// rows of whole vectors is a copy of 16-byte elements.
-template <class T, class Step>
+// rows of whole vectors is a copy of 16-byte elements. Load: the operation that reads.
+template <class T, class Step, class Load = UniversalCopy<T>>
 struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
   using Grid = TileGrid<T, typename Step::Tile, Step::writes>;
   using Tile = typename Step::Tile;        // (BLK_M,BLK_N)
@@ -34,22 +34,22 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     Tensor gB = make_tensor(make_gmem_ptr(here.out), Tile{}, this->out_stride());  // (BLK_M,BLK_N)
     Tensor cA = make_identity_tensor(Tile{});                                      // (BLK_M,BLK_N) -> (m,n)
 
-    auto atom = Copy_Atom<On<Block, UniversalCopy<T>>, T>{};
-    auto copy_AB = make_tiled_copy(atom, Threads{});
-    auto thr = copy_AB.get_slice(block.thread_rank());
+    auto copy_A = make_tiled_copy(Copy_Atom<On<Block, Load>, T>{}, Threads{});
+    auto copy_B = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<T>>, T>{}, Threads{});
+    auto thr = copy_A.get_slice(block.thread_rank());  // one element an access: both lie alike
     Tensor tAgA = thr.partition_S(gA);       // (CPY,CPY_M,CPY_N)
     Tensor tAgB = thr.partition_D(gB);       // (CPY,CPY_M,CPY_N)
     Tensor tArA = make_fragment_like(tAgA);  // (CPY,CPY_M,CPY_N)
 
     if (here.full()) {
-      copy(copy_AB, tAgA, tArA);
-      copy(copy_AB, tArA, tAgB);
+      copy(copy_A, tAgA, tArA);
+      copy(copy_B, tArA, tAgB);
     } else {
       Tensor tAcA = thr.partition_S(cA);  // (CPY,CPY_M,CPY_N) -> (m,n)
       auto edge = make_coord(here.rows, here.cols);
       Tensor tAin = lazy::transform(tAcA, [&](auto const& c) { return elem_less(c, edge); });
-      copy_if(copy_AB, tAin, tAgA, tArA);
-      copy_if(copy_AB, tAin, tArA, tAgB);
+      copy_if(copy_A, tAin, tAgA, tArA);
+      copy_if(copy_B, tAin, tArA, tAgB);
     }
   }
 

@@ -6,8 +6,6 @@
 
 namespace inlay::kernels {
 
-constexpr int log2_of(int x) { return x <= 1 ? 0 : 1 + log2_of(x / 2); }
-
 // The tile of a step for elements of 1, 2, 4, 8 and 16 bytes: 16 KB, rows of at least 128 bytes both ways, so that a row
 // of the tile meets every bank and a column's conflicts are as bad as they can be.
 inline constexpr int kTileM[] = {128, 64, 64, 32, 32}, kTileN[] = {128, 128, 64, 64, 32};

@@ -1,5 +1,7 @@
 // What every tile kernel shares: the parameters of a batch of matrices, and which tile a block has.
 #pragma once
+#include <cutlass/fast_math.h>
+
 #include "block/block.h"
 #include "plan/traffic.h"
 #include "plan/variant.h"
@@ -7,6 +9,22 @@
 namespace inlay::kernels {
 using namespace cute;
 using cute::Tensor;  // here it is CuTe's, not the public view
+
+// Elements of 16 bytes as one scalar.
+template <class T>
+using Carrier = std::conditional_t<sizeof(T) == 16, Vector16, T>;
+
+// A word: 4 bytes, or one element where that is wider. Below 4 bytes a word holds PerWord elements.
+template <class T>
+using Word = std::conditional_t<sizeof(T) < 4, uint32_t, Carrier<T>>;
+template <class T>
+inline constexpr int PerWord = sizeof(Word<T>) / sizeof(T);
+
+// How many tiles of 16 KB (64 KB at 1 byte, 32 at 2) a multiprocessor holds best: 32 to 64 KB of loads in flight.
+template <class T>
+inline constexpr int BlocksInFlight = sizeof(T) <= 2 ? 2 : sizeof(T) == 4 ? 3 : 4;
+
+constexpr int log2_of(int x) { return x <= 1 ? 0 : 1 + log2_of(x / 2); }
 
 enum class Writes { copy, transpose };
 
@@ -17,14 +35,17 @@ struct TileGrid {
   T const* in;
   T* out;
   int64_t M, N, ld_in, ld_out, batch_in, batch_out;
-  uint32_t tiles_m, tiles_n, batch;
+  int tiles_m, tiles_n, batch;
+  cutlass::FastDivmod by_fast, by_slow;  // tiles along the mode that runs fastest, and the other
+  int streams = 1;       // 2: consecutive bands of tiles lie half the matrix apart (of an even number of bands)
 
   static constexpr int BLK_M = size<0>(Tile{}), BLK_N = size<1>(Tile{});
   static constexpr bool transposes = writes == Writes::transpose;
 
   static std::optional<Matrices> matrices(Move const& move) { return transposes ? as_transpose(move) : as_copy(move); }
 
-  static TileGrid make(Matrices const& x) {
+  static TileGrid make(Matrices const& x) { return make(x, ceil_div(x.M, int64_t(BLK_M)), ceil_div(x.N, int64_t(BLK_N))); }
+  static TileGrid make(Matrices const& x, int64_t tiles_m, int64_t tiles_n) {
     return {static_cast<T const*>(x.in),
             static_cast<T*>(x.out),
             x.M,
@@ -33,9 +54,11 @@ struct TileGrid {
             x.ld_out,
             x.batch_in,
             x.batch_out,
-            uint32_t(ceil_div(x.M, int64_t(BLK_M))),
-            uint32_t(ceil_div(x.N, int64_t(BLK_N))),
-            uint32_t(x.L)};
+            int(tiles_m),
+            int(tiles_n),
+            int(x.L),
+            int(transposes ? tiles_m : tiles_n),
+            int(transposes ? tiles_n : tiles_m)};
   }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * batch; }
 
@@ -49,14 +72,25 @@ struct TileGrid {
     CUTE_HOST_DEVICE bool full() const { return rows == BLK_M && cols == BLK_N; }
   };
   CUTE_HOST_DEVICE Here tile(uint32_t block) const {
-    uint32_t const fast = transposes ? tiles_m : tiles_n, slow = transposes ? tiles_n : tiles_m;
-    uint32_t const f = block % fast, rest = block / fast, s = rest % slow, l = rest / slow;
-    int64_t const m = int64_t(transposes ? f : s) * BLK_M, n = int64_t(transposes ? s : f) * BLK_N;
+    auto const [f, s, l] = place(block);
+    return transposes ? at(f, s, l) : at(s, f, l);
+  }
+  struct Place {
+    int f, s, l;  // along the mode that runs fastest, along the other, in the batch
+  };
+  CUTE_HOST_DEVICE Place place(uint32_t block) const {
+    int f, band, rest, l;
+    by_fast(rest, f, int(block));
+    by_slow(l, band, rest);
+    return {f, streams == 1 ? band : band % 2 * (by_slow.divisor / 2) + band / 2, l};
+  }
+  CUTE_HOST_DEVICE Here at(int tile_m, int tile_n, int l) const {
+    int64_t const m = int64_t(tile_m) * BLK_M, n = int64_t(tile_n) * BLK_N;
     return {in + (l * batch_in + m * ld_in + n),
             out + (l * batch_out + (transposes ? n * ld_out + m : m * ld_out + n)),
             m,
             n,
-            int(l),
+            l,
             int(M - m < BLK_M ? M - m : BLK_M),
             int(N - n < BLK_N ? N - n : BLK_N)};
   }
@@ -68,14 +102,17 @@ struct TileGrid {
   }
 
   static Reason rejects(Move const& move) {
-    if (!matrices(move))
-      return {transposes ? "the move is no batch of transposes between row-major matrices"
-                         : "the move is no batch of row-major matrix copies"};
-    auto const x = *matrices(move);
-    auto const m = ceil_div(x.M, int64_t(BLK_M)), n = ceil_div(x.N, int64_t(BLK_N));
-    if (__int128(m) * n * x.L > INT32_MAX)
-      return {"{} x {} tiles in {} matrices are more blocks than a grid holds", {m, n, x.L}};
-    return {};
+    auto const x = matrices(move);
+    if (!x) return rejects_shape();
+    return rejects_blocks(ceil_div(x->M, int64_t(BLK_M)), ceil_div(x->N, int64_t(BLK_N)), x->L);
+  }
+  static Reason rejects_shape() {
+    return {transposes ? "the move is no batch of transposes between row-major matrices"
+                       : "the move is no batch of row-major matrix copies"};
+  }
+  static Reason rejects_blocks(int64_t m, int64_t n, int64_t l) {
+    if (__int128(m) * n * l <= INT32_MAX) return {};
+    return {"{} x {} tiles in {} matrices are more blocks than a grid holds", {m, n, l}};
   }
 };
 

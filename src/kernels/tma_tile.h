@@ -11,11 +11,11 @@ inline constexpr int kTmaParts = sizeof(T) == 16 ? 2 : 1;
 // A batch of row-major matrices (rows, cols, L):(ld,1,batch) whose boxes are (box_rows, box_cols).
 template <class T>
 TmaTensor tma_matrix(void const* base, int64_t rows, int64_t cols, int64_t L, int64_t ld, int64_t batch, int box_rows,
-                     int box_cols) {
+                     int box_cols, bool swizzle_128b = false) {
   constexpr int parts = kTmaParts<T>, e = sizeof(T) / parts;
   // A stride over an extent of 1 is never used, but must still be one that TMA accepts.
   int64_t const row = rows > 1 ? ld * int64_t(sizeof(T)) : 16, matrix = L > 1 ? batch * int64_t(sizeof(T)) : 16;
-  return {base, e, {cols * parts, rows, L}, {row, matrix}, {box_cols * parts, box_rows, 1}};
+  return {base, e, {cols * parts, rows, L}, {row, matrix}, {box_cols * parts, box_rows, 1}, swizzle_128b};
 }
 
 inline Reason rejects_tma(Device const& device) {

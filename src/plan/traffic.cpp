@@ -29,15 +29,18 @@ void over_rows(Walk const& w, F f) {
         ceil_div(w.batch - l, 32) * ceil_div(w.rows - i, 32));
 }
 std::int64_t row_requests(Walk const& w) {
-  return w.batch * chunks(w.rows, w.tile_rows, 32 / w.lanes_along) *
-         chunks(w.cols, w.tile_cols, std::int64_t(w.lanes_along) * w.vector);
+  // Rows i, i + apart, i + 2 apart, ... share a request: `apart` requests for each group of so many rows.
+  std::int64_t const apart = w.rows_apart, group = 32 / w.lanes_along * apart;
+  auto const of_tile = [&](std::int64_t n) { return n / group * apart + std::min(n % group, apart); };
+  std::int64_t const row_groups = over_chunks(w.rows, w.tile_rows, w.tile_rows, of_tile);
+  return w.batch * row_groups * chunks(w.cols, w.tile_cols, std::int64_t(w.lanes_along) * w.vector);
 }
 
 // Rows of one request that lie back to back: where one ends and the next begins in the same sector, it is counted once.
 std::int64_t shared_between_rows(Walk const& w) {
   int const rows = 32 / w.lanes_along;
   std::int64_t const bytes = w.cols * w.elem_bytes;
-  if (rows == 1 || w.cols > std::int64_t(w.lanes_along) * w.vector) return 0;  // other requests, or far apart
+  if (rows == 1 || w.rows_apart > 1 || w.cols > std::int64_t(w.lanes_along) * w.vector) return 0;  // other requests, or far apart
   std::int64_t shared = 0;
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
     for (std::int64_t i = 0; i < std::min<std::int64_t>(w.rows - 1, 32); ++i) {

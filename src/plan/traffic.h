@@ -14,7 +14,8 @@ struct Walk {
   int elem_bytes;
   int tile_rows, tile_cols;
   int vector = 1;        // elements per lane and access, along a row
-  int lanes_along = 32;  // lanes along a row; 32 / lanes_along consecutive rows share a request
+  int lanes_along = 32;  // lanes along a row; 32 / lanes_along rows share a request
+  int rows_apart = 1;    // how far these rows are from one another
 };
 
 // Lanes along rows.

@@ -1,5 +1,6 @@
 #include "replay/executor.h"
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstring>
@@ -290,6 +291,7 @@ CUtensorMap ReplayEncoder::operator()(TmaTensor const& tensor) const {
   for (std::int64_t stride : t.stride) ok &= stride > 0 && stride % 16 == 0 && stride >> 40 == 0;
   for (std::int64_t extent : t.extent) ok &= extent > 0 && extent >> 32 == 0;
   for (int edge : t.box) ok &= edge > 0 && edge <= 256;
+  ok &= !t.swizzle_128b || t.box[0] * t.elem_bytes == 128;
   if (!ok) throw Fault(Check::misuse, "a TMA descriptor that the driver would refuse");
   CUtensorMap map{};
   std::memcpy(&map, &tensor, sizeof tensor);
@@ -309,16 +311,25 @@ void Executor::over_box(TmaTensor const& map, std::size_t shared_offset, std::in
     for (int j = 0; j < map.box[1]; ++j, offset += row_bytes) {
       bool const inside = std::min({c[0], c[1] + j, c[2] + k}) >= 0 && c[0] < map.extent[0] &&
                           c[1] + j < map.extent[1] && c[2] + k < map.extent[2];
-      std::int64_t const n = inside ? std::min<std::int64_t>(map.box[0], map.extent[0] - c[0]) : 0;
-      f(static_cast<char const*>(map.base) + c[0] * map.elem_bytes + (c[1] + j) * map.stride[0] +
-            (c[2] + k) * map.stride[1],
-        offset, std::size_t(n) * std::size_t(map.elem_bytes), row_bytes);
+      std::int64_t const n = inside ? std::min<std::int64_t>(map.box[0], map.extent[0] - c[0]) * map.elem_bytes : 0;
+      char const* const row = static_cast<char const*>(map.base) + c[0] * map.elem_bytes +
+                              (c[1] + j) * map.stride[0] + (c[2] + k) * map.stride[1];
+      std::size_t const piece = map.swizzle_128b ? 16 : row_bytes;  // what stays together
+      for (std::size_t at = 0; at < row_bytes; at += piece)
+        f(row + at, map.swizzle_128b ? offset + (at ^ offset / 128 % 8 * 16) : offset + at,
+          std::size_t(std::clamp<std::int64_t>(n - std::int64_t(at), 0, std::int64_t(piece))), piece);
     }
+}
+
+void Executor::check_box_place(TmaTensor const& map, std::size_t offset, char const* what) {
+  std::size_t const multiple = map.swizzle_128b ? 1024 : 128;
+  if (offset % multiple)
+    fault(Check::alignment, what + element(*shared_, offset) + ", no multiple of " + str(multiple) + " bytes");
 }
 
 void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem, std::int64_t const (&c)[3]) {
   auto const to = std::size_t(static_cast<char const*>(smem) - shared_->seen);
-  if (to % 128) fault(Check::alignment, "TMA load to " + element(*shared_, to) + ", no multiple of 128 bytes");
+  check_box_place(map, to, "TMA load to ");
   Mbarrier& m = mbarrier(bar);
   Region* const r = memory.find(reinterpret_cast<std::uint64_t>(map.base));
   if (!r) fault(Check::bounds, "TMA load from no buffer");
@@ -347,7 +358,7 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
 
 void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t const (&c)[3]) {
   auto const from = std::size_t(static_cast<char const*>(smem) - shared_->seen);
-  if (from % 128) fault(Check::alignment, "TMA store from " + element(*shared_, from) + ", no multiple of 128 bytes");
+  check_box_place(map, from, "TMA store from ");
   Region* const r = memory.find(reinterpret_cast<std::uint64_t>(map.base));
   if (!r) fault(Check::bounds, "TMA store to no buffer");
   Thread& x = thread();

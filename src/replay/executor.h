@@ -104,7 +104,9 @@ class Executor {
                     Ordering::Proxy proxy);
   Mbarrier& mbarrier(void const* address);
   void flip(Mbarrier& m);
-  // Calls f(global address, shared offset, bytes inside the tensor, bytes of the row) for each row of a box.
+  void check_box_place(TmaTensor const& map, std::size_t offset, char const* what);
+  // Calls f(global address, shared offset, bytes inside the tensor, bytes) for each piece of a box that stays together: a
+  // row, or 16 bytes where rows are swizzled.
   template <class F>
   void over_box(TmaTensor const& map, std::size_t shared_offset, std::int64_t const (&c)[3], F f);
   void tally();

@@ -34,7 +34,8 @@ struct HostBlock {
     running().cp_async_wait(N);
   }
 
-  void tma_load(CUtensorMap const& map, Mbarrier const& full, void const* smem, int c0, int c1, int c2) const {
+  void tma_load(CUtensorMap const& map, Mbarrier const& full, void const* smem, int c0, int c1, int c2,
+                L2 = L2::normal) const {
     running().tma_load(decode(map), &full, smem, {c0, c1, c2});
   }
   void tma_store(CUtensorMap const& map, void const* smem, int c0, int c1, int c2) const {

@@ -1,0 +1,44 @@
+// Loads with a cache policy, as CuTe copy operations.
+#pragma once
+#include "block/block.h"
+
+namespace inlay {
+
+// A load from global memory whose lines the L2 evicts last. It moves no byte less; the DRAM reads and writes in longer
+// turns (docs/log.md has what it gives). S: 1 to 16 bytes, Vector16 at 16.
+template <class S>
+struct LoadEvictLast {
+  using SRegisters = S[1];
+  using DRegisters = S[1];
+
+  CUTE_DEVICE static void copy(S const& src, S& dst) {
+#ifdef __CUDA_ARCH__
+    std::uint64_t policy;  // not volatile: one instruction serves all loads of a thread
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    if constexpr (sizeof(S) == 16) {
+      std::uint64_t lo, hi;
+      asm volatile("ld.global.nc.L2::cache_hint.v2.b64 {%0, %1}, [%2], %3;"
+                   : "=l"(lo), "=l"(hi)
+                   : "l"(__cvta_generic_to_global(&src)), "l"(policy));
+      dst = Vector16(hi) << 64 | lo;
+    } else if constexpr (sizeof(S) == 8) {
+      asm volatile("ld.global.nc.L2::cache_hint.b64 %0, [%1], %2;"
+                   : "=l"(dst)
+                   : "l"(__cvta_generic_to_global(&src)), "l"(policy));
+    } else {
+      static_assert(sizeof(S) == 4);
+      asm volatile("ld.global.nc.L2::cache_hint.b32 %0, [%1], %2;"
+                   : "=r"(dst)
+                   : "l"(__cvta_generic_to_global(&src)), "l"(policy));
+    }
+#else
+    dst = src;
+#endif
+  }
+};
+
+}  // namespace inlay
+
+// One access of one thread, as UniversalCopy's. No `with` of one argument: CuTe would hand it the predicate.
+template <class S>
+struct cute::Copy_Traits<inlay::LoadEvictLast<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};

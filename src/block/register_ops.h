@@ -1,0 +1,88 @@
+// Operations within a thread's registers that g++ lacks, and what is made of them.
+#pragma once
+#include <cstdint>
+#include <cute/config.hpp>
+
+#include "block/block.h"
+
+namespace inlay {
+
+// Byte i of the result is byte number (selector >> 4 * i) & 7 of the eight bytes hi:lo, lo's lowest being number 0.
+CUTE_HOST_DEVICE constexpr std::uint32_t byte_permute(std::uint32_t lo, std::uint32_t hi, std::uint32_t selector) {
+#ifdef __CUDA_ARCH__
+  return __byte_perm(lo, hi, selector);
+#else
+  std::uint64_t const bytes = std::uint64_t(hi) << 32 | lo;
+  std::uint32_t r = 0;
+  for (int i = 0; i < 4; ++i) r |= std::uint32_t(bytes >> 8 * (selector >> 4 * i & 7) & 0xFF) << 8 * i;
+  return r;
+#endif
+}
+
+// The low word of hi:lo shifted right by `bits` modulo 32.
+CUTE_HOST_DEVICE constexpr std::uint32_t funnel_shift_right(std::uint32_t lo, std::uint32_t hi, unsigned bits) {
+#ifdef __CUDA_ARCH__
+  return __funnelshift_r(lo, hi, bits);
+#else
+  return std::uint32_t((std::uint64_t(hi) << 32 | lo) >> bits % 32);
+#endif
+}
+
+// 16 of the 32 bytes of hi:lo, from byte `first` (modulo 16) on, as words: two steps of selects, then a funnel shift a word.
+// Indices are constants, so that all stays in registers.
+CUTE_HOST_DEVICE constexpr void realign(Vector16 lo, Vector16 hi, unsigned first, std::uint32_t (&out)[4]) {
+  std::uint32_t x[8]{}, by8[6]{}, by4[5]{};
+  CUTE_UNROLL
+  for (int i = 0; i < 4; ++i) x[i] = std::uint32_t(lo >> 32 * i), x[i + 4] = std::uint32_t(hi >> 32 * i);
+  CUTE_UNROLL
+  for (int i = 0; i < 6; ++i) by8[i] = first & 8 ? x[i + 2] : x[i];
+  CUTE_UNROLL
+  for (int i = 0; i < 5; ++i) by4[i] = first & 4 ? by8[i + 1] : by8[i];
+  CUTE_UNROLL
+  for (int i = 0; i < 4; ++i) out[i] = funnel_shift_right(by4[i], by4[i + 1], first * 8);
+}
+
+CUTE_HOST_DEVICE constexpr Vector16 join(std::uint32_t const (&word)[4]) {
+  return Vector16(word[3]) << 96 | Vector16(word[2]) << 64 | Vector16(word[1]) << 32 | word[0];
+}
+
+// A word holds k elements: its carrier is the element itself from 4 bytes on. rows[i] holds k neighbours of row i; afterwards
+// rows[j] holds column j of the k x k block. One permute per word at k = 2, two at k = 4.
+template <int k, class Word>
+CUTE_HOST_DEVICE constexpr void transpose_words(Word (&rows)[k]) {
+  static_assert(k == 1 || k == 2 || k == 4);
+  if constexpr (k == 2) {
+    Word const r0 = rows[0], r1 = rows[1];
+    rows[0] = byte_permute(r0, r1, 0x5410);
+    rows[1] = byte_permute(r0, r1, 0x7632);
+  } else if constexpr (k == 4) {
+    Word const lo0 = byte_permute(rows[0], rows[1], 0x5140), hi0 = byte_permute(rows[0], rows[1], 0x7362);
+    Word const lo1 = byte_permute(rows[2], rows[3], 0x5140), hi1 = byte_permute(rows[2], rows[3], 0x7362);
+    rows[0] = byte_permute(lo0, lo1, 0x5410);
+    rows[1] = byte_permute(lo0, lo1, 0x7632);
+    rows[2] = byte_permute(hi0, hi1, 0x5410);
+    rows[3] = byte_permute(hi0, hi1, 0x7632);
+  }
+}
+
+// A square of V x V elements of E bytes, V * E = 16: rows[r] holds V neighbours of row r, columns[c] gets column c.
+template <int E, int V = 16 / E>
+CUTE_HOST_DEVICE constexpr void transpose_square(Vector16 const (&rows)[V], Vector16 (&columns)[V]) {
+  using Word = std::conditional_t<E <= 4, std::uint32_t, std::conditional_t<E == 8, std::uint64_t, Vector16>>;
+  constexpr int bits = 8 * sizeof(Word), k = E < 4 ? 4 / E : 1, words = 16 / sizeof(Word);
+  CUTE_UNROLL
+  for (int c = 0; c < V; ++c) columns[c] = 0;
+  CUTE_UNROLL
+  for (int w = 0; w < words; ++w)
+    CUTE_UNROLL
+    for (int g = 0; g < words; ++g) {
+      Word block[k]{};
+      CUTE_UNROLL
+      for (int i = 0; i < k; ++i) block[i] = Word(rows[g * k + i] >> (w * bits % 128));
+      transpose_words(block);
+      CUTE_UNROLL
+      for (int i = 0; i < k; ++i) columns[w * k + i] |= Vector16(block[i]) << (g * bits % 128);
+    }
+}
+
+}  // namespace inlay

@@ -1,0 +1,120 @@
+// Any pitch and any base, by sheared stores: each row of the output begins its tile on a sector, so that no sector is
+// written in part. The price is a sector's worth of input rows above the tile, which two tiles read.
+#pragma once
+#include "kernels/tile_grid.h"
+
+namespace inlay::kernels {
+
+// What both ways to load have in common. A tile is BLK_M + SHEAR rows of the input from SHEAR rows above its place on; row n
+// of the output takes BLK_M of them, from the first whose place in memory begins a sector.
+template <class T, class Tile>
+struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
+  using Grid = TileGrid<T, Tile, Writes::transpose>;
+  static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, SHEAR = 32 / sizeof(T), ROWS = BLK_M + SHEAR;
+
+  static int64_t tiles_along_m(Matrices const& x) { return ceil_div(x.M + SHEAR - 1, int64_t(BLK_M)); }
+  static int64_t tiles_along_n(Matrices const& x) { return ceil_div(x.N, int64_t(BLK_N)); }
+  static ShearedGrid make(Move const& move) {
+    Matrices const x = *Grid::matrices(move);
+    return {Grid::make(x, tiles_along_m(x), tiles_along_n(x))};
+  }
+  static Reason rejects(Move const& move, Device const&) {
+    auto const x = Grid::matrices(move);
+    if (!x) return Grid::rejects_shape();
+    return Grid::rejects_blocks(tiles_along_m(*x), tiles_along_n(*x), x->L);
+  }
+
+  struct Here : Grid::Here {
+    T const* row0;    // the first of the ROWS, at the tile's first column; it may lie above the matrix
+    int first, last;  // those of them that are in the matrix: [first, last)
+    unsigned phase;   // of the output's first element, in elements modulo SHEAR
+    CUTE_HOST_DEVICE bool rows_full() const { return first == 0 && last == ROWS; }
+  };
+  CUTE_HOST_DEVICE Here tile(uint32_t block) const {
+    auto const [f, s, l] = Grid::place(block);
+    // The matrix's last columns come first: tiles at its edges take longer, and nothing should wait for them at the end.
+    auto const here = Grid::at(f, s == 0 ? this->by_slow.divisor - 1 : s - 1, l);
+    int64_t const below = this->M - here.m;  // rows from the tile's place on
+    return {here, here.in - SHEAR * this->ld_in, here.m == 0 ? SHEAR : 0,
+            below < BLK_M ? int(below) + SHEAR : ROWS, unsigned(reinterpret_cast<uintptr_t>(here.out) / sizeof(T))};
+  }
+  // How many elements before the tile's place row c of the output begins.
+  CUTE_HOST_DEVICE int shear(Here const& here, int c) const {
+    return int((here.phase + unsigned(c) * unsigned(this->ld_out)) % SHEAR);
+  }
+};
+
+// One element an access: from 4 bytes on, lanes along a row are as good as vectors.
+template <class T, class Step>
+struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
+  using Grid = ShearedGrid<T, typename Step::Tile>;
+  static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SHEAR = Grid::SHEAR;
+  static constexpr int threads = Step::threads, min_blocks = Step::min_blocks, blocks_per_sm = Step::blocks_per_sm;
+  static_assert(ROWS % (threads / BLK_N) == 0 && BLK_M % 32 == 0 && BLK_N % (threads / 32) == 0);
+  using LoadThreads = Layout<Shape<Int<threads / BLK_N>, Int<BLK_N>>, Stride<Int<BLK_N>, _1>>;  // (THR_M,THR_N)
+  using StoreThreads = Layout<Shape<_32, Int<threads / 32>>>;                                     // (THR_M,THR_N)
+  // Columns are contiguous and an odd number of elements apart: lanes along a row meet all banks too.
+  using SmemLayout = Layout<Shape<Int<ROWS>, Int<BLK_N>>, Stride<_1, Int<(ROWS | 1)>>>;  // (ROWS,BLK_N)
+  struct Smem {
+    alignas(128) T A[cosize_v<SmemLayout>];
+  };
+
+  template <class Encoder>
+  static ShearedTile make(Move const& move, Encoder const&) {
+    return {Grid::make(move)};
+  }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    auto here = this->tile(block.group_index());
+    Tensor gA = make_tensor(make_gmem_ptr(here.row0), Shape<Int<ROWS>, Int<BLK_N>>{},
+                            make_stride(this->ld_in, _1{}));       // (ROWS,BLK_N)
+    Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemLayout{});  // (ROWS,BLK_N)
+
+    auto copy_A = make_tiled_copy(Copy_Atom<On<Block, typename Step::Load>, T>{}, LoadThreads{});
+    auto copy_S = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<T>>, T>{}, LoadThreads{});
+    auto thr_A = copy_A.get_slice(block.thread_rank());
+    Tensor tAgA = thr_A.partition_S(gA);        // (CPY,CPY_M,CPY_N)
+    Tensor tAsA = thr_A.partition_D(sA);        // (CPY,CPY_M,CPY_N)
+    Tensor tArA = make_tensor<T>(shape(tAgA));  // (CPY,CPY_M,CPY_N)
+    if (here.rows_full() && here.cols == BLK_N) {
+      copy(copy_A, tAgA, tArA);
+    } else {
+      Tensor tAcA = thr_A.partition_S(make_identity_tensor(shape(gA)));  // (CPY,CPY_M,CPY_N) -> (row,n)
+      auto inside = [&](auto const& c) {
+        return get<0>(c) >= here.first && get<0>(c) < here.last && get<1>(c) < here.cols;
+      };
+      copy_if(copy_A, lazy::transform(tAcA, inside), tAgA, tArA);
+    }
+    copy(copy_S, tArA, tAsA);
+    block.sync();
+
+    if (here.rows_full() && here.cols == BLK_N)
+      store(block, here, sA, [](int, int) { return true; });
+    else
+      store(block, here, sA, [&](int m, int c) { return m >= -here.m && m < this->M - here.m && c < here.cols; });
+  }
+
+  // inside(m, c): whether element m, counted from the tile's place, of the output's row c is in the matrix.
+  template <class Block, class Here, class Shared, class Inside>
+  CUTE_DEVICE void store(Block block, Here const& here, Shared const& sA, Inside inside) const {
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
+    constexpr int warps = threads / 32;
+    int const lane = block.thread_rank() % 32, warp = block.thread_rank() / 32;
+    CUTE_UNROLL
+    for (int c = warp; c < BLK_N; c += warps) {
+      int const s = this->shear(here, c);
+      CUTE_UNROLL
+      for (int i = 0; i < BLK_M; i += 32) {
+        Tensor r = make_tensor<T>(_1{});
+        Tensor on = make_tensor<bool>(_1{});
+        on(0) = inside(i + lane - s, c);
+        copy(atom, make_tensor(sA.data() + SmemLayout{}(SHEAR - s + i + lane, c), Layout<_1>{}), r);
+        copy_if(atom, on, r, make_tensor(make_gmem_ptr(here.out + c * this->ld_out - s + i + lane), Layout<_1>{}));
+      }
+    }
+  }
+  static Cost cost(Move const&) { return {}; }
+};
+
+}  // namespace inlay::kernels

@@ -1,0 +1,18 @@
+// Vectors both ways: a thread turns a square of 16 x 16 bytes in its registers, so that nothing narrower than 16 bytes moves.
+#pragma once
+#include "kernels/register_tile.h"
+
+namespace inlay::kernels::transpose_12_register_tile {
+
+template <class T>
+using Kernel = RegisterTile<T, RegisterStep<T>>;
+
+inline constexpr Info<Move> info = {
+    "transpose_12_register_tile",
+    "Squares turned in registers: 16-byte accesses everywhere, swizzled shared memory without a conflict.",
+    "inlay",
+    rejects<Kernel>,
+    cost<Kernel>,
+    no_workspace};
+
+}  // namespace inlay::kernels::transpose_12_register_tile

@@ -1,0 +1,26 @@
+// What was read is evicted last from the L2: writes leave it in longer turns. And where the pitch is 128 KB, consecutive
+// bands of tiles lie half the matrix apart.
+#pragma once
+#include "block/cache_ops.h"
+#include "kernels/register_tile.h"
+
+namespace inlay::kernels::transpose_14_evict_last {
+
+template <class T>
+struct Step : RegisterStep<T> {
+  using Load = LoadEvictLast<Vector16>;
+  static constexpr int blocks_per_sm = BlocksInFlight<T>;
+  static constexpr bool bands = true;
+};
+template <class T>
+using Kernel = RegisterTile<T, Step<T>>;
+
+inline constexpr Info<Move> info = {
+    "transpose_14_evict_last",
+    "Loads with the L2 policy evict_last: no byte less, but the DRAM turns less often between reading and writing.",
+    "inlay",
+    rejects<Kernel>,
+    cost<Kernel>,
+    no_workspace};
+
+}  // namespace inlay::kernels::transpose_14_evict_last
