@@ -23,8 +23,10 @@ struct DeviceBlock {
 
   CUTE_DEVICE static void tma_load(CUtensorMap const& map, Mbarrier& full, void* smem, int c0, int c1, int c2,
                                    L2 hint = L2::normal) {
-    auto const policy = hint == L2::evict_last ? cute::TMA::CacheHintSm90::EVICT_LAST : cute::TMA::CacheHintSm90::EVICT_NORMAL;
-    cute::SM90_TMA_LOAD_3D::copy(&map, reinterpret_cast<std::uint64_t*>(&full), std::uint64_t(policy), smem, c0, c1, c2);
+    auto const policy =
+        hint == L2::evict_last ? cute::TMA::CacheHintSm90::EVICT_LAST : cute::TMA::CacheHintSm90::EVICT_NORMAL;
+    cute::SM90_TMA_LOAD_3D::copy(&map, reinterpret_cast<std::uint64_t*>(&full), std::uint64_t(policy), smem, c0, c1,
+                                 c2);
   }
   CUTE_DEVICE static void tma_store(CUtensorMap const& map, void const* smem, int c0, int c1, int c2) {
     cute::SM90_TMA_STORE_3D::copy(&map, smem, c0, c1, c2);

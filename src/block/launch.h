@@ -43,7 +43,8 @@ struct Occupancy {
 };
 
 template <class Kernel>
-__global__ __launch_bounds__(Kernel::threads, min_blocks_of<Kernel>()) void entry(__grid_constant__ Kernel const kernel) {
+__global__ __launch_bounds__(Kernel::threads,
+                             min_blocks_of<Kernel>()) void entry(__grid_constant__ Kernel const kernel) {
   extern __shared__ __align__(1024) unsigned char smem[];
   kernel(DeviceBlock{}, *reinterpret_cast<typename Kernel::Smem*>(smem));
 }

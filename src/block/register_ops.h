@@ -73,16 +73,15 @@ CUTE_HOST_DEVICE constexpr void transpose_square(Vector16 const (&rows)[V], Vect
   CUTE_UNROLL
   for (int c = 0; c < V; ++c) columns[c] = 0;
   CUTE_UNROLL
-  for (int w = 0; w < words; ++w)
+  for (int w = 0; w < words; ++w) CUTE_UNROLL
+  for (int g = 0; g < words; ++g) {
+    Word block[k]{};
     CUTE_UNROLL
-    for (int g = 0; g < words; ++g) {
-      Word block[k]{};
-      CUTE_UNROLL
-      for (int i = 0; i < k; ++i) block[i] = Word(rows[g * k + i] >> (w * bits % 128));
-      transpose_words(block);
-      CUTE_UNROLL
-      for (int i = 0; i < k; ++i) columns[w * k + i] |= Vector16(block[i]) << (g * bits % 128);
-    }
+    for (int i = 0; i < k; ++i) block[i] = Word(rows[g * k + i] >> (w * bits % 128));
+    transpose_words(block);
+    CUTE_UNROLL
+    for (int i = 0; i < k; ++i) columns[w * k + i] |= Vector16(block[i]) << (g * bits % 128);
+  }
 }
 
 }  // namespace inlay

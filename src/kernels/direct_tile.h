@@ -37,9 +37,9 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     auto copy_A = make_tiled_copy(Copy_Atom<On<Block, Load>, T>{}, Threads{});
     auto copy_B = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<T>>, T>{}, Threads{});
     auto thr = copy_A.get_slice(block.thread_rank());  // one element an access: both lie alike
-    Tensor tAgA = thr.partition_S(gA);       // (CPY,CPY_M,CPY_N)
-    Tensor tAgB = thr.partition_D(gB);       // (CPY,CPY_M,CPY_N)
-    Tensor tArA = make_fragment_like(tAgA);  // (CPY,CPY_M,CPY_N)
+    Tensor tAgA = thr.partition_S(gA);                 // (CPY,CPY_M,CPY_N)
+    Tensor tAgB = thr.partition_D(gB);                 // (CPY,CPY_M,CPY_N)
+    Tensor tArA = make_fragment_like(tAgA);            // (CPY,CPY_M,CPY_N)
 
     if (here.full()) {
       copy(copy_A, tAgA, tArA);

@@ -6,14 +6,6 @@
 
 namespace inlay::kernels {
 
-// Copies one element from one pointer to another under a predicate.
-template <class Atom, class From, class To>
-CUTE_HOST_DEVICE void copy_one(Atom const& atom, bool on, From from, To to) {
-  Tensor p = make_tensor<bool>(_1{});
-  p(0) = on;
-  copy_if(atom, p, make_tensor(from, Layout<_1>{}), make_tensor(to, Layout<_1>{}));
-}
-
 // A contiguous piece of global memory, `count` elements from `base` on, and its image in shared memory: words of 4 bytes,
 // or elements where those are wider, that lie as they do in global memory. The first and the last word may be partly
 // somebody else's. Word w of the image is at w xor (w / a row of the banks): strides of a power of two do not meet one bank.

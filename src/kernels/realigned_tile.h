@@ -14,24 +14,21 @@ struct RealignedTile : ShearedGrid<T, typename Step::Tile> {
   static constexpr int k = PerWord<T>, V = 16 / sizeof(T);
   static constexpr int WORDS = ROWS / k, VECTORS = BLK_N / V, CHUNKS = BLK_M / V;
   static constexpr int PASS = threads / VECTORS;  // word rows that the block loads at a time
-  static constexpr int UNITS = WORDS / PASS;  // of a thread: k rows of one vector
-  static constexpr int BATCH = Step::batch;   // of them in flight
+  static constexpr int UNITS = WORDS / PASS;      // of a thread: k rows of one vector
 
   // A warp loads 4 word rows of 8 vectors. Column c is element c % V of vector c / V; equal elements of neighbouring vectors
   // are neighbours in shared memory, an odd number of 16-byte chunks apart: 8 x 4 lanes meet 32 banks when they store a
   // word each, and 8 neighbouring chunks of a column do when they are loaded. One chunk more than there are rows for: a
   // realigned read looks at the next.
-  static constexpr int LANES = Step::narrow && VECTORS >= 16 ? 16 : 8, DOWN = 32 / LANES;
-  static_assert(VECTORS % 8 == 0 && UNITS * PASS == WORDS && PASS % DOWN == 0 && UNITS % BATCH == 0);
+  static constexpr int LANES = 8, DOWN = 32 / LANES;  // of a warp along a row, and rows of them
+  static_assert(VECTORS % 8 == 0 && UNITS * PASS == WORDS && PASS % DOWN == 0);
   static constexpr int PITCH = (WORDS / DOWN + 1 | 1) * DOWN;
-  using SmemLayout =
-      Layout<Shape<Int<PITCH>, Shape<Int<V>, Int<VECTORS>>>,
-             Stride<_1, Stride<Int<PITCH * VECTORS>, Int<PITCH>>>>;  // (words of a column,(c % V,c / V))
+  using SmemLayout = Layout<Shape<Int<PITCH>, Shape<Int<V>, Int<VECTORS>>>,
+                            Stride<_1, Stride<Int<PITCH * VECTORS>, Int<PITCH>>>>;  // (words of a column,(c % V,c / V))
   struct Smem {
     alignas(128) uint32_t A[cosize_v<SmemLayout>];
   };
-  using One = Layout<_1>;
-  
+
   template <class Encoder>
   static RealignedTile make(Move const& move, Encoder const&) {
     return {Grid::make(move)};
@@ -43,12 +40,15 @@ struct RealignedTile : ShearedGrid<T, typename Step::Tile> {
     // Vectors reach up to 15 bytes before the tile and 16 behind it: still this row's, or, where rows follow each other
     // without a gap, some row's?
     bool const full = here.rows_full() && here.n > 0 && here.n + BLK_N + V <= this->N;
-    if (full)
-      load(block, here, smem, [](int, Vector16 const*) { return true; });
-    else
-      load(block, here, smem, [&](int row, Vector16 const* vector) {
+    if (full) {
+      load<UNITS>(block, here, smem, 0, [](int, Vector16 const*) { return true; });
+    } else {
+      auto const inside = [&](int row, Vector16 const* vector) {
         return row >= here.first && row < here.last && whole(here, row, vector);
-      });
+      };
+      CUTE_NO_UNROLL
+      for (int u = 0; u < UNITS; ++u) load<1>(block, here, smem, u, inside);
+    }
     block.sync();
     bool const gap = this->ld_in != this->N, corner = !here.rows_full();
     if (!full && (gap || corner)) {
@@ -57,10 +57,9 @@ struct RealignedTile : ShearedGrid<T, typename Step::Tile> {
       if (here.n + BLK_N > tail) patch_ends(block, here, smem, here.n == 0 && tail < V ? V : tail);
       block.sync();
     }
-    if (here.rows_full() && here.cols == BLK_N) {
-      if constexpr (Step::narrow) store_words(block, here, smem); else
+    if (here.rows_full() && here.cols == BLK_N)
       store(block, here, smem, true_type{});
-    } else
+    else
       store(block, here, smem, false_type{});
   }
 
@@ -74,37 +73,35 @@ struct RealignedTile : ShearedGrid<T, typename Step::Tile> {
     return p >= begin && p + V <= end;
   }
 
-  // inside(row, p): whether the 16 bytes at p may be read for this row.
-  template <class Block, class Here, class Inside>
-  CUTE_DEVICE void load(Block block, Here const& here, Smem& smem, Inside inside) const {
+  // COUNT of a thread's units from unit u0 on: all loads first. inside(row, p): whether the 16 bytes at p may be read for
+  // this row.
+  template <int COUNT, class Block, class Here, class Inside>
+  CUTE_DEVICE void load(Block block, Here const& here, Smem& smem, int u0, Inside inside) const {
     Copy_Atom<On<Block, typename Step::Load>, Vector16> load_atom;
     Copy_Atom<On<Block, UniversalCopy<uint32_t>>, uint32_t> store_atom;
     constexpr int across = VECTORS / LANES;  // warps
     int const tid = block.thread_rank(), warp = tid / 32;
-    int const vector = tid % LANES + warp % across * LANES, word0 = tid % 32 / LANES + warp / across * DOWN;
+    int const vector = tid % LANES + warp % across * LANES, word0 = tid % 32 / LANES + warp / across * DOWN + u0 * PASS;
     T const* const mine = here.row0 + int64_t(word0 * k) * this->ld_in + vector * V;
     uint32_t* const to = smem.A + SmemLayout{}(word0, make_coord(0, vector));
-    auto row = [&](int u, int i) { return mine + int64_t((u * PASS) * k + i) * this->ld_in; };
-    CUTE_NO_UNROLL
-    for (int u0 = 0; u0 < UNITS; u0 += BATCH) {
-    Vector16 raw[BATCH][k][2];
+    // Alignment is a matter of the low bits: the addresses themselves are not kept.
+    unsigned const low = unsigned(reinterpret_cast<uintptr_t>(mine)), ld_low = unsigned(this->ld_in * sizeof(T));
+    Vector16 raw[COUNT][k][2];
     CUTE_UNROLL
-    for (int u = 0; u < BATCH; ++u)
+    for (int u = 0; u < COUNT; ++u) CUTE_UNROLL
+    for (int i = 0; i < k; ++i) {
+      auto const p = reinterpret_cast<uintptr_t>(mine + (u * PASS * k + i) * this->ld_in) & ~uintptr_t(15);
       CUTE_UNROLL
-      for (int i = 0; i < k; ++i)
-        CUTE_UNROLL
-        for (int j = 0; j < 2; ++j) {
-          auto const p = reinterpret_cast<Vector16 const*>(reinterpret_cast<uintptr_t>(row(u0 + u, i)) & ~uintptr_t(15)) + j;
-          Tensor on = make_tensor<bool>(_1{});
-          on(0) = inside((word0 + (u0 + u) * PASS) * k + i, p);
-          copy_if(load_atom, on, make_tensor(make_gmem_ptr(p), One{}), make_tensor(&raw[u][i][j], One{}));
-        }
+      for (int j = 0; j < 2; ++j) {
+        auto const from = reinterpret_cast<Vector16 const*>(p) + j;
+        copy_one(load_atom, inside((word0 + u * PASS) * k + i, from), make_gmem_ptr(from), &raw[u][i][j]);
+      }
+    }
     CUTE_UNROLL
-    for (int u = 0; u < BATCH; ++u) {
+    for (int u = 0; u < COUNT; ++u) {
       uint32_t word[k][4];
       CUTE_UNROLL
-      for (int i = 0; i < k; ++i)
-        realign(raw[u][i][0], raw[u][i][1], unsigned(reinterpret_cast<uintptr_t>(row(u0 + u, i))), word[i]);
+      for (int i = 0; i < k; ++i) realign(raw[u][i][0], raw[u][i][1], low + (u * PASS * k + i) * ld_low, word[i]);
       CUTE_UNROLL
       for (int j = 0; j < 4; ++j) {
         uint32_t square[k];
@@ -113,10 +110,8 @@ struct RealignedTile : ShearedGrid<T, typename Step::Tile> {
         transpose_words(square);
         CUTE_UNROLL
         for (int c = 0; c < k; ++c)
-          copy(store_atom, make_tensor(&square[c], One{}),
-               make_tensor(make_smem_ptr(to + u0 * PASS + SmemLayout{}(u * PASS, make_coord(j * k + c, 0))), One{}));
+          copy_one(store_atom, true, &square[c], make_smem_ptr(to + SmemLayout{}(u * PASS, make_coord(j * k + c, 0))));
       }
-    }
     }
   }
 
@@ -135,43 +130,16 @@ struct RealignedTile : ShearedGrid<T, typename Step::Tile> {
       int64_t const n = from + (block.thread_rank() + i * threads) % V;
       T const* const begin = here.row0 + row * this->ld_in - here.n;
       auto const vector = reinterpret_cast<Vector16 const*>(reinterpret_cast<uintptr_t>(begin + n) & ~uintptr_t(15));
-      patched[i] = !whole(here, row, vector) && row >= here.first && row < here.last && n >= here.n && n < here.n + here.cols;
-      Tensor on = make_tensor<bool>(_1{});
-      on(0) = patched[i];
-      copy_if(atom, on, make_tensor(make_gmem_ptr(begin + n), One{}), make_tensor(&r[i], One{}));
+      patched[i] =
+          !whole(here, row, vector) && row >= here.first && row < here.last && n >= here.n && n < here.n + here.cols;
+      copy_one(atom, patched[i], make_gmem_ptr(begin + n), &r[i]);
     }
     CUTE_UNROLL
     for (int i = 0; i < passes; ++i) {
       int const row = (block.thread_rank() + i * threads) / V;
       int const c = int(from + (block.thread_rank() + i * threads) % V - here.n);
-      Tensor on = make_tensor<bool>(_1{});
-      on(0) = patched[i];
-      int const to = on(0) ? SmemLayout{}(row / k, make_coord(c % V, c / V)) * k + row % k : 0;
-      copy_if(atom, on, make_tensor(&r[i], One{}), make_tensor(make_smem_ptr(elements + to), One{}));
-    }
-  }
-
-  template <class Block, class Here>
-  CUTE_DEVICE void store_words(Block block, Here const& here, Smem& smem) const {
-    Copy_Atom<On<Block, UniversalCopy<uint32_t>>, uint32_t> atom;
-    constexpr int warps = threads / 32;
-    unsigned const warp = block.thread_rank() / 32, lane = block.thread_rank() % 32;
-    CUTE_UNROLL
-    for (int i = 0; i < BLK_N; i += warps) {
-      int const place = i + warp;
-      if (BLK_N % warps && place >= BLK_N) break;
-      int const c = place % VECTORS * V + place / VECTORS;
-      int const s = this->shear(here, c), o = SHEAR - s;
-      uint32_t const* const from = smem.A + place * PITCH + o / k + lane;
-      T* const to = here.out + c * this->ld_out - s + lane * k;
-      CUTE_UNROLL
-      for (int w = 0; w < BLK_M / k; w += 32) {
-        uint32_t a, b;
-        copy(atom, make_tensor(make_smem_ptr(from + w), One{}), make_tensor(&a, One{}));
-        copy(atom, make_tensor(make_smem_ptr(from + w + 1), One{}), make_tensor(&b, One{}));
-        a = funnel_shift_right(a, b, o % k * sizeof(T) * 8);
-        copy(atom, make_tensor(&a, One{}), make_tensor(make_gmem_ptr(reinterpret_cast<uint32_t*>(to + w * k)), One{}));
-      }
+      int const to = patched[i] ? SmemLayout{}(row / k, make_coord(c % V, c / V)) * k + row % k : 0;
+      copy_one(atom, patched[i], &r[i], make_smem_ptr(elements + to));
     }
   }
 
@@ -189,29 +157,26 @@ struct RealignedTile : ShearedGrid<T, typename Step::Tile> {
       auto const from = reinterpret_cast<Vector16 const*>(smem.A + place * PITCH) + (ahead / 16 + chunk);
       Vector16 raw[2], out;
       uint32_t word[4];
-      Tensor on = make_tensor<bool>(_1{});
-      on(0) = mine;
       CUTE_UNROLL
-      for (int j = 0; j < 2; ++j)
-        copy_if(atom, on, make_tensor(make_smem_ptr(from + j), One{}), make_tensor(&raw[j], One{}));
+      for (int j = 0; j < 2; ++j) copy_one(atom, mine, make_smem_ptr(from + j), &raw[j]);
       realign(raw[0], raw[1], unsigned(ahead), word);
       out = join(word);
       T* const to = here.out + c * this->ld_out - s + chunk * V;
-      int64_t const m = here.m - s + chunk * V;
-      on(0) = Full{} ? mine : mine && c < here.cols && m >= 0 && m + V <= this->M;
-      copy_if(atom, on, make_tensor(&out, One{}), make_tensor(make_gmem_ptr(reinterpret_cast<Vector16*>(to)), One{}));
+      int const m = chunk * V - s;  // from the tile's place; [first, last) of it is in the matrix
+      int const first = here.first - SHEAR, last = here.last - SHEAR;
+      bool const whole = Full{} ? mine : mine && c < here.cols && m >= first && m + V <= last;
+      copy_one(atom, whole, &out, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
       if constexpr (!Full{}) {
-        bool const ragged = mine && c < here.cols && !on(0);
+        bool const ragged = mine && !whole && c < here.cols;
         CUTE_UNROLL
         for (int x = 0; x < V; ++x) {
-          on(0) = ragged && m + x >= 0 && m + x < this->M;
-          Tensor r = make_tensor<T>(_1{});
-          r(0) = T(word[x / k] >> x % k * sizeof(T) * 8);
-          copy_if(one, on, r, make_tensor(make_gmem_ptr(to + x), One{}));
+          T const e = T(word[x / k] >> x % k * sizeof(T) * 8);
+          copy_one(one, ragged && m + x >= first && m + x < last, &e, make_gmem_ptr(to + x));
         }
       }
     }
   }
+
   static Cost cost(Move const&) { return {}; }
 };
 

@@ -14,9 +14,9 @@ using RegisterTileShape = Shape<Int<(sizeof(T) == 16 ? 512 : 256) / sizeof(T)>, 
 // What the steps have in common; a step overrides what it is about.
 template <class T>
 struct RegisterStep {
-  using Tile = RegisterTileShape<T>;       // (BLK_M,BLK_N)
+  using Tile = RegisterTileShape<T>;  // (BLK_M,BLK_N)
   static constexpr int threads = 256;
-  using Load = UniversalCopy<Vector16>;   // global -> registers
+  using Load = UniversalCopy<Vector16>;    // global -> registers
   static constexpr int blocks_per_sm = 0;  // as many as fit
   static constexpr bool bands = false;
 };

@@ -27,7 +27,6 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
   struct Here : Grid::Here {
     T const* row0;    // the first of the ROWS, at the tile's first column; it may lie above the matrix
     int first, last;  // those of them that are in the matrix: [first, last)
-    unsigned phase;   // of the output's first element, in elements modulo SHEAR
     CUTE_HOST_DEVICE bool rows_full() const { return first == 0 && last == ROWS; }
   };
   CUTE_HOST_DEVICE Here tile(uint32_t block) const {
@@ -35,12 +34,12 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
     // The matrix's last columns come first: tiles at its edges take longer, and nothing should wait for them at the end.
     auto const here = Grid::at(f, s == 0 ? this->by_slow.divisor - 1 : s - 1, l);
     int64_t const below = this->M - here.m;  // rows from the tile's place on
-    return {here, here.in - SHEAR * this->ld_in, here.m == 0 ? SHEAR : 0,
-            below < BLK_M ? int(below) + SHEAR : ROWS, unsigned(reinterpret_cast<uintptr_t>(here.out) / sizeof(T))};
+    return {here, here.in - SHEAR * this->ld_in, here.m == 0 ? SHEAR : 0, below < BLK_M ? int(below) + SHEAR : ROWS};
   }
   // How many elements before the tile's place row c of the output begins.
   CUTE_HOST_DEVICE int shear(Here const& here, int c) const {
-    return int((here.phase + unsigned(c) * unsigned(this->ld_out)) % SHEAR);
+    return int((unsigned(reinterpret_cast<uintptr_t>(here.out)) / sizeof(T) + unsigned(c) * unsigned(this->ld_out)) %
+               SHEAR);
   }
 };
 
@@ -52,7 +51,7 @@ struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
   static constexpr int threads = Step::threads, min_blocks = Step::min_blocks, blocks_per_sm = Step::blocks_per_sm;
   static_assert(ROWS % (threads / BLK_N) == 0 && BLK_M % 32 == 0 && BLK_N % (threads / 32) == 0);
   using LoadThreads = Layout<Shape<Int<threads / BLK_N>, Int<BLK_N>>, Stride<Int<BLK_N>, _1>>;  // (THR_M,THR_N)
-  using StoreThreads = Layout<Shape<_32, Int<threads / 32>>>;                                     // (THR_M,THR_N)
+  using StoreThreads = Layout<Shape<_32, Int<threads / 32>>>;                                   // (THR_M,THR_N)
   // Columns are contiguous and an odd number of elements apart: lanes along a row meet all banks too.
   using SmemLayout = Layout<Shape<Int<ROWS>, Int<BLK_N>>, Stride<_1, Int<(ROWS | 1)>>>;  // (ROWS,BLK_N)
   struct Smem {
@@ -92,7 +91,8 @@ struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
     if (here.rows_full() && here.cols == BLK_N)
       store(block, here, sA, [](int, int) { return true; });
     else
-      store(block, here, sA, [&](int m, int c) { return m >= -here.m && m < this->M - here.m && c < here.cols; });
+      store(block, here, sA,
+            [&](int m, int c) { return m >= here.first - SHEAR && m < here.last - SHEAR && c < here.cols; });
   }
 
   // inside(m, c): whether element m, counted from the tile's place, of the output's row c is in the matrix.
@@ -106,11 +106,9 @@ struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
       int const s = this->shear(here, c);
       CUTE_UNROLL
       for (int i = 0; i < BLK_M; i += 32) {
-        Tensor r = make_tensor<T>(_1{});
-        Tensor on = make_tensor<bool>(_1{});
-        on(0) = inside(i + lane - s, c);
-        copy(atom, make_tensor(sA.data() + SmemLayout{}(SHEAR - s + i + lane, c), Layout<_1>{}), r);
-        copy_if(atom, on, r, make_tensor(make_gmem_ptr(here.out + c * this->ld_out - s + i + lane), Layout<_1>{}));
+        T r;
+        copy_one(atom, true, sA.data() + SmemLayout{}(SHEAR - s + i + lane, c), &r);
+        copy_one(atom, inside(i + lane - s, c), &r, make_gmem_ptr(here.out + c * this->ld_out - s + i + lane));
       }
     }
   }

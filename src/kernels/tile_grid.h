@@ -22,9 +22,19 @@ inline constexpr int PerWord = sizeof(Word<T>) / sizeof(T);
 
 // How many tiles of 16 KB (64 KB at 1 byte, 32 at 2) a multiprocessor holds best: 32 to 64 KB of loads in flight.
 template <class T>
-inline constexpr int BlocksInFlight = sizeof(T) <= 2 ? 2 : sizeof(T) == 4 ? 3 : 4;
+inline constexpr int BlocksInFlight = sizeof(T) <= 2   ? 2
+                                      : sizeof(T) == 4 ? 3
+                                                       : 4;
 
 constexpr int log2_of(int x) { return x <= 1 ? 0 : 1 + log2_of(x / 2); }
+
+// Copies one element from one pointer to another under a predicate.
+template <class Atom, class From, class To>
+CUTE_HOST_DEVICE void copy_one(Atom const& atom, bool on, From from, To to) {
+  Tensor p = make_tensor<bool>(_1{});
+  p(0) = on;
+  copy_if(atom, p, make_tensor(from, Layout<_1>{}), make_tensor(to, Layout<_1>{}));
+}
 
 enum class Writes { copy, transpose };
 
@@ -37,14 +47,16 @@ struct TileGrid {
   int64_t M, N, ld_in, ld_out, batch_in, batch_out;
   int tiles_m, tiles_n, batch;
   cutlass::FastDivmod by_fast, by_slow;  // tiles along the mode that runs fastest, and the other
-  int streams = 1;       // 2: consecutive bands of tiles lie half the matrix apart (of an even number of bands)
+  int streams = 1;  // 2: consecutive bands of tiles lie half the matrix apart (of an even number of bands)
 
   static constexpr int BLK_M = size<0>(Tile{}), BLK_N = size<1>(Tile{});
   static constexpr bool transposes = writes == Writes::transpose;
 
   static std::optional<Matrices> matrices(Move const& move) { return transposes ? as_transpose(move) : as_copy(move); }
 
-  static TileGrid make(Matrices const& x) { return make(x, ceil_div(x.M, int64_t(BLK_M)), ceil_div(x.N, int64_t(BLK_N))); }
+  static TileGrid make(Matrices const& x) {
+    return make(x, ceil_div(x.M, int64_t(BLK_M)), ceil_div(x.N, int64_t(BLK_N)));
+  }
   static TileGrid make(Matrices const& x, int64_t tiles_m, int64_t tiles_n) {
     return {static_cast<T const*>(x.in),
             static_cast<T*>(x.out),

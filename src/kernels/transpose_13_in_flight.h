@@ -11,12 +11,12 @@ struct Step : RegisterStep<T> {
 template <class T>
 using Kernel = RegisterTile<T, Step<T>>;
 
-inline constexpr Info<Move> info = {
-    "transpose_13_in_flight",
-    "A few blocks a multiprocessor and a small carve-out: more loads than the L1 can hold only get in each other's way.",
-    "inlay",
-    rejects<Kernel>,
-    cost<Kernel>,
-    no_workspace};
+inline constexpr Info<Move> info = {"transpose_13_in_flight",
+                                    "A few blocks a multiprocessor and a small carve-out: more loads than the L1 can "
+                                    "hold only get in each other's way.",
+                                    "inlay",
+                                    rejects<Kernel>,
+                                    cost<Kernel>,
+                                    no_workspace};
 
 }  // namespace inlay::kernels::transpose_13_in_flight

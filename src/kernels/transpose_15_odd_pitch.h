@@ -19,17 +19,15 @@ struct Step<uint32_t> {
 };
 template <>
 struct Step<uint16_t> {
-  using Tile = Shape<_128, _128>;  // (BLK_M,BLK_N)
+  using Tile = Shape<_128, _64>;  // (BLK_M,BLK_N)
   using Load = LoadEvictLast<Vector16>;
-  static constexpr int threads = 384, min_blocks = 3, blocks_per_sm = 0, batch = 3;
-  static constexpr bool narrow = true;
+  static constexpr int threads = 288, min_blocks = 3, blocks_per_sm = 0;
 };
 template <>
 struct Step<uint8_t> {
   using Tile = Shape<_128, _128>;  // (BLK_M,BLK_N)
   using Load = LoadEvictLast<Vector16>;
-  static constexpr int threads = 160, min_blocks = 4, blocks_per_sm = 0, batch = 2;
-  static constexpr bool narrow = false;
+  static constexpr int threads = 320, min_blocks = 3, blocks_per_sm = 0;
 };
 
 template <class T>

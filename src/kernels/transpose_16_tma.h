@@ -58,23 +58,21 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     // at 16 bytes, where a square is one element, along a row of it.
     int const tid = block.thread_rank(), a = tid % 8, d = tid / 8 % 8, group = tid / 64 % 2, box = tid / 128;
     int const b = group * 8 + (V == 1 ? d : a ^ d);
-    using One = Layout<_1>;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
     Vector16 rows[V], columns[V];
     CUTE_UNROLL
-    for (int i = 0; i < V; ++i)
-      copy(atom, make_tensor(make_smem_ptr(&sA(b * V + i, make_coord(a, box))), One{}), make_tensor(&rows[i], One{}));
+    for (int i = 0; i < V; ++i) copy_one(atom, true, make_smem_ptr(&sA(b * V + i, make_coord(a, box))), &rows[i]);
     transpose_square<E>(rows, columns);
     block.sync();  // all is read: what is stored takes the same place
     CUTE_UNROLL
     for (int i = 0; i < V; ++i)
-      copy(atom, make_tensor(&columns[i], One{}),
-           make_tensor(make_smem_ptr(&sB(make_coord(b % 8, b / 8), (box * 8 + a) * V + i)), One{}));
+      copy_one(atom, true, &columns[i], make_smem_ptr(&sB(make_coord(b % 8, b / 8), (box * 8 + a) * V + i)));
     block.fence_async();  // plain stores, then TMA reads them
     block.sync();
     if (first) {
       for (int half = 0; half < (here.rows > BOX ? 2 : 1); ++half)  // clipped at the edge
-        block.tma_store(mapB, smem.A + half * BLK_N * 8, (int(here.m) + half * BOX) * kTmaParts<T>, int(here.n), here.l);
+        block.tma_store(mapB, smem.A + half * BLK_N * 8, (int(here.m) + half * BOX) * kTmaParts<T>, int(here.n),
+                        here.l);
       block.tma_store_commit();
       block.tma_store_wait(Int<0>{});
     }
@@ -100,12 +98,12 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
   }
 };
 
-inline constexpr Info<Move> info = {
-    "transpose_16_tma",
-    "TMA load and store, 128-byte swizzle, squares turned in registers along diagonals: no bank conflict on either side.",
-    "Colfax: TMA load and store, left open there",
-    rejects<Kernel>,
-    cost<Kernel>,
-    no_workspace};
+inline constexpr Info<Move> info = {"transpose_16_tma",
+                                    "TMA load and store, 128-byte swizzle, squares turned in registers along "
+                                    "diagonals: no bank conflict on either side.",
+                                    "Colfax: TMA load and store, left open there",
+                                    rejects<Kernel>,
+                                    cost<Kernel>,
+                                    no_workspace};
 
 }  // namespace inlay::kernels::transpose_16_tma

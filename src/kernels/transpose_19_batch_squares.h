@@ -9,7 +9,8 @@ namespace inlay::kernels::transpose_19_batch_squares {
 template <class T>
 struct Kernel {
   static constexpr int E = sizeof(T), V = 16 / E, threads = 256, blocks_per_sm = BlocksInFlight<T>;
-  static constexpr int VECTORS = 1024 * (E < 4 ? 4 / E : 1), SQUARES = VECTORS / V / threads;  // of a block; of a thread
+  static constexpr int VECTORS = 1024 * (E < 4 ? 4 / E : 1),
+                       SQUARES = VECTORS / V / threads;  // of a block; of a thread
   static constexpr bool transposes = true;
   Vector16 const* in;
   Vector16* out;
@@ -27,14 +28,19 @@ struct Kernel {
   static Kernel make(Move const& move, Encoder const&) {
     Matrices const x = *matrices(move);
     int const size = int(x.M * x.N / V);
-    return {static_cast<Vector16 const*>(x.in), static_cast<Vector16*>(x.out), VECTORS / size, int(x.L), size,
-            int(x.M / V), size / V, int(x.N / V)};
+    return {static_cast<Vector16 const*>(x.in),
+            static_cast<Vector16*>(x.out),
+            VECTORS / size,
+            int(x.L),
+            size,
+            int(x.M / V),
+            size / V,
+            int(x.N / V)};
   }
   int64_t blocks() const { return (int64_t(batch) + group - 1) / group; }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    using One = Layout<_1>;
     Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
     int64_t const l = int64_t(block.group_index()) * group;

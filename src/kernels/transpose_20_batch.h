@@ -28,8 +28,8 @@ struct Batch {
   template <class Encoder>
   static Batch make(Move const& move, Encoder const&) {
     Matrices const x = *matrices(move);
-    return {static_cast<T const*>(x.in), static_cast<T*>(x.out), int(x.N), group_of(x), int(x.L), int(x.M * x.N),
-            int(x.M)};
+    return {
+        static_cast<T const*>(x.in), static_cast<T*>(x.out), int(x.N), group_of(x), int(x.L), int(x.M * x.N), int(x.M)};
   }
   int64_t blocks() const { return (int64_t(batch) + group - 1) / group; }
 

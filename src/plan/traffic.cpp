@@ -40,7 +40,8 @@ std::int64_t row_requests(Walk const& w) {
 std::int64_t shared_between_rows(Walk const& w) {
   int const rows = 32 / w.lanes_along;
   std::int64_t const bytes = w.cols * w.elem_bytes;
-  if (rows == 1 || w.rows_apart > 1 || w.cols > std::int64_t(w.lanes_along) * w.vector) return 0;  // other requests, or far apart
+  if (rows == 1 || w.rows_apart > 1 || w.cols > std::int64_t(w.lanes_along) * w.vector)
+    return 0;  // other requests, or far apart
   std::int64_t shared = 0;
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
     for (std::int64_t i = 0; i < std::min<std::int64_t>(w.rows - 1, 32); ++i) {

@@ -312,8 +312,8 @@ void Executor::over_box(TmaTensor const& map, std::size_t shared_offset, std::in
       bool const inside = std::min({c[0], c[1] + j, c[2] + k}) >= 0 && c[0] < map.extent[0] &&
                           c[1] + j < map.extent[1] && c[2] + k < map.extent[2];
       std::int64_t const n = inside ? std::min<std::int64_t>(map.box[0], map.extent[0] - c[0]) * map.elem_bytes : 0;
-      char const* const row = static_cast<char const*>(map.base) + c[0] * map.elem_bytes +
-                              (c[1] + j) * map.stride[0] + (c[2] + k) * map.stride[1];
+      char const* const row = static_cast<char const*>(map.base) + c[0] * map.elem_bytes + (c[1] + j) * map.stride[0] +
+                              (c[2] + k) * map.stride[1];
       std::size_t const piece = map.swizzle_128b ? 16 : row_bytes;  // what stays together
       for (std::size_t at = 0; at < row_bytes; at += piece)
         f(row + at, map.swizzle_128b ? offset + (at ^ offset / 128 % 8 * 16) : offset + at,
