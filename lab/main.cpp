@@ -142,7 +142,8 @@ void add_why(CLI::App& app) {
     validate(*shape);
     // Nothing is touched: any two aligned addresses that are far enough apart.
     auto const at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t(1) << bit); };
-    fmt::print("{}", plan_move(transpose_move(*shape, at(62), at(40)), gpu_or_table()).why());
+    Device const device = gpu_or_table();
+    fmt::print("{}", plan_move(transpose_move(*shape, at(62), at(40)), device).why(device));
     if (auto const why = why_no_gpu(); !why.empty()) fmt::print("(planned for the device table's H200: {})\n", why);
   });
 }

@@ -18,25 +18,31 @@ void check_device(void const* p, char const* role, Device const& device) {
                 std::to_string(device.id));
 }
 
-MovePlan plan_transpose(Tensor const& dst, Tensor const& src) {
+MovePlan plan_transpose(Tensor const& dst, Tensor const& src, Device const*& device) {
   if (src.rank != 2 && src.rank != 3)
     throw Error("transpose takes views of rank 2 or 3, the source has rank " + std::to_string(src.rank));
   Move const move = make_move(dst, src.transposed());  // bad input is told before the device is asked
-  MovePlan plan = plan_move(move, current_device());
-  if (!plan.chosen) throw Error("no variant can run this transpose: " + plan.candidates.back().rejected.sentence());
+  device = &current_device();
+  MovePlan const plan = plan_move(move, *device);
+  if (!plan.chosen) throw Error("no variant can run this transpose:\n" + plan.why(*device));
   return plan;
 }
 
 }  // namespace
 
 void transpose(Tensor const& dst, Tensor const& src, cudaStream_t stream) {
-  MovePlan const plan = plan_transpose(dst, src);
+  Device const* device = nullptr;
+  MovePlan const plan = plan_transpose(dst, src, device);
   if (plan.move.elements() == 0) return;
-  check_device(src.data, "source", plan.device);
-  check_device(dst.data, "destination", plan.device);
-  plan.chosen->run(plan.move, plan.device, nullptr, stream);
+  check_device(src.data, "source", *device);
+  check_device(dst.data, "destination", *device);
+  plan.chosen->run(plan.move, *device, nullptr, stream);
 }
 
-std::string explain_transpose(Tensor const& dst, Tensor const& src) { return plan_transpose(dst, src).why(); }
+std::string explain_transpose(Tensor const& dst, Tensor const& src) {
+  Device const* device = nullptr;
+  MovePlan const plan = plan_transpose(dst, src, device);
+  return plan.why(*device);
+}
 
 }  // namespace inlay

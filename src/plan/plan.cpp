@@ -9,26 +9,53 @@
 namespace inlay {
 namespace {
 
+// What the preferences ask of a move.
+struct Facts {
+  std::optional<Matrices> transpose, copy;
+  int elem_bytes;
+
+  explicit Facts(Move const& move) : transpose(as_transpose(move)), copy(as_copy(move)), elem_bytes(move.elem_bytes) {}
+
+  // A copy of short rows leaves most lanes idle.
+  bool wide_rows() const { return copy && (copy->N * elem_bytes >= 128 || copy->M * copy->L == 1); }
+  // A tile of the big kernels is 256 bytes both ways: what is smaller leaves most of it empty.
+  bool small_batch() const {
+    return transpose && transpose->L > 1 && (transpose->M * elem_bytes < 256 || transpose->N * elem_bytes < 256);
+  }
+  bool few_columns() const { return transpose && transpose->N * elem_bytes < 128; }
+  bool few_rows() const { return transpose && transpose->M * elem_bytes < 128; }
+  bool any() const { return true; }
+};
+
 struct Preference {
   Variant<Move> variant;
-  bool needs_wide_rows;  // a row-wise copy of short runs leaves most lanes idle: only where nothing else runs
+  bool (Facts::*wanted)() const;
+  char const* otherwise;  // why it is passed over although it could run
 };
 // In order of preference, by what was measured (results/, docs/log.md). Copies come first: a transpose that is one is
-// better moved so.
+// better moved so. What is not wanted is taken where nothing else runs.
 std::span<Preference const> preferences() {
   using namespace kernels;
   static Preference const all[] = {
-      {{copy_03_vector::facts, copy_03_vector::run}, true},
-      {{copy_01_scalar::facts, copy_01_scalar::run}, true},
-      {{transpose_09_vector_swizzled::facts, transpose_09_vector_swizzled::run}, false},
-      {{transpose_10_cp_async::facts, transpose_10_cp_async::run}, false},  // at odd pitches it loses less than 06
-      {{transpose_06_smem_swizzled::facts, transpose_06_smem_swizzled::run}, false},
+      {{copy_05_evict_last::facts, copy_05_evict_last::run}, &Facts::wide_rows, "its rows would leave most lanes idle"},
+      {{copy_01_scalar::facts, copy_01_scalar::run}, &Facts::wide_rows, "its rows would leave most lanes idle"},
+      {{transpose_19_batch_squares::facts, transpose_19_batch_squares::run},
+       &Facts::small_batch,
+       "the matrices are as large as a tile"},
+      {{transpose_20_batch::facts, transpose_20_batch::run},
+       &Facts::small_batch,
+       "the matrices are as large as a tile"},
+      {{transpose_17_few_columns::facts, transpose_17_few_columns::run},
+       &Facts::few_columns,
+       "rows of 128 bytes and more fill a tile"},
+      {{transpose_18_few_rows::facts, transpose_18_few_rows::run},
+       &Facts::few_rows,
+       "columns of 128 bytes and more fill a tile"},
+      {{transpose_14_evict_last::facts, transpose_14_evict_last::run}, &Facts::any, ""},
+      {{transpose_15_odd_pitch::facts, transpose_15_odd_pitch::run}, &Facts::any, ""},
+      {{transpose_06_smem_swizzled::facts, transpose_06_smem_swizzled::run}, &Facts::any, ""},
   };
   return all;
-}
-bool has_narrow_rows(Move const& move) {
-  auto const x = as_copy(move);
-  return x && x->N * move.elem_bytes < 128 && x->M * x->L > 1;
 }
 
 std::string line(char const* what, Traffic const& t, char const* unit) {
@@ -39,21 +66,16 @@ std::string line(char const* what, Traffic const& t, char const* unit) {
 }  // namespace
 
 MovePlan plan_move(Move const& move, Device const& device) {
-  MovePlan plan{move, device, nullptr, {}};
-  bool const narrow = has_narrow_rows(move);
-  Variant<Move> const* fallback = nullptr;
-  for (Preference const& p : preferences()) {
-    Reason const rejected = p.variant.info->rejects(move, device);
-    bool const unwanted = narrow && p.needs_wide_rows;
-    if (!rejected && !unwanted && !plan.chosen) plan.chosen = &p.variant;
-    if (!rejected && !fallback) fallback = &p.variant;
-    plan.candidates.push_back({&p.variant, rejected, unwanted});
-  }
-  if (!plan.chosen) plan.chosen = fallback;
+  MovePlan plan{move};
+  Facts const facts(move);
+  for (bool wanted : {true, false})
+    for (Preference const& p : preferences())
+      if ((facts.*p.wanted)() == wanted && !p.variant.info->rejects(move, device))
+        return plan.chosen = &p.variant, plan;
   return plan;
 }
 
-std::string MovePlan::why() const {
+std::string MovePlan::why(Device const& device) const {
   std::string s = fmt::format("move of {} elements of {} bytes on {}\n", move.elements(), move.elem_bytes, device.name);
   for (int k = 0; k < move.rank; ++k)
     s += fmt::format("  mode {}: extent {}, source stride {} B, destination stride {} B\n", k, move.mode[k].extent,
@@ -71,18 +93,20 @@ std::string MovePlan::why() const {
                        2e-6 * double(move.elements()) * move.elem_bytes / device.peak_gbps,
                        2 * move.elements() * move.elem_bytes, device.peak_gbps);
   }
-  for (Candidate const& c : candidates) {
-    Cost const cost = c.rejected ? Cost{} : c.variant->info->cost(move, device);
-    s += fmt::format("  {} {}: ", c.variant == chosen ? "->" : "  ", c.variant->info->name);
-    if (c.rejected)
-      s += c.rejected.sentence() + "\n";
-    else
-      s += fmt::format("{} sectors, {} shared wavefronts{}\n",
-                       cost.global_load.transactions + cost.async_copy.transactions + cost.global_store.transactions,
-                       cost.shared_store.transactions + cost.shared_load.transactions,
-                       c.variant == chosen ? ""
-                       : c.unwanted        ? "; its rows would leave most lanes idle"
-                                           : "; comes later");
+  Facts const facts(move);
+  for (Preference const& p : preferences()) {
+    s += fmt::format("  {} {}: ", &p.variant == chosen ? "->" : "  ", p.variant.info->name);
+    if (Reason const rejected = p.variant.info->rejects(move, device)) {
+      s += rejected.sentence() + "\n";
+      continue;
+    }
+    Cost const c = p.variant.info->cost(move, device);
+    s += fmt::format("{} sectors, {} shared wavefronts{}\n",
+                     c.global_load.transactions + c.async_copy.transactions + c.global_store.transactions,
+                     c.shared_store.transactions + c.shared_load.transactions,
+                     &p.variant == chosen   ? std::string()
+                     : !(facts.*p.wanted)() ? fmt::format("; {}", p.otherwise)
+                                            : "; comes later");
   }
   return s;
 }
