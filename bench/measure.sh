@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # Everything that results/ holds of one GPU: tests, sanitizer, benches, peers. usage: bench/measure.sh OUT [STEP...]
-# Needs a finished build (with the target tiles); PyTorch only for the step torch. Compiles nothing.
+# Needs a finished build (with the targets tiles and evict_last); PyTorch only for the step torch. Compiles nothing.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$1; shift
-steps=${*:-tests large sanitizer bench tiles torch}
+steps=${*:-tests large sanitizer bench squares evict_last tiles torch torch_squares}
 mkdir -p "$out"
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64  # where cuBLAS lies on a machine that did not build
-cases=32768x32768:4,16384x16384:4,16384x16384:8,16384x16384:16,8192x8192:4,1024x1024:4,10007x10009:4
 status=0
 for step in $steps; do
   echo "== $step"
@@ -20,10 +19,18 @@ for step in $steps; do
       for tool in memcheck racecheck; do
         compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify --rows 208 --cols 144 || status=1
         compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify --rows 61 --cols 149 --batch 2 || status=1
+        compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify transpose_15 transpose_06 --rows 301 --cols 523 \
+          --pitch 527 --pitch-dst 303 --base-src 3 --base-dst 1 || status=1
+        for small in "--rows 4 --cols 4 --batch 999" "--rows 1003 --cols 3" "--rows 3 --cols 1003" "--rows 7 --cols 5 --batch 333"; do
+          compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify transpose_17 transpose_18 transpose_19 transpose_20 $small || status=1
+        done
       done ;;
-    bench) build/inlay bench transpose --cases $cases --json "$out/transpose.json" ;;
+    bench) build/inlay bench transpose --suite 2d --host --json "$out/transpose.json" ;;
+    squares) build/inlay bench transpose --suite squares --host --json "$out/squares.json" ;;
+    evict_last) build/bench/evict_last | tee "$out/evict_last.md" ;;
     tiles) build/bench/tiles | tee "$out/tiles.md" ;;
-    torch) python3 bench/torch_transpose.py --cases $cases --json "$out/torch.json" ;;
+    torch) python3 bench/torch_transpose.py --suite 2d --json "$out/torch.json" ;;
+    torch_squares) python3 bench/torch_transpose.py --suite squares --host --json "$out/torch_squares.json" ;;
     *) echo "measure.sh: there is no step '$step'" >&2; false ;;
   esac || { echo "step $step failed" >&2; status=1; }
 done

@@ -8,12 +8,13 @@ namespace inlay::kernels {
 
 // A contiguous piece of global memory, `count` elements from `base` on, and its image in shared memory: words of 4 bytes,
 // or elements where those are wider, that lie as they do in global memory. The first and the last word may be partly
-// somebody else's. Word w of the image is at w xor (w / a row of the banks): strides of a power of two do not meet one bank.
-template <class T>
+// somebody else's. Swizzled, word w of the image is at w xor (w / a row of the banks): strides of a power of two do not meet
+// one bank. Odd strides do not anyway: then words may as well be vectors.
+template <class T, class Word_ = Word<T>, bool kSwizzled = true>
 struct FlatPiece {
-  using W = Word<T>;
-  static constexpr int E = sizeof(T), k = PerWord<T>, threads = 256, BYTES = 16384, ELEMS = BYTES / E;
-  static constexpr int GROUP = sizeof(W) == 16 ? 2 : 4;  // words in flight for each thread
+  using W = Word_;
+  static constexpr int E = sizeof(T), k = sizeof(W) / E, threads = 256, BYTES = 16384, ELEMS = BYTES / E;
+  static constexpr int GROUP = sizeof(W) == 16 ? 1 : 4;  // words in flight for each thread
   struct Smem {
     alignas(128) W A[BYTES / sizeof(W)];
   };
@@ -32,6 +33,7 @@ struct FlatPiece {
   }
   // Where a byte of the image is; `at(i)`: the byte of element i.
   CUTE_HOST_DEVICE static constexpr unsigned place(unsigned byte) {
+    if constexpr (!kSwizzled) return byte;
     return byte ^ (byte >> (7 - log2_of(sizeof(W))) & (128 - sizeof(W)));
   }
   CUTE_HOST_DEVICE unsigned at(unsigned i) const { return i * E + shift; }
@@ -50,10 +52,9 @@ CUTE_HOST_DEVICE auto shared_at(void* image, unsigned byte) {
   return make_smem_ptr(reinterpret_cast<W*>(static_cast<char*>(image) + byte));
 }
 
-template <class T, class Block>
-CUTE_DEVICE void load_flat(Block block, FlatPiece<T> const& piece, void* image) {
-  using P = FlatPiece<T>;
-  using W = Word<T>;
+template <class T, class W, bool kSwizzled, class Block>
+CUTE_DEVICE void load_flat(Block block, FlatPiece<T, W, kSwizzled> const& piece, void* image) {
+  using P = FlatPiece<T, W, kSwizzled>;
   Copy_Atom<On<Block, LoadEvictLast<W>>, W> load;
   Copy_Atom<On<Block, UniversalCopy<W>>, W> word;
   Copy_Atom<On<Block, UniversalCopy<T>>, T> one;
@@ -80,10 +81,9 @@ CUTE_DEVICE void load_flat(Block block, FlatPiece<T> const& piece, void* image) 
   }
 }
 
-template <class T, class Block>
-CUTE_DEVICE void store_flat(Block block, FlatPiece<T> const& piece, void* image) {
-  using P = FlatPiece<T>;
-  using W = Word<T>;
+template <class T, class W, bool kSwizzled, class Block>
+CUTE_DEVICE void store_flat(Block block, FlatPiece<T, W, kSwizzled> const& piece, void* image) {
+  using P = FlatPiece<T, W, kSwizzled>;
   Copy_Atom<On<Block, UniversalCopy<W>>, W> word;
   Copy_Atom<On<Block, UniversalCopy<T>>, T> one;
   unsigned const tid = block.thread_rank();

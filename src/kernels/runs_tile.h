@@ -26,10 +26,10 @@ struct RunsTile {
   static int64_t runs_of(Matrices const& x) { return kRunsAreOutput ? x.N : x.M; }
   static int64_t length_of(Matrices const& x) { return kRunsAreOutput ? x.M : x.N; }
   static int chunk_of(Matrices const& x) {
-    // Runs of 512 bytes where that is enough to fill the piece to a quarter, else as long as fit; whole sectors.
-    int const most = int((Piece::ELEMS - k) / runs_of(x)), quarter = int(Piece::ELEMS / 4 / runs_of(x));
-    int const wanted = quarter > 512 / E ? quarter : 512 / E;
-    return (most < wanted ? most : wanted) / (32 / E) * (32 / E);
+    // As long as fit; where that makes too few blocks to fill a GPU, a quarter of it, but not below 512 bytes. Whole sectors.
+    int const most = int((Piece::ELEMS - 16 / E) / runs_of(x)), quarter = most / 4 > 512 / E ? most / 4 : 512 / E;
+    bool const few = length_of(x) * x.L < int64_t(most) * 1024;
+    return (few && quarter < most ? quarter : most) / (32 / E) * (32 / E);
   }
   static int64_t chunks_of(Matrices const& x) { return ceil_div(length_of(x), int64_t(chunk_of(x))); }
 
@@ -51,28 +51,35 @@ struct RunsTile {
   }
   int64_t blocks() const { return int64_t(chunks.divisor) * batch; }
 
+  // Calls f with the kind of piece that goes with the stride R.
+  template <class F>
+  CUTE_DEVICE void with_piece(F f) const {
+    R % 2 ? f(FlatPiece<T, Vector16, false>(nullptr, 0)) : f(Piece(nullptr, 0));
+  }
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int l, c;
     chunks(l, c, int(block.group_index()));
     int64_t const i0 = int64_t(c) * chunk;
     int const n = int(length - i0 < chunk ? length - i0 : chunk);
-    Piece const piece(flat + l * batch_flat + i0 * R, unsigned(n * R));
     T* const run0 = runs + l * batch_runs + i0;
-    if constexpr (kRunsAreOutput) {
-      load_flat(block, piece, smem.A);
-      block.sync();
-      over_runs(block, piece, run0, n, smem.A);
-    } else {
-      over_runs(block, piece, run0, n, smem.A);
-      block.sync();
-      store_flat(block, piece, smem.A);
-    }
+    with_piece([&](auto kind) {
+      decltype(kind) const piece(flat + l * batch_flat + i0 * R, unsigned(n * R));
+      if constexpr (kRunsAreOutput) {
+        load_flat(block, piece, smem.A);
+        block.sync();
+        over_runs(block, piece, run0, n, smem.A);
+      } else {
+        over_runs(block, piece, run0, n, smem.A);
+        block.sync();
+        store_flat(block, piece, smem.A);
+      }
+    });
   }
 
   // A warp takes 32 words of a run at a time: whole words, or element by element where the run begins and ends.
-  template <class Block>
-  CUTE_DEVICE void over_runs(Block block, Piece const& piece, T* run0, int n, void* image) const {
+  template <class Block, class P>
+  CUTE_DEVICE void over_runs(Block block, P const& piece, T* run0, int n, void* image) const {
     Copy_Atom<On<Block, std::conditional_t<kRunsAreOutput, UniversalCopy<W>, LoadEvictLast<W>>>, W> word;
     Copy_Atom<On<Block, UniversalCopy<T>>, T> one;
     unsigned const lane = block.thread_rank() % 32, warp = block.thread_rank() / 32;
@@ -83,23 +90,23 @@ struct RunsTile {
       int const first = int(w * k) - int(run.shift / E);  // element of the run
       unsigned const at = piece.at(unsigned(first * R + r));
       if (run.whole(s * 32) && run.whole(s * 32 + 31))
-        move_word(word, one, run.global(w), image, at);
+        move_word<P>(word, one, run.global(w), image, at);
       else
-        move_elements(one, run.base + first, image, at, first, n);
+        move_elements<P>(one, run.base + first, image, at, first, n);
     }
   }
   CUTE_HOST_DEVICE void step(int& r, int& s) const {
     for (r += threads / 32; r >= R; r -= R) ++s;
   }
   // at: the byte of the first element in the image.
-  template <class Atom, class One>
+  template <class P, class Atom, class One>
   CUTE_DEVICE void move_word(Atom const& word, One const& one, W* global, void* image, unsigned at) const {
     W w{};
     if constexpr (!kRunsAreOutput) copy_one(word, true, make_gmem_ptr(static_cast<W const*>(global)), &w);
     CUTE_UNROLL
     for (int x = 0; x < k; ++x) {
       T e = T(w >> x * 8 * E % (8 * sizeof(W)));
-      auto const place = shared_at<T>(image, Piece::place(at + x * R * E));
+      auto const place = shared_at<T>(image, P::place(at + x * R * E));
       if constexpr (kRunsAreOutput) {
         copy_one(one, true, place, &e);
         w |= W(e) << x * 8 * E % (8 * sizeof(W));
@@ -109,13 +116,13 @@ struct RunsTile {
     }
     if constexpr (kRunsAreOutput) copy_one(word, true, &w, make_gmem_ptr(global));
   }
-  template <class One>
+  template <class P, class One>
   CUTE_DEVICE void move_elements(One const& one, T* global, void* image, unsigned at, int first, int n) const {
     CUTE_UNROLL
     for (int x = 0; x < k; ++x) {
       T e{};
       bool const on = first + x >= 0 && first + x < n;
-      auto const place = shared_at<T>(image, on ? Piece::place(at + x * R * E) : 0);
+      auto const place = shared_at<T>(image, on ? P::place(at + x * R * E) : 0);
       if constexpr (kRunsAreOutput) {
         copy_one(one, on, place, &e);
         copy_one(one, on, &e, make_gmem_ptr(global + x));
@@ -140,7 +147,54 @@ struct RunsTile {
     return {};
   }
 
-  static Cost cost(Move const&) { return {}; }
+  static Cost cost(Move const& move) {
+    RunsTile const kernel = make(move, nullptr);
+    Cost sum;
+    // Chunks are whole sectors on both sides: those of a matrix begin alike, and only the last may be shorter.
+    over_phases(kernel.batch, kernel.batch_flat * E, kernel.batch_runs * E, [&](int64_t l, int64_t times) {
+      int64_t const last = kernel.chunks.divisor - 1;
+      if (last) add(sum, kernel.block_cost(l, 0), times * last);
+      add(sum, kernel.block_cost(l, last), times);
+    });
+    return sum;
+  }
+  Cost block_cost(int64_t l, int64_t number) const {
+    int64_t const i0 = number * chunk;
+    int const n = int(std::min<int64_t>(length - i0, chunk));
+    T const* const base = flat + l * batch_flat + i0 * R;
+    T const* const run0 = runs + l * batch_runs + i0;
+    if (R % 2) return piece_cost(FlatPiece<T, Vector16, false>(base, unsigned(n * R)), run0, n);
+    return piece_cost(Piece(base, unsigned(n * R)), run0, n);
+  }
+  template <class P>
+  Cost piece_cost(P const& piece, T const* run0, int n) const {
+    using banks::Access;
+    Cost c;
+    FlatTraffic const one_piece = flat_traffic(piece, kRunsAreOutput ? Access::store : Access::load);
+    (kRunsAreOutput ? c.global_load : c.global_store) = one_piece.global;
+    (kRunsAreOutput ? c.shared_store : c.shared_load) = one_piece.shared;
+    Traffic& global = kRunsAreOutput ? c.global_store : c.global_load;
+    Traffic& shared = kRunsAreOutput ? c.shared_load : c.shared_store;
+    for (int r = 0; r < R; ++r) {
+      Piece const run(run0 + r * ld, unsigned(n));
+      for (int w0 = 0; w0 * k < n + k - 1; w0 += 32) {
+        bool const words = run.whole(w0) && run.whole(w0 + 31);
+        auto const address = reinterpret_cast<std::uint64_t>(run.global(w0));
+        if (words) global += sectors(sizeof(W), [&](unsigned t) { return LaneAddress(address + t * sizeof(W)); });
+        for (int x = 0; x < k; ++x) {
+          auto const element = [&](unsigned t) { return (w0 + int(t)) * k + x - int(run.shift / E); };  // of the run
+          auto const on = [&](unsigned t) { return element(t) >= 0 && element(t) < n; };
+          if (!words)
+            global += sectors(
+                E, [&](unsigned t) { return on(t) ? LaneAddress(address + (t * k + unsigned(x)) * E) : std::nullopt; });
+          shared += wavefronts(E, kRunsAreOutput ? Access::load : Access::store, [&](unsigned t) {
+            return on(t) ? LaneAddress(P::place(piece.at(unsigned(element(t) * R + r)))) : std::nullopt;
+          });
+        }
+      }
+    }
+    return c;
+  }
 };
 
 }  // namespace inlay::kernels

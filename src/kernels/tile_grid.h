@@ -47,7 +47,7 @@ struct TileGrid {
   int64_t M, N, ld_in, ld_out, batch_in, batch_out;
   int tiles_m, tiles_n, batch;
   cutlass::FastDivmod by_fast, by_slow;  // tiles along the mode that runs fastest, and the other
-  int streams = 1;  // 2: consecutive bands of tiles lie half the matrix apart (of an even number of bands)
+  int apart = 0;  // so many bands of tiles lie between consecutive ones, in groups of twice as many (0: none)
 
   static constexpr int BLK_M = size<0>(Tile{}), BLK_N = size<1>(Tile{});
   static constexpr bool transposes = writes == Writes::transpose;
@@ -94,7 +94,8 @@ struct TileGrid {
     int f, band, rest, l;
     by_fast(rest, f, int(block));
     by_slow(l, band, rest);
-    return {f, streams == 1 ? band : band % 2 * (by_slow.divisor / 2) + band / 2, l};
+    int const in_group = apart ? band % (2 * apart) : 0;
+    return {f, apart ? band - in_group + in_group % 2 * apart + in_group / 2 : band, l};
   }
   CUTE_HOST_DEVICE Here at(int tile_m, int tile_n, int l) const {
     int64_t const m = int64_t(tile_m) * BLK_M, n = int64_t(tile_n) * BLK_N;

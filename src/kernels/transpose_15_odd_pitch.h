@@ -19,15 +19,15 @@ struct Step<uint32_t> {
 };
 template <>
 struct Step<uint16_t> {
-  using Tile = Shape<_128, _64>;  // (BLK_M,BLK_N)
+  using Tile = Shape<_128, _128>;  // (BLK_M,BLK_N)
   using Load = LoadEvictLast<Vector16>;
-  static constexpr int threads = 288, min_blocks = 3, blocks_per_sm = 0;
+  static constexpr int threads = 384, min_blocks = 2, blocks_per_sm = 0;
 };
 template <>
 struct Step<uint8_t> {
-  using Tile = Shape<_128, _128>;  // (BLK_M,BLK_N)
+  using Tile = Shape<_128, _256>;  // (BLK_M,BLK_N)
   using Load = LoadEvictLast<Vector16>;
-  static constexpr int threads = 320, min_blocks = 3, blocks_per_sm = 0;
+  static constexpr int threads = 320, min_blocks = 2, blocks_per_sm = 0;
 };
 
 template <class T>

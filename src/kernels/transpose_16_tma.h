@@ -15,7 +15,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
   using Grid = TileGrid<T, Tile<T>, Writes::transpose>;
   CUtensorMap mapA, mapB;
 
-  static constexpr int threads = 256, blocks_per_sm = sizeof(T) <= 2 ? 2 : sizeof(T) == 4 ? 4 : 6;
+  static constexpr int threads = 256, blocks_per_sm = sizeof(T) <= 2 ? 2 : sizeof(T) == 4 ? 4 : sizeof(T) == 8 ? 6 : 12;
   static constexpr int E = sizeof(T), V = 16 / E, BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, BOX = 128 / E;
   // Rows of 8 chunks of 16 bytes, as TMA swizzles them; one box after the other.
   using Swz = Swizzle<3, 0, 3>;
@@ -45,9 +45,8 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     if (first) {
       full.init(1);
       block.fence_barrier_init();
-      bool const both = here.cols > BOX;
-      full.arrive_and_expect_tx(both ? sizeof(smem.A) : sizeof(smem.A) / 2);
-      for (int box = 0; box < (both ? 2 : 1); ++box)
+      full.arrive_and_expect_tx(sizeof(smem.A));  // boxes are always whole in shared memory, even outside the matrix
+      for (int box = 0; box < 2; ++box)
         block.tma_load(mapA, full, smem.A + box * BLK_M * 8, (int(here.n) + box * BOX) * kTmaParts<T>, int(here.m),
                        here.l, L2::evict_last);
     }
@@ -70,7 +69,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     block.fence_async();  // plain stores, then TMA reads them
     block.sync();
     if (first) {
-      for (int half = 0; half < (here.rows > BOX ? 2 : 1); ++half)  // clipped at the edge
+      for (int half = 0; half < 2; ++half)  // clipped at the edge
         block.tma_store(mapB, smem.A + half * BLK_N * 8, (int(here.m) + half * BOX) * kTmaParts<T>, int(here.n),
                         here.l);
       block.tma_store_commit();
@@ -90,9 +89,8 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
   static Cost cost(Move const& move) {
     Matrices const x = *Grid::matrices(move);
     Cost c;
-    c.tma_load = boxes(input_walk(x, E, BLK_M, BOX));
-    c.tma_store = boxes(output_walk(x, E, BOX, BLK_N, true));
-    int64_t const requests = Grid::make(x).blocks() * (threads / 32) * V;
+    int64_t const blocks = Grid::make(x).blocks(), requests = blocks * (threads / 32) * V;
+    c.tma_load = c.tma_store = {blocks * 2, x.M * x.N * x.L * E};
     c.shared_load = c.shared_store = {requests, requests * 4};
     return c;
   }

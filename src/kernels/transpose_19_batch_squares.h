@@ -97,7 +97,44 @@ struct Kernel {
     return rejects_gaps(*x);
   }
 
-  static Cost cost(Move const&) { return {}; }
+  static Cost cost(Move const& move) {
+    Kernel const kernel = make(move, nullptr);
+    int64_t const full = kernel.batch / kernel.group, bytes = int64_t(kernel.group) * kernel.size * 16;
+    Cost sum;
+    over_phases(full, bytes, bytes, [&](int64_t i, int64_t times) { add(sum, kernel.block_cost(i), times); });
+    if (kernel.batch % kernel.group) add(sum, kernel.block_cost(full), 1);
+    return sum;
+  }
+  Cost block_cost(int64_t block) const {
+    using banks::Access;
+    int64_t const l = block * group;
+    int const n = int(std::min<int64_t>(batch - l, group)) * size;
+    auto const from = reinterpret_cast<std::uint64_t>(in + l * size),
+               to = reinterpret_cast<std::uint64_t>(out + l * size);
+    auto const on = [&](int v, std::uint64_t address) { return v < n ? LaneAddress(address) : std::nullopt; };
+    Cost c;
+    for (int t0 = 0; t0 < VECTORS / V; t0 += 32)
+      for (int i = 0; i < V; ++i) {
+        auto const vector = [&](unsigned t, bool turned) {  // of the input, or of the output
+          int g, rest, a, b;
+          squares(g, rest, t0 + int(t));
+          wide(b, a, rest);
+          return g * size + (turned ? (V * a + i) * chunks + b : (V * b + i) * wide.divisor + a);
+        };
+        c.global_load += sectors(16, [&](unsigned t) { return on(vector(t, false), from + vector(t, false) * 16); });
+        c.shared_store += wavefronts(16, Access::store, [&](unsigned t) {
+          return on(vector(t, true), std::uint64_t(Place::apply(vector(t, true))) * 16);
+        });
+      }
+    for (int v0 = 0; v0 < VECTORS; v0 += 32) {
+      c.shared_load += wavefronts(16, Access::load, [&](unsigned t) {
+        int const v = v0 + int(t);
+        return on(v, std::uint64_t(Place::apply(v)) * 16);
+      });
+      c.global_store += sectors(16, [&](unsigned t) { return on(v0 + int(t), to + (v0 + t) * 16); });
+    }
+    return c;
+  }
 };
 
 inline constexpr Info<Move> info = {

@@ -81,7 +81,33 @@ struct Batch {
     return rejects_gaps(*x);
   }
 
-  static Cost cost(Move const&) { return {}; }
+  static Cost cost(Move const& move) {
+    Batch const kernel = make(move, nullptr);
+    int64_t const full = kernel.batch / kernel.group, bytes = int64_t(kernel.group) * kernel.size.divisor * E;
+    Cost sum;
+    over_phases(full, bytes, bytes, [&](int64_t i, int64_t times) { add(sum, kernel.block_cost(i), times); });
+    if (kernel.batch % kernel.group) add(sum, kernel.block_cost(full), 1);
+    return sum;
+  }
+  Cost block_cost(int64_t block) const {
+    using banks::Access;
+    int64_t const l = block * group;
+    int const n = int(std::min<int64_t>(batch - l, group)) * size.divisor;
+    Piece const from(in + l * size.divisor, unsigned(n)), to(out + l * size.divisor, unsigned(n));
+    FlatTraffic const load = flat_traffic(from, Access::store), store = flat_traffic(to, Access::load);
+    Cost c;
+    c.global_load = load.global, c.shared_store = load.shared, c.global_store = store.global;
+    auto const element = [&](int i) {
+      return i >= 0 && i < n ? LaneAddress(Piece::place(from.at(source(i)))) : std::nullopt;
+    };
+    for (unsigned w0 = 0; w0 < to.words(); w0 += 32)
+      for (int x = 0; x < k; ++x) {
+        int const first = int(w0 * k) + x - int(to.shift / E);  // lane 0's
+        c.shared_load += wavefronts(E, Access::load, [&](unsigned t) { return element(first + int(t) * k); });
+      }
+    c.shared_load += wavefronts(E, Access::load, [&](unsigned t) { return element(to.end_element(t)); });
+    return c;
+  }
 };
 template <class T>
 using Kernel = Batch<Carrier<T>>;

@@ -16,9 +16,6 @@ std::int64_t over_chunks(std::int64_t extent, std::int64_t tile, std::int64_t ch
 std::int64_t chunks(std::int64_t extent, std::int64_t tile, std::int64_t chunk) {
   return over_chunks(extent, tile, chunk, [](std::int64_t) { return 1; });
 }
-std::int64_t sectors_of(std::uint64_t address, std::int64_t bytes) {
-  return std::int64_t((address % 32 + std::uint64_t(bytes) + 31) / 32);
-}
 
 // Calls f(first address mod 32, how many rows have it). Addresses repeat modulo 32 after at most 32 rows.
 template <class F>
@@ -53,6 +50,16 @@ std::int64_t shared_between_rows(Walk const& w) {
 }
 
 }  // namespace
+
+void add(Cost& sum, Cost const& block, std::int64_t times) {
+  for (auto const part : {&Cost::global_load, &Cost::global_store, &Cost::shared_store, &Cost::shared_load,
+                          &Cost::async_copy, &Cost::tma_load, &Cost::tma_store})
+    sum.*part += {(block.*part).requests * times, (block.*part).transactions * times};
+}
+
+std::int64_t sectors_of(std::uint64_t address, std::int64_t bytes) {
+  return std::int64_t((address % 32 + std::uint64_t(bytes) + 31) / 32);
+}
 
 Traffic row_sectors(Walk const& w) {
   Traffic t{row_requests(w), 0};

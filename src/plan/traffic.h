@@ -1,6 +1,12 @@
 // Closed forms of what a tile kernel asks of memory. A walk is one access of the kernel: lanes of a warp lie along rows
 // (contiguous in memory) or down columns (a pitch apart). Requests whose lanes are all off are not issued.
 #pragma once
+#include <inlay/banks.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+
 #include "plan/variant.h"
 #include "problem/move.h"
 
@@ -39,5 +45,83 @@ Traffic boxes(Walk const& walk);
 // The two global operands of a transpose or copy as walks.
 Walk input_walk(Matrices const& x, int elem_bytes, int tile_m, int tile_n);
 Walk output_walk(Matrices const& x, int elem_bytes, int tile_m, int tile_n, bool transpose);
+
+// ---- Where edges follow no such pattern, the requests of a few blocks are walked one by one and counted for all that
+// are like them.
+
+inline Traffic& operator+=(Traffic& sum, Traffic const& t) {
+  sum.requests += t.requests, sum.transactions += t.transactions;
+  return sum;
+}
+// `times` blocks of this cost.
+void add(Cost& sum, Cost const& block, std::int64_t times);
+
+// Sectors from the first byte to the last.
+std::int64_t sectors_of(std::uint64_t address, std::int64_t bytes);
+
+// Calls f(i, times) for i = 0, 1, ... of `count` things that lie these bytes apart in the input and in the output: how
+// many lie as number i does, modulo a sector.
+template <class F>
+void over_phases(std::int64_t count, std::int64_t in_bytes, std::int64_t out_bytes, F f) {
+  std::int64_t const period = 32 / std::gcd(std::gcd(in_bytes, out_bytes), std::int64_t(32));
+  for (std::int64_t i = 0; i < std::min(count, period); ++i) f(i, (count - i + period - 1) / period);
+}
+// Calls f(i, times) for tiles along a mode: the first and the last two, and one for all between.
+template <class F>
+void over_tiles(std::int64_t tiles, F f) {
+  for (std::int64_t i = 0; i < tiles; i = i == 1 ? std::max<std::int64_t>(tiles - 2, 2) : i + 1)
+    f(i, i == 1 ? std::max<std::int64_t>(tiles - 3, 1) : 1);
+}
+
+// One request of a warp, `bytes` a lane; address(lane) is empty where the lane is off. Nothing if all are.
+using LaneAddress = std::optional<std::uint64_t>;
+template <class F>
+banks::Request request_of(unsigned bytes, F address) {
+  banks::Request r;
+  r.bytes = bytes;
+  for (unsigned lane = 0; lane < 32; ++lane)
+    if (LaneAddress const a = address(lane)) r.address[lane] = *a, r.active |= 1u << lane;
+  return r;
+}
+template <class F>
+Traffic sectors(unsigned bytes, F address) {
+  auto const r = request_of(bytes, address);
+  return r.active ? Traffic{1, banks::sectors(r)} : Traffic{};
+}
+template <class F>
+Traffic wavefronts(unsigned bytes, banks::Access access, F address) {
+  auto const r = request_of(bytes, address);
+  return r.active ? Traffic{1, banks::wavefronts(r, access)} : Traffic{};
+}
+
+// A contiguous piece (kernels/flat_tile.h) on its way between global memory and its image in shared memory: words, and
+// the elements at its ends. Both sides are asked in the same order.
+struct FlatTraffic {
+  Traffic global, shared;
+};
+template <class Piece>
+FlatTraffic flat_traffic(Piece const& piece, banks::Access shared) {
+  constexpr unsigned W = sizeof(typename Piece::W);
+  FlatTraffic t;
+  for (unsigned w0 = 0; w0 < piece.words(); w0 += 32) {
+    auto const on = [&](unsigned lane, std::uint64_t address) {
+      return piece.whole(w0 + lane) ? LaneAddress(address) : std::nullopt;
+    };
+    auto const global = reinterpret_cast<std::uint64_t>(piece.global(w0));
+    t.global += sectors(W, [&](unsigned lane) { return on(lane, global + lane * W); });
+    t.shared += wavefronts(W, shared, [&](unsigned lane) { return on(lane, Piece::place((w0 + lane) * W)); });
+  }
+  auto const end = [&](unsigned lane, auto address) {
+    int const i = piece.end_element(lane);
+    return i >= 0 ? LaneAddress(address(unsigned(i))) : std::nullopt;
+  };
+  auto const base = reinterpret_cast<std::uint64_t>(piece.base);
+  t.global +=
+      sectors(Piece::E, [&](unsigned lane) { return end(lane, [&](unsigned i) { return base + i * Piece::E; }); });
+  t.shared += wavefronts(Piece::E, shared, [&](unsigned lane) {
+    return end(lane, [&](unsigned i) { return Piece::place(piece.at(i)); });
+  });
+  return t;
+}
 
 }  // namespace inlay
