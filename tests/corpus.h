@@ -12,19 +12,27 @@ namespace inlay::test {
 
 inline constexpr int kElementSizes[] = {1, 2, 4, 8, 16};
 
-// A batch of L matrices M x N. Gaps are extra elements of a row's pitch, bases are in elements from an aligned address.
+// A batch of L matrices M x N. Gaps are extra elements of a row's pitch, bases are in elements from an aligned address;
+// gap_batch is what lies between two matrices of a batch, on both sides.
 struct Case {
   std::int64_t M, N, L = 1;
   std::int64_t gap_in = 0, gap_out = 0, base_in = 0, base_out = 0;
+  std::int64_t gap_batch = 16;
 
   std::string name() const {
     auto s = [](std::int64_t n) { return std::to_string(n); };
     return s(M) + "x" + s(N) + "x" + s(L) + " gaps " + s(gap_in) + "," + s(gap_out) + " bases " + s(base_in) + "," +
-           s(base_out);
+           s(base_out) + (L > 1 ? " between matrices " + s(gap_batch) : "");
   }
 };
+// Matrices one behind the other.
+inline Case packed(std::int64_t M, std::int64_t N, std::int64_t L, std::int64_t base_in = 0,
+                   std::int64_t base_out = 0) {
+  return {M, N, L, 0, 0, base_in, base_out, 0};
+}
 
-// Empty, single, prime, tile minus and plus one, ragged both ways, whole vectors, pitched, misaligned, batched.
+// Empty, single, prime, tile minus and plus one, ragged both ways, whole vectors, pitched, misaligned, batched; then
+// what each of the later kernels is for.
 inline std::vector<Case> corpus() {
   return {
       {0, 0},
@@ -68,10 +76,38 @@ inline std::vector<Case> corpus() {
       {32, 48, 5, 16, 16},
       {17, 23, 4, 1, 2, 1, 3},
       {64, 64, 2},
+      // whole vectors both ways, with pitches that are, ragged at the tiles' edges
+      {144, 272, 1, 16, 32},
+      // odd pitches, tall and wide enough for a tile of which no side is the matrix's
+      {130, 131},
+      {130, 131, 1, 1, 1, 3, 5},
+      {257, 273},
+      {260, 290, 1, 3, 1, 1, 5},
+      // few columns, few rows; pitched and misaligned where they are not in one piece
+      {3000, 3},
+      {517, 5},
+      {517, 5, 1, 0, 3, 1, 3},
+      {130, 64},
+      {2050, 33},
+      {3, 3000},
+      {5, 517},
+      {5, 517, 1, 3, 0, 3, 1},
+      {64, 130},
+      {33, 600, 2, 1, 0, 0, 3},
+      // small matrices, one behind the other
+      packed(4, 4, 300),
+      packed(3, 5, 200),
+      packed(3, 5, 200, 3, 1),
+      packed(16, 16, 70),
+      packed(31, 33, 9),
+      packed(64, 64, 3),
+      packed(8, 24, 50),
+      packed(12, 20, 37),
+      packed(16, 48, 20),
   };
 }
 
-// The buffers of a case: sizes in elements, and the views. Matrices of a batch follow each other with a gap of a row.
+// The buffers of a case: sizes in elements, and the views.
 struct Views {
   std::int64_t in_elements, out_elements;
   std::int64_t ld_in, ld_out, batch_in, batch_out;
@@ -82,8 +118,8 @@ inline Views views_of(Case const& c, bool transpose) {
   v.transpose = transpose;
   v.ld_in = c.N + c.gap_in;
   v.ld_out = (transpose ? c.M : c.N) + c.gap_out;
-  v.batch_in = c.L > 1 ? c.M * v.ld_in + 16 : 0;
-  v.batch_out = c.L > 1 ? (transpose ? c.N : c.M) * v.ld_out + 16 : 0;
+  v.batch_in = c.L > 1 ? c.M * v.ld_in + c.gap_batch : 0;
+  v.batch_out = c.L > 1 ? (transpose ? c.N : c.M) * v.ld_out + c.gap_batch : 0;
   v.in_elements = c.base_in + (c.L - 1) * v.batch_in + c.M * v.ld_in;
   v.out_elements = c.base_out + (c.L - 1) * v.batch_out + (transpose ? c.N : c.M) * v.ld_out;
   return v;

@@ -11,7 +11,7 @@ ALLOWED = {  # room -> what may stand in an include line
     "src/problem": rf"{STD}|inlay/.*|problem/.*",
     "src/plan": rf"{STD}|{CUDA}|inlay/.*|problem/.*|plan/.*|fmt/.*|variants\.h",
     "src/block": rf"{STD}|{CUDA}|inlay/error\.h|problem/move\.h|plan/device\.h|block/.*|cute/.*|cutlass/.*",
-    "src/kernels": r"problem/.*|plan/.*|block/block\.h|cute/.*|kernels/[a-z]+_tile\.h|kernels/tile_grid\.h",
+    "src/kernels": r"problem/.*|plan/.*|block/(block|[a-z]+_ops)\.h|cute/.*|kernels/[a-z]+_tile\.h|kernels/tile_grid\.h",
     "src/replay": rf"{STD}|csignal|sys/.*|unistd\.h|{CUDA}|inlay/banks\.h|plan/variant\.h|block/(block|tensor_map)\.h|replay/.*|cute/.*|boost/.*",
     "src": rf"{STD}|inlay/.*|problem/.*|plan/.*",
 }

@@ -11,11 +11,15 @@ import sys
 from collections import defaultdict
 
 folder, recorded, ptxas, arch = sys.argv[1:]
-# Of a mangled element type; others are uint128_t or a substitution for it, or a kernel that takes every element as 16 bytes.
-BYTES = {"h": 1, "t": 2, "j": 4, "m": 8}
-ENTRY = re.compile(r"\.entry (\S*?\d((?:copy|transpose)_\d\d_[a-z_]+?)(?:\d+)?(?:(?:4Step|6Kernel)I(N7cutlass9uint128_tE|S\d*_|[htjmo])E|4StepE)\S*?)\(")
+# A symbol names its variant, and its first template argument is the element: for most a scalar or uint128_t, for kernels
+# that carry every element, or elements of 16 bytes, as one scalar, unsigned __int128 (o).
+NAME = re.compile(r"\d((?:copy|transpose)_\d\d_[a-z_]+)\d")
+ELEMENT = re.compile(r"entryI\S*?\d[A-Za-z]+I([htjmo]|N7cutlass9uint128_tE)")
+BYTES = {"h": 1, "t": 2, "j": 4, "m": 8, "o": 16, "N7cutlass9uint128_tE": 16}
+ONE_FOR_ALL = "copy_03_tiled", "copy_03_vector", "copy_05_evict_last"  # one kernel of 16 bytes for every element size
+REJECTED = {("transpose_10_cp_async", 1), ("transpose_10_cp_async", 2)}  # compiled, and never replayed: rejects all there
 ACCESS = re.compile(
-    r"^\s*(?:@%p\d+\s+)?(ld|st)\.(?!param)(?:(?:relaxed|volatile|weak)\.)?(global|shared(?:::cta)?|local|const)?(?:\.nc)?\.?(?:(v\d)\.)?[bsuf](\d+)\b", re.M)
+    r"^\s*(?:@%p\d+\s+)?(ld|st)\.(?!param)(?:(?:relaxed|volatile|weak)\.)?(global|shared(?:::cta)?|local|const)?(?:\.nc)?(?:\.L2::cache_hint)?\.?(?:(v\d)\.)?[bsuf](\d+)\b", re.M)
 CP_ASYNC = re.compile(r"cp\.async\.c[ag]\.shared\.global\S* \[[^\]]*\], \[[^\]]*\], (\d+)")
 BULK = re.compile(r"cp\.async\.bulk\.tensor\.\dd\.(shared|global)")
 
@@ -33,25 +37,28 @@ def accesses(body):
 replay = defaultdict(set)
 for line in pathlib.Path(recorded).read_text().splitlines():
     name, element, space, direction, size = line.split()
-    element = 16 if name.startswith("copy_03") else int(element)  # one kernel for all
+    element = 16 if name in ONE_FOR_ALL else int(element)
     replay[name, element].add((space, direction, int(size)))
 
 bad, seen = [], set()
 for file in sorted(pathlib.Path(folder).glob("*.ptx")):
     text = file.read_text()
-    entries = list(ENTRY.finditer(text))
-    if text.count(".entry ") != len(entries):
-        bad.append(f"{file.name}: {text.count('.entry ')} entries, {len(entries)} with a variant's name")
-    for this, following in zip(entries, entries[1:] + [None]):
-        key = this[2], BYTES.get(this[3], 16)
+    entries = text.split(".entry ")[1:]
+    for entry in entries:
+        symbol, body = entry.split("(", 1)
+        name, element = NAME.search(symbol), ELEMENT.search(symbol)
+        if not name or not element:
+            bad.append(f"{file.name}: {symbol} does not name its {'element' if name else 'variant'}")
+            continue
+        key = name[1], BYTES[element[1]]
         seen.add(key)
         if key not in replay:
-            if not key[0].startswith("transpose_10"):  # compiled below 4 bytes, and rejected
+            if key not in REJECTED:
                 bad.append(f"{key}: compiled, never replayed")
             continue
         if "_tma" in key[0] and int(re.search(r"\d+", arch)[0]) < 90:
             continue  # compiled into a trap there, and rejected
-        found = set(accesses(text[this.end() : following.start() if following else None]))
+        found = set(accesses(body))
         if found != replay[key]:
             bad.append(f"{key}: only in PTX {sorted(found - replay[key])}, only in the replay {sorted(replay[key] - found)}")
     said = subprocess.run([ptxas, f"-arch={arch}", "-v", file, "-o", "/dev/null"], capture_output=True, text=True, check=True).stderr

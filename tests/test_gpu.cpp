@@ -1,60 +1,13 @@
 // The corpus on the device: guard bands around and inside the buffers, poisoned output, everything compared bitwise.
-#include <gtest/gtest.h>
-#include <inlay/copy.h>
+#include <atomic>
+#include <thread>
 
-#include <cstring>
-#include <functional>
-#include <memory>
-
-#include "corpus.h"
+#include "gpu.h"
 #include "plan/device.h"
 #include "replay/registry.h"
 
 namespace inlay::test {
 namespace {
-
-bool gpu_present() {
-  int n = 0;
-  return cudaGetDeviceCount(&n) == cudaSuccess && n > 0;
-}
-#define NEEDS_GPU() \
-  if (!gpu_present()) GTEST_SKIP() << "no GPU"
-
-struct DeviceFree {
-  void operator()(char* p) const { cudaFree(p); }
-};
-using DeviceBuffer = std::unique_ptr<char, DeviceFree>;
-DeviceBuffer device_buffer(std::vector<char> const& content) {
-  void* p = nullptr;
-  check(cudaMalloc(&p, content.size()));
-  check(cudaMemcpy(p, content.data(), content.size(), cudaMemcpyHostToDevice));
-  return DeviceBuffer(static_cast<char*>(p));
-}
-
-constexpr std::size_t kGuard = 512;
-
-// Runs `launch(src view, dst view, move)` on one case; returns the number of wrong bytes, guards included.
-std::size_t wrong_bytes(Case const& c, Views const& v, int e,
-                        std::function<void(Tensor const&, Tensor const&, Move const&)> const& launch) {
-  std::vector<char> in(std::size_t(v.in_elements * e) + 2 * kGuard),
-      expected(std::size_t(v.out_elements * e) + 2 * kGuard, char(0xA5));
-  std::uint64_t x = 88172645463325252u;
-  for (char& b : in) x ^= x << 13, x ^= x >> 7, x ^= x << 17, b = char(x >> 32);
-  DeviceBuffer const d_in = device_buffer(in), d_out = device_buffer(expected);
-  for (std::int64_t l = 0; l < c.L; ++l)
-    for (std::int64_t m = 0; m < c.M; ++m)
-      for (std::int64_t n = 0; n < c.N; ++n)
-        std::memcpy(&expected[kGuard + std::size_t(out_offset(c, v, l, m, n) * e)],
-                    &in[kGuard + std::size_t(in_offset(c, v, l, m, n) * e)], std::size_t(e));
-  launch(in_view(c, v, d_in.get() + kGuard, e), out_view(c, v, d_out.get() + kGuard, e),
-         move_of(c, v, d_in.get() + kGuard, d_out.get() + kGuard, e));
-  check(cudaDeviceSynchronize());
-  std::vector<char> got(expected.size());
-  check(cudaMemcpy(got.data(), d_out.get(), got.size(), cudaMemcpyDeviceToHost));
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < got.size(); ++i) wrong += got[i] != expected[i];
-  return wrong;
-}
 
 class GpuVariants : public testing::TestWithParam<int> {};
 
@@ -64,29 +17,149 @@ TEST_P(GpuVariants, MovesTheCorpus) {
   for (int e : kElementSizes)
     for (Case const& c : corpus()) {
       SCOPED_TRACE(std::to_string(e) + " bytes, " + c.name());
-      Views const v = views_of(c, is_transpose(entry.info().name));
-      bool rejected = false;
-      std::size_t const wrong = wrong_bytes(c, v, e, [&](Tensor const&, Tensor const&, Move const& move) {
-        rejected = bool(entry.info().rejects(move, current_device()));
-        EXPECT_EQ(rejected, bool(entry.info().rejects(move, Device{})));  // the H200 of the CPU's tests
-        if (!rejected) entry.variant.run(move, current_device(), nullptr, nullptr);
-      });
-      EXPECT_TRUE(rejected || wrong == 0) << wrong << " bytes are wrong";
+      OnDevice const here(c, is_transpose(entry.info().name), e);
+      Move const move = here.move();
+      bool const rejected = bool(entry.info().rejects(move, current_device()));
+      EXPECT_EQ(rejected, bool(entry.info().rejects(move, Device{})));  // the H200 of the CPU's tests
+      if (rejected) continue;
+      entry.variant.run(move, current_device(), nullptr, nullptr);
+      check(cudaDeviceSynchronize());
+      EXPECT_EQ(here.wrong_bytes(), 0u);
     }
 }
 INSTANTIATE_TEST_SUITE_P(Ladder, GpuVariants, testing::Range(0, int(move_variants().size())), [](auto const& info) {
   return std::string(move_variants()[std::size_t(info.param)].info().name);
 });
 
+std::size_t wrong_bytes_of_transpose(Case const& c, int e, cudaStream_t stream = nullptr) {
+  OnDevice const here(c, true, e);
+  transpose(here.dst(), here.src(), stream);
+  check(cudaStreamSynchronize(stream));
+  return here.wrong_bytes();
+}
 TEST(Gpu, TransposeMovesTheCorpus) {
   NEEDS_GPU();
   for (int e : kElementSizes)
-    for (Case const& c : corpus()) {
-      SCOPED_TRACE(std::to_string(e) + " bytes, " + c.name());
-      Views const v = views_of(c, true);
-      EXPECT_EQ(wrong_bytes(c, v, e, [](Tensor const& src, Tensor const& dst, Move const&) { transpose(dst, src); }),
-                0u);
-    }
+    for (Case const& c : corpus()) EXPECT_EQ(wrong_bytes_of_transpose(c, e), 0u) << e << " bytes, " << c.name();
+}
+// Every pair of residues of pitch and base modulo 16 bytes, on both sides: the output's pair is the input's under a map
+// that is one to one for any number of residues.
+TEST(Gpu, TransposeTakesAnyPitchAndBase) {
+  NEEDS_GPU();
+  for (int e : kElementSizes)
+    for (int residues = 16 / e, a = 0; a < residues; ++a)
+      for (int b = 0; b < residues; ++b) {
+        Case const c{150, 170, 1, a, (a + b) % residues, b, (a + 2 * b) % residues};
+        EXPECT_EQ(wrong_bytes_of_transpose(c, e), 0u) << e << " bytes, " << c.name();
+      }
+}
+TEST(Gpu, EightThreadsAtOnce) {
+  NEEDS_GPU();
+  std::atomic<std::size_t> wrong = 0, finished = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      Stream const stream;
+      for (int i = 0; i < 20; ++i)
+        for (Case const& c :
+             {Case{128 + 16 * t, 256}, Case{201 + t, 303 - i}, Case{1000 + t, 3}, packed(4, 4, 100 + t)})
+          wrong += wrong_bytes_of_transpose(c, kElementSizes[(t + i) % 5], stream.id);
+      ++finished;
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(finished, 8u);
+  EXPECT_EQ(wrong, 0u);
+}
+
+// ---- more elements than 32 bits count, and extremes. An element's content is a function of its index, so that neither
+// side is ever on the host as a whole.
+template <class T>
+T content(std::uint64_t index) {
+  std::uint64_t const x = (index + 1) * 0x9E3779B97F4A7C15u;
+  if constexpr (sizeof(T) == 16)
+    return T(x) << 64 | index;
+  else
+    return T(x >> (64 - 8 * sizeof(T)));
+}
+// Calls f(first, last) on equal shares of [0, n), each in a thread of its own.
+template <class F>
+void in_parallel(std::int64_t n, F f) {
+  constexpr int kThreads = 8;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) threads.emplace_back([=, &f] { f(n * t / kThreads, n * (t + 1) / kThreads); });
+  for (auto& t : threads) t.join();
+}
+constexpr std::size_t kGuard = OnDevice::kGuard;
+constexpr std::int64_t kSlab = 64 << 20;  // elements that are on the host at a time
+
+// Transposes L matrices M x N that lie in one piece; how many elements, or bytes of the guards, are wrong.
+template <class T>
+std::int64_t wrong_of_large(std::int64_t M, std::int64_t N, std::int64_t L = 1) {
+  std::int64_t const elements = M * N * L;
+  std::size_t const bytes = std::size_t(elements) * sizeof(T) + 2 * kGuard;
+  DeviceBuffer const in = device_buffer(bytes), out = device_buffer(bytes);
+  check(cudaMemset(out.get(), 0xA5, bytes));
+  std::vector<T> slab(std::size_t(std::min(kSlab, elements)));
+  for (std::int64_t first = 0; first < elements; first += kSlab) {
+    std::int64_t const n = std::min(kSlab, elements - first);
+    in_parallel(n, [&](std::int64_t i, std::int64_t last) {
+      for (; i < last; ++i) slab[std::size_t(i)] = content<T>(std::uint64_t(first + i));
+    });
+    check(cudaMemcpy(in.get() + kGuard + std::size_t(first) * sizeof(T), slab.data(), std::size_t(n) * sizeof(T),
+                     cudaMemcpyHostToDevice));
+  }
+  transpose(view(out.get() + kGuard, sizeof(T), {L, N, M}, {M * N, M, 1}),
+            view(in.get() + kGuard, sizeof(T), {L, M, N}, {M * N, N, 1}));
+  std::atomic<std::int64_t> wrong = 0;
+  for (std::int64_t first = 0; first < elements; first += kSlab) {
+    std::int64_t const n = std::min(kSlab, elements - first);
+    check(cudaMemcpy(slab.data(), out.get() + kGuard + std::size_t(first) * sizeof(T), std::size_t(n) * sizeof(T),
+                     cudaMemcpyDeviceToHost));
+    in_parallel(n, [&](std::int64_t i, std::int64_t last) {
+      std::int64_t const l = (first + i) / (M * N), rest = (first + i) % (M * N);
+      std::int64_t row = l * N + rest / M, m = rest % M, bad = 0;  // rows of all the outputs
+      for (; i < last; ++row, m = 0)
+        for (std::int64_t const matrix = row / N * M * N, column = row % N; m < M && i < last; ++i, ++m)
+          bad += slab[std::size_t(i)] != content<T>(std::uint64_t(matrix + m * N + column));
+      wrong += bad;
+    });
+  }
+  for (char const* guard : {out.get(), out.get() + bytes - kGuard}) {
+    std::vector<unsigned char> got(kGuard);
+    check(cudaMemcpy(got.data(), guard, kGuard, cudaMemcpyDeviceToHost));
+    for (unsigned char b : got) wrong += b != 0xA5;
+  }
+  return wrong;
+}
+#define NEEDS_GPU_MEMORY(bytes)                                                                                   \
+  NEEDS_GPU();                                                                                                    \
+  if (std::size_t free = 0, total = 0; cudaMemGetInfo(&free, &total) != cudaSuccess || free < std::size_t(bytes)) \
+  GTEST_SKIP() << "too little memory"
+
+TEST(GpuLarge, MoreThan31BitsOfElements) {
+  NEEDS_GPU_MEMORY(20e9);
+  EXPECT_EQ(wrong_of_large<std::uint8_t>(32768, 65552), 0);
+  EXPECT_EQ(wrong_of_large<std::uint16_t>(46351, 46349), 0);
+  EXPECT_EQ(wrong_of_large<std::uint32_t>(46352, 46352), 0);
+}
+TEST(GpuLarge, MoreThan32BitsOfElements) {
+  NEEDS_GPU_MEMORY(10e9);
+  EXPECT_EQ(wrong_of_large<std::uint8_t>(65537, 65543), 0);
+  EXPECT_EQ(wrong_of_large<std::uint8_t>(65536, 65552), 0);
+}
+TEST(GpuLarge, RowsAndColumns) {
+  NEEDS_GPU_MEMORY(10e9);
+  EXPECT_EQ(wrong_of_large<std::uint8_t>(1, 100000000), 0);
+  EXPECT_EQ(wrong_of_large<std::uint8_t>(100000000, 1), 0);
+  EXPECT_EQ(wrong_of_large<std::uint8_t>(1, (std::int64_t(1) << 32) + 5), 0);
+  EXPECT_EQ(wrong_of_large<unsigned __int128>(10000003, 1), 0);
+  EXPECT_EQ(wrong_of_large<std::uint8_t>(100000000, 3), 0);
+  EXPECT_EQ(wrong_of_large<std::uint8_t>(3, 100000000), 0);
+}
+TEST(GpuLarge, AMillionSmallMatrices) {
+  NEEDS_GPU_MEMORY(1e9);
+  EXPECT_EQ(wrong_of_large<std::uint32_t>(4, 4, 1000000), 0);
+  EXPECT_EQ(wrong_of_large<std::uint8_t>(7, 5, 1000000), 0);
 }
 
 std::string refusal(Tensor const& dst, Tensor const& src) {
@@ -100,40 +173,31 @@ std::string refusal(Tensor const& dst, Tensor const& src) {
 TEST(Gpu, PointersThatTheDeviceDoesNotOwnAreRefused) {
   NEEDS_GPU();
   std::vector<float> host(16);
-  DeviceBuffer const device = device_buffer(std::vector<char>(64));
+  DeviceBuffer const device = device_buffer(64);
   EXPECT_EQ(refusal(matrix(reinterpret_cast<float*>(device.get()), 4, 4), matrix(host.data(), 4, 4)),
             "the source pointer is host memory that CUDA does not know");
 }
 TEST(Gpu, AStrideThatNobodyHandlesIsRefused) {
   NEEDS_GPU();
-  DeviceBuffer const in = device_buffer(std::vector<char>(4096)), out = device_buffer(std::vector<char>(4096));
+  DeviceBuffer const in = device_buffer(4096), out = device_buffer(4096);
   Tensor const src = view(in.get(), 4, {2, 8, 8}, {500, 32, 2}), dst = view(out.get(), 4, {2, 8, 8}, {64, 8, 1});
   std::string const why = refusal(dst, src);
   EXPECT_NE(why.find("no variant can run this transpose"), std::string::npos) << why;
 }
-TEST(Gpu, TransposeIsCapturedIntoAGraphOnItsFirstCall) {
+// Neither memory nor, as tests/test_gpu_first_call.cpp shows, a synchronisation. A first round loads the kernels.
+TEST(Gpu, TransposeAllocatesNoDeviceMemory) {
   NEEDS_GPU();
-  std::vector<char> content(1 << 16);
-  for (std::size_t i = 0; i < content.size(); ++i) content[i] = char(i * 7 + i / 256);
-  DeviceBuffer const in = device_buffer(content), out = device_buffer(std::vector<char>(content.size()));
-  Tensor const src = matrix(reinterpret_cast<std::uint8_t*>(in.get()), 256, 256);
-  cudaStream_t stream;
-  check(cudaStreamCreate(&stream));
-  cudaGraph_t graph;
-  cudaGraphExec_t executable;
-  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  transpose(matrix(reinterpret_cast<std::uint8_t*>(out.get()), 256, 256), src, stream);
-  check(cudaStreamEndCapture(stream, &graph));
-  check(cudaGraphInstantiate(&executable, graph, 0));
-  check(cudaGraphLaunch(executable, stream));
-  check(cudaStreamSynchronize(stream));
-  std::vector<char> got(content.size());
-  check(cudaMemcpy(got.data(), out.get(), got.size(), cudaMemcpyDeviceToHost));
-  for (std::size_t i = 0; i < 256; ++i)
-    for (std::size_t j = 0; j < 256; ++j) ASSERT_EQ(got[j * 256 + i], content[i * 256 + j]);
-  check(cudaGraphExecDestroy(executable));
-  check(cudaGraphDestroy(graph));
-  check(cudaStreamDestroy(stream));
+  std::vector<std::unique_ptr<OnDevice>> all;
+  for (int e : kElementSizes)
+    for (Case const& c : {Case{256, 272}, Case{150, 171, 1, 1, 1, 1, 1}, Case{600, 5}, Case{5, 600}, packed(3, 5, 70)})
+      all.push_back(std::make_unique<OnDevice>(c, true, e));
+  std::size_t free[2], total;
+  for (std::size_t& now : free) {
+    for (auto const& one : all) transpose(one->dst(), one->src());
+    check(cudaDeviceSynchronize());
+    check(cudaMemGetInfo(&now, &total));
+  }
+  EXPECT_EQ(free[0], free[1]);
 }
 
 }  // namespace

@@ -10,10 +10,24 @@
 #include "kernels/transpose_08_vector_padded.h"
 #include "kernels/transpose_09_vector_swizzled.h"
 #include "kernels/transpose_10_cp_async.h"
+#include "kernels/transpose_12_register_tile.h"
+#include "kernels/transpose_13_in_flight.h"
+#include "kernels/transpose_14_evict_last.h"
+#include "kernels/transpose_15_odd_pitch.h"
+#include "kernels/transpose_16_tma.h"
 
 namespace inlay::kernels {
 namespace {
 using banks::Access;
+
+// The wavefronts of a warp whose lanes ask for `bytes` each at address(lane).
+template <class Address>
+constexpr unsigned wavefronts(unsigned bytes, Address address, Access access = Access::load,
+                              std::uint32_t active = ~0u) {
+  banks::Request r{{}, active, bytes};
+  for (unsigned t = 0; t < 32; ++t) r.address[t] = std::uint64_t(address(t));
+  return banks::wavefronts(r, access);
+}
 
 template <class Step>
 constexpr int rows = 32;  // a column request; the patterns repeat after 32 rows
@@ -51,6 +65,121 @@ static_assert(read_wavefronts<transpose_07_vector_conflict::Step<F>, F>() == 32)
 static_assert(read_wavefronts<transpose_08_vector_padded::Step<F>, F>() == 4);
 static_assert(read_wavefronts<transpose_09_vector_swizzled::Step<F>, F>() == 4);
 static_assert(write_wavefronts<transpose_09_vector_swizzled::Step<F>, F>() == 4);  // 16 bytes a lane: the least
+
+template <template <class> class Kernel, template <class> class Holds>
+constexpr bool at_every_size = Holds<Kernel<Bytes<1>>>::value&& Holds<Kernel<Bytes<2>>>::value&&
+    Holds<Kernel<Bytes<4>>>::value&& Holds<Kernel<Bytes<8>>>::value&& Holds<Kernel<Bytes<16>>>::value;
+
+// 12 to 14, (chunk,column) of 16 bytes: lanes run along the vectors of the input's row when they store column j of their
+// squares, and along the chunks of an output's row when they load.
+template <class K>
+struct RegisterTileIsFree {
+  static constexpr unsigned worst() {
+    constexpr typename K::SmemLayout layout{};
+    unsigned w = 0;
+    for (int t0 = 0; t0 < K::threads; t0 += 32)
+      for (int chunk0 = 0; chunk0 < K::CHUNKS; chunk0 += size<0>(typename K::LoadThreads{}))
+        for (int j = 0; j < K::V; ++j) {
+          auto const store = [&](unsigned t) {
+            auto const c = typename K::LoadThreads{}.get_flat_coord(t0 + int(t));
+            return layout(chunk0 + get<0>(c), get<1>(c) * K::V + j) * 16;
+          };
+          w = std::max(w, wavefronts(16, store, Access::store));
+        }
+    for (int t0 = 0; t0 < K::threads; t0 += 32)
+      for (int n0 = 0; n0 < K::BLK_N; n0 += size<1>(typename K::StoreThreads{})) {
+        auto const load = [&](unsigned t) {
+          auto const c = typename K::StoreThreads{}.get_flat_coord(t0 + int(t));
+          return layout(get<0>(c), n0 + get<1>(c)) * 16;
+        };
+        w = std::max(w, wavefronts(16, load));
+      }
+    return w;
+  }
+  static constexpr bool value = worst() == banks::least_wavefronts(16);
+};
+static_assert(at_every_size<transpose_12_register_tile::Kernel, RegisterTileIsFree>);
+static_assert(at_every_size<transpose_13_in_flight::Kernel, RegisterTileIsFree>);
+static_assert(at_every_size<transpose_14_evict_last::Kernel, RegisterTileIsFree>);
+
+// 15 from 4 bytes on: lanes along a row of the input when they store, down a column when they load.
+template <class K>
+constexpr bool sheared_tile_is_free() {
+  constexpr typename K::SmemLayout layout{};
+  constexpr unsigned E = sizeof(K::Smem::A[0]);
+  unsigned store = 0, load = 0;
+  for (int t0 = 0; t0 < K::threads; t0 += 32) {
+    auto const along = [&](unsigned t) {
+      auto const c = typename K::LoadThreads{}.get_flat_coord(t0 + int(t));
+      return layout(get<0>(c), get<1>(c)) * E;
+    };
+    store = std::max(store, wavefronts(E, along, Access::store));
+  }
+  for (int c = 0; c < K::BLK_N; ++c)
+    for (int row0 = 0; row0 + 32 <= K::ROWS; ++row0)  // wherever the shear lets them begin
+      load = std::max(load, wavefronts(E, [&](unsigned t) { return layout(row0 + int(t), c) * E; }));
+  return store == banks::least_wavefronts(E) && load == banks::least_wavefronts(E);
+}
+static_assert(sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<4>>>());
+static_assert(sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<8>>>());
+static_assert(sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<16>>>());
+
+// 15 below: (word of a column,(element of a vector,vector)). A warp stores a word of 8 vectors in each of 4 word rows, and
+// loads chunks of 16 bytes down its columns, from any chunk on that a column's shear asks for.
+template <class K>
+constexpr bool realigned_tile_is_free() {
+  constexpr typename K::SmemLayout layout{};
+  unsigned store = 0, load = 0;
+  for (int word0 = 0; word0 < K::WORDS; word0 += K::DOWN)
+    for (int vector0 = 0; vector0 < K::VECTORS; vector0 += K::LANES)
+      for (int x = 0; x < K::V; ++x) {
+        auto const words = [&](unsigned t) {
+          return layout(word0 + int(t) / K::LANES, make_coord(x, vector0 + int(t) % K::LANES)) * 4;
+        };
+        store = std::max(store, wavefronts(4, words, Access::store));
+      }
+  for (int place0 = 0; place0 < K::BLK_N; place0 += 32 / std::min(32, K::CHUNKS))
+    for (unsigned sheared = 0; sheared < 16; ++sheared) {  // the columns of a warp by a chunk more or less each
+      auto const chunks = [&](unsigned t) {
+        unsigned const column = t / K::CHUNKS;
+        return (place0 + column) * K::PITCH * 4 + (t % K::CHUNKS + (sheared >> column & 1)) * 16;
+      };
+      load = std::max(load, wavefronts(16, chunks));
+    }
+  return store == 1 && load == banks::least_wavefronts(16);
+}
+static_assert(realigned_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<1>>>());
+static_assert(realigned_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<2>>>());
+
+// 16: a thread's square is chunk a of the rows of group b. Squares along diagonals, b = a ^ d, meet 8 chunks modulo 8 where
+// they are read and where they are written; squares along a row meet them only where they are read.
+template <class K, bool diagonal>
+constexpr unsigned tma_wavefronts(Access access) {
+  constexpr typename K::LayoutA layout_A{};
+  constexpr typename K::LayoutB layout_B{};
+  unsigned worst = 0;
+  for (int t0 = 0; t0 < K::threads; t0 += 32)
+    for (int i = 0; i < K::V; ++i) {
+      auto const address = [&](unsigned t) {
+        int const tid = t0 + int(t), a = tid % 8, d = tid / 8 % 8, group = tid / 64 % 2, box = tid / 128;
+        int const b = group * 8 + (diagonal ? a ^ d : d);
+        return access == Access::load ? layout_A(b * K::V + i, make_coord(a, box)) * 16
+                                      : layout_B(make_coord(b % 8, b / 8), (box * 8 + a) * K::V + i) * 16;
+      };
+      worst = std::max(worst, wavefronts(16, address, access));
+    }
+  return worst;
+}
+template <class K>
+struct TmaIsFree {
+  static constexpr bool diagonal = K::V > 1;  // a square of one element lies in a row of squares
+  static constexpr bool value = tma_wavefronts<K, diagonal>(Access::load) == banks::least_wavefronts(16) &&
+                                tma_wavefronts<K, diagonal>(Access::store) == banks::least_wavefronts(16);
+};
+static_assert(at_every_size<transpose_16_tma::Kernel, TmaIsFree>);
+using Tma = transpose_16_tma::Kernel<F>;
+static_assert(tma_wavefronts<Tma, false>(Access::load) == 4);
+static_assert(tma_wavefronts<Tma, false>(Access::store) == 16);  // rows 4 a + i of the output: 2 chunks of 8
 
 // The tutorial's slip: Swizzle<5,0,5> on a tile 64 wide takes its mask from bit 5, which is still a column bit.
 using Tile64 = RowMajor<Shape<_64, _64>>;
@@ -96,30 +225,24 @@ TEST(Layouts, BankGridOfThePublishedTile) {
 }
 
 // The model on patterns whose answers Nsight Compute gave on an H200.
-template <class Address>
-unsigned loads(unsigned bytes, Address address, std::uint32_t active = ~0u, Access access = Access::load) {
-  banks::Request r{{}, active, bytes};
-  for (unsigned t = 0; t < 32; ++t) r.address[t] = address(t);
-  return banks::wavefronts(r, access);
-}
 TEST(Model, CalibratedPatterns) {
-  EXPECT_EQ(loads(8, [](unsigned l) { return l * 8; }), 2u);
-  EXPECT_EQ(loads(8, [](unsigned) { return 0; }), 1u);
-  EXPECT_EQ(loads(8, [](unsigned l) { return l / 2 * 8; }), 1u);
-  EXPECT_EQ(loads(8, [](unsigned l) { return l % 16 * 8; }), 2u);
-  EXPECT_EQ(loads(16, [](unsigned l) { return l * 16; }), 4u);
-  EXPECT_EQ(loads(16, [](unsigned l) { return l / 2 * 16; }), 2u);
-  EXPECT_EQ(loads(16, [](unsigned l) { return ((l & 1) | l >> 2 << 1) * 16; }), 2u);
-  EXPECT_EQ(loads(16, [](unsigned l) { return l % 16 * 16; }), 4u);
-  EXPECT_EQ(loads(16, [](unsigned) { return 0; }), 2u);
-  EXPECT_EQ(loads(
-                16, [](unsigned l) { return l * 16; }, 0xFF),
+  EXPECT_EQ(wavefronts(8, [](unsigned l) { return l * 8; }), 2u);
+  EXPECT_EQ(wavefronts(8, [](unsigned) { return 0; }), 1u);
+  EXPECT_EQ(wavefronts(8, [](unsigned l) { return l / 2 * 8; }), 1u);
+  EXPECT_EQ(wavefronts(8, [](unsigned l) { return l % 16 * 8; }), 2u);
+  EXPECT_EQ(wavefronts(16, [](unsigned l) { return l * 16; }), 4u);
+  EXPECT_EQ(wavefronts(16, [](unsigned l) { return l / 2 * 16; }), 2u);
+  EXPECT_EQ(wavefronts(16, [](unsigned l) { return ((l & 1) | l >> 2 << 1) * 16; }), 2u);
+  EXPECT_EQ(wavefronts(16, [](unsigned l) { return l % 16 * 16; }), 4u);
+  EXPECT_EQ(wavefronts(16, [](unsigned) { return 0; }), 2u);
+  EXPECT_EQ(wavefronts(
+                16, [](unsigned l) { return l * 16; }, Access::load, 0xFF),
             1u);
-  EXPECT_EQ(loads(16, [](unsigned l) { return l * 512; }), 32u);
-  EXPECT_EQ(loads(
-                16, [](unsigned l) { return l / 2 * 16; }, ~0u, Access::store),
+  EXPECT_EQ(wavefronts(16, [](unsigned l) { return l * 512; }), 32u);
+  EXPECT_EQ(wavefronts(
+                16, [](unsigned l) { return l / 2 * 16; }, Access::store),
             4u);
-  EXPECT_EQ(loads(4, [](unsigned l) { return l * 128; }), 32u);
+  EXPECT_EQ(wavefronts(4, [](unsigned l) { return l * 128; }), 32u);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "kernels/copy_02_smem.h"
 #include "kernels/copy_03_vector.h"
 #include "kernels/copy_04_tma.h"
+#include "kernels/copy_05_evict_last.h"
 #include "kernels/transpose_01_naive_read.h"
 #include "kernels/transpose_02_naive_write.h"
 #include "kernels/transpose_05_smem_padded.h"
@@ -14,6 +15,15 @@
 #include "kernels/transpose_09_vector_swizzled.h"
 #include "kernels/transpose_10_cp_async.h"
 #include "kernels/transpose_11_tma_store.h"
+#include "kernels/transpose_12_register_tile.h"
+#include "kernels/transpose_13_in_flight.h"
+#include "kernels/transpose_14_evict_last.h"
+#include "kernels/transpose_15_odd_pitch.h"
+#include "kernels/transpose_16_tma.h"
+#include "kernels/transpose_17_few_columns.h"
+#include "kernels/transpose_18_few_rows.h"
+#include "kernels/transpose_19_batch_squares.h"
+#include "kernels/transpose_20_batch.h"
 #include "replay/host_block.h"
 
 namespace inlay::kernels {
@@ -24,23 +34,26 @@ using replay::HostBlock, replay::Lane, replay::Where;
 constexpr int kRows = 70, kCols = 80;  // ragged both ways, rows of whole vectors
 constexpr auto kNone = [](auto&) {};
 
-// Replays a kernel with a mutant's Block and parameters; what the recorder found.
+// Replays a kernel with a mutant's Block and parameters on a case of e-byte elements; what the recorder found.
 template <class Kernel, class Block = HostBlock, class Turn = decltype(kNone)>
-std::unique_ptr<Recorder> run(Turn turn = {}) {
+std::unique_ptr<Recorder> run(test::Case const& c, int e, Turn turn = {}) {
   auto recorder = std::make_unique<Recorder>();
   recorder->kernel = "mutant";
-  constexpr bool transpose = Kernel::transposes;
-  test::Case const c{kRows, kCols, 1, 0, transpose ? 2 : 4};  // pitches of whole vectors
-  test::Views const v = test::views_of(c, transpose);
-  void* const in = recorder->allocate("in", std::size_t(v.in_elements) * sizeof(T) + 64, sizeof(T), 1);
-  void* const out = recorder->allocate("out", std::size_t(v.out_elements) * sizeof(T) + 64, sizeof(T), 2);
-  Move const move = test::move_of(c, v, in, out, sizeof(T));
+  test::Views const v = test::views_of(c, Kernel::transposes);
+  void* const in = recorder->allocate("in", std::size_t(v.in_elements * e) + 64, e, 1);
+  void* const out = recorder->allocate("out", std::size_t(v.out_elements * e) + 64, e, 2);
+  Move const move = test::move_of(c, v, in, out, e);
   recorder->expect(move);
   auto kernel = Kernel::make(move, replay::ReplayEncoder{});
   turn(kernel);
   replay::run<Block>(kernel, *recorder);
   recorder->conclude(move);
   return recorder;
+}
+template <class Kernel, class Block = HostBlock, class Turn = decltype(kNone)>
+std::unique_ptr<Recorder> run(Turn turn = {}) {
+  return run<Kernel, Block>({kRows, kCols, 1, 0, Kernel::transposes ? 2 : 4}, sizeof(T),
+                            turn);  // pitches of whole vectors
 }
 void expect_only(Recorder const& r, std::initializer_list<Check> checks) {
   for (Check c : checks) EXPECT_TRUE(r.found(c)) << "not found: " << name_of(c);
@@ -62,6 +75,35 @@ using Swizzled = transpose_06_smem_swizzled::Kernel<T>;
 using Vector = transpose_09_vector_swizzled::Kernel<T>;
 using CpAsync = transpose_10_cp_async::Kernel<T>;
 using TmaStore = transpose_11_tma_store::Kernel<T>;
+using RegisterTurn = transpose_12_register_tile::Kernel<T>;
+using InFlight = transpose_13_in_flight::Kernel<T>;
+using EvictLast = transpose_14_evict_last::Kernel<T>;
+using Sheared = transpose_15_odd_pitch::Kernel<T>;
+using Realigned = transpose_15_odd_pitch::Kernel<std::uint8_t>;
+using TmaBothWays = transpose_16_tma::Kernel<T>;
+using FewColumns = transpose_17_few_columns::Kernel<T>;
+using FewRows = transpose_18_few_rows::Kernel<T>;
+using Squares = transpose_19_batch_squares::Kernel<T>;
+using Batch = transpose_20_batch::Kernel<T>;
+using BytesBatch = transpose_20_batch::Kernel<std::uint8_t>;
+
+// Ragged at the tiles' edges, and: whole vectors both ways; odd pitches and bases; 3 long columns or rows; matrices
+// of which 16 of 16 x 16, or 4 of 31 x 33 (16 at 1 byte), are a block's.
+constexpr test::Case kWhole{72, 80}, kOdd{130, 131, 1, 1, 1, 3, 5}, kColumns{3000, 3}, kThreeRows{3, 3000};
+constexpr test::Case kSquares{16, 16, 20, 0, 0, 0, 0, 0}, kMatrices{31, 33, 18, 0, 0, 0, 0, 0};
+
+// What stands here is not broken: the mutants below differ from these.
+TEST(Mutants, OriginalsAreSilent) {
+  expect_only(*run<RegisterTurn>(kWhole, 4), {});
+  expect_only(*run<Sheared>(kOdd, 4), {});
+  expect_only(*run<Realigned>(kOdd, 1), {});
+  expect_only(*run<TmaBothWays>(kWhole, 4), {});
+  expect_only(*run<FewColumns>(kColumns, 4), {});
+  expect_only(*run<FewRows>(kThreeRows, 4), {});
+  expect_only(*run<Squares>(kSquares, 4), {});
+  expect_only(*run<Batch>(kMatrices, 4), {});
+  expect_only(*run<BytesBatch>(kMatrices, 1), {});
+}
 
 // ---- the barrier removed: threads run one after another here, so they read what is not there yet
 struct NoSync : HostBlock {
@@ -71,10 +113,34 @@ TEST(Mutants, BarrierRemoved) {
   expect_only(*run<Padded, NoSync>(), {Check::race, Check::result});
   expect_only(*run<Vector, NoSync>(), {Check::race, Check::result});
   expect_only(*run<CpAsync, NoSync>(), {Check::race, Check::result});
+  expect_only(*run<RegisterTurn, NoSync>(kWhole, 4), {Check::race, Check::result});
+  expect_only(*run<Sheared, NoSync>(kOdd, 4), {Check::race, Check::result});
+  expect_only(*run<Realigned, NoSync>(kOdd, 1), {Check::race, Check::result});
+  expect_only(*run<FewColumns, NoSync>(kColumns, 4), {Check::race, Check::result});
+  expect_only(*run<FewRows, NoSync>(kThreeRows, 4), {Check::race, Check::result});
+  expect_only(*run<Squares, NoSync>(kSquares, 4), {Check::race, Check::result});
+  expect_only(*run<Batch, NoSync>(kMatrices, 4), {Check::race, Check::result});
 }
 TEST(Mutants, BarrierRemovedBeforeTmaStore) {
   auto const r = run<TmaStore, NoSync>();
   EXPECT_TRUE(r->found(Check::race));
+  EXPECT_TRUE((run<TmaBothWays, NoSync>(kWhole, 4)->found(Check::race)));
+}
+// One barrier of several left out, by its number from 1 on.
+template <int number>
+struct NoSyncNumber : HostBlock {
+  mutable int passed = 0;
+  void sync(std::source_location at = std::source_location::current()) const {
+    if (++passed != number) HostBlock::sync(at);
+  }
+};
+TEST(Mutants, OneBarrierOfTheTmaTransposeRemoved) {
+  expect_only(*run<TmaBothWays, NoSyncNumber<1>>(kWhole, 4), {Check::race});  // the mbarrier, not yet initialised
+  // The second holds the stores back until the image they go over has been read.
+  auto const over = run<TmaBothWays, NoSyncNumber<2>>(kWhole, 4);
+  expect_only(*over, {Check::race, Check::result});
+  EXPECT_NE(over->findings.front().sentence.find("shared A["), std::string::npos) << over->findings.front().sentence;
+  EXPECT_TRUE((run<TmaBothWays, NoSyncNumber<3>>(kWhole, 4)->found(Check::race)));  // TMA stores what is not there yet
 }
 TEST(Mutants, TheBarrierOfCopy02IsNotNeeded) { expect_only(*run<Copy02, NoSync>(), {}); }
 
@@ -101,6 +167,17 @@ TEST(Mutants, SwizzleDroppedOnOneSide) {
   EXPECT_TRUE((run<Swizzled, ReadsUnswizzled<Swizzled>>()->found(Check::result)));
   EXPECT_TRUE((run<Vector, ReadsUnswizzled<Vector>>()->found(Check::result)));
   EXPECT_TRUE((run<CpAsync, ReadsUnswizzled<CpAsync>>()->found(Check::result)));
+}
+
+// The copy engine swizzles one box and not the other.
+TEST(Mutants, TmaSwizzleDroppedOnOneSide) {
+  auto const plain = [](CUtensorMap& map) {
+    TmaTensor tensor = replay::decode(map);
+    tensor.swizzle_128b = false;
+    map = replay::ReplayEncoder{}(tensor);
+  };
+  expect_only(*run<TmaBothWays>(kWhole, 4, [&](auto& kernel) { plain(kernel.mapA); }), {Check::result});
+  expect_only(*run<TmaBothWays>(kWhole, 4, [&](auto& kernel) { plain(kernel.mapB); }), {Check::result});
 }
 
 // ---- and on both: right, without a race, but not what the step promises
@@ -139,9 +216,92 @@ TEST(Mutants, PredicateOffByOne) {
   expect_only(*run<Copy03>(one_column_more), {Check::bounds, Check::coverage});
   expect_only(*run<NaiveRead, HostBlock, Turn>(), {Check::bounds, Check::coverage});
   expect_only(*run<NaiveWrite, HostBlock, Turn>(), {Check::bounds, Check::coverage});
+  auto const one_chunk_more = [](auto& kernel) { kernel.M += 4; };  // squares are inside or outside as a whole
+  expect_only(*run<RegisterTurn>(kWhole, 4, one_chunk_more), {Check::bounds, Check::coverage});
+  expect_only(*run<Sheared>(kOdd, 4, kOneRowMore), {Check::bounds, Check::coverage});
+  expect_only(*run<Sheared>(kOdd, 4, kOneRowLess), {Check::coverage});
+  expect_only(*run<Realigned>(kOdd, 1, kOneRowLess), {Check::coverage});
   expect_only(*run<NaiveWrite, HostBlock, decltype(kOneRowLess)>(), {Check::coverage});
   expect_only(*run<Vector, HostBlock, decltype(kOneRowLess)>(), {Check::coverage});
   expect_only(*run<Swizzled, HostBlock, decltype(kOneRowLess)>(), {Check::coverage});
+}
+
+// A run that is an element longer, and a last block that takes as many matrices as the others.
+TEST(Mutants, LastBlockNotClipped) {
+  auto const longer = [](auto& kernel) { kernel.length += 1; };
+  expect_only(*run<FewColumns>(kColumns, 4, longer), {Check::bounds, Check::coverage});
+  expect_only(*run<FewRows>(kThreeRows, 4, longer), {Check::bounds, Check::coverage});
+  auto const whole_groups = [](auto& kernel) { kernel.batch += kernel.group - kernel.batch % kernel.group; };
+  expect_only(*run<Squares>(kSquares, 4, whole_groups), {Check::bounds, Check::coverage});
+  expect_only(*run<Batch>(kMatrices, 4, whole_groups), {Check::bounds, Check::coverage});
+  expect_only(*run<BytesBatch>(kMatrices, 1, whole_groups), {Check::bounds, Check::coverage});
+}
+
+// ---- an aligned vector that is only partly the row's, read all the same: what lies behind the row is no element
+struct ReadsTheGap {
+  static void edit(Lane& lane) {
+    if (lane.src_in != Where::global || lane.src_bytes != 16) return;
+    auto const address = reinterpret_cast<std::uint64_t>(lane.src);
+    replay::Region const* const r = replay::running().memory.find(address);
+    lane.active |= r && address - reinterpret_cast<std::uint64_t>(r->seen) + 16 <= r->bytes;
+  }
+};
+struct VectorsIntoTheGap : HostBlock {
+  template <class Op>
+  using op = replay::Recorded<Op, ReadsTheGap>;
+};
+TEST(Mutants, VectorReachesIntoTheGap) {
+  auto const r = run<Realigned, VectorsIntoTheGap>(kOdd, 1);
+  expect_only(*r, {Check::bounds, Check::coverage});
+  EXPECT_NE(r->findings.front().sentence.find("no element of the source"), std::string::npos)
+      << r->findings.front().sentence;
+}
+
+// ---- the shear off by one element: where a row of the output is taken from, or where it goes
+template <bool reads>
+struct ShearOffByOne {
+  static void edit(Lane& lane) {
+    if (reads && lane.src_in == Where::shared) lane.src = static_cast<char const*>(lane.src) - sizeof(T);
+    if (!reads && lane.dst_in == Where::global) lane.dst = static_cast<char*>(lane.dst) + sizeof(T);
+  }
+};
+template <bool reads>
+struct ShearedByOneMore : HostBlock {
+  template <class Op>
+  using op = replay::Recorded<Op, ShearOffByOne<reads>>;
+};
+TEST(Mutants, ShearOffByOne) {
+  expect_only(*run<Sheared, ShearedByOneMore<true>>(kOdd, 4), {Check::result});
+  expect_only(*run<Sheared, ShearedByOneMore<false>>(kOdd, 4), {Check::bounds, Check::coverage, Check::result});
+}
+
+// ---- the turn in the registers left out: a square's rows are stored where its columns belong
+struct KeepsRows {
+  static inline std::vector<std::vector<void const*>> loaded;  // by thread: its vectors, in order
+  static inline std::vector<std::size_t> stored;
+  static void edit(Lane& lane) {
+    unsigned const rank = replay::running().rank();
+    if (loaded.size() <= rank) loaded.resize(rank + 1), stored.resize(rank + 1);
+    if (lane.src_in == Where::global) {
+      if (stored[rank]) loaded[rank].clear(), stored[rank] = 0;  // the next block
+      loaded[rank].push_back(lane.dst);
+    } else if (lane.dst_in == Where::shared) {
+      lane.src = loaded[rank].at(stored[rank]++);
+    }
+  }
+};
+struct NoRegisterTurn : HostBlock {
+  template <class Op>
+  using op = replay::Recorded<Op, KeepsRows>;
+};
+template <class Kernel>
+void expect_caught_without_the_turn(test::Case const& c) {
+  KeepsRows::loaded.clear(), KeepsRows::stored.clear();
+  expect_only(*run<Kernel, NoRegisterTurn>(c, 4), {Check::result});
+}
+TEST(Mutants, RegisterTurnLeftOut) {
+  expect_caught_without_the_turn<RegisterTurn>(kWhole);
+  expect_caught_without_the_turn<Squares>(kSquares);
 }
 
 // ---- the load's predicate reused for the store: the same thread has another element there
@@ -185,6 +345,7 @@ TEST(Mutants, MisalignedVector) {
   expect_only(*run<Copy03, HostBlock, Turn>(), {Check::alignment, Check::coverage});
   expect_only(*run<Vector, HostBlock, Turn>(), {Check::alignment, Check::coverage});
   expect_only(*run<TmaStore, HostBlock, Turn>(), {Check::alignment, Check::coverage});
+  expect_only(*run<RegisterTurn>(kWhole, 4, kOneElementOn), {Check::alignment, Check::coverage});
 }
 
 TEST(Mutants, ADescriptorThatTheDriverWouldRefuse) {
@@ -208,7 +369,10 @@ TEST(Mutants, NoWaitAfterCpAsync) {
 struct NoFence : HostBlock {
   void fence_async() const {}
 };
-TEST(Mutants, NoFenceBeforeTmaStore) { expect_only(*run<TmaStore, NoFence>(), {Check::race}); }  // the output is right
+TEST(Mutants, NoFenceBeforeTmaStore) {  // the output is right
+  expect_only(*run<TmaStore, NoFence>(), {Check::race});
+  expect_only(*run<TmaBothWays, NoFence>(kWhole, 4), {Check::race});
+}
 
 struct NoStoreWait : HostBlock {
   template <int N>
@@ -217,13 +381,17 @@ struct NoStoreWait : HostBlock {
 TEST(Mutants, NoWaitForTheTmaStore) {
   EXPECT_TRUE((run<TmaStore, NoStoreWait>()->found(Check::misuse)));
   EXPECT_TRUE((run<Copy04, NoStoreWait>()->found(Check::misuse)));
+  EXPECT_TRUE((run<TmaBothWays, NoStoreWait>(kWhole, 4)->found(Check::misuse)));
 }
 struct NoWait : HostBlock {
   struct Mbarrier : replay::Mbarrier {
     void wait(std::uint32_t) const {}
   };
 };
-TEST(Mutants, NoWaitForTheTmaLoad) { EXPECT_TRUE((run<Copy04, NoWait>()->found(Check::race))); }
+TEST(Mutants, NoWaitForTheTmaLoad) {
+  EXPECT_TRUE((run<Copy04, NoWait>()->found(Check::race)));
+  EXPECT_TRUE((run<TmaBothWays, NoWait>(kWhole, 4)->found(Check::race)));
+}
 
 struct ExpectsTooMuch : HostBlock {
   struct Mbarrier : replay::Mbarrier {
@@ -297,6 +465,29 @@ TEST(Findings, NameTheElementAndTheOtherThread) {
   std::string const s = r->findings.front().sentence;
   EXPECT_TRUE(s.starts_with("mutant, block 0, thread ")) << s;
   EXPECT_NE(s.find("reads shared A["), std::string::npos) << s;
+}
+
+// ---- a load with a cache policy is one load, at the source, of all its bytes
+Site const* load_of(Recorder const& r, std::string const& operand) {
+  for (Site const& s : r.sites)
+    if (s.operand == operand && !s.store) return &s;
+  return nullptr;
+}
+template <class Hinted, class Plain>
+void expect_the_same_loads(test::Case const& c, unsigned bytes) {
+  auto const hinted = run<Hinted>(c, 4), plain = run<Plain>(c, 4);
+  Site const *const a = load_of(*hinted, "in"), *const b = load_of(*plain, "in");
+  ASSERT_TRUE(a && b);
+  EXPECT_EQ(a->space, replay::Space::global);
+  EXPECT_EQ(a->mechanism, Mechanism::plain);
+  EXPECT_EQ(a->bytes, bytes);
+  EXPECT_EQ(a->traffic, b->traffic);
+}
+TEST(Findings, AnEvictLastLoadIsALoad) {
+  expect_the_same_loads<EvictLast, InFlight>(kWhole, 16);
+  expect_the_same_loads<copy_05_evict_last::Kernel<T>, Copy03>(kWhole, 16);
+  EXPECT_EQ(load_of(*run<Sheared>(kOdd, 4), "in")->bytes, 4u);
+  EXPECT_EQ(load_of(*run<Squares>(kSquares, 4), "in")->bytes, 16u);
 }
 
 }  // namespace

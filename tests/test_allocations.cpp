@@ -1,0 +1,59 @@
+// Planning allocates nothing on the host: operator new, which this program replaces, is not called.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+
+#include "corpus.h"
+#include "plan/plan.h"
+
+namespace {
+std::size_t allocations = 0;
+void* allocate(std::size_t bytes, std::size_t alignment) {
+  ++allocations;
+  if (void* const p = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment)) return p;
+  throw std::bad_alloc();
+}
+}  // namespace
+
+// The forms for arrays and those that do not throw call these. Not inlined: g++ would see free() meet operator new.
+void* operator new(std::size_t bytes) { return allocate(bytes, alignof(std::max_align_t)); }
+void* operator new(std::size_t bytes, std::align_val_t alignment) { return allocate(bytes, std::size_t(alignment)); }
+[[gnu::noinline]] void operator delete(void* p) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept { std::free(p); }
+
+namespace inlay::test {
+namespace {
+
+// How often f calls operator new.
+template <class F>
+std::size_t allocations_of(F f) {
+  std::size_t const before = allocations;
+  f();
+  return allocations - before;
+}
+
+TEST(Allocations, AreCounted) {
+  EXPECT_EQ(allocations_of([] { std::string(100, 'x'); }), 1u);
+  EXPECT_EQ(allocations_of([] { delete[] new Move[2]; }), 1u);
+}
+TEST(Allocations, NoneInAPlan) {
+  Device const device;
+  for (int e : kElementSizes)
+    for (Case const& c : corpus())
+      for (bool transpose : {false, true}) {
+        SCOPED_TRACE(std::to_string(e) + " bytes, " + c.name());
+        Views const v = views_of(c, transpose);
+        void *const in = reinterpret_cast<void*>(1ull << 40), *const out = reinterpret_cast<void*>(1ull << 41);
+        Move move;
+        EXPECT_EQ(allocations_of([&] { move = move_of(c, v, in, out, e); }), 0u) << "views and move";
+        Variant<Move> const* chosen = nullptr;
+        EXPECT_EQ(allocations_of([&] { chosen = plan_move(move, device).chosen; }), 0u) << "plan";
+        EXPECT_NE(chosen, nullptr);
+      }
+}
+
+}  // namespace
+}  // namespace inlay::test
