@@ -81,7 +81,10 @@ inline std::vector<Case> corpus() {
       // odd pitches, tall and wide enough for a tile of which no side is the matrix's
       {130, 131},
       {130, 131, 1, 1, 1, 3, 5},
-      {257, 273},
+      {257, 545},
+      // the last row's last vector is partial, in a tile whose rows are all there
+      {256, 256, 1, 0, 0, 1, 0},
+      {256, 131, 1, 0, 0, 3, 0},
       {260, 290, 1, 3, 1, 1, 5},
       // few columns, few rows; pitched and misaligned where they are not in one piece
       {3000, 3},

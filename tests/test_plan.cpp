@@ -22,6 +22,10 @@ TEST(Plan, PicksByAlignmentAndExtents) {
   for (int e : {1, 2, 4, 8}) EXPECT_EQ(chosen({4095, 4097}, true, e), "transpose_15_odd_pitch");
   EXPECT_EQ(chosen({4095, 4097}, true, 16), "transpose_14_evict_last");  // at 16 bytes every pitch is aligned
   EXPECT_EQ(chosen({4096, 4096, 1, 0, 0, 1}, true, 4), "transpose_15_odd_pitch");
+  for (int e : {1, 2, 4}) EXPECT_EQ(chosen({129, 129}, true, e), "transpose_02_naive_write");
+  EXPECT_EQ(chosen({129, 129}, true, 8), "transpose_15_odd_pitch");
+  EXPECT_EQ(chosen({256, 256}, true, 1), "transpose_02_naive_write");
+  EXPECT_EQ(chosen({256, 256}, true, 4), "transpose_14_evict_last");
   EXPECT_EQ(chosen({1000003, 3}, true, 1), "transpose_17_few_columns");
   EXPECT_EQ(chosen({3, 8000024}, true, 1), "transpose_18_few_rows");
   EXPECT_EQ(chosen({1000003, 3, 1, 1}, true, 1), "transpose_06_smem_swizzled");  // a gap behind each pixel

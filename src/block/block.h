@@ -8,6 +8,8 @@
 //
 // On the GPU each is the plain instruction (device_block.h); on the CPU the replay's (replay/host_block.h).
 #pragma once
+#include <cutlass/fast_math.h>
+
 #include <bit>
 #include <cstdint>
 #include <cute/tensor.hpp>

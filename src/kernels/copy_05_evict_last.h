@@ -1,6 +1,6 @@
 // copy_03_vector with loads that the L2 evicts last: the copy that beats cudaMemcpyAsync.
 #pragma once
-#include "block/cache_ops.h"
+#include "block/load_ops.h"
 #include "kernels/direct_tile.h"
 
 namespace inlay::kernels::copy_05_evict_last {

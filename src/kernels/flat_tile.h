@@ -1,7 +1,7 @@
 // Family: one or both sides of the transpose lie in one piece. Matrices of a few columns or rows, and batches of small ones:
 // a block takes a piece of contiguous memory as it is, and the turn is a matter of indices into shared memory.
 #pragma once
-#include "block/cache_ops.h"
+#include "block/load_ops.h"
 #include "kernels/tile_grid.h"
 
 namespace inlay::kernels {
@@ -74,7 +74,7 @@ CUTE_DEVICE void load_flat(Block block, FlatPiece<T, W, kSwizzled> const& piece,
     }
   }
   if constexpr (P::k > 1) {
-    T e;
+    T e{};
     int const i = piece.end_element(tid);
     copy_one(one, i >= 0, make_gmem_ptr(static_cast<T const*>(piece.base + i)), &e);
     copy_one(one, i >= 0, &e, shared_at<T>(image, P::place(piece.at(unsigned(i)))));
@@ -84,6 +84,7 @@ CUTE_DEVICE void load_flat(Block block, FlatPiece<T, W, kSwizzled> const& piece,
 template <class T, class W, bool kSwizzled, class Block>
 CUTE_DEVICE void store_flat(Block block, FlatPiece<T, W, kSwizzled> const& piece, void* image) {
   using P = FlatPiece<T, W, kSwizzled>;
+  Copy_Atom<On<Block, LoadShared<W>>, W> load;
   Copy_Atom<On<Block, UniversalCopy<W>>, W> word;
   Copy_Atom<On<Block, UniversalCopy<T>>, T> one;
   unsigned const tid = block.thread_rank();
@@ -93,7 +94,7 @@ CUTE_DEVICE void store_flat(Block block, FlatPiece<T, W, kSwizzled> const& piece
     CUTE_UNROLL
     for (int i = 0; i < P::GROUP; ++i) {
       unsigned const w = first + tid + i * P::threads;
-      copy_one(word, piece.whole(w), shared_at<W>(image, P::place(w * sizeof(W))), &r[i]);
+      copy_one(load, piece.whole(w), shared_at<W>(image, P::place(w * sizeof(W))), &r[i]);
     }
     CUTE_UNROLL
     for (int i = 0; i < P::GROUP; ++i) {
@@ -102,7 +103,7 @@ CUTE_DEVICE void store_flat(Block block, FlatPiece<T, W, kSwizzled> const& piece
     }
   }
   if constexpr (P::k > 1) {
-    T e;
+    T e{};
     int const i = piece.end_element(tid);
     copy_one(one, i >= 0, shared_at<T>(image, P::place(piece.at(unsigned(i)))), &e);
     copy_one(one, i >= 0, &e, make_gmem_ptr(piece.base + i));

@@ -1,8 +1,7 @@
 // Sheared stores for elements of 1 and 2 bytes: rows are read in aligned vectors, realigned and turned in registers, and
 // rows of the output are realigned once more when they leave shared memory. Words of 4 bytes hold k = 4 or 2 elements.
 #pragma once
-#include <bit>
-
+#include "block/load_ops.h"
 #include "block/register_ops.h"
 #include "kernels/sheared_tile.h"
 
@@ -159,6 +158,7 @@ struct RealignedTile : ShearedGrid<T, typename Step::Tile> {
   // A chunk of one of the columns from place `first_place` on. At the edges: whole, or element by element.
   template <class Block, class Here, class Full>
   CUTE_DEVICE void store_chunk(Block block, Here const& here, Smem& smem, int first_place, Full) const {
+    Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> load_atom;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
     Copy_Atom<On<Block, UniversalCopy<T>>, T> one;
     int const chunk = block.thread_rank() % CHUNKS, place = first_place + block.thread_rank() / CHUNKS;
@@ -168,8 +168,8 @@ struct RealignedTile : ShearedGrid<T, typename Step::Tile> {
     auto const from = reinterpret_cast<Vector16 const*>(smem.A + place * PITCH) + (ahead / 16 + chunk);
     Vector16 lo{}, hi{};
     uint32_t word[4];
-    copy_one(atom, mine, make_smem_ptr(from), &lo);
-    copy_one(atom, mine && ahead % 16 != 0, make_smem_ptr(from + 1), &hi);
+    copy_one(load_atom, mine, make_smem_ptr(from), &lo);
+    copy_one(load_atom, mine && ahead % 16 != 0, make_smem_ptr(from + 1), &hi);
     realign(lo, hi, unsigned(ahead), word);
     Vector16 const out = join(word);
     T* const to = here.out + c * this->ld_out - s + chunk * V;

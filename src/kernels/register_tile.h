@@ -2,6 +2,7 @@
 // 16-byte loads and stores out. Nothing narrower anywhere, no bank conflict, one tile a block. Steps differ in how many
 // blocks a multiprocessor holds, in the operation that loads, and in the order of the tiles.
 #pragma once
+#include "block/load_ops.h"
 #include "block/register_ops.h"
 #include "kernels/tile_grid.h"
 
@@ -16,7 +17,7 @@ template <class T>
 struct RegisterStep {
   using Tile = RegisterTileShape<T>;  // (BLK_M,BLK_N)
   static constexpr int threads = 256;
-  using Load = UniversalCopy<Vector16>;    // global -> registers
+  using Load = LoadGlobal<Vector16>;       // global -> registers
   static constexpr int blocks_per_sm = 0;  // as many as fit
   static constexpr bool bands = false;
 };

@@ -81,7 +81,8 @@ struct RunsTile {
   template <class Block, class P>
   CUTE_DEVICE void over_runs(Block block, P const& piece, T* run0, int n, void* image) const {
     Copy_Atom<On<Block, std::conditional_t<kRunsAreOutput, UniversalCopy<W>, LoadEvictLast<W>>>, W> word;
-    Copy_Atom<On<Block, UniversalCopy<T>>, T> one;
+    Copy_Atom<On<Block, std::conditional_t<kRunsAreOutput, LoadShared<T>, UniversalCopy<T>>>, T> shared;
+    Copy_Atom<On<Block, std::conditional_t<kRunsAreOutput, UniversalCopy<T>, LoadGlobal<T>>>, T> global;
     unsigned const lane = block.thread_rank() % 32, warp = block.thread_rank() / 32;
     int const segments = (n + k - 1 + 32 * k - 1) / (32 * k);
     for (int r = int(warp) % R, s = int(warp) / R; s < segments; step(r, s)) {
@@ -90,17 +91,17 @@ struct RunsTile {
       int const first = int(w * k) - int(run.shift / E);  // element of the run
       unsigned const at = piece.at(unsigned(first * R + r));
       if (run.whole(s * 32) && run.whole(s * 32 + 31))
-        move_word<P>(word, one, run.global(w), image, at);
+        move_word<P>(word, shared, run.global(w), image, at);
       else
-        move_elements<P>(one, run.base + first, image, at, first, n);
+        move_elements<P>(global, shared, run.base + first, image, at, first, n);
     }
   }
   CUTE_HOST_DEVICE void step(int& r, int& s) const {
     for (r += threads / 32; r >= R; r -= R) ++s;
   }
   // at: the byte of the first element in the image.
-  template <class P, class Atom, class One>
-  CUTE_DEVICE void move_word(Atom const& word, One const& one, W* global, void* image, unsigned at) const {
+  template <class P, class Atom, class SharedAtom>
+  CUTE_DEVICE void move_word(Atom const& word, SharedAtom const& shared, W* global, void* image, unsigned at) const {
     W w{};
     if constexpr (!kRunsAreOutput) copy_one(word, true, make_gmem_ptr(static_cast<W const*>(global)), &w);
     CUTE_UNROLL
@@ -108,27 +109,28 @@ struct RunsTile {
       T e = T(w >> x * 8 * E % (8 * sizeof(W)));
       auto const place = shared_at<T>(image, P::place(at + x * R * E));
       if constexpr (kRunsAreOutput) {
-        copy_one(one, true, place, &e);
+        copy_one(shared, true, place, &e);
         w |= W(e) << x * 8 * E % (8 * sizeof(W));
       } else {
-        copy_one(one, true, &e, place);
+        copy_one(shared, true, &e, place);
       }
     }
     if constexpr (kRunsAreOutput) copy_one(word, true, &w, make_gmem_ptr(global));
   }
-  template <class P, class One>
-  CUTE_DEVICE void move_elements(One const& one, T* global, void* image, unsigned at, int first, int n) const {
+  template <class P, class Atom, class SharedAtom>
+  CUTE_DEVICE void move_elements(Atom const& atom, SharedAtom const& shared, T* global, void* image, unsigned at,
+                                 int first, int n) const {
     CUTE_UNROLL
     for (int x = 0; x < k; ++x) {
       T e{};
       bool const on = first + x >= 0 && first + x < n;
       auto const place = shared_at<T>(image, on ? P::place(at + x * R * E) : 0);
       if constexpr (kRunsAreOutput) {
-        copy_one(one, on, place, &e);
-        copy_one(one, on, &e, make_gmem_ptr(global + x));
+        copy_one(shared, on, place, &e);
+        copy_one(atom, on, &e, make_gmem_ptr(global + x));
       } else {
-        copy_one(one, on, make_gmem_ptr(static_cast<T const*>(global + x)), &e);
-        copy_one(one, on, &e, place);
+        copy_one(atom, on, make_gmem_ptr(static_cast<T const*>(global + x)), &e);
+        copy_one(shared, on, &e, place);
       }
     }
   }

@@ -1,7 +1,5 @@
 // What every tile kernel shares: the parameters of a batch of matrices, and which tile a block has.
 #pragma once
-#include <cutlass/fast_math.h>
-
 #include "block/block.h"
 #include "plan/traffic.h"
 #include "plan/variant.h"

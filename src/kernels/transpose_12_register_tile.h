@@ -5,7 +5,9 @@
 namespace inlay::kernels::transpose_12_register_tile {
 
 template <class T>
-using Kernel = RegisterTile<T, RegisterStep<T>>;
+struct Step : RegisterStep<T> {};
+template <class T>
+using Kernel = RegisterTile<T, Step<T>>;
 
 inline constexpr Info<Move> info = {
     "transpose_12_register_tile",

@@ -1,7 +1,7 @@
 // What was read is evicted last from the L2: writes leave it in longer turns. And where the pitch is 128 KB, consecutive
 // bands of tiles lie half the matrix apart.
 #pragma once
-#include "block/cache_ops.h"
+#include "block/load_ops.h"
 #include "kernels/register_tile.h"
 
 namespace inlay::kernels::transpose_14_evict_last {

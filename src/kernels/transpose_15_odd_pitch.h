@@ -1,6 +1,6 @@
 // Any pitch and any base: sheared stores that begin on sectors, and below 4 bytes rows that are realigned in registers.
 #pragma once
-#include "block/cache_ops.h"
+#include "block/load_ops.h"
 #include "kernels/realigned_tile.h"
 
 namespace inlay::kernels::transpose_15_odd_pitch {

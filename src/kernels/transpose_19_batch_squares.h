@@ -20,7 +20,7 @@ struct Kernel {
   struct Smem {
     alignas(128) Vector16 A[VECTORS];
   };
-  // 8 neighbouring lanes store into 8 different chunks modulo 8, whether they come from one matrix or from many.
+  // 8 neighbouring lanes store into 8 different chunks modulo 8 from most matrices; 4 of them where one has 256 elements.
   using Place = Swizzle<3, 0, 3>;
 
   static std::optional<Matrices> matrices(Move const& move) { return as_transpose(move); }

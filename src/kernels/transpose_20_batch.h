@@ -42,6 +42,7 @@ struct Batch {
     block.sync();
 
     Copy_Atom<On<Block, UniversalCopy<W>>, W> word;
+    Copy_Atom<On<Block, LoadShared<T>>, T> load;
     Copy_Atom<On<Block, UniversalCopy<T>>, T> one;
     CUTE_NO_UNROLL
     for (unsigned w0 = 0; w0 < to.words(); w0 += threads) {
@@ -53,7 +54,7 @@ struct Batch {
       for (int x = 0; x < k; ++x) {
         T e{};
         bool const on = first + x >= 0 && first + x < n;
-        copy_one(one, on, shared_at<T>(smem.A, on ? Piece::place(from.at(source(first + x))) : 0), &e);
+        copy_one(load, on, shared_at<T>(smem.A, on ? Piece::place(from.at(source(first + x))) : 0), &e);
         packed |= W(e) << x * 8 * E % (8 * sizeof(W));
       }
       copy_one(word, whole, &packed, make_gmem_ptr(to.global(w)));
@@ -61,7 +62,7 @@ struct Batch {
     if constexpr (k > 1) {
       T e{};
       int const i = to.end_element(block.thread_rank());
-      copy_one(one, i >= 0, shared_at<T>(smem.A, i >= 0 ? Piece::place(from.at(source(i))) : 0), &e);
+      copy_one(load, i >= 0, shared_at<T>(smem.A, i >= 0 ? Piece::place(from.at(source(i))) : 0), &e);
       copy_one(one, i >= 0, &e, make_gmem_ptr(to.base + i));
     }
   }

@@ -13,11 +13,23 @@ namespace {
 struct Facts {
   std::optional<Matrices> transpose, copy;
   int elem_bytes;
+  bool vectors;  // the big kernel for aligned matrices could run
 
-  explicit Facts(Move const& move) : transpose(as_transpose(move)), copy(as_copy(move)), elem_bytes(move.elem_bytes) {}
+  Facts(Move const& move, Device const& device)
+      : transpose(as_transpose(move)),
+        copy(as_copy(move)),
+        elem_bytes(move.elem_bytes),
+        vectors(!kernels::transpose_14_evict_last::facts->rejects(move, device)) {}
 
   // A copy of short rows leaves most lanes idle.
   bool wide_rows() const { return copy && (copy->N * elem_bytes >= 128 || copy->M * copy->L == 1); }
+  // A few microseconds, all of them latency: many small blocks without a barrier win, though their reads are strided. The
+  // bounds are where the curves meet on an H200 (results/h200/squares.json).
+  bool small() const {
+    if (!transpose || transpose->L > 1 || elem_bytes > 4) return false;
+    std::int64_t const most = !vectors ? 9 << 18 : elem_bytes < 4 ? 1 << 18 : 0;  // bytes
+    return transpose->M * transpose->N * elem_bytes <= most;
+  }
   // A tile of the big kernels is 256 bytes both ways: what is smaller leaves most of it empty.
   bool small_batch() const {
     return transpose && transpose->L > 1 && (transpose->M * elem_bytes < 256 || transpose->N * elem_bytes < 256);
@@ -39,6 +51,9 @@ std::span<Preference const> preferences() {
   static Preference const all[] = {
       {{copy_05_evict_last::facts, copy_05_evict_last::run}, &Facts::wide_rows, "its rows would leave most lanes idle"},
       {{copy_01_scalar::facts, copy_01_scalar::run}, &Facts::wide_rows, "its rows would leave most lanes idle"},
+      {{transpose_02_naive_write::facts, transpose_02_naive_write::run},
+       &Facts::small,
+       "the matrix is large enough to be worth tiles in shared memory"},
       {{transpose_19_batch_squares::facts, transpose_19_batch_squares::run},
        &Facts::small_batch,
        "the matrices are as large as a tile"},
@@ -67,7 +82,7 @@ std::string line(char const* what, Traffic const& t, char const* unit) {
 
 MovePlan plan_move(Move const& move, Device const& device) {
   MovePlan plan{move};
-  Facts const facts(move);
+  Facts const facts(move, device);
   for (bool wanted : {true, false})
     for (Preference const& p : preferences())
       if ((facts.*p.wanted)() == wanted && !p.variant.info->rejects(move, device))
@@ -93,7 +108,7 @@ std::string MovePlan::why(Device const& device) const {
                        2e-6 * double(move.elements()) * move.elem_bytes / device.peak_gbps,
                        2 * move.elements() * move.elem_bytes, device.peak_gbps);
   }
-  Facts const facts(move);
+  Facts const facts(move, device);
   for (Preference const& p : preferences()) {
     s += fmt::format("  {} {}: ", &p.variant == chosen ? "->" : "  ", p.variant.info->name);
     if (Reason const rejected = p.variant.info->rejects(move, device)) {

@@ -1,4 +1,5 @@
-// Loads with a cache policy, as CuTe copy operations.
+// Loads as CuTe copy operations: with a cache policy, and of 16 bytes in one piece. Where the two halves of a Vector16 are
+// taken apart afterwards, the compiler was seen to load them one by one.
 #pragma once
 #include "block/block.h"
 
@@ -37,8 +38,53 @@ struct LoadEvictLast {
   }
 };
 
+// A plain load from global memory. S: 1 to 16 bytes, Vector16 at 16.
+template <class S>
+struct LoadGlobal {
+  using SRegisters = S[1];
+  using DRegisters = S[1];
+
+  CUTE_DEVICE static void copy(S const& src, S& dst) {
+#ifdef __CUDA_ARCH__
+    if constexpr (sizeof(S) == 16) {
+      std::uint64_t lo, hi;
+      asm volatile("ld.global.v2.b64 {%0, %1}, [%2];" : "=l"(lo), "=l"(hi) : "l"(__cvta_generic_to_global(&src)));
+      dst = Vector16(hi) << 64 | lo;
+      return;
+    }
+#endif
+    dst = src;
+  }
+};
+
+// From shared memory. The clobber keeps it between the barriers where it stands.
+template <class S>
+struct LoadShared {
+  using SRegisters = S[1];
+  using DRegisters = S[1];
+
+  CUTE_DEVICE static void copy(S const& src, S& dst) {
+#ifdef __CUDA_ARCH__
+    if constexpr (sizeof(S) == 16) {
+      std::uint64_t lo, hi;
+      asm volatile("ld.shared.v2.b64 {%0, %1}, [%2];"
+                   : "=l"(lo), "=l"(hi)
+                   : "r"(std::uint32_t(__cvta_generic_to_shared(&src)))
+                   : "memory");
+      dst = Vector16(hi) << 64 | lo;
+      return;
+    }
+#endif
+    dst = src;
+  }
+};
+
 }  // namespace inlay
 
 // One access of one thread, as UniversalCopy's. No `with` of one argument: CuTe would hand it the predicate.
 template <class S>
 struct cute::Copy_Traits<inlay::LoadEvictLast<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
+template <class S>
+struct cute::Copy_Traits<inlay::LoadGlobal<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
+template <class S>
+struct cute::Copy_Traits<inlay::LoadShared<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
