@@ -37,7 +37,8 @@ std::size_t allocations_of(F f) {
 
 TEST(Allocations, AreCounted) {
   EXPECT_EQ(allocations_of([] { std::string(100, 'x'); }), 1u);
-  EXPECT_EQ(allocations_of([] { delete[] new Move[2]; }), 1u);
+  // Called by name: a new-expression whose result nobody needs may be left out.
+  EXPECT_EQ(allocations_of([] { ::operator delete(::operator new(sizeof(Move))); }), 1u);
 }
 TEST(Allocations, NoneInAPlan) {
   Device const device;

@@ -57,7 +57,7 @@ struct LoadGlobal {
   }
 };
 
-// From shared memory. The clobber keeps it between the barriers where it stands.
+// From shared memory, by the type that the compiler knows as a vector of two.
 template <class S>
 struct LoadShared {
   using SRegisters = S[1];
@@ -66,12 +66,8 @@ struct LoadShared {
   CUTE_DEVICE static void copy(S const& src, S& dst) {
 #ifdef __CUDA_ARCH__
     if constexpr (sizeof(S) == 16) {
-      std::uint64_t lo, hi;
-      asm volatile("ld.shared.v2.b64 {%0, %1}, [%2];"
-                   : "=l"(lo), "=l"(hi)
-                   : "r"(std::uint32_t(__cvta_generic_to_shared(&src)))
-                   : "memory");
-      dst = Vector16(hi) << 64 | lo;
+      ulonglong2 const v = reinterpret_cast<ulonglong2 const&>(src);
+      dst = Vector16(v.y) << 64 | v.x;
       return;
     }
 #endif
