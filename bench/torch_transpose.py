@@ -79,7 +79,7 @@ class Pair:
         self.dst_flat = torch.empty(case.base_dst + case.batch * case.cols * case.pitch_dst, dtype=DTYPE[case.elem_bytes], device="cuda")
         source_bytes = (case.base_src + case.batch * case.rows * case.pitch) * case.elem_bytes
         # bytes below 127 make normal numbers
-        self.src_flat = torch.randint(0, 127, (source_bytes,), dtype=torch.uint8, device="cuda").view(DTYPE[case.elem_bytes])
+        self.src_flat = torch.randint(1, 127, (source_bytes,), dtype=torch.uint8, device="cuda").view(DTYPE[case.elem_bytes])
         self.dst = self.view(self.dst_flat, case.batch, case.cols, case.rows, case.pitch_dst, case.base_dst)
         self.src = self.view(self.src_flat, case.batch, case.rows, case.cols, case.pitch, case.base_src)
 

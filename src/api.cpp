@@ -11,10 +11,10 @@ namespace {
 void check_device(void const* p, char const* role, Device const& device) {
   cudaPointerAttributes a{};
   check(cudaPointerGetAttributes(&a, p));
-  std::string const who = std::string("the ") + role + " pointer";
-  if (a.type == cudaMemoryTypeUnregistered) throw Error(who + " is host memory that CUDA does not know");
+  auto const who = [&] { return std::string("the ") + role + " pointer"; };
+  if (a.type == cudaMemoryTypeUnregistered) throw Error(who() + " is host memory that CUDA does not know");
   if (a.type == cudaMemoryTypeDevice && a.device != device.id)
-    throw Error(who + " belongs to device " + std::to_string(a.device) + ", the current device is " +
+    throw Error(who() + " belongs to device " + std::to_string(a.device) + ", the current device is " +
                 std::to_string(device.id));
 }
 

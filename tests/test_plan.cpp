@@ -27,6 +27,7 @@ TEST(Plan, PicksByAlignmentAndExtents) {
   EXPECT_EQ(chosen({256, 256}, true, 1), "transpose_02_naive_write");
   EXPECT_EQ(chosen({256, 256}, true, 4), "transpose_14_evict_last");
   EXPECT_EQ(chosen({1000003, 3}, true, 1), "transpose_17_few_columns");
+  EXPECT_EQ(chosen({786432, 3}, true, 1), "transpose_17_few_columns");  // 2.25 MiB, but no square
   EXPECT_EQ(chosen({3, 8000024}, true, 1), "transpose_18_few_rows");
   EXPECT_EQ(chosen({1000003, 3, 1, 1}, true, 1), "transpose_06_smem_swizzled");  // a gap behind each pixel
   EXPECT_EQ(chosen({4096, 4096}, false, 4), "copy_05_evict_last");

@@ -26,7 +26,8 @@ constexpr int blocks_per_sm_of() {
 
 // What a launch asks of shared memory. Loads in flight live in the L1, which is what shared memory leaves of 256 KB: the
 // carve-out is the smallest that holds blocks_per_sm blocks, and each block's request is padded so that no more fit.
-// Both are needed: padding alone lets the driver choose a larger carve-out.
+// Both are needed: padding alone lets the driver choose a larger carve-out. The sizes are those of compute capability 9.0;
+// elsewhere the driver chooses.
 template <class Kernel>
 struct Occupancy {
   static constexpr int reserved = 1024;  // bytes of each block that the system takes
@@ -60,7 +61,7 @@ void launch(Kernel const& kernel, Device const& device, cudaStream_t stream) {
     std::uint64_t const bit = std::uint64_t(1) << device.id;
     if (!(ready.load(std::memory_order_acquire) & bit)) {
       check(cudaFuncSetAttribute(entry<Kernel>, cudaFuncAttributeMaxDynamicSharedMemorySize, Smem::dynamic));
-      if (Smem::blocks)
+      if (Smem::blocks && device.compute_capability == 90)
         check(cudaFuncSetAttribute(entry<Kernel>, cudaFuncAttributePreferredSharedMemoryCarveout, Smem::percent));
       ready.fetch_or(bit, std::memory_order_release);
     }

@@ -6,14 +6,17 @@
 namespace inlay {
 
 // A load from global memory whose lines the L2 evicts last. It moves no byte less; the DRAM reads and writes in longer
-// turns (docs/log.md has what it gives). S: 1 to 16 bytes, Vector16 at 16.
+// turns (docs/log.md has what it gives). S: 4, 8 or 16 bytes, Vector16 at 16; before
+// Ampere a plain load.
 template <class S>
 struct LoadEvictLast {
   using SRegisters = S[1];
   using DRegisters = S[1];
 
+  static_assert(sizeof(S) == 4 || sizeof(S) == 8 || sizeof(S) == 16);
+
   CUTE_DEVICE static void copy(S const& src, S& dst) {
-#ifdef __CUDA_ARCH__
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
     std::uint64_t policy;  // not volatile: one instruction serves all loads of a thread
     asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
     if constexpr (sizeof(S) == 16) {
@@ -27,7 +30,6 @@ struct LoadEvictLast {
                    : "=l"(dst)
                    : "l"(__cvta_generic_to_global(&src)), "l"(policy));
     } else {
-      static_assert(sizeof(S) == 4);
       asm volatile("ld.global.nc.L2::cache_hint.b32 %0, [%1], %2;"
                    : "=r"(dst)
                    : "l"(__cvta_generic_to_global(&src)), "l"(policy));

@@ -1,4 +1,4 @@
-// copy_03_vector with loads that the L2 evicts last: the copy that beats cudaMemcpyAsync.
+// copy_03_vector with loads that the L2 evicts last: on large matrices, the copy that beats cudaMemcpyAsync.
 #pragma once
 #include "block/load_ops.h"
 #include "kernels/direct_tile.h"
@@ -13,12 +13,12 @@ struct Step {
 template <class T>
 using Kernel = DirectTile<Vector16, Step, LoadEvictLast<Vector16>>;  // whatever the elements are
 
-inline constexpr Info<Move> info = {
-    "copy_05_evict_last",
-    "One 16-byte vector per thread, loaded under the L2 policy evict_last: faster than the copy limit.",
-    "inlay",
-    rejects<Kernel>,
-    cost<Kernel>,
-    no_workspace};
+inline constexpr Info<Move> info = {"copy_05_evict_last",
+                                    "One 16-byte vector per thread, loaded under the L2 policy evict_last: on large "
+                                    "matrices faster than the copy limit.",
+                                    "inlay",
+                                    rejects<Kernel>,
+                                    cost<Kernel>,
+                                    no_workspace};
 
 }  // namespace inlay::kernels::copy_05_evict_last

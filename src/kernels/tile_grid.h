@@ -18,7 +18,8 @@ using Word = std::conditional_t<sizeof(T) < 4, uint32_t, Carrier<T>>;
 template <class T>
 inline constexpr int PerWord = sizeof(Word<T>) / sizeof(T);
 
-// How many tiles of 16 KB (64 KB at 1 byte, 32 at 2) a multiprocessor holds best: 32 to 64 KB of loads in flight.
+// How many register tiles (64 KB at 1 byte, 32 at 2, 16 at 4, 8 from 8 bytes on) a multiprocessor holds best: 32 to 64 KB of
+// loads in flight; 128 at 1 byte, where smaller tiles would have narrower rows and lose more.
 template <class T>
 inline constexpr int BlocksInFlight = sizeof(T) <= 2   ? 2
                                       : sizeof(T) == 4 ? 3

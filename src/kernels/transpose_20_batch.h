@@ -18,7 +18,7 @@ struct Batch {
   cutlass::FastDivmod size, M;  // elements of a matrix; its rows
 
   static std::optional<Matrices> matrices(Move const& move) { return as_transpose(move); }
-  // As many matrices as make whole sectors, so that all blocks begin alike.
+  // As many matrices as make whole sectors, where so many fit: then all blocks begin alike.
   static int group_of(Matrices const& x) {
     int64_t const most = (Piece::ELEMS - k) / (x.M * x.N);
     int64_t whole = 1;

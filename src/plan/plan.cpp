@@ -27,8 +27,9 @@ struct Facts {
   // bounds are where the curves meet on an H200 (results/h200/squares.json).
   bool small() const {
     if (!transpose || transpose->L > 1 || elem_bytes > 4) return false;
-    std::int64_t const most = !vectors ? 9 << 18 : elem_bytes < 4 ? 1 << 18 : 0;  // bytes
-    return transpose->M * transpose->N * elem_bytes <= most;
+    std::int64_t const most = !vectors ? 9 << 18 : elem_bytes < 4 ? 1 << 18 : 0;  // bytes that its tiles cover
+    auto const tiles = [](std::int64_t extent) { return (extent + 31) / 32; };
+    return tiles(transpose->M) * tiles(transpose->N) <= most / (1024 * elem_bytes);
   }
   // A tile of the big kernels is 256 bytes both ways: what is smaller leaves most of it empty.
   bool small_batch() const {
@@ -53,13 +54,13 @@ std::span<Preference const> preferences() {
       {{copy_01_scalar::facts, copy_01_scalar::run}, &Facts::wide_rows, "its rows would leave most lanes idle"},
       {{transpose_02_naive_write::facts, transpose_02_naive_write::run},
        &Facts::small,
-       "the matrix is large enough to be worth tiles in shared memory"},
+       "tiles in shared memory are faster for these extents and elements, by measurement"},
       {{transpose_19_batch_squares::facts, transpose_19_batch_squares::run},
        &Facts::small_batch,
-       "the matrices are as large as a tile"},
+       "no batch of matrices smaller than a tile"},
       {{transpose_20_batch::facts, transpose_20_batch::run},
        &Facts::small_batch,
-       "the matrices are as large as a tile"},
+       "no batch of matrices smaller than a tile"},
       {{transpose_17_few_columns::facts, transpose_17_few_columns::run},
        &Facts::few_columns,
        "rows of 128 bytes and more fill a tile"},
