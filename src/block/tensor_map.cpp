@@ -31,10 +31,10 @@ CUtensorMap DriverEncoder::operator()(TmaTensor const& t) const {
   for (int k = 0; k < 3; ++k) extent[k] = cuuint64_t(t.extent[k]), box[k] = cuuint32_t(t.box[k]);
   for (int k = 0; k < 2; ++k) stride[k] = cuuint64_t(t.stride[k]);
   CUtensorMap map;
-  CUresult const status = encode(&map, type_of(t.elem_bytes), 3, const_cast<void*>(t.base), extent, stride, box, step,
-                                 CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                 t.swizzle_128b ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  CUresult const status =
+      encode(&map, type_of(t.elem_bytes), 3, const_cast<void*>(t.base), extent, stride, box, step,
+             CU_TENSOR_MAP_INTERLEAVE_NONE, t.swizzle_128b ? CU_TENSOR_MAP_SWIZZLE_128B : CU_TENSOR_MAP_SWIZZLE_NONE,
+             CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (status != CUDA_SUCCESS)
     throw Error("the driver refused a TMA descriptor for a tensor of " + std::to_string(t.extent[0]) + " x " +
                 std::to_string(t.extent[1]) + " x " + std::to_string(t.extent[2]) + " elements (CUresult " +
