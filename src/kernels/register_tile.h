@@ -45,7 +45,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
   template <class Encoder>
   static RegisterTile make(Move const& move, Encoder const&) {
     auto grid = Grid::make(*Grid::matrices(move));
-    // Rows of 128 or 256 KB: their pieces of one column meet in few channels of the DRAM. Bands that lie 16 or 8 KB apart
+    // Rows of 128 or 256 KB: presumably their pieces of one column meet in few channels of the DRAM. Bands that lie 16 or 8 KB apart
     // (by measurement) in turn spread them.
     if (int64_t const pitch = grid.ld_in * E; Step::bands && (pitch == 128 << 10 || pitch == 256 << 10))
       if (int const apart = int((int64_t(1) << 31) / pitch / (BLK_N * E)); grid.tiles_n % (2 * apart) == 0)

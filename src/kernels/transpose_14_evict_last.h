@@ -1,4 +1,4 @@
-// What was read is evicted last from the L2: writes leave it in longer turns. And where the pitch is 128 or
+// What was read is evicted last from the L2, presumably so that writes leave it in longer turns. And where the pitch is 128 or
 // 256 KB, consecutive bands of tiles lie 16 or 8 KB apart.
 #pragma once
 #include "block/load_ops.h"
@@ -15,12 +15,11 @@ struct Step : RegisterStep<T> {
 template <class T>
 using Kernel = RegisterTile<T, Step<T>>;
 
-inline constexpr Info<Move> info = {
-    "transpose_14_evict_last",
-    "Loads with the L2 policy evict_last: no byte less, but the DRAM turns less often between reading and writing.",
-    "inlay",
-    rejects<Kernel>,
-    cost<Kernel>,
-    no_workspace};
+inline constexpr Info<Move> info = {"transpose_14_evict_last",
+                                    "Loads with the L2 policy evict_last: no byte less, but a better use of the DRAM.",
+                                    "inlay",
+                                    rejects<Kernel>,
+                                    cost<Kernel>,
+                                    no_workspace};
 
 }  // namespace inlay::kernels::transpose_14_evict_last
