@@ -53,15 +53,15 @@ function(inlay_kernel_units problem)
       set(replays)
       foreach(stem IN LISTS chunk)
         string(APPEND includes "#include \"kernels/${stem}.h\"\n")
-        string(APPEND runs "void ${stem}::run(${P} const& problem, Device const& device, void*, cudaStream_t stream) {\n"
-                           "  launch_${problem}<${stem}::Kernel>(problem, device, stream);\n}\n")
+        string(APPEND runs "void ${stem}::run(${P} const& problem, Device const& device, void* workspace, cudaStream_t stream) {\n"
+                           "  launch_${problem}<${stem}::Kernel>(problem, device, workspace, stream);\n}\n")
         string(APPEND replays "void ${stem}::replay(${P} const& problem, Recorder& recorder) {\n"
                               "  recorder.kernel = \"${stem}\";\n"
                               "  inlay::replay::replay_${problem}<${stem}::Kernel>(problem, recorder);\n}\n")
       endforeach()
       set(unit ${INLAY_GENERATED}/${problem}_${family}_${n})
-      inlay_write(${unit}_run.cu "${note}#include \"block/launch.h\"\n#include \"variants.h\"\n${includes}\nnamespace inlay::kernels {\n${runs}}  // namespace inlay::kernels\n")
-      inlay_write(${unit}_replay.cpp "${note}#include \"replay/host_block.h\"\n#include \"variants.h\"\n${includes}\nnamespace inlay::kernels {\n${replays}}  // namespace inlay::kernels\n")
+      inlay_write(${unit}_run.cu "${note}#include \"block/launch.h\"\n#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${runs}}  // namespace inlay::kernels\n")
+      inlay_write(${unit}_replay.cpp "${note}#include \"replay/host_block.h\"\n#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${replays}}  // namespace inlay::kernels\n")
       list(APPEND run_units ${unit}_run.cu)
       list(APPEND replay_units ${unit}_replay.cpp)
     endforeach()
@@ -86,15 +86,16 @@ function(inlay_kernel_units problem)
   if(INLAY_NVCC)
     set(stubs)
   endif()
-  inlay_write(${INLAY_GENERATED}/variants.h
+  inlay_write(${INLAY_GENERATED}/${problem}_variants.h
     "${note}#pragma once\n#include \"plan/variant.h\"\n\nnamespace inlay {\nclass Recorder;\n}\nnamespace inlay::kernels {\n${declared}}  // namespace inlay::kernels\n")
   inlay_write(${INLAY_GENERATED}/${problem}_info.cpp
-    "${note}#include \"variants.h\"\n${includes}\nnamespace inlay::kernels {\n${variants}${stubs}}  // namespace inlay::kernels\n")
-  inlay_write(${INLAY_GENERATED}/registry.cpp
-    "${note}#include \"replay/registry.h\"\n#include \"variants.h\"\n\nnamespace inlay {\nstd::span<Entry<${P}> const> ${problem}_variants() {\n  static Entry<${P}> const entries[] = {\n${entries}  };\n  return entries;\n}\n}  // namespace inlay\n")
-  set(INLAY_STEMS ${stems} PARENT_SCOPE)
-  set(INLAY_RUN_UNITS ${run_units} PARENT_SCOPE)
-  set(INLAY_REPLAY_UNITS ${replay_units} PARENT_SCOPE)
-  set(INLAY_INFO_UNITS ${INLAY_GENERATED}/${problem}_info.cpp PARENT_SCOPE)
-  set(INLAY_REGISTRY ${INLAY_GENERATED}/registry.cpp PARENT_SCOPE)
+    "${note}#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${variants}${stubs}}  // namespace inlay::kernels\n")
+  inlay_write(${INLAY_GENERATED}/${problem}_registry.cpp
+    "${note}#include \"replay/registry.h\"\n#include \"${problem}_variants.h\"\n\nnamespace inlay {\nstd::span<Entry<${P}> const> ${problem}_variants() {\n  static Entry<${P}> const entries[] = {\n${entries}  };\n  return entries;\n}\n}  // namespace inlay\n")
+  list(APPEND INLAY_STEMS ${stems})
+  list(APPEND INLAY_RUN_UNITS ${run_units})
+  list(APPEND INLAY_REPLAY_UNITS ${replay_units})
+  list(APPEND INLAY_INFO_UNITS ${INLAY_GENERATED}/${problem}_info.cpp)
+  list(APPEND INLAY_REGISTRY ${INLAY_GENERATED}/${problem}_registry.cpp)
+  return(PROPAGATE INLAY_STEMS INLAY_RUN_UNITS INLAY_REPLAY_UNITS INLAY_INFO_UNITS INLAY_REGISTRY)
 endfunction()

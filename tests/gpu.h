@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <memory>
+#include <thread>
 #include <vector>
 
 #include "corpus.h"
@@ -18,6 +19,10 @@ inline bool gpu_present() {
 }
 #define NEEDS_GPU() \
   if (!gpu_present()) GTEST_SKIP() << "no GPU"
+#define NEEDS_GPU_MEMORY(bytes)                                                                                   \
+  NEEDS_GPU();                                                                                                    \
+  if (std::size_t free = 0, total = 0; cudaMemGetInfo(&free, &total) != cudaSuccess || free < std::size_t(bytes)) \
+  GTEST_SKIP() << "too little memory"
 
 struct DeviceFree {
   void operator()(char* p) const { cudaFree(p); }
@@ -41,6 +46,15 @@ struct Stream {
   Stream(Stream const&) = delete;
   ~Stream() { cudaStreamDestroy(id); }
 };
+
+// Calls f(first, last) on equal shares of [0, n), each in a thread of its own.
+template <class F>
+void in_parallel(std::int64_t n, F f) {
+  constexpr int kThreads = 8;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) threads.emplace_back([=, &f] { f(n * t / kThreads, n * (t + 1) / kThreads); });
+  for (auto& t : threads) t.join();
+}
 
 // A case on the device: guard bands around both buffers, the output poisoned, what is expected kept on the host.
 class OnDevice {

@@ -9,9 +9,9 @@ CUDA = r"cuda\.h|cuda_runtime_api\.h"
 ALLOWED = {  # room -> what may stand in an include line
     "include/inlay": rf"{STD}|{CUDA}|inlay/.*|cuda/std/mdspan|dlpack\.h",
     "src/problem": rf"{STD}|inlay/.*|problem/.*",
-    "src/plan": rf"{STD}|{CUDA}|inlay/.*|problem/.*|plan/.*|fmt/.*|variants\.h",
-    "src/block": rf"{STD}|{CUDA}|inlay/error\.h|problem/move\.h|plan/device\.h|block/.*|cute/.*|cutlass/.*",
-    "src/kernels": r"problem/.*|plan/.*|block/(block|[a-z]+_ops)\.h|cute/.*|kernels/[a-z]+_tile\.h|kernels/tile_grid\.h",
+    "src/plan": rf"{STD}|{CUDA}|inlay/.*|problem/.*|plan/.*|fmt/.*|(move|gemm)_variants\.h",
+    "src/block": rf"{STD}|{CUDA}|inlay/error\.h|problem/(move|gemm)\.h|plan/device\.h|block/.*|cute/.*|cutlass/.*",
+    "src/kernels": r"problem/.*|plan/.*|block/(block|[a-z]+_ops)\.h|cute/.*|kernels/([a-z]+_(tile|grid)|sgemm_[a-z]+|split_reduce)\.h",
     "src/replay": rf"{STD}|csignal|sys/.*|unistd\.h|{CUDA}|inlay/banks\.h|plan/variant\.h|block/(block|tensor_map)\.h|replay/.*|cute/.*|boost/.*",
     "src": rf"{STD}|inlay/.*|problem/.*|plan/.*",
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "corpus.h"
+#include "gemm_corpus.h"
 #include "replay/registry.h"
 
 namespace inlay::test {
@@ -19,24 +20,59 @@ constexpr Case kShapes[] = {
 };
 }
 
+namespace inlay {
+namespace {
+
+using Lines = std::set<std::string>;
+
+void add(Lines& lines, std::string const& variant, int elem_bytes, Recorder const& recorder) {
+  for (Site const& s : recorder.sites)
+    lines.insert(variant + " " + std::to_string(elem_bytes) +
+                 (s.space == replay::Space::global ? " global " : " shared ") + (s.store ? "store " : "load ") +
+                 std::to_string(s.bytes));
+}
+
+Lines of(Entry<Move> const& entry, int e) {
+  Lines lines;
+  for (test::Case const& c : test::kShapes) {
+    test::Views const v = test::views_of(c, test::is_transpose(entry.info().name));
+    Recorder r;
+    void* const in = r.allocate("in", std::size_t(v.in_elements * e), e, 1);
+    void* const out = r.allocate("out", std::size_t(v.out_elements * e), e, 2);
+    Move const move = test::move_of(c, v, in, out, e);
+    if (entry.info().rejects(move, Device{})) continue;
+    entry.replay(move, r);
+    add(lines, entry.info().name, e, r);
+  }
+  return lines;
+}
+
+// The whole corpus: a variant of Gemm is several kernels, and which of them runs depends on how the operands lie.
+Lines of(Entry<Gemm> const& entry) {
+  Lines lines;
+  for (test::GemmCase const& c : test::gemm_corpus()) {
+    Recorder r;
+    auto const buffer = [&](char const* name, test::Stored const& stored) {
+      return r.allocate_integers(name, std::size_t(stored.elements(c.L)), 1);
+    };
+    float *const A = buffer("A", stored_a(c)), *const B = buffer("B", stored_b(c)), *const C = buffer("C", stored_c(c));
+    Gemm const gemm = test::gemm_of(c, A, B, C);
+    if (entry.info().rejects(gemm, Device{})) continue;
+    r.allocate_workspace(entry.info().workspace(gemm, Device{}));
+    entry.replay(gemm, r);
+    add(lines, entry.info().name, 4, r);
+  }
+  return lines;
+}
+
+}  // namespace
+}  // namespace inlay
+
 int main() {
   using namespace inlay;
   for (auto const& entry : move_variants())
-    for (int e : test::kElementSizes) {
-      std::set<std::string> lines;
-      for (test::Case const& c : test::kShapes) {
-        test::Views const v = test::views_of(c, test::is_transpose(entry.info().name));
-        Recorder r;
-        void* const in = r.allocate("in", std::size_t(v.in_elements * e), e, 1);
-        void* const out = r.allocate("out", std::size_t(v.out_elements * e), e, 2);
-        Move const move = test::move_of(c, v, in, out, e);
-        if (entry.info().rejects(move, Device{})) continue;
-        entry.replay(move, r);
-        for (Site const& s : r.sites)
-          lines.insert(std::string(entry.info().name) + " " + std::to_string(e) +
-                       (s.space == replay::Space::global ? " global " : " shared ") + (s.store ? "store " : "load ") +
-                       std::to_string(s.bytes));
-      }
-      for (auto const& line : lines) std::puts(line.c_str());
-    }
+    for (int e : test::kElementSizes)
+      for (auto const& line : of(entry, e)) std::puts(line.c_str());
+  for (auto const& entry : gemm_variants())
+    for (auto const& line : of(entry)) std::puts(line.c_str());
 }

@@ -5,7 +5,8 @@
 #include <new>
 
 #include "corpus.h"
-#include "plan/plan.h"
+#include "gemm_variants.h"
+#include "plan/gemm_plan.h"
 
 namespace {
 std::size_t allocations = 0;
@@ -54,6 +55,28 @@ TEST(Allocations, NoneInAPlan) {
         EXPECT_EQ(allocations_of([&] { chosen = plan_move(move, device).chosen; }), 0u) << "plan";
         EXPECT_NE(chosen, nullptr);
       }
+}
+// With and without operands to pack: what they are packed for does not matter here.
+TEST(Allocations, NoneInAPlanOfGemm) {
+  using namespace kernels;
+  Device const device;
+  auto const any = [](Gemm const&, Device const&) { return true; };
+  GemmPreference const packing[] = {
+      {{sgemm_01_naive::facts, sgemm_01_naive::run}, any, "", Lies::along_mn, Lies::along_mn}};
+  for (std::int64_t n : {2, 3, 64, 1000, 4096})
+    for (bool may_use_workspace : {false, true}) {
+      auto const square = [n](std::uint64_t address) { return matrix(reinterpret_cast<void*>(address), f32, n, n); };
+      Gemm gemm;
+      EXPECT_EQ(allocations_of([&] {
+                  gemm = make_gemm(1, square(1ull << 40), square(1ull << 41).transposed(), 0, square(1ull << 42),
+                                   Accuracy::one_level);
+                }),
+                0u)
+          << "views and gemm";
+      EXPECT_EQ(allocations_of([&] { EXPECT_TRUE(plan_gemm(gemm, device, may_use_workspace).chosen); }), 0u) << "plan";
+      EXPECT_EQ(allocations_of([&] { EXPECT_TRUE(plan_gemm(gemm, device, true, packing).pack_a.chosen); }), 0u)
+          << "plan that packs";
+    }
 }
 
 }  // namespace

@@ -81,14 +81,6 @@ T content(std::uint64_t index) {
   else
     return T(x >> (64 - 8 * sizeof(T)));
 }
-// Calls f(first, last) on equal shares of [0, n), each in a thread of its own.
-template <class F>
-void in_parallel(std::int64_t n, F f) {
-  constexpr int kThreads = 8;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < kThreads; ++t) threads.emplace_back([=, &f] { f(n * t / kThreads, n * (t + 1) / kThreads); });
-  for (auto& t : threads) t.join();
-}
 constexpr std::size_t kGuard = OnDevice::kGuard;
 constexpr std::int64_t kSlab = 64 << 20;  // elements that are on the host at a time
 
@@ -131,10 +123,6 @@ std::int64_t wrong_of_large(std::int64_t M, std::int64_t N, std::int64_t L = 1) 
   }
   return wrong;
 }
-#define NEEDS_GPU_MEMORY(bytes)                                                                                   \
-  NEEDS_GPU();                                                                                                    \
-  if (std::size_t free = 0, total = 0; cudaMemGetInfo(&free, &total) != cudaSuccess || free < std::size_t(bytes)) \
-  GTEST_SKIP() << "too little memory"
 
 TEST(GpuLarge, MoreThan31BitsOfElements) {
   NEEDS_GPU_MEMORY(20e9);

@@ -1,6 +1,6 @@
 // The first calls of a process are captured into a CUDA graph, in the mode in which any synchronisation or allocation by
 // the process fails: so a program of its own, with a single test.
-#include "gpu.h"
+#include "gemm_gpu.h"
 
 namespace inlay::test {
 namespace {
@@ -13,16 +13,30 @@ TEST(GpuFirstCall, IsCapturedIntoAGraph) {
     for (Case const& c : {Case{256, 272}, Case{150, 171, 1, 1, 1, 1, 1}, Case{600, 5}, Case{5, 600}, packed(16, 16, 70),
                           packed(3, 5, 70), Case{1, 4096}})
       all.push_back(std::make_unique<OnDevice>(c, true, e));
+  std::vector<GemmOnDevice> products;  // large, small, skinny, deep, odd, a batch: in every layout
+  std::vector<Workspace> workspaces;
+  for (char const* letters : kLetters)
+    for (GemmCase const& c :
+         {GemmCase{1024, 1024, 256, 1, letters}, GemmCase{128, 256, 64, 1, letters}, GemmCase{1000, 8, 300, 1, letters},
+          GemmCase{64, 64, 20000, 1, letters}, GemmCase{501, 403, 99, 1, letters, 2, -1},
+          GemmCase{64, 64, 64, 5, letters}, GemmCase{33, 35, 0, 1, letters, 1, 2}})
+      for (bool packed : {false, true}) {
+        products.emplace_back(c);
+        workspaces.emplace_back(packed ? products.back().workspace_bytes() : 0);
+      }
   Stream const stream;
   cudaGraph_t graph;
   cudaGraphExec_t executable;
   check(cudaStreamBeginCapture(stream.id, cudaStreamCaptureModeGlobal));
   for (auto const& one : all) transpose(one->dst(), one->src(), stream.id);
+  for (std::size_t i = 0; i < products.size(); ++i) products[i].multiply(stream.id, workspaces[i].options);
   check(cudaStreamEndCapture(stream.id, &graph));
   check(cudaGraphInstantiate(&executable, graph, 0));
   check(cudaGraphLaunch(executable, stream.id));
   check(cudaStreamSynchronize(stream.id));
   for (auto const& one : all) EXPECT_EQ(one->wrong_bytes(), 0u) << one->e << " bytes, " << one->c.name();
+  for (GemmOnDevice const& g : products)
+    EXPECT_EQ(g.wrong_bytes(), 0u) << g.problem().M << "x" << g.problem().N << "x" << g.problem().K;
   check(cudaGraphExecDestroy(executable));
   check(cudaGraphDestroy(graph));
 }

@@ -1,11 +1,12 @@
-// The rooms of the replay by themselves: fibers, guarded memory, ordering.
+// The rooms of the replay by themselves: fibers, guarded memory, ordering, the workspace. Then small kernels of Gemm with
+// one flaw each, and what must be said of it.
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <utility>
 
-#include "replay/fibers.h"
-#include "replay/memory.h"
-#include "replay/ordering.h"
+#include "kernels/gemm_grid.h"
+#include "replay/host_block.h"
 
 namespace inlay::replay {
 namespace {
@@ -74,70 +75,486 @@ TEST(Memory, BothMappingsAreOneMemory) {
   EXPECT_DEATH(*static_cast<char volatile*>(r.seen) = 1, "");
 }
 
-struct Told {
-  std::vector<std::string> all;
-  std::function<void(std::string const&)> tell = [this](std::string const& s) { all.push_back(s); };
-};
 constexpr auto kGeneric = Ordering::Proxy::generic, kAsync = Ordering::Proxy::async;
 
 TEST(Ordering, ABarrierOrdersWriteAndRead) {
   Ordering o;
-  Told told;
   o.reset(2, 64);
-  o.write(0, 4, o.now(0), 0, kGeneric, told.tell);
+  EXPECT_EQ(o.write(0, 4, o.now(0), 0), "");
   for (unsigned t : {0u, 1u}) o.barrier_arrive(t);
   for (unsigned t : {0u, 1u}) o.barrier_leave(t);
-  o.read(0, 4, o.now(1), 1, kGeneric, told.tell);
-  EXPECT_TRUE(told.all.empty());
-  o.write(0, 4, o.now(0), 0, kGeneric, told.tell);
-  ASSERT_EQ(told.all.size(), 1u);
-  EXPECT_EQ(told.all[0], "read by thread 1 since the last barrier or wait");
+  EXPECT_EQ(o.read(0, 4, o.now(1), 1, kGeneric), "");
+  EXPECT_EQ(o.write(0, 4, o.now(0), 0), "read by thread 1 since the last barrier or wait");
 }
 TEST(Ordering, BytesThatDoNotMeetDoNotRace) {
   Ordering o;
-  Told told;
   o.reset(2, 64);
-  o.write(0, 1, o.now(0), 0, kGeneric, told.tell);
-  o.write(1, 1, o.now(1), 1, kGeneric, told.tell);
-  EXPECT_TRUE(told.all.empty());
-  o.write(0, 2, o.now(1), 1, kGeneric, told.tell);
-  EXPECT_EQ(told.all.size(), 1u);
+  EXPECT_EQ(o.write(0, 1, o.now(0), 0), "");
+  EXPECT_EQ(o.write(1, 1, o.now(1), 1), "");
+  EXPECT_EQ(o.write(0, 2, o.now(1), 1), "written by thread 0 since the last barrier or wait");
 }
 TEST(Ordering, SharedMemoryThatNobodyWroteIsReported) {
   Ordering o;
-  Told told;
   o.reset(1, 64);
-  o.read(16, 16, o.now(0), 0, kGeneric, told.tell);
-  ASSERT_EQ(told.all.size(), 1u);
-  EXPECT_EQ(told.all[0], "which nobody has written");
+  EXPECT_EQ(o.read(16, 16, o.now(0), 0, kGeneric), "which nobody has written");
+}
+TEST(Ordering, WhatTheBlockBeforeLeftIsVoid) {
+  Ordering o;
+  o.reset(1, 64);
+  EXPECT_EQ(o.write(0, 4, o.now(0), 0), "");
+  o.reset(1, 64);
+  EXPECT_EQ(o.read(0, 4, o.now(0), 0, kGeneric), "which nobody has written");
 }
 TEST(Ordering, TheCopyEngineSeesFencedStoresAlone) {
   Ordering o;
-  Told told;
   o.reset(2, 64);
-  o.write(0, 16, o.now(0), 0, kGeneric, told.tell);
-  auto const barrier = [&] {
-    for (unsigned t : {0u, 1u}) o.barrier_arrive(t);
-    for (unsigned t : {0u, 1u}) o.barrier_leave(t);
-  };
-  barrier();
+  EXPECT_EQ(o.write(0, 16, o.now(0), 0), "");
+  for (unsigned t : {0u, 1u}) o.barrier_arrive(t);
+  for (unsigned t : {0u, 1u}) o.barrier_leave(t);
   int const store = o.start("TMA store");
-  o.read(0, 16, o.in_operation(1, store), 1, kAsync, told.tell);
-  EXPECT_EQ(told.all.size(), 1u);
+  EXPECT_EQ(o.read(0, 16, o.in_operation(1, store), 1, kAsync), "stored by thread 0 with no fence.proxy.async since");
   o.fence_async(1);  // after the barrier, by the thread that issues the store: legal
-  o.read(0, 16, o.in_operation(1, store), 1, kAsync, told.tell);
-  EXPECT_EQ(told.all.size(), 1u);
+  EXPECT_EQ(o.read(0, 16, o.in_operation(1, store), 1, kAsync), "");
 }
 TEST(Ordering, ReleaseAndAcquireOrderTwoThreads) {
   Ordering o;
-  Told told;
-  o.reset(2, 64);
-  o.write(0, 4, o.now(0), 0, kGeneric, told.tell);
+  o.reset(3, 64);
+  EXPECT_EQ(o.write(0, 4, o.now(0), 0), "");
+  o.fence_async(0);
   Clock barrier;
   o.release(0, barrier);
   o.acquire(1, barrier);
-  o.read(0, 4, o.now(1), 1, kGeneric, told.tell);
-  EXPECT_TRUE(told.all.empty());
+  EXPECT_EQ(o.read(0, 4, o.now(1), 1, kGeneric), "");
+  EXPECT_EQ(o.read(0, 4, o.in_operation(1, o.start("TMA store")), 1, kAsync), "");  // the fence was published too
+  EXPECT_EQ(o.read(0, 4, o.now(2), 2, kGeneric), "written by thread 0 since the last barrier or wait");
+}
+TEST(Ordering, AnOperationIsOverForWhoSawItsEnd) {
+  Ordering o;
+  o.reset(3, 64);
+  int const load = o.start("TMA load");
+  EXPECT_EQ(o.write(0, 16, o.in_operation(0, load), 0), "");
+  o.observe(load, 1);
+  EXPECT_EQ(o.read(0, 16, o.now(1), 1, kGeneric), "");
+  EXPECT_EQ(o.read(0, 16, o.now(2), 2, kGeneric), "written by TMA load of thread 0 since the last barrier or wait");
+  Clock told;
+  o.release(1, told);
+  o.acquire(2, told);
+  EXPECT_EQ(o.read(0, 16, o.now(2), 2, kGeneric), "");
+}
+
+TEST(Workspace, IsReadByTheBlockThatWroteAndByLaterKernels) {
+  Workspace w;
+  Ordering o;
+  o.reset(2, 0);
+  w.forget(64);
+  w.next_kernel();
+  w.next_block(0);
+  EXPECT_EQ(w.read(0, 4, 0, o), "which nobody has written");
+  EXPECT_EQ(w.write(0, 16, o.now(0), o), "");
+  EXPECT_EQ(w.read(0, 16, 0, o), "");
+  EXPECT_EQ(w.read(0, 16, 1, o), "written by thread 0 since the last barrier or wait");
+  w.next_block(1);
+  EXPECT_EQ(w.read(0, 16, 0, o), "written by block 0, which has released no flag since");
+  EXPECT_EQ(w.write(8, 8, o.now(0), o), "written by block 0, which has released no flag since");
+  w.next_kernel();
+  w.next_block(1);
+  EXPECT_EQ(w.read(0, 16, 0, o), "");
+}
+TEST(Workspace, WhatAFlagTellsIsPassedOn) {
+  Workspace w;
+  Ordering o;
+  o.reset(1, 0);
+  w.forget(64);
+  w.next_block(0);
+  EXPECT_EQ(w.write(0, 4, o.now(0), o), "");
+  w.release(32, 0, o);
+  w.next_block(1);
+  EXPECT_EQ(w.acquire(32, 0, o), "");
+  EXPECT_EQ(w.read(0, 4, 0, o), "");
+  w.release(36, 0, o);
+  w.next_block(2);
+  EXPECT_EQ(w.acquire(36, 0, o), "");  // of block 1, that knows of block 0
+  EXPECT_EQ(w.read(0, 4, 0, o), "");
+  w.next_block(3);
+  EXPECT_EQ(w.acquire(40, 0, o), "which nobody has written");
+  EXPECT_EQ(w.read(0, 4, 0, o), "written by block 0, whose flag this thread has not acquired");
+}
+
+TEST(Workspace, AFlagTellsOfWhatCameBeforeItAlone) {
+  Workspace w;
+  Ordering o;
+  o.reset(2, 0);
+  w.forget(64);
+  w.next_block(0);
+  EXPECT_EQ(w.write(0, 4, o.now(1), o), "");  // by another thread, with no barrier between
+  w.release(32, 0, o);
+  EXPECT_EQ(w.write(4, 4, o.now(0), o), "");  // after it
+  w.next_block(1);
+  EXPECT_EQ(w.acquire(32, 0, o), "");
+  for (std::size_t at : {0u, 4u})
+    EXPECT_EQ(w.read(at, 4, 0, o), "written by block 0, which has released no flag since");
+}
+
+// ---- kernels
+using namespace cute;
+using cute::Tensor;
+using inlay::copy_one;
+
+// A product of 32 x 32 by one block: the third warp fetches slices of K, the others multiply. Named barriers 1 and 2: a
+// slice is there, a slice has been used.
+enum class Flaw { none, no_full, no_empty, half_empty, other_count, stale, unwritten, reads_c, reads_late, twice };
+template <Flaw flaw>
+struct Ring {
+  Gemm g;
+  static constexpr int threads = 96, BLK_K = 2;
+  struct Smem {
+    float A[BLK_K][32], B[BLK_K][32];
+  };
+  int64_t blocks() const { return 1; }
+  template <class Encoder>
+  static Ring make(Gemm const& g, Device const&, void*, Encoder const&) {
+    return {g};
+  }
+
+  template <class Block>
+  void fetch(Block block, Smem& smem, int64_t first) const {
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
+    int const i = int(block.thread_rank()) - 64;
+    for (int k = 0; k < BLK_K; ++k) {
+      bool const on = first + k < g.K;
+      float a = 0, b = 0;
+      copy_one(atom, on && i < g.M, make_gmem_ptr(g.A + (i * g.a_m + (first + k) * g.a_k)), &a);
+      copy_one(atom, on && i < g.N, make_gmem_ptr(g.B + (i * g.b_n + (first + k) * g.b_k)), &b);
+      bool const store = (flaw != Flaw::stale || on) && (flaw != Flaw::unwritten || i < g.M);
+      copy_one(atom, store, &a, make_smem_ptr(&smem.A[k][i]));
+      copy_one(atom, store, &b, make_smem_ptr(&smem.B[k][i]));
+    }
+  }
+  template <class Block>
+  void operator()(Block block, Smem& smem) const {
+    auto const full = [&] {
+      if (flaw != Flaw::no_full) block.sync(Int<1>{}, Int<96>{});
+    };
+    if (block.thread_rank() >= 64) {
+      for (int64_t k = 0; k < g.K; k += BLK_K) {
+        if (k && flaw != Flaw::no_empty) block.sync(Int<2>{}, Int<(flaw == Flaw::other_count ? 64 : 96)>{});
+        fetch(block, smem, k);
+        full();
+      }
+      return;  // the others go on alone
+    }
+    auto const mma = make_tiled_mma(MMA_Atom<On<Block, UniversalFMA<float>>>{}, Layout<Shape<_8, _8, _1>>{});
+    auto const thread = mma.get_slice(block.thread_rank());
+    Tensor sA = make_tensor(make_smem_ptr(&smem.A[0][0]), Layout<Shape<_32, Int<BLK_K>>>{});  // (M,K)
+    Tensor sB = make_tensor(make_smem_ptr(&smem.B[0][0]), Layout<Shape<_32, Int<BLK_K>>>{});  // (N,K)
+    Tensor gC = make_tensor(make_gmem_ptr(g.C), Shape<_32, _32>{}, make_stride(g.c_m, _1{}));
+    Tensor cC = make_identity_tensor(Shape<_32, _32>{});
+    Tensor tAsA = thread.partition_A(sA), tBsB = thread.partition_B(sB), tCgC = thread.partition_C(gC);
+    Tensor tCcC = thread.partition_C(cC);
+    Tensor tArA = thread.make_fragment_A(tAsA), tBrB = thread.make_fragment_B(tBsB);
+    Tensor tCrC = thread.make_fragment_C(tCgC);
+    clear(tCrC);
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
+    for (int64_t k = 0; k < g.K; k += BLK_K) {
+      full();
+      copy(atom, tAsA, tArA);
+      copy(atom, tBsB, tBrB);
+      gemm(mma, tArA, tBrB, tCrC);
+      if (k + BLK_K < g.K && flaw != Flaw::no_empty && flaw != Flaw::half_empty) block.sync(Int<2>{}, Int<96>{});
+    }
+    for (int i = 0; i < size(tCrC); ++i) {
+      bool const on = get<0>(tCcC(i)) < g.M && get<1>(tCcC(i)) < g.N;
+      float old = 0, sum = 0;
+      if (g.beta != 0 || flaw == Flaw::reads_c) copy_one(atom, on, make_gmem_ptr(&tCgC(i)), &old);
+      sum = g.alpha * tCrC(i) + (g.beta != 0 ? g.beta * old : 0);
+      copy_one(atom, on, &sum, make_gmem_ptr(&tCgC(i)));
+      if (flaw == Flaw::reads_late) copy_one(atom, on, make_gmem_ptr(&tCgC(i)), &old);
+      if (flaw == Flaw::twice) copy_one(atom, on, &sum, make_gmem_ptr(&tCgC(i)));
+    }
+  }
+};
+
+// One row a thread, K in two halves: block 0 leaves its sums in the workspace and raises a flag, for which block 1 waits.
+enum class Handover { good, no_release, no_acquire, from_above, no_sync_before, no_sync_after, no_reset, unwritten };
+template <Handover how>
+struct Halves {
+  Gemm g;
+  float* partial;
+  unsigned* flag;
+  static constexpr int threads = 64;
+  struct Smem {};
+  int64_t blocks() const { return 2; }
+
+  struct Reset {
+    unsigned* flag;
+    static constexpr int threads = 32;
+    struct Smem {};
+    int64_t blocks() const { return 1; }
+    template <class Block>
+    void operator()(Block block, Smem&) const {
+      unsigned const zero = 0;
+      Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> atom;
+      copy_one(atom, block.thread_rank() == 0, &zero, make_gmem_ptr(flag));
+    }
+  };
+  template <class Encoder, class F>
+  static void launches(Gemm const& g, Device const&, void* workspace, Encoder const&, F const& f) {
+    float* const partial = static_cast<float*>(workspace);
+    auto* const flag = reinterpret_cast<unsigned*>(partial + threads);
+    if (how != Handover::no_reset) f(Reset{flag});
+    f(Halves{g, partial, flag});
+  }
+
+  template <class Block>
+  void operator()(Block block, Smem&) const {
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
+    int64_t const m = block.thread_rank();
+    bool const first = (block.group_index() == 0) == (how != Handover::from_above);
+    float sum = 0, a = 0, b = 0, other = 0;
+    for (int64_t k = first ? 0 : g.K / 2; k < (first ? g.K / 2 : g.K); ++k) {
+      copy_one(atom, true, make_gmem_ptr(g.A + (m * g.a_m + k * g.a_k)), &a);
+      copy_one(atom, true, make_gmem_ptr(g.B + k * g.b_k), &b);
+      On<Block, OrderedFma>::fma(sum, a, b);
+    }
+    if (first) {
+      copy_one(atom, how != Handover::unwritten || m > 5, &sum, make_gmem_ptr(partial + m));
+      if (how != Handover::no_sync_before) block.sync();
+      if (m == 0 && how != Handover::no_release) block.release(flag, 1);
+    } else {
+      if (m == 0 && how != Handover::no_acquire) block.acquire(flag, 1);
+      if (how != Handover::no_sync_after) block.sync();
+      copy_one(atom, true, make_gmem_ptr(partial + m), &other);
+      sum = g.alpha * (other + sum);
+      copy_one(atom, true, &sum, make_gmem_ptr(g.C + m * g.c_m));
+    }
+  }
+};
+
+// A row of C: one thread has the rows of B copied, the second warp multiplies. Two slots, round and round.
+enum class Slip { none, no_full, no_empty, no_sync_warp, few_arrivals };
+template <Slip slip>
+struct TmaRing {
+  Gemm g;
+  CUtensorMap map;
+  static constexpr int threads = 64, PIPE = 2;
+  struct Smem {
+    alignas(128) float B[PIPE][32];
+    std::uint64_t full[PIPE], empty[PIPE];
+  };
+  int64_t blocks() const { return 1; }
+  template <class Encoder>
+  static TmaRing make(Gemm const& g, Device const&, void*, Encoder const& encode) {
+    return {g, encode({g.B, 4, {g.N, g.K, 1}, {g.b_k * 4, 16}, {32, 1, 1}, false})};
+  }
+
+  template <class Block>
+  void operator()(Block block, Smem& smem) const {
+    auto* const full = reinterpret_cast<typename Block::Mbarrier*>(smem.full);
+    auto* const empty = reinterpret_cast<typename Block::Mbarrier*>(smem.empty);
+    if (block.thread_rank() == 0)
+      for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(slip == Slip::few_arrivals ? 2 : 1);
+    block.sync();
+    if (block.thread_rank() < 32) {
+      if (block.thread_rank() != 0) return;
+      for (int k = 0; k < g.K; ++k) {
+        int const s = k % PIPE, turn = k / PIPE;
+        if (turn && slip != Slip::no_empty) empty[s].wait((turn - 1) & 1);
+        full[s].arrive_and_expect_tx(sizeof(smem.B[s]));
+        block.tma_load(map, full[s], smem.B[s], 0, k, 0);
+      }
+      return;
+    }
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
+    int const n = int(block.thread_rank()) - 32;
+    float sum = 0, a = 0, b = 0;
+    for (int k = 0; k < g.K; ++k) {
+      int const s = k % PIPE, turn = k / PIPE;
+      if (slip != Slip::no_full) full[s].wait(turn & 1);
+      copy_one(atom, true, make_gmem_ptr(g.A + k * g.a_k), &a);
+      copy_one(atom, true, make_smem_ptr(&smem.B[s][n]), &b);
+      On<Block, OrderedFma>::fma(sum, a, b);
+      if (slip != Slip::no_sync_warp) block.sync_warp();
+      if (n == 0) empty[s].arrive();
+    }
+    copy_one(atom, n < g.N, &sum, make_gmem_ptr(g.C + n));
+  }
+};
+
+struct Product {
+  std::unique_ptr<Recorder> recorder = std::make_unique<Recorder>();
+  Gemm gemm;
+
+  Product(std::int64_t M, std::int64_t N, std::int64_t K, float alpha = 1, float beta = 0) {
+    recorder->kernel = "test";
+    float* const A = recorder->allocate_integers("A", std::size_t(M * K), 1);
+    float* const B = recorder->allocate_integers("B", std::size_t(K * N), 2);
+    float* const C = recorder->allocate_integers("C", std::size_t(M * N), 3);
+    gemm = {M, N, K, 1, alpha, beta, A, K, 1, 0, B, 1, N, 0, C, N, 1, 0};
+    recorder->allocate_workspace(1024);
+  }
+  template <class Kernel>
+  Product& replay() {
+    replay_gemm<Kernel>(gemm, *recorder);
+    return *this;
+  }
+  // That these checks have spoken and no other, and the first thing said.
+  void expect(std::initializer_list<Check> checks, std::string const& first = {}) const {
+    for (Check c : checks) EXPECT_TRUE(recorder->found(c)) << "not found: " << name_of(c);
+    for (Finding const& f : recorder->findings)
+      EXPECT_TRUE(std::find(checks.begin(), checks.end(), f.check) != checks.end())
+          << name_of(f.check) << ": " << f.sentence;
+    std::string const said = recorder->findings.empty() ? "" : recorder->findings.front().sentence;
+    EXPECT_NE(said.find(first), std::string::npos) << said;
+  }
+};
+template <Flaw flaw>
+Product ring(std::int64_t M, std::int64_t N, std::int64_t K, float beta = 0) {
+  return std::move(Product(M, N, K, 2, beta).replay<Ring<flaw>>());
+}
+
+TEST(NamedBarriers, OrderTheirThreads) {
+  for (float beta : {0.f, -1.f})
+    for (std::int64_t K : {0, 1, 2, 7}) {
+      Product const p = ring<Flaw::none>(31, 30, K, beta);
+      p.expect({});
+      EXPECT_EQ(p.recorder->fma, 32 * 32 * ((K + 1) / 2 * 2));  // those on padding included
+      EXPECT_EQ(counted(*p.recorder).fma, p.recorder->fma);
+    }
+}
+TEST(NamedBarriers, OneLeftOutIsARace) {
+  ring<Flaw::no_full>(32, 32, 7).expect({Check::race, Check::result}, "which nobody has written");
+  ring<Flaw::no_empty>(32, 32, 7).expect({Check::race, Check::result}, "since the last barrier or wait");
+}
+TEST(NamedBarriers, OneThatNotAllReachIsADeadlock) {
+  ring<Flaw::half_empty>(32, 32, 7).expect({Check::deadlock, Check::coverage},
+                                           "threads 64-95 wait for barrier 2 of line ");
+  EXPECT_NE(ring<Flaw::half_empty>(32, 32, 7).recorder->findings.front().sentence.find("(32 of 96 arrived)"),
+            std::string::npos);
+}
+TEST(NamedBarriers, OneOfTwoCountsIsMisuse) {
+  ring<Flaw::other_count>(32, 32, 7).expect({Check::misuse, Check::coverage}, "threads at barrier 2 of line ");
+}
+
+template <Slip slip>
+Product tma_ring() {
+  return std::move(Product(1, 32, 9).replay<TmaRing<slip>>());
+}
+TEST(Mbarriers, GoRoundARing) {
+  tma_ring<Slip::none>().expect({});
+  tma_ring<Slip::no_full>().expect({Check::race, Check::misuse, Check::coverage}, ", which nobody has written");
+  tma_ring<Slip::no_empty>().expect({Check::misuse, Check::coverage}, "an mbarrier that expects nobody any more");
+  tma_ring<Slip::no_sync_warp>().expect({Check::race}, "read by thread");
+  tma_ring<Slip::few_arrivals>().expect({Check::deadlock, Check::coverage},
+                                        "thread 0 waits for the mbarrier shared empty[0]");
+}
+
+TEST(Gemms, StaleAndUnwrittenSharedBytes) {
+  ring<Flaw::stale>(32, 32, 7).expect({Check::result}, "elements differ from alpha A B + beta C, the first is C[");
+  ring<Flaw::unwritten>(31, 32, 8).expect({Check::race, Check::result}, "which nobody has written");
+}
+TEST(Gemms, ReadingCWhereBetaIsZero) {
+  ring<Flaw::reads_c>(32, 32, 4).expect({Check::bounds, Check::coverage},
+                                        "reads C[0] (byte 0), which is only to be written");
+  ring<Flaw::reads_c>(32, 32, 4, 3).expect({});
+}
+TEST(Gemms, ReadingCAfterItWasWritten) {
+  ring<Flaw::reads_late>(32, 32, 4, 3).expect({Check::race}, "reads C[0] (byte 0), which has been written already");
+}
+TEST(Gemms, WritingAnElementTwice) {
+  ring<Flaw::twice>(32, 32, 4).expect({Check::coverage}, "writes C[0] (byte 0) once more");
+}
+TEST(Gemms, AWrongSumIsNamedByItsCoordinates) {
+  Product p(32, 32, 3);
+  float const other = 100;
+  p.recorder->expect(p.gemm);
+  run(Ring<Flaw::none>{p.gemm}, *p.recorder);
+  std::memcpy(p.recorder->real(p.gemm.C + 5 * 32 + 7), &other, sizeof other);
+  p.recorder->conclude(p.gemm);
+  p.expect({Check::result}, "test: 1 elements differ from alpha A B + beta C, the first is C[5,7,0]: 100.000000, not ");
+}
+TEST(Gemms, OperandsThatMayNotBeRead) {
+  Product p(32, 32, 3);
+  Gemm scaled = p.gemm;
+  scaled.K = 0;
+  p.recorder->expect(scaled);
+  run(Ring<Flaw::none>{p.gemm}, *p.recorder);
+  p.expect({Check::bounds}, "reads A[0] (byte 0), which is no element of the source");
+}
+
+template <Handover how>
+Product halves() {
+  return std::move(Product(64, 1, 10).replay<Halves<how>>());
+}
+TEST(Flags, HandOverWhatTheBlockHasWritten) {
+  Product p = halves<Handover::good>();
+  p.expect({});
+  EXPECT_EQ(p.recorder->fma, 64 * 10);
+  p.replay<Halves<Handover::good>>().expect({});  // on what the first run left in the workspace
+}
+TEST(Flags, OneNeverReleasedIsADeadlock) {
+  std::string const waits = "thread 0 waits for the flag workspace[64] (byte 256) to become 1 (it is 0";
+  halves<Handover::no_release>().expect({Check::deadlock, Check::coverage}, waits);
+}
+TEST(Flags, OneOfAHigherBlockIsADeadlock) {
+  std::string const waits = "thread 0 waits for the flag workspace[64] (byte 256) to become 1 (it is 0";
+  halves<Handover::from_above>().expect({Check::deadlock, Check::coverage}, waits);
+}
+TEST(Flags, ReadingWithoutOneIsARace) {
+  halves<Handover::no_acquire>().expect({Check::race}, ", written by block 0, whose flag this thread has not acquired");
+  halves<Handover::no_sync_after>().expect(
+      {Check::race},
+      "thread 1: reads workspace[1] (byte 4), written by block 0, whose flag this thread has not acquired");
+  halves<Handover::no_sync_before>().expect({Check::race}, ", written by block 0, which has released no flag since");
+}
+TEST(Flags, WhatNobodyWroteIsNotHandedOver) {
+  halves<Handover::unwritten>().expect({Check::race, Check::result},
+                                       "reads workspace[0] (byte 0), which nobody has written");
+}
+TEST(Flags, OneThatWasNotResetIsTooOld) {
+  Product p = halves<Handover::no_reset>();
+  p.expect({});
+  p.replay<Halves<Handover::no_reset>>().expect({Check::race}, "with the value that it has, 1");
+}
+
+// Each thread reads what another has just written: of its own warp, or of the other.
+template <int other>
+struct Neighbours {
+  static constexpr int threads = 40;
+  struct Smem {
+    float A[64];
+  };
+  int64_t blocks() const { return 1; }
+  template <class Block>
+  void operator()(Block block, Smem& smem) const {
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
+    unsigned const t = block.thread_rank(), from = t ^ other;
+    float x = float(t);
+    copy_one(atom, true, &x, make_smem_ptr(&smem.A[t]));
+    block.sync_warp();
+    copy_one(atom, from < threads, make_smem_ptr(&smem.A[from]), &x);
+  }
+};
+TEST(WarpBarriers, OrderTheThreadsOfAWarpAlone) {
+  Recorder within, across;
+  run(Neighbours<1>{}, within);
+  EXPECT_EQ(within.finding_count, 0);
+  run(Neighbours<32>{}, across);
+  EXPECT_TRUE(across.found(Check::race));
+}
+
+TEST(Operands, AreNamedByTheMembersOfSmem) {
+  struct Smem {
+    float A[2][8], B[3], C[1], raw[4];
+    Mbarrier full[2], empty[2];
+    int rest;
+  };
+  std::string names;
+  for (Operand const& o : operands_of<Smem>())
+    names += o.name + " " + std::to_string(o.bytes) + "/" + std::to_string(o.elem_bytes) + ", ";
+  EXPECT_EQ(
+      names,
+      "shared A 64/4, shared B 12/4, shared C 4/4, shared raw 16/4, shared full 16/8, shared empty 16/8, shared " +
+          std::to_string(sizeof(Smem)) + "/1, ");
 }
 
 }  // namespace

@@ -1,10 +1,19 @@
 // What a kernel body may touch. Bodies are templates over a Block, which speaks the vocabulary of cooperative groups:
 //
 //   thread_rank()  group_index()                 who am I (grids are one-dimensional)
-//   sync()                                       all threads of the block
+//   sync()  sync(Int<id>{}, Int<threads>{})      all threads of the block; so many of them, at barrier 1 to 15
+//   sync_warp()                                  the threads of a warp
 //   cp_async_fence()  cp_async_wait(Int<N>{})    commit a group of cp.async; wait until at most N groups are in flight
 //   Mbarrier: init, arrive_and_expect_tx, wait   an 8-byte barrier in shared memory; fence_barrier_init()
 //   tma_load (with an L2 hint), tma_store, tma_store_commit, tma_store_wait(Int<N>{}), fence_async()
+//   more_registers(Int<n>{})  fewer_registers(Int<n>{})    of each thread of this warpgroup, where the launch allows it
+//   sync_cluster(Int<threads>{})  peer(p, rank)  all threads of the cluster that are still there, so many in each block; the
+//                                                place of p in the shared memory of another block (for LoadCluster)
+//   start_next_kernel()  wait_previous_kernel()  the next one may be launched, if it `follows`; which then waits before it reads
+//                                                or writes anything
+//   release(flag, value)  acquire(flag, value)   a word of global memory: one thread publishes what its block has written
+//                                                (sync() before); one thread waits for the value (sync() after). Blocks
+//                                                wait for lower blocks alone.
 //
 // On the GPU each is the plain instruction (device_block.h); on the CPU the replay's (replay/host_block.h).
 #pragma once
@@ -23,8 +32,29 @@ namespace inlay {
 template <class Block, class Op>
 using On = typename Block::template op<Op>;
 
+// Copies one access from one pointer to another under a predicate.
+template <class Atom, class From, class To>
+CUTE_HOST_DEVICE void copy_one(Atom const& atom, bool on, From from, To to) {
+  cute::Tensor p = cute::make_tensor<bool>(cute::_1{});
+  p(0) = on;
+  cute::copy_if(atom, p, cute::make_tensor(from, cute::Layout<cute::_1>{}),
+                cute::make_tensor(to, cute::Layout<cute::_1>{}));
+}
+
 // What the L2 should do with what a TMA load brings.
 enum class L2 { normal, evict_last };
+
+// d = a * b + c of one thread, kept where it stands: the order of an outer product decides which operands are reused, and
+// the compiler has an order of its own.
+struct OrderedFma {
+  CUTE_HOST_DEVICE static void fma(float& d, float a, float b) {
+#ifdef __CUDA_ARCH__
+    asm volatile("fma.rn.f32 %0, %1, %2, %0;" : "+f"(d) : "f"(a), "f"(b));
+#else
+    d = __builtin_fmaf(a, b, d);
+#endif
+  }
+};
 
 template <class Op>
 inline constexpr bool is_cp_async = false;
@@ -32,6 +62,10 @@ template <class... A>
 inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEALWAYS<A...>> = true;
 template <class... A>
 inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEGLOBAL<A...>> = true;
+template <class... A>
+inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEALWAYS_ZFILL<A...>> = true;
+template <class... A>
+inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<A...>> = true;
 
 // Sixteen bytes moved at once. A scalar to the compiler, so it stays one access: a store of a struct of two halves, such
 // as cute::uint128_t, was seen split into two of 8 bytes.
@@ -42,6 +76,16 @@ template <int E>
 using Bytes =
     std::tuple_element_t<std::countr_zero(unsigned(E)),
                          std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, cute::uint128_t>>;
+
+// Calls f(kernel) for each kernel that a variant launches, in order. Most launch one, Kernel::make's; what has more says so
+// in Kernel::launches.
+template <class Kernel, class P, class Device, class Encoder, class F>
+void over_launches(P const& problem, Device const& device, void* workspace, Encoder const& encode, F const& f) {
+  if constexpr (requires { Kernel::launches(problem, device, workspace, encode, f); })
+    Kernel::launches(problem, device, workspace, encode, f);
+  else
+    f(Kernel::make(problem, device, workspace, encode));
+}
 
 // Calls f(Bytes<E>{}) for the element size of a move.
 template <class F>

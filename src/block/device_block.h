@@ -1,6 +1,7 @@
 // The device side of the vocabulary: an empty struct whose members are the plain instructions.
 #pragma once
 #include <cutlass/arch/barrier.h>
+#include <cutlass/arch/reg_reconfig.h>
 
 #include "block/block.h"
 
@@ -14,6 +15,12 @@ struct DeviceBlock {
   CUTE_DEVICE static unsigned thread_rank() { return threadIdx.x; }
   CUTE_DEVICE static unsigned group_index() { return blockIdx.x; }
   CUTE_DEVICE static void sync() { __syncthreads(); }
+  template <int Id, int Threads>
+  CUTE_DEVICE static void sync(cute::Int<Id>, cute::Int<Threads>) {
+    static_assert(Id >= 1 && Id <= 15 && Threads % 32 == 0);
+    asm volatile("bar.sync %0, %1;" ::"n"(Id), "n"(Threads) : "memory");
+  }
+  CUTE_DEVICE static void sync_warp() { __syncwarp(); }
 
   CUTE_DEVICE static void cp_async_fence() { cute::cp_async_fence(); }
   template <int N>
@@ -37,6 +44,47 @@ struct DeviceBlock {
     cute::tma_store_wait<N>();
   }
   CUTE_DEVICE static void fence_async() { cute::tma_store_fence(); }  // fence.proxy.async
+
+  template <int Threads>
+  CUTE_DEVICE static void sync_cluster(cute::Int<Threads>) {
+    cute::cluster_sync();
+  }
+  template <class X>
+  CUTE_DEVICE static X const* peer(X const* shared, int rank) {
+    std::uint32_t const address = cute::set_block_rank(cute::cast_smem_ptr_to_uint(shared), std::uint32_t(rank));
+    return static_cast<X const*>(__cvta_shared_to_generic(address));
+  }
+
+  template <int N>
+  CUTE_DEVICE static void more_registers(cute::Int<N>) {
+    cutlass::arch::warpgroup_reg_alloc<N>();
+  }
+  template <int N>
+  CUTE_DEVICE static void fewer_registers(cute::Int<N>) {
+    cutlass::arch::warpgroup_reg_dealloc<N>();
+  }
+
+  CUTE_DEVICE static void start_next_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;");
+#endif
+  }
+  CUTE_DEVICE static void wait_previous_kernel() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+  }
+
+  CUTE_DEVICE static void release(unsigned* flag, unsigned value) {
+    asm volatile("fence.acq_rel.gpu;\n\tst.relaxed.gpu.global.u32 [%0], %1;" ::"l"(flag), "r"(value) : "memory");
+  }
+  CUTE_DEVICE static void acquire(unsigned const* flag, unsigned value) {
+    unsigned seen;
+    do asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(seen) : "l"(flag) : "memory");
+    while (seen != value);
+    asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  }
+
   CUTE_DEVICE static void fence_barrier_init() { cutlass::arch::fence_barrier_init(); }
 };
 

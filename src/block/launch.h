@@ -7,12 +7,14 @@
 #include "block/device_block.h"
 #include "block/tensor_map.h"
 #include "plan/device.h"
+#include "problem/gemm.h"
 #include "problem/move.h"
 
 namespace inlay {
 
 // A kernel may say how many blocks of it should fit a multiprocessor (min_blocks: bounds its registers), and how many
-// should be there at most (blocks_per_sm: bounds the bytes in flight, see Occupancy).
+// should be there at most (blocks_per_sm: bounds the bytes in flight, see Occupancy). One with cluster() is launched in clusters
+// of so many blocks. One that `follows` may be launched while the kernel before it ends: it calls wait_previous_kernel().
 template <class Kernel>
 constexpr int min_blocks_of() {
   if constexpr (requires { Kernel::min_blocks; }) return Kernel::min_blocks;
@@ -71,15 +73,35 @@ void launch(Kernel const& kernel, Device const& device, cudaStream_t stream) {
   config.blockDim = dim3(Kernel::threads);
   config.dynamicSmemBytes = Smem::dynamic;
   config.stream = stream;
+  cudaLaunchAttribute attributes[2];
+  config.attrs = attributes;
+  if constexpr (requires { kernel.cluster(); }) {
+    auto& a = attributes[config.numAttrs++];
+    a.id = cudaLaunchAttributeClusterDimension;
+    a.val.clusterDim = {unsigned(kernel.cluster()), 1, 1};
+  }
+  if constexpr (requires { Kernel::follows; }) {
+    auto& a = attributes[config.numAttrs++];
+    a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    a.val.programmaticStreamSerializationAllowed = device.compute_capability >= 90;
+  }
   check(cudaLaunchKernelEx(&config, entry<Kernel>, kernel));
 }
 
 // Kernel<T> for the element size of the move. An empty move launches nothing.
 template <template <class> class Kernel>
-void launch_move(Move const& move, Device const& device, cudaStream_t stream) {
+void launch_move(Move const& move, Device const& device, void*, cudaStream_t stream) {
   if (move.elements() == 0) return;
   with_element(move.elem_bytes,
                [&](auto element) { launch(Kernel<decltype(element)>::make(move, DriverEncoder{}), device, stream); });
+}
+
+// What a variant of Gemm launches, in order: Kernel::launches says so where it is more than Kernel itself.
+template <class Kernel>
+void launch_gemm(Gemm const& gemm, Device const& device, void* workspace, cudaStream_t stream) {
+  if (gemm.elements() == 0) return;
+  over_launches<Kernel>(gemm, device, workspace, DriverEncoder{},
+                        [&](auto const& kernel) { launch(kernel, device, stream); });
 }
 
 }  // namespace inlay

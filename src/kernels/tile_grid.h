@@ -27,14 +27,6 @@ inline constexpr int BlocksInFlight = sizeof(T) <= 2   ? 2
 
 constexpr int log2_of(int x) { return x <= 1 ? 0 : 1 + log2_of(x / 2); }
 
-// Copies one element from one pointer to another under a predicate.
-template <class Atom, class From, class To>
-CUTE_HOST_DEVICE void copy_one(Atom const& atom, bool on, From from, To to) {
-  Tensor p = make_tensor<bool>(_1{});
-  p(0) = on;
-  copy_if(atom, p, make_tensor(from, Layout<_1>{}), make_tensor(to, Layout<_1>{}));
-}
-
 enum class Writes { copy, transpose };
 
 // in (M,N,L):(ld_in,1,batch_in). out in the input's coordinates: (ld_out,1,batch_out) or, transposed, (1,ld_out,batch_out).

@@ -4,7 +4,7 @@
 
 #include <span>
 
-#include "variants.h"
+#include "move_variants.h"
 
 namespace inlay {
 namespace {

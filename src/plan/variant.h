@@ -7,6 +7,7 @@
 #include <string>
 
 #include "plan/device.h"
+#include "problem/gemm.h"
 #include "problem/move.h"
 
 namespace inlay {
@@ -31,6 +32,7 @@ struct Cost {
   Traffic global_load, global_store, shared_store, shared_load;
   Traffic async_copy;           // cp.async: its sectors; its shared-memory writes are in no ncu counter
   Traffic tma_load, tma_store;  // boxes and bytes
+  std::int64_t fma = 0;         // fused multiply-adds of threads, those on padding included
 };
 
 template <class P>
@@ -53,6 +55,9 @@ struct Variant {
   Run<P> run;
 };
 
-inline std::size_t no_workspace(Move const&, Device const&) { return 0; }
+template <class P>
+std::size_t no_workspace(P const&, Device const&) {
+  return 0;
+}
 
 }  // namespace inlay

@@ -2,9 +2,11 @@
 #pragma once
 #include <inlay/banks.h>
 
+#include <algorithm>
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <source_location>
 #include <stdexcept>
@@ -14,6 +16,7 @@
 #include "replay/memory.h"
 #include "replay/ordering.h"
 #include "replay/recorder.h"
+#include "replay/workspace.h"
 
 namespace inlay::replay {
 
@@ -28,31 +31,54 @@ class Executor {
   explicit Executor(Recorder& recorder) : recorder_(recorder) {}
 
   Memory memory;
+  Workspace workspace;
 
-  // Replays blocks 0 .. blocks-1. `smem` describes the shared memory (no bytes: none); body(block, rank, shared).
+  // Replays blocks 0 .. blocks-1, those of a cluster together. `smem` describes a block's shared memory (no bytes: none);
+  // body(block, rank, shared).
   using Body = std::function<void(unsigned block, unsigned rank, void* shared)>;
-  void run(std::int64_t blocks, unsigned threads, std::size_t smem_bytes, std::vector<Operand> const& smem,
-           Body const& body);
+  void run(std::int64_t blocks, unsigned threads, unsigned cluster, std::size_t smem_bytes,
+           std::vector<Operand> const& smem, Body const& body);
 
   // ---- what operations of the kernel call; all act for the thread that runs now
-  unsigned rank() const { return fibers_.current(); }
+  unsigned rank() const { return fibers_.current(); }  // in the cluster
 
-  // A place in the code: one number per copy operation and pair of tensor types. Ticks the thread's counter there, so
-  // that the lanes' n-th passes form one request. Lanes that are predicated off tick too.
+  // A lane's pass through a place in the code, of which each copy operation and pair of tensor types has a number. The
+  // lanes' n-th passes form one request; access() ends the pass; of a lane that is predicated off, end_pass().
+  struct Place;
+  struct Warp;
+  struct Request;
   struct Slot {
-    int place;
-    std::size_t occurrence;
+    Place* place;
+    Warp* warp;
+    Request* request;
   };
   Slot tick(int place);
+  void end_pass(Slot slot);
   static int new_place();
 
   enum class Direction { load, store };
   // Records and checks one lane's access; returns where the bytes really are.
   char* access(Slot slot, void const* address, unsigned bytes, Direction direction, Mechanism mechanism,
                int operation = -1);
-  void sync(std::source_location at);
+  void fma() { ++recorder_.fma; }
 
-  void cp_async(std::function<void()> land) { thread().cp_pending.push_back(std::move(land)); }
+  void sync(std::source_location at);
+  void sync(int id, unsigned threads, std::source_location at);  // a named barrier
+  void sync_warp(std::source_location at);
+  void sync_cluster(unsigned threads, std::source_location at);  // so many of each block
+  // The place of p, in the shared memory of this block, in that of a block of the cluster.
+  void const* peer(void const* p, unsigned member);
+
+  // Flags: words of the workspace. Polls and the store are in no count.
+  void release(void const* flag, std::uint32_t value);
+  void acquire(void const* flag, std::uint32_t value);
+
+  struct Landing {  // of bytes that a thread copied asynchronously; from nowhere: zeros
+    char* to;
+    char const* from;
+    std::size_t bytes;
+  };
+  void cp_async(Landing land) { thread().cp_pending.push_back(land); }
   int cp_async_operation();
   void cp_async_fence();
   void cp_async_wait(int keep);
@@ -71,22 +97,19 @@ class Executor {
   std::optional<std::string> unrecorded(void const* address) const;
 
  private:
-  struct Request {
-    banks::Request lanes;
-    Region* region = nullptr;
-    Operand const* operand = nullptr;
-    bool store = false;
-    Mechanism mechanism{};
-  };
   struct Group {  // of cp.async or TMA stores: lands together
     int operation;
-    std::vector<std::function<void()>> land;
+    std::vector<Landing> land;
   };
   struct Thread {
-    std::vector<std::size_t> passes;  // by place
-    std::vector<std::function<void()>> cp_pending, store_pending;
+    std::vector<Landing> cp_pending, store_pending;
     int cp_operation = -1, store_operation = -1;
-    std::deque<Group> cp_groups, store_groups;
+    std::vector<Group> cp_groups, store_groups;
+  };
+  struct Round {  // of a barrier of some of the threads
+    unsigned threads, arrived = 0;
+    bool over = false;
+    Clock clock;
   };
   struct Mbarrier {
     unsigned count = 0, pending = 0;
@@ -94,12 +117,21 @@ class Executor {
     std::uint64_t phase = 0;
     Event init;
     Clock arriving, released;
-    std::vector<int> landed;  // TMA loads whose bytes have arrived
+    std::vector<int> landing, landed;  // TMA loads whose bytes have arrived: in this phase, in the last one
   };
 
   Thread& thread() { return threads_[rank()]; }
-  void run_block(unsigned block, unsigned count, Body const& body);
-  void check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction);
+  void run_cluster(unsigned first, Body const& body);
+  unsigned member() const { return rank() / block_threads_; }  // which block of the cluster
+  std::string who(unsigned rank) const;
+  unsigned lanes_of(unsigned warp) const { return std::min(32u, count_ - 32 * warp); }
+  void check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event);
+  void check_workspace(Region const& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event);
+  std::size_t flag(void const* address, char const* verb);
+  template <class What>
+  void meet(std::shared_ptr<Round>& open, unsigned threads, What const& what);
+  void leave();
+  void land(std::vector<Group>& groups, int keep);
   void check_shared(std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
                     Ordering::Proxy proxy);
   Mbarrier& mbarrier(void const* address);
@@ -109,6 +141,7 @@ class Executor {
   // row, or 16 bytes where rows are swizzled.
   template <class F>
   void over_box(TmaTensor const& map, std::size_t shared_offset, std::int64_t const (&c)[3], F f);
+  void tally(Place& place, Request const& q);
   void tally();
 
   std::string here() const;
@@ -119,19 +152,45 @@ class Executor {
   Recorder& recorder_;
   Fibers fibers_;
   Ordering ordering_;
-  unsigned block_ = 0, count_ = 0;
+  unsigned block_ = 0, count_ = 0;  // the cluster's first block, its threads
+  unsigned block_threads_ = 0;
+  std::size_t block_smem_ = 0;  // bytes from one block's shared memory to the next's
   std::vector<Thread> threads_;
   Region* shared_ = nullptr;
-  std::vector<std::vector<std::vector<Request>>> log_;  // [place][warp][occurrence]
-  std::map<std::size_t, Mbarrier> mbarriers_;           // by offset in shared memory
-  std::deque<std::function<void()>> in_flight_;         // TMA loads land when nobody can run: as late as possible
+  std::deque<Place> places_;                     // of this kernel
+  std::vector<Place*> place_of_;                 // by number
+  std::map<std::size_t, Mbarrier> mbarriers_;    // by offset in shared memory
+  std::deque<std::function<void()>> in_flight_;  // TMA loads land when nobody can run: as late as possible
   unsigned arrived_ = 0;
   std::uint64_t generation_ = 0;
   std::source_location barrier_at_;
+  std::vector<std::shared_ptr<Round>> named_, warps_;  // 16 of each block; 0 is sync() in a cluster
+  std::shared_ptr<Round> cluster_;
+  std::vector<Round> ends_;  // of a cluster's blocks: their threads have finished
+};
+
+struct Executor::Request {
+  banks::Request lanes;
+  Region* region = nullptr;
+  Operand const* operand = nullptr;
+  bool store = false;
+  Mechanism mechanism{};
+  unsigned passed = 0;  // lanes
+};
+struct Executor::Warp {  // its requests at a place that not all its lanes have passed
+  std::size_t first = 0, done = 0;
+  std::vector<Request> requests;  // number first and on, of which so many are done
+};
+struct Executor::Place {
+  std::vector<Warp> warps;
+  std::vector<std::size_t> passes;  // by thread
+  Request last;                     // the last one counted, and where
+  std::size_t site = 0;
 };
 
 // The executor whose block runs now on this thread of the host; operations reach it from inside kernel bodies.
-Executor& running();
+inline constinit thread_local Executor* current_executor = nullptr;
+inline Executor& running() { return *current_executor; }
 
 // The replay's encoder: the description itself, in the opaque 128 bytes.
 struct ReplayEncoder {

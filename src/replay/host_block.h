@@ -28,6 +28,13 @@ struct HostBlock {
   unsigned group_index() const { return group; }
   void sync(std::source_location at = std::source_location::current()) const { running().sync(at); }
 
+  template <int Id, int Threads>
+  void sync(cute::Int<Id>, cute::Int<Threads>, std::source_location at = std::source_location::current()) const {
+    static_assert(Id >= 1 && Id <= 15 && Threads % 32 == 0);
+    running().sync(Id, Threads, at);
+  }
+  void sync_warp(std::source_location at = std::source_location::current()) const { running().sync_warp(at); }
+
   void cp_async_fence() const { running().cp_async_fence(); }
   template <int N>
   void cp_async_wait(cute::Int<N>) const {
@@ -48,18 +55,49 @@ struct HostBlock {
   }
   void fence_async() const { running().fence_async(); }
   void fence_barrier_init() const {}
+
+  void start_next_kernel() const {}
+  void wait_previous_kernel() const {}  // kernels are replayed one after the other
+
+  template <int Threads>
+  void sync_cluster(cute::Int<Threads>, std::source_location at = std::source_location::current()) const {
+    running().sync_cluster(Threads, at);
+  }
+  template <class X>
+  X const* peer(X const* shared, int rank) const {
+    return static_cast<X const*>(running().peer(shared, unsigned(rank)));
+  }
+
+  template <int N>
+  void more_registers(cute::Int<N>) const {
+    static_assert(N % 8 == 0 && N >= 24 && N <= 240);
+  }
+  template <int N>
+  void fewer_registers(cute::Int<N> n) const {
+    more_registers(n);  // what the instruction takes is the same
+  }
+
+  void release(unsigned* flag, unsigned value) const { running().release(flag, value); }
+  void acquire(unsigned const* flag, unsigned value) const { running().acquire(flag, value); }
 };
 
-// The arrays of a kernel's Smem, by the names that kernels use: A, B and full. Anything else is plain "shared".
+// The arrays of a kernel's Smem, by the names that kernels use: A, B, C, raw, full and empty. Anything else is plain
+// "shared".
 template <class Smem>
 std::vector<Operand> operands_of() {
   std::vector<Operand> v;
-  if constexpr (requires(Smem s) { s.A; })
-    v.push_back({"shared A", offsetof(Smem, A), sizeof(Smem::A), int(sizeof(Smem::A[0]))});
-  if constexpr (requires(Smem s) { s.B; })
-    v.push_back({"shared B", offsetof(Smem, B), sizeof(Smem::B), int(sizeof(Smem::B[0]))});
+  auto const add = [&]<class Member>(char const* name, std::size_t offset, std::type_identity<Member>) {
+    v.push_back({name, offset, sizeof(Member), int(sizeof(std::remove_all_extents_t<Member>))});
+  };
+  if constexpr (requires(Smem s) { s.A; }) add("shared A", offsetof(Smem, A), std::type_identity<decltype(Smem::A)>{});
+  if constexpr (requires(Smem s) { s.B; }) add("shared B", offsetof(Smem, B), std::type_identity<decltype(Smem::B)>{});
+  if constexpr (requires(Smem s) { s.C; }) add("shared C", offsetof(Smem, C), std::type_identity<decltype(Smem::C)>{});
+  if constexpr (requires(Smem s) { s.raw; })
+    add("shared raw", offsetof(Smem, raw), std::type_identity<decltype(Smem::raw)>{});
   if constexpr (requires(Smem s) { s.full; })
-    v.push_back({"shared full", offsetof(Smem, full), sizeof(Smem::full), int(sizeof(Smem::full))});
+    add("shared full", offsetof(Smem, full), std::type_identity<decltype(Smem::full)>{});
+  if constexpr (requires(Smem s) { s.empty; })
+    add("shared empty", offsetof(Smem, empty), std::type_identity<decltype(Smem::empty)>{});
   v.push_back({"shared", 0, sizeof(Smem), 1});
   return v;
 }
@@ -69,7 +107,9 @@ template <class Block = HostBlock, class Kernel>
 void run(Kernel const& kernel, Recorder& recorder) {
   using Smem = typename Kernel::Smem;
   constexpr std::size_t smem_bytes = std::is_empty_v<Smem> ? 0 : sizeof(Smem);
-  recorder.executor().run(kernel.blocks(), Kernel::threads, smem_bytes, operands_of<Smem>(),
+  unsigned cluster = 1;
+  if constexpr (requires { kernel.cluster(); }) cluster = unsigned(kernel.cluster());
+  recorder.executor().run(kernel.blocks(), Kernel::threads, cluster, smem_bytes, operands_of<Smem>(),
                           [&](unsigned group, unsigned rank, void* shared) {
                             Block block;
                             block.rank = rank, block.group = group;
@@ -80,6 +120,16 @@ void run(Kernel const& kernel, Recorder& recorder) {
                               kernel(block, none);
                             }
                           });
+}
+
+// Replays what a variant of Gemm launches, in order, with all checks.
+template <class Kernel, class Block = HostBlock>
+void replay_gemm(Gemm const& gemm, Recorder& recorder) {
+  recorder.expect(gemm);
+  if (gemm.elements())
+    over_launches<Kernel>(gemm, Device{}, recorder.workspace(), ReplayEncoder{},
+                          [&](auto const& kernel) { run<Block>(kernel, recorder); });
+  recorder.conclude(gemm);
 }
 
 // Replays Kernel<T> for the element size of the move, with all checks.

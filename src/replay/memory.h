@@ -25,9 +25,10 @@ struct Region {
   char* seen;          // the kernel's addresses
   char* real;          // the recorder's
   std::vector<Operand> operands;
-  // Global regions, per byte: 0 is no element of the operand, 1 may be read or awaits its one write.
-  static constexpr std::uint8_t kElement = 1, kWritten = 2;
-  std::vector<std::uint8_t> readable, writable;
+  // Global regions, per byte; 0: no element of an operand. Written: what awaited its one write has had it.
+  static constexpr std::uint8_t kReadable = 1, kWritable = 2, kWritten = 4;
+  std::vector<std::uint8_t> state;
+  bool workspace = false;  // has rules of its own instead: replay/workspace.h
 
   bool contains(std::uint64_t address) const { return address - reinterpret_cast<std::uint64_t>(seen) < mapped; }
   Operand const& operand(std::size_t offset) const;

@@ -1,8 +1,9 @@
 // Every CuTe copy operation of one thread, replayed from its own traits: the layouts are inherited, so partitioning is
-// the device's; the copy itself is recorded.
+// the device's; the copy itself is recorded. Multiply-adds likewise: they are counted.
 #pragma once
 #include <cstring>
 #include <cute/atom/copy_atom.hpp>
+#include <cute/atom/mma_atom.hpp>
 #include <cute/tensor.hpp>
 #include <type_traits>
 
@@ -34,10 +35,13 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   auto const load = lane.src_in != Where::registers ? x.tick(place_of_load) : Executor::Slot{};
   auto const store = lane.dst_in != Where::registers ? x.tick(place_of_store) : Executor::Slot{};
   if (!lane.active) {
+    if (lane.src_in != Where::registers) x.end_pass(load);
     if constexpr (cp_async) {  // CuTe predicates it by ZFILL: nothing is read, zeros are written
       char* const zeros =
           x.access(store, lane.dst, lane.dst_bytes, Direction::store, Mechanism::cp_async, x.cp_async_operation());
-      x.cp_async([=] { std::memset(zeros, 0, lane.dst_bytes); });
+      x.cp_async({zeros, nullptr, lane.dst_bytes});
+    } else if (lane.dst_in != Where::registers) {
+      x.end_pass(store);
     }
     return;
   }
@@ -48,13 +52,32 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   if (lane.dst_in != Where::registers)
     to = x.access(store, to, lane.dst_bytes, Direction::store, how, cp_async ? x.cp_async_operation() : -1);
   if constexpr (cp_async)
-    x.cp_async([=] { std::memcpy(to, from, lane.dst_bytes); });
+    x.cp_async({to, from, lane.dst_bytes});
   else
     std::memcpy(to, from, lane.dst_bytes);
 }
+
+// Fused multiply-adds: the operation itself, counted.
+template <class D, class A, class B, class C, class Edit>
+struct Recorded<cute::UniversalFMA<D, A, B, C>, Edit> : cute::UniversalFMA<D, A, B, C> {
+  static void fma(D& d, A const& a, B const& b, C const& c) {
+    running().fma();
+    cute::UniversalFMA<D, A, B, C>::fma(d, a, b, c);
+  }
+};
+template <class Edit>
+struct Recorded<OrderedFma, Edit> {
+  static void fma(float& d, float a, float b) {
+    running().fma();
+    OrderedFma::fma(d, a, b);
+  }
+};
 }  // namespace inlay::replay
 
 namespace cute {
+template <class D, class A, class B, class C, class Edit>
+struct MMA_Traits<inlay::replay::Recorded<UniversalFMA<D, A, B, C>, Edit>> : MMA_Traits<UniversalFMA<D, A, B, C>> {};
+
 template <class Op, class Edit>
 struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
   bool active = true;

@@ -3,7 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,8 +20,14 @@ struct Event {
 
 // An asynchronous operation is over for whoever ran after one of these moments.
 struct Operation {
+  struct Others {
+    std::vector<Event> observed;
+    std::vector<bool> by;  // by these threads
+  };
   char const* name;
-  std::vector<Event> observed;
+  bool over = false;  // for anybody
+  Event first;        // most are over for their own thread, that tells the others
+  std::unique_ptr<Others> others;
 };
 
 struct ThreadClock {
@@ -37,9 +43,15 @@ class Ordering {
 
   Event now(unsigned thread) const;
   Event in_operation(unsigned thread, int operation) const;
-  int start(char const* name);                         // a new asynchronous operation
-  void observe(int operation, unsigned thread);        // its completion is known to this thread
-  bool before(Event const& e, unsigned thread) const;  // did e happen before what the thread does now?
+  int start(char const* name);                   // a new asynchronous operation
+  void observe(int operation, unsigned thread);  // its completion is known to this thread
+  // Did e happen before what the thread does now?
+  bool before(Event const& e, unsigned thread) const {
+    if (e.operation >= 0) return over(e.operation, thread);
+    ThreadClock const& t = threads_[thread];
+    return e.thread == thread || e.epoch < t.epoch || (e.thread < t.seen.size() && t.seen[e.thread] >= e.clock);
+  }
+  std::string who(Event const& e) const;
 
   void barrier_arrive(unsigned thread);  // one of the whole block's threads arrives
   void barrier_leave(unsigned thread);
@@ -47,30 +59,34 @@ class Ordering {
   void release(unsigned thread, Clock& into);
   void acquire(unsigned thread, Clock const& from);
 
-  // An access to shared bytes [offset, offset + bytes). `report` gets a sentence's end for each conflict found.
+  // An access to shared bytes [offset, offset + bytes). Returns the end of a sentence if another access conflicts with it.
   enum class Proxy { generic, async };
-  void read(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread, Proxy proxy,
-            std::function<void(std::string const&)> const& report);
-  void write(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread, Proxy proxy,
-             std::function<void(std::string const&)> const& report);
+  std::string read(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread, Proxy proxy);
+  std::string write(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread);
+  // The same of shared bytes that go away, after what this clock knows.
+  std::string end(std::size_t offset, std::size_t bytes, Clock const& known);
 
  private:
   struct Cell {
     Event writer;
     bool written = false;
+    std::uint32_t block = 0;  // what an earlier block left here is void
     std::vector<Event> readers;
   };
   template <class F>
   void each_cell(std::size_t offset, std::size_t bytes, F f);
   bool visible_to_async(Event const& e, unsigned thread) const;
-  std::string who(Event const& e) const;
+  bool over(int operation, unsigned thread) const;
+  void publish_fence(unsigned thread);
 
   std::vector<ThreadClock> threads_;
   std::vector<Operation> operations_;
   Clock published_fence_;
   std::uint32_t published_fence_epoch_ = 0;
+  std::size_t shared_bytes_ = 0;
   std::size_t cell_bytes_ = 16;  // cells are split when a narrower access comes
   std::vector<Cell> cells_;
+  std::uint32_t block_ = 0;
 };
 
 }  // namespace inlay::replay

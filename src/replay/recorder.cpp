@@ -1,5 +1,6 @@
 #include "replay/recorder.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "replay/executor.h"
@@ -25,6 +26,15 @@ void over_elements(Move const& m, F f) {
     }
     if (k == m.rank) return;
   }
+}
+
+// Calls f(pointer) for element (i, j, l) of an operand of a Gemm, l slowest, j fastest.
+template <class T, class F>
+void over_matrices(T* base, std::int64_t I, std::int64_t J, std::int64_t L, std::int64_t i_stride,
+                   std::int64_t j_stride, std::int64_t l_stride, F f) {
+  for (std::int64_t l = 0; l < L; ++l)
+    for (std::int64_t i = 0; i < I; ++i)
+      for (std::int64_t j = 0; j < J; ++j) f(base + (l * l_stride + i * i_stride + j * j_stride));
 }
 
 }  // namespace
@@ -66,17 +76,26 @@ void* Recorder::allocate(std::string name, std::size_t bytes, int elem_bytes, un
   }
   return r.seen;
 }
+float* Recorder::allocate_integers(std::string name, std::size_t count, unsigned seed) {
+  auto* const seen = static_cast<float*>(allocate(std::move(name), count * sizeof(float), sizeof(float), seed));
+  char* const bytes = real(seen);
+  for (std::size_t i = 0; i < count; ++i) {
+    float const x = float(std::uint8_t(bytes[i * sizeof(float)]) % 7 - 3);
+    std::memcpy(bytes + i * sizeof(float), &x, sizeof x);
+  }
+  return seen;
+}
 char* Recorder::real(void const* seen) const { return executor_->memory.real(seen); }
 
 void Recorder::expect(Move const& move) {
   if (move.elements() == 0) return;
   auto const region = [&](void const* p) { return executor_->memory.find(reinterpret_cast<std::uint64_t>(p)); };
   replay::Region &in = *region(move.src), &out = *region(move.dst);
-  in.readable.assign(in.bytes, 0);
-  out.writable.assign(out.bytes, 0);
+  in.state.assign(in.bytes, 0);
+  out.state.assign(out.bytes, 0);
   over_elements(move, [&](char const* src, char* dst) {
-    std::memset(&in.readable[std::size_t(src - in.seen)], replay::Region::kElement, std::size_t(move.elem_bytes));
-    std::memset(&out.writable[std::size_t(dst - out.seen)], replay::Region::kElement, std::size_t(move.elem_bytes));
+    std::memset(&in.state[std::size_t(src - in.seen)], replay::Region::kReadable, std::size_t(move.elem_bytes));
+    std::memset(&out.state[std::size_t(dst - out.seen)], replay::Region::kWritable, std::size_t(move.elem_bytes));
   });
 }
 
@@ -89,7 +108,7 @@ void Recorder::conclude(Move const& move) {
   over_elements(move, [&](char const* src, char* dst) {
     auto const at = dst - out.seen;
     bool written = true;
-    for (std::size_t b = 0; b < e; ++b) written &= out.writable[std::size_t(at) + b] == replay::Region::kWritten;
+    for (std::size_t b = 0; b < e; ++b) written &= (out.state[std::size_t(at) + b] & replay::Region::kWritten) != 0;
     if (!written && unwritten++ == 0) first_unwritten = at / std::int64_t(e);
     if (written && std::memcmp(in.real + (src - in.seen), out.real + at, e) != 0 && wrong++ == 0)
       first_wrong = at / std::int64_t(e);
@@ -101,6 +120,84 @@ void Recorder::conclude(Move const& move) {
     report(Check::result, kernel + ": " + std::to_string(wrong) +
                               " elements differ from the source, the first is out[" + std::to_string(first_wrong) +
                               "]");
+}
+
+void Recorder::allocate_workspace(std::size_t bytes) {
+  if (bytes == 0) return;
+  auto& r = executor_->memory.map(replay::Space::global, bytes, {{"workspace", 0, bytes, sizeof(float)}});
+  r.workspace = true;
+  std::memset(r.real, 0xFF, bytes);  // NaN
+  workspace_ = r.seen;
+}
+
+float Recorder::number(float const* seen) const {
+  float x;
+  std::memcpy(&x, real(seen), sizeof x);
+  return x;
+}
+
+void Recorder::expect(Gemm const& g) {
+  if (g.elements() == 0) return;
+  using replay::Region;
+  auto const region = [&](void const* p) -> Region& {
+    return *executor_->memory.find(reinterpret_cast<std::uint64_t>(p));
+  };
+  auto const clear = [](Region& r) { r.state.assign(r.bytes, 0); };
+  auto const mark = [](Region& r, std::uint8_t bits) {
+    return [&r, bits](float const* p) {
+      auto const at = std::size_t(reinterpret_cast<char const*>(p) - r.seen);
+      for (std::size_t b = 0; b < sizeof(float); ++b) r.state[at + b] |= bits;
+    };
+  };
+  if (workspace_) executor_->workspace.forget(region(workspace_).bytes);
+  Region& c = region(g.C);
+  clear(c);
+  if (g.K > 0) {
+    Region &a = region(g.A), &b = region(g.B);
+    clear(a), clear(b);
+    over_matrices(g.A, g.M, g.K, g.L, g.a_m, g.a_k, g.a_l, mark(a, Region::kReadable));
+    over_matrices(g.B, g.N, g.K, g.L, g.b_n, g.b_k, g.b_l, mark(b, Region::kReadable));
+  }
+  std::uint8_t const may = g.beta != 0 ? Region::kReadable | Region::kWritable : Region::kWritable;
+  over_matrices(g.C, g.M, g.N, g.L, g.c_m, g.c_n, g.c_l, mark(c, may));
+  old_.clear();
+  over_matrices(g.C, g.M, g.N, g.L, g.c_m, g.c_n, g.c_l, [&](float const* p) { old_.push_back(number(p)); });
+}
+
+void Recorder::conclude(Gemm const& g) {
+  if (g.elements() == 0) return;
+  std::vector<double> A, B;  // [l][m][k], [l][n][k]
+  if (g.K > 0) {
+    over_matrices(g.A, g.M, g.K, g.L, g.a_m, g.a_k, g.a_l, [&](float const* p) { A.push_back(number(p)); });
+    over_matrices(g.B, g.N, g.K, g.L, g.b_n, g.b_k, g.b_l, [&](float const* p) { B.push_back(number(p)); });
+  }
+  replay::Region const& c = *executor_->memory.find(g.C);
+  std::int64_t wrong = 0, unwritten = 0, i = 0;
+  std::string first_wrong, first_unwritten;
+  over_matrices(g.C, g.M, g.N, g.L, g.c_m, g.c_n, g.c_l, [&](float const* p) {
+    std::int64_t const n = i % g.N, m = i / g.N % g.M, l = i / g.N / g.M;
+    auto const name = [&] {
+      return "C[" + std::to_string(m) + "," + std::to_string(n) + "," + std::to_string(l) + "]";
+    };
+    double sum = 0;
+    for (std::int64_t k = 0; k < g.K; ++k)
+      sum += A[std::size_t((l * g.M + m) * g.K + k)] * B[std::size_t((l * g.N + n) * g.K + k)];
+    double const scaled = g.K > 0 ? g.alpha * sum : 0;
+    float const want = float(g.beta != 0 ? scaled + g.beta * double(old_[std::size_t(i)]) : scaled), got = number(p);
+    ++i;
+    auto const at = std::size_t(reinterpret_cast<char const*>(p) - c.seen);
+    if (!(c.state[at] & replay::Region::kWritten)) {
+      if (unwritten++ == 0) first_unwritten = name();
+    } else if (!(got == want || (std::isnan(got) && std::isnan(want)))) {  // the sign of a zero is free
+      if (wrong++ == 0) first_wrong = name() + ": " + std::to_string(got) + ", not " + std::to_string(want);
+    }
+  });
+  if (unwritten)
+    report(Check::coverage,
+           kernel + ": leaves " + std::to_string(unwritten) + " elements unwritten, the first is " + first_unwritten);
+  if (wrong)
+    report(Check::result, kernel + ": " + std::to_string(wrong) +
+                              " elements differ from alpha A B + beta C, the first is " + first_wrong);
 }
 
 bool Recorder::found(Check check) const {
@@ -125,6 +222,7 @@ Site& Recorder::site(std::string const& operand, replay::Space space, bool store
 
 Cost counted(Recorder const& recorder) {
   Cost c;
+  c.fma = recorder.fma;
   for (Site const& s : recorder.sites) {
     bool const global = s.space == replay::Space::global;
     Traffic* to = nullptr;

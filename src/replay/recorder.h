@@ -24,7 +24,7 @@ enum class Mechanism { plain, cp_async, tma };
 
 // All accesses of one operand in one direction. TMA counts boxes, and bytes as transactions.
 struct Site {
-  std::string operand;  // "in", "out", "shared A"
+  std::string operand;  // "in", "out", "A", "workspace", "shared A"
   replay::Space space;
   bool store;
   Mechanism mechanism;
@@ -44,17 +44,31 @@ class Recorder {
   // A buffer of global memory filled with a pattern that depends on the position and on `seed`. The address is the one
   // kernels see; nobody may dereference it.
   void* allocate(std::string name, std::size_t bytes, int elem_bytes, unsigned seed);
+  // Floats that are small integers, -3 .. 3: their products and sums are exact.
+  float* allocate_integers(std::string name, std::size_t count, unsigned seed);
   char* real(void const* seen) const;  // the bytes behind such an address
+  float number(float const* seen) const;
+
+  // The workspace of what is replayed next: bytes that are no number. No bytes: none, and null.
+  void allocate_workspace(std::size_t bytes);
+  void* workspace() const { return workspace_; }
 
   // The move about to be replayed: which bytes may be read, which must be written, each exactly once.
   void expect(Move const& move);
   // After the replay: bytes left unwritten, elements that differ from the source.
   void conclude(Move const& move);
 
+  // The product about to be replayed: A and B may be read if K > 0, C if beta != 0 and only before it is written; each
+  // of its elements must be written exactly once, over all kernels of the variant. The workspace is nobody's yet.
+  void expect(Gemm const& gemm);
+  // After the replay: elements left unwritten, elements that differ from alpha A B + beta C, summed in double.
+  void conclude(Gemm const& gemm);
+
   std::string kernel;  // the name that findings begin with
   std::vector<Finding> findings;
   std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
   std::vector<Site> sites;
+  std::int64_t fma = 0;  // fused multiply-adds of threads
 
   bool found(Check check) const;
   void report(Check check, std::string sentence);
@@ -64,6 +78,8 @@ class Recorder {
 
  private:
   std::unique_ptr<replay::Executor> executor_;
+  void* workspace_ = nullptr;
+  std::vector<float> old_;  // C before the replay, [l][m][n]
 };
 
 // The sites' traffic in the form of a variant's prediction.

@@ -15,5 +15,6 @@ struct Entry {
 };
 
 std::span<Entry<Move> const> move_variants();  // sorted by name
+std::span<Entry<Gemm> const> gemm_variants();  // sorted by name
 
 }  // namespace inlay

@@ -1,0 +1,23 @@
+// Step 02 with rows of the shared tiles four floats longer than they need be.
+#pragma once
+#include "kernels/sgemm_tile.h"
+
+namespace inlay::kernels::sgemm_03_padded {
+
+struct Step : SgemmStep {
+  using FetchA = FetchAlongK<UniversalCopy<float>, threads, BLK_K>;
+  using FetchB = FetchAlongK<UniversalCopy<float>, threads, BLK_K>;
+  using SmemA = Stages<BLK_M, BLK_K, 1, 4>;  // (BLK_M,BLK_K,1):(1,BLK_M+4,)
+  using SmemB = Stages<BLK_N, BLK_K, 1, 4>;  // (BLK_N,BLK_K,1):(1,BLK_N+4,)
+};
+using Kernel = SgemmTile<Step>;
+
+inline constexpr Info<Gemm> info = {
+    "sgemm_03_padded",
+    "Padded rows: the lanes that store 8 of k meet all banks; what is left is the wait for every tile.",
+    "worklog, kernel 3: bank conflict fix",
+    Kernel::rejects,
+    nullptr,
+    no_workspace};
+
+}  // namespace inlay::kernels::sgemm_03_padded

@@ -1,0 +1,126 @@
+// The products that every variant of Gemm meets: on the CPU by replay, on the GPU for real. One list for both.
+#pragma once
+#include <inlay/tensor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "problem/gemm.h"
+
+namespace inlay::test {
+
+// A batch of L products. Letters are those of row-major operands A and B: n as written, t stored transposed. Gaps are
+// extra elements of a row's pitch, bases are in elements from a 16-byte boundary.
+struct GemmCase {
+  std::int64_t M, N, K, L = 1;
+  char const* letters = "nn";
+  float alpha = 1, beta = 0;
+  std::int64_t gap_a = 0, gap_b = 0, gap_c = 0, base_a = 0, base_b = 0, base_c = 0;
+  bool one_b = false;      // the batch shares it
+  bool columns_c = false;  // C stored transposed
+  std::int64_t gap_batch = 4;
+
+  std::string name() const {
+    auto s = [](std::int64_t n) { return std::to_string(n); };
+    return s(M) + "x" + s(N) + "x" + s(K) + "x" + s(L) + " " + letters + " alpha " + std::to_string(alpha) + " beta " +
+           std::to_string(beta) + " gaps " + s(gap_a) + "," + s(gap_b) + "," + s(gap_c) + " bases " + s(base_a) + "," +
+           s(base_b) + "," + s(base_c) + (one_b ? ", one B" : "") + (columns_c ? ", C by columns" : "");
+  }
+};
+
+// Empty and single; primes; one below and above the tiles' edges, with long sides one at a time; then pitches, bases,
+// batches, scales.
+inline std::vector<GemmCase> gemm_corpus() {
+  return {
+      {0, 0, 0},
+      {0, 7, 5},
+      {7, 0, 5},
+      {7, 5, 0},
+      {33, 35, 0, 1, "nn", 1, 2},
+      {1, 1, 1},
+      {1, 1, 67, 1, "tt"},
+      {1, 70, 33},
+      {70, 1, 33, 1, "tn"},
+      {2, 3, 1, 1, "nt", 2, -1},
+      {17, 19, 23, 1, "nn"},
+      {17, 19, 23, 1, "nt"},
+      {17, 19, 23, 1, "tn"},
+      {17, 19, 23, 1, "tt"},
+      {32, 32, 32},
+      {31, 33, 9},
+      {33, 31, 7, 1, "nt"},
+      {63, 65, 16, 1, "tn"},
+      {65, 63, 15, 1, "tt"},
+      {64, 64, 17, 1, "nt"},
+      {127, 33, 31, 1, "nt"},
+      {129, 31, 33},
+      {128, 128, 8, 1, "tn"},
+      {31, 257, 17, 1, "nt"},
+      {257, 31, 32, 1, "tn"},
+      {33, 255, 16},
+      {129, 257, 33, 1, "nn"},  // several of the largest tiles, K beyond one stage of each
+      // whole vectors in every layout, deep enough to go round a ring of stages
+      {128, 256, 32, 1, "tn"},
+      {64, 64, 160, 1, "nn", 1, 1},
+      {64, 64, 160, 1, "nt", 1, 1},
+      {64, 61, 36, 1, "tt", 2, -1},
+      {64, 64, 160, 1, "tn", 2, -1},
+      {64, 64, 160, 1, "tt"},
+      {8, 12, 1028, 1, "tn"},
+      {5, 7, 1023},
+      // pitches and bases: vectors that stay, and that do not
+      {48, 80, 24, 1, "nn", 1, 0, 4, 8, 4},
+      {48, 80, 24, 1, "tt", 1, 0, 4, 8, 4, 4, 8, 4},
+      {60, 68, 36, 1, "nn", 1, 0, 0, 0, 0, 1, 2, 3},
+      {33, 35, 19, 1, "tn", 1, 0, 1, 2, 3, 3, 1, 2},
+      {33, 35, 19, 1, "nt", -1, 3, 2, 1, 5, 1, 3, 1},
+      // batches
+      {19, 21, 23, 3, "nn"},
+      {32, 48, 16, 4, "tn", 1, 1, 4, 0, 4},
+      {33, 31, 20, 3, "tt", 2, -1, 1, 0, 1, 0, 0, 0, true},
+      // scales: nothing is read of C, or nothing of A and B
+      {45, 50, 33, 1, "nn", 2, -1},
+      {45, 50, 33, 1, "nt", 0, 2},
+      {45, 50, 33, 1, "nn", 0, 0},
+      // C by columns
+      {37, 41, 29, 1, "nn", 1, 0, 0, 0, 0, 0, 0, 0, false, true},
+      {36, 44, 28, 2, "tn", 2, -1, 0, 0, 4, 0, 0, 0, false, true},
+  };
+}
+
+// A matrix of a case as it is stored: rows x cols, row-major.
+struct Stored {
+  std::int64_t rows, cols, pitch, base, batch;  // in elements
+  bool transposed;                              // against the operand
+  std::int64_t elements(std::int64_t L) const { return base + (L - 1) * batch + rows * pitch; }
+
+  // The operand; `data` is the aligned start of the buffer.
+  Tensor view(float* data, std::int64_t L) const {
+    Tensor t;
+    t.data = data + base, t.dtype = f32;
+    t.rank = L > 1 ? 3 : 2;
+    std::int64_t const extent[] = {L, rows, cols}, stride[] = {batch, pitch, 1};
+    for (int k = 0; k < t.rank; ++k) t.extent[k] = extent[k + 3 - t.rank], t.stride[k] = stride[k + 3 - t.rank];
+    return transposed ? t.transposed() : t;
+  }
+};
+inline Stored stored(GemmCase const& c, std::int64_t rows, std::int64_t cols, bool transposed, std::int64_t gap,
+                     std::int64_t base, bool one = false) {
+  if (transposed) std::swap(rows, cols);
+  std::int64_t const pitch = cols + gap;
+  return {rows, cols, pitch, base, c.L > 1 && !one ? rows * pitch + c.gap_batch : 0, transposed};
+}
+inline Stored stored_a(GemmCase const& c) { return stored(c, c.M, c.K, c.letters[0] == 't', c.gap_a, c.base_a); }
+inline Stored stored_b(GemmCase const& c) {
+  return stored(c, c.K, c.N, c.letters[1] == 't', c.gap_b, c.base_b, c.one_b);
+}
+inline Stored stored_c(GemmCase const& c) { return stored(c, c.M, c.N, c.columns_c, c.gap_c, c.base_c); }
+
+// The problem of a case; A, B, C are the aligned starts of buffers of elements() floats.
+inline Gemm gemm_of(GemmCase const& c, float* A, float* B, float* C, Accuracy accuracy = Accuracy::one_level) {
+  return make_gemm(c.alpha, stored_a(c).view(A, c.L), stored_b(c).view(B, c.L), c.beta, stored_c(c).view(C, c.L),
+                   accuracy);
+}
+
+}  // namespace inlay::test

@@ -1,0 +1,436 @@
+// Products on the device: every variant and gemm() itself, small integers compared bit for bit; then what numbers can
+// do: NaN, infinities, rounding, and the same bits every time.
+#include <algorithm>
+#include <atomic>
+
+#include "gemm_gpu.h"
+#include "plan/gemm_plan.h"
+#include "replay/registry.h"
+
+namespace inlay::test {
+namespace {
+
+// gemm() with and without a workspace: how many bytes of C's buffer are wrong.
+std::size_t wrong_bytes_of_gemm(GemmOnDevice const& g, cudaStream_t stream = nullptr) {
+  Workspace const workspace(g);
+  std::size_t wrong = 0;
+  for (GemmOptions const& options : {GemmOptions{}, workspace.options}) {
+    g.reset();
+    g.multiply(stream, options);
+    check(cudaStreamSynchronize(stream));
+    wrong += g.wrong_bytes();
+  }
+  return wrong;
+}
+// Bytes: C's, and what lies between its elements.
+std::vector<char> bytes_of_gemm(GemmOnDevice const& g, GemmOptions const& options = {}, cudaStream_t stream = nullptr) {
+  g.reset();
+  g.multiply(stream, options);
+  check(cudaStreamSynchronize(stream));
+  return g.bytes();
+}
+GemmCase square(std::int64_t n, char const* letters) { return {n, n, n, 1, letters, 2, -1}; }
+
+// ---- integers: bit for bit
+class GpuGemmVariants : public testing::TestWithParam<int> {};
+
+TEST_P(GpuGemmVariants, MultiplyTheCorpus) {
+  NEEDS_GPU();
+  Variant<Gemm> const& variant = gemm_variants()[std::size_t(GetParam())].variant;
+  for (GemmCase const& c : gemm_corpus()) {
+    SCOPED_TRACE(c.name());
+    GemmOnDevice const here(c);
+    Gemm const problem = here.problem();
+    bool const rejected = bool(variant.info->rejects(problem, current_device()));
+    EXPECT_EQ(rejected, bool(variant.info->rejects(problem, Device{})));  // the H200 of the CPU's tests
+    if (rejected) continue;
+    Workspace const workspace(variant.info->workspace(problem, current_device()));
+    variant.run(problem, current_device(), workspace.options.workspace, nullptr);
+    check(cudaDeviceSynchronize());
+    EXPECT_EQ(here.wrong_bytes(), 0u);
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Ladder, GpuGemmVariants, testing::Range(0, int(gemm_variants().size())), [](auto const& info) {
+  return std::string(gemm_variants()[std::size_t(info.param)].info().name);
+});
+
+TEST(GpuGemm, MultipliesTheCorpus) {
+  NEEDS_GPU();
+  for (GemmCase const& c : gemm_corpus()) EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
+}
+// The naive variant takes any operand, and so shows what packing does to them.
+TEST(GpuGemm, MultipliesPackedOperands) {
+  NEEDS_GPU();
+  auto const naive = std::find_if(gemm_variants().begin(), gemm_variants().end(), [](auto const& entry) {
+                       return entry.info().name == std::string("sgemm_01_naive");
+                     })->variant;
+  auto const any = [](Gemm const&, Device const&) { return true; };
+  for (Lies lies : {Lies::aligned, Lies::along_mn}) {
+    GemmPreference const packing[] = {{naive, any, "", lies, lies}};
+    int packed = 0;
+    for (GemmCase const& c : gemm_corpus()) {
+      GemmOnDevice const here(c);
+      GemmPlan const plan = plan_gemm(here.problem(), current_device(), true, packing);
+      if (!plan.chosen) continue;
+      packed += (plan.pack_a.chosen != nullptr) + (plan.pack_b.chosen != nullptr);
+      Workspace const workspace(plan.workspace_bytes);
+      run(plan, current_device(), workspace.options.workspace, nullptr);
+      check(cudaDeviceSynchronize());
+      EXPECT_EQ(here.wrong_bytes(), 0u) << c.name();
+    }
+    EXPECT_GT(packed, 10);
+  }
+}
+TEST(GpuGemm, EverySizeTo130) {
+  NEEDS_GPU();
+  for (int dimension = 0; dimension < 3; ++dimension)
+    for (std::int64_t n = 1; n <= 130; ++n)
+      for (char const* letters : kLetters) {
+        std::int64_t size[] = {67, 131, 45};
+        size[dimension] = n;
+        auto const [M, N, K] = size;
+        GemmCase const c{M, N, K, 1, letters, 2, float(n % 2), n % 3, n % 5, n % 7};
+        EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
+      }
+}
+// What the tiles of a single wave do not meet: several waves, split sums, skinny and deep shapes, batches.
+TEST(GpuGemm, LargerShapes) {
+  NEEDS_GPU();
+  for (char const* letters : kLetters)
+    for (GemmCase const& c : {GemmCase{1024, 1024, 1024, 1, letters, 3, 2}, GemmCase{2048, 2048, 1024, 1, letters},
+                              GemmCase{2047, 1999, 1023, 1, letters, 1, 1}, GemmCase{128, 4096, 2048, 1, letters},
+                              GemmCase{4096, 16, 2048, 1, letters}, GemmCase{64, 64, 1 << 16, 1, letters},
+                              GemmCase{3, 5, 70000, 1, letters}, GemmCase{256, 256, 256, 16, letters}})
+      EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
+}
+// C's that a kernel for rows along n does not know, and operands that go backwards or stand still.
+TEST(GpuGemm, AnyStrides) {
+  NEEDS_GPU();
+  std::int64_t const L = 3, M = 40, N = 50, K = 60;
+  auto const floats = [](std::int64_t base, std::initializer_list<std::int64_t> extents,
+                         std::initializer_list<std::int64_t> strides) {
+    Tensor t = view(reinterpret_cast<void*>(4 * base), 4, extents, strides);
+    t.dtype = f32;
+    return t;
+  };
+  GemmCase const plain{M, N, K, L};
+  Tensor const A = stored_a(plain).view(nullptr, L), B = stored_b(plain).view(nullptr, L),
+               C = stored_c(plain).view(nullptr, L);
+  for (Tensor const& c :
+       {floats(0, {L, M, N}, {7000, 130, 2}), floats(0, {L, M, N}, {1, 3 * N, 3}),
+        floats(M * N - N, {L, M, N}, {M * N, -N, 1}), floats(L * M * N - 1, {L, M, N}, {-M * N, -N, -1})})
+    EXPECT_EQ(wrong_bytes_of_gemm({2, A, B, -1, c}), 0u);
+  for (Tensor const& a :
+       {floats(0, {L, M, K}, {0, K, 1}), floats(0, {L, M, K}, {0, 1, M}), floats(5, {L, M, K}, {0, 0, 0}),
+        floats(0, {L, M, K}, {8000, 2, 130}), floats(M * K - 1, {L, M, K}, {0, -K, -1}),
+        floats(0, {L, M, K}, {4, 4, 1})})  // the last one's rows overlap
+    EXPECT_EQ(wrong_bytes_of_gemm({2, a, B, -1, C}), 0u);
+  for (Tensor const& b :
+       {floats(0, {L, K, N}, {0, N, 1}), floats(0, {L, K, N}, {0, 1, K}), floats(5, {L, K, N}, {0, 0, 0}),
+        floats(0, {L, K, N}, {8000, 130, 2}), floats(K * N - 1, {L, K, N}, {0, -N, -1})})
+    EXPECT_EQ(wrong_bytes_of_gemm({2, A, b, -1, C}), 0u);
+}
+TEST(GpuGemm, ADeepSumOfAFewElements) {
+  NEEDS_GPU();
+  EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(GemmCase{3, 2, 1000001})), 0u);
+}
+TEST(GpuGemm, EightThreadsAtOnce) {
+  NEEDS_GPU();
+  std::atomic<std::size_t> wrong = 0, finished = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      Stream const stream;
+      for (int i = 0; i < 20; ++i)
+        for (std::int64_t n : {100 + t, 256, 301 + i})
+          wrong += wrong_bytes_of_gemm(GemmOnDevice(square(n, kLetters[(t + i) % 4])), stream.id);
+      ++finished;
+    });
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(finished, 8u);
+  EXPECT_EQ(wrong, 0u);
+}
+
+// ---- NaN and infinities
+// How many elements of C differ from the reference, a NaN being equal to every other.
+std::size_t differing(GemmOnDevice const& g, GemmOptions const& options = {}) {
+  g.reset();
+  g.multiply(nullptr, options);
+  check(cudaDeviceSynchronize());
+  std::vector<float> const got = g.elements();
+  std::vector<double> const& reference = g.reference();
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < got.size(); ++i)
+    wrong += std::isnan(reference[i]) ? !std::isnan(got[i]) : !(got[i] == float(reference[i]));
+  return wrong;
+}
+TEST(GpuGemm, NanAndInfinityGoWhereTheyBelong) {
+  NEEDS_GPU();
+  float const nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  for (std::int64_t n : {1, 5, 64, 131, 300})
+    for (char const* letters : kLetters)
+      for (float value : {nan, inf, -inf})
+        for (std::int64_t at : {std::int64_t(0), n / 2, n - 1})
+          for (int operand : {0, 1, 2}) {  // a row of C, a column, an element; the edges' padding is no part of any
+            GemmOnDevice here(square(n, letters));
+            here.set(operand, at, n - 1 - at, value);
+            Workspace const workspace(here);
+            EXPECT_EQ(differing(here), 0u) << n << " " << letters << " operand " << operand << " " << value;
+            EXPECT_EQ(differing(here, workspace.options), 0u)
+                << n << " " << letters << " operand " << operand << " " << value;
+          }
+}
+TEST(GpuGemm, ARowOfNanIsExactlyARow) {
+  NEEDS_GPU();
+  GemmOnDevice here(square(200, "nn"));
+  here.set(0, 130, 7, std::numeric_limits<float>::quiet_NaN());
+  here.multiply();
+  check(cudaDeviceSynchronize());
+  std::vector<float> const got = here.elements();
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(std::isnan(got[i]), i / 200 == 130) << i;
+}
+TEST(GpuGemm, ScalarsAsInBlas) {
+  NEEDS_GPU();
+  float const nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
+  for (std::int64_t K : {0, 1, 70})
+    for (float alpha : {0.f, 1.f, -2.f, nan, inf})
+      for (float beta : {0.f, 1.f, -2.f, nan, inf}) {  // beta 0: C is full of NaN
+        GemmOnDevice here(GemmCase{33, 65, K, 2, "nn", alpha, beta});
+        if (alpha == 0 && K) here.set(0, 0, 0, nan), here.set(1, 0, 0, nan);  // never read
+        Workspace const workspace(here);
+        EXPECT_EQ(differing(here), 0u) << "K " << K << ", alpha " << alpha << ", beta " << beta;
+        EXPECT_EQ(differing(here, workspace.options), 0u) << "K " << K << ", alpha " << alpha << ", beta " << beta;
+      }
+}
+TEST(GpuGemm, WhatIsNotReadMayBeNull) {
+  NEEDS_GPU();
+  GemmOnDevice const here(GemmCase{33, 65, 70, 1, "nn", 0, 3});
+  auto const null = [](Tensor t) { return t.data = nullptr, t; };
+  gemm(0, null(here.A()), null(here.B()), 3, here.C());
+  check(cudaDeviceSynchronize());
+  EXPECT_EQ(here.wrong_bytes(), 0u);
+}
+
+// ---- the same bits
+TEST(GpuGemm, TheSameBitsOnEveryRunAndStream) {
+  NEEDS_GPU();
+  GemmOnDevice const busy_with(square(1500, "nt"), normal);
+  Stream const busy[3], stream;
+  for (std::int64_t n : {100, 513, 1000, 2048})
+    for (char const* letters : kLetters) {
+      GemmOnDevice const here(square(n, letters), normal);
+      Workspace const workspace(here);
+      for (GemmOptions const& options : {GemmOptions{}, workspace.options}) {
+        std::vector<char> const first = bytes_of_gemm(here, options);
+        for (int i = 0; i < 5; ++i) {
+          for (Stream const& other : busy) busy_with.multiply(other.id);  // they race for C, which nobody looks at
+          EXPECT_EQ(bytes_of_gemm(here, options, stream.id), first) << n << " " << letters;
+        }
+      }
+    }
+  check(cudaDeviceSynchronize());
+}
+TEST(GpuGemm, TheSameBitsAtEveryBatchIndexAndCount) {
+  NEEDS_GPU();
+  std::int64_t const L = 6;
+  for (std::int64_t n : {20, 100, 256, 1000})
+    for (char const* letters : kLetters) {
+      GemmOnDevice const here(GemmCase{n, n, n + 4, L, letters, 1, 1}, normal);
+      for (bool packed : {false, true}) {
+        Workspace const workspace(packed ? here.workspace_bytes() : 0);
+        here.reset();
+        here.multiply(nullptr, workspace.options);
+        check(cudaDeviceSynchronize());
+        std::vector<float> const together = here.elements();
+        here.reset();
+        for (std::int64_t l = 0; l < L; ++l) {
+          Tensor const A = here.A().slice(0, l, 1), B = here.B().slice(0, l, 1), C = here.C().slice(0, l, 1);
+          Workspace const alone(packed ? gemm_workspace(1, A, B, 1, C) : 0);
+          gemm(1, A, B, 1, C, nullptr, alone.options);
+          check(cudaDeviceSynchronize());
+        }
+        EXPECT_EQ(here.elements(), together) << n << " " << letters;
+      }
+    }
+}
+
+// ---- rounding
+TEST(GpuGemm, ErrorGrowsNoFasterThanTheRootOfK) {
+  NEEDS_GPU();
+  struct Kind {
+    char const* name;
+    Data data;
+  };
+  for (Kind const kind : {Kind{"normal", normal}, Kind{"uniform", uniform}, Kind{"wide range", wide_range}})
+    for (std::int64_t K : {64, 1000, 4096})
+      for (char const* letters : kLetters)
+        for (Accuracy accuracy : {Accuracy::one_level, Accuracy::two_level}) {
+          GemmOnDevice const here(GemmCase{500, 300, K, 1, letters}, kind.data);
+          Workspace const workspace(here, accuracy);
+          for (GemmOptions options : {GemmOptions{}, workspace.options}) {
+            options.accuracy = accuracy;
+            here.reset();
+            here.multiply(nullptr, options);
+            check(cudaDeviceSynchronize());
+            double const error = here.relative_error();
+            EXPECT_TRUE(error <= std::sqrt(double(K)) * 0x1p-24)
+                << error << " for " << kind.name << ", K " << K << ", " << letters;
+          }
+        }
+}
+
+// ---- more elements than 31 bits count
+TEST(GpuGemmLarge, AnOuterProduct) {
+  NEEDS_GPU_MEMORY(10e9);
+  std::int64_t const M = 46352, N = 46360;
+  auto const small = [](std::int64_t i) { return float(i % 1009 - 500); };
+  std::vector<float> a(static_cast<std::size_t>(M)), b(static_cast<std::size_t>(N)), slab(std::size_t(1024 * N));
+  for (std::int64_t i = 0; i < M; ++i) a[std::size_t(i)] = small(i);
+  for (std::int64_t i = 0; i < N; ++i) b[std::size_t(i)] = small(i + 7);
+  DeviceBuffer const A = device_buffer(a.size() * 4), B = device_buffer(b.size() * 4),
+                     C = device_buffer(std::size_t(M * N) * 4);
+  check(cudaMemcpy(A.get(), a.data(), a.size() * 4, cudaMemcpyHostToDevice));
+  check(cudaMemcpy(B.get(), b.data(), b.size() * 4, cudaMemcpyHostToDevice));
+  gemm(1, matrix(A.get(), f32, M, 1), matrix(B.get(), f32, 1, N), 0, matrix(C.get(), f32, M, N));
+  std::atomic<std::int64_t> wrong = 0;
+  for (std::int64_t first = 0; first < M; first += 1024) {
+    std::int64_t const rows = std::min<std::int64_t>(1024, M - first);
+    check(cudaMemcpy(slab.data(), C.get() + first * N * 4, std::size_t(rows * N) * 4, cudaMemcpyDeviceToHost));
+    in_parallel(rows, [&](std::int64_t i, std::int64_t last) {
+      std::int64_t bad = 0;
+      for (; i < last; ++i)
+        for (std::int64_t n = 0; n < N; ++n)
+          bad += !(slab[std::size_t(i * N + n)] == a[std::size_t(first + i)] * b[std::size_t(n)]);
+      wrong += bad;
+    });
+  }
+  EXPECT_EQ(wrong, 0);
+}
+// Two rows, 2^31 elements and more apart.
+TEST(GpuGemmLarge, StridesBeyond31Bits) {
+  NEEDS_GPU_MEMORY(30e9);
+  std::int64_t const pitch = (std::int64_t(1) << 31) + 8;
+  float const a[] = {1, 2, 3, 4}, b[] = {5, 6, 7, 8};
+  auto const buffer = [pitch](float const* rows) {
+    DeviceBuffer p = device_buffer(std::size_t(pitch + 2) * 4);
+    for (int i = 0; i < 2; ++i) check(cudaMemcpy(p.get() + i * pitch * 4, rows + 2 * i, 8, cudaMemcpyHostToDevice));
+    return p;
+  };
+  DeviceBuffer const A = buffer(a), B = buffer(b), C = buffer(a);
+  auto const view_of = [pitch](DeviceBuffer const& p, bool transposed) {
+    Tensor const t = matrix(p.get(), f32, 2, 2, pitch);
+    return transposed ? t.transposed() : t;
+  };
+  for (char const* letters : kLetters) {
+    bool const ta = letters[0] == 't', tb = letters[1] == 't';
+    gemm(1, view_of(A, ta), view_of(B, tb), 0, view_of(C, false));
+    for (int m = 0; m < 2; ++m) {
+      float got[2];
+      check(cudaMemcpy(got, C.get() + m * pitch * 4, sizeof got, cudaMemcpyDeviceToHost));
+      for (int n = 0; n < 2; ++n) {
+        float sum = 0;
+        for (int k = 0; k < 2; ++k) sum += a[ta ? 2 * k + m : 2 * m + k] * b[tb ? 2 * n + k : 2 * k + n];
+        EXPECT_EQ(got[n], sum) << letters;
+      }
+    }
+  }
+}
+
+// ---- bad input
+std::string refusal(Tensor const& A, Tensor const& B, Tensor const& C, GemmOptions const& options = {}) {
+  for (bool explain : {false, true}) try {
+      explain ? void(explain_gemm(1, A, B, 0, C, options)) : gemm(1, A, B, 0, C, nullptr, options);
+    } catch (Error const& e) {
+      if (explain) return e.what();
+      continue;
+    }
+  return "";
+}
+Tensor at(std::uint64_t address, std::int64_t rows, std::int64_t cols) {
+  return matrix(reinterpret_cast<void*>(address), f32, rows, cols);
+}
+// Told before the device is asked: no GPU is needed.
+TEST(GemmRefusals, NeedNoDevice) {
+  Tensor const A = at(1 << 20, 8, 8), B = at(1 << 24, 8, 8), C = at(1 << 28, 8, 8);
+  EXPECT_EQ(refusal(A, at(1 << 24, 9, 8), C),
+            "A of shape (8,8) and B of shape (9,8) have no product: K is 8 in A and 9 in B");
+  EXPECT_EQ(refusal(A, B, A), "C of shape (8,8) overlaps A of shape (8,8) in memory");
+  auto const workspace = [](std::uint64_t address, std::size_t bytes) {
+    return GemmOptions{Accuracy::one_level, reinterpret_cast<void*>(address), bytes};
+  };
+  EXPECT_EQ(refusal(A, B, C, workspace(0, 1000)), "the workspace of 1000 bytes is a null pointer");
+  EXPECT_EQ(refusal(A, B, C, workspace((1 << 26) + 128, 1000)),
+            "the workspace begins 128 bytes past a multiple of 256");
+  EXPECT_EQ(refusal(A, B, C, workspace(1 << 28, 256)),
+            "the workspace of 256 bytes overlaps C of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, B, C, workspace((1 << 20) - 256, 257)),
+            "the workspace of 257 bytes overlaps A of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, B, C, workspace(1 << 24, 256)),
+            "the workspace of 256 bytes overlaps B of shape (8,8) in memory");
+}
+TEST(GpuGemm, PointersThatTheDeviceDoesNotOwnAreRefused) {
+  NEEDS_GPU();
+  std::vector<float> host(16);
+  DeviceBuffer const device = device_buffer(3 * 64);
+  auto const on_device = [&](int i) { return matrix(device.get() + 64 * i, f32, 4, 4); };
+  auto const said = [&](Tensor const& A, Tensor const& B, Tensor const& C) -> std::string {
+    try {
+      gemm(1, A, B, 0, C);
+    } catch (Error const& e) {
+      return e.what();
+    }
+    return "";
+  };
+  Tensor const on_host = matrix(host.data(), 4, 4);
+  EXPECT_EQ(said(on_host, on_device(1), on_device(2)), "the A pointer is host memory that CUDA does not know");
+  EXPECT_EQ(said(on_device(0), on_host, on_device(2)), "the B pointer is host memory that CUDA does not know");
+  EXPECT_EQ(said(on_device(0), on_device(1), on_host), "the C pointer is host memory that CUDA does not know");
+}
+TEST(GpuGemm, ATooSmallWorkspaceIsRefused) {
+  NEEDS_GPU();
+  int asked = 0;
+  for (char const* letters : kLetters) {
+    GemmOnDevice const here(square(1001, letters));
+    Workspace workspace(here);
+    std::size_t const wanted = workspace.options.workspace_bytes;
+    if (wanted == 0) continue;
+    ++asked;
+    workspace.options.workspace_bytes = wanted - 1;
+    EXPECT_EQ(refusal(here.A(), here.B(), here.C(), workspace.options),
+              "the workspace has " + std::to_string(wanted - 1) + " bytes, the plan wants " + std::to_string(wanted));
+  }
+  if (!asked) GTEST_SKIP() << "no plan wants a workspace";
+}
+
+TEST(GpuGemm, ExplainsItself) {
+  NEEDS_GPU();
+  GemmOnDevice const here(GemmCase{30, 50, 40});
+  std::string const why = explain_gemm(1, here.A(), here.B(), 0, here.C());
+  EXPECT_EQ(why.find("gemm of M 30 x N 50 x K 40, nn"), 0u) << why;
+  std::string const turned = explain_gemm(1, here.B().transposed(), here.A().transposed(), 0, here.C().transposed());
+  EXPECT_EQ(turned.find("C is column-major: what follows is its transpose, for which A and B change places\ngemm of M "
+                        "30 x N 50 x K 40, nn"),
+            0u)
+      << turned;
+}
+// Neither memory nor, as tests/test_gpu_first_call.cpp shows, a synchronisation. A first round loads the kernels.
+TEST(GpuGemm, AllocatesNoDeviceMemory) {
+  NEEDS_GPU();
+  std::vector<std::unique_ptr<GemmOnDevice>> all;
+  std::vector<Workspace> workspaces;
+  for (std::int64_t n : {64, 301, 1024})
+    for (char const* letters : kLetters) {
+      all.push_back(std::make_unique<GemmOnDevice>(square(n, letters)));
+      workspaces.emplace_back(*all.back());
+    }
+  std::size_t free[2], total;
+  for (std::size_t& now : free) {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i]->multiply(), all[i]->multiply(nullptr, workspaces[i].options);
+    check(cudaDeviceSynchronize());
+    check(cudaMemGetInfo(&now, &total));
+  }
+  EXPECT_EQ(free[0], free[1]);
+}
+
+}  // namespace
+}  // namespace inlay::test

@@ -1,0 +1,237 @@
+// Tensor arguments -> Gemm: what is refused, in which words, and what the canonical form is.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "problem/gemm.h"
+
+namespace inlay {
+namespace {
+
+constexpr std::uint64_t kA = 1u << 20, kB = 1u << 24, kC = 1u << 28;
+
+// A view of floats at an address; strides may be left out where it lies in one piece.
+Tensor view(std::uint64_t address, std::initializer_list<std::int64_t> extents,
+            std::initializer_list<std::int64_t> strides = {}) {
+  Tensor t;
+  t.data = reinterpret_cast<void*>(address), t.dtype = f32;
+  for (std::int64_t e : extents) t.extent[t.rank++] = e;
+  for (std::int64_t k = t.rank, s = 1; k-- > 0; s *= t.extent[k]) t.stride[k] = s;
+  int k = 0;
+  for (std::int64_t s : strides) t.stride[k++] = s;
+  return t;
+}
+Gemm made(Tensor const& A, Tensor const& B, Tensor const& C, float alpha = 2, float beta = 3) {
+  return make_gemm(alpha, A, B, beta, C, Accuracy::one_level);
+}
+std::string refusal(Tensor const& A, Tensor const& B, Tensor const& C, float alpha = 2) {
+  try {
+    made(A, B, C, alpha);
+  } catch (Error const& e) {
+    return e.what();
+  }
+  return "";
+}
+// Several at once: strides, extents.
+template <class... T>
+std::vector<std::int64_t> numbers(T... n) {
+  return {n...};
+}
+float const* floats(std::uint64_t address) { return reinterpret_cast<float const*>(address); }
+
+// ---- the canonical form
+TEST(Gemm, TakesRowMajorMatricesAsTheyAre) {
+  Gemm const g = make_gemm(2, view(kA, {3, 5}), view(kB, {5, 7}), 3, view(kC, {3, 7}, {10, 1}), Accuracy::two_level);
+  EXPECT_EQ(numbers(g.M, g.N, g.K, g.L), numbers(3, 7, 5, 1));
+  EXPECT_EQ(g.alpha, 2);
+  EXPECT_EQ(g.beta, 3);
+  EXPECT_EQ(g.accuracy, Accuracy::two_level);
+  EXPECT_EQ(g.A, floats(kA));
+  EXPECT_EQ(g.B, floats(kB));
+  EXPECT_EQ(g.C, floats(kC));
+  EXPECT_EQ(numbers(g.a_m, g.a_k, g.a_l), numbers(5, 1, 0));
+  EXPECT_EQ(numbers(g.b_k, g.b_n, g.b_l), numbers(7, 1, 0));
+  EXPECT_EQ(numbers(g.c_m, g.c_n, g.c_l), numbers(10, 1, 0));
+  EXPECT_EQ(g.elements(), 21);
+}
+TEST(Gemm, TransposedOperandsAreStrides) {
+  Gemm const g = made(view(kA, {5, 3}).transposed(), view(kB, {7, 5}).transposed(), view(kC, {3, 7}));
+  EXPECT_EQ(numbers(g.a_m, g.a_k), numbers(1, 3));
+  EXPECT_EQ(numbers(g.b_k, g.b_n), numbers(1, 5));
+}
+TEST(Gemm, ABatchHasStrides) {
+  Gemm const g = made(view(kA, {4, 3, 5}), view(kB, {4, 5, 7}, {0, 7, 1}), view(kC, {4, 3, 7}, {100, 8, 1}));
+  EXPECT_EQ(g.L, 4);
+  EXPECT_EQ(numbers(g.a_l, g.b_l, g.c_l), numbers(15, 0, 100));
+}
+TEST(Gemm, ABatchOfOneHasNoStrides) {
+  Gemm const g = made(view(kA, {1, 3, 5}), view(kB, {1, 5, 7}), view(kC, {1, 3, 7}, {0, 7, 1}));
+  EXPECT_EQ(numbers(g.a_l, g.b_l, g.c_l), numbers(0, 0, 0));
+}
+TEST(Gemm, AColumnMajorCExchangesAAndB) {
+  Gemm const g = made(view(kA, {4, 3, 5}), view(kB, {4, 7, 5}).transposed(), view(kC, {4, 7, 3}).transposed());
+  EXPECT_EQ(numbers(g.M, g.N, g.K), numbers(7, 3, 5));
+  EXPECT_EQ(g.A, floats(kB));
+  EXPECT_EQ(g.B, floats(kA));
+  EXPECT_EQ(numbers(g.a_m, g.a_k, g.a_l), numbers(5, 1, 35));
+  EXPECT_EQ(numbers(g.b_n, g.b_k, g.b_l), numbers(5, 1, 15));
+  EXPECT_EQ(numbers(g.c_m, g.c_n, g.c_l), numbers(3, 1, 21));
+}
+TEST(Gemm, ACContiguousInNeitherModeStays) {
+  Gemm const g = made(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 7}, {20, 2}));
+  EXPECT_EQ(numbers(g.M, g.c_m, g.c_n), numbers(3, 20, 2));
+}
+TEST(Gemm, StridesOverExtentsOfOneAreSettled) {
+  constexpr std::int64_t any = 123;
+  {  // rows of one matrix: contiguous along the row, with a pitch of whole vectors
+    Gemm const g = made(view(kA, {1, 5}, {any, 1}), view(kB, {5, 7}), view(kC, {1, 7}, {any, 1}));
+    EXPECT_EQ(numbers(g.a_m, g.a_k), numbers(8, 1));
+    EXPECT_EQ(numbers(g.c_m, g.c_n), numbers(8, 1));
+  }
+  {  // strided rows are columns of a pitched matrix: C's exchanges
+    Gemm const g = made(view(kA, {1, 5}, {any, 6}), view(kB, {5, 7}), view(kC, {1, 7}, {any, 9}));
+    EXPECT_EQ(numbers(g.M, g.N), numbers(7, 1));
+    EXPECT_EQ(numbers(g.c_m, g.c_n), numbers(9, 1));
+    EXPECT_EQ(numbers(g.b_n, g.b_k), numbers(1, 6));
+  }
+  {  // a contiguous column is a row of C^T
+    Gemm const g = made(view(kA, {3, 5}), view(kB, {5, 1}, {1, any}), view(kC, {3, 1}, {1, any}));
+    EXPECT_EQ(numbers(g.M, g.N), numbers(1, 3));
+    EXPECT_EQ(numbers(g.c_m, g.c_n), numbers(4, 1));
+    EXPECT_EQ(numbers(g.a_m, g.a_k), numbers(8, 1));
+  }
+  {  // an outer product
+    Gemm const g = made(view(kA, {3, 1}, {1, any}), view(kB, {1, 7}, {any, 1}), view(kC, {3, 7}));
+    EXPECT_EQ(numbers(g.a_m, g.a_k), numbers(1, 4));
+    EXPECT_EQ(numbers(g.b_n, g.b_k), numbers(1, 8));
+  }
+  {  // numbers: contiguous in m and n
+    Gemm const g = made(view(kA, {1, 1}, {any, any}), view(kB, {1, 1}, {any, any}), view(kC, {1, 1}, {any, any}));
+    EXPECT_EQ(numbers(g.a_m, g.a_k), numbers(1, 4));
+    EXPECT_EQ(numbers(g.b_n, g.b_k), numbers(1, 4));
+    EXPECT_EQ(numbers(g.c_m, g.c_n), numbers(4, 1));
+  }
+}
+TEST(Gemm, NothingToAddReadsNoOperand) {
+  for (Gemm const& g : {made(view(0, {3, 5}), view(0, {5, 7}), view(kC, {3, 7}), 0),
+                        made(view(kC, {3, 5}), view(kC + 1, {5, 7}), view(kC, {3, 7}), -0.f),
+                        made(view(0, {3, 0}), view(0, {0, 7}), view(kC, {3, 7}))}) {
+    EXPECT_EQ(numbers(g.M, g.N, g.K), numbers(3, 7, 0));
+    EXPECT_EQ(g.alpha, 0);
+    EXPECT_EQ(g.A, nullptr);
+    EXPECT_EQ(g.B, nullptr);
+    EXPECT_EQ(g.C, floats(kC));
+    EXPECT_EQ(g.beta, 3);
+  }
+}
+TEST(Gemm, EmptyNeedsNoPointers) {
+  auto const elements = [](std::int64_t L, std::int64_t M, std::int64_t N, std::int64_t K) {
+    return made(view(0, {L, M, K}), view(0, {L, K, N}), view(0, {L, M, N})).elements();
+  };
+  std::int64_t const large = std::int64_t(1) << 62;
+  EXPECT_EQ(elements(2, 0, 7, 5), 0);
+  EXPECT_EQ(elements(2, 3, 0, 5), 0);
+  EXPECT_EQ(elements(0, 3, 7, 5), 0);
+  EXPECT_EQ(elements(0, large, large, large), 0);
+  EXPECT_EQ(elements(large, large, 0, 0), 0);
+}
+TEST(Gemm, NanIsNoZero) {
+  float const nan = std::numeric_limits<float>::quiet_NaN();
+  Gemm const g = made(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 7}), nan, nan);
+  EXPECT_EQ(g.K, 5);
+  EXPECT_TRUE(std::isnan(g.alpha) && std::isnan(g.beta));
+}
+TEST(Gemm, StridesMayBeNegativeAndThoseOfAAndBZero) {
+  Gemm const g = made(view(kA, {3, 5}, {-5, 1}), view(kB, {5, 7}, {0, -1}), view(kC, {3, 7}, {-7, 1}));
+  EXPECT_EQ(numbers(g.a_m, g.b_k, g.b_n, g.c_m), numbers(-5, 0, -1, -7));
+  EXPECT_EQ(refusal(view(kA, {3, 5}, {0, 0}), view(kB, {5, 7}, {0, 0}), view(kC, {3, 7}, {-7, -1})), "");
+}
+
+// ---- refusals
+TEST(GemmRefusals, Ranks) {
+  EXPECT_EQ(refusal(view(kA, {15}), view(kB, {5, 7}), view(kC, {3, 7})),
+            "A has rank 1; gemm takes matrices, of rank 2, and batches of rank 3");
+  EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {2, 2, 5, 7}), view(kC, {3, 7})),
+            "B has rank 4; gemm takes matrices, of rank 2, and batches of rank 3");
+  EXPECT_EQ(refusal(view(kA, {1, 3, 5}), view(kB, {5, 7}), view(kC, {1, 3, 7})),
+            "A has rank 3, B 2 and C 3; gemm takes three matrices or three batches");
+  EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {1, 3, 7})),
+            "A has rank 2, B 2 and C 3; gemm takes three matrices or three batches");
+}
+TEST(GemmRefusals, Types) {
+  Tensor const A = view(kA, {3, 5}), B = view(kB, {5, 7}), C = view(kC, {3, 7});
+  auto const as = [](Tensor t, DType type) { return t.dtype = type, t; };
+  EXPECT_EQ(refusal(as(A, f64), B, C), "A has elements of type f64; gemm takes f32");
+  EXPECT_EQ(refusal(A, as(B, b32), C), "B has elements of type b32; gemm takes f32");
+  EXPECT_EQ(refusal(A, B, as(C, dtype_of<int>())), "C has elements of type i32; gemm takes f32");
+}
+TEST(GemmRefusals, Shapes) {
+  EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {4, 7}), view(kC, {3, 7})),
+            "A of shape (3,5) and B of shape (4,7) have no product: K is 5 in A and 4 in B");
+  EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 8})),
+            "C has shape (3,8) where A of shape (3,5) and B of shape (5,7) give (3,7)");
+  EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {4, 7})),
+            "C has shape (4,7) where A of shape (3,5) and B of shape (5,7) give (3,7)");
+  EXPECT_EQ(refusal(view(kA, {2, 3, 5}), view(kB, {4, 5, 7}), view(kC, {2, 3, 7})),
+            "A of shape (2,3,5) and B of shape (4,5,7) are batches of 2 and 4 matrices");
+  EXPECT_EQ(refusal(view(kA, {2, 3, 5}), view(kB, {2, 5, 7}), view(kC, {4, 3, 7})),
+            "C has shape (4,3,7) where A of shape (2,3,5) and B of shape (2,5,7) give (2,3,7)");
+  EXPECT_EQ(refusal(view(kA, {3, -5}), view(kB, {-5, 7}), view(kC, {3, 7})), "A of shape (3,-5) has a negative extent");
+}
+TEST(GemmRefusals, ShapesOfWhatIsEmptyOrNotReadToo) {
+  EXPECT_NE(refusal(view(0, {0, 5}), view(0, {4, 7}), view(0, {0, 7})), "");
+  EXPECT_NE(refusal(view(0, {0, 5}), view(0, {5, 7}), view(0, {3, 7})), "");
+  EXPECT_NE(refusal(view(kA, {3, 5}), view(kB, {4, 7}), view(kC, {3, 7}), 0), "");
+}
+TEST(GemmRefusals, Memory) {
+  Tensor const A = view(kA, {3, 5}), B = view(kB, {5, 7}), C = view(kC, {3, 7});
+  EXPECT_EQ(refusal(view(0, {3, 5}), B, C), "A is a null pointer, but has elements");
+  EXPECT_EQ(refusal(A, view(0, {5, 7}), C), "B is a null pointer, but has elements");
+  EXPECT_EQ(refusal(A, B, view(0, {3, 7})), "C is a null pointer, but has elements");
+  EXPECT_EQ(refusal(A, B, view(0, {3, 7}), 0), "C is a null pointer, but has elements");
+  EXPECT_EQ(refusal(view(kA + 2, {3, 5}), B, C), "A begins 2 bytes past a multiple of its element size, 4");
+  EXPECT_EQ(refusal(A, view(kB + 1, {5, 7}), C), "B begins 1 bytes past a multiple of its element size, 4");
+  EXPECT_EQ(refusal(A, B, view(kC + 3, {3, 7})), "C begins 3 bytes past a multiple of its element size, 4");
+  std::int64_t const large = std::int64_t(1) << 61;
+  EXPECT_EQ(refusal(view(kA, {3, 5}, {large, 1}), B, C), "the byte offsets of A of shape (3,5) leave 63 bits");
+  EXPECT_EQ(refusal(A, view(kB, {5, 7}, {-large, 1}), C), "the byte offsets of B of shape (5,7) leave 63 bits");
+  EXPECT_EQ(refusal(A, B, view(kC, {3, 7}, {large, 1})), "the byte offsets of C of shape (3,7) leave 63 bits");
+  EXPECT_EQ(refusal(view(kA, {1, 5}, {large, 1}), B, view(kC, {1, 7}, {large, 1})), "");  // over an extent of 1
+}
+TEST(GemmRefusals, ACThatOverlapsItself) {
+  Tensor const A = view(kA, {2, 3, 5}), B = view(kB, {2, 5, 7});
+  std::string const sentence = "C of shape (2,3,7) has strides with which its elements overlap";
+  EXPECT_EQ(refusal(A, B, view(kC, {2, 3, 7}, {0, 7, 1})), sentence);
+  EXPECT_EQ(refusal(A, B, view(kC, {2, 3, 7}, {21, 6, 1})), sentence);
+  EXPECT_EQ(refusal(A, B, view(kC, {2, 3, 7}, {21, -6, 1})), sentence);
+  EXPECT_EQ(refusal(A, B, view(kC, {2, 3, 7}, {20, 7, 1})), sentence);
+  EXPECT_EQ(refusal(A, B, view(kC, {2, 3, 7}, {7, 14, 1})), "");  // the rows of two matrices in turn
+}
+TEST(GemmRefusals, ACThatOverlapsAOrB) {
+  Tensor const A = view(kA, {8, 8}), B = view(kB, {8, 8});
+  EXPECT_EQ(refusal(A, B, view(kA, {8, 8})), "C of shape (8,8) overlaps A of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, B, view(kB, {8, 8})), "C of shape (8,8) overlaps B of shape (8,8) in memory");
+  EXPECT_NE(refusal(A, B, view(kA + 4 * 63, {8, 8})), "");
+  EXPECT_EQ(refusal(A, B, view(kA + 4 * 64, {8, 8})), "");  // the next byte
+  EXPECT_NE(refusal(A, B, view(kB - 4 * 63, {8, 8})), "");
+  EXPECT_EQ(refusal(A, B, view(kB - 4 * 64, {8, 8})), "");
+  EXPECT_EQ(refusal(A, B, view(kA - 4 * 8, {8, 8}, {-8, 1})), "");  // rows that go backwards
+  EXPECT_NE(refusal(A, B, view(kA - 4 * 7, {8, 8}, {-8, 1})), "");
+}
+TEST(GemmRefusals, ColumnBlocksOfOneMatrixDoNotOverlap) {
+  Tensor const A = view(kA, {8, 8}, {24, 1}), B = view(kA + 4 * 8, {8, 8}, {24, 1});
+  EXPECT_EQ(refusal(A, B, view(kA + 4 * 16, {8, 8}, {24, 1})), "");
+  EXPECT_EQ(refusal(A, B, view(kA + 4 * 15, {8, 8}, {24, 1})), "C of shape (8,8) overlaps B of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, B, view(kA + 4 * 17, {8, 8}, {24, 1})), "C of shape (8,8) overlaps A of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, A, view(kA + 4 * 16, {8, 8}, {24, 1})), "");  // A and B may be the same
+}
+TEST(GemmRefusals, SharedMatricesOverlapLikeOthers) {
+  Tensor const A = view(kA, {4, 8, 8}, {0, 8, 1}), B = view(kB, {4, 8, 8});
+  EXPECT_EQ(refusal(A, B, view(kA + 4 * 64, {4, 8, 8})), "");
+  EXPECT_NE(refusal(A, B, view(kA + 4 * 60, {4, 8, 8})), "");
+}
+
+}  // namespace
+}  // namespace inlay
