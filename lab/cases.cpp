@@ -2,17 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <regex>
-
+#include "checks.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
 namespace {
-
-void at_least_one(char const* what, std::int64_t value) {
-  if (value < 1) throw UsageError(fmt::format("{} is {}; it must be at least 1", what, value));
-}
 
 DType bits_of(Case const& c) { return {DType::Kind::bits, std::uint8_t(c.elem_bytes)}; }
 
@@ -23,30 +17,6 @@ Tensor batch_of_matrices(void* buffer, std::int64_t base, DType dtype, std::int6
   t.extent[0] = batch, t.extent[1] = rows, t.extent[2] = cols;
   t.stride[0] = rows * pitch, t.stride[1] = pitch, t.stride[2] = 1;
   return t;
-}
-
-std::int64_t number(std::string const& digits) {
-  try {
-    return std::stoll(digits);
-  } catch (std::out_of_range const&) {
-    throw UsageError(fmt::format("{} does not fit in 64 bits", digits));
-  }
-}
-
-void check_pitch(char const* flag, std::int64_t pitch, std::int64_t row, char const* whose) {
-  if (pitch < 0) throw UsageError(fmt::format("{} is {}; it must not be negative", flag, pitch));
-  if (pitch && pitch < row)
-    throw UsageError(fmt::format("{} is {}, less than the {} elements of a row of the {}", flag, pitch, row, whose));
-}
-
-void check_bytes(Case const& c, char const* whose, std::int64_t base, std::int64_t rows, std::int64_t pitch) {
-  std::int64_t n = 1;
-  bool overflows = false;
-  for (std::int64_t factor : {rows, pitch, c.batch}) overflows |= __builtin_mul_overflow(n, factor, &n);
-  overflows |= __builtin_add_overflow(n, base, &n) || __builtin_mul_overflow(n, std::int64_t(c.elem_bytes), &n);
-  if (overflows || n >> 62)
-    throw UsageError(fmt::format("{} x {} elements of {} bytes (batch {}, base {}) are more than 2^62 bytes of {}",
-                                 rows, pitch, c.elem_bytes, c.batch, base, whose));
 }
 
 // Nothing, ", source base 1", ", destination base 1" or ", bases 1 and 1".
@@ -80,29 +50,23 @@ void validate(Case const& c) {
   int const e = c.elem_bytes;
   if (e != 1 && e != 2 && e != 4 && e != 8 && e != 16)
     throw UsageError(fmt::format("--elem is {}; elements have 1, 2, 4, 8 or 16 bytes", e));
-  check_pitch("--pitch", c.pitch, c.cols, "source");
-  check_pitch("--pitch-dst", c.pitch_dst, c.rows, "destination");
+  check_pitch("--pitch", c.pitch, c.cols, "the source");
+  check_pitch("--pitch-dst", c.pitch_dst, c.rows, "the destination");
   if (c.base_src < 0) throw UsageError(fmt::format("--base-src is {}; it must not be negative", c.base_src));
   if (c.base_dst < 0) throw UsageError(fmt::format("--base-dst is {}; it must not be negative", c.base_dst));
-  check_bytes(c, "source", c.base_src, c.rows, c.source_pitch());
-  check_bytes(c, "destination", c.base_dst, c.cols, c.destination_pitch());
+  check_bytes({c.rows, c.source_pitch(), c.batch, c.base_src, e}, "source");
+  check_bytes({c.cols, c.destination_pitch(), c.batch, c.base_dst, e}, "destination");
 }
 
 std::vector<Case> parse_cases(std::string const& text, Case const& defaults) {
   std::vector<Case> cases;
   static std::regex const form("(\\d+)x(\\d+):(\\d{1,2})");
-  for (std::size_t at = 0; at <= text.size();) {
-    auto const comma = std::min(text.find(',', at), text.size());
-    std::string const one = text.substr(at, comma - at);
-    std::smatch m;
-    if (!std::regex_match(one, m, form))
-      throw UsageError(fmt::format("--cases has '{}', which is no ROWSxCOLS:ELEM such as 32768x32768:4", one));
+  over_list(text, form, "ROWSxCOLS:ELEM such as 32768x32768:4", [&](std::smatch const& m) {
     Case c = defaults;
     c.rows = number(m[1]), c.cols = number(m[2]), c.elem_bytes = int(number(m[3]));
     validate(c);
     cases.push_back(c);
-    at = comma + 1;
-  }
+  });
   return cases;
 }
 

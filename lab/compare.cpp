@@ -21,20 +21,18 @@ Results readable(std::filesystem::path const& file) {
 // What one row is judged by, before and after.
 struct Figures {
   char const* unit;
+  int digits;
   double before, after;
 
   bool better(double tolerance) const { return after > before * (1 + tolerance / 100); }
   bool worse(double tolerance) const { return after < before * (1 - tolerance / 100); }
-  std::string sentence() const {
-    return fmt::format("{1:.{3}f} -> {2:.{3}f} {0}", unit, before, after, unit == kShare ? 3 : 1);
-  }
-
-  static constexpr char const* kShare = "of copy";
+  std::string sentence() const { return fmt::format("{1:.{3}f} -> {2:.{3}f} {0}", unit, before, after, digits); }
 };
 
 std::optional<Figures> figures(Row const& before, Row const& after) {
-  if (before.of_copy && after.of_copy) return Figures{Figures::kShare, *before.of_copy, *after.of_copy};
-  if (before.gbps && after.gbps) return Figures{"GB/s", *before.gbps, *after.gbps};
+  Units const& in = units(before.measured);
+  if (before.share && after.share) return Figures{in.share, 3, *before.share, *after.share};
+  if (before.rate && after.rate) return Figures{in.rate, in.digits, *before.rate, *after.rate};
   return std::nullopt;
 }
 
@@ -60,11 +58,11 @@ Comparison compare(std::filesystem::path const& before, std::filesystem::path co
   Counts counts;
   std::string s;
   for (Row const& row : old_results.rows) {
-    Row const* const now = new_results.find(row.measured, row.variant);
+    Row const* const now = new_results.find(row.measured, row.variant, row.suite);
     if (!now)
       ++counts.only_before;
-    else if (auto const sentence = judge(row, *now, tolerance, counts); !sentence.empty())
-      s += fmt::format("{}, {}: {}\n", row.measured.sentence(), row.variant, sentence);
+    else if (auto const became = judge(row, *now, tolerance, counts); !became.empty())
+      s += fmt::format("{}, {}: {}\n", sentence(row.measured), row.variant, became);
   }
   for (Row const& row : new_results.rows) counts.only_after += !old_results.find(row.measured, row.variant);
   s += fmt::format("{} better, {} same, {} worse (by more than {} %), {} only in {}, {} only in {}\n", counts.better,

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "suites.h"
 #include "variants.h"
 #ifdef INLAY_CUBLAS
 #include "baselines/cublas.h"
@@ -45,7 +44,7 @@ Contender public_contender(Case const& c) {
 // The names a table can have besides the copy limit's, in its order.
 std::vector<std::string> row_names(bool transposes) {
   std::vector<std::string> names;
-  for (auto const& name : variant_names())
+  for (auto const& name : variant_names<Move>())
     if (name != kVectorCopy && (is_copy(name) || transposes)) names.push_back(name);
   std::stable_partition(names.begin(), names.end(), is_copy);
   if (!transposes) return names;
@@ -68,7 +67,7 @@ Contender named(std::string const& name, Case const& c) {
     return {kGeam, c.elem_bytes, transposed(c), launch};
   }
 #endif
-  return variant_contender(variant_named(name), is_copy(name) ? contiguous(c) : c);
+  return variant_contender(variant_named<Move>(name), is_copy(name) ? contiguous(c) : c);
 }
 
 }  // namespace
@@ -85,7 +84,7 @@ Contender variant_contender(Entry<Move> const& entry, Case const& c) {
 
 std::vector<Contender> copy_limit(Case const& c) {
   Case const flat = contiguous(c);
-  return {memcpy_contender(flat), variant_contender(variant_named(kVectorCopy), flat)};
+  return {memcpy_contender(flat), variant_contender(variant_named<Move>(kVectorCopy), flat)};
 }
 
 std::vector<Contender> table_rows(Case const& c, bool transposes, std::vector<std::string> const& typed) {
@@ -93,41 +92,19 @@ std::vector<Contender> table_rows(Case const& c, bool transposes, std::vector<st
   auto const names = row_names(transposes);
   auto known = names;
   for (Contender const& always : rows) known.push_back(always.name);
-  bool production = false;
-  std::vector<std::string> wanted;
-  for (auto const& name : typed)
-    if (name == kProduction)
-      production = true;
-    else
-      wanted.push_back(resolve(name, known));
+  Selection const selection(typed, known);
   for (auto const& name : names)
-    if (typed.empty() || (production && is_production(name)) ||
-        std::find(wanted.begin(), wanted.end(), name) != wanted.end())
-      rows.push_back(named(name, c));
+    if (selection.has(name, is_production(name))) rows.push_back(named(name, c));
   return rows;
 }
 
 std::string verdict(Contender const& contender, void* dst, void const* src, cudaStream_t stream) {
   Placement const& placement = contender.placement;
   check(cudaMemsetAsync(dst, kPoison, std::size_t(placement.dst_elements() * contender.elem_bytes), stream));
-  try {
-    contender.launch(dst, src, stream);
-  } catch (Rejection const& reason) {
-    return fmt::format("rejected: {}", reason.what());
-  } catch (Error const& error) {
-    (void)cudaGetLastError();  // a launch that was refused leaves it behind for the next one who asks
-    return fmt::format("FAILED: {}", error.what());
-  }
-  if (cudaError_t const status = cudaStreamSynchronize(stream); status != cudaSuccess)
-    throw Error(fmt::format("{} broke the GPU's context: {}", contender.name, cudaGetErrorString(status)));
-  auto const [wrong, stray] = check_placement(dst, contender.elem_bytes, placement, stream);
-  if (wrong.count)
-    return fmt::format("FAILED: {} of {} elements are wrong, the first is out[{}]", wrong.count, placement.elements(),
-                       wrong.first);
-  if (stray.count)
-    return fmt::format("FAILED: {} elements before the base or between rows were overwritten, the first is out[{}]",
-                       stray.count, stray.first);
-  return "ok";
+  std::string const said = attempt(
+      contender.name, [&](cudaStream_t s) { contender.launch(dst, src, s); }, stream);
+  if (!said.empty()) return said;
+  return judged(check_placement(dst, contender.elem_bytes, placement, stream), placement.elements());
 }
 
 }  // namespace inlay::lab

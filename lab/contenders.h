@@ -1,7 +1,5 @@
 // What takes part in a measurement: variants, the public function, and others' work on the same bytes.
 #pragma once
-#include <inlay/error.h>
-
 #include <functional>
 #include <string>
 #include <vector>
@@ -9,13 +7,9 @@
 #include "cases.h"
 #include "device_data.h"
 #include "replay/registry.h"
+#include "trials.h"
 
 namespace inlay::lab {
-
-// Thrown by a launch: the contender does not take this case, and says why.
-struct Rejection : Error {
-  using Error::Error;
-};
 
 // A launch only enqueues, so that it can be captured into a graph.
 using Launch = std::function<void(void* dst, void const* src, cudaStream_t)>;

@@ -2,8 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "replay_check.h"
-#include "results.h"
+#include "demo_parts.h"
 #include "variants.h"
 
 namespace inlay::lab {
@@ -21,38 +20,17 @@ constexpr char const* kIntroduction =
     "ones.\n"
     "  32 sectors: every lane in a sector of its own.  32 wavefronts: all lanes in one bank, one after the other.\n";
 
-std::string per_request(Traffic const& plain, Traffic const& async, Traffic const& tma) {
-  if (tma.requests) return "box";
-  if (async.requests) return fmt::format("{:.0f}a", async.per_request());
-  if (!plain.requests) return "-";
-  double const x = plain.per_request();
-  return x == double(int(x)) ? fmt::format("{:.0f}", x) : fmt::format("{:.1f}", x);
-}
-
 std::string counts(Cost const& c) {
   return fmt::format("{:>5}{:>6}{:>7}{:>6}", per_request(c.global_load, c.async_copy, c.tma_load),
                      per_request(c.global_store, {}, c.tma_store), per_request(c.shared_store, {}, {}),
                      per_request(c.shared_load, {}, {}));
 }
 
-// In one or two words; what failed is told by `inlay verify`.
-std::string verdict(Replayed const& ragged, Replayed const& full) {
-  if (ragged.failed() || full.failed()) return "FAILED";
-  return ragged.verdict == "ok" ? "ok" : full.verdict == "ok" ? "ok (aligned)" : "rejected";
-}
-
 // The recorded time and its share of the copy limit.
-std::string recorded(Results const* results, std::string const& variant) {
-  Row const* const row = results ? results->find(kMeasured, variant) : nullptr;
-  if (!row || !row->ms_median || !row->of_copy) return fmt::format("{:>8}{:>9}", "-", "-");
-  return fmt::format("{:>8.3f}{:>8.0f}%", *row->ms_median, 100 * *row->of_copy);
-}
-
-// The first that is listed: published.json begins with the figures for the size measured here.
-std::string tutorial(std::vector<Published> const& published, std::string const& variant) {
-  for (Published const& p : published)
-    if (p.variant == variant) return p.sentence();
-  return "-";
+std::string recorded(Results const& results, std::string const& variant) {
+  Row const* const row = results.find(kMeasured, variant);
+  if (!row || !row->ms_median || !row->share) return fmt::format("{:>8}{:>9}", "-", "-");
+  return fmt::format("{:>8.3f}{:>8.0f}%", *row->ms_median, 100 * *row->share);
 }
 
 std::string legend(bool has_results) {
@@ -66,11 +44,7 @@ std::string legend(bool has_results) {
   return s + "The tutorials measured on other GPUs: compare the steps, not the milliseconds.\n";
 }
 
-}  // namespace
-
-std::string demo_screen() {
-  auto const results = load_results(results_dir() / "h200" / "transpose.json");
-  auto const published = load_published();
+std::string moves_screen(Results const& results, std::vector<Published> const& published) {
   std::string s = kIntroduction;
   s += fmt::format("\n{:<33}{:<13}{:>11}{:>13}{:>17}  {}\n", "", kRagged.name(), "global", "shared", "H200",
                    "the tutorial's own");
@@ -82,10 +56,37 @@ std::string demo_screen() {
     if (copies && !is_copy(name)) s += '\n';
     copies = is_copy(name);
     Replayed const full = replay_on_cpu(entry, kFull);
-    s += fmt::format("{:<33}{:<13}{}{}  {}\n", name, verdict(replay_on_cpu(entry, kRagged), full), counts(full.cost),
-                     recorded(results ? &*results : nullptr, name), tutorial(published, name));
+    s += fmt::format("{:<33}{:<13}{}{}  {}\n", name, short_verdict(replay_on_cpu(entry, kRagged), full),
+                     counts(full.cost), recorded(results, name), tutorial(published, name));
   }
-  return s + '\n' + legend(results.has_value());
+  return s + '\n' + legend(!results.rows.empty());
+}
+
+}  // namespace
+
+std::string per_request(Traffic const& plain, Traffic const& async, Traffic const& tma) {
+  if (tma.requests) return "box";
+  if (async.requests) return fmt::format("{:.0f}a", async.per_request());
+  if (!plain.requests) return "-";
+  double const x = plain.per_request();
+  return x == double(int(x)) ? fmt::format("{:.0f}", x) : fmt::format("{:.1f}", x);
+}
+
+std::string short_verdict(Replayed const& ragged, Replayed const& full) {
+  if (ragged.failed() || full.failed()) return "FAILED";
+  return ragged.verdict == "ok" ? "ok" : full.verdict == "ok" ? "ok (aligned)" : "rejected";
+}
+
+std::string tutorial(std::vector<Published> const& published, std::string const& variant) {
+  for (Published const& p : published)
+    if (p.variant == variant) return p.sentence();
+  return "-";
+}
+
+std::string demo_screen() {
+  auto const recorded = load_recorded();
+  auto const published = load_published();
+  return moves_screen(recorded.ours, published) + '\n' + products_screen(recorded.products, published);
 }
 
 }  // namespace inlay::lab

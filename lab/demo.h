@@ -1,4 +1,4 @@
-// `inlay demo`: the ladder on one screen.
+// `inlay demo`: the ladders on one screen.
 #pragma once
 #include <string>
 

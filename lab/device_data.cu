@@ -1,20 +1,7 @@
-#include <inlay/error.h>
-
-#include "cuda_handles.h"
-#include "device_data.h"
+#include "device_tally.h"
 
 namespace inlay::lab {
 namespace {
-
-constexpr int kBlocks = 2048, kThreads = 256;  // fills any GPU; the kernels stride over the rest
-
-using Index = unsigned long long;  // what atomicAdd and atomicMin take
-struct Tally {
-  Index count = 0, first = ~Index(0);
-};
-struct Tallies {
-  Tally wrong, stray;
-};
 
 template <class T>
 __device__ T pattern(std::uint64_t i);
@@ -52,40 +39,27 @@ __device__ bool same(ulonglong2 a, ulonglong2 b) { return a.x == b.x && a.y == b
 
 template <class T>
 __global__ void fill_kernel(T* data, std::int64_t elements) {
-  for (std::int64_t i = std::int64_t(blockIdx.x) * kThreads + threadIdx.x; i < elements; i += kBlocks * kThreads)
-    data[i] = pattern<T>(std::uint64_t(i));
-}
-
-__device__ void note(Tally* tally, std::int64_t i) {
-  atomicAdd(&tally->count, Index(1));
-  atomicMin(&tally->first, Index(i));
-}
-
-template <class T>
-__device__ bool is_poison(T element) {
-  auto const* const bytes = reinterpret_cast<unsigned char const*>(&element);
-  bool all = true;
-  for (unsigned b = 0; b < sizeof(T); ++b) all &= bytes[b] == kPoison;
-  return all;
+  over_all(elements, [=](std::int64_t i) { data[i] = pattern<T>(std::uint64_t(i)); });
 }
 
 template <class T>
 __global__ void check_kernel(T const* dst, std::int64_t elements, Placement p, Tallies* tallies) {
-  for (std::int64_t i = std::int64_t(blockIdx.x) * kThreads + threadIdx.x; i < elements; i += kBlocks * kThreads) {
+  over_all(elements, [=](std::int64_t i) {
     std::int64_t const at = i - p.dst_base, row = at / p.dst_pitch, column = at - row * p.dst_pitch;
     if (at < 0 || column >= p.inner) {
       if (!is_poison(dst[i])) note(&tallies->stray, i);
-      continue;
+      return;
     }
     std::int64_t const l = row / p.outer;
     std::int64_t const from = p.src_base + l * p.src_batch + (row - l * p.outer) * p.src_outer + column * p.src_inner;
     if (!same(dst[i], pattern<T>(std::uint64_t(from)))) note(&tallies->wrong, i);
-  }
+  });
 }
 
 __global__ void poison_kernel(unsigned char const* data, std::int64_t bytes, Tallies* tallies) {
-  for (std::int64_t i = std::int64_t(blockIdx.x) * kThreads + threadIdx.x; i < bytes; i += kBlocks * kThreads)
+  over_all(bytes, [=](std::int64_t i) {
     if (data[i] != kPoison) note(&tallies->stray, i);
+  });
 }
 
 // Calls f with a null pointer to the type that stands for elements of this size.
@@ -104,21 +78,6 @@ void with_bits(int elem_bytes, F f) {
       return f(static_cast<ulonglong2*>(nullptr));
   }
   throw Error("test data has elements of 1, 2, 4, 8 or 16 bytes, not " + std::to_string(elem_bytes));
-}
-
-// Runs a kernel that counts into Tallies, and fetches them.
-template <class Launch>
-Checked tallied(cudaStream_t stream, Launch launch) {
-  DeviceMemory const memory = device_memory(sizeof(Tallies));
-  auto* const tallies = reinterpret_cast<Tallies*>(memory.get());
-  Tallies result;
-  check(cudaMemcpyAsync(tallies, &result, sizeof result, cudaMemcpyHostToDevice, stream));
-  launch(tallies);
-  check(cudaGetLastError());
-  check(cudaMemcpyAsync(&result, tallies, sizeof result, cudaMemcpyDeviceToHost, stream));
-  check(cudaStreamSynchronize(stream));
-  return {{std::int64_t(result.wrong.count), std::int64_t(result.wrong.first)},
-          {std::int64_t(result.stray.count), std::int64_t(result.stray.first)}};
 }
 
 }  // namespace

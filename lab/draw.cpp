@@ -47,16 +47,16 @@ std::string text(double x, double y, char const* attributes, std::string const& 
 std::string bar(Row const& row, double y, char const* colour, double scale) {
   double const baseline = y + kBarHeight - 4;
   std::string s = text(kBars - 10, baseline, "text-anchor=\"end\"", row.variant);
-  if (!row.of_copy)
+  if (!row.share)
     return s + text(kBars + 6, baseline, fmt::format("fill=\"{}\"", kPale).c_str(),
                     row.verdict.substr(0, row.verdict.find(':')));
-  double const length = *row.of_copy * scale;
+  double const length = *row.share * scale;
   s += fmt::format("<rect x=\"{}\" y=\"{:g}\" width=\"{:.1f}\" height=\"{}\" rx=\"2\" fill=\"{}\"/>\n", kBars, y,
                    length, kBarHeight, colour);
   bool const inside = length >= kLabelledInside;
   double const end = inside ? std::min(length, scale) - 6 : length + 6;  // no value crosses the copy limit's line
   s += text(kBars + end, baseline, inside ? "text-anchor=\"end\" fill=\"#ffffff\"" : "",
-            fmt::format("{:.3f}", *row.of_copy));
+            fmt::format("{:.3f}", *row.share));
   return s + text(kWidth - kMargin, baseline, fmt::format("text-anchor=\"end\" fill=\"{}\"", kPale).c_str(),
                   fmt::format("{:.3f} ms", row.ms_median.value_or(0)));
 }
@@ -82,7 +82,7 @@ std::string ladder(Case const& c, Results const& ours, std::vector<Row> rows) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](Row const& a, Row const& b) { return group_of(a.variant) < group_of(b.variant); });
   double longest = 1;
-  for (Row const& row : rows) longest = std::max(longest, row.of_copy.value_or(0));
+  for (Row const& row : rows) longest = std::max(longest, row.share.value_or(0));
   double const scale = kBarsWidth / longest;
 
   std::string bars, headings;

@@ -2,10 +2,41 @@
 
 #include <fmt/format.h>
 
-#include "buffer_pairs.h"
+#include "buffers.h"
+#include "gemm_check.h"
 #include "measure.h"
 
 namespace inlay::lab {
+namespace {
+
+// Poisoned memory with a band before it and one behind, in which nothing may be written.
+class Guarded {
+ public:
+  static constexpr std::int64_t kGuard = 64 << 10;  // a tile that is one row off still lands in it
+
+  Guarded(std::int64_t bytes, cudaStream_t stream)
+      : bytes_(bytes), memory_(device_memory(std::size_t(bytes + 2 * kGuard))), stream_(stream) {
+    check(cudaMemsetAsync(memory_.get(), kPoison, std::size_t(bytes + 2 * kGuard), stream));
+  }
+  char* get() const { return memory_.get() + kGuard; }
+
+  // The verdict on what lies between the bands, or on the bands.
+  std::string verdict(std::string const& said) const {
+    if (said != "ok") return said;
+    for (char const* guard : {get() - kGuard, get() + bytes_})
+      if (Wrong const wrong = count_unpoisoned(guard, kGuard, stream_); wrong.count)
+        return fmt::format("FAILED: {} bytes {} the output were overwritten", wrong.count,
+                           guard < get() ? "before" : "behind");
+    return "ok";
+  }
+
+ private:
+  std::int64_t bytes_;
+  DeviceMemory memory_;
+  cudaStream_t stream_;
+};
+
+}  // namespace
 
 std::string why_no_gpu() {
   int count = 0;
@@ -37,29 +68,31 @@ void print_gpu_info() {
   }
   for (Row const& row : rows)
     fmt::print("copying 1 GiB, {}: {}\n", row.variant,
-               row.gbps ? fmt::format("{:.0f} GB/s read plus written", *row.gbps) : row.verdict);
+               row.rate ? fmt::format("{:.0f} GB/s read plus written", *row.rate) : row.verdict);
 }
 
 std::string check_on_gpu(Entry<Move> const& entry, Case const& c) {
-  constexpr std::int64_t kGuard = 64 << 10;  // a tile that is one row off still lands in it
   Contender const contender = variant_contender(entry, c);
   std::int64_t const src_bytes = c.source_elements() * c.elem_bytes;
   std::int64_t const dst_bytes = contender.placement.dst_elements() * c.elem_bytes;
-  require_memory(c, src_bytes + dst_bytes + 2 * kGuard);
+  require_memory(c.sentence(), src_bytes + dst_bytes + 2 * Guarded::kGuard);
   Stream const stream = make_stream();
   DeviceMemory const src = device_memory(std::size_t(src_bytes));
-  DeviceMemory const dst = device_memory(std::size_t(dst_bytes + 2 * kGuard));
+  Guarded const dst(dst_bytes, stream.get());
   fill(src.get(), c.elem_bytes, c.source_elements(), stream.get());
-  check(cudaMemsetAsync(dst.get(), kPoison, std::size_t(dst_bytes + 2 * kGuard), stream.get()));
+  return dst.verdict(verdict(contender, dst.get(), src.get(), stream.get()));
+}
 
-  char* const out = dst.get() + kGuard;
-  std::string const said = verdict(contender, out, src.get(), stream.get());
-  if (said != "ok") return said;
-  for (char const* guard : {out - kGuard, out + dst_bytes})
-    if (Wrong const wrong = count_unpoisoned(guard, kGuard, stream.get()); wrong.count)
-      return fmt::format("FAILED: {} bytes {} the output were overwritten", wrong.count,
-                         guard < out ? "before" : "behind");
-  return "ok";
+std::string check_on_gpu(Entry<Gemm> const& entry, GemmCase const& c) {
+  auto const bytes = [&](Stored const& x) { return c.batch * x.elements() * 4; };
+  require_memory(c.sentence(), bytes(c.a()) + bytes(c.b()) + 2 * bytes(c.c()) + 2 * Guarded::kGuard);
+  Stream const stream = make_stream();
+  DeviceMemory const a = device_memory(std::size_t(bytes(c.a()))), b = device_memory(std::size_t(bytes(c.b())));
+  Guarded const out(bytes(c.c()), stream.get());
+  auto const at = [](char* p) { return reinterpret_cast<float*>(p); };
+  GemmCall const call{c.alpha, c.beta, at(a.get()), at(b.get()), at(out.get())};
+  fill_operands(c, call, exact_values(c), stream.get());
+  return out.verdict(ExactCheck(c, call, stream.get())(gemm_contender(entry, c, call)));
 }
 
 }  // namespace inlay::lab

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "bench.h"
-#include "cases.h"
+#include "problems.h"
 #include "replay/registry.h"
 
 namespace inlay::lab {
@@ -20,6 +20,7 @@ void print_gpu_info();
 
 // "ok", "rejected: ...", "FAILED: ...".
 std::string check_on_gpu(Entry<Move> const& entry, Case const& c);
+std::string check_on_gpu(Entry<Gemm> const& entry, GemmCase const& c);
 
 // `inlay bench`: a table per case on stdout, and the file if one is asked for. False when a verdict is FAILED.
 bool bench(BenchOptions const& options);

@@ -2,32 +2,21 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <memory>
 
+#include "commands.h"
 #include "compare.h"
 #include "demo.h"
 #include "draw.h"
 #include "gpu.h"
+#include "plan/gemm_plan.h"
 #include "plan/plan.h"
 #include "readme.h"
-#include "suites.h"
-#include "usage_error.h"
 #include "variants.h"
 #include "verify.h"
 
 namespace inlay::lab {
 namespace {
-
-void add_shape(CLI::App& command, Case& c) {
-  command.add_option("--rows", c.rows, "rows of the source")->capture_default_str();
-  command.add_option("--cols", c.cols, "columns of the source")->capture_default_str();
-  command.add_option("--batch", c.batch, "how many matrices")->capture_default_str();
-  command.add_option("--pitch", c.pitch, "elements from one row of the source to the next (default: cols)");
-  command.add_option("--pitch-dst", c.pitch_dst, "the same of the destination (default: rows); copies pack the rows");
-  command.add_option("--base-src", c.base_src, "elements from a 256-byte aligned address to the source (default: 0)");
-  command.add_option("--base-dst", c.base_dst, "the same of the destination (default: 0)");
-}
 
 void add_list(CLI::App& app) {
   auto* const command = app.add_subcommand("list", "every variant: its name, its idea, where it comes from");
@@ -50,59 +39,29 @@ void add_verify(CLI::App& app, int& status) {
   auto* const command = app.add_subcommand("verify", "run variants and compare every element; replayed without a GPU");
   auto const options = std::make_shared<VerifyOptions>();
   command->add_option("variants", options->variants, "names or their beginnings (default: all)");
-  add_shape(*command, options->shape);
+  add_shape(*command, options->move);
   command->add_option("--elem", options->elem_bytes, "bytes of an element; may be repeated")
       ->allow_extra_args(false)
       ->capture_default_str();
+  add_shape(*command, options->product);
+  command->add_option("--layout", options->layouts, "of a product's A and B: nn, nt, tn, tt; may be repeated")
+      ->allow_extra_args(false)
+      ->capture_default_str();
+  add_batch(*command, options->move.batch);
   command->add_flag("--cpu", options->cpu, "replay on the CPU although there is a GPU");
-  command->callback([options, &status] { status = verify(*options) ? 0 : 1; });
+  command->callback([options, &status] {
+    options->product.batch = options->move.batch;
+    status = verify(*options) ? 0 : 1;
+  });
 }
 
-// Which problems `inlay bench` is to measure, as typed.
-struct BenchProblems {
-  Case shape;
-  std::string cases, suite;
-  std::vector<std::string> variants;
-
-  std::vector<SuiteCase> all(std::string const& what) const {
-    if (!suite.empty()) {
-      auto listed = load_suite(suite);
-      for (SuiteCase& c : listed)
-        if (what == "copy" || !variants.empty()) c.variants = variants;  // suites name transposes
-      return listed;
-    }
-    if (cases.empty()) validate(shape);
-    std::vector<SuiteCase> typed;
-    for (Case const& c : cases.empty() ? std::vector{shape} : parse_cases(cases, shape)) typed.push_back({c, variants});
-    return typed;
-  }
-};
-
 void add_bench(CLI::App& app, int& status, std::string const& typed) {
-  auto* const command = app.add_subcommand("bench", "verify, then measure against the copy limit; needs a GPU");
-  auto const options = std::make_shared<BenchOptions>();
-  auto const problems = std::make_shared<BenchProblems>();
-  options->command = typed;
-  command->add_option("what", options->what, "transpose, or copy")
-      ->required()
-      ->check(CLI::IsMember({"transpose", "copy"}));
-  auto* const one = command->add_option_group("one problem, or several of a kind");
-  add_shape(*one, problems->shape);
-  one->add_option("--elem", problems->shape.elem_bytes, "bytes of an element")->capture_default_str();
-  one->add_option("--cases", problems->cases, "several: ROWSxCOLS:ELEM,ROWSxCOLS:ELEM,...");
-  auto* const suite = command->add_option("--suite", problems->suite, "the problems of a file in suites/, such as 2d");
-  command->add_option("--variants", problems->variants, "names or their beginnings, or production (default: all)");
-  command->add_option("--samples", options->samples, "rounds, at least 15")->capture_default_str();
-  command->add_flag("--host", options->host, "also the host's time per call of transpose, and of its bare launch");
-  command->add_option("--json", options->json, "the file to write");
-  command->callback([options, problems, one, suite, &status] {
-    for (CLI::Option const* option : one->get_options())
-      if (suite->count() && option->count())
-        throw UsageError(fmt::format("{} was given with --suite, which lists whole problems", option->get_name()));
-    options->cases = problems->all(options->what);
-    if (!problems->suite.empty()) options->suite = problems->suite;
-    status = bench(*options) ? 0 : 1;
-  });
+  auto* const command = app.add_subcommand("bench", "verify, then measure; needs a GPU");
+  command->require_subcommand(1);
+  auto const act = [&status](BenchOptions const& options) { status = bench(options) ? 0 : 1; };
+  add_bench_of_moves(*command, "transpose", typed, act);
+  add_bench_of_moves(*command, "copy", typed, act);
+  add_bench_of_products(*command, typed, act);
 }
 
 void add_compare(CLI::App& app, int& status) {
@@ -120,11 +79,11 @@ void add_compare(CLI::App& app, int& status) {
 }
 
 void add_demo(CLI::App& app, int& status) {
-  app.add_subcommand("demo", "the ladder of transposes on one screen; with a GPU, measured too")->callback([&status] {
+  app.add_subcommand("demo", "the ladders on one screen; with a GPU, measured too")->callback([&status] {
     fmt::print("{}", demo_screen());
     if (!why_no_gpu().empty()) return;
     BenchOptions options;
-    options.cases = {{{8192, 8192, 1, 4}, {}}};
+    options.cases = {{Case{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
     std::fflush(stdout);
     fmt::print("\n");
     status = bench(options) ? 0 : 1;
@@ -133,18 +92,36 @@ void add_demo(CLI::App& app, int& status) {
 
 void add_why(CLI::App& app) {
   auto* const command = app.add_subcommand("why", "which variant answers a problem, and why");
-  auto const shape = std::make_shared<Case>();
-  auto const what = std::make_shared<std::string>();
-  command->add_option("what", *what, "transpose")->required()->check(CLI::IsMember({"transpose"}));
-  add_shape(*command, *shape);
-  command->add_option("--elem", shape->elem_bytes, "bytes of an element")->capture_default_str();
-  command->callback([shape] {
-    validate(*shape);
+  command->require_subcommand(1);
+  auto const tell = [](auto const& plan, Device const& device) {
+    fmt::print("{}", plan.why(device));
+    if (auto const why = why_no_gpu(); !why.empty()) fmt::print("(planned for the device table's H200: {})\n", why);
+  };
+
+  auto* const transpose = command->add_subcommand("transpose", "of a batch of matrices");
+  auto const move = std::make_shared<Case>();
+  add_shape(*transpose, *move);
+  add_batch(*transpose, move->batch);
+  transpose->add_option("--elem", move->elem_bytes, "bytes of an element")->capture_default_str();
+  transpose->callback([move, tell] {
+    validate(*move);
     // Nothing is touched: any two aligned addresses that are far enough apart.
     auto const at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t(1) << bit); };
     Device const device = gpu_or_table();
-    fmt::print("{}", plan_move(transpose_move(*shape, at(62), at(40)), device).why(device));
-    if (auto const why = why_no_gpu(); !why.empty()) fmt::print("(planned for the device table's H200: {})\n", why);
+    tell(plan_move(transpose_move(*move, at(62), at(40)), device), device);
+  });
+
+  auto* const gemm = command->add_subcommand("gemm", "of a batch of products");
+  auto const product = std::make_shared<GemmCase>();
+  auto const without = std::make_shared<bool>(false);
+  add_shape(*gemm, *product);
+  add_batch(*gemm, product->batch);
+  add_layout(*gemm, *product);
+  gemm->add_flag("--no-workspace", *without, "what it does without a workspace");
+  gemm->callback([product, without, tell] {
+    validate(*product);
+    Device const device = gpu_or_table();
+    tell(plan_gemm(gemm_of(*product, unplaced(*product)), device, !*without), device);
   });
 }
 
@@ -170,6 +147,7 @@ void add_draw(CLI::App& app) {
       ->check(CLI::IsMember({"ladder"}));
   command->add_option("file", *file, "the file to write")->required();
   add_shape(*command, *shape);
+  add_batch(*command, shape->batch);
   command->add_option("--elem", shape->elem_bytes, "bytes of an element")->capture_default_str();
   command->callback([shape, file] {
     validate(*shape);
@@ -181,8 +159,9 @@ int run(int argc, char** argv) {
   std::string typed = "inlay";
   for (int i = 1; i < argc; ++i) typed += std::string(" ") + argv[i];
   int status = 0;
-  CLI::App app("Matrix transposes for CUDA, from naive to as fast as a copy: replayed, verified, measured, explained.",
-               "inlay");
+  CLI::App app(
+      "Transposes and products of matrices for CUDA, from naive to fast: replayed, verified, measured, explained.",
+      "inlay");
   app.require_subcommand(1);
   add_demo(app, status);
   add_list(app);
@@ -193,24 +172,7 @@ int run(int argc, char** argv) {
   add_why(app);
   add_readme(app, status);
   add_draw(app);
-  try {
-    auto const commands = app.get_subcommands([](CLI::App const*) { return true; });
-    auto const typed_it = [&](CLI::App const* command) { return command->get_name() == argv[1]; };
-    if (argc > 1 && argv[1][0] != '-' && std::none_of(commands.begin(), commands.end(), typed_it))
-      throw UsageError(fmt::format("there is no command '{}' (see inlay --help)", argv[1]));
-    app.parse(argc, argv);
-    return status;
-  } catch (CLI::Success const& help) {
-    return app.exit(help);
-  } catch (CLI::ParseError const& e) {
-    fmt::print(stderr, "inlay: {} (see inlay --help)\n", e.what());
-  } catch (UsageError const& e) {
-    fmt::print(stderr, "inlay: {}\n", e.what());
-  } catch (std::exception const& e) {
-    fmt::print(stderr, "inlay: {}\n", e.what());
-    return 1;
-  }
-  return 2;
+  return run_command(app, argc, argv, status);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@ Device gpu_or_table() { return {}; }
 void print_gpu_info() {}
 
 std::string check_on_gpu(Entry<Move> const&, Case const&) { throw Error(why_no_gpu()); }
+std::string check_on_gpu(Entry<Gemm> const&, GemmCase const&) { throw Error(why_no_gpu()); }
 
 bool bench(BenchOptions const&) { throw UsageError("bench needs a GPU: " + why_no_gpu()); }
 

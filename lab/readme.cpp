@@ -7,6 +7,8 @@
 #include <regex>
 #include <sstream>
 
+#include "readme_parts.h"
+#include "report.h"
 #include "results.h"
 #include "suites.h"
 #include "usage_error.h"
@@ -14,14 +16,9 @@
 namespace inlay::lab {
 namespace {
 
-std::string number(std::optional<double> x, int digits) { return x ? fmt::format("{:.{}f}", *x, digits) : "–"; }
-
 std::string markdown_row(Row const& row, std::vector<Published> const& published) {
-  std::string figures;
-  for (Published const& p : published)
-    if (p.variant == row.variant) figures += (figures.empty() ? "" : "; ") + p.sentence();
-  return fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", row.variant, number(row.ms_median, 3), number(row.gbps, 0),
-                     number(row.of_copy, 3), row.verdict, figures);
+  return fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", row.variant, cell(row.ms_median, 3), cell(row.rate, 0),
+                     cell(row.share, 3), row.verdict, figures(published, row.variant));
 }
 
 // The square of n x n elements, ours and then the peers'.
@@ -42,22 +39,23 @@ std::string suite_table(Recorded const& recorded, std::string const& suite) {
   std::string s =
       "| case | `inlay::transpose`, ms | GB/s | of copy limit | torch eager | torch.compile | cuBLAS geam |\n"
       "|---|--:|--:|--:|--:|--:|--:|\n";
-  for (SuiteCase const& c : load_suite(suite)) {
-    auto const rows = recorded.rows(c.shape);
+  for (SuiteCase const& listed : load_suite(suite)) {
+    Case const& c = std::get<Case>(listed.problem);
+    auto const rows = recorded.rows(c);
     auto const row = [&](char const* variant) {
       auto const at = std::find_if(rows.begin(), rows.end(), [&](Row const& r) { return r.variant == variant; });
       return at == rows.end() ? Row{} : *at;
     };
     Row const own = row("transpose");
-    s += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", c.shape.sentence(), number(own.ms_median, 3),
-                     number(own.gbps, 0), number(own.of_copy, 3), number(row("torch_eager").of_copy, 3),
-                     number(row("torch_compile").of_copy, 3), number(row("cublas_geam").of_copy, 3));
+    s += fmt::format("| {} | {} | {} | {} | {} | {} | {} |\n", c.sentence(), cell(own.ms_median, 3), cell(own.rate, 0),
+                     cell(own.share, 3), cell(row("torch_eager").share, 3), cell(row("torch_compile").share, 3),
+                     cell(row("cublas_geam").share, 3));
   }
   return s;
 }
 
 std::string with_tables(std::string const& text, std::string const& file) {
-  static std::regex const marker("<!-- table:h200-(?:(\\d{1,9})-(\\d{1,2})|suite-(\\w+)) -->\n");
+  static std::regex const marker("<!-- table:h200-(?:(\\d{1,9})-(\\d{1,2})|suite-(\\w+)|gemm-(\\w+)) -->\n");
   std::string const closing = "<!-- /table -->";
   Recorded const recorded = load_recorded();
   std::string s;
@@ -66,7 +64,9 @@ std::string with_tables(std::string const& text, std::string const& file) {
     auto const end = text.find(closing, std::size_t(m[0].second - text.begin()));
     if (end == text.npos) throw UsageError(fmt::format("{} has a table without its '{}'", file, closing));
     s.append(at, m[0].second);
-    if (m[3].matched)
+    if (m[4].matched)
+      s += m[4] == "ladder" ? gemm_ladder_table(recorded.products) : gemm_suite_table(recorded.products, m[4]);
+    else if (m[3].matched)
       s += suite_table(recorded, m[3]);
     else
       s += square_table(recorded, {std::stoll(m[1]), std::stoll(m[1]), 1, std::stoi(m[2])});
@@ -78,6 +78,15 @@ std::string with_tables(std::string const& text, std::string const& file) {
 }
 
 }  // namespace
+
+std::string cell(std::optional<double> x, int digits) { return number(x, digits, kNone); }
+
+std::string figures(std::vector<Published> const& published, std::string const& variant) {
+  std::string s;
+  for (Published const& p : published)
+    if (p.variant == variant) s += (s.empty() ? "" : "; ") + p.sentence();
+  return s;
+}
 
 bool update_readme(std::filesystem::path const& file, bool check_only) {
   std::ifstream in(file, std::ios::binary);

@@ -12,6 +12,14 @@ namespace {
 
 // Every access is looked at one by one: beyond this a replay takes very long and finds nothing more than a smaller.
 constexpr std::int64_t kMostElements = std::int64_t(1) << 24;
+constexpr double kMostProducts = 1 << 28;
+
+// What the checks said after a replay.
+Replayed concluded(Recorder const& recorder) {
+  if (recorder.finding_count == 0) return {"ok", counted(recorder)};
+  Finding const& first = recorder.findings.front();
+  return {fmt::format("FAILED: {}: {}", name_of(first.check), first.sentence), counted(recorder)};
+}
 
 }  // namespace
 
@@ -25,9 +33,25 @@ Replayed replay_on_cpu(Entry<Move> const& entry, Case const& c) {
   Move const move = is_copy(entry.info().name) ? copy_move(c, dst, src) : transpose_move(c, dst, src);
   if (Reason const reason = entry.info().rejects(move, Device{})) return {"rejected: " + reason.sentence(), {}};
   entry.replay(move, recorder);
-  if (recorder.finding_count == 0) return {"ok", counted(recorder)};
-  Finding const& first = recorder.findings.front();
-  return {fmt::format("FAILED: {}: {}", name_of(first.check), first.sentence), counted(recorder)};
+  return concluded(recorder);
+}
+
+Replayed replay_on_cpu(Entry<Gemm> const& entry, GemmCase const& c) {
+  std::int64_t const most = std::max({c.a().elements(), c.b().elements(), c.c().elements()}) * c.batch;
+  if (most > kMostElements)
+    throw UsageError(fmt::format("a replay on the CPU takes at most {} elements, not {}", kMostElements, most));
+  if (double const n = c.operations() / 2; n > kMostProducts)
+    throw UsageError(fmt::format("a replay on the CPU takes at most {} multiplications, not {}", kMostProducts, n));
+  Recorder recorder;
+  auto const operand = [&](char const* name, Stored const& x, unsigned seed) {
+    return recorder.allocate_integers(name, std::size_t(c.batch * x.elements()), seed);
+  };
+  GemmCall const call{c.alpha, c.beta, operand("A", c.a(), 1), operand("B", c.b(), 2), operand("C", c.c(), 3)};
+  Gemm const gemm = gemm_of(c, with_whole_factors(call));
+  if (Reason const reason = entry.info().rejects(gemm, Device{})) return {"rejected: " + reason.sentence(), {}};
+  recorder.allocate_workspace(entry.info().workspace(gemm, Device{}));
+  entry.replay(gemm, recorder);
+  return concluded(recorder);
 }
 
 }  // namespace inlay::lab

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "cases.h"
+#include "problems.h"
 #include "replay/registry.h"
 
 namespace inlay::lab {
@@ -13,6 +13,8 @@ struct Replayed {
   bool failed() const { return verdict.starts_with("FAILED"); }
 };
 
+// Throw UsageError for problems that would take too long.
 Replayed replay_on_cpu(Entry<Move> const& entry, Case const& c);
+Replayed replay_on_cpu(Entry<Gemm> const& entry, GemmCase const& c);
 
 }  // namespace inlay::lab

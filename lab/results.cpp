@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 #include <inlay/error.h>
 
-#include <algorithm>
 #include <fstream>
-#include <nlohmann/json.hpp>
+
+#include "json_rows.h"
 
 namespace inlay::lab {
 namespace {
-
-using Json = nlohmann::ordered_json;  // fields stay in the order they are written in
 
 std::optional<Json> parse(std::filesystem::path const& file) {
   std::ifstream in(file);
@@ -22,70 +20,18 @@ std::optional<Json> parse(std::filesystem::path const& file) {
   }
 }
 
-Case parse_case(Json const& row) {
-  Case c;
-  std::string const name = row.at("case");
-  auto const x = name.find('x');
-  c.rows = std::stoll(name), c.cols = std::stoll(name.substr(x + 1));
-  c.elem_bytes = row.at("elem_bytes");
-  c.batch = row.value("batch", std::int64_t(1));
-  auto const elements = [&](char const* key) { return row.value(key, std::int64_t(0)) / c.elem_bytes; };
-  c.pitch = elements("pitch_src"), c.pitch_dst = elements("pitch_dst");
-  c.base_src = elements("base_src"), c.base_dst = elements("base_dst");
-  return c;
-}
-
-Json optional_number(std::optional<double> x) { return x ? Json(*x) : Json(); }
-
-std::optional<double> optional_number(Json const& row, char const* key) {
-  auto const at = row.find(key);
-  return at == row.end() || at->is_null() ? std::nullopt : std::optional(at->get<double>());
-}
-
-Json to_json(Row const& r) {
-  Case const& c = r.measured;
-  Json json{{"suite", r.suite},
-            {"case", c.name()},
-            {"batch", c.batch},
-            {"pitch_src", c.source_pitch() * c.elem_bytes},
-            {"pitch_dst", c.destination_pitch() * c.elem_bytes},
-            {"base_src", c.base_src * c.elem_bytes},
-            {"base_dst", c.base_dst * c.elem_bytes},
-            {"variant", r.variant},
-            {"elem_bytes", c.elem_bytes},
-            {"verdict", r.verdict},
-            {"ms_median", optional_number(r.ms_median)},
-            {"ms_iqr", optional_number(r.ms_iqr)},
-            {"gbps", optional_number(r.gbps)},
-            {"of_copy", optional_number(r.of_copy)},
-            {"of_peak", optional_number(r.of_peak)}};
-  if (r.host_us) json["host_us"] = *r.host_us;
-  if (r.host_us_bare) json["host_us_bare"] = *r.host_us_bare;
-  return json;
-}
-
-Row parse_row(Json const& j) {
-  return {j.value("suite", "2d"),
-          parse_case(j),
-          j.at("variant"),
-          j.at("verdict"),
-          optional_number(j, "ms_median"),
-          optional_number(j, "ms_iqr"),
-          optional_number(j, "gbps"),
-          optional_number(j, "of_copy"),
-          optional_number(j, "of_peak"),
-          optional_number(j, "host_us"),
-          optional_number(j, "host_us_bare")};
-}
-
 }  // namespace
 
 std::filesystem::path results_dir() { return INLAY_RESULTS_DIR; }
 
-Row const* Results::find(Case const& c, std::string const& variant) const {
-  for (Row const& row : rows)
-    if (row.variant == variant && row.measured == c) return &row;
-  return nullptr;
+Row const* Results::find(Problem const& problem, std::string const& variant, std::string const& suite) const {
+  Row const* first = nullptr;
+  for (Row const& row : rows) {
+    if (row.variant != variant || row.measured != problem) continue;
+    if (row.suite == suite) return &row;
+    if (!first) first = &row;
+  }
+  return first;
 }
 
 std::optional<Results> load_results(std::filesystem::path const& file) {
@@ -104,22 +50,21 @@ std::vector<Row> Recorded::rows(Case const& c) const {
   std::vector<Row> of_case;
   std::optional<double> limit;  // GB/s; the copy limit's two rows come first, and one of them is 1
   for (Row const& row : ours.rows) {
-    if (row.measured != c) continue;
+    if (row.measured != Problem(c)) continue;
     of_case.push_back(row);
-    if (!limit && row.of_copy && *row.of_copy >= 1) limit = row.gbps;
+    if (!limit && row.share && *row.share >= 1) limit = row.rate;
   }
   for (Row row : peers.rows) {
-    if (row.measured != c) continue;
-    row.of_copy = row.gbps && limit ? std::optional(*row.gbps / *limit) : std::nullopt;
+    if (row.measured != Problem(c)) continue;
+    row.share = row.rate && limit ? std::optional(*row.rate / *limit) : std::nullopt;
     of_case.push_back(row);
   }
   return of_case;
 }
 
 Recorded load_recorded() {
-  auto const folder = results_dir() / "h200";
-  return {load_results(folder / "transpose.json").value_or(Results{}),
-          load_results(folder / "torch.json").value_or(Results{})};
+  auto const load = [](char const* name) { return load_results(results_dir() / "h200" / name).value_or(Results{}); };
+  return {load("transpose.json"), load("torch.json"), load("sgemm.json")};
 }
 
 void save_results(Results const& results, std::filesystem::path const& file) {
@@ -136,9 +81,10 @@ void save_results(Results const& results, std::filesystem::path const& file) {
 }
 
 std::string Published::sentence() const {
-  bool const same_size = measured.rows == 32768 && measured.cols == 32768;
-  return fmt::format("{} {} ({}{})", device, ms ? fmt::format("{:.3f} ms", *ms) : fmt::format("{:.1f} GB/s", gbps),
-                     source, same_size ? "" : fmt::format(", {}", measured.name()));
+  if (share) return fmt::format("{:.2f} TFLOP/s, {:.3f} of cuBLAS ({})", rate, *share, source);
+  bool const size = measured && *measured != Problem(Case{});
+  return fmt::format("{} {} ({}{})", device, ms ? fmt::format("{:.3f} ms", *ms) : fmt::format("{:.1f} GB/s", rate),
+                     source, size ? ", " + std::get<Case>(*measured).name() : "");
 }
 
 std::vector<Published> load_published() {
@@ -147,9 +93,7 @@ std::vector<Published> load_published() {
   if (!json) return {};
   std::vector<Published> all;
   try {
-    for (Json const& j : *json)
-      all.push_back({j.at("source"), j.at("device"), j.at("variant"), j.at("name"), parse_case(j),
-                     optional_number(j, "ms"), j.at("gbps")});
+    for (Json const& j : *json) all.push_back(parse_published(j));
   } catch (std::exception const& e) {
     throw Error(fmt::format("{} is no list of published figures: {}", file.string(), e.what()));
   }

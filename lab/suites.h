@@ -3,20 +3,20 @@
 #include <string>
 #include <vector>
 
-#include "cases.h"
+#include "problems.h"
 
 namespace inlay::lab {
 
-// A word for the rows of a table, beside variants' names: what is in production and what that is held against.
-inline constexpr char const* kProduction = "production";
-
-// One table: a problem, and its rows besides the copy limit's. Names or kProduction; none: all.
+// One table: a problem, and its rows besides those that it is held against. Names or "production"; none: all.
 struct SuiteCase {
-  Case shape;
+  Problem problem;
   std::vector<std::string> variants;
+  std::string suite;  // what the rows are filed under
 };
 
-// Throws UsageError when there is no such suite, with the names of those there are, and when its file is wrong.
+// Of transposes, in suites/; of products, in suites/gemm/. Throw UsageError when there is no such suite, with the names of
+// those there are, and when its file is wrong.
 std::vector<SuiteCase> load_suite(std::string const& name);
+std::vector<SuiteCase> load_gemm_suite(std::string const& name);
 
 }  // namespace inlay::lab

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
+
+#include "cuda_handles.h"
 
 namespace inlay::lab {
 namespace {
@@ -11,6 +14,8 @@ namespace {
 constexpr int kWarmUps = 3;
 constexpr double kLongEnoughMs = 0.1;  // from here on a launch is timed by itself
 constexpr double kReplayMs = 1;        // shorter launches are timed many at once, about this long
+constexpr double kTooLongMs = 100;     // from here on there are fewer samples
+constexpr int kFewestSamples = 5;
 
 // Two events around some work; the time is asked for when the stream has come past the second.
 struct Interval {
@@ -30,11 +35,24 @@ struct Interval {
   }
 };
 
-// `launches` of them in a row, one buffer pair after the other, as a graph: no gaps while the host prepares the next.
-GraphExec back_to_back(Contender const& contender, BufferPairs const& buffers, int launches, cudaStream_t stream) {
+// Which set of buffers comes next: the one that was used longest ago, whoever used it.
+class Turn {
+ public:
+  explicit Turn(int sets) : sets_(sets) {}
+  int next() { return next_++ % sets_; }
+  void all_done() { next_ = 0; }
+  // At least n launches, and every set equally often: else the next contender would find the last sets cached.
+  int whole_turns(int n) const { return (n + sets_ - 1) / sets_ * sets_; }
+
+ private:
+  int sets_, next_ = 0;
+};
+
+// `launches` of them in a row, one set after the other, as a graph: no gaps while the host prepares the next.
+GraphExec back_to_back(Timed const& timed, Turn turn, int launches, cudaStream_t stream) {
+  turn.all_done();
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-  for (int k = 0; k < launches; ++k)
-    contender.launch(buffers.dst(k % buffers.count()), buffers.src(k % buffers.count()), stream);
+  for (int k = 0; k < launches; ++k) timed.launch(turn.next(), stream);
   cudaGraph_t captured;
   check(cudaStreamEndCapture(stream, &captured));
   Graph const graph(captured);
@@ -46,60 +64,81 @@ GraphExec back_to_back(Contender const& contender, BufferPairs const& buffers, i
 // What one sample of a contender is: a launch, or a graph of many.
 class Sample {
  public:
-  Sample(Contender const& contender, BufferPairs const& buffers, cudaStream_t stream)
-      : contender_(contender), buffers_(buffers) {
-    for (int k = 0; k < kWarmUps; ++k) enqueue(stream);
-    if (buffers.count() == 1 && measure(stream) >= kLongEnoughMs) return;
-    launches_ = whole_turns(16);
-    graph_ = back_to_back(contender, buffers, launches_, stream);
-    enqueue(stream);
-    int const enough = whole_turns(int(std::ceil(kReplayMs * launches_ / measure(stream))));
-    if (enough > launches_) {
-      launches_ = enough;
-      graph_ = back_to_back(contender, buffers, launches_, stream);
-      enqueue(stream);
+  // Warms up: the last of these launches says how long one takes.
+  Sample(Timed const& timed, Turn& turn, cudaStream_t stream) : timed_(timed) {
+    for (int k = 0; k < kWarmUps && single_ms_ < kTooLongMs; ++k) single_ms_ = measure(turn, stream);
+  }
+
+  void use_graph(Turn& turn, cudaStream_t stream) {
+    capture(turn.whole_turns(16), turn, stream);
+    int const enough = turn.whole_turns(int(std::ceil(kReplayMs * launches_ / measure(turn, stream))));
+    if (enough > launches_) capture(enough, turn, stream);
+  }
+
+  void enqueue(Turn& turn, cudaStream_t stream) const {
+    if (graph_) {
+      check(cudaGraphLaunch(graph_.get(), stream));
+      turn.all_done();
+    } else {
+      timed_.launch(turn.next(), stream);
     }
   }
 
-  void enqueue(cudaStream_t stream) const {
-    if (graph_)
-      check(cudaGraphLaunch(graph_.get(), stream));
-    else
-      contender_.launch(buffers_.dst(0), buffers_.src(0), stream);
-  }
+  double single_ms() const { return single_ms_; }
   int launches() const { return launches_; }
+  int samples(int wanted) const {
+    return std::min(wanted, std::max(kFewestSamples, int(wanted * std::min(1., kTooLongMs / single_ms_))));
+  }
 
  private:
-  double measure(cudaStream_t stream) const {
+  double measure(Turn& turn, cudaStream_t stream) const {
     Interval interval;
-    interval.around(stream, [&] { enqueue(stream); });
+    interval.around(stream, [&] { enqueue(turn, stream); });
     return interval.ms();
   }
-  // At least n launches, and every buffer pair equally often: else the next contender would find the last pairs cached.
-  int whole_turns(int n) const { return (n + buffers_.count() - 1) / buffers_.count() * buffers_.count(); }
+  // Launched once too: the first launch of a graph uploads it.
+  void capture(int launches, Turn& turn, cudaStream_t stream) {
+    launches_ = launches;
+    graph_ = back_to_back(timed_, turn, launches, stream);
+    enqueue(turn, stream);
+  }
 
-  Contender const& contender_;
-  BufferPairs const& buffers_;
+  Timed const& timed_;
+  double single_ms_ = 0;
   int launches_ = 1;
   GraphExec graph_;
 };
 
+// n of all rounds, evenly.
+bool takes_part(int round, int n, int rounds) { return (round + 1) * n / rounds > round * n / rounds; }
+
 }  // namespace
 
-std::vector<Spread> time_interleaved(std::vector<Contender const*> const& contenders, BufferPairs const& buffers,
-                                     int samples, cudaStream_t stream, Progress& progress) {
+std::vector<Spread> time_interleaved(std::vector<Timed> const& contenders, int sets, int samples, cudaStream_t stream,
+                                     Progress& progress) {
+  Turn turn(sets);
   std::vector<Sample> all;
-  for (Contender const* contender : contenders) {
-    progress.say(fmt::format("warming up {}", contender->name));
-    all.emplace_back(*contender, buffers, stream);
+  double fastest = kLongEnoughMs;
+  for (Timed const& timed : contenders) {
+    progress.say(fmt::format("warming up {}", timed.name));
+    fastest = std::min(fastest, all.emplace_back(timed, turn, stream).single_ms());
   }
-  std::vector<std::vector<Interval>> intervals(all.size());
-  for (auto& of_one : intervals) of_one.resize(std::size_t(samples));
+  if (fastest < kLongEnoughMs)
+    for (Sample& sample : all) sample.use_graph(turn, stream);
 
-  for (std::size_t round = 0; round < std::size_t(samples); ++round) {
-    for (std::size_t i = 0; i < all.size(); ++i) intervals[i][round].around(stream, [&] { all[i].enqueue(stream); });
+  std::vector<std::deque<Interval>> intervals(all.size());
+  Interval const* before = nullptr;  // the last of the round before
+  for (int round = 0; round < samples; ++round) {
+    Interval const* last = nullptr;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!takes_part(round, all[i].samples(samples), samples)) continue;
+      Interval& interval = intervals[i].emplace_back();
+      interval.around(stream, [&] { all[i].enqueue(turn, stream); });
+      last = &interval;
+    }
     // The host stays a round ahead: an idle GPU would stamp an event and then wait for the launch behind it.
-    if (round && !all.empty()) check(cudaEventSynchronize(intervals.back()[round - 1].end.get()));
+    if (before) check(cudaEventSynchronize(before->end.get()));
+    before = last;
     progress.say(fmt::format("round {} of {}", round + 1, samples));
   }
 

@@ -56,34 +56,38 @@ std::string resolve(std::string const& typed, std::vector<std::string> const& kn
   throw UsageError(fmt::format("there is no variant '{}'; did you mean '{}'?", typed, *nearest));
 }
 
-std::vector<std::string> variant_names() {
-  std::vector<std::string> names;
-  for (auto const& entry : move_variants()) names.emplace_back(entry.info().name);
-  return names;
-}
-
-Entry<Move> const& variant_named(std::string const& name) {
-  for (auto const& entry : move_variants())
+template <class P>
+Entry<P> const& variant_named(std::string const& name) {
+  for (auto const& entry : variants<P>())
     if (name == entry.info().name) return entry;
   throw UsageError(fmt::format("there is no variant '{}'", name));
 }
+template Entry<Move> const& variant_named(std::string const&);
+template Entry<Gemm> const& variant_named(std::string const&);
 
-std::vector<Entry<Move> const*> select_variants(std::vector<std::string> const& typed) {
-  auto const known = variant_names();
-  std::vector<Entry<Move> const*> chosen;
-  for (auto const& name : typed.empty() ? known : typed) chosen.push_back(&variant_named(resolve(name, known)));
-  return chosen;
+Selection::Selection(std::vector<std::string> const& typed, std::vector<std::string> const& known)
+    : all_(typed.empty()) {
+  for (auto const& name : typed)
+    if (name == kProduction)
+      production_ = true;
+    else
+      wanted_.push_back(resolve(name, known));
+}
+
+bool Selection::has(std::string const& name, bool is_production) const {
+  return all_ || (production_ && is_production) || std::find(wanted_.begin(), wanted_.end(), name) != wanted_.end();
 }
 
 void list_variants(bool json) {
   auto rows = nlohmann::ordered_json::array();
-  for (auto const& entry : move_variants()) {
-    Info<Move> const& info = entry.info();
+  auto const add = [&](auto const& info) {
     if (json)
       rows.push_back({{"name", info.name}, {"idea", info.idea}, {"source", info.source}});
     else
       fmt::print("{}\n  {}\n  [{}]\n", info.name, info.idea, info.source);
-  }
+  };
+  for (auto const& entry : variants<Move>()) add(entry.info());
+  for (auto const& entry : variants<Gemm>()) add(entry.info());
   if (json) fmt::print("{}\n", rows.dump(2));
 }
 

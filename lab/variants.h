@@ -13,14 +13,46 @@ inline bool is_copy(std::string_view name) { return name.starts_with("copy_"); }
 // A step of the published tutorials; those after it are our own, and the planner may choose them.
 inline bool is_tutorial_step(std::string_view name) { return name.starts_with("transpose_") && name < "transpose_12"; }
 
+// All variants of a problem, sorted by name.
+template <class P>
+std::span<Entry<P> const> variants();
+template <>
+inline std::span<Entry<Move> const> variants() {
+  return move_variants();
+}
+template <>
+inline std::span<Entry<Gemm> const> variants() {
+  return gemm_variants();
+}
+
 // The one of `known` that `typed` names: exactly, or by a prefix that no other has. Throws UsageError with the nearest.
 std::string resolve(std::string const& typed, std::vector<std::string> const& known);
 
-std::vector<std::string> variant_names();
-Entry<Move> const& variant_named(std::string const& name);
+template <class P>
+std::vector<std::string> variant_names() {
+  std::vector<std::string> names;
+  for (auto const& entry : variants<P>()) names.emplace_back(entry.info().name);
+  return names;
+}
 
-// The named variants in the order given; all of them when none is named.
-std::vector<Entry<Move> const*> select_variants(std::vector<std::string> const& typed);
+// Throws UsageError when there is none.
+template <class P>
+Entry<P> const& variant_named(std::string const& name);
+
+// The rows of a table that were asked for: names, their beginnings, or kProduction; none: all.
+class Selection {
+ public:
+  // A word for the rows of a table, beside names: what is in production and what that is held against.
+  static constexpr char const* kProduction = "production";
+
+  // Throws UsageError for a name that is not among `known`.
+  Selection(std::vector<std::string> const& typed, std::vector<std::string> const& known);
+  bool has(std::string const& name, bool is_production) const;
+
+ private:
+  bool all_, production_ = false;
+  std::vector<std::string> wanted_;
+};
 
 // `inlay list`
 void list_variants(bool json);

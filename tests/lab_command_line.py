@@ -61,6 +61,14 @@ def test_compare():
     moved = results_file("moved.json", *({"variant": "kept"} | one for one in (
         {}, {"base_src": 4}, {"base_dst": 4}, {"pitch_src": 196}, {"pitch_dst": 260}, {"batch": 2}, {"elem_bytes": 8, "pitch_src": 384, "pitch_dst": 512})))
     expect(0, "compare", was, moved, out=f"0 better, 1 same, 0 worse (by more than 2 %), 7 only in {was}, 6 only in {moved}")
+    product = {"case": "64x48x32", "layout": "nn", "gbps": None, "of_copy": None, "tflops": 50, "of_cublas": 1.1}
+    was_fast = results_file("was_fast.json", *(product | one for one in ({"variant": "gemm"}, {"variant": "gemm", "layout": "nt"}, {"variant": "gemm", "beta": 1},
+                                                                        {"variant": "no_share", "of_cublas": None})))
+    now_fast = results_file("now_fast.json", *(product | one for one in ({"variant": "gemm", "of_cublas": 1.0}, {"variant": "gemm", "layout": "nt"},
+                                                                        {"variant": "gemm", "layout": "tn"}, {"variant": "no_share", "of_cublas": None, "tflops": 48})))
+    expect_equal("compare of products", expect(1, "compare", was_fast, now_fast).splitlines(), [
+        "64 x 48 x 32, nn, gemm: 1.100 -> 1.000 of cuBLAS", "64 x 48 x 32, nn, no_share: 50.00 -> 48.00 TFLOP/s",
+        f"0 better, 1 same, 2 worse (by more than 2 %), 1 only in {was_fast}, 1 only in {now_fast}"])
     expect(2, "compare", was, "nowhere.json", err="nowhere.json")
     expect(2, "compare", str(scratch_file("cut.json", "{")), was, err="cut.json")
     expect(2, "compare", was, str(scratch_file("rowless.json", "{}")), err="rowless.json")
@@ -111,9 +119,24 @@ def test_suite_table():
     expect(2, "readme", str(scratch_file("other.md", "<!-- table:h200-suite-3d -->\n<!-- /table -->\n")), err="'3d'")
 
 
+def test_gemm_tables():
+    file = scratch_file("products.md", "".join(f"<!-- table:h200-gemm-{name} -->\n<!-- /table -->\n" for name in ("ladder", "squares")))
+    expect(0, "readme", str(file), out="rewritten")
+    expect(0, "readme", str(file), "--check", out="up to date")
+    text = file.read_text()
+    for one in json.loads((root / "suites/gemm/squares.json").read_text()):
+        case = f"| {one['m']} x {one['n']} x {one['k']}, {one['layout']} | "
+        if text.count(case) != 1:
+            failed.append(f"the table of squares has not one line {case}")
+    if "| TFLOP/s (of cuBLAS) | 4096, nn | 4096, nt | 4096, tn | 8192, nn | 8192, nt |" not in text:
+        failed.append(f"the ladder's table begins {text[:200]}")
+    expect(2, "readme", str(scratch_file("cubes.md", "<!-- table:h200-gemm-cubes -->\n<!-- /table -->\n")), err="'cubes'")
+
+
 names = [v["name"] for v in json.loads(expect(0, "list", "--json"))]
-ladder = [n for n in names if n.startswith("transpose")]
-if len(ladder) < 11 or names != sorted(names):
+ladder, products = [n for n in names if n.startswith("transpose")], [n for n in names if n.startswith("sgemm")]
+moves = names[:len(names) - len(products)]
+if len(ladder) < 11 or moves != sorted(moves) or not products or names != moves + sorted(products):
     failed.append(f"list: {names}")
 expect(0, "list", out="transpose_06_smem_swizzled")
 expect(0, "info")
@@ -126,6 +149,15 @@ for line in expect(0, "verify", "--cpu", "transpose_01", "transpose_06", "copy_0
 expect(0, "why", "transpose", *both, out="mode 0: extent 37, source stride 180 B, destination stride 4 B\n  mode 1: extent 41, source stride 4 B, destination stride 160 B")
 expect(0, "why", "transpose", "--rows", "4096", "--cols", "1024", out="chosen: transpose_")
 expect(0, "demo", out="transpose_03_smem_read_conflict")
+expect(0, "demo", out="sgemm_01_naive                   ok           nn")
+expect(0, "list", out="sgemm_01_naive")
+for line in expect(0, "verify", "--cpu", "sgemm_01", "--m", "37", "--n", "41", "--k", "19", "--batch", "2", "--alpha", "2", "--beta", "-1",
+                   "--lda", "45", "--ldb", "50", "--ldc", "43").splitlines()[1:]:
+    if not line.endswith(" ok"):
+        failed.append(f"products with pitches: {line}")
+expect(0, "verify", "--cpu", "sgemm_01", "--m", "5", "--layout", "tt", out="sgemm_01_naive                       tt  ok")
+expect(0, "why", "gemm", "--m", "512", "--n", "512", "--k", "512", "--layout", "tn", out="M 512 x N 512 x K 512")
+expect(0, "why", "gemm", "--no-workspace", out="chosen: sgemm_")
 
 expect(2, "verify", "transpose_6", err="did you mean")
 expect(2, "verify", "--elem", "3", err="3")
@@ -141,15 +173,25 @@ expect(2, "bench", "transpose", "--colour", "red", err="--colour")
 expect(2, "bench", "transpose", "--suite", "3d", err="there is no suite '3d'; there are 2d, squares")
 expect(2, "bench", "transpose", "--suite", "2d", "--rows", "5", err="--rows was given with --suite")
 expect(2, "bench", "transpose", "--suite", "2d", "--cases", "5x5:4", err="--cases was given with --suite")
+expect(2, "verify", "--layout", "ab", err="--layout is 'ab'; it is nn, nt, tn or tt")
+expect(2, "verify", "--m", "0", err="--m is 0; it must be at least 1")
+expect(2, "verify", "--lda", "5", err="--lda is 5, less than the 67 elements of a row of A")
+expect(2, "why", "gemm", "--rows", "5", err="--rows")
+expect(2, "bench", "gemm", "--suite", "2d", err="there is no suite '2d'; there are ladder, odd, shapes, squares")
+expect(2, "bench", "gemm", "--suite", "odd,shapes", "--m", "5", err="--m was given with --suite")
+expect(2, "bench", "gemm", "--cases", "64x64:nn", err="'64x64:nn', which is no MxNxK:LAYOUT")
+expect(2, "bench", "nonsense", err="nonsense")
 expect(2, "nonsense", err="nonsense")
 if not shutil.which("nvidia-smi"):  # no GPU here
     expect(2, "bench", "transpose", err="GPU")
+    expect(2, "bench", "gemm", err="GPU")
 else:
     expect(2, "bench", "transpose", "--rows", "1000000", "--cols", "1000000", err="bytes")
 
 test_compare()
 test_draw()
 test_suite_table()
+test_gemm_tables()
 
 print("\n\n".join(failed) or "every command answers as it should")
 sys.exit(bool(failed))

@@ -3,8 +3,11 @@
 #include <cublas_v2.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <climits>
 #include <memory>
+
+#include "cuda_handles.h"
 
 namespace inlay::lab {
 namespace {
@@ -28,12 +31,16 @@ void transpose_by(Geam geam, cublasHandle_t handle, Case const& c, T one, T zero
                     out, pitch_dst));
 }
 
+std::shared_ptr<cublasContext> make_handle() {
+  cublasHandle_t created;
+  check_cublas(cublasCreate(&created));
+  return {created, DestroyCublas{}};
+}
+
 }  // namespace
 
 Launch geam(Case const& c) {
-  cublasHandle_t created;
-  check_cublas(cublasCreate(&created));
-  std::shared_ptr<cublasContext> const handle(created, DestroyCublas{});
+  auto const handle = make_handle();
   return [c, handle](void* dst, void const* src, cudaStream_t stream) {
     if (c.elem_bytes < 4) throw Rejection(fmt::format("geam has no type of {} bytes", c.elem_bytes));
     if (c.batch > 1) throw Rejection(fmt::format("geam takes one matrix, not {}", c.batch));
@@ -46,6 +53,32 @@ Launch geam(Case const& c) {
       transpose_by(cublasDgeam, handle.get(), c, 1., 0., dst, src);
     else
       transpose_by(cublasZgeam, handle.get(), c, cuDoubleComplex{1, 0}, cuDoubleComplex{0, 0}, dst, src);
+  };
+}
+
+// cuBLAS is column-major: it is given our product transposed, C^T = op(B)^T op(A)^T, in which each operand keeps its letter.
+GemmLaunch sgemm(GemmCase const& c) {
+  // As much as it has by default on this GPU. Without one of its own it would allocate in every captured launch.
+  constexpr std::size_t kWorkspace = 32 << 20;
+  std::shared_ptr<char> const workspace = device_memory(kWorkspace);
+  auto const handle = make_handle();
+  check_cublas(cublasSetMathMode(handle.get(), CUBLAS_PEDANTIC_MATH));
+  return [c, workspace, handle](GemmCall const& call, cudaStream_t stream) {
+    Stored const a = c.a(), b = c.b(), out = c.c();
+    if (auto const longest = std::max({c.M, c.N, c.K, a.pitch, b.pitch, out.pitch, c.batch}); longest > INT_MAX)
+      throw Rejection(fmt::format("sgemm takes extents of 31 bits, not {}", longest));
+    check_cublas(cublasSetStream(handle.get(), stream));
+    check_cublas(cublasSetWorkspace(handle.get(), workspace.get(), kWorkspace));  // a new stream takes the default's
+    auto const op_a = c.a_transposed() ? CUBLAS_OP_T : CUBLAS_OP_N, op_b = c.b_transposed() ? CUBLAS_OP_T : CUBLAS_OP_N;
+    int const M = int(c.M), N = int(c.N), K = int(c.K);
+    // What a user would call: the batched one may have other kernels for a batch of one.
+    if (c.batch == 1)
+      check_cublas(cublasSgemm(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, int(b.pitch), call.a,
+                               int(a.pitch), &call.beta, call.c, int(out.pitch)));
+    else
+      check_cublas(cublasSgemmStridedBatched(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, int(b.pitch),
+                                             b.elements(), call.a, int(a.pitch), a.elements(), &call.beta, call.c,
+                                             int(out.pitch), out.elements(), int(c.batch)));
   };
 }
 

@@ -1,0 +1,23 @@
+// What the halves of the demo share.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "replay_check.h"
+#include "results.h"
+
+namespace inlay::lab {
+
+// Transactions per request, "4", "15.9"; of cp.async with an a; "box" for TMA; "-" for none.
+std::string per_request(Traffic const& plain, Traffic const& async, Traffic const& tma);
+
+// In one or two words; what failed is told by `inlay verify`.
+std::string short_verdict(Replayed const& ragged, Replayed const& full);
+
+// The first that is listed: published.json begins with the figures for the size measured here.
+std::string tutorial(std::vector<Published> const& published, std::string const& variant);
+
+// The ladder of products.
+std::string products_screen(Results const& results, std::vector<Published> const& published);
+
+}  // namespace inlay::lab

@@ -1,0 +1,68 @@
+// What is multiplied: row-major operands by their letters, and how they become a Gemm.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "problem/gemm.h"
+
+namespace inlay::lab {
+
+// A row-major matrix as it lies in memory; the matrices of a batch follow one another.
+struct Stored {
+  std::int64_t rows, cols, pitch;
+  std::int64_t elements() const { return rows * pitch; }  // the gaps between rows included
+};
+
+struct GemmCase {
+  std::int64_t M = 4096, N = 4096, K = 4096, batch = 1;
+  std::string layout = "nn";  // A's letter and B's: n as written, (M,K) and (K,N), t stored transposed
+  float alpha = 1, beta = 0;
+  std::int64_t lda = 0, ldb = 0, ldc = 0;  // elements from row to row as stored; 0: the columns
+  Accuracy accuracy = GemmOptions{}.accuracy;
+
+  bool a_transposed() const { return layout[0] == 't'; }
+  bool b_transposed() const { return layout[1] == 't'; }
+  Stored a() const { return a_transposed() ? stored(K, M, lda) : stored(M, K, lda); }
+  Stored b() const { return b_transposed() ? stored(N, K, ldb) : stored(K, N, ldb); }
+  Stored c() const { return stored(M, N, ldc); }
+  double operations() const { return 2. * double(M) * double(N) * double(K) * double(batch); }
+
+  std::string name() const { return std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K); }
+  // "4096 x 4096 x 4096, nn, alpha 2, pitches 4100, 4096 and 4096": all that tells it from other cases.
+  std::string sentence() const;
+
+  // A pitch that is given and one that follows from the extents are the same.
+  friend bool operator==(GemmCase const& x, GemmCase const& y);
+
+ private:
+  static Stored stored(std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
+    return {rows, cols, pitch ? pitch : cols};
+  }
+};
+
+// Throws UsageError: extents below 1, other layouts, pitches below the row, more than 2^62 bytes.
+void validate(GemmCase const& c);
+
+// "4096x4096x4096:nn,1000x16x300:tt": MxNxK:LAYOUT, separated by commas; all else is that of `defaults`.
+std::vector<GemmCase> parse_gemm_cases(std::string const& text, GemmCase const& defaults);
+
+// The operands of one multiplication of a case.
+struct GemmCall {
+  float alpha, beta;
+  float const *a, *b;
+  float* c;
+};
+// (M,K), (K,N) and (M,N); of rank 3 for a batch.
+struct GemmViews {
+  Tensor a, b, c;
+};
+GemmViews views(GemmCase const& c, GemmCall const& call);
+Gemm gemm_of(GemmCase const& c, GemmCall const& call);
+// With addresses that nobody reads, for what only plans.
+GemmCall unplaced(GemmCase const& c);
+
+// With factors that keep whole numbers whole: 0 stays 0, others are rounded and lie between -3 and 3.
+GemmCall with_whole_factors(GemmCall call);
+
+}  // namespace inlay::lab
