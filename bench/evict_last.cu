@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "buffer_pairs.h"
+#include "buffers.h"
 #include "contenders.h"
 #include "plan/device.h"
 #include "stats.h"

@@ -4,14 +4,14 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$1; shift
-steps=${*:-tests large sanitizer bench squares evict_last tiles torch torch_squares}
+steps=${*:-tests large sanitizer bench squares gemm evict_last tiles torch torch_squares}
 mkdir -p "$out"
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64  # where cuBLAS lies on a machine that did not build
 status=0
 for step in $steps; do
   echo "== $step"
   case $step in
-    tests) build/tests/test_gpu --gtest_brief=1 ;;
+    tests) build/tests/test_gpu --gtest_brief=1 && build/tests/test_gemm_gpu --gtest_brief=1 ;;
     large)  # more than 2^31 elements, and more than 2^31 bytes at odd sizes
       build/inlay verify --rows 65537 --cols 40009 --elem 1 && build/inlay verify --rows 65536 --cols 40064 --elem 1 &&
         build/inlay verify --rows 40000 --cols 60000 --elem 4 ;;
@@ -21,10 +21,14 @@ for step in $steps; do
         compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify --rows 61 --cols 149 --batch 2 || status=1
         compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify transpose_15 transpose_06 --rows 301 --cols 523 \
           --pitch 527 --pitch-dst 303 --base-src 3 --base-dst 1 || status=1
+        for letters in nn nt tn tt; do
+          compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify $(build/inlay list | grep -o '^sgemm_[a-z0-9_]*') --m 132 --n 268 --k 300 --layout $letters || status=1
+        done
         for small in "--rows 4 --cols 4 --batch 999" "--rows 1003 --cols 3" "--rows 3 --cols 1003" "--rows 7 --cols 5 --batch 333"; do
           compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify transpose_17 transpose_18 transpose_19 transpose_20 $small || status=1
         done
       done ;;
+    gemm) build/inlay bench gemm --suite ladder,squares,odd,shapes --host --json "$out/sgemm.json" ;;
     bench) build/inlay bench transpose --suite 2d --host --json "$out/transpose.json" ;;
     squares) build/inlay bench transpose --suite squares --host --json "$out/squares.json" ;;
     evict_last) build/bench/evict_last | tee "$out/evict_last.md" ;;

@@ -18,7 +18,7 @@ void print(inlay::lab::Case const& c, std::vector<inlay::lab::Contender> const& 
   std::printf("\n| %s, 4 bytes | ms | IQR | of copy | verdict |\n|---|---|---|---|---|\n", c.name().c_str());
   for (inlay::lab::Row const& row : inlay::lab::measure(c, all, samples, stream.get(), progress))
     std::printf("| %s | %.4f | %.4f | %.3f | %s |\n", row.variant.c_str(), row.ms_median.value_or(0),
-                row.ms_iqr.value_or(0), row.of_copy.value_or(0), row.verdict.c_str());
+                row.ms_iqr.value_or(0), row.share.value_or(0), row.verdict.c_str());
 }
 
 }  // namespace
