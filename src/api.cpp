@@ -106,7 +106,8 @@ std::string explain_gemm(float alpha, Tensor const& A, Tensor const& B, float be
                          GemmOptions const& options) {
   Device const* device = nullptr;
   GemmPlan const plan = plan_gemm(alpha, A, B, beta, C, options, device);
-  bool const exchanged = plan.gemm.K && plan.gemm.A != A.data;
+  int const n = C.rank - 1, m = n - 1;
+  bool const exchanged = C.extent[m] > 1 && C.extent[n] > 1 && C.stride[n] != 1 && C.stride[m] == 1;
   return (exchanged ? "C is column-major: what follows is its transpose, for which A and B change places\n" : "") +
          plan.why(*device);
 }

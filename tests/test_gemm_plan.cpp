@@ -1,6 +1,9 @@
 // The planner of gemm: what it picks, what it packs, and what it says. No GPU.
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "gemm_variants.h"
 #include "plan/gemm_plan.h"
 
@@ -89,6 +92,22 @@ TEST(GemmPlan, OneMatrixDecides) {
           EXPECT_EQ(chosen(plan_gemm(problem(n, n, K, letters, 1), Device{}, workspace)),
                     chosen(plan_gemm(problem(n, n, K, letters, 64), Device{}, workspace)))
               << n << " x " << n << " x " << K << " " << letters;
+}
+
+// Up to a K of 256 the batch may decide, between variants that form a sum in one chain.
+TEST(GemmPlan, ShallowProductsAreOneChain) {
+  std::set<std::string> const one_chain = {"sgemm_01_naive",   "sgemm_08_swizzled", "sgemm_09_thread_tile",
+                                           "sgemm_11_rotated", "sgemm_13_turned",   "sgemm_16_split_k",
+                                           "sgemm_17_narrow"};
+  for (char const* letters : {"nn", "nt", "tn", "tt"})
+    for (std::int64_t K : {1, 33, 128, 256})
+      for (std::int64_t n : {8, 64, 101, 256, 1024})
+        for (std::int64_t L : {1, 64, 1000})
+          for (bool workspace : {false, true}) {
+            std::string const name = chosen(plan_gemm(problem(n, n, K, letters, L), Device{}, workspace));
+            EXPECT_TRUE(one_chain.contains(name))
+                << name << ", " << n << " x " << n << " x " << K << " x " << L << " " << letters;
+          }
 }
 
 // ---- the workspace

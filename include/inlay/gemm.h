@@ -11,8 +11,8 @@ namespace inlay {
 // How an element's sum over K is formed. Both round to nearest at every step.
 enum class Accuracy {
   one_level,  // one chain of fused multiply-adds, as long as K, or as the part of K that a block has
-  two_level,  // chains of some 1000 products at most, 256 in large matrices, each added once to the sum: the error hardly
-              // grows with K; on an H200 at .93 to .96 of the other's speed with a workspace, .6 to .8 without
+  two_level,  // chains of 1024 products at most, 256 in large matrices, each added once to the sum: the error hardly grows
+              // with K; on an H200 at .92 to .96 of the other's speed with a workspace, and well below it without
 };
 
 struct GemmOptions {
@@ -30,11 +30,12 @@ struct GemmOptions {
 //
 // Deterministic: the same bits on every run and stream, and for every batch index and batch count, for one device, one
 // set of extents and strides, matrices that begin at the same residue modulo 16 bytes, and the same options. With and
-// without a workspace the plan, and so the last bits, may differ.
+// without a workspace the plan, and so the last bits, may differ. A batch so large that its packed operands or partial
+// sums do not fit the device's memory may get another plan than one matrix of it.
 //
 // Throws Error, before anything is launched, for: ranks other than 2 and 3 or that differ, shapes that do not match,
 // types other than f32, null or misaligned pointers with elements, a C that overlaps itself, A or B, byte offsets
-// beyond 63 bits, pointers that the current device does not own, a workspace that is too small, misaligned or overlaps
+// beyond 63 bits, pointers that the current device does not own, more tiles of C than a grid holds, a workspace that is too small, misaligned or overlaps
 // an operand.
 void gemm(float alpha, Tensor const& A, Tensor const& B, float beta, Tensor const& C, cudaStream_t stream = nullptr,
           GemmOptions const& options = {});

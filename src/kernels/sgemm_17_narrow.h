@@ -1,4 +1,4 @@
-// Tiles as narrow as the product, 256 along its long side: few rows or few columns, which read the large operand once.
+// Tiles as narrow as the product, 256 along its long side: few rows or few columns, which read the large operand once for every 16 of them.
 #pragma once
 #include "kernels/sgemm_split.h"
 
@@ -51,9 +51,12 @@ struct Kernel {
   }
 };
 
-inline constexpr Info<Gemm> info = {
-    "sgemm_17_narrow", "Tiles of 256x16 or 16x256 and K in parts: the large operand is read once, and its bytes limit.",
-    "inlay",           Kernel::rejects,
-    nullptr,           Kernel::workspace};
+inline constexpr Info<Gemm> info = {"sgemm_17_narrow",
+                                    "Tiles of 256x16 or 16x256 and K in parts: the large operand is read once for "
+                                    "every 16 rows or columns, and its bytes limit.",
+                                    "inlay",
+                                    Kernel::rejects,
+                                    nullptr,
+                                    Kernel::workspace};
 
 }  // namespace inlay::kernels::sgemm_17_narrow

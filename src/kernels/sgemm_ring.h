@@ -90,7 +90,7 @@ struct SgemmRing {
     if (Reason r = rejects_stages(g, device)) return r;
     if (Reason r = SideA::rejects(kSideA, g.A, g.M, g.a_m, g.a_k, g.a_l, g.K, g.L)) return r;
     if (Reason r = SideB::rejects(kSideB, g.B, g.N, g.b_n, g.b_k, g.b_l, g.K, g.L)) return r;
-    if (g.K > INT32_MAX / 16) return {"K = {} is more than a block counts", {g.K}};  // two waves of tiles, cut along it
+    if (g.K > INT32_MAX / 32) return {"K = {} is more than a block counts", {g.K}};  // two waves of tiles, cut along it
     if (__int128(tiles(g)) * g.L > INT32_MAX)
       return {"{} tiles in {} matrices are more than 31 bits count", {tiles(g), g.L}};
     return {};

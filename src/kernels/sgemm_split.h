@@ -19,7 +19,8 @@ struct SgemmSplit : SgemmVectors<Step> {
     int64_t const tiles = ceil_div(g.M, int64_t(Tile::BLK_M)) * ceil_div(g.N, int64_t(Tile::BLK_N));
     int64_t const wave = int64_t(device.sm_count) * Tile::min_blocks;
     int64_t const parts = cute::max(wave / tiles, int64_t(1));
-    int64_t const k = cute::max(ceil_div(g.K, parts), least_k);
+    int64_t k = cute::max(ceil_div(g.K, parts), least_k);
+    if (g.accuracy == Accuracy::two_level) k = cute::min(k, int64_t(1024));  // a part is a chain
     return ceil_div(k, int64_t(Tile::BLK_K)) * Tile::BLK_K;
   }
   static int64_t parts(Gemm const& g, Device const& device) { return g.K ? ceil_div(g.K, part_k(g, device)) : 1; }

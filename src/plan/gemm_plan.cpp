@@ -114,17 +114,13 @@ bool whole(Gemm const& g, Device const& d) { return large(g, d) && tiles(g, 128,
 bool deep(Gemm const& g, Device const& d) {
   return g.K > 0 && !narrow(g, d) && !many_shallow(g, d) && !few_tiles(g, d) && !large(g, d);
 }
-// Two levels are asked for, and K is cut into parts so short that each may be a chain.
-bool short_chains(Gemm const& g, Device const& d) {
-  return g.accuracy == Accuracy::one_level || g.K <= 1024 || g.K * tiles(g, 64, 64) <= 8192 * std::int64_t(d.sm_count);
-}
-bool narrow_chains(Gemm const& g, Device const& d) { return narrow(g, d) && short_chains(g, d); }
-bool deep_chains(Gemm const& g, Device const& d) { return deep(g, d) && short_chains(g, d); }
 bool two_levels(Gemm const& g, Device const& d) {
   return g.accuracy == Accuracy::two_level && (large(g, d) || (few_tiles(g, d) && g.K > 1024));
 }
 bool two_sums(Gemm const& g, Device const&) { return g.accuracy == Accuracy::two_level && g.K > 1024; }
 bool multiplies(Gemm const& g, Device const&) { return g.K > 0; }
+// A variant that shares a stage's k among groups of warps adds in several chains: not where the batch decides.
+bool not_shallow(Gemm const& g, Device const&) { return g.K > 0 && !shallow(g); }
 
 }  // namespace
 
@@ -138,8 +134,8 @@ std::span<GemmPreference const> gemm_preferences() {
   constexpr Lies anywhere = Lies::anywhere, aligned = Lies::aligned, along_mn = Lies::along_mn;
   static GemmPreference const all[] = {
       {{sgemm_14_two_level::facts, sgemm_14_two_level::run}, two_levels, accuracy, along_mn, along_mn},
-      {{sgemm_17_narrow::facts, sgemm_17_narrow::run}, narrow_chains, shape},
-      {{sgemm_16_split_k::facts, sgemm_16_split_k::run}, deep_chains, shape},
+      {{sgemm_17_narrow::facts, sgemm_17_narrow::run}, narrow, shape},
+      {{sgemm_16_split_k::facts, sgemm_16_split_k::run}, deep, shape},
       {{sgemm_18_two_sums::facts, sgemm_18_two_sums::run}, two_sums, accuracy},
       {{sgemm_15_cluster::facts, sgemm_15_cluster::run}, few_tiles, shape, aligned, aligned},
       {{sgemm_13_turned::facts, sgemm_13_turned::run}, many_shallow, shape, anywhere, anywhere},
@@ -151,7 +147,7 @@ std::span<GemmPreference const> gemm_preferences() {
       {{sgemm_13_turned::facts, sgemm_13_turned::run}, whole, shape, anywhere, anywhere, true},
       {{sgemm_11_rotated::facts, sgemm_11_rotated::run}, whole, shape},
       {{sgemm_09_thread_tile::facts, sgemm_09_thread_tile::run}, whole, slow},
-      {{sgemm_15_cluster::facts, sgemm_15_cluster::run}, multiplies, shape},
+      {{sgemm_15_cluster::facts, sgemm_15_cluster::run}, not_shallow, shape},
       {{sgemm_08_swizzled::facts, sgemm_08_swizzled::run}, multiplies, slow},
       {{sgemm_01_naive::facts, sgemm_01_naive::run}, any, ""},
   };

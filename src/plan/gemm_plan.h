@@ -46,7 +46,7 @@ struct GemmPlan {
   std::string why(Device const& device) const;
 };
 
-// Without a workspace nothing is packed, and only variants that want none are asked.
+// Without a workspace nothing is packed, and only variants that can do without one are asked.
 GemmPlan plan_gemm(Gemm const& gemm, Device const& device, bool may_use_workspace,
                    std::span<GemmPreference const> preferences = gemm_preferences());
 
