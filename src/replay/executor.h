@@ -26,6 +26,8 @@ struct Fault : std::runtime_error {
   Check check;
 };
 
+inline std::string str(std::uint64_t n) { return std::to_string(n); }  // for sentences
+
 class Executor {
  public:
   explicit Executor(Recorder& recorder) : recorder_(recorder) {}

@@ -1,0 +1,141 @@
+// What goes on beside the threads: cp.async and TMA.
+#include "replay/executor.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace inlay::replay {
+// ---- cp.async: data lands at the covering wait of its own thread
+void Executor::land(std::vector<Group>& groups, int keep) {
+  if (groups.size() <= std::size_t(keep)) return;
+  auto const kept = groups.end() - keep;
+  for (auto g = groups.begin(); g != kept; ++g) {
+    for (Landing const& l : g->land)
+      if (l.from)
+        std::memcpy(l.to, l.from, l.bytes);
+      else
+        std::memset(l.to, 0, l.bytes);
+    if (g->operation >= 0) ordering_.observe(g->operation, rank());
+  }
+  groups.erase(groups.begin(), kept);
+}
+int Executor::cp_async_operation() {
+  Thread& x = thread();
+  if (x.cp_operation < 0) x.cp_operation = ordering_.start("cp.async");
+  return x.cp_operation;
+}
+void Executor::cp_async_fence() {
+  Thread& x = thread();
+  if (!x.cp_pending.empty())
+    x.cp_groups.push_back({x.cp_operation, std::move(x.cp_pending)});
+  else
+    x.cp_groups.push_back({-1, {}});
+  x.cp_pending.clear();
+  x.cp_operation = -1;
+}
+void Executor::cp_async_wait(int keep) { land(thread().cp_groups, keep); }
+
+// ---- TMA
+CUtensorMap ReplayEncoder::operator()(TmaTensor const& tensor) const {
+  static_assert(sizeof(TmaTensor) <= sizeof(CUtensorMap));
+  // What the driver would refuse.
+  TmaTensor const& t = tensor;
+  bool ok = reinterpret_cast<std::uint64_t>(t.base) % 16 == 0 && t.box[0] * t.elem_bytes % 16 == 0;
+  ok &= t.elem_bytes == 1 || t.elem_bytes == 2 || t.elem_bytes == 4 || t.elem_bytes == 8;
+  for (std::int64_t stride : t.stride) ok &= stride > 0 && stride % 16 == 0 && stride >> 40 == 0;
+  for (std::int64_t extent : t.extent) ok &= extent > 0 && extent >> 32 == 0;
+  for (int edge : t.box) ok &= edge > 0 && edge <= 256;
+  ok &= !t.swizzle_128b || t.box[0] * t.elem_bytes == 128;
+  if (!ok) throw Fault(Check::misuse, "a TMA descriptor that the driver would refuse");
+  CUtensorMap map{};
+  std::memcpy(&map, &tensor, sizeof tensor);
+  return map;
+}
+TmaTensor decode(CUtensorMap const& map) {
+  TmaTensor t;
+  std::memcpy(static_cast<void*>(&t), &map, sizeof t);
+  return t;
+}
+
+template <class F>
+void Executor::over_box(TmaTensor const& map, std::size_t shared_offset, std::int64_t const (&c)[3], F f) {
+  std::size_t const row_bytes = std::size_t(map.box[0]) * std::size_t(map.elem_bytes);
+  std::size_t offset = shared_offset;
+  for (int k = 0; k < map.box[2]; ++k)
+    for (int j = 0; j < map.box[1]; ++j, offset += row_bytes) {
+      bool const inside = std::min({c[0], c[1] + j, c[2] + k}) >= 0 && c[0] < map.extent[0] &&
+                          c[1] + j < map.extent[1] && c[2] + k < map.extent[2];
+      std::int64_t const n = inside ? std::min<std::int64_t>(map.box[0], map.extent[0] - c[0]) * map.elem_bytes : 0;
+      char const* const row = static_cast<char const*>(map.base) + c[0] * map.elem_bytes + (c[1] + j) * map.stride[0] +
+                              (c[2] + k) * map.stride[1];
+      std::size_t const piece = map.swizzle_128b ? 16 : row_bytes;  // what stays together
+      for (std::size_t at = 0; at < row_bytes; at += piece)
+        f(row + at, map.swizzle_128b ? offset + (at ^ offset / 128 % 8 * 16) : offset + at,
+          std::size_t(std::clamp<std::int64_t>(n - std::int64_t(at), 0, std::int64_t(piece))), piece);
+    }
+}
+
+void Executor::check_box_place(TmaTensor const& map, std::size_t offset, char const* what) {
+  std::size_t const multiple = map.swizzle_128b ? 1024 : 128;
+  if (offset % multiple)
+    fault(Check::alignment, what + element(*shared_, offset) + ", no multiple of " + str(multiple) + " bytes");
+}
+
+void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem, std::int64_t const (&c)[3]) {
+  auto const to = std::size_t(static_cast<char const*>(smem) - shared_->seen);
+  check_box_place(map, to, "TMA load to ");
+  Mbarrier& m = mbarrier(bar);
+  Region* const r = memory.find(reinterpret_cast<std::uint64_t>(map.base));
+  if (!r) fault(Check::bounds, "TMA load from no buffer");
+  int const operation = ordering_.start("TMA load");
+  Event const e = ordering_.in_operation(rank(), operation);
+  Site& site = recorder_.site(r->operand(0).name, Space::global, false, Mechanism::tma, 0);
+  ++site.traffic.requests;
+  std::int64_t total = 0;
+  over_box(map, to, c, [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row) {
+    if (offset + row > shared_->bytes) fault(Check::bounds, "TMA load past the end of shared memory");
+    if (inside) check_global(*r, std::size_t(from - r->seen), inside, Direction::load, e);
+    check_shared(offset, row, Direction::store, e, Ordering::Proxy::async);
+    site.traffic.transactions += std::int64_t(inside);
+    total += std::int64_t(row);
+  });
+  std::int64_t const at[3] = {c[0], c[1], c[2]};
+  in_flight_.push_back([this, &m, map, to, r, total, operation, at0 = at[0], at1 = at[1], at2 = at[2]] {
+    over_box(map, to, {at0, at1, at2}, [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row) {
+      std::memset(shared_->real + offset, 0, row);  // out of range reads zero
+      if (inside) std::memcpy(shared_->real + offset, r->real + (from - r->seen), inside);
+    });
+    m.missing_bytes -= total;
+    m.landing.push_back(operation);
+    flip(m);
+  });
+}
+
+void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t const (&c)[3]) {
+  auto const from = std::size_t(static_cast<char const*>(smem) - shared_->seen);
+  check_box_place(map, from, "TMA store from ");
+  Region* const r = memory.find(reinterpret_cast<std::uint64_t>(map.base));
+  if (!r) fault(Check::bounds, "TMA store to no buffer");
+  Thread& x = thread();
+  if (x.store_operation < 0) x.store_operation = ordering_.start("TMA store");
+  Event const e = ordering_.in_operation(rank(), x.store_operation);
+  Site& site = recorder_.site(r->operand(0).name, Space::global, true, Mechanism::tma, 0);
+  ++site.traffic.requests;
+  over_box(map, from, c, [&](char const* to, std::size_t offset, std::size_t inside, std::size_t row) {
+    if (offset + row > shared_->bytes) fault(Check::bounds, "TMA store past the end of shared memory");
+    if (!inside) return;
+    check_shared(offset, inside, Direction::load, e, Ordering::Proxy::async);
+    check_global(*r, std::size_t(to - r->seen), inside, Direction::store, e);
+    site.traffic.transactions += std::int64_t(inside);
+    x.store_pending.push_back({r->real + (to - r->seen), shared_->real + offset, inside});
+  });
+}
+void Executor::tma_store_commit() {
+  Thread& x = thread();
+  x.store_groups.push_back({x.store_operation, std::move(x.store_pending)});
+  x.store_pending.clear();
+  x.store_operation = -1;
+}
+void Executor::tma_store_wait(int keep) { land(thread().store_groups, keep); }
+
+}  // namespace inlay::replay
