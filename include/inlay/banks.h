@@ -32,6 +32,18 @@ constexpr unsigned sectors(Request const& r) {
   return n;
 }
 
+// Distinct bytes that the active lanes ask for.
+constexpr std::uint64_t distinct_bytes(Request const& r) {
+  std::uint64_t n = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    bool seen = !(r.active >> lane & 1);
+    for (unsigned other = lane; other-- > 0 && !seen;)  // lanes are aligned to their width: they agree or are apart
+      seen = (r.active >> other & 1) && r.address[other] == r.address[lane];
+    if (!seen) n += r.bytes;
+  }
+  return n;
+}
+
 namespace detail {
 // Do each active lane t and its partner t ^ x, if active, ask for the same address?
 constexpr bool partners_share(Request const& r, unsigned x) {
@@ -43,13 +55,27 @@ constexpr bool partners_share(Request const& r, unsigned x) {
 
 enum class Access { load, store };
 
-// Passes through the 32 banks of 4 bytes. A pass serves 32 lanes of up to 4 bytes, 16 of 8 or 8 of 16, and takes as
-// many wavefronts as the busiest bank has distinct words. Loads whose lanes agree in pairs (t and t^1, or t and t^2,
-// throughout the warp) serve twice as many lanes in a pass; stores never do.
+// Lanes that one pass through the 32 banks of 4 bytes serves: 32 of up to 4 bytes, 16 of 8 or 8 of 16. Loads whose lanes
+// agree in pairs (t and t^1, or t and t^2, throughout the warp) serve twice as many in a pass; stores never do.
+constexpr unsigned lanes_of_pass(Request const& r, Access access) {
+  unsigned const lanes = r.bytes == 16 ? 8 : r.bytes == 8 ? 16 : 32;
+  bool const pairs =
+      access == Access::load && lanes < 32 && (detail::partners_share(r, 1) || detail::partners_share(r, 2));
+  return pairs ? lanes * 2 : lanes;
+}
+
+// Passes in which any lane is active: the wavefronts of a request without bank conflicts.
+constexpr unsigned passes(Request const& r, Access access) {
+  unsigned const lanes = lanes_of_pass(r, access);
+  unsigned n = 0;
+  for (unsigned first = 0; first < 32; first += lanes)
+    n += (r.active >> first & (lanes == 32 ? ~0u : (1u << lanes) - 1)) != 0;
+  return n;
+}
+
+// Wavefronts of shared memory: a pass takes as many as the busiest bank has distinct words.
 constexpr unsigned wavefronts(Request const& r, Access access) {
-  unsigned lanes = r.bytes == 16 ? 8 : r.bytes == 8 ? 16 : 32;
-  if (access == Access::load && lanes < 32 && (detail::partners_share(r, 1) || detail::partners_share(r, 2)))
-    lanes *= 2;
+  unsigned const lanes = lanes_of_pass(r, access);
   unsigned total = 0;
   for (unsigned first = 0; first < 32; first += lanes) {
     std::uint64_t word[32][32];  // [bank][i]: the distinct words asked of a bank so far

@@ -245,11 +245,7 @@ void Executor::tally(Place& place, Request const& q) {
     place.site = std::size_t(&recorder_.site(q.operand->name, q.region->space, q.store, q.mechanism, q.lanes.bytes) -
                              recorder_.sites.data());
   }
-  Traffic& t = recorder_.sites[place.site].traffic;
-  ++t.requests;
-  t.transactions += q.region->space == Space::global
-                        ? banks::sectors(q.lanes)
-                        : banks::wavefronts(q.lanes, q.store ? banks::Access::store : banks::Access::load);
+  recorder_.sites[place.site].count(q.lanes);
 }
 // What is left when a block ends: requests that some lanes of a warp never came to.
 void Executor::tally() {

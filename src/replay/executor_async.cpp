@@ -81,6 +81,18 @@ void Executor::check_box_place(TmaTensor const& map, std::size_t offset, char co
     fault(Check::alignment, what + element(*shared_, offset) + ", no multiple of " + str(multiple) + " bytes");
 }
 
+namespace {
+// Bytes of a box, piece by piece; `last` is the sector that the piece before ended in.
+void count_box(Site& site, std::uint64_t address, std::size_t bytes, std::uint64_t& last) {
+  if (bytes == 0) return;
+  std::uint64_t const first = address / 32, end = (address + bytes - 1) / 32;
+  site.traffic.transactions += std::int64_t(bytes), site.useful += std::int64_t(bytes);
+  site.sectors += std::int64_t(end - first + (first != last));
+  site.ideal += std::int64_t(bytes);
+  last = end;
+}
+}  // namespace
+
 void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem, std::int64_t const (&c)[3]) {
   auto const to = std::size_t(static_cast<char const*>(smem) - shared_->seen);
   check_box_place(map, to, "TMA load to ");
@@ -92,11 +104,12 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
   Site& site = recorder_.site(r->operand(0).name, Space::global, false, Mechanism::tma, 0);
   ++site.traffic.requests;
   std::int64_t total = 0;
+  std::uint64_t last = 0;
   over_box(map, to, c, [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row) {
     if (offset + row > shared_->bytes) fault(Check::bounds, "TMA load past the end of shared memory");
     if (inside) check_global(*r, std::size_t(from - r->seen), inside, Direction::load, e);
     check_shared(offset, row, Direction::store, e, Ordering::Proxy::async);
-    site.traffic.transactions += std::int64_t(inside);
+    count_box(site, reinterpret_cast<std::uint64_t>(from), inside, last);
     total += std::int64_t(row);
   });
   std::int64_t const at[3] = {c[0], c[1], c[2]};
@@ -121,12 +134,13 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
   Event const e = ordering_.in_operation(rank(), x.store_operation);
   Site& site = recorder_.site(r->operand(0).name, Space::global, true, Mechanism::tma, 0);
   ++site.traffic.requests;
+  std::uint64_t last = 0;
   over_box(map, from, c, [&](char const* to, std::size_t offset, std::size_t inside, std::size_t row) {
     if (offset + row > shared_->bytes) fault(Check::bounds, "TMA store past the end of shared memory");
     if (!inside) return;
     check_shared(offset, inside, Direction::load, e, Ordering::Proxy::async);
     check_global(*r, std::size_t(to - r->seen), inside, Direction::store, e);
-    site.traffic.transactions += std::int64_t(inside);
+    count_box(site, reinterpret_cast<std::uint64_t>(to), inside, last);
     x.store_pending.push_back({r->real + (to - r->seen), shared_->real + offset, inside});
   });
 }

@@ -63,6 +63,21 @@ char const* name_of(Check check) {
   return "";
 }
 
+void Site::count(banks::Request const& q) {
+  unsigned transactions, least;
+  if (space == replay::Space::global) {
+    std::uint64_t const bytes = banks::distinct_bytes(q);
+    transactions = banks::sectors(q), least = unsigned((bytes + 31) / 32);
+    useful += std::int64_t(bytes);
+  } else {
+    auto const access = store ? banks::Access::store : banks::Access::load;
+    transactions = banks::wavefronts(q, access), least = banks::passes(q, access);
+  }
+  ++traffic.requests, traffic.transactions += transactions, ideal += least;
+  if (worst.active && transactions - least <= worst_excess) return;
+  worst = q, worst_excess = transactions - least;
+}
+
 Recorder::Recorder() : executor_(std::make_unique<replay::Executor>(*this)) {}
 Recorder::~Recorder() = default;
 
@@ -217,7 +232,7 @@ Site& Recorder::site(std::string const& operand, replay::Space space, bool store
   for (Site& s : sites)
     if (s.operand == operand && s.space == space && s.store == store && s.mechanism == mechanism && s.bytes == bytes)
       return s;
-  return sites.emplace_back(Site{operand, space, store, mechanism, bytes, {}});
+  return sites.emplace_back(Site{operand, space, store, mechanism, bytes});
 }
 
 Cost counted(Recorder const& recorder) {

@@ -1,5 +1,7 @@
 // What one replay is given and what it found. Plain C++: tests and the lab use this without CuTe.
 #pragma once
+#include <inlay/banks.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -29,7 +31,14 @@ struct Site {
   bool store;
   Mechanism mechanism;
   unsigned bytes;  // of one lane; 0 for a box
-  Traffic traffic;
+  Traffic traffic{};
+  std::int64_t ideal = 0;    // transactions, had every request as few as its lanes' bytes can need
+  std::int64_t sectors = 0;  // of a box: in the L2
+  std::int64_t useful = 0;   // global: distinct bytes that the requests' lanes asked for
+  banks::Request worst{};    // the first of the requests that cost most beyond their ideal; of a box, none
+  unsigned worst_excess = 0;
+
+  void count(banks::Request const& request);
 };
 
 namespace replay {
