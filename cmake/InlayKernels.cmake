@@ -57,7 +57,10 @@ function(inlay_kernel_units problem)
                            "  launch_${problem}<${stem}::Kernel>(problem, device, workspace, stream);\n}\n")
         string(APPEND replays "void ${stem}::replay(${P} const& problem, Recorder& recorder) {\n"
                               "  recorder.kernel = \"${stem}\";\n"
-                              "  inlay::replay::replay_${problem}<${stem}::Kernel>(problem, recorder);\n}\n")
+                              "  inlay::replay::replay_${problem}<${stem}::Kernel>(problem, recorder);\n}\n"
+                              "void ${stem}::sample(${P} const& problem, Recorder& recorder) {\n"
+                              "  recorder.kernel = \"${stem}\";\n"
+                              "  inlay::replay::sample_${problem}<${stem}::Kernel>(problem, recorder);\n}\n")
       endforeach()
       set(unit ${INLAY_GENERATED}/${problem}_${family}_${n})
       inlay_write(${unit}_run.cu "${note}#include \"block/launch.h\"\n#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${runs}}  // namespace inlay::kernels\n")
@@ -77,9 +80,10 @@ function(inlay_kernel_units problem)
     string(APPEND includes "#include \"kernels/${stem}.h\"\n")
     string(APPEND declared "namespace ${stem} {\nextern Info<${P}> const* const facts;\n"
                            "void run(${P} const&, Device const&, void* workspace, cudaStream_t);\n"
-                           "void replay(${P} const&, Recorder&);\n}\n")
+                           "void replay(${P} const&, Recorder&);\n"
+                           "void sample(${P} const&, Recorder&);\n}\n")
     string(APPEND variants "Info<${P}> const* const ${stem}::facts = &${stem}::info;\n")
-    string(APPEND entries "      {{kernels::${stem}::facts, kernels::${stem}::run}, kernels::${stem}::replay},\n")
+    string(APPEND entries "      {{kernels::${stem}::facts, kernels::${stem}::run}, kernels::${stem}::replay,\n       kernels::${stem}::sample},\n")
     string(APPEND stubs "void ${stem}::run(${P} const&, Device const&, void*, cudaStream_t) {\n"
                         "  throw Error(\"${stem} cannot be launched: this build was made without nvcc\");\n}\n")
   endforeach()

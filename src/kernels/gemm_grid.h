@@ -1,6 +1,7 @@
 // What every GEMM kernel shares: which tile of C a block has, and which part of K.
 #pragma once
 #include "block/block.h"
+#include "plan/traffic.h"
 #include "plan/variant.h"
 
 namespace inlay::kernels {
@@ -30,6 +31,19 @@ struct ClearFlags {
   }
 };
 
+// Calls f(i, times): the last of `count` things, and one for all the others.
+template <class F>
+void over_edge(int64_t count, F const& f) {
+  if (count > 1) f(0, count - 1);
+  f(count - 1, 1);
+}
+// Calls f(l, times) for the matrices of a batch, by where they begin modulo a sector.
+template <class F>
+void over_matrices(Gemm const& g, F const& f) {
+  int64_t const bytes = 4 * std::gcd(std::gcd(g.a_l, g.b_l), g.c_l);
+  over_phases(g.L, bytes, bytes, f);
+}
+
 // C (M,N,L) in tiles of (BLK_M,BLK_N), one after the other along n. K may be cut into parts: each block then makes a
 // partial sum, and g.C is where those go, matrix after matrix and part after part.
 template <int BLK_M, int BLK_N>
@@ -41,6 +55,19 @@ struct GemmGrid {
 
   static GemmGrid make(Gemm const& g) { return {g, int(ceil_div(g.M, BLK_M)), int(ceil_div(g.N, BLK_N))}; }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L * parts; }
+
+  // Calls f(kernel, block, times): blocks by which edges are theirs, and where their matrix begins modulo a sector. Tiles are
+  // whole sectors apart. K is in one part.
+  template <class Kernel, class F>
+  static void kinds(Kernel const& kernel, F const& f) {
+    GemmGrid const& t = kernel;
+    over_matrices(t.g, [&](int64_t l, int64_t nl) {
+      over_edge(t.tiles_m, [&](int64_t m, int64_t nm) {
+        over_edge(t.tiles_n,
+                  [&](int64_t n, int64_t nn) { f(kernel, (l * t.tiles_m + m) * t.tiles_n + n, nl * nm * nn); });
+      });
+    });
+  }
 
   struct At {
     int64_t m, n, l;     // the tile's first element

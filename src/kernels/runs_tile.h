@@ -51,6 +51,16 @@ struct RunsTile {
   }
   int64_t blocks() const { return int64_t(chunks.divisor) * batch; }
 
+  // Chunks are whole sectors on both sides: those of a matrix begin alike, and only the last may be shorter.
+  template <class F>
+  static void kinds(RunsTile const& kernel, F const& f) {
+    over_phases(kernel.batch, kernel.batch_flat * E, kernel.batch_runs * E, [&](int64_t l, int64_t times) {
+      int64_t const last = kernel.chunks.divisor - 1, first = l * kernel.chunks.divisor;
+      if (last) f(kernel, first, times * last);
+      f(kernel, first + last, times);
+    });
+  }
+
   // Calls f with the kind of piece that goes with the stride R.
   template <class F>
   CUTE_DEVICE void with_piece(F f) const {
@@ -152,11 +162,8 @@ struct RunsTile {
   static Cost cost(Move const& move) {
     RunsTile const kernel = make(move, nullptr);
     Cost sum;
-    // Chunks are whole sectors on both sides: those of a matrix begin alike, and only the last may be shorter.
-    over_phases(kernel.batch, kernel.batch_flat * E, kernel.batch_runs * E, [&](int64_t l, int64_t times) {
-      int64_t const last = kernel.chunks.divisor - 1;
-      if (last) add(sum, kernel.block_cost(l, 0), times * last);
-      add(sum, kernel.block_cost(l, last), times);
+    kinds(kernel, [&](RunsTile const&, int64_t block, int64_t times) {
+      add(sum, kernel.block_cost(block / kernel.chunks.divisor, block % kernel.chunks.divisor), times);
     });
     return sum;
   }

@@ -24,6 +24,11 @@ struct Kernel {
                        Launch const& launch) {
     with_kernel(g, [&]<class K>(std::type_identity<K>) { K::launches(g, device, workspace, encode, launch); });
   }
+  template <class Encoder, class Sampler>
+  static void samples(Gemm const& g, Device const& device, void* workspace, Encoder const& encode,
+                      Sampler const& sample) {
+    with_kernel(g, [&]<class K>(std::type_identity<K>) { K::samples(g, device, workspace, encode, sample); });
+  }
   static Reason rejects(Gemm const& g, Device const& device) {
     return with_kernel(g, [&]<class K>(std::type_identity<K>) { return K::rejects(g, device); });
   }

@@ -34,6 +34,10 @@ struct Kernel {
   static void launches(Gemm const& g, Device const& device, void*, Encoder const& encode, Launch const& launch) {
     with_kernel(g, device, [&]<class K>(std::type_identity<K>) { launch(K::make(g, device, encode)); });
   }
+  template <class Encoder, class Sampler>
+  static void samples(Gemm const& g, Device const& device, void*, Encoder const& encode, Sampler const& sample) {
+    with_kernel(g, device, [&]<class K>(std::type_identity<K>) { K::samples(g, device, encode, sample); });
+  }
   static Reason rejects(Gemm const& g, Device const& device) {
     return with_kernel(g, device, [&]<class K>(std::type_identity<K>) { return K::rejects(g, device); });
   }

@@ -43,6 +43,11 @@ struct Kernel {
   static void launches(Gemm const& g, Device const& device, void* workspace, Encoder const& encode, F const& f) {
     with(g, [&]<class K>(std::type_identity<K>) { K::launches(g, device, workspace, encode, f); });
   }
+  template <class Encoder, class Sampler>
+  static void samples(Gemm const& g, Device const& device, void* workspace, Encoder const& encode,
+                      Sampler const& sample) {
+    with(g, [&]<class K>(std::type_identity<K>) { K::samples(g, device, workspace, encode, sample); });
+  }
   static Reason rejects(Gemm const& g, Device const& device) {
     return with(g, [&]<class K>(std::type_identity<K>) { return K::rejects(g, device); });
   }

@@ -68,6 +68,29 @@ struct SgemmCluster {
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L * parts; }
   int cluster() const { return parts; }
 
+  // Calls f(kernel, block, times) for clusters by kind: `block` is the first of one.
+  template <class F>
+  static void kinds(SgemmCluster const& kernel, F const& f) {
+    over_matrices(kernel.g, [&](int64_t l, int64_t nl) {
+      over_edge(kernel.tiles_m, [&](int64_t m, int64_t nm) {
+        over_edge(kernel.tiles_n, [&](int64_t n, int64_t nn) {
+          f(kernel, ((l * kernel.tiles_m + m) * kernel.tiles_n + n) * kernel.parts, nl * nm * nn);
+        });
+      });
+    });
+  }
+
+  // For sampled replays.
+  template <class Encoder, class Sampler>
+  static void samples(Gemm const& g, Device const& device, Encoder const& encode, Sampler const& sample) {
+    int const parts = parts_of(g, device);
+    over_lengths(g, int64_t(parts) * BLK_K, [&](Gemm const& part, int64_t times) {
+      SgemmCluster kernel = make(part, device, encode);
+      kernel.parts = parts;  // those of all of K
+      sample.kinds(kernel, times);
+    });
+  }
+
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_stages(g, device)) return r;
     if (Reason r = SideA::rejects(kSideA, g.A, g.M, g.a_m, g.a_k, g.a_l, g.K, g.L)) return r;

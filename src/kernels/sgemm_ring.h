@@ -21,7 +21,8 @@ template <class Step>
 struct SgemmRing {
   static constexpr int BLK_M = Step::WARPS_M * 64, BLK_N = Step::WARPS_N * 64, BLK_K = Step::BLK_K,
                        STAGES = Step::STAGES;
-  static constexpr int CHAIN = Step::CHAIN / BLK_K;  // k tiles in a chain, with two levels
+  static constexpr int CHAIN = Step::CHAIN / BLK_K;                       // k tiles in a chain, with two levels
+  static constexpr int k_period = Step::two_level ? Step::CHAIN : BLK_K;  // of over_lengths
   static constexpr bool follows = true;
   static constexpr int CONSUMERS = 256, threads = CONSUMERS + 128, min_blocks = 1, TURNERS = 96;
   static constexpr int BAND = 8;  // tiles of a band along n, which meet A's rows in the L2
@@ -85,6 +86,56 @@ struct SgemmRing {
     }
   }
   int64_t blocks() const { return grid; }
+
+  // Calls f(kernel, block, times) for tiles by kind, each as a block of its own. What is cut is left out.
+  template <class F>
+  static void kinds(SgemmRing const& kernel, F const& f) {
+    SgemmRing each = kernel;
+    int64_t const tiles = int64_t(kernel.tiles_m) * kernel.tiles_n;
+    each.whole = each.grid = int(tiles * kernel.g.L), each.share = each.extra = 0;
+    over_matrices(kernel.g, [&](int64_t l, int64_t nl) {
+      over_edge(kernel.tiles_m, [&](int64_t m, int64_t nm) {
+        over_edge(kernel.tiles_n, [&](int64_t n, int64_t nn) {
+          int64_t const band = n / BAND, width = std::min<int64_t>(kernel.tiles_n - band * BAND, BAND);
+          f(each, l * tiles + band * BAND * kernel.tiles_m + m * width + n % BAND, nl * nm * nn);
+        });
+      });
+    });
+  }
+
+  // For sampled replays: all tiles as if none were cut, and what the cuts cost, by the example of one tile that two blocks share.
+  // (With two levels a cut moves the ends of chains: that is left out.)
+  template <class Encoder, class Sampler>
+  static void samples(Gemm const& g, Device const& device, void* workspace, Encoder const& encode,
+                      Sampler const& sample) {
+    over_lengths(g, k_period, [&](Gemm const& part, int64_t times) {
+      launches(part, device, nullptr, encode, [&](auto const& kernel) { sample.kinds(kernel, times); });
+    });
+    if (!workspace || cut_tiles(g, device.sm_count) == 0) return;
+    int64_t cuts = 0;
+    launches(g, device, workspace, encode, [&]<class K>(K const& kernel) {
+      if constexpr (std::is_same_v<K, ClearFlags>)
+        sample.kinds(kernel, 1);
+      else
+        cuts += kernel.cuts();
+    });
+    Device two = device;
+    two.sm_count = 2;
+    Gemm one = g;
+    one.M = std::min<int64_t>(g.M, BLK_M), one.N = std::min<int64_t>(g.N, BLK_N), one.K = std::min<int64_t>(g.K, 288),
+    one.L = 1;
+    launches(one, two, nullptr, encode, [&](auto const& kernel) { sample.kinds(kernel, -cuts); });
+    launches(one, two, workspace, encode, [&]<class K>(K const& kernel) {
+      if constexpr (std::is_same_v<K, SgemmRing>) sample.all(kernel, cuts);
+    });
+  }
+  // Pieces of cut tiles, beyond one for each tile.
+  int64_t cuts() const {
+    int64_t pieces = 0;
+    for (int rank = 0; rank < grid; ++rank)
+      if (begin(rank + 1) > begin(rank)) pieces += (begin(rank + 1) - 1) / k_tiles - begin(rank) / k_tiles + 1;
+    return pieces - begin(grid) / k_tiles;
+  }
 
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_stages(g, device)) return r;

@@ -29,20 +29,50 @@ struct SgemmSplit : SgemmVectors<Step> {
     return n > 1 ? std::size_t(n * g.elements()) * sizeof(float) : 0;
   }
 
+  // The product whose C are partial sums.
+  static Gemm sums(Gemm g, float* partial) {
+    g.alpha = 1, g.beta = 0;
+    g.C = partial, g.c_m = g.N, g.c_n = 1, g.c_l = g.M * g.N;
+    return g;
+  }
+
   template <class Encoder, class F>
   static void launches(Gemm const& g, Device const& device, void* workspace, Encoder const& encode, F const& f) {
     int const n = workspace ? int(parts(g, device)) : 1;
     if (n == 1) return Base::launches(g, device, workspace, encode, f);
     auto const partial = static_cast<float*>(workspace);
-    Gemm cut = g;
-    cut.alpha = 1, cut.beta = 0;
-    cut.C = partial, cut.c_m = g.N, cut.c_n = 1, cut.c_l = g.M * g.N;
+    Gemm const cut = sums(g, partial);
     Base::with_tile(g, [&]<class T>(std::type_identity<T>) {
       auto kernel = T::make(cut, device, nullptr, encode);
       kernel.parts = n, kernel.part_k = part_k(g, device);
       f(kernel);
     });
     reduce_parts(g, partial, n, f);
+  }
+
+  // For sampled replays: a part is a product of its own, by where its sums begin modulo a sector.
+  template <class Encoder, class Sampler>
+  static void samples(Gemm const& g, Device const& device, void* workspace, Encoder const& encode,
+                      Sampler const& sample) {
+    Base::with_tile(g, [&]<class T>(std::type_identity<T>) {
+      auto const over = [&](Gemm const& product, int64_t parts) {
+        over_lengths(product, Base::k_period, [&](Gemm const& part, int64_t times) {
+          sample.kinds(T::make(part, device, nullptr, encode), times * parts);
+        });
+      };
+      int64_t const n = workspace ? parts(g, device) : 1, length = part_k(g, device);
+      if (n == 1) return over(g, 1);
+      auto const partial = static_cast<float*>(workspace);
+      Gemm cut = sums(g, partial);
+      cut.K = length;
+      over_phases(n - 1, g.elements() * 4, 0, [&](int64_t part, int64_t times) {
+        cut.C = partial + part * g.elements();
+        over(cut, times);
+      });
+      cut.C = partial + (n - 1) * g.elements(), cut.K = g.K - (n - 1) * length;
+      over(cut, 1);
+      reduce_parts(g, partial, int(n), [&](auto const& kernel) { sample.kinds(kernel, 1); });
+    });
   }
 
   static Reason rejects(Gemm const& g, Device const& device) {

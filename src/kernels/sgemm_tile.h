@@ -182,6 +182,7 @@ template <template <Vectors A, Vectors B> class Step>
 struct SgemmVectors {
   template <Vectors A, Vectors B>
   using Tile = SgemmTile<Step<A, B>>;
+  static constexpr int k_period = cute::max(32, Step<Vectors::none, Vectors::none>::chain);  // of over_lengths
   static constexpr auto none = Vectors::none, rows = Vectors::rows, k = Vectors::k;
 
   // Calls f(std::type_identity<the kernel>).

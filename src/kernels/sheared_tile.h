@@ -36,6 +36,7 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
     int64_t const below = this->M - here.m;  // rows from the tile's place on
     return {here, here.in - SHEAR * this->ld_in, here.m == 0 ? SHEAR : 0, below < BLK_M ? int(below) + SHEAR : ROWS};
   }
+  int64_t band(int64_t tile) const { return (tile + 1) % this->by_slow.divisor; }
   // How many elements before the tile's place row c of the output begins.
   CUTE_HOST_DEVICE int shear(Here const& here, int c) const {
     return int((unsigned(reinterpret_cast<uintptr_t>(here.out)) / sizeof(T) + unsigned(c) * unsigned(this->ld_out)) %

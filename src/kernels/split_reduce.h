@@ -20,6 +20,15 @@ struct SplitReduce {
 
   int64_t blocks() const { return ceil_div(g.elements(), int64_t(elements)); }
 
+  // Calls f(kernel, block, times). Where C has gaps, no two blocks need write alike.
+  template <class F>
+  static void kinds(SplitReduce const& kernel, F const& f) {
+    Gemm const& g = kernel.g;
+    bool const dense = g.c_n == 1 && g.c_m == g.N && (g.L == 1 || g.c_l == g.M * g.N);
+    if (dense) return over_edge(kernel.blocks(), [&](int64_t block, int64_t times) { f(kernel, block, times); });
+    for (int64_t block = 0; block < kernel.blocks(); ++block) f(kernel, block, 1);
+  }
+
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int const rank = int(block.thread_rank()), group = rank / elements;

@@ -98,6 +98,25 @@ struct TileGrid {
             int(M - m < BLK_M ? M - m : BLK_M),
             int(N - n < BLK_N ? N - n : BLK_N)};
   }
+  // Calls f(kernel, block, times): `times` blocks do to memory what block number `block` does. They differ in which edges are
+  // theirs and in where their tiles begin modulo a sector.
+  template <class Kernel, class F>
+  static void kinds(Kernel const& kernel, F const& f) {
+    TileGrid const& g = kernel;
+    int64_t const in_m = BLK_M * g.ld_in * int64_t(sizeof(T)), in_n = BLK_N * int64_t(sizeof(T));
+    int64_t const out_m = transposes ? BLK_M * int64_t(sizeof(T)) : BLK_M * g.ld_out * int64_t(sizeof(T));
+    int64_t const out_n = transposes ? BLK_N * g.ld_out * int64_t(sizeof(T)) : in_n;
+    over_phases(g.batch, g.batch_in * int64_t(sizeof(T)), g.batch_out * int64_t(sizeof(T)), [&](int64_t l, int64_t nl) {
+      over_kinds(g.tiles_m, in_m, out_m, [&](int64_t m, int64_t nm) {
+        over_kinds(g.tiles_n, in_n, out_n, [&](int64_t n, int64_t nn) {
+          int64_t const fast = transposes ? m : n, slow = kernel.band(transposes ? n : m);
+          f(kernel, (l * g.by_slow.divisor + slow) * g.by_fast.divisor + fast, nl * nm * nn);
+        });
+      });
+    });
+  }
+  // Where a band of tiles stands in the order of the blocks, as far as its kind goes.
+  int64_t band(int64_t tile) const { return tile; }
   CUTE_HOST_DEVICE auto out_stride() const {
     if constexpr (transposes)
       return make_stride(_1{}, ld_out);

@@ -39,6 +39,13 @@ struct Kernel {
   }
   int64_t blocks() const { return (int64_t(batch) + group - 1) / group; }
 
+  template <class F>
+  static void kinds(Kernel const& kernel, F const& f) {
+    int64_t const full = kernel.batch / kernel.group, bytes = int64_t(kernel.group) * kernel.size * 16;
+    over_phases(full, bytes, bytes, [&](int64_t i, int64_t times) { f(kernel, i, times); });
+    if (kernel.batch % kernel.group) f(kernel, full, 1);
+  }
+
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load;
@@ -99,10 +106,8 @@ struct Kernel {
 
   static Cost cost(Move const& move) {
     Kernel const kernel = make(move, nullptr);
-    int64_t const full = kernel.batch / kernel.group, bytes = int64_t(kernel.group) * kernel.size * 16;
     Cost sum;
-    over_phases(full, bytes, bytes, [&](int64_t i, int64_t times) { add(sum, kernel.block_cost(i), times); });
-    if (kernel.batch % kernel.group) add(sum, kernel.block_cost(full), 1);
+    kinds(kernel, [&](Kernel const&, int64_t block, int64_t times) { add(sum, kernel.block_cost(block), times); });
     return sum;
   }
   Cost block_cost(int64_t block) const {

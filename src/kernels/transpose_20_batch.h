@@ -33,6 +33,13 @@ struct Batch {
   }
   int64_t blocks() const { return (int64_t(batch) + group - 1) / group; }
 
+  template <class F>
+  static void kinds(Batch const& kernel, F const& f) {
+    int64_t const full = kernel.batch / kernel.group, bytes = int64_t(kernel.group) * kernel.size.divisor * E;
+    over_phases(full, bytes, bytes, [&](int64_t i, int64_t times) { f(kernel, i, times); });
+    if (kernel.batch % kernel.group) f(kernel, full, 1);
+  }
+
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int64_t const l = int64_t(block.group_index()) * group;
@@ -84,10 +91,8 @@ struct Batch {
 
   static Cost cost(Move const& move) {
     Batch const kernel = make(move, nullptr);
-    int64_t const full = kernel.batch / kernel.group, bytes = int64_t(kernel.group) * kernel.size.divisor * E;
     Cost sum;
-    over_phases(full, bytes, bytes, [&](int64_t i, int64_t times) { add(sum, kernel.block_cost(i), times); });
-    if (kernel.batch % kernel.group) add(sum, kernel.block_cost(full), 1);
+    kinds(kernel, [&](Batch const&, int64_t block, int64_t times) { add(sum, kernel.block_cost(block), times); });
     return sum;
   }
   Cost block_cost(int64_t block) const {

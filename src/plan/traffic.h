@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "plan/variant.h"
+#include "problem/gemm.h"
 #include "problem/move.h"
 
 namespace inlay {
@@ -66,11 +67,30 @@ void over_phases(std::int64_t count, std::int64_t in_bytes, std::int64_t out_byt
   std::int64_t const period = 32 / std::gcd(std::gcd(in_bytes, out_bytes), std::int64_t(32));
   for (std::int64_t i = 0; i < std::min(count, period); ++i) f(i, (count - i + period - 1) / period);
 }
+// Calls f(i, times) for tiles along a mode that lie these bytes apart: the first and the last two, and those between by
+// their phases.
+template <class F>
+void over_kinds(std::int64_t tiles, std::int64_t in_bytes, std::int64_t out_bytes, F f) {
+  if (tiles > 0) f(0, 1);
+  over_phases(tiles - 3, in_bytes, out_bytes, [&](std::int64_t i, std::int64_t times) { f(i + 1, times); });
+  for (std::int64_t i = std::max<std::int64_t>(tiles - 2, 1); i < tiles; ++i) f(i, 1);
+}
 // Calls f(i, times) for tiles along a mode: the first and the last two, and one for all between.
 template <class F>
 void over_tiles(std::int64_t tiles, F f) {
   for (std::int64_t i = 0; i < tiles; i = i == 1 ? std::max<std::int64_t>(tiles - 2, 2) : i + 1)
     f(i, i == 1 ? std::max<std::int64_t>(tiles - 3, 1) : 1);
+}
+
+// What a kernel does that has all of K in a block is affine in K beyond its first stages, in steps of `period`. Calls
+// f(product, times) so that the sum of what they do is what g does.
+template <class F>
+void over_lengths(Gemm const& g, std::int64_t period, F const& f) {
+  std::int64_t const shortest = g.K % period + 2 * period, steps = (g.K - shortest) / period;
+  if (steps < 2) return f(g, 1);
+  Gemm part = g;
+  part.K = shortest, f(part, 1 - steps);
+  part.K = shortest + period, f(part, steps);
 }
 
 // One request of a warp, `bytes` a lane; address(lane) is empty where the lane is off. Nothing if all are.

@@ -54,7 +54,7 @@ std::optional<std::string> Executor::unrecorded(void const* address) const {
 }
 
 // ---- blocks
-void Executor::run(std::int64_t blocks, unsigned threads, unsigned cluster, std::size_t smem_bytes,
+void Executor::run(std::int64_t first, std::int64_t blocks, unsigned threads, unsigned cluster, std::size_t smem_bytes,
                    std::vector<Operand> const& smem, Body const& body) {
   watch_for_unrecorded();
   count_ = threads * cluster, block_threads_ = threads;
@@ -71,7 +71,7 @@ void Executor::run(std::int64_t blocks, unsigned threads, unsigned cluster, std:
     ~Running() { current_executor = outer; }
   } const restore{std::exchange(current_executor, this)};
   try {
-    for (std::int64_t b = 0; b < blocks; b += cluster) run_cluster(unsigned(b), body);
+    for (std::int64_t b = first; b < first + blocks; b += cluster) run_cluster(unsigned(b), body);
   } catch (Fault const& f) {
     recorder_.report(f.check, f.what());
   } catch (Deadlock const& d) {
@@ -195,6 +195,7 @@ bool all(std::uint8_t const* state, std::size_t n, std::uint8_t mask, std::uint8
 
 void Executor::check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event) {
   if (r.workspace) return check_workspace(r, offset, bytes, direction, event);
+  if (r.loose) return;
   constexpr auto kReadable = Region::kReadable, kWritable = Region::kWritable, kWritten = Region::kWritten;
   bool const load = direction == Direction::load;
   if (r.state.empty()) r.state.resize(r.bytes);

@@ -35,10 +35,10 @@ class Executor {
   Memory memory;
   Workspace workspace;
 
-  // Replays blocks 0 .. blocks-1, those of a cluster together. `smem` describes a block's shared memory (no bytes: none);
+  // Replays blocks first .. first+blocks-1, those of a cluster together. `smem` describes a block's shared memory (no bytes: none);
   // body(block, rank, shared).
   using Body = std::function<void(unsigned block, unsigned rank, void* shared)>;
-  void run(std::int64_t blocks, unsigned threads, unsigned cluster, std::size_t smem_bytes,
+  void run(std::int64_t first, std::int64_t blocks, unsigned threads, unsigned cluster, std::size_t smem_bytes,
            std::vector<Operand> const& smem, Body const& body);
 
   // ---- what operations of the kernel call; all act for the thread that runs now

@@ -1,6 +1,7 @@
 // The host side of the vocabulary: the same names as DeviceBlock, each handed to the executor. A mutant is a subclass.
 #pragma once
 #include "block/block.h"
+#include "plan/traffic.h"
 #include "replay/executor.h"
 #include "replay/operations.h"
 
@@ -81,6 +82,14 @@ struct HostBlock {
   void acquire(unsigned const* flag, unsigned value) const { running().acquire(flag, value); }
 };
 
+template <class Kernel>
+unsigned cluster_of(Kernel const& kernel) {
+  if constexpr (requires { kernel.cluster(); })
+    return unsigned(kernel.cluster());
+  else
+    return 1;
+}
+
 // The arrays of a kernel's Smem, by the names that kernels use: A, B, C, raw, full and empty. Anything else is plain
 // "shared".
 template <class Smem>
@@ -102,14 +111,12 @@ std::vector<Operand> operands_of() {
   return v;
 }
 
-// Runs all blocks of a kernel on the host.
+// Runs `count` blocks of a kernel on the host, from block `first` on.
 template <class Block = HostBlock, class Kernel>
-void run(Kernel const& kernel, Recorder& recorder) {
+void run(Kernel const& kernel, Recorder& recorder, std::int64_t first, std::int64_t count) {
   using Smem = typename Kernel::Smem;
   constexpr std::size_t smem_bytes = std::is_empty_v<Smem> ? 0 : sizeof(Smem);
-  unsigned cluster = 1;
-  if constexpr (requires { kernel.cluster(); }) cluster = unsigned(kernel.cluster());
-  recorder.executor().run(kernel.blocks(), Kernel::threads, cluster, smem_bytes, operands_of<Smem>(),
+  recorder.executor().run(first, count, Kernel::threads, cluster_of(kernel), smem_bytes, operands_of<Smem>(),
                           [&](unsigned group, unsigned rank, void* shared) {
                             Block block;
                             block.rank = rank, block.group = group;
@@ -121,6 +128,39 @@ void run(Kernel const& kernel, Recorder& recorder) {
                             }
                           });
 }
+template <class Block = HostBlock, class Kernel>
+void run(Kernel const& kernel, Recorder& recorder) {
+  run<Block>(kernel, recorder, 0, kernel.blocks());
+}
+
+template <class Kernel>
+Launch launch_of(Kernel const& kernel) {
+  using Smem = typename Kernel::Smem;
+  Launch x{kernel.blocks(), Kernel::threads, cluster_of(kernel), std::is_empty_v<Smem> ? 0 : sizeof(Smem), 0, 0};
+  if constexpr (requires { Kernel::min_blocks; }) x.min_blocks = Kernel::min_blocks;
+  if constexpr (requires { Kernel::blocks_per_sm; }) x.blocks_per_sm = Kernel::blocks_per_sm;
+  return x;
+}
+
+// Replays a few blocks in the place of all: one, or one cluster, of each kind that the kernel tells apart, and counts it as often
+// as there are of its kind.
+struct Sampler {
+  Recorder& recorder;
+
+  template <class Kernel>
+  void kinds(Kernel const& kernel, std::int64_t times) const {
+    if constexpr (requires { Kernel::kinds(kernel, [](Kernel const&, std::int64_t, std::int64_t) {}); })
+      Kernel::kinds(kernel, [&](Kernel const& k, std::int64_t block, std::int64_t alike) {
+        recorder.times(times * alike, [&] { run(k, recorder, block, cluster_of(k)); });
+      });
+    else
+      all(kernel, times);
+  }
+  template <class Kernel>
+  void all(Kernel const& kernel, std::int64_t times) const {
+    recorder.times(times, [&] { run(kernel, recorder); });
+  }
+};
 
 // Replays what a variant of Gemm launches, in order, with all checks.
 template <class Kernel, class Block = HostBlock>
@@ -140,6 +180,35 @@ void replay_move(Move const& move, Recorder& recorder) {
     with_element(move.elem_bytes,
                  [&](auto e) { run<Block>(Kernel<decltype(e)>::make(move, ReplayEncoder{}), recorder); });
   recorder.conclude(move);
+}
+
+// Counts what a variant does, from samples of its blocks: of any size in little time. Bounds, races and barriers are checked in
+// these blocks, the result is not.
+template <class Kernel>
+void sample_gemm(Gemm const& gemm, Recorder& recorder) {
+  if (!gemm.elements()) return;
+  recorder.expect_samples();
+  over_launches<Kernel>(gemm, Device{}, recorder.workspace(), ReplayEncoder{},
+                        [&](auto const& kernel) { recorder.launches.push_back(launch_of(kernel)); });
+  Sampler const sampler{recorder};
+  if constexpr (requires { Kernel::samples(gemm, Device{}, recorder.workspace(), ReplayEncoder{}, sampler); })
+    return Kernel::samples(gemm, Device{}, recorder.workspace(), ReplayEncoder{}, sampler);
+  std::int64_t period = 32;
+  if constexpr (requires { Kernel::k_period; }) period = Kernel::k_period;
+  over_lengths(gemm, period, [&](Gemm const& part, std::int64_t times) {
+    over_launches<Kernel>(part, Device{}, recorder.workspace(), ReplayEncoder{},
+                          [&](auto const& kernel) { sampler.kinds(kernel, times); });
+  });
+}
+template <template <class> class Kernel>
+void sample_move(Move const& move, Recorder& recorder) {
+  recorder.expect_samples();
+  if (!move.elements()) return;
+  with_element(move.elem_bytes, [&](auto e) {
+    auto const kernel = Kernel<decltype(e)>::make(move, ReplayEncoder{});
+    recorder.launches.push_back(launch_of(kernel));
+    Sampler{recorder}.kinds(kernel, 1);
+  });
 }
 
 }  // namespace inlay::replay

@@ -31,8 +31,8 @@ Region& Memory::map(Space space, std::size_t bytes, std::vector<Operand> operand
   r.operands = std::move(operands);
   int const fd = memfd_create("inlay-replay", 0);
   if (fd < 0 || ftruncate(fd, off_t(r.mapped)) != 0) throw std::runtime_error("replay: no memory for a buffer");
-  void* const real = mmap(nullptr, r.mapped, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-  void* const seen = mmap(nullptr, r.mapped, PROT_NONE, MAP_SHARED, fd, 0);
+  void* const real = mmap(nullptr, r.mapped, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+  void* const seen = mmap(nullptr, r.mapped, PROT_NONE, MAP_SHARED | MAP_NORESERVE, fd, 0);
   close(fd);
   if (real == MAP_FAILED || seen == MAP_FAILED) throw std::runtime_error("replay: no address space for a buffer");
   r.real = static_cast<char*>(real), r.seen = static_cast<char*>(seen);
@@ -54,6 +54,10 @@ void Memory::unmap_shared() {
   for (Region& r : regions_)
     if (shared(r)) unmap(r);
   regions_.erase(std::remove_if(regions_.begin(), regions_.end(), shared), regions_.end());
+}
+
+void Memory::loosen() {
+  for (Region& r : regions_) r.loose = !r.workspace;
 }
 
 char* Memory::real(void const* seen) {

@@ -28,6 +28,7 @@ struct Region {
   // Global regions, per byte; 0: no element of an operand. Written: what awaited its one write has had it.
   static constexpr std::uint8_t kReadable = 1, kWritable = 2, kWritten = 4;
   std::vector<std::uint8_t> state;
+  bool loose = false;      // any byte may be read and written: of a replay of a few blocks
   bool workspace = false;  // has rules of its own instead: replay/workspace.h
 
   bool contains(std::uint64_t address) const { return address - reinterpret_cast<std::uint64_t>(seen) < mapped; }
@@ -44,6 +45,7 @@ class Memory {
   Region* find(std::uint64_t seen_address);
   Region const* find(void const* seen_address) const;
   void unmap_shared();
+  void loosen();
 
   // The real bytes behind an address the kernel sees.
   char* real(void const* seen);

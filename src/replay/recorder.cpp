@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <utility>
 
 #include "replay/executor.h"
 
@@ -78,9 +79,18 @@ void Site::count(banks::Request const& q) {
   worst = q, worst_excess = transactions - least;
 }
 
+void Site::add(Site const& s, std::int64_t times) {
+  traffic.requests += times * s.traffic.requests, traffic.transactions += times * s.traffic.transactions;
+  ideal += times * s.ideal, sectors += times * s.sectors, useful += times * s.useful;
+  if (!worst.active || s.worst_excess > worst_excess) worst = s.worst, worst_excess = s.worst_excess;
+}
+
 Recorder::Recorder() : executor_(std::make_unique<replay::Executor>(*this)) {}
 Recorder::~Recorder() = default;
 
+void* Recorder::reserve(std::string name, std::size_t bytes, int elem_bytes) {
+  return executor_->memory.map(replay::Space::global, bytes, {{std::move(name), 0, bytes, elem_bytes}}).seen;
+}
 void* Recorder::allocate(std::string name, std::size_t bytes, int elem_bytes, unsigned seed) {
   auto& r = executor_->memory.map(replay::Space::global, bytes, {{std::move(name), 0, bytes, elem_bytes}});
   std::uint64_t x = seed;
@@ -143,6 +153,21 @@ void Recorder::allocate_workspace(std::size_t bytes) {
   r.workspace = true;
   std::memset(r.real, 0xFF, bytes);  // NaN
   workspace_ = r.seen;
+}
+
+void Recorder::expect_samples() {
+  executor_->memory.loosen();
+  if (!workspace_) return;
+  executor_->workspace.forget(executor_->memory.find(static_cast<void const*>(workspace_))->bytes);
+  executor_->workspace.partly = true;
+}
+void Recorder::times(std::int64_t n, std::function<void()> const& f) {
+  std::vector<Site> const before = std::exchange(sites, {});
+  std::int64_t const fma_before = std::exchange(fma, 0);
+  f();
+  std::vector<Site> const counted = std::exchange(sites, before);
+  for (Site const& s : counted) site(s.operand, s.space, s.store, s.mechanism, s.bytes).add(s, n);
+  fma = fma_before + n * fma;
 }
 
 float Recorder::number(float const* seen) const {

@@ -3,6 +3,7 @@
 #include <inlay/banks.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -39,6 +40,16 @@ struct Site {
   unsigned worst_excess = 0;
 
   void count(banks::Request const& request);
+  void add(Site const& other, std::int64_t times);
+};
+
+// How a kernel would be launched.
+struct Launch {
+  std::int64_t blocks;
+  unsigned threads, cluster;
+  std::size_t shared_bytes;  // of a block
+  int min_blocks;            // of a multiprocessor, for which the compiler bounds the registers; 0: it is free
+  int blocks_per_sm;         // as many as the launch lets a multiprocessor hold; 0: as many as fit
 };
 
 namespace replay {
@@ -53,6 +64,8 @@ class Recorder {
   // A buffer of global memory filled with a pattern that depends on the position and on `seed`. The address is the one
   // kernels see; nobody may dereference it.
   void* allocate(std::string name, std::size_t bytes, int elem_bytes, unsigned seed);
+  // A buffer of zeros that takes no memory before it is touched.
+  void* reserve(std::string name, std::size_t bytes, int elem_bytes);
   // Floats that are small integers, -3 .. 3: their products and sums are exact.
   float* allocate_integers(std::string name, std::size_t count, unsigned seed);
   char* real(void const* seen) const;  // the bytes behind such an address
@@ -73,11 +86,17 @@ class Recorder {
   // After the replay: elements left unwritten, elements that differ from alpha A B + beta C, summed in double.
   void conclude(Gemm const& gemm);
 
+  // A few blocks are about to be replayed in the place of all: any byte of a buffer may be read and written.
+  void expect_samples();
+  // What f replays counts so many times.
+  void times(std::int64_t n, std::function<void()> const& f);
+
   std::string kernel;  // the name that findings begin with
   std::vector<Finding> findings;
   std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
   std::vector<Site> sites;
-  std::int64_t fma = 0;  // fused multiply-adds of threads
+  std::vector<Launch> launches;  // of a sampled replay
+  std::int64_t fma = 0;          // fused multiply-adds of threads
 
   bool found(Check check) const;
   void report(Check check, std::string sentence);

@@ -11,6 +11,7 @@ template <class P>
 struct Entry {
   Variant<P> variant;
   Replay<P> replay;
+  Replay<P> sample;  // counts what the variant does, from a few of its blocks
   Info<P> const& info() const { return *variant.info; }
 };
 

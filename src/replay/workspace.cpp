@@ -39,6 +39,7 @@ std::string Workspace::read(std::size_t offset, std::size_t bytes, unsigned t, O
   std::uint32_t checked = 0;
   for (std::size_t i = offset / kWord; i < (offset + bytes) / kWord; ++i) {
     std::uint32_t const writer = word_[i];
+    if (!writer && partly) continue;
     if (!writer) return "which nobody has written";
     if (writer == checked) continue;
     if (std::string how = conflict(writer, t, ordering); !how.empty()) return how;

@@ -25,6 +25,8 @@ class Workspace {
   void release(std::size_t flag, unsigned thread, Ordering const& ordering);
   std::string acquire(std::size_t flag, unsigned thread, Ordering const& ordering);
 
+  bool partly = false;  // only some blocks are replayed: words may be read that nobody has written
+
  private:
   struct Writer {
     int kernel;

@@ -1,0 +1,60 @@
+// What a kernel does to memory, and how long that takes: counts of a replay, priced by a small model of a GPU.
+//
+// The model: a kernel takes as long as the resource that it keeps busy longest, if enough is in flight to keep it busy; the next
+// busiest delays it by a part of its time, since a multiprocessor cannot always do both at once. docs/04_measuring.md says
+// how the constants were found and how far off the times are.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "explain/gpu.h"
+#include "replay/recorder.h"
+
+namespace inlay {
+
+// What the counts cannot tell of a kernel: its name and what it computes.
+struct Work {
+  std::string variant, what;
+  double dram_bytes = 0;  // that have to move at least: each byte of the operands once
+  double flops = 0;       // two for a multiply-add of the product itself
+};
+
+struct ExplainedSite {
+  Site site;
+  std::string name;    // "in load", "shared A store"
+  std::string advice;  // empty: nothing to gain
+  double per_request() const { return site.traffic.per_request(); }
+  double ideal() const { return site.traffic.requests ? double(site.ideal) / double(site.traffic.requests) : 0; }
+  double useful_share() const;  // of the bytes that sectors bring; global sites
+};
+
+struct Resource {
+  std::string name;
+  double seconds;  // that it is busy for, if nothing else holds it up
+  std::string why;
+};
+
+struct Explanation {
+  Work work;
+  Gpu gpu;
+  std::vector<ExplainedSite> sites;
+  std::vector<Launch> launches;
+  Cost totals;
+  std::int64_t tma_load_sectors = 0, tma_store_sectors = 0;
+  std::vector<Resource> resources;  // the busiest first
+  double seconds = 0;
+
+  std::string const& limit() const { return resources.front().name; }
+  std::string advice() const;  // what to change first
+};
+
+// Of what was replayed or sampled.
+Explanation explain(Recorder const& recorder, Work work, Gpu const& gpu);
+
+// How many blocks of a launch a multiprocessor holds.
+int resident_blocks(Launch const& launch, Gpu const& gpu);
+
+// In sections, for a terminal of 120 columns.
+std::string to_text(Explanation const& explanation);
+
+}  // namespace inlay

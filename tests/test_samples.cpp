@@ -1,0 +1,123 @@
+// Sampled replays: a block of each kind, counted as often as there are of it, says what a replay of all blocks says.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "corpus.h"
+#include "gemm_corpus.h"
+#include "replay/registry.h"
+
+namespace inlay::test {
+namespace {
+
+std::string name_of(Site const& s) {
+  char const* const mechanism[] = {"", " by cp.async", " by TMA"};
+  return s.operand + (s.store ? " store" : " load") + mechanism[int(s.mechanism)] + ", " + std::to_string(s.bytes) +
+         " bytes a lane";
+}
+std::map<std::string, std::string> counts(Recorder const& recorder) {
+  std::map<std::string, std::string> all;
+  auto const str = [](std::int64_t n) { return std::to_string(n) + " "; };
+  for (Site const& s : recorder.sites)
+    if (s.traffic.requests)  // not what came and went
+      all[name_of(s)] =
+          str(s.traffic.requests) + str(s.traffic.transactions) + str(s.ideal) + str(s.sectors) + str(s.useful);
+  all["FMAs"] = str(recorder.fma);
+  return all;
+}
+
+class MoveSamples : public testing::TestWithParam<int> {};
+TEST_P(MoveSamples, CountWhatAllBlocksCount) {
+  auto const& entry = move_variants()[std::size_t(GetParam())];
+  int ran = 0;
+  std::vector<Case> const larger = {{520, 1040},
+                                    {517, 1043},
+                                    {517, 1043, 1, 1, 2, 3, 5},
+                                    {1030, 530, 1, 8, 24, 16, 8},
+                                    {130, 272, 7, 16, 16},
+                                    {131, 269, 5, 1, 0, 1, 3},
+                                    {20000, 5},
+                                    {5, 20000},
+                                    packed(12, 20, 1500),
+                                    packed(7, 9, 3000, 1, 3)};
+  auto cases = corpus();
+  cases.insert(cases.end(), larger.begin(), larger.end());
+  for (Case const& c : cases)
+    for (int e : {1, 4, 16}) {
+      SCOPED_TRACE(c.name() + ", " + std::to_string(e) + " bytes");
+      Views const v = views_of(c, is_transpose(entry.info().name));
+      auto const bytes = [&](std::int64_t n) { return std::size_t(n * e) + 64; };
+      Recorder all, some;
+      Move const move = move_of(c, v, all.allocate("in", bytes(v.in_elements), e, 1),
+                                all.allocate("out", bytes(v.out_elements), e, 2), e);
+      if (entry.info().rejects(move, Device{})) continue;
+      entry.replay(move, all);
+      entry.sample(
+          move_of(c, v, some.reserve("in", bytes(v.in_elements), e), some.reserve("out", bytes(v.out_elements), e), e),
+          some);
+      for (Finding const& f : some.findings) ADD_FAILURE() << f.sentence;
+      EXPECT_EQ(counts(some), counts(all));
+      if (HasFailure()) return;
+      ++ran;
+    }
+  EXPECT_GE(ran, 12);
+}
+INSTANTIATE_TEST_SUITE_P(Ladder, MoveSamples, testing::Range(0, int(move_variants().size())), [](auto const& info) {
+  return std::string(move_variants()[std::size_t(info.param)].info().name);
+});
+
+class GemmSamples : public testing::TestWithParam<int> {};
+TEST_P(GemmSamples, CountWhatAllBlocksCount) {
+  auto const& entry = gemm_variants()[std::size_t(GetParam())];
+  int ran = 0;
+  std::vector<GemmCase> const cases = {
+      {0, 5, 7},
+      {7, 5, 0, 1, "nn", 1, 2},
+      {17, 19, 23},
+      {64, 61, 36, 1, "tt", 2, -1},
+      {33, 35, 19, 1, "tn", 1, 0, 1, 2, 3, 3, 1, 2},
+      {19, 21, 23, 3, "nn"},
+      {33, 31, 20, 3, "tt", 2, -1, 1, 0, 1, 0, 0, 0, true},
+      {36, 44, 28, 2, "tn", 2, -1, 0, 0, 4, 0, 0, 0, false, true},
+      // several tiles, and K long enough to be cut short
+      {132, 260, 140, 1, "tn"},
+      {260, 132, 140, 1, "nn", 1, 1},
+      {132, 132, 140, 1, "nt"},
+      {129, 130, 135, 1, "nt"},
+      {60, 64, 180, 3, "tn", 2, 1},
+      // K in parts
+      {64, 64, 900, 1, "tn"},
+      {64, 64, 900, 1, "nn", 1, 1},
+      {61, 65, 903, 2, "tn", 2, 1},
+      {130, 16, 905},
+      {16, 132, 900, 1, "tt"},
+  };
+  for (GemmCase const& c : cases) {
+    SCOPED_TRACE(c.name());
+    auto const floats = [](std::int64_t n) { return std::size_t(n) + 16; };
+    std::size_t const a = floats(stored_a(c).elements(c.L)), b = floats(stored_b(c).elements(c.L)),
+                      cs = floats(stored_c(c).elements(c.L));
+    Recorder all, some;
+    Gemm const gemm = gemm_of(c, all.allocate_integers("A", a, 1), all.allocate_integers("B", b, 2),
+                              all.allocate_integers("C", cs, 3));
+    if (entry.info().rejects(gemm, Device{})) continue;
+    std::size_t const workspace = entry.info().workspace(gemm, Device{});
+    all.allocate_workspace(workspace), some.allocate_workspace(workspace);
+    entry.replay(gemm, all);
+    auto const reserve = [&](char const* name, std::size_t n) {
+      return static_cast<float*>(some.reserve(name, n * sizeof(float), sizeof(float)));
+    };
+    entry.sample(gemm_of(c, reserve("A", a), reserve("B", b), reserve("C", cs)), some);
+    for (Finding const& f : some.findings) ADD_FAILURE() << f.sentence;
+    EXPECT_EQ(counts(some), counts(all));
+    if (HasFailure()) return;
+    ++ran;
+  }
+  EXPECT_GE(ran, 5);
+}
+INSTANTIATE_TEST_SUITE_P(Ladder, GemmSamples, testing::Range(0, int(gemm_variants().size())), [](auto const& info) {
+  return std::string(gemm_variants()[std::size_t(info.param)].info().name);
+});
+
+}  // namespace
+}  // namespace inlay::test
