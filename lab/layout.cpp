@@ -62,6 +62,10 @@ Swizzle in_elements(Swizzle const& of_bytes, int elem_bytes) {
   return {of_bytes.bits, of_bytes.base - within, of_bytes.shift};
 }
 
+Swizzle on_bytes(Swizzle const& of_elements, int elem_bytes) {
+  return {of_elements.bits, of_elements.base + std::countr_zero(unsigned(elem_bytes)), of_elements.shift};
+}
+
 std::string to_string(IntTuple const& t) {
   if (t.parts.empty()) return std::to_string(t.value);
   std::string s;

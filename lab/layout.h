@@ -27,6 +27,7 @@ std::string to_string(Swizzle const& swizzle);
 
 // What acts on byte offsets, as acting on offsets in elements of that size. Throws UsageError if it takes elements apart.
 Swizzle in_elements(Swizzle const& of_bytes, int elem_bytes);
+Swizzle on_bytes(Swizzle const& of_elements, int elem_bytes);
 
 // A number, or a list of such: (4,(8,2)).
 struct IntTuple {

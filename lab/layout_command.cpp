@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "layout_json.h"
 #include "layout_print.h"
 #include "usage_error.h"
 
@@ -15,27 +16,29 @@ using Walk = WarpAccess::Walk;
 
 struct Options {
   std::string expression, threads, access;
-  int elem_bytes = 0;       // 0: not given
+  std::optional<int> elem_bytes;
   std::vector<int> vector;  // bytes of a lane along rows, and down columns if that differs
-  bool bytes = false, suggest = false, whole = false;
+  bool bytes = false, suggest = false, whole = false, json = false;
 };
 
 bool is_width(int bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
 
-// Throws UsageError: what is given contradicts itself, or the expression.
-void validate(Options const& o, Layout const& layout) {
+// The bytes of an element. Throws UsageError when what is given contradicts itself, or the expression.
+int checked_elem(Options const& o, Layout const& layout) {
   int const named = layout.front().elem_bytes;
-  if (o.elem_bytes && !is_width(o.elem_bytes))
-    throw UsageError(fmt::format("--elem is {}; elements have 1, 2, 4, 8 or 16 bytes", o.elem_bytes));
-  if (o.elem_bytes && named && o.elem_bytes != named)
-    throw UsageError(fmt::format("--elem is {}, but the layout is one of elements of {} bytes", o.elem_bytes, named));
+  if (o.elem_bytes && !is_width(*o.elem_bytes))
+    throw UsageError(fmt::format("--elem is {}; elements have 1, 2, 4, 8 or 16 bytes", *o.elem_bytes));
+  if (o.elem_bytes && named && *o.elem_bytes != named)
+    throw UsageError(fmt::format("--elem is {}, but the layout is one of elements of {} bytes", *o.elem_bytes, named));
   if (o.bytes && named) throw UsageError("--bytes was given with an smem_ptr, whose swizzle acts on bytes anyway");
   if (!o.vector.empty() && !o.suggest && o.threads.empty())
     throw UsageError("--vector was given without --suggest or --threads");
-  int const elem = o.elem_bytes ? o.elem_bytes : named ? named : 4;
+  int const elem = o.elem_bytes.value_or(named ? named : 4);
   for (int const v : o.vector)
     if (!is_width(v) || v < elem)
-      throw UsageError(fmt::format("--vector is {}; a lane asks for 1, 2, 4, 8 or 16 bytes, for {} at least", v, elem));
+      throw UsageError(
+          fmt::format("--vector is {}; a lane asks for 1, 2, 4, 8 or 16 bytes, at least an element's {}", v, elem));
+  return elem;
 }
 
 std::vector<Walk> walks(Options const& o) {
@@ -79,31 +82,31 @@ std::vector<WarpAccess> asked(Options const& o, std::optional<WarpAccess> const&
   return all;
 }
 
-std::string explained(Options const& o) {
+std::string answer(Options const& o) {
   Layout layout = parse_layout(o.expression);
-  validate(o, layout);
-  int const named = layout.front().elem_bytes, elem = o.elem_bytes ? o.elem_bytes : named ? named : 4;
+  int const elem = checked_elem(o, layout);
   if (o.bytes) layout = layout.with(in_elements(layout.front().swizzle, elem));
   Tile const tile = tile_of(layout);
-  std::string s =
-      summary(layout, tile, elem) + '\n' + offset_grid(tile, o.whole) + '\n' + bank_grid(tile, elem, o.whole);
-
   std::optional<Layout> threads;
   std::optional<WarpAccess> of_threads;
-  if (!o.threads.empty()) {
-    threads = parse_layout(o.threads);
-    s += '\n';
-    of_threads = partition_access(o, tile, *threads, elem);
-    s += partition(tile, *of_threads, elem, o.whole);
-  }
-  s += '\n' + access_table(tile, every_width(o, elem, threads ? &*threads : nullptr), elem);
+  if (!o.threads.empty()) of_threads = partition_access(o, tile, threads.emplace(parse_layout(o.threads)), elem);
+  auto const accesses = every_width(o, elem, threads ? &*threads : nullptr);
+  std::vector<WarpAccess> wanted;
+  std::optional<Suggestions> suggestions;
   if (o.suggest) {
     if (layout.cosize() * elem > kSharedBytes)
       throw UsageError(fmt::format("--suggest: {} bytes are more than the {} of shared memory that a block can have",
                                    layout.cosize() * elem, kSharedBytes));
-    auto const accesses = asked(o, of_threads, elem);
-    s += '\n' + table(suggest(layout, accesses, elem), layout, accesses, elem);
+    wanted = asked(o, of_threads, elem);
+    suggestions = suggest(layout, wanted, elem);
   }
+  if (o.json) return layout_json(layout, tile, elem, accesses, of_threads, suggestions) + '\n';
+
+  std::string s =
+      summary(layout, tile, elem) + '\n' + offset_grid(tile, o.whole) + '\n' + bank_grid(tile, elem, o.whole) + '\n';
+  if (of_threads) s += partition(tile, *of_threads, elem, o.whole) + '\n';
+  s += access_table(tile, accesses, elem);
+  if (suggestions) s += '\n' + table(*suggestions, layout, wanted, elem);
   return s;
 }
 
@@ -125,7 +128,8 @@ void add_layout_command(CLI::App& app) {
       ->expected(1, 2);
   command->add_flag("--suggest", o->suggest, "swizzles and paddings without conflicts, cheapest first");
   command->add_flag("--whole", o->whole, "whole grids, however large");
-  command->callback([o] { fmt::print("{}", explained(*o)); });
+  command->add_flag("--json", o->json, "as JSON");
+  command->callback([o] { fmt::print("{}", answer(*o)); });
 }
 
 }  // namespace inlay::lab

@@ -18,8 +18,8 @@ std::string count(std::int64_t n, char const* one) { return fmt::format("{} {}{}
 std::string remark(Wavefronts const& w, Access direction) {
   if (w.worst == w.least) return "no conflicts";
   auto const [bank, words] = busiest_bank(w.request, direction);
-  std::string s = fmt::format("{} words of bank {} in one pass", words, bank);
-  if (w.mean < w.worst - .005) s += fmt::format("; {:.2f} wavefronts on average", w.mean);
+  std::string s = fmt::format("{} words of bank {}", words, bank);
+  if (w.mean < w.worst - .005) s += fmt::format("; {:.2f} on average", w.mean);
   return s;
 }
 
@@ -55,6 +55,8 @@ std::string use_of(Layout const& layout, Tile const& tile) {
 std::string summary(Layout const& layout, Tile const& tile, int elem_bytes) {
   std::int64_t const cosize = layout.cosize(), without = layout.with({}).cosize();
   std::string s = fmt::format("{}, elements of {}\n\n", to_string(layout), count(elem_bytes, "byte"));
+  if (Swizzle const& swizzle = layout.front().swizzle; swizzle.bits && elem_bytes > 1)
+    s += fmt::format("  swizzle  {} on bytes\n", to_string(on_bytes(swizzle, elem_bytes)));
   s += fmt::format("  tile     {} x {}{}\n", count(tile.rows, "row"), count(tile.cols, "column"),
                    layout.rank() > 2 ? " (the modes after the first)" : "");
   s += fmt::format("  size     {}, {} bytes\n", count(layout.size(), "element"), layout.size() * elem_bytes);
@@ -75,8 +77,8 @@ std::string bank_grid(Tile const& tile, int elem_bytes, bool whole) {
 }
 
 std::string access_table(Tile const& tile, std::vector<WarpAccess> const& accesses, int elem_bytes) {
-  std::string s = fmt::format("{:<57}{:>6}{:>7}{:>10}\n", "Warp accesses: wavefronts of the worst request", "load",
-                              "store", "at least");
+  std::string s = fmt::format("{:<57}{:>6}{:>7}{:>10}   {}\n", "Warp accesses: wavefronts of the worst request", "load",
+                              "store", "at least", "busiest bank of a pass");
   std::string before;
   for (WarpAccess const& a : accesses) {
     std::string const name = walk_name(a.walk);
@@ -158,6 +160,7 @@ std::string table(Suggestions const& found, Layout const& layout, std::vector<Wa
     if (swizzle.bits ? ++swizzles > kSwizzles : ++paddings > kPaddings) continue;
     s += fmt::format("  {:<52}{:>6}", to_string(one.layout),
                      swizzle.bits ? "no more memory" : fmt::format("{} bytes more", one.more_bytes));
+    if (to_string(one.layout) == to_string(layout)) s += ", as given";
     if (one.excess) s += fmt::format(", {} too many", count(one.excess, "wavefront"));
     s += '\n';
   }
