@@ -127,7 +127,7 @@ std::vector<std::int64_t> Layout::pitches() const {
     bool whole = true;
     for (auto const& [extent, stride] : leaves_) {
       if (stride < pitch) within += (extent - 1) * stride;
-      whole &= extent == 1 || stride < pitch || stride % pitch == 0;
+      whole &= extent == 1 || stride < pitch || (pitch > 0 && stride % pitch == 0);
     }
     if (within > 0 && within < pitch && whole && std::find(found.begin(), found.end(), pitch) == found.end())
       found.push_back(pitch);

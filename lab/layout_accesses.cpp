@@ -16,7 +16,7 @@ using Walk = WarpAccess::Walk;
 // Calls visit(request, line, place) for every request until one returns false: of a partition, line is the warp and
 // place the first of its values.
 template <class Visit>
-void for_each_walk(Tile const& tile, WarpAccess const& access, Vectors const& v, int elem_bytes, Visit visit) {
+void for_each_walk(TileOffsets const& tile, WarpAccess const& access, Vectors const& v, int elem_bytes, Visit visit) {
   std::int64_t const di = v.down ? v.length : 1, dj = v.down ? 1 : v.length;
   bool const row = access.walk == Walk::row;
   std::int64_t const along = row ? tile.cols / dj : tile.rows / di, across = row ? tile.rows / di : tile.cols / dj;
@@ -33,10 +33,11 @@ void for_each_walk(Tile const& tile, WarpAccess const& access, Vectors const& v,
     }
 }
 
-std::int64_t at(Tile const& tile, std::int64_t index) { return tile(index % tile.rows, index / tile.rows); }
+std::int64_t at(TileOffsets const& tile, std::int64_t index) { return tile(index % tile.rows, index / tile.rows); }
 
 template <class Visit>
-void for_each_request(Tile const& tile, WarpAccess const& access, Vectors const& v, int elem_bytes, Visit visit) {
+void for_each_request(TileOffsets const& tile, WarpAccess const& access, Vectors const& v, int elem_bytes,
+                      Visit visit) {
   if (access.walk != Walk::threads) return for_each_walk(tile, access, v, elem_bytes, visit);
   Layout const& threads = *access.threads;
   for (std::int64_t first = 0; first < threads.rows(); first += 32)
@@ -64,8 +65,8 @@ bool contiguous(std::int64_t lines, std::int64_t extent, std::int64_t length, Of
 
 }  // namespace
 
-Tile tile_of(Layout const& layout) {
-  Tile tile{layout.rows(), layout.cols()};
+TileOffsets tile_of(Layout const& layout) {
+  TileOffsets tile{layout.rows(), layout.cols()};
   if (layout.rank() == 1) std::swap(tile.rows, tile.cols);
   tile.offsets.reserve(std::size_t(layout.size()));
   for (std::int64_t i = 0; i < tile.rows; ++i)
@@ -73,7 +74,7 @@ Tile tile_of(Layout const& layout) {
   return tile;
 }
 
-void check_partition(Tile const& tile, Layout const& threads) {
+void check_partition(TileOffsets const& tile, Layout const& threads) {
   for (std::int64_t value = 0; value < threads.cols(); ++value)
     for (std::int64_t thread = 0; thread < threads.rows(); ++thread)
       if (std::int64_t const index = threads(thread, value); index >= std::int64_t(tile.offsets.size()))
@@ -81,7 +82,7 @@ void check_partition(Tile const& tile, Layout const& threads) {
                                      to_string(threads), value, thread, index, tile.offsets.size()));
 }
 
-std::optional<Vectors> vectors_of(Tile const& tile, WarpAccess const& access, int elem_bytes) {
+std::optional<Vectors> vectors_of(TileOffsets const& tile, WarpAccess const& access, int elem_bytes) {
   std::int64_t const length = access.bytes / elem_bytes;
   if (length * elem_bytes != access.bytes) return {};
   if (access.walk == Walk::threads) {
@@ -96,7 +97,7 @@ std::optional<Vectors> vectors_of(Tile const& tile, WarpAccess const& access, in
   return {};
 }
 
-Wavefronts wavefronts_of(Tile const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
+Wavefronts wavefronts_of(TileOffsets const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
                          Access direction) {
   Wavefronts w;
   double sum = 0, requests = 0;
@@ -111,7 +112,7 @@ Wavefronts wavefronts_of(Tile const& tile, WarpAccess const& access, Vectors con
   return w;
 }
 
-unsigned excess_of(Tile const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
+unsigned excess_of(TileOffsets const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
                    unsigned enough) {
   unsigned worst = 0;
   for_each_request(tile, access, vectors, elem_bytes, [&](Request const& r, auto, auto) {
@@ -136,7 +137,7 @@ BusiestBank busiest_bank(Request const& r, Access direction) {
   return busiest;
 }
 
-std::vector<std::vector<unsigned>> wavefronts_by_warp(Tile const& tile, WarpAccess const& access,
+std::vector<std::vector<unsigned>> wavefronts_by_warp(TileOffsets const& tile, WarpAccess const& access,
                                                       Vectors const& vectors, int elem_bytes, Access direction) {
   std::vector<std::vector<unsigned>> found;
   for_each_request(tile, access, vectors, elem_bytes, [&](Request const& r, auto warp, auto) {

@@ -11,14 +11,14 @@
 namespace inlay::lab {
 
 // The offsets of a layout as a matrix: rows by its first mode, columns by all the others; with one mode, a single row.
-struct Tile {
+struct TileOffsets {
   std::int64_t rows, cols;
   std::vector<std::int64_t> offsets{};  // row after row
 
   std::int64_t operator()(std::int64_t i, std::int64_t j) const { return offsets[std::size_t(i * cols + j)]; }
 };
 
-Tile tile_of(Layout const& layout);
+TileOffsets tile_of(Layout const& layout);
 
 // The lanes of a warp run along a row, down a column (what is left of them goes on in the next one, when that is shorter
 // than a warp), or as `threads` says: (thread, value) -> the tile's colexicographic index.
@@ -32,7 +32,7 @@ struct WarpAccess {
 };
 
 // Throws UsageError when a thread's value lies outside the tile.
-void check_partition(Tile const& tile, Layout const& threads);
+void check_partition(TileOffsets const& tile, Layout const& threads);
 
 // How the elements of a lane lie in the tile: along the rows, or down the columns; in a partition, value after value.
 struct Vectors {
@@ -40,7 +40,7 @@ struct Vectors {
   bool down;
 };
 // Empty: nowhere are the elements of each lane contiguous in memory and aligned to their sum.
-std::optional<Vectors> vectors_of(Tile const& tile, WarpAccess const& access, int elem_bytes);
+std::optional<Vectors> vectors_of(TileOffsets const& tile, WarpAccess const& access, int elem_bytes);
 
 // Of all the requests: the one that lies furthest above what it could need, and the mean.
 struct Wavefronts {
@@ -48,11 +48,12 @@ struct Wavefronts {
   unsigned worst = 0, least = 0;
   double mean = 0;
 };
-Wavefronts wavefronts_of(Tile const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
+Wavefronts wavefronts_of(TileOffsets const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
                          banks::Access direction);
 
 // Wavefronts of the worst request beyond the fewest it could need, loads or stores; stops looking at `enough`.
-unsigned excess_of(Tile const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes, unsigned enough);
+unsigned excess_of(TileOffsets const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
+                   unsigned enough);
 
 // The bank with the most words in one pass of a request, and their number.
 struct BusiestBank {
@@ -61,7 +62,7 @@ struct BusiestBank {
 BusiestBank busiest_bank(banks::Request const& request, banks::Access direction);
 
 // Of a partition: wavefronts[warp][vector of values].
-std::vector<std::vector<unsigned>> wavefronts_by_warp(Tile const& tile, WarpAccess const& access,
+std::vector<std::vector<unsigned>> wavefronts_by_warp(TileOffsets const& tile, WarpAccess const& access,
                                                       Vectors const& vectors, int elem_bytes, banks::Access direction);
 
 }  // namespace inlay::lab

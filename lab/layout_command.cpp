@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <memory>
 
 #include "layout_json.h"
@@ -59,7 +58,7 @@ std::vector<WarpAccess> every_width(Options const& o, int elem_bytes, Layout con
 }
 
 // As many bytes of a lane as --vector says, or else as its values allow.
-WarpAccess partition_access(Options const& o, Tile const& tile, Layout const& threads, int elem_bytes) {
+WarpAccess partition_access(Options const& o, TileOffsets const& tile, Layout const& threads, int elem_bytes) {
   check_partition(tile, threads);
   WarpAccess access{Walk::threads, o.vector.empty() ? 16 : o.vector[0], &threads};
   if (o.vector.empty())
@@ -86,7 +85,7 @@ std::string answer(Options const& o) {
   Layout layout = parse_layout(o.expression);
   int const elem = checked_elem(o, layout);
   if (o.bytes) layout = layout.with(in_elements(layout.front().swizzle, elem));
-  Tile const tile = tile_of(layout);
+  TileOffsets const tile = tile_of(layout);
   std::optional<Layout> threads;
   std::optional<WarpAccess> of_threads;
   if (!o.threads.empty()) of_threads = partition_access(o, tile, threads.emplace(parse_layout(o.threads)), elem);

@@ -13,7 +13,8 @@ std::int64_t digits(std::int64_t n) { return std::int64_t(std::to_string(n).size
 
 }  // namespace
 
-std::string grid(std::string const& title, Axis const& rows, Axis const& cols, bool whole, Cell const& cell) {
+std::string grid(std::string const& title, GridAxis const& rows, GridAxis const& cols, bool whole,
+                 GridCell const& cell) {
   std::int64_t const m = whole ? rows.extent : std::min(rows.extent, kRows);
   std::int64_t largest = (cols.extent - 1) * cols.step;
   for (std::int64_t i = 0; i < m; ++i)

@@ -6,16 +6,17 @@
 
 namespace inlay::lab {
 
-struct Axis {
+struct GridAxis {
   char const* name;
   std::int64_t extent;
   std::int64_t step;  // what a label counts
 };
 
 // The value at (i, j); a negative one is a dot.
-using Cell = std::function<std::int64_t(std::int64_t, std::int64_t)>;
+using GridCell = std::function<std::int64_t(std::int64_t, std::int64_t)>;
 
 // With a heading that says what it shows and of how much. `whole`: all of it, however wide.
-std::string grid(std::string const& title, Axis const& rows, Axis const& cols, bool whole, Cell const& cell);
+std::string grid(std::string const& title, GridAxis const& rows, GridAxis const& cols, bool whole,
+                 GridCell const& cell);
 
 }  // namespace inlay::lab

@@ -9,7 +9,7 @@ using banks::Access;
 using Walk = WarpAccess::Walk;
 
 template <class Cell>
-Json matrix(Tile const& tile, Cell cell) {
+Json matrix(TileOffsets const& tile, Cell cell) {
   Json rows = Json::array();
   for (std::int64_t i = 0; i < tile.rows; ++i) {
     Json row = Json::array();
@@ -21,7 +21,7 @@ Json matrix(Tile const& tile, Cell cell) {
 
 Json to_json(Wavefronts const& w) { return {{"worst", w.worst}, {"least", w.least}, {"mean", w.mean}}; }
 
-Json to_json(Tile const& tile, WarpAccess const& a, int elem_bytes) {
+Json to_json(TileOffsets const& tile, WarpAccess const& a, int elem_bytes) {
   char const* const lanes = a.walk == Walk::row ? "row" : a.walk == Walk::column ? "column" : "threads";
   auto const vectors = vectors_of(tile, a, elem_bytes);
   Json json{{"lanes", lanes}, {"bytes", a.bytes}, {"contiguous", vectors.has_value()}};
@@ -40,8 +40,9 @@ Json to_json(std::vector<Suggestion> const& suggestions) {
 
 }  // namespace
 
-std::string layout_json(Layout const& layout, Tile const& tile, int elem_bytes, std::vector<WarpAccess> const& accesses,
-                        std::optional<WarpAccess> const& partition, std::optional<Suggestions> const& suggestions) {
+std::string layout_json(Layout const& layout, TileOffsets const& tile, int elem_bytes,
+                        std::vector<WarpAccess> const& accesses, std::optional<WarpAccess> const& partition,
+                        std::optional<Suggestions> const& suggestions) {
   Json json{{"layout", to_string(layout)}, {"elem_bytes", elem_bytes}, {"rows", tile.rows},
             {"cols", tile.cols},           {"size", layout.size()},    {"cosize", layout.cosize()}};
   json["offsets"] = matrix(tile, tile);

@@ -1,25 +1,21 @@
-// CuTe's notation, read from left to right. Every mistake is told with its place.
+// CuTe's notation.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 #include <cctype>
 #include <cstdlib>
 
 #include "layout.h"
-#include "usage_error.h"
+#include "layout_scanner.h"
 
 namespace inlay::lab {
 namespace {
 
 constexpr int kDeepest = 16;  // levels of nesting
 
-class Parser {
+class Parser : Scanner {
  public:
-  explicit Parser(std::string_view text) : text_(text) {
-    std::replace_if(
-        text_.begin(), text_.end(), [](unsigned char c) { return std::isspace(c); }, ' ');
-  }
+  explicit Parser(std::string_view text) : Scanner(text) {}
 
   Layout layout() {
     LayoutFront front;
@@ -43,45 +39,8 @@ class Parser {
   }
 
  private:
-  [[noreturn]] void fail(std::string const& expected, std::size_t at) const {
-    std::string const found = at < text_.size() ? fmt::format("'{}'", text_[at]) : "the end";
-    fail_with(fmt::format("expected {}, found {}", expected, found), at);
-  }
-  [[noreturn]] void fail(std::string const& expected) { fail(expected, (peek(), at_)); }
-  [[noreturn]] void fail_with(std::string const& sentence, std::size_t at) const {
-    throw UsageError(fmt::format("at {}: {}\n  {}\n  {:>{}}", at + 1, sentence, text_, '^', at + 1));
-  }
-
-  // The next character that is no blank; 0 at the end.
-  char peek() {
-    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
-    return at_ < text_.size() ? text_[at_] : '\0';
-  }
-  bool take(std::string_view word) {
-    peek();
-    if (!std::string_view(text_).substr(at_).starts_with(word)) return false;
-    at_ += word.size();
-    return true;
-  }
-  void need(std::string_view word) {
-    if (!take(word)) fail(fmt::format("'{}'", word));
-  }
   void composed() {
     if (!take("o")) fail("'o', which composes");
-  }
-
-  std::int64_t number(std::int64_t least, std::int64_t most, char const* expected) {
-    take("_");  // a static integer
-    char const first = peek();
-    std::size_t const start = at_;
-    std::int64_t value = 0;
-    for (; at_ < text_.size() && std::isdigit(static_cast<unsigned char>(text_[at_])); ++at_)
-      value = std::min(value * 10 + (text_[at_] - '0'), most + 1);
-    if (at_ == start) fail(first == '-' ? "a number that is not negative" : expected);
-    if (value < least || value > most)
-      fail_with(fmt::format("expected a number from {} to {}, found {}", least, most, text_.substr(start, at_ - start)),
-                start);
-    return value;
   }
 
   Swizzle swizzle() {
@@ -159,9 +118,6 @@ class Parser {
     if (!take(")")) fail("',' or ')'");
     return t;
   }
-
-  std::string text_;
-  std::size_t at_ = 0;
 };
 
 }  // namespace

@@ -12,8 +12,6 @@ namespace {
 using banks::Access;
 using Walk = WarpAccess::Walk;
 
-std::string count(std::int64_t n, char const* one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
-
 // What is worth a remark beside the figures of an access.
 std::string remark(Wavefronts const& w, Access direction) {
   if (w.worst == w.least) return "no conflicts";
@@ -28,7 +26,7 @@ char const* walk_name(Walk walk) {
 }
 
 // How the lanes of a request lie in the tile, and what each of them holds if that is more than an element.
-std::string lanes_of(Tile const& tile, WarpAccess const& access, Vectors const& v) {
+std::string lanes_of(TileOffsets const& tile, WarpAccess const& access, Vectors const& v) {
   if (access.walk == Walk::threads) return v.length == 1 ? "" : fmt::format("{} values", v.length);
   std::int64_t const height = tile.rows / (v.down ? v.length : 1), width = tile.cols / (v.down ? 1 : v.length);
   bool const row = access.walk == Walk::row;
@@ -40,7 +38,7 @@ std::string lanes_of(Tile const& tile, WarpAccess const& access, Vectors const& 
              : fmt::format("{} of {}", s, v.down ? fmt::format("{} x 1", v.length) : fmt::format("1 x {}", v.length));
 }
 
-std::string use_of(Layout const& layout, Tile const& tile) {
+std::string use_of(Layout const& layout, TileOffsets const& tile) {
   auto sorted = tile.offsets;
   std::sort(sorted.begin(), sorted.end());
   auto const distinct = std::unique(sorted.begin(), sorted.end()) - sorted.begin();
@@ -52,31 +50,33 @@ std::string use_of(Layout const& layout, Tile const& tile) {
 
 }  // namespace
 
-std::string summary(Layout const& layout, Tile const& tile, int elem_bytes) {
+std::string counted(std::int64_t n, char const* one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
+
+std::string summary(Layout const& layout, TileOffsets const& tile, int elem_bytes) {
   std::int64_t const cosize = layout.cosize(), without = layout.with({}).cosize();
-  std::string s = fmt::format("{}, elements of {}\n\n", to_string(layout), count(elem_bytes, "byte"));
+  std::string s = fmt::format("{}, elements of {}\n\n", to_string(layout), counted(elem_bytes, "byte"));
   if (Swizzle const& swizzle = layout.front().swizzle; swizzle.bits && elem_bytes > 1)
     s += fmt::format("  swizzle  {} on bytes\n", to_string(on_bytes(swizzle, elem_bytes)));
-  s += fmt::format("  tile     {} x {}{}\n", count(tile.rows, "row"), count(tile.cols, "column"),
+  s += fmt::format("  tile     {} x {}{}\n", counted(tile.rows, "row"), counted(tile.cols, "column"),
                    layout.rank() > 2 ? " (the modes after the first)" : "");
-  s += fmt::format("  size     {}, {} bytes\n", count(layout.size(), "element"), layout.size() * elem_bytes);
-  s +=
-      fmt::format("  cosize   {}, {} bytes: {}\n", count(cosize, "element"), cosize * elem_bytes, use_of(layout, tile));
+  s += fmt::format("  size     {}, {} bytes\n", counted(layout.size(), "element"), layout.size() * elem_bytes);
+  s += fmt::format("  cosize   {}, {} bytes: {}\n", counted(cosize, "element"), cosize * elem_bytes,
+                   use_of(layout, tile));
   if (cosize != without) s += fmt::format("           without the swizzle {}, which CuTe's cosize() says\n", without);
   return s;
 }
 
-std::string offset_grid(Tile const& tile, bool whole) {
+std::string offset_grid(TileOffsets const& tile, bool whole) {
   return grid("Offsets, in elements", {"row", tile.rows, 1}, {"column", tile.cols, 1}, whole,
               [&](auto i, auto j) { return tile(i, j); });
 }
 
-std::string bank_grid(Tile const& tile, int elem_bytes, bool whole) {
+std::string bank_grid(TileOffsets const& tile, int elem_bytes, bool whole) {
   return grid("Banks, of 4 bytes each", {"row", tile.rows, 1}, {"column", tile.cols, 1}, whole,
               [&](auto i, auto j) { return tile(i, j) * elem_bytes / 4 % 32; });
 }
 
-std::string access_table(Tile const& tile, std::vector<WarpAccess> const& accesses, int elem_bytes) {
+std::string access_table(TileOffsets const& tile, std::vector<WarpAccess> const& accesses, int elem_bytes) {
   std::string s = fmt::format("{:<57}{:>6}{:>7}{:>10}   {}\n", "Warp accesses: wavefronts of the worst request", "load",
                               "store", "at least", "busiest bank of a pass");
   std::string before;
@@ -96,43 +96,6 @@ std::string access_table(Tile const& tile, std::vector<WarpAccess> const& access
         load.least == store.least ? std::to_string(load.least) : fmt::format("{}, {}", load.least, store.least);
     s += fmt::format("{:<25}{:>6}{:>7}{:>10}   {}\n", lanes_of(tile, a, *vectors), load.worst, store.worst, least,
                      worse_store ? remark(store, Access::store) : remark(load, Access::load));
-  }
-  return s;
-}
-
-std::string partition(Tile const& tile, WarpAccess const& access, int elem_bytes, bool whole) {
-  Layout const& threads = *access.threads;
-  std::vector<std::int64_t> owner(tile.offsets.size(), -1);
-  std::int64_t shared = 0, unowned = 0;
-  for (std::int64_t value = 0; value < threads.cols(); ++value)
-    for (std::int64_t thread = 0; thread < threads.rows(); ++thread) {
-      std::int64_t& o = owner[std::size_t(threads(thread, value))];
-      shared += o >= 0;
-      if (o < 0) o = thread;
-    }
-  for (std::int64_t const o : owner) unowned += o < 0;
-
-  std::string s = fmt::format("{}: {}, {} each", to_string(threads), count(threads.rows(), "thread"),
-                              count(threads.cols(), "value"));
-  if (shared) s += fmt::format("; {} of elements that have a holder", count(shared, "value"));
-  if (unowned) s += fmt::format("; {} without a holder", count(unowned, "element"));
-  s += "\n\n" + grid("The thread that holds each element", {"row", tile.rows, 1}, {"column", tile.cols, 1}, whole,
-                     [&](auto i, auto j) { return owner[std::size_t(i + j * tile.rows)]; });
-
-  auto const vectors = vectors_of(tile, access, elem_bytes).value();
-  auto const loads = wavefronts_by_warp(tile, access, vectors, elem_bytes, Access::load);
-  auto const stores = wavefronts_by_warp(tile, access, vectors, elem_bytes, Access::store);
-  for (auto const* of : {&loads, &stores}) {
-    if (of == &stores && loads == stores) break;
-    std::string const title =
-        fmt::format("Wavefronts of each request{}, {} bytes a lane: warps down, their first values across",
-                    loads == stores ? ""
-                    : of == &loads  ? " to load"
-                                    : " to store",
-                    access.bytes);
-    s += '\n' + grid(title, {"warp", std::int64_t(of->size()), 1},
-                     {"value", std::int64_t((*of)[0].size()), vectors.length}, whole,
-                     [&](auto i, auto j) { return std::int64_t((*of)[std::size_t(i)][std::size_t(j)]); });
   }
   return s;
 }
@@ -161,11 +124,12 @@ std::string table(Suggestions const& found, Layout const& layout, std::vector<Wa
     s += fmt::format("  {:<52}{:>6}", to_string(one.layout),
                      swizzle.bits ? "no more memory" : fmt::format("{} bytes more", one.more_bytes));
     if (to_string(one.layout) == to_string(layout)) s += ", as given";
-    if (one.excess) s += fmt::format(", {} too many", count(one.excess, "wavefront"));
+    if (one.excess) s += fmt::format(", {} too many", counted(one.excess, "wavefront"));
     s += '\n';
   }
-  if (swizzles > kSwizzles) s += fmt::format("  and {}\n", count(std::int64_t(swizzles - kSwizzles), "more swizzle"));
-  if (paddings > kPaddings) s += fmt::format("  and {}\n", count(std::int64_t(paddings - kPaddings), "longer padding"));
+  if (swizzles > kSwizzles) s += fmt::format("  and {}\n", counted(std::int64_t(swizzles - kSwizzles), "more swizzle"));
+  if (paddings > kPaddings)
+    s += fmt::format("  and {}\n", counted(std::int64_t(paddings - kPaddings), "longer padding"));
   return s;
 }
 

@@ -13,7 +13,7 @@ class Search {
       : plain_(layout.with({})), accesses_(accesses), elem_bytes_(elem_bytes), cosize_(plain_.cosize()) {}
 
   Suggestions run() {
-    Tile const tile = tile_of(plain_);
+    TileOffsets const tile = tile_of(plain_);
     for (WarpAccess const& a : accesses_)
       if (!vectors_of(tile, a, elem_bytes_)) {
         found_.impossible = &a;
@@ -29,7 +29,7 @@ class Search {
 
  private:
   // Summed over the accesses; stops counting at `enough`. Vectors that are no longer contiguous count as that.
-  unsigned excess(Tile const& tile, unsigned enough) const {
+  unsigned excess(TileOffsets const& tile, unsigned enough) const {
     unsigned sum = 0;
     for (WarpAccess const& a : accesses_) {
       auto const vectors = vectors_of(tile, a, elem_bytes_);
@@ -40,7 +40,7 @@ class Search {
     return sum;
   }
 
-  void consider(Layout const& layout, Tile const& tile, std::int64_t more_bytes) {
+  void consider(Layout const& layout, TileOffsets const& tile, std::int64_t more_bytes) {
     unsigned const e = excess(tile, std::max(nearest_, 1u));
     if (e == 0) found_.free.push_back({layout, more_bytes, 0});
     if (e >= nearest_) return;
@@ -49,7 +49,7 @@ class Search {
   }
 
   // Fewer bits first, then those that keep longer vectors whole, then the shorter shift.
-  void try_swizzles(Tile const& tile) {
+  void try_swizzles(TileOffsets const& tile) {
     int longest = 1;
     for (WarpAccess const& a : accesses_) longest = std::max(longest, a.bytes / elem_bytes_);
     int const whole = std::countr_zero(unsigned(longest)), reach = std::bit_width(std::uint64_t(cosize_ - 1));
@@ -57,7 +57,7 @@ class Search {
       for (int base = reach - 2 * bits; base >= whole; --base)
         for (int shift = bits; base + shift + bits <= reach; ++shift) {
           Swizzle const swizzle{bits, base, shift};
-          Tile swizzled = tile;
+          TileOffsets swizzled = tile;
           std::int64_t largest = 0;
           for (std::int64_t& offset : swizzled.offsets) largest = std::max(largest, offset = swizzle(offset));
           if (largest < cosize_) consider(plain_.with(swizzle), swizzled, 0);

@@ -181,6 +181,7 @@ TEST(LayoutExpressions, MistakesAreToldWithTheirPlace) {
       {"Swizzle<3,3,-2> o 8", 8, "Swizzle<3,3,-2> xors bits with themselves: a shift of -2 is less than 3 bits"},
       {"Swizzle<8,16,8> o 8", 8, "Swizzle<8,16,8> reaches beyond 31 bits"},
       {"Swizzle<3,3,3> (8,64)", 16, "expected 'o', which composes, found '('"},
+      {"Swizzle<3,3,3> ∘ 8", 16, "expected 'o', which composes, found '∘'"},
       {"Swizzle<3,3,3> o", 17, "expected an extent or '(', found the end"},
       {"Swizzle<1,0,1> o Swizzle<3,3,3> o 8", 18, "expected an extent or '(', found 'S'"},
       {"13 o 8:1", 4, "expected ':' or the end, found 'o'"},
@@ -219,7 +220,7 @@ TEST(WarpAccesses, AreThoseOfTheModel) {
        {"(32,64):(64,1)", "(32,64):(66,1)", "(32,64):(72,1)", "Swizzle<5,0,6> o (32,64):(64,1)",
         "Swizzle<3,2,6> o (32,64):(64,1)", "(32,16):(16,1)", "(64,32):(0,1)"}) {
     Layout const layout = parse_layout(expression);
-    Tile const tile = tile_of(layout);
+    TileOffsets const tile = tile_of(layout);
     for (auto const direction : {banks::Access::load, banks::Access::store}) {
       for (int const bytes : {4, 8, 16}) {
         auto const vectors = vectors_of(tile, {Walk::row, bytes}, 4);
@@ -253,7 +254,7 @@ TEST(WarpAccesses, VectorsMustBeContiguousAndAligned) {
 
 // Lanes that are left over are off, and a partial warp needs fewer passes.
 TEST(WarpAccesses, RaggedTiles) {
-  Tile const tile = tile_of(parse_layout("(3,40):(40,1)"));
+  TileOffsets const tile = tile_of(parse_layout("(3,40):(40,1)"));
   auto const row = wavefronts_of(tile, {Walk::row, 4}, {1, false}, 4, banks::Access::load);
   EXPECT_EQ(row.worst, 1u);
   auto const wide =
@@ -269,7 +270,7 @@ TEST(WarpAccesses, RaggedTiles) {
 
 TEST(WarpAccesses, Partitions) {
   Layout const rows = parse_layout("(32,8):(8,1)");  // thread t has the 8 elements from 8 t on, down the columns
-  Tile const tile = tile_of(parse_layout("(64,4):(1,64)"));
+  TileOffsets const tile = tile_of(parse_layout("(64,4):(1,64)"));
   WarpAccess const access{Walk::threads, 16, &rows};
   auto const vectors = vectors_of(tile, access, 4);
   ASSERT_TRUE(vectors);
@@ -314,16 +315,17 @@ TEST(Suggest, EveryAnswerHolds) {
   struct {
     char const* expression;
     int elem_bytes, row, column;
-  } const tiles[] = {{"(32,64):(64,1)", 4, 4, 4},        {"(32,64):(64,1)", 2, 4, 2},     {"(64,64):(64,1)", 1, 1, 1},
-                     {"(32,32):(32,1)", 8, 8, 8},        {"(16,128):(128,1)", 4, 16, 16}, {"(64,32):(1,64)", 4, 4, 4},
-                     {"(32,(4,8)):(32,(1,4))", 4, 4, 4}, {"(31,33):(33,1)", 4, 4, 4}};
+  } const tiles[] = {
+      {"(32,64):(64,1)", 4, 4, 4},        {"(32,64):(64,1)", 2, 4, 2},     {"(64,64):(64,1)", 1, 1, 1},
+      {"(32,32):(32,1)", 8, 8, 8},        {"(16,128):(128,1)", 4, 16, 16}, {"(64,32):(1,64)", 4, 4, 4},
+      {"(32,(4,8)):(32,(1,4))", 4, 4, 4}, {"(31,33):(33,1)", 4, 4, 4},     {"(32,(2,32)):(32,(0,1))", 4, 4, 4}};
   for (auto const& [expression, elem_bytes, row, column] : tiles) {
     Layout const plain = parse_layout(expression);
     auto const found = suggested(expression, elem_bytes, both(row, column));
     EXPECT_TRUE(found.plain_is_free || !found.free.empty()) << expression;
     for (Suggestion const& one : found.free) {
       SCOPED_TRACE(to_string(one.layout));
-      Tile const tile = tile_of(one.layout);
+      TileOffsets const tile = tile_of(one.layout);
       EXPECT_LE(one.layout.cosize(), plain.cosize() + one.more_bytes / elem_bytes);
       EXPECT_EQ(one.more_bytes == 0, one.layout.front().swizzle.bits > 0);
       for (WarpAccess const& a : both(row, column))
@@ -354,7 +356,7 @@ TEST(Suggest, NothingWithFewerBitsWouldDo) {
       for (int base = 0; base < 11; ++base)
         for (int shift = -11; shift <= 11; ++shift) {
           Layout const layout = plain.with({bits, base, shift});
-          Tile const tile = tile_of(layout);
+          TileOffsets const tile = tile_of(layout);
           bool free = std::abs(shift) >= bits && layout.cosize() <= plain.cosize();
           for (WarpAccess const& a : both(bytes, bytes)) {
             auto const vectors = vectors_of(tile, a, elem_bytes);
