@@ -9,6 +9,7 @@
 #include "demo.h"
 #include "draw.h"
 #include "gpu.h"
+#include "layout_command.h"
 #include "plan/gemm_plan.h"
 #include "plan/plan.h"
 #include "readme.h"
@@ -170,6 +171,7 @@ int run(int argc, char** argv) {
   add_bench(app, status, typed);
   add_compare(app, status);
   add_why(app);
+  add_layout_command(app);
   add_readme(app, status);
   add_draw(app);
   return run_command(app, argc, argv, status);

@@ -99,6 +99,48 @@ def test_draw():
     expect(2, "draw", "circle", str(file), err="circle")
 
 
+def test_layout():
+    expect(0, "layout", "Swizzle<5,0,6> o (32,64):(64,1)", out="\n   1 |  1  0  3  2  5  4")  # banks: columns xor rows
+    expect(0, "layout", "(3,2):(5,1)", out="  cosize   12 elements, 48 bytes: no two elements share an offset, 6 below the cosize stay unused\n")
+    expect(0, "layout", "(4,4):(0,1)", out="only 4 offsets for 16 elements")
+    expect(0, "layout", "(32,200):(200,1)", out="Offsets, in elements, 16 of 32 rows, 16 of 200 columns\n")
+    wide = expect(0, "layout", "(300,400):(400,1)", "--threads", "(1024,60):(60,1)", "--elem", "2")
+    expect_equal("lines beyond 120 columns", [line for line in wide.splitlines() if len(line) > 120], [])
+    whole = expect(0, "layout", "(32,200):(200,1)", "--whole")
+    for line in "  31 | 6200 6201", "  lanes down a column  4 B each  32 x 1 lanes                  8      8         1   8 words of bank 0":
+        if line not in whole:
+            failed.append(f"the whole layout does not say '{line}'")
+    for tile, elem, vector, answer in (("(32,32):(32,1)", "4", "4", "Swizzle<5,0,5>"), ("(32,64):(64,1)", "4", "4", "Swizzle<5,0,6>"),
+                                       ("(8,64):(64,1)", "2", "16", "Swizzle<3,3,3>")):
+        text = expect(0, "layout", tile, "--elem", elem, "--vector", vector, "--suggest")
+        expect_equal("the first suggestion", text.partition("Suggestions (")[2].splitlines()[1].split("  ")[1], f"{answer} o {tile}")
+    expect(0, "layout", "Swizzle<3,4,3> o (8,64):(64,1)", "--elem", "2", "--bytes", "--suggest", "--vector", "16", out="no more memory, as given")
+    expect(0, "layout", "(32,32):(32,1)", "--suggest", "--access", "row", out="(32,32):(32,1) has no conflicts")
+    expect(0, "layout", "(32,32):(32,1)", "--suggest", "--vector", "16,4", out="no swizzle and no padding is free of conflicts; the nearest:")
+    expect(0, "layout", "(32,32):(33,1)", "--suggest", "--vector", "16", out="no aligned vectors of 4 elements are contiguous")
+    threads = expect(0, "layout", "(8,32):(32,1)", "--threads", "((8,8),4):((32,1),8)")
+    for lines in "   1 |  8  8  8  8  9  9", "16 bytes a lane: warps down, their first values across\n       0\n   0 | 4\n   1 | 4\n":
+        if lines not in threads:
+            failed.append(f"the partition does not say '{lines}'")
+    answer = json.loads(expect(0, "layout", "Swizzle<5,0,5> o (32,32):(32,1)", "--json", "--suggest", "--access", "both", "--threads", "(32,32):(32,1)"))
+    expect_equal("banks as JSON", answer["banks"], [[i ^ j for j in range(32)] for i in range(32)])
+    expect_equal("wavefronts of the partition", answer["threads"]["load"], [[1] * 32])
+    expect_equal("the swizzle as JSON", answer["free"][0], {"layout": "Swizzle<5,0,5> o (32,32):(32,1)", "more_bytes": 0, "excess": 0})
+    code, out, err = run("layout", "(8,64)):(64,1)")
+    expect_equal("a malformed expression", (code, out, err), (2, "", "inlay: at 7: expected ':' or the end, found ')'\n  (8,64)):(64,1)\n        ^\n"))
+    expect(2, "layout", "(8,64):64", err="not congruent")
+    expect(2, "layout", "8:1", "--elem", "3", err="--elem is 3")
+    expect(2, "layout", "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64)", "--elem", "4", err="--elem is 4, but the layout is one of elements of 2 bytes")
+    expect(2, "layout", "Swizzle<3,1,3> o (8,64)", "--bytes", err="takes elements of 4 bytes apart")
+    expect(2, "layout", "(8,8)", "--vector", "8", err="--vector was given without")
+    expect(2, "layout", "(8,8)", "--vector", "2", "--suggest", err="--vector is 2")
+    expect(2, "layout", "(32,8):(8,1)", "--vector", "16", "--threads", "(32,8):(8,1)", err="not contiguous in the tile")
+    expect(2, "layout", "(8,8)", "--threads", "(32,3)", err="value 2 of thread 0 is element 64 of a tile of 64")
+    expect(2, "layout", "(512,512)", "--suggest", err="1048576 bytes are more than the 232448")
+    expect(2, "layout", "(8,8)", "--access", "diagonal", err="diagonal")
+    expect(2, "layout", err="expression")
+
+
 def test_suite_table():
     file = scratch_file("table.md", "before\n<!-- table:h200-suite-2d -->\nold\n<!-- /table -->\nafter\n")
     expect(1, "readme", str(file), "--check", out="would change")
@@ -190,6 +232,7 @@ else:
 
 test_compare()
 test_draw()
+test_layout()
 test_suite_table()
 test_gemm_tables()
 
