@@ -3,7 +3,7 @@
 usage: counters.py measure [--out FILE] [--only REGEX] [--ncu PATH] [--inlay PATH] [--timeout S]
        counters.py join RAW [--out FILE] [--inlay PATH] [--device NAME] [--times FILE...]
        counters.py check FILE
-       counters.py calibrate --program PATH [--ncu PATH]
+       counters.py calibrate --program PATH [--all] [--ncu PATH]
 
 measure    runs every variant under Nsight Compute, on the machine with the GPU, and writes what was counted (raw.json)
 join       adds what `inlay explain` predicts, and times without a profiler from results files: results/h200/counters.json
@@ -11,8 +11,10 @@ check      judges such a file; the exit code is 1 if it does not hold what is de
 calibrate  single requests of one warp, exactly as inlay/banks.h predicts them; exit code 77 where nothing can be counted
 """
 import argparse
+import concurrent.futures
 import datetime
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -20,6 +22,7 @@ import subprocess
 import sys
 import time
 
+import counters_judge as judge
 import counters_ncu as ncu
 
 SQUARE, CUBE = (32768, 32768, 4), 4096
@@ -119,12 +122,78 @@ def measure(options):
     return bool(failed) or not rows
 
 
+def calibrate(options):
+    """Every pattern's counters are exactly those that the program predicts."""
+    profiler = ncu.find_ncu(options.ncu)
+    listed = subprocess.run([options.program, "--list"], capture_output=True, text=True, check=True).stdout
+    counters = ncu.PLACES if options.all else list(dict.fromkeys(c for pattern in json.loads(listed) for c in pattern["predicted"]))
+    metrics = ncu.known(profiler, counters, most=9)
+    launches, printed, wrong = ncu.profile(profiler, [options.program], metrics, kernels="7requestI", timeout=options.timeout)
+    if any("no GPU" in line for line in printed):
+        raise ncu.CannotProfile("no GPU")
+    patterns = json.loads("\n".join(line for line in printed if line[:1] in "[ ]"))
+    if wrong or len(launches) != len(patterns):
+        print(f"{len(patterns)} patterns, but {len(launches)} launches were counted: {wrong}\n" + "\n".join(printed))
+        return True
+    failed, compared = 0, 0
+    places = {counter: ncu.place_of(counter, [x["metrics"] for x in launches]) for counter in counters}
+    for pattern, launch in zip(patterns, launches):
+        for counter, predicted in pattern["predicted"].items():
+            measured = ncu.value_of(places[counter], launch["metrics"])
+            compared += 1
+            if measured != predicted:
+                failed += 1
+                print(f"{pattern['name']}: {counter} is {measured}, predicted {predicted}")
+        if options.all:
+            print(f"{pattern['name']}: " + ", ".join(f"{m} {v:g}" for m, v in launch["metrics"].items() if v and "stalled" not in m))
+    for counter in counters:
+        print(f"{counter}: {' + '.join(places[counter]) or 'in no counter that this ncu knows'}")
+    print(f"{len(patterns)} patterns, {compared} counts, {failed} of them not as predicted")
+    return failed > 0
+
+
 def clock_of(rows):
     """MHz of the longest launch."""
     launches = [x["metrics"] for row in rows for x in row.get("launches", [])]
     longest = max(launches, key=lambda m: m.get("gpu__time_duration.sum", 0), default={})
     ns, cycles = longest.get("gpu__time_duration.sum"), longest.get("sm__cycles_elapsed.max")
     return round(1000 * cycles / ns, 1) if ns and cycles else None
+
+
+def join(options):
+    """The rows of `counters.json`: predicted beside measured."""
+    raw = json.loads(pathlib.Path(options.raw).read_text())
+    counted = [row for row in raw["rows"] if "launches" in row]
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        explained = list(pool.map(lambda row: explain(options, row), counted))
+    for row, said in zip(counted, explained):
+        if isinstance(said, str):
+            print(f"{row['variant']}, {row['case']}: {said}")
+    times = judge.bench_times(options.times if options.times is not None else sorted(pathlib.Path(options.out).parent.glob("*.json")))
+    write(options.out, {**{key: raw[key] for key in ("device", "clock_mhz", "date", "command", "ncu")},
+                        **judge.joined(counted, explained, times),
+                        "skipped": [row for row in raw["rows"] if "launches" not in row]})
+    print(f"{len(counted)} variants and sizes: {options.out}")
+    return any(isinstance(said, str) for said in explained)
+
+
+def explain(options, row):
+    """What inlay predicts of a row, or why it does not."""
+    extents = [int(n) for n in row["case"].split("x")]
+    shape = [f"--{x}={n}" for x, n in zip("mnk" if "layout" in row else ("rows", "cols"), extents)]
+    of = f"--layout={row['layout']}" if "layout" in row else f"--elem={row['elem_bytes']}"
+    asked = subprocess.run([options.inlay, "explain", row["variant"], *shape, of, f"--device={options.device}", "--json"],
+                           capture_output=True, text=True)
+    try:
+        return json.loads(asked.stdout)
+    except ValueError:
+        return f"inlay explain says: {(asked.stderr or asked.stdout).strip()[:300]}"
+
+
+def check(options):
+    text, kept = judge.judged(json.loads(pathlib.Path(options.file).read_text()))
+    print(text)
+    return not kept
 
 
 def now():
@@ -148,11 +217,24 @@ def main():
     one.set_defaults(act=measure)
     one.add_argument("--out", default="raw.json")
     one.add_argument("--only", default="", help="variants whose names contain this regular expression")
-    one.add_argument("--timeout", type=float, default=300, help="seconds for one process")
-    for command in (one,):
-        command.add_argument("--ncu", help="default: the newest in /opt/nvidia/nsight-compute, else the one in PATH")
-    for command in (one,):
+    two = commands.add_parser("join")
+    two.set_defaults(act=join)
+    two.add_argument("raw")
+    two.add_argument("--out", default=str(root / "results/h200/counters.json"))
+    two.add_argument("--device", default="H200", help="whose prediction")
+    two.add_argument("--times", nargs="*", help="results files with times without a profiler (default: all beside --out)")
+    three = commands.add_parser("check")
+    three.set_defaults(act=check)
+    three.add_argument("file")
+    four = commands.add_parser("calibrate")
+    four.set_defaults(act=calibrate)
+    four.add_argument("--program", required=True, help="tests/calibration, built")
+    four.add_argument("--all", action="store_true", help="also print every counter that is not 0")
+    for command in one, two:
         command.add_argument("--inlay", default=str(root / "build/inlay"))
+    for command in one, four:
+        command.add_argument("--ncu", help="default: the newest in /opt/nvidia/nsight-compute, else the one in PATH")
+        command.add_argument("--timeout", type=float, default=300, help="seconds for one process")
     options = parser.parse_args()
     try:
         sys.exit(options.act(options))

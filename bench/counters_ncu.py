@@ -72,13 +72,13 @@ def version_of(ncu):
     return (re.findall(r"Version (\S+)", said) or ["unknown"])[0]
 
 
-def known(ncu, most=2):
-    """The metrics of PLACES that this ncu has for this GPU, of every counter in the first `most` places where there are any: each
-    costs time. All of them if ncu does not say what it has."""
+def known(ncu, counters=PLACES, most=2):
+    """The metrics of these counters that this ncu has for this GPU, in the first `most` places where there are any: each costs
+    time. All of them if ncu does not say what it has."""
     asked = subprocess.run([ncu, "--query-metrics"], capture_output=True, text=True)
     names = set(re.findall(r"^\s*([a-z0-9]+__\w+)", asked.stdout, re.M))
     has = lambda place: [m for m in place if not names or m.split(".")[0] in names]
-    return list(dict.fromkeys(m for places in PLACES.values() for place in list(filter(None, map(has, places)))[:most] for m in place))
+    return list(dict.fromkeys(m for counter in counters for place in list(filter(None, map(has, PLACES[counter])))[:most] for m in place))
 
 
 def number(text):
@@ -141,9 +141,15 @@ def profile(ncu, command, metrics, kernels=OURS, timeout=600, say=lambda line: N
     return launches, printed, " ".join(x for x in (wrong, trouble(log) if wrong or not launches else "") if x)
 
 
-def place_of(counter, rows_of_metrics):
-    """Which place of a counter to read: the first that counted anything, else the first that was measured at all."""
-    places = [[m for m in place if any(m in metrics for metrics in rows_of_metrics)] for place in PLACES[counter]]
-    places = [place for place in places if place]
-    counts = lambda place: any(metrics.get(m) for metrics in rows_of_metrics for m in place)
-    return next((place for place in places if counts(place)), places[0] if places else [])
+def place_of(counter, launches):
+    """Which place of a counter to read, given the metrics of all launches: the one that counted anything in most of them. Never
+    the one that agrees best with a prediction."""
+    places = [[m for m in place if any(m in metrics for metrics in launches)] for place in PLACES[counter]]
+    counted = lambda place: sum(any(metrics.get(m) for m in place) for metrics in launches)
+    return max(filter(None, places), key=counted, default=[])
+
+
+def value_of(place, metrics):
+    """The sum of a place's metrics; None where none of them was measured."""
+    values = [metrics[m] for m in place if m in metrics]
+    return sum(values) if values else None
