@@ -72,11 +72,13 @@ def joined(counted, explained, times):
     rows, polling = [], set()
     for row, said in zip(counted, explained):
         about = {key: row[key] for key in ("case", "variant", "elem_bytes", "layout") if key in row}
-        known = predicted(said) if isinstance(said, dict) else {}
+        known = predicted(said) if isinstance(said, dict) else {}  # else why there is none
         counts = measured(row["launches"], places)
         bench = times.get((row["case"], row["variant"], row.get("layout", row["elem_bytes"])))
         if bench is not None:
-            counts["bench_us"], known["bench_us"] = bench, known.get("time_us")
+            counts["bench_us"] = bench
+            if known:
+                known["bench_us"] = known["time_us"]
         for counter, count in counts.items():
             if count or known.get(counter):
                 rows.append({**about, "counter": counter, "predicted": known.get(counter), "measured": count})
@@ -120,6 +122,8 @@ def ratio(counts, name, k):
 
 
 def judge_counts(v, where, counts, polls):
+    missing = [c for c, (p, m) in counts.items() if c in ("time_us", *TOTALS) and None in (p, m)]
+    v.demand("predicted and measured", not missing, len(missing), f"{where}: {', '.join(missing) or 'nothing'} is missing")
     for name in REQUESTS:
         p, m = ratio(counts, name, 0), ratio(counts, name, 1)
         if not p and not m:

@@ -79,7 +79,7 @@ SITE = {"operand": "in", "space": "global", "direction": "load", "mechanism": "p
         "transactions": 400, "ideal": 400, "sectors": 0, "useful_bytes": 12800}
 SAID = {"sites": [SITE, {**SITE, "direction": "store"}, {**SITE, "space": "shared", "transactions": 100, "ideal": 100}],
         "totals": {"global_load_sectors": 400, "global_store_sectors": 400, "shared_load_wavefronts": 100, "tma_load_bytes": 0,
-                   "dram_bytes": 25600}, "time_us": 10.0}
+                   "fma": 1280, "dram_bytes": 25600}, "time_us": 10.0}
 
 
 def launches(**counts):
@@ -91,11 +91,11 @@ def launches(**counts):
     return [{"kernel": MANGLED[NAIVE], "metrics": first}, {"kernel": MANGLED[TMA], "metrics": {m: 0 for m in first}}]
 
 
-def file_of(*steps, case="32768x32768", kernels=()):
+def file_of(*steps, case="32768x32768", kernels=(), times={}):
     """A results file of (variant, what is predicted, what was counted)."""
     counted = [{"case": case, "variant": name, "elem_bytes": 4, "launches": [*got, *({"kernel": k, "metrics": got[1]["metrics"]} for k in kernels)]}
                for name, _, got in steps]
-    return judge.joined(counted, [said for _, said, _ in steps], {})
+    return judge.joined(counted, [said for _, said, _ in steps], times)
 
 
 def test_join():
@@ -103,9 +103,11 @@ def test_join():
     expect_equal("rows", rows, {
         "global_load_requests": (100, 100), "global_load_sectors": (400, 400), "global_store_requests": (100, 100),
         "global_store_sectors": (400, 400), "shared_load_wavefronts": (100, 102), "dram_read_bytes": (None, 12800),
-        "dram_write_bytes": (None, 12000), "dram_bytes": (25600, 24800), "time_us": (10.0, 10.1), "fma": (None, 1280),
+        "dram_write_bytes": (None, 12000), "dram_bytes": (25600, 24800), "time_us": (10.0, 10.1), "fma": (1280, 1280),
         "fp32_peak_percent": (None, 10.0), "lsu_pipe_percent": (None, 30), "stall_wait": (None, 1.5), "stall_barrier": (None, 0.5)})
-    unexplained = file_of(("a", "inlay explain says: no", launches()))["rows"]
+    timed = {(row["counter"], row["predicted"], row["measured"]) for row in file_of(("a", SAID, launches()), times={("32768x32768", "a", 4): 9})["rows"]}
+    expect_equal("a time without a profiler", ("bench_us", 10.0, 9) in timed, True)
+    unexplained = file_of(("a", "inlay explain says: no", launches()), times={("32768x32768", "a", 4): 9})["rows"]
     expect_equal("predictions where there is none", {row["predicted"] for row in unexplained}, {None})
     with tempfile.TemporaryDirectory() as folder:
         bench = {"case": "32768x32768", "batch": 1, "pitch_src": 131072, "pitch_dst": 131072, "base_src": 0, "base_dst": 0,
@@ -148,6 +150,7 @@ def test_judge():
     expect("how often a flag is read", file_of(("a", SAID, polling), kernels=[FLAGS]), "at least the model's", kept=True)
     expect("how often no flag is read", file_of(("a", SAID, polling)), "3 sectors a request, predicted 4")
     expect("too few reads of a flag", file_of(("a", SAID, launches(global_load_sectors=399)), kernels=[FLAGS]), "399, predicted 400")
+    expect("what is not explained", file_of(("a", "inlay explain says: no", launches())), "FAILED predicted and measured: 0 of 1")
     expect("nothing", {"rows": [], "polling": []})
 
 
