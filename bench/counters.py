@@ -25,8 +25,17 @@ import time
 import counters_judge as judge
 import counters_ncu as ncu
 
-SQUARE, CUBE = (32768, 32768, 4), 4096
-RAGGED = [(2051, 1537, 1), (2051, 1537, 8), (2064, 1552, 1), (2064, 1552, 8)]  # odd; no multiple of a tile, but of 16 bytes
+CUBE = 4096
+SIZES = [  # rows, columns, bytes of an element, the variants
+    (32768, 32768, [4], ""),
+    (2051, 1537, [1, 8], ""),  # odd
+    (2064, 1552, [1, 8], ""),  # no multiple of a tile, but of 16 bytes
+    (100003, 37, [1, 8], "few_columns"),  # those that take neither
+    (37, 100003, [1, 8], "few_rows"),
+    (80, 80, [1], "batch_squares"),
+    (44, 44, [8], "batch_squares"),
+    (31, 29, [1, 8], "batch$"),
+]
 SAID = re.compile(r"^(\S+)\s+(?:(\d+) B|(nn|nt|tn|tt))  (.*)$")  # a line of `inlay verify`
 LAYOUTS = ("nn", "nt", "tn", "tt")
 
@@ -43,11 +52,11 @@ def names_of(inlay, only):
 
 
 def layouts_of(inlay, products):
-    """The layout in which a product is shown: the tutorial's last step is about nt; the others take nn if they can."""
+    """The layout in which `inlay demo` shows a product: the tutorial's last step is about nt; the others take nn if they can."""
     if not products:
         return {}
-    cube = [f"--{x}={CUBE}" for x in "mnk"]
-    said = subprocess.run([inlay, "verify", *products, *cube, *(f"--layout={x}" for x in LAYOUTS)], capture_output=True, text=True).stdout
+    said = subprocess.run([inlay, "verify", *products, "--m=256", "--n=256", "--k=32", *(f"--layout={x}" for x in LAYOUTS)],
+                          capture_output=True, text=True).stdout
     if not said.startswith("on the GPU"):
         raise ncu.CannotProfile(f"inlay does not run on a GPU here: {said[:200]}")
     takes = {}
@@ -87,10 +96,10 @@ def share_out(rows, launches, told, wrong):
 def tasks(moves, products):
     """What is run in one process: the arguments of `inlay verify`, and the rows that come of it. A product may launch more
     kernels than its own, which do not have its name: it runs alone. Copies and transposes launch one."""
-    for rows, cols, elems in (SQUARE[0], SQUARE[1], [SQUARE[2]]), *((r, c, [1, 8]) for r, c, e in RAGGED if e == 1):
-        if moves:
-            yield (["verify", *moves, f"--rows={rows}", f"--cols={cols}", *(f"--elem={e}" for e in elems)],
-                   [{"case": f"{rows}x{cols}", "variant": name, "elem_bytes": e, "key": e, "alone": False} for name in moves for e in elems])
+    for rows, cols, elems, which in SIZES:
+        if names := [name for name in moves if re.search(which, name)]:
+            yield (["verify", *names, f"--rows={rows}", f"--cols={cols}", *(f"--elem={e}" for e in elems)],
+                   [{"case": f"{rows}x{cols}", "variant": name, "elem_bytes": e, "key": e, "alone": False} for name in names for e in elems])
     for name, layout in products.items():
         yield (["verify", name, *(f"--{x}={CUBE}" for x in "mnk"), f"--layout={layout}"],
                [{"case": "x".join([str(CUBE)] * 3), "variant": name, "elem_bytes": 4, "layout": layout, "key": layout, "alone": True}])
