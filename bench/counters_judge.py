@@ -24,6 +24,8 @@ def predicted(said):
     counts["time_us"] = said["time_us"]
     for name, kind in REQUESTS.items():
         counts[f"{name}_requests"] = sum(s["requests"] for s in said["sites"] if (s["space"], s["direction"], s["mechanism"]) == kind)
+    for what in ("requests", "sectors"):  # the hardware's counts of loads hold those of cp.async
+        counts[f"global_load_{what}"] += counts[f"async_copy_{what}"]
     return counts
 
 
