@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$1; shift
-steps=${*:-tests large sanitizer bench squares gemm evict_last tiles torch torch_squares}
+steps=${*:-tests large sanitizer bench squares gemm counters evict_last tiles torch torch_squares}
 mkdir -p "$out"
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64  # where cuBLAS lies on a machine that did not build
 status=0
@@ -29,6 +29,11 @@ for step in $steps; do
         done
       done ;;
     gemm) build/inlay bench gemm --suite ladder,squares,odd,shapes --host --json "$out/sgemm.json" ;;
+    counters)  # of Nsight Compute
+      python3 bench/counters.py calibrate --program build/tests/calibration &&
+        python3 bench/counters.py measure --out "$out/counters_raw.json" &&
+        python3 bench/counters.py join "$out/counters_raw.json" --out "$out/counters.json" &&
+        python3 bench/counters.py check "$out/counters.json" ;;
     bench) build/inlay bench transpose --suite 2d --host --json "$out/transpose.json" ;;
     squares) build/inlay bench transpose --suite squares --host --json "$out/squares.json" ;;
     evict_last) build/bench/evict_last | tee "$out/evict_last.md" ;;
