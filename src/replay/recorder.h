@@ -58,7 +58,7 @@ class Recorder {
   char* real(void const* seen) const;  // the bytes behind such an address
   float number(float const* seen) const;
 
-  // The workspace of what is replayed next: bytes that are no number. No bytes: none, and null.
+  // The workspace of what is replayed next: bytes that are no number, nobody's yet. No bytes: none, and null.
   void allocate_workspace(std::size_t bytes);
   void* workspace() const { return workspace_; }
 
@@ -73,6 +73,13 @@ class Recorder {
   // After the replay: elements left unwritten, elements that differ from alpha A B + beta C, summed in double.
   void conclude(Gemm const& gemm);
 
+  // Any other kernel about to be replayed, buffer by buffer: what it may read, and what it must write, each byte exactly once.
+  // Both: it may read what it has not written yet. A buffer of which nothing is said may not be touched.
+  void reads(void const* buffer);
+  void writes(void const* buffer);
+  // After the replay: elements left unwritten. What was said of buffers is forgotten.
+  void conclude();
+
   std::string kernel;  // the name that findings begin with
   std::vector<Finding> findings;
   std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
@@ -86,6 +93,8 @@ class Recorder {
   replay::Executor& executor() { return *executor_; }
 
  private:
+  void allow(void const* buffer, std::uint8_t what);
+
   std::unique_ptr<replay::Executor> executor_;
   void* workspace_ = nullptr;
   std::vector<float> old_;  // C before the replay, [l][m][n]
