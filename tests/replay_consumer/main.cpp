@@ -32,7 +32,7 @@ int replay() {
 }
 
 int main(int argc, char** argv) {
-  std::string const which = argc > 1 ? argv[1] : "";
+  std::string const which = argc > 1 ? argv[1] : "row_sums";
   if (which == "race") return replay<race::Kernel>();
   if (which == "deadlock") return replay<deadlock::Kernel>();
   if (which == "conflict") return replay<conflict::Kernel>();
