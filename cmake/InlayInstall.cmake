@@ -21,8 +21,7 @@ if(TARGET inlay_replay)
   install(TARGETS inlay_replay EXPORT inlay-replay-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT inlay-replay-targets NAMESPACE inlay:: DESTINATION ${package})
 endif()
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/inlay-config.cmake.in ${PROJECT_BINARY_DIR}/inlay-config.cmake
-                              INSTALL_DESTINATION ${package} NO_SET_AND_CHECK_MACRO)
+configure_file(${CMAKE_CURRENT_LIST_DIR}/inlay-config.cmake.in ${PROJECT_BINARY_DIR}/inlay-config.cmake @ONLY)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/inlay-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/inlay-config.cmake ${PROJECT_BINARY_DIR}/inlay-config-version.cmake
         DESTINATION ${package})
