@@ -1,14 +1,27 @@
-# find_package(inlay) gives inlay::inlay. It needs the CUDA runtime and not the CUDA language.
+# find_package(inlay) gives inlay::inlay, which needs the CUDA runtime and not the CUDA language; with COMPONENTS replay it
+# gives inlay::replay, which needs headers alone: cmake/inlay-config.cmake.in.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
-if(NOT INLAY_NVCC)
-  return()  # without kernels there is nothing to install
-endif()
-install(TARGETS inlay EXPORT inlay-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/inlay)
 install(DIRECTORY include/inlay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT inlay-targets NAMESPACE inlay:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/inlay)
-file(WRITE ${PROJECT_BINARY_DIR}/inlay-config.cmake
-     "include(CMakeFindDependencyMacro)\nfind_dependency(CUDAToolkit 13)\ninclude(\${CMAKE_CURRENT_LIST_DIR}/inlay-targets.cmake)\n")
+if(INLAY_NVCC)  # without kernels there is no library to install
+  install(TARGETS inlay EXPORT inlay-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT inlay-targets NAMESPACE inlay:: DESTINATION ${package})
+endif()
+if(TARGET inlay_replay)
+  # A root of its own: headers include each other as they do in src.
+  set(root ${CMAKE_INSTALL_INCLUDEDIR}/inlay-replay)
+  foreach(room problem plan block replay)
+    install(DIRECTORY src/${room} DESTINATION ${root} FILES_MATCHING PATTERN *.h)
+  endforeach()
+  target_include_directories(inlay_replay INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+                                                    $<INSTALL_INTERFACE:${root}>)
+  target_link_libraries(inlay_replay INTERFACE $<INSTALL_INTERFACE:inlay::cute> $<INSTALL_INTERFACE:inlay::boost_context>)
+  set_target_properties(inlay_replay PROPERTIES EXPORT_NAME replay)
+  install(TARGETS inlay_replay EXPORT inlay-replay-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(EXPORT inlay-replay-targets NAMESPACE inlay:: DESTINATION ${package})
+endif()
+configure_file(${CMAKE_CURRENT_LIST_DIR}/inlay-config.cmake.in ${PROJECT_BINARY_DIR}/inlay-config.cmake @ONLY)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/inlay-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/inlay-config.cmake ${PROJECT_BINARY_DIR}/inlay-config-version.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/inlay)
+        DESTINATION ${package})

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "kernels/gemm_grid.h"
 #include "replay/host_block.h"
+#include "replay/summary.h"
 
 namespace inlay::replay {
 namespace {
@@ -555,6 +557,90 @@ TEST(Operands, AreNamedByTheMembersOfSmem) {
       names,
       "shared A 64/4, shared B 12/4, shared C 4/4, shared raw 16/4, shared full 16/8, shared empty 16/8, shared " +
           std::to_string(sizeof(Smem)) + "/1, ");
+}
+
+struct OwnNames {
+  static constexpr int threads = 32;
+  struct Smem {
+    double tile[2][4];
+    unsigned count;
+    static void members(auto name) { name("count", &Smem::count), name("tile", &Smem::tile); }
+  };
+};
+TEST(Operands, AreNamedAsSmemSays) {
+  std::string names;
+  for (Operand const& o : operands_of<OwnNames::Smem>())
+    names += o.name + " " + std::to_string(o.offset) + "+" + std::to_string(o.bytes) + "/" +
+             std::to_string(o.elem_bytes) + ", ";
+  EXPECT_EQ(names, "shared count 64+4/4, shared tile 0+64/8, shared 0+72/1, ");
+}
+
+// A kernel that is neither a move nor a product: elements first to 31 of `in` go to `out`.
+struct Elements {
+  float const* in;
+  float* out;
+  int first = 0;
+  static constexpr int threads = 32;
+  struct Smem {};
+  int64_t blocks() const { return 1; }
+  template <class Block>
+  void operator()(Block block, Smem&) const {
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
+    int const i = int(block.thread_rank());
+    float x = 0;
+    copy_one(atom, i >= first, make_gmem_ptr(in + i), &x);
+    copy_one(atom, i >= first, &x, make_gmem_ptr(out + i));
+  }
+};
+class AnyKernel : public testing::Test {
+ protected:
+  Recorder recorder;
+  float *in = recorder.allocate_integers("in", 32, 1), *out = recorder.allocate_integers("out", 32, 2);
+
+  // Which check speaks first, and what it says.
+  void expect(Elements const& kernel, std::optional<Check> check, std::string const& sentence = "") {
+    recorder.findings.clear();
+    replay_kernel("test", kernel, recorder);
+    EXPECT_EQ(!recorder.findings.empty(), check.has_value());
+    if (check && !recorder.findings.empty()) {
+      EXPECT_EQ(recorder.findings[0].check, *check);
+      EXPECT_EQ(recorder.findings[0].sentence, sentence);
+    }
+  }
+};
+TEST_F(AnyKernel, MayTouchWhatWasSaidAndThatOnce) {
+  recorder.reads(in), recorder.writes(out);
+  expect({in, out}, std::nullopt);
+  EXPECT_EQ(recorder.number(out + 7), recorder.number(in + 7));
+  expect({in, out}, Check::bounds, "test, block 0, thread 0: reads in[0] (byte 0), which is no element of the source");
+}
+TEST_F(AnyKernel, ReadsBeforeItWritesInPlace) {
+  recorder.reads(out), recorder.writes(out);
+  expect({out, out}, std::nullopt);
+  recorder.writes(out);
+  expect({out, out}, Check::bounds, "test, block 0, thread 0: reads out[0] (byte 0), which is only to be written");
+}
+TEST_F(AnyKernel, WritesAllOfABuffer) {
+  recorder.reads(in), recorder.writes(out);
+  expect({in, out, 3}, Check::coverage, "test: leaves 3 elements unwritten, the first is out[0]");
+}
+TEST_F(AnyKernel, HasAWorkspaceThatNobodyHasWritten) {
+  recorder.allocate_workspace(128);
+  recorder.writes(out);
+  auto* const workspace = static_cast<float*>(recorder.workspace());
+  replay_kernel("test", Elements{workspace, out}, recorder);
+  EXPECT_TRUE(recorder.found(Check::race));
+}
+TEST_F(AnyKernel, HasASummary) {
+  recorder.reads(in), recorder.writes(out);
+  replay_kernel("test", Elements{in, out, 20}, recorder);
+  EXPECT_EQ(summary(recorder),
+            "test: 1 finding\n"
+            "  coverage: test: leaves 20 elements unwritten, the first is out[0]\n"
+            "  access     lane   requests       each   at least\n"
+            "  load  in    4 B          1       2.00       2.00  sectors, 75 % used\n"
+            "  store out   4 B          1       2.00       2.00  sectors, 75 % used\n");
+  EXPECT_THROW(recorder.reads(&recorder), std::runtime_error);
 }
 
 }  // namespace

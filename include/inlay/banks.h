@@ -4,7 +4,14 @@
 // Calibrated against Nsight Compute on an H200 for 17 access patterns (4-, 8- and 16-byte loads and stores): exact.
 // On full-size kernels the hardware adds 1 to 4 % of replays that come from arbitration, not from the layout.
 //
-// A layout is anything callable as layout(i, j) -> offset in elements; a CuTe layout is one.
+// A layout is anything callable as layout(i, j) -> offset in elements; a CuTe layout is one. In a program of your own:
+//
+//   constexpr auto tile = [](int i, int j) { return 64 * i + (j ^ i % 32); };  // (64,64) floats, swizzled
+//   static_assert(worst_column_wavefronts(tile, 64, 64, sizeof(float), Access::load) == least_wavefronts(sizeof(float)));
+//
+// examples/banks.cpp is a whole one, and shows a claim that the compiler refuses. What lanes do is free: fill a Request,
+// ask wavefronts(). The proof of a tile of 10^4 elements takes a compiler less than a second and no flag; g++ wants
+// -fconstexpr-ops-limit=1000000000 for much larger ones.
 #pragma once
 #include <cstdint>
 
@@ -107,7 +114,9 @@ constexpr unsigned bank(Layout const& layout, int i, int j, int elem_bytes) {
 }
 
 // The most wavefronts of any full-warp request that walks a (rows, cols) tile: lanes run along a row (32 accesses of
-// `vector` elements) or down a column (32 rows, one element each).
+// `vector` elements) or down a column (32 rows, one element each). A tile is free of bank conflicts in a direction where
+// this is least_wavefronts() of the bytes of a lane. What lies beyond the last whole request is not walked: a column of
+// fewer than 32 rows gives 0.
 template <class Layout>
 constexpr unsigned worst_row_wavefronts(Layout const& layout, int rows, int cols, int elem_bytes, int vector,
                                         Access access) {

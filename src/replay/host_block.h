@@ -90,14 +90,22 @@ unsigned cluster_of(Kernel const& kernel) {
     return 1;
 }
 
-// The arrays of a kernel's Smem, by the names that kernels use: A, B, C, raw, full and empty. Anything else is plain
-// "shared".
+// The arrays of a kernel's Smem, by the names that kernels use: A, B, C, raw, full and empty; or by names of their own, which
+// Smem gives: static void members(auto name) { name("tile", &Smem::tile), ...; }. Anything else is plain "shared".
 template <class Smem>
 std::vector<Operand> operands_of() {
   std::vector<Operand> v;
   auto const add = [&]<class Member>(char const* name, std::size_t offset, std::type_identity<Member>) {
     v.push_back({name, offset, sizeof(Member), int(sizeof(std::remove_all_extents_t<Member>))});
   };
+  if constexpr (requires { Smem::members([](char const*, auto Smem::*) {}); }) {
+    alignas(Smem) static char const place[sizeof(Smem)]{};  // nothing is read: a member's address alone
+    auto const& smem = *reinterpret_cast<Smem const*>(place);
+    Smem::members([&]<class Member>(char const* name, Member Smem::*member) {
+      auto const offset = reinterpret_cast<char const*>(&(smem.*member)) - place;
+      add((std::string("shared ") + name).c_str(), std::size_t(offset), std::type_identity<Member>{});
+    });
+  }
   if constexpr (requires(Smem s) { s.A; }) add("shared A", offsetof(Smem, A), std::type_identity<decltype(Smem::A)>{});
   if constexpr (requires(Smem s) { s.B; }) add("shared B", offsetof(Smem, B), std::type_identity<decltype(Smem::B)>{});
   if constexpr (requires(Smem s) { s.C; }) add("shared C", offsetof(Smem, C), std::type_identity<decltype(Smem::C)>{});
@@ -161,6 +169,15 @@ struct Sampler {
     recorder.times(times, [&] { run(kernel, recorder); });
   }
 };
+
+// Replays a kernel of any kind, of which reads() and writes() have said what it may touch, with all checks but the
+// result's: that is the caller's, who finds the bytes at Recorder::real.
+template <class Block = HostBlock, class Kernel>
+void replay_kernel(std::string name, Kernel const& kernel, Recorder& recorder) {
+  recorder.kernel = std::move(name);
+  run<Block>(kernel, recorder);
+  recorder.conclude();
+}
 
 // Replays what a variant of Gemm launches, in order, with all checks.
 template <class Kernel, class Block = HostBlock>

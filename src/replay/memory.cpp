@@ -56,10 +56,6 @@ void Memory::unmap_shared() {
   regions_.erase(std::remove_if(regions_.begin(), regions_.end(), shared), regions_.end());
 }
 
-void Memory::loosen() {
-  for (Region& r : regions_) r.loose = !r.workspace;
-}
-
 char* Memory::real(void const* seen) {
   Region* r = find(reinterpret_cast<std::uint64_t>(seen));
   if (!r) throw std::runtime_error("replay: an address that belongs to no buffer");

@@ -45,7 +45,7 @@ class Memory {
   Region* find(std::uint64_t seen_address);
   Region const* find(void const* seen_address) const;
   void unmap_shared();
-  void loosen();
+  std::deque<Region>& regions() { return regions_; }
 
   // The real bytes behind an address the kernel sees.
   char* real(void const* seen);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 #include <utility>
 
 #include "replay/executor.h"
@@ -153,10 +154,11 @@ void Recorder::allocate_workspace(std::size_t bytes) {
   r.workspace = true;
   std::memset(r.real, 0xFF, bytes);  // NaN
   workspace_ = r.seen;
+  executor_->workspace.forget(bytes);
 }
 
 void Recorder::expect_samples() {
-  executor_->memory.loosen();
+  for (replay::Region& r : executor_->memory.regions()) r.loose = !r.workspace;
   if (!workspace_) return;
   executor_->workspace.forget(executor_->memory.find(static_cast<void const*>(workspace_))->bytes);
   executor_->workspace.partly = true;
@@ -238,6 +240,33 @@ void Recorder::conclude(Gemm const& g) {
   if (wrong)
     report(Check::result, kernel + ": " + std::to_string(wrong) +
                               " elements differ from alpha A B + beta C, the first is " + first_wrong);
+}
+
+void Recorder::allow(void const* buffer, std::uint8_t what) {
+  replay::Region* const r = executor_->memory.find(reinterpret_cast<std::uint64_t>(buffer));
+  if (!r) throw std::runtime_error("replay: an address that belongs to no buffer");
+  r->state.resize(r->bytes);
+  for (std::uint8_t& s : r->state) s = std::uint8_t((s | what) & ~replay::Region::kWritten);
+}
+void Recorder::reads(void const* buffer) { allow(buffer, replay::Region::kReadable); }
+void Recorder::writes(void const* buffer) { allow(buffer, replay::Region::kWritable); }
+
+void Recorder::conclude() {
+  constexpr auto kWritable = replay::Region::kWritable, kWritten = replay::Region::kWritten;
+  for (replay::Region& r : executor_->memory.regions()) {
+    replay::Operand const& operand = r.operands.front();
+    auto const e = std::size_t(operand.elem_bytes);
+    std::size_t unwritten = 0, first = 0;
+    for (std::size_t i = 0; i < r.state.size(); ++i) {
+      if ((r.state[i] & (kWritable | kWritten)) != kWritable) continue;
+      if (unwritten++ == 0) first = i / e;
+      i += e - 1 - i % e;  // on to the next element
+    }
+    if (unwritten)
+      report(Check::coverage, kernel + ": leaves " + std::to_string(unwritten) + " elements unwritten, the first is " +
+                                  operand.name + "[" + std::to_string(first) + "]");
+    r.state.clear();
+  }
 }
 
 bool Recorder::found(Check check) const {

@@ -71,7 +71,7 @@ class Recorder {
   char* real(void const* seen) const;  // the bytes behind such an address
   float number(float const* seen) const;
 
-  // The workspace of what is replayed next: bytes that are no number. No bytes: none, and null.
+  // The workspace of what is replayed next: bytes that are no number, nobody's yet. No bytes: none, and null.
   void allocate_workspace(std::size_t bytes);
   void* workspace() const { return workspace_; }
 
@@ -90,6 +90,12 @@ class Recorder {
   void expect_samples();
   // What f replays counts so many times.
   void times(std::int64_t n, std::function<void()> const& f);
+  // Any other kernel about to be replayed, buffer by buffer: what it may read, and what it must write, each byte exactly once.
+  // Both: it may read what it has not written yet. A buffer of which nothing is said may not be touched.
+  void reads(void const* buffer);
+  void writes(void const* buffer);
+  // After the replay: elements left unwritten. What was said of buffers is forgotten.
+  void conclude();
 
   std::string kernel;  // the name that findings begin with
   std::vector<Finding> findings;
@@ -105,6 +111,8 @@ class Recorder {
   replay::Executor& executor() { return *executor_; }
 
  private:
+  void allow(void const* buffer, std::uint8_t what);
+
   std::unique_ptr<replay::Executor> executor_;
   void* workspace_ = nullptr;
   std::vector<float> old_;  // C before the replay, [l][m][n]

@@ -1,0 +1,31 @@
+// Launches the kernel of kernel.h, as it stands.
+#include <cstdio>
+#include <vector>
+
+#include "block/launch.h"
+#include "kernel.h"
+
+int main() try {
+  int const M = 1000, N = 3000;
+  std::vector<float> in(M * N), out(M);
+  for (int i = 0; i < M * N; ++i) in[i] = float(i % 7 - 3);
+  float *in_gpu = nullptr, *out_gpu = nullptr;
+  inlay::check(cudaMalloc(&in_gpu, in.size() * sizeof(float)));
+  inlay::check(cudaMalloc(&out_gpu, out.size() * sizeof(float)));
+  inlay::check(cudaMemcpy(in_gpu, in.data(), in.size() * sizeof(float), cudaMemcpyHostToDevice));
+
+  inlay::launch(row_sums::Kernel{in_gpu, out_gpu, M, N}, inlay::Device{}, cudaStream_t{});
+
+  inlay::check(cudaMemcpy(out.data(), out_gpu, out.size() * sizeof(float), cudaMemcpyDeviceToHost));
+  int wrong = 0;
+  for (int m = 0; m < M; ++m) {
+    float sum = 0;
+    for (int n = 0; n < N; ++n) sum += in[m * N + n];
+    wrong += !(out[m] == sum);
+  }
+  std::printf("%d of %d rows are wrong\n", wrong, M);
+  return wrong > 0;
+} catch (inlay::Error const& e) {
+  std::fprintf(stderr, "%s\n", e.what());
+  return 2;
+}

@@ -1,0 +1,40 @@
+// Replays a kernel on the CPU: is it right, and what does it ask of memory? No GPU, no nvcc.
+#include "kernel.h"
+
+#include <cstdio>
+#include <string>
+
+#include "conflict.h"  // kernel.h with one line changed each time, by CMakeLists.txt
+#include "deadlock.h"
+#include "race.h"
+#include "replay/host_block.h"
+#include "replay/summary.h"
+
+template <class Kernel>
+int replay() {
+  int const M = 100, N = 200;  // ragged on purpose: 4 rows in the last block, 8 columns in the last tile
+  inlay::Recorder recorder;
+  float* const in = recorder.allocate_integers("in", M * N, 1);
+  float* const out = recorder.allocate_integers("out", M, 2);
+  recorder.reads(in);
+  recorder.writes(out);
+  inlay::replay::replay_kernel("row_sums", Kernel{in, out, M, N}, recorder);
+
+  for (int m = 0; m < M; ++m) {  // small integers: sums are exact in any order
+    float sum = 0;
+    for (int n = 0; n < N; ++n) sum += recorder.number(in + m * N + n);
+    if (float const got = recorder.number(out + m); !(got == sum))
+      recorder.report(inlay::Check::result,
+                      "row " + std::to_string(m) + ": " + std::to_string(got) + ", not " + std::to_string(sum));
+  }
+  std::printf("%s", inlay::replay::summary(recorder).c_str());
+  return recorder.finding_count > 0;
+}
+
+int main(int argc, char** argv) {
+  std::string const which = argc > 1 ? argv[1] : "row_sums";
+  if (which == "race") return replay<race::Kernel>();
+  if (which == "deadlock") return replay<deadlock::Kernel>();
+  if (which == "conflict") return replay<conflict::Kernel>();
+  return replay<row_sums::Kernel>();
+}
