@@ -10,7 +10,7 @@ using cute::Tensor;  // here it is CuTe's, not the public view
 
 // An element of C from its sum over k and its old value, which was not read if beta is 0.
 CUTE_HOST_DEVICE float scaled(Gemm const& g, float sum, float old) {
-  return g.beta != 0 ? fmaf(g.beta, old, g.alpha * sum) : g.alpha * sum;  // the same rounding in every kernel
+  return g.beta != 0 ? fmaf(g.alpha, sum, g.beta * old) : g.alpha * sum;  // the same rounding in every kernel
 }
 
 // Flags in a workspace, whose content nobody knows, before the kernel that uses them.
