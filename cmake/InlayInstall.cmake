@@ -11,7 +11,7 @@ endif()
 if(TARGET inlay_replay)
   # A root of its own: headers include each other as they do in src.
   set(root ${CMAKE_INSTALL_INCLUDEDIR}/inlay-replay)
-  foreach(room problem plan block replay)
+  foreach(room problem plan block replay explain)
     install(DIRECTORY src/${room} DESTINATION ${root} FILES_MATCHING PATTERN *.h)
   endforeach()
   target_include_directories(inlay_replay INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>

@@ -13,22 +13,6 @@ constexpr char const* kIntroduction =
     "the\n"
     "  time of one wavefront: a kernel that loads more often than that from shared memory waits for it.\n";
 
-GemmCase product(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout) {
-  GemmCase c;
-  c.M = M, c.N = N, c.K = K, c.layout = layout;
-  return c;
-}
-
-// The tutorial's last step is about a B that is stored transposed; the others are shown at nn, if they take it.
-std::string layout_of(Info<Gemm> const& info) {
-  if (std::string_view(info.name).ends_with("column_major_b")) return "nt";
-  for (char const* layout : {"nn", "nt", "tn"}) {
-    GemmCase const c = product(256, 256, 32, layout);
-    if (!info.rejects(gemm_of(c, unplaced(c)), Device{})) return layout;
-  }
-  return "tt";
-}
-
 std::string per_wavefront(Cost const& c) {
   Traffic const& shared = c.shared_load;
   return shared.transactions ? fmt::format("{:.1f}", double(c.fma) / double(shared.transactions)) : "-";
@@ -56,11 +40,11 @@ std::string products_screen(Results const& results, std::vector<Published> const
                    "store", "load", "FMAs", "TFLOP/s", "of cuBLAS", "figure");
   for (auto const& entry : gemm_variants()) {
     std::string const name = entry.info().name;
-    std::string const layout = layout_of(entry.info());
-    Replayed const full = replay_on_cpu(entry, product(256, 256, 32, layout));
-    Replayed const ragged = replay_on_cpu(entry, product(130, 70, 20, layout));
+    std::string const layout = shown_layout(entry.info());
+    Replayed const full = replay_on_cpu(entry, product_of(256, 256, 32, layout));
+    Replayed const ragged = replay_on_cpu(entry, product_of(130, 70, 20, layout));
     s += fmt::format("{:<33}{:<13}{:<4}{}{}  {}\n", name, short_verdict(ragged, full), layout, counts(full.cost),
-                     recorded(results, product(4096, 4096, 4096, layout), name), tutorial(published, name));
+                     recorded(results, product_of(4096, 4096, 4096, layout), name), tutorial(published, name));
   }
   s += "\nFMAs: of all threads, for each wavefront that loads from shared memory; layout: nn, or nt, where B is stored "
        "transposed.\n";

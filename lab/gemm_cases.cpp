@@ -41,6 +41,12 @@ bool operator==(GemmCase const& x, GemmCase const& y) {
          x.accuracy == y.accuracy;
 }
 
+GemmCase product_of(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout) {
+  GemmCase c;
+  c.M = M, c.N = N, c.K = K, c.layout = layout;
+  return c;
+}
+
 void validate(GemmCase const& c) {
   at_least_one("--m", c.M);
   at_least_one("--n", c.N);

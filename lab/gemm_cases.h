@@ -41,6 +41,8 @@ struct GemmCase {
   }
 };
 
+GemmCase product_of(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout);
+
 // Throws UsageError: extents below 1, other layouts, pitches below the row, more than 2^62 bytes.
 void validate(GemmCase const& c);
 

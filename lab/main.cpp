@@ -8,6 +8,7 @@
 #include "compare.h"
 #include "demo.h"
 #include "draw.h"
+#include "explain.h"
 #include "gpu.h"
 #include "layout_command.h"
 #include "plan/gemm_plan.h"
@@ -172,6 +173,7 @@ int run(int argc, char** argv) {
   add_compare(app, status);
   add_why(app);
   add_layout_command(app);
+  add_explain_command(app);
   add_readme(app, status);
   add_draw(app);
   return run_command(app, argc, argv, status);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "gemm_cases.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -64,6 +65,15 @@ Entry<P> const& variant_named(std::string const& name) {
 }
 template Entry<Move> const& variant_named(std::string const&);
 template Entry<Gemm> const& variant_named(std::string const&);
+
+std::string shown_layout(Info<Gemm> const& info) {
+  if (std::string_view(info.name).ends_with("column_major_b")) return "nt";
+  for (char const* layout : {"nn", "nt", "tn"}) {
+    GemmCase const c = product_of(256, 256, 32, layout);
+    if (!info.rejects(gemm_of(c, unplaced(c)), Device{})) return layout;
+  }
+  return "tt";
+}
 
 Selection::Selection(std::vector<std::string> const& typed, std::vector<std::string> const& known)
     : all_(typed.empty()) {

@@ -54,6 +54,10 @@ class Selection {
   std::vector<std::string> wanted_;
 };
 
+// The layout that a product is shown at: the tutorial's last step is about a B that is stored transposed; the others are shown
+// at nn, if they take it.
+std::string shown_layout(Info<Gemm> const& info);
+
 // `inlay list`
 void list_variants(bool json);
 

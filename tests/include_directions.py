@@ -3,7 +3,7 @@ import pathlib
 import re
 import sys
 
-ROOMS = "problem plan kernels block replay".split()
+ROOMS = "problem plan kernels block replay explain".split()
 STD = r"[a-z_0-9]+"  # <vector>, <cstdint>
 CUDA = r"cuda\.h|cuda_runtime_api\.h"
 ALLOWED = {  # room -> what may stand in an include line
@@ -12,7 +12,8 @@ ALLOWED = {  # room -> what may stand in an include line
     "src/plan": rf"{STD}|{CUDA}|inlay/.*|problem/.*|plan/.*|fmt/.*|(move|gemm)_variants\.h",
     "src/block": rf"{STD}|{CUDA}|inlay/error\.h|problem/(move|gemm)\.h|plan/device\.h|block/.*|cute/.*|cutlass/.*",
     "src/kernels": r"problem/.*|plan/.*|block/(block|[a-z]+_ops)\.h|cute/.*|kernels/([a-z]+_(tile|grid)|sgemm_[a-z]+|split_reduce)\.h",
-    "src/replay": rf"{STD}|csignal|sys/.*|unistd\.h|{CUDA}|inlay/banks\.h|plan/variant\.h|block/(block|tensor_map)\.h|replay/.*|cute/.*|boost/.*",
+    "src/replay": rf"{STD}|csignal|sys/.*|unistd\.h|{CUDA}|inlay/banks\.h|plan/(variant|traffic)\.h|block/(block|tensor_map)\.h|replay/.*|cute/.*|boost/.*",
+    "src/explain": rf"{STD}|inlay/banks\.h|replay/recorder\.h|explain/.*",
     "src": rf"{STD}|inlay/.*|problem/.*|plan/.*",
 }
 

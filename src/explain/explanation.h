@@ -15,6 +15,7 @@ namespace inlay {
 // What the counts cannot tell of a kernel: its name and what it computes.
 struct Work {
   std::string variant, what;
+  std::string case_name;  // "4096x4096x4096"
   double dram_bytes = 0;  // that have to move at least: each byte of the operands once
   double flops = 0;       // two for a multiply-add of the product itself
 };

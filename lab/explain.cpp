@@ -1,0 +1,164 @@
+#include "explain.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "commands.h"
+#include "gpu.h"
+#include "usage_error.h"
+#include "variants.h"
+
+namespace inlay::lab {
+namespace {
+
+template <class P>
+void sample(Entry<P> const& entry, P const& problem, Recorder& recorder) {
+  if (Reason const reason = entry.info().rejects(problem, Device{}))
+    throw UsageError(fmt::format("{} does not take this problem: {}", entry.info().name, reason.sentence()));
+  entry.sample(problem, recorder);
+  if (recorder.finding_count)
+    throw UsageError(fmt::format("{} fails in its replay: {}", entry.info().name, recorder.findings.front().sentence));
+}
+
+Gpu const& gpu_asked_for(std::string const& name) {
+  if (name == "here") {
+    if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("there is no GPU here: " + why);
+    Device const device = gpu_or_table();
+    if (Gpu const* gpu = find_gpu(device.name)) return *gpu;
+    throw UsageError(fmt::format("the GPU here, {}, is not in the table", device.name));
+  }
+  std::string known;
+  for (Gpu const& gpu : gpus()) {
+    if (name == gpu.name) return gpu;
+    known += std::string(known.empty() ? "" : ", ") + gpu.name;
+  }
+  throw UsageError(fmt::format("there is no device '{}' in the table, which has {}, and here", name, known));
+}
+
+Json site_json(ExplainedSite const& x) {
+  Site const& s = x.site;
+  char const* const mechanisms[] = {"plain", "cp_async", "tma"};
+  Json j;
+  j["operand"] = s.operand;
+  j["space"] = s.space == replay::Space::global ? "global" : "shared";
+  j["direction"] = s.store ? "store" : "load";
+  j["mechanism"] = mechanisms[int(s.mechanism)];
+  j["bytes_per_lane"] = s.bytes;
+  j["requests"] = s.traffic.requests;
+  j["transactions"] = s.traffic.transactions;
+  j["ideal"] = s.ideal;
+  j["sectors"] = s.mechanism == Mechanism::tma      ? s.sectors
+                 : s.space == replay::Space::global ? s.traffic.transactions
+                                                    : 0;
+  j["useful_bytes"] = s.useful;
+  if (!x.advice.empty()) j["advice"] = x.advice;
+  return j;
+}
+
+struct Options {
+  std::string variant, device = "H200";
+  Case move;
+  GemmCase product;
+  bool json = false;
+};
+
+void run(Options& o, bool layout_given) {
+  auto names = variant_names<Move>();
+  for (auto const& name : variant_names<Gemm>()) names.push_back(name);
+  o.variant = resolve(o.variant, names);
+  bool const is_product = o.variant.starts_with("sgemm");
+  Gpu const& gpu = gpu_asked_for(o.device);
+  if (is_product && !layout_given) o.product.layout = shown_layout(variant_named<Gemm>(o.variant).info());
+  o.product.batch = o.move.batch;
+  Explanation const x =
+      is_product ? explain_variant(o.variant, o.product, gpu) : explain_variant(o.variant, o.move, gpu);
+  if (o.json)
+    fmt::print("{}\n", to_json(x).dump(1));
+  else
+    fmt::print("{}", to_text(x));
+}
+
+}  // namespace
+
+Explanation explain_variant(std::string const& variant, Case const& c, Gpu const& gpu) {
+  validate(c);
+  auto const& entry = variant_named<Move>(variant);
+  Recorder recorder;
+  auto const e = std::size_t(c.elem_bytes);
+  void const* src = recorder.reserve("in", std::size_t(c.source_elements()) * e, c.elem_bytes);
+  void* dst = recorder.reserve("out", std::size_t(c.destination_elements()) * e, c.elem_bytes);
+  sample(entry, is_copy(entry.info().name) ? copy_move(c, dst, src) : transpose_move(c, dst, src), recorder);
+  double const bytes = 2 * double(c.elements()) * c.elem_bytes;
+  return explain(recorder, {entry.info().name, c.sentence(), c.name(), bytes, 0}, gpu);
+}
+
+Explanation explain_variant(std::string const& variant, GemmCase const& c, Gpu const& gpu) {
+  validate(c);
+  auto const& entry = variant_named<Gemm>(variant);
+  Recorder recorder;
+  auto const operand = [&](char const* name, Stored const& x) {
+    return static_cast<float*>(
+        recorder.reserve(name, std::size_t(c.batch * x.elements()) * sizeof(float), sizeof(float)));
+  };
+  GemmCall const call{c.alpha, c.beta, operand("A", c.a()), operand("B", c.b()), operand("C", c.c())};
+  Gemm const gemm = gemm_of(c, call);
+  recorder.allocate_workspace(entry.info().workspace(gemm, Device{}));
+  sample(entry, gemm, recorder);
+  double const elements = double(gemm.M) * double(gemm.K) + double(gemm.K) * double(gemm.N) +
+                          double(gemm.M) * double(gemm.N) * (c.beta != 0 ? 2 : 1);
+  return explain(recorder, {entry.info().name, c.sentence(), c.name(), 4 * elements * double(c.batch), c.operations()},
+                 gpu);
+}
+
+Json to_json(Explanation const& x) {
+  Cost const& c = x.totals;
+  Json j;
+  j["variant"] = x.work.variant;
+  j["case"] = x.work.case_name;
+  j["device"] = x.gpu.name;
+  j["sites"] = Json::array();
+  for (ExplainedSite const& s : x.sites) j["sites"].push_back(site_json(s));
+  Json& t = j["totals"];
+  t["global_load_sectors"] = c.global_load.transactions;
+  t["global_store_sectors"] = c.global_store.transactions;
+  t["async_copy_sectors"] = c.async_copy.transactions;
+  t["tma_load_bytes"] = c.tma_load.transactions;
+  t["tma_load_sectors"] = x.tma_load_sectors;
+  t["tma_store_bytes"] = c.tma_store.transactions;
+  t["tma_store_sectors"] = x.tma_store_sectors;
+  t["shared_load_wavefronts"] = c.shared_load.transactions;
+  t["shared_store_wavefronts"] = c.shared_store.transactions;
+  t["fma"] = c.fma;
+  t["dram_bytes"] = x.work.dram_bytes;
+  j["launches"] = Json::array();
+  for (Launch const& l : x.launches)
+    j["launches"].push_back({{"blocks", l.blocks},
+                             {"threads", l.threads},
+                             {"cluster", l.cluster},
+                             {"shared_bytes", l.shared_bytes},
+                             {"resident", resident_blocks(l, x.gpu)}});
+  for (Resource const& r : x.resources) j["resources"][r.name] = r.seconds * 1e6;
+  j["time_us"] = x.seconds * 1e6;
+  j["limit"] = x.limit();
+  j["advice"] = x.advice();
+  return j;
+}
+
+void add_explain_command(CLI::App& app) {
+  auto* const command =
+      app.add_subcommand("explain", "what a variant does to memory, and how long that takes on a GPU");
+  auto const o = std::make_shared<Options>();
+  command->add_option("variant", o->variant, "its name or the beginning of it")->required();
+  add_shape(*command, o->move);
+  command->add_option("--elem", o->move.elem_bytes, "bytes of an element")->capture_default_str();
+  add_shape(*command, o->product);
+  add_layout(*command, o->product);
+  add_batch(*command, o->move.batch);
+  command->add_option("--device", o->device, "H200, H100-SXM, H100-PCIe, A100, RTX-3090, or here")
+      ->capture_default_str();
+  command->add_flag("--json", o->json, "as JSON; times in microseconds");
+  command->callback([o, layout = command->get_option("--layout")] { run(*o, layout->count() > 0); });
+}
+
+}  // namespace inlay::lab

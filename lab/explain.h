@@ -1,0 +1,20 @@
+// `inlay explain`: what a variant does to memory, and how long that takes on a GPU that need not be here.
+#pragma once
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "explain/explanation.h"
+#include "json_rows.h"
+#include "problems.h"
+
+namespace inlay::lab {
+
+// Of a problem of any size, from samples. Throws UsageError when the variant does not take it, or there is no such variant.
+Explanation explain_variant(std::string const& variant, Case const& c, Gpu const& gpu);
+Explanation explain_variant(std::string const& variant, GemmCase const& c, Gpu const& gpu);
+
+Json to_json(Explanation const& explanation);
+
+void add_explain_command(CLI::App& app);
+
+}  // namespace inlay::lab

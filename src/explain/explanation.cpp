@@ -1,0 +1,46 @@
+#include "explain/explanation.h"
+
+#include <algorithm>
+
+#include "explain/advice.h"
+#include "explain/model.h"
+
+namespace inlay {
+namespace {
+
+std::string name_of(Site const& s) { return s.operand + (s.store ? " store" : " load"); }
+
+}  // namespace
+
+double ExplainedSite::useful_share() const {
+  std::int64_t const sectors = site.mechanism == Mechanism::tma ? site.sectors : site.traffic.transactions;
+  return sectors ? double(site.useful) / double(32 * sectors) : 0;
+}
+
+Explanation explain(Recorder const& recorder, Work work, Gpu const& gpu) {
+  Explanation x;
+  x.work = std::move(work), x.gpu = gpu;
+  x.launches = recorder.launches;
+  x.totals = counted(recorder);
+  for (Site const& s : recorder.sites) {
+    if (s.traffic.requests == 0) continue;
+    x.sites.push_back({s, name_of(s), advice_for(s)});
+    if (s.mechanism == Mechanism::tma) (s.store ? x.tma_store_sectors : x.tma_load_sectors) += s.sectors;
+  }
+  x.resources = resources_of(x);
+  x.seconds = seconds_of(x);
+  return x;
+}
+
+std::string Explanation::advice() const {
+  // What is said of the access that costs most beyond its ideal, if such an access is what limits.
+  ExplainedSite const* worst = nullptr;
+  std::int64_t most = 0;
+  for (ExplainedSite const& s : sites)
+    if (std::int64_t const excess = s.site.traffic.transactions - s.site.ideal; !s.advice.empty() && excess > most)
+      worst = &s, most = excess;
+  if (worst) return worst->name + ": " + worst->advice;
+  return advice_for(resources.front());
+}
+
+}  // namespace inlay

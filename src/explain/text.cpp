@@ -1,0 +1,96 @@
+#include <algorithm>
+#include <cstdio>
+
+#include "explain/explanation.h"
+
+namespace inlay {
+namespace {
+
+template <class... Args>
+std::string format(char const* text, Args... args) {
+  char s[320];
+  std::snprintf(s, sizeof s, text, args...);
+  return s;
+}
+
+// "1.07e+09" is no number for people: 1.07 G.
+std::string count(double n) {
+  char const* const unit[] = {"", " K", " M", " G", " T", " P"};
+  int u = 0;
+  for (; n >= 9999.5 && u < 5; ++u) n /= 1000;
+  return u == 0 ? format("%.0f", n) : format("%.4g%s", n, unit[u]);
+}
+std::string duration(double seconds) {
+  return seconds < 1e-3 ? format("%.1f us", seconds * 1e6) : format("%.3f ms", seconds * 1e3);
+}
+
+char const* mechanism(Site const& s) {
+  return s.mechanism == Mechanism::tma ? "TMA" : s.mechanism == Mechanism::cp_async ? "cp.async" : "";
+}
+char const* unit(Site const& s) {
+  if (s.mechanism == Mechanism::tma) return "bytes";
+  return s.space == replay::Space::global ? "sectors" : "wavefronts";
+}
+
+std::string row(ExplainedSite const& x) {
+  Site const& s = x.site;
+  bool const global = s.space == replay::Space::global, box = s.mechanism == Mechanism::tma;
+  std::string const lane = box ? "box" : format("%u B", s.bytes);
+  std::string text = format("  %-22s %-8s %5s %10s %11.2f %8.2f  %-10s", x.name.c_str(), mechanism(s), lane.c_str(),
+                            count(double(s.traffic.requests)).c_str(), x.per_request(), x.ideal(), unit(s));
+  if (global) text += format(" %5.1f %%", 100 * x.useful_share());
+  if (box) text += format("  %s sectors", count(double(s.sectors)).c_str());
+  return text + "\n";
+}
+
+std::string sites(Explanation const& x) {
+  std::string text = format("  %-22s %-8s %5s %10s %11s %8s  %-10s %7s\n", "access", "", "lane", "requests", "each",
+                            "ideal", "", "useful");
+  for (ExplainedSite const& s : x.sites) {
+    text += row(s);
+    if (!s.advice.empty()) text += "      " + s.advice + "\n";
+  }
+  return text;
+}
+
+std::string totals(Explanation const& x) {
+  Cost const& c = x.totals;
+  double const wavefronts = double(c.shared_load.transactions + c.shared_store.transactions);
+  std::string text = format("  %s bytes from and to DRAM", count(x.work.dram_bytes).c_str());
+  if (wavefronts > 0) text += format(", %s wavefronts of shared memory", count(wavefronts).c_str());
+  if (c.fma)
+    text += format(", %s FMAs (%.1f %% of them wanted), %.2f shared wavefronts for 128 of them",
+                   count(double(c.fma)).c_str(), 50 * x.work.flops / double(c.fma), 128 * wavefronts / double(c.fma));
+  text += "\n";
+  for (Launch const& l : x.launches)
+    text += format("  %s blocks of %u threads and %zu bytes of shared memory, %d of them on a multiprocessor%s\n",
+                   count(double(l.blocks)).c_str(), l.threads, l.shared_bytes, resident_blocks(l, x.gpu),
+                   l.cluster > 1 ? format(", in clusters of %u", l.cluster).c_str() : "");
+  return text;
+}
+
+std::string times(Explanation const& x) {
+  std::string text;
+  for (Resource const& r : x.resources)
+    text += format("  %-8s %12s  %3.0f %%  %s\n", r.name.c_str(), duration(r.seconds).c_str(),
+                   x.seconds > 0 ? 100 * r.seconds / x.seconds : 0., r.why.c_str());
+  text += format("  predicted: %s", duration(x.seconds).c_str());
+  if (x.work.flops > 0)
+    text += format(", %.1f TFLOP/s", x.work.flops / x.seconds / 1e12);
+  else
+    text += format(", %.0f GB/s", x.work.dram_bytes / x.seconds / 1e9);
+  return text + format(", limited by %s\n  next: %s\n", x.limit().c_str(), x.advice().c_str());
+}
+
+}  // namespace
+
+std::string to_text(Explanation const& x) {
+  std::string text = x.work.variant + ": " + x.work.what + "\n\n";
+  if (x.launches.empty()) return text + "  nothing to do\n";
+  text += "What its warps ask for; ideal: had no request more than its bytes can need\n" + sites(x) + "\n";
+  text += "All in all\n" + totals(x) + "\n";
+  text += format("Time on %s (%s)\n", x.gpu.name, x.gpu.source) + times(x);
+  return text;
+}
+
+}  // namespace inlay
