@@ -13,8 +13,7 @@ std::string format(char const* text, Args... args) {
   return s;
 }
 
-// A clock of the L1's data path for each wavefront; a request to global memory takes as many as to shared memory without
-// conflicts, or one for each line of four sectors. What cp.async brings is written to shared memory too.
+// A clock of the L1 for each wavefront of shared memory, and for each line of 128 bytes of global memory. What cp.async brings is written to shared memory too.
 double l1_wavefronts(Explanation const& x) {
   double n = 0;
   for (ExplainedSite const& s : x.sites) {
@@ -24,8 +23,7 @@ double l1_wavefronts(Explanation const& x) {
     else if (s.site.space == replay::Space::shared)
       n += double(t.transactions);
     else
-      n += std::max(double(t.requests) * banks::least_wavefronts(s.site.bytes), double(t.transactions) / 4) *
-           (s.site.mechanism == Mechanism::cp_async ? 2 : 1);
+      n += double(s.site.lines) * (s.site.mechanism == Mechanism::cp_async ? 2 : 1);
   }
   return n;
 }

@@ -70,7 +70,7 @@ void Site::count(banks::Request const& q) {
   if (space == replay::Space::global) {
     std::uint64_t const bytes = banks::distinct_bytes(q);
     transactions = banks::sectors(q), least = unsigned((bytes + 31) / 32);
-    useful += std::int64_t(bytes);
+    useful += std::int64_t(bytes), lines += banks::lines(q);
   } else {
     auto const access = store ? banks::Access::store : banks::Access::load;
     transactions = banks::wavefronts(q, access), least = banks::passes(q, access);
@@ -82,7 +82,7 @@ void Site::count(banks::Request const& q) {
 
 void Site::add(Site const& s, std::int64_t times) {
   traffic.requests += times * s.traffic.requests, traffic.transactions += times * s.traffic.transactions;
-  ideal += times * s.ideal, sectors += times * s.sectors, useful += times * s.useful;
+  ideal += times * s.ideal, lines += times * s.lines, sectors += times * s.sectors, useful += times * s.useful;
   if (!worst.active || s.worst_excess > worst_excess) worst = s.worst, worst_excess = s.worst_excess;
 }
 

@@ -34,6 +34,7 @@ struct Site {
   unsigned bytes;  // of one lane; 0 for a box
   Traffic traffic{};
   std::int64_t ideal = 0;    // transactions, had every request as few as its lanes' bytes can need
+  std::int64_t lines = 0;    // global: of 128 bytes, in the L1
   std::int64_t sectors = 0;  // of a box: in the L2
   std::int64_t useful = 0;   // global: distinct bytes that the requests' lanes asked for
   banks::Request worst{};    // the first of the requests that cost most beyond their ideal; of a box, none
