@@ -143,6 +143,7 @@ class Executor {
   // row, or 16 bytes where rows are swizzled.
   template <class F>
   void over_box(TmaTensor const& map, std::size_t shared_offset, std::int64_t const (&c)[3], F f);
+  void watch_for_exposed_loads(Region const& r, Direction direction, Mechanism mechanism);
   void tally(Place& place, Request const& q);
   void tally();
 
@@ -158,6 +159,7 @@ class Executor {
   unsigned block_threads_ = 0;
   std::size_t block_smem_ = 0;  // bytes from one block's shared memory to the next's
   std::vector<Thread> threads_;
+  std::optional<std::int64_t> loaded_at_;  // FMAs before thread 0's last load from global memory
   Region* shared_ = nullptr;
   std::deque<Place> places_;                     // of this kernel
   std::vector<Place*> place_of_;                 // by number

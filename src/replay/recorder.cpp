@@ -165,11 +165,11 @@ void Recorder::expect_samples() {
 }
 void Recorder::times(std::int64_t n, std::function<void()> const& f) {
   std::vector<Site> const before = std::exchange(sites, {});
-  std::int64_t const fma_before = std::exchange(fma, 0);
+  std::int64_t const fma_before = std::exchange(fma, 0), exposed_before = std::exchange(exposed_loads, 0);
   f();
   std::vector<Site> const counted = std::exchange(sites, before);
   for (Site const& s : counted) site(s.operand, s.space, s.store, s.mechanism, s.bytes).add(s, n);
-  fma = fma_before + n * fma;
+  fma = fma_before + n * fma, exposed_loads = exposed_before + n * exposed_loads;
 }
 
 float Recorder::number(float const* seen) const {

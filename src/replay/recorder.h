@@ -103,7 +103,10 @@ class Recorder {
   std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
   std::vector<Site> sites;
   std::vector<Launch> launches;  // of a sampled replay
-  std::int64_t fma = 0;          // fused multiply-adds of threads
+  // How often thread 0 of a block puts into shared memory what it has just loaded from global memory, with no FMA in between
+  // to hide the load.
+  std::int64_t exposed_loads = 0;
+  std::int64_t fma = 0;  // fused multiply-adds of threads
 
   bool found(Check check) const;
   void report(Check check, std::string sentence);
