@@ -80,6 +80,7 @@ void Site::count(banks::Request const& q) {
 
 Recorder::Recorder() : executor_(std::make_unique<replay::Executor>(*this)) {}
 Recorder::~Recorder() = default;
+void Recorder::watch(replay::Trace trace) { executor_->watch(std::move(trace)); }
 
 void* Recorder::allocate(std::string name, std::size_t bytes, int elem_bytes, unsigned seed) {
   auto& r = executor_->memory.map(replay::Space::global, bytes, {{std::move(name), 0, bytes, elem_bytes}});
