@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "compare.h"
 #include "demo.h"
-#include "draw.h"
+#include "draw/command.h"
 #include "gpu.h"
 #include "plan/gemm_plan.h"
 #include "plan/plan.h"
@@ -138,23 +138,6 @@ void add_readme(CLI::App& app, int& status) {
   });
 }
 
-void add_draw(CLI::App& app) {
-  auto* const command = app.add_subcommand("draw", "pictures of the recorded results, as SVG");
-  auto const shape = std::make_shared<Case>();
-  auto const what = std::make_shared<std::string>(), file = std::make_shared<std::string>();
-  command->add_option("what", *what, "ladder: every variant against the copy limit")
-      ->required()
-      ->check(CLI::IsMember({"ladder"}));
-  command->add_option("file", *file, "the file to write")->required();
-  add_shape(*command, *shape);
-  add_batch(*command, shape->batch);
-  command->add_option("--elem", shape->elem_bytes, "bytes of an element")->capture_default_str();
-  command->callback([shape, file] {
-    validate(*shape);
-    draw_ladder(*shape, *file);
-  });
-}
-
 int run(int argc, char** argv) {
   std::string typed = "inlay";
   for (int i = 1; i < argc; ++i) typed += std::string(" ") + argv[i];
@@ -171,7 +154,7 @@ int run(int argc, char** argv) {
   add_compare(app, status);
   add_why(app);
   add_readme(app, status);
-  add_draw(app);
+  add_draw_command(app);
   return run_command(app, argc, argv, status);
 }
 
