@@ -49,12 +49,11 @@ void add_grid(svg::Picture& picture, BankGrid const& grid, int elem_bytes, doubl
                            say(grid.wavefronts_along(elem_bytes))));
   y += kHeading;
   std::vector<unsigned> const ids = grid.bank_ids(elem_bytes);
-  std::vector<std::vector<svg::Point>> of_bank(32);
+  std::vector<std::vector<svg::Picture::Tile>> of_bank(32);
   for (std::int64_t n = 0; n < grid.rows * grid.cols; ++n)
     of_bank[ids[std::size_t(n)]].push_back(
-        {x + double(n % grid.cols) * cell.width, y + double(n / grid.cols) * cell.height});
-  for (unsigned id = 0; id < 32; ++id)
-    if (!of_bank[id].empty()) picture.tiles(of_bank[id], cell.width, cell.height, svg::ramp(id / 31.));
+        {x + double(n % grid.cols) * cell.width, y + double(n / grid.cols) * cell.height, cell.width});
+  for (unsigned id = 0; id < 32; ++id) picture.tiles(of_bank[id], cell.height, svg::ramp(id / 31.));
   for (std::int64_t i = 0; i < grid.rows && cell.width >= kReadable; ++i) {
     std::vector<double> middles;
     std::vector<std::string> words;

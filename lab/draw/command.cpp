@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "draw/banks.h"
 #include "draw/ladder.h"
+#include "draw/path.h"
 #include "draw/request.h"
 #include "draw/watch.h"
 #include "layout.h"
@@ -118,6 +119,12 @@ void add_request(CLI::App& app) {
   });
 }
 
+void add_path(CLI::App& app) {
+  auto* const command = app.add_subcommand("path", "the way of a tile through memory, or the tiles of a product");
+  auto const asked = add_variant(*command);
+  command->callback([asked] { draw(*asked, [](auto const& entry, auto const& c) { return draw_path(entry, c); }); });
+}
+
 }  // namespace
 
 void add_draw_command(CLI::App& app) {
@@ -126,6 +133,7 @@ void add_draw_command(CLI::App& app) {
   add_ladder(*command);
   add_banks(*command);
   add_request(*command);
+  add_path(*command);
 }
 
 }  // namespace inlay::lab

@@ -159,8 +159,9 @@ void add_sector(svg::Picture& picture, WarpRequest const& r, std::uint64_t secto
   for (auto at = by_address.begin(); at != by_address.end(); ++at) {
     auto const& [address, who] = *at;
     double const from = x + double(address - sector * 32) * byte;
-    picture.rect(from, y, narrow - (narrow >= 9), kLineRow - 4, "good");
+    picture.rect(from, y, narrow, kLineRow - 4, "good");
     if (narrow >= 9) {
+      picture.rect(from + narrow - 1, y, 1, kLineRow - 4, "page");
       std::string const all = svg::ranges(who);
       bool const fits = svg::width_of(all, 9) <= narrow;
       picture.text(from + narrow / 2, y + 11.5, narrow < 14 ? "middle s8 on" : "middle s9 on",

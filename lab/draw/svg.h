@@ -10,29 +10,30 @@ namespace inlay::lab::svg {
 // Pictures are as wide as a README's column: a unit is a pixel there.
 constexpr double kWidth = 830, kMargin = 24;
 
-struct Point {
-  double x, y;
-};
-
 // Shapes and text take classes of the style sheet:
-//   ink pale on dark           text: as it is, aside, on strong colours, on light ones; ink and pale also fill
+//   ink pale costly on dark    text: as it is, aside, what costs, on strong colours, on light ones; ink and pale also fill
 //   s8 s9 s10 s11 head         its size in pixels, where it is not 12; a title
 //   mono bold middle end
 //   cell                       an empty place
 //   good bad spare             what does well; what costs; what is moved along but not asked for
-//   held                       what is under way: dashed
+//   held                       what is under way
+//   tile warp first            a block's, a warp's, what is looked at
 //   own peer plain             ours, others', what has no side
 //   k0 .. k7                   kinds that a colour-blind reader can tell apart (Okabe and Ito)
 //   frame                      an outline alone
 //   line rule dark-line good-line bad-line held-line firm    strokes: faint, firm, firm on light colours; thicker
+//   cell-line tile-line warp-line first-line k0-line .. k7-line    the same as strokes, for tiles
 class Picture {
  public:
   void text(double x, double y, std::string_view classes, std::string_view content);
   void rect(double x, double y, double width, double height, std::string_view classes);
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
   void arrow(double x1, double y, double x2);
-  // Shapes of one size and a colour of their own, #rrggbb, by their upper left corners.
-  void tiles(std::vector<Point> const& corners, double width, double height, std::string const& colour);
+  // Many shapes of one height; `paint` is a class of strokes, or a colour of its own, #rrggbb.
+  struct Tile {
+    double x, y, width;
+  };
+  void tiles(std::vector<Tile> const& tiles, double height, std::string const& paint);
   // Words of one line, each with its middle at its own place.
   void words(std::vector<double> const& middles, double y, std::string_view classes,
              std::vector<std::string> const& words);

@@ -155,6 +155,7 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
     count_box(site, reinterpret_cast<std::uint64_t>(to), inside, last);
     x.store_pending.push_back({r->real + (to - r->seen), shared_->real + offset, inside});
   });
+  tell(Happens::store_box);
 }
 void Executor::tma_store_commit() {
   Thread& x = thread();

@@ -16,7 +16,8 @@ enum class Happens {
   access,         // of a lane, or of a piece of a box; `store`: into this memory
   commit,         // a group of the thread's cp.async
   landed,         // the thread's next `count` groups
-  commit_stores,  // a group of its TMA stores
+  store_box,      // a TMA store is asked for
+  commit_stores,  // a group of those
   stored,         // the next `count` of those
   box,            // a TMA load is asked for, which completes at an mbarrier
   box_landed,
