@@ -10,6 +10,7 @@
 #include "draw/ladder.h"
 #include "draw/path.h"
 #include "draw/request.h"
+#include "draw/timeline.h"
 #include "draw/watch.h"
 #include "layout.h"
 #include "usage_error.h"
@@ -125,6 +126,15 @@ void add_path(CLI::App& app) {
   command->callback([asked] { draw(*asked, [](auto const& entry, auto const& c) { return draw_path(entry, c); }); });
 }
 
+void add_timeline(CLI::App& app) {
+  auto* const command = app.add_subcommand("timeline", "the stages of a pipeline: on their way, full, read, free");
+  auto const asked = add_variant(*command, {128, 256, 256});
+  command->callback([asked] {
+    draw(*asked,
+         [](auto const& entry, auto const& c) { return draw_timeline(title_of(entry, c), timeline_of(entry, c)); });
+  });
+}
+
 }  // namespace
 
 void add_draw_command(CLI::App& app) {
@@ -134,6 +144,7 @@ void add_draw_command(CLI::App& app) {
   add_banks(*command);
   add_request(*command);
   add_path(*command);
+  add_timeline(*command);
 }
 
 }  // namespace inlay::lab

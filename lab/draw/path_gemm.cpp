@@ -191,7 +191,7 @@ double add_matrices(svg::Picture& picture, GemmCase const& c, BlockTiles const& 
     picture.rect(x + k0, m0, tile, rows, "warp");
     picture.rect(n0, y + k0, cols, tile, "warp");
   }
-  picture.rect(n0, m0, cols, rows, "good");
+  picture.rect(n0, m0, cols, rows, "own");
   for (Box const& s : tiles.stored)
     if (s.m0 < s.m1)
       picture.rect(left + double(s.n0) * scale, top + double(s.m0) * scale, double(s.n1 - s.n0) * scale,
@@ -230,7 +230,7 @@ double add_warps(svg::Picture& picture, std::map<int, std::vector<svg::Picture::
                                    }) &&
                        std::abs(last.y - first.y - double(shapes.size() - 1) * scale) < 1e-6;
     std::string const name = fmt::format("warp {}", warp);
-    if (whole && first.width > svg::width_of(name) + 12 && double(shapes.size()) * scale > 18)
+    if (whole && scale < kNumbered && first.width > svg::width_of(name) + 12 && double(shapes.size()) * scale > 18)
       picture.text(first.x + first.width - 6, last.y + scale - 6, "end bold " + svg::on_kind(unsigned(warp)), name);
     else
       below = picture.legend(below, y + 18, svg::kind(unsigned(warp)), std::to_string(warp));
@@ -332,7 +332,7 @@ std::string draw_path(Entry<Gemm> const& entry, GemmCase const& c) {
   y = std::max(y, add_tile(picture, tiles, left, top, scale)) + 28;
   double x = picture.legend(kMargin, y, "tile", "what the block reads");
   if (tiles.k_tile < tiles.k1 - tiles.k0) x = picture.legend(x, y, "warp", "its first k tile");
-  x = picture.legend(x, y, "good", "its tile of C");
+  x = picture.legend(x, y, "own", "its tile of C");
   if (!numbered) picture.legend(x, y, "first", "what its first thread sums");
   y = add_sites(picture, tiles.sites, y + 30);
   return picture.document(y + 26, title_of(entry, c));
