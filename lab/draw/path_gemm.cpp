@@ -15,18 +15,18 @@ namespace {
 
 constexpr std::int64_t kMost = std::int64_t(1) << 22;  // elements of an operand: floats count them, pictures show them
 
-// Where elements of A and B come from, of one thread.
+// An element of A or B; outer: m of A, n of B.
+struct At {
+  std::int64_t outer, k;
+};
 struct Seen {
-  std::set<std::int64_t> outer, k;  // outer: m of A, n of B
-  void add(Seen const& other) {
-    outer.insert(other.outer.begin(), other.outer.end());
-    k.insert(other.k.begin(), other.k.end());
-  }
+  std::set<std::int64_t> outer, k;
 };
 struct Reader {
   std::int64_t fma = 0;
   bool begun = false, asked = false;  // to ask for its part of the first k tile; and waited, or gone on
-  Seen from[2][2], not_yet[2][2];     // [of global, shared memory][A, B]; what it has read but not multiplied
+  Seen from[2][2];                    // [of global, shared memory][A, B]: what it has multiplied
+  std::vector<At> read[2][2];         // and not yet
   Seen const& operand(int which) const { return from[1][which].k.empty() ? from[0][which] : from[1][which]; }
 };
 
@@ -57,9 +57,6 @@ class Watcher {
   std::vector<std::string> sites;
 
  private:
-  struct At {
-    std::int64_t outer, k;
-  };
   At at(Stored const& x, bool outer_is_row, std::int64_t i) const {
     std::int64_t const row = i % x.elements() / x.pitch, col = i % x.pitch;
     return outer_is_row ? At{row, col} : At{col, row};
@@ -79,8 +76,9 @@ class Watcher {
     reader.fma += fma;
     for (int space = 0; space < 2; ++space)
       for (int which = 0; which < 2; ++which) {
-        reader.from[space][which].add(reader.not_yet[space][which]);
-        reader.not_yet[space][which] = {};
+        for (auto const& [outer, k] : reader.read[space][which])
+          reader.from[space][which].outer.insert(outer), reader.from[space][which].k.insert(k);
+        reader.read[space][which].clear();
       }
   }
   void note_site(replay::TraceEvent const& e) {
@@ -102,9 +100,7 @@ class Watcher {
       bool const is_A = x > 0;
       if (x == 0 || std::abs(x) > float((is_A ? c_.a() : c_.b()).elements() * c_.batch)) continue;  // beyond an edge
       std::int64_t const i = std::int64_t(std::abs(x)) - 1;
-      auto const [outer, k] = is_A ? of_A(i) : of_B(i);
-      Seen& seen = reader.not_yet[shared][!is_A];
-      seen.outer.insert(outer), seen.k.insert(k);
+      reader.read[shared][!is_A].push_back(is_A ? of_A(i) : of_B(i));
     }
   }
 

@@ -318,8 +318,7 @@ std::string draw_timeline(std::string const& title, Timeline const& t) {
   picture.text(kMargin, 36, "head", title);
   picture.text(
       kMargin, 58, "",
-      fmt::format("The first block, as it is replayed: {} ask{} by {}; at most {} fillings of {} stages are on "
-                  "their way at once.",
+      fmt::format("The first block as it is replayed: {} ask{} by {}; stages on their way at once: at most {} of {}.",
                   t.askers.size() == 1 ? fmt::format("thread {}", t.askers.front())
                                        : fmt::format("threads {}", svg::ranges(t.askers)),
                   t.askers.size() == 1 ? "s" : "", t.by, t.most_in_flight(), rows.size() - rows.count("raw")));
