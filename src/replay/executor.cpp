@@ -101,6 +101,7 @@ void Executor::run_cluster(unsigned first, Body const& body) {
         unsigned const member = rank / block_threads_;
         body(first + member, rank % block_threads_, shared_ ? shared_->seen + member * block_smem_ : nullptr);
         if (shared_ && count_ != block_threads_) leave();
+        tell(Happens::end);
       },
       [&] {
         if (in_flight_.empty()) return false;
@@ -176,6 +177,7 @@ char* Executor::access(Slot slot, void const* p, unsigned bytes, Direction direc
     check_global(*r, offset, bytes, direction, event);
   else
     check_shared(offset, bytes, direction, event, Ordering::Proxy::generic);
+  if (trace_) tell(*r, offset, bytes, direction, mechanism);
   end_pass(slot);
   return r->real + offset;
 }

@@ -88,6 +88,7 @@ void Site::add(Site const& s, std::int64_t times) {
 
 Recorder::Recorder() : executor_(std::make_unique<replay::Executor>(*this)) {}
 Recorder::~Recorder() = default;
+void Recorder::watch(replay::Trace trace) { executor_->watch(std::move(trace)); }
 
 void* Recorder::reserve(std::string name, std::size_t bytes, int elem_bytes) {
   return executor_->memory.map(replay::Space::global, bytes, {{std::move(name), 0, bytes, elem_bytes}}).seen;

@@ -10,6 +10,7 @@
 
 #include "plan/variant.h"
 #include "replay/memory.h"
+#include "replay/trace.h"
 
 namespace inlay {
 
@@ -111,6 +112,9 @@ class Recorder {
   bool found(Check check) const;
   void report(Check check, std::string sentence);
   Site& site(std::string const& operand, replay::Space space, bool store, Mechanism mechanism, unsigned bytes);
+
+  // Is told of everything that happens in the replays that follow; an empty one ends that.
+  void watch(replay::Trace trace);
 
   replay::Executor& executor() { return *executor_; }
 
