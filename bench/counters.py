@@ -25,13 +25,16 @@ import time
 import counters_judge as judge
 import counters_ncu as ncu
 
-CUBE = 4096
+PRODUCTS = [(4096, 4096, 4096), (256, 256, 64)]  # of the small one a multiprocessor has one block at most
 SIZES = [  # rows, columns, bytes of an element, the variants
     (32768, 32768, [4], ""),
     (2051, 1537, [1, 8], ""),  # odd
     (2064, 1552, [1, 8], ""),  # no multiple of a tile, but of 16 bytes
     (100003, 37, [1, 8], "few_columns"),  # those that take neither
     (37, 100003, [1, 8], "few_rows"),
+    (1003, 37, [8], "few_columns"),  # as many blocks as multiprocessors, or fewer
+    (37, 1003, [8], "few_rows"),
+    (528, 528, [8], "16_tma"),
     (80, 80, [1], "batch_squares"),
     (44, 44, [8], "batch_squares"),
     (31, 29, [1, 8], "batch$"),
@@ -101,8 +104,9 @@ def tasks(moves, products):
             yield (["verify", *names, f"--rows={rows}", f"--cols={cols}", *(f"--elem={e}" for e in elems)],
                    [{"case": f"{rows}x{cols}", "variant": name, "elem_bytes": e, "key": e, "alone": False} for name in names for e in elems])
     for name, layout in products.items():
-        yield (["verify", name, *(f"--{x}={CUBE}" for x in "mnk"), f"--layout={layout}"],
-               [{"case": "x".join([str(CUBE)] * 3), "variant": name, "elem_bytes": 4, "layout": layout, "key": layout, "alone": True}])
+        for size in PRODUCTS:
+            yield (["verify", name, *(f"--{x}={n}" for x, n in zip("mnk", size)), f"--layout={layout}"],
+                   [{"case": "x".join(map(str, size)), "variant": name, "elem_bytes": 4, "layout": layout, "key": layout, "alone": True}])
 
 
 def device_name():

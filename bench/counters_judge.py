@@ -26,6 +26,8 @@ def predicted(said):
         counts[f"{name}_requests"] = sum(s["requests"] for s in said["sites"] if (s["space"], s["direction"], s["mechanism"]) == kind)
     for what in ("requests", "sectors"):  # the hardware's counts of loads hold those of cp.async
         counts[f"global_load_{what}"] += counts[f"async_copy_{what}"]
+    for way in ("load", "store"):  # TMA's bytes are counted in whole sectors
+        counts[f"tma_{way}_bytes"] = 32 * counts[f"tma_{way}_sectors"]
     return counts
 
 
@@ -130,6 +132,8 @@ def judge_counts(v, where, counts, polls):
         p, m = ratio(counts, name, 0), ratio(counts, name, 1)
         if not p and not m:
             continue
+        if name == "global_load" and counts.get("async_copy_sectors", (0, 0))[0]:
+            continue  # halves of sectors past the L1 are there, but in lines of five: judged by cp.async's own counter
         sentence = f"{where}: {name}, {m:.6g} sectors a request, predicted {p:.6g}"
         if polls and name == "global_load":  # how often a flag is read is not predicted
             p, m = (counts.get("global_load_sectors", (0, 0))[k] or 0 for k in (0, 1))
@@ -159,7 +163,7 @@ def judge_times(v, where, counts, is_coalesced):
         if is_coalesced:
             v.demand(f"time within {100 * TIME:.0f} %", abs(off) <= TIME, abs(off), sentence)
         else:
-            v.demand("time of steps whose global accesses are not coalesced (not judged)", True, abs(off), sentence)
+            v.demand("time of naive steps (not judged)", True, abs(off), sentence)
 
 
 def judge_order(v, steps):
@@ -206,7 +210,7 @@ def judged(file):
             where = f"{name}, {case}"
             judge_counts(v, where, counts, name.split()[0] in file["polling"])
             if case.split(",")[0] in SHOWN:
-                judge_times(v, where, counts, (case, name) not in uncoalesced)
+                judge_times(v, where, counts, (case, name) not in uncoalesced and "naive" not in name)
                 steps[case, name] = counts
     judge_order(v, steps)
     return text + v.text(), not any(v.broken.values()) and bool(v.asked)

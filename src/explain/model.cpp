@@ -7,17 +7,17 @@
 namespace inlay {
 namespace {
 
-// ---- The constants, in clocks of a multiprocessor. Fitted to products of 8192 x 8192 x 8192 at nn and nt and to moves of
-// 16384 x 16384 on an H200 (docs/04_measuring.md); other sizes are judged by them.
-constexpr double kOverlap = .2;  // of the L1's time beside the memory's, or the other way round: what is not hidden
-// A load from shared memory, beside the FMAs: its issue slot, and what waits for its turn.
-constexpr double kSharedLoad = .6;
-// A piece on its way from global to shared memory: an instruction or two with their addresses and predicates.
-constexpr double kPiece = 4;
+// ---- The constants, in clocks of a multiprocessor. Fitted on an H200 to the products of 8192 x 8192 x 8192 at nn and nt (least
+// squares of the relative error) and to the moves of 16384 x 16384: docs/04_measuring.md. Other sizes are judged by them.
+constexpr double kOverlap = .15;  // of the L1's time beside the memory's, or the other way round: what is not hidden
+constexpr double kLoadConflict = .05;  // of a wavefront: what a load's conflict costs beyond a store's
+// Beside the FMAs. A load from shared memory: its issue slots, and what waits for its turn. With few warps, more waits.
+constexpr double kSharedLoad = .5, kEnoughWarps = 16, kFewWarps = 14.5;
+// A request on its way into shared memory: the instructions around it, with their addresses and predicates.
+constexpr double kSharedStore = 3.2, kAsyncCopy = 5;
 constexpr double kConflict = .8;  // a wavefront beyond the ideal
 // A load from global memory that nothing hides, until another block of the multiprocessor has something to do.
-constexpr double kExposed = 600;
-constexpr double kEnoughWarps = 16, kFewWarps = 14;  // with fewer, loads from shared memory are waited for
+constexpr double kExposed = 800;
 
 template <class... Args>
 std::string format(char const* text, Args... args) {
@@ -28,7 +28,8 @@ std::string format(char const* text, Args... args) {
 
 struct Counts {  // over all multiprocessors
   double lines = 0, wavefronts = 0, excess = 0;
-  double shared_loads = 0, pieces = 0;  // requests
+  double load_excess = 0;
+  double shared_loads = 0, shared_stores = 0, async_copies = 0;  // requests
   double l2_bytes = 0;
 };
 Counts counts_of(Explanation const& x) {
@@ -37,15 +38,20 @@ Counts counts_of(Explanation const& x) {
     Site const& s = e.site;
     double const requests = double(s.traffic.requests), transactions = double(s.traffic.transactions);
     if (s.space == replay::Space::shared) {
-      c.wavefronts += transactions, c.excess += transactions - double(s.ideal);
-      if (s.mechanism == Mechanism::plain) (s.store ? c.pieces : c.shared_loads) += requests;
+      double const excess = transactions - double(s.ideal);
+      c.wavefronts += transactions, c.excess += excess;
+      if (s.mechanism != Mechanism::plain) continue;
+      (s.store ? c.shared_stores : c.shared_loads) += requests;
+      if (!s.store) c.load_excess += excess;
     } else if (s.mechanism == Mechanism::tma) {
-      c.l2_bytes += 32 * double(s.sectors), c.wavefronts += transactions / 128;
+      c.l2_bytes += 32 * double(s.sectors),
+          c.wavefronts += 2 * transactions / 128;  // through the L1, into shared memory
     } else {
       // What a load's sectors hold beside what was asked for is found in the L1 by the next one; stores go on as they are.
       c.l2_bytes += s.store ? 32 * transactions : double(s.useful);
-      c.lines += double(s.lines);
-      if (s.mechanism == Mechanism::cp_async) c.pieces += requests;
+      bool const async = s.mechanism == Mechanism::cp_async;
+      c.lines += double(s.lines) * (async ? 2 : 1);  // on its way back once more
+      if (async) c.async_copies += requests;
     }
   }
   return c;
@@ -70,8 +76,8 @@ double beside_fma(Explanation const& x, Counts const& c) {
   Launch const& l = main_launch(x);
   double const resident = resident_blocks(l, x.gpu), warps = resident * l.threads / 32;
   double const few = std::max(0., kFewWarps / warps - kFewWarps / kEnoughWarps);
-  return (kSharedLoad + few) * c.shared_loads + kPiece * c.pieces + kConflict * c.excess +
-         kExposed / resident * double(x.exposed_loads);
+  return (kSharedLoad + few) * c.shared_loads + kSharedStore * c.shared_stores + kAsyncCopy * c.async_copies +
+         kConflict * c.excess + kExposed / resident * double(x.exposed_loads);
 }
 
 }  // namespace
@@ -100,9 +106,11 @@ std::vector<Resource> resources_of(Explanation const& x) {
     double const fma = double(x.totals.fma) / x.gpu.fma_lanes;
     r.push_back({"FMA", fma / clocks,
                  format("%.3g multiply-adds, %d a clock on each SM", double(x.totals.fma), x.gpu.fma_lanes)});
-    r.push_back({"beside FMA", beside_fma(x, c) / clocks,
-                 format("%.3g loads, %.3g pieces on their way, %.3g conflicts, %.3g loads that nothing hides",
-                        c.shared_loads, c.pieces, c.excess, double(x.exposed_loads))});
+    r.push_back(
+        {"beside FMA", beside_fma(x, c) / clocks,
+         format("%.3g loads and %.3g stores of shared memory, %.3g cp.async, %.3g wavefronts of conflicts, %.3g "
+                "loads that nothing hides",
+                c.shared_loads, c.shared_stores, c.async_copies, c.excess, double(x.exposed_loads))});
   }
   r.push_back({"launch", x.gpu.launch_us * 1e-6 * double(x.launches.size()),
                format("%d of %g microseconds", int(x.launches.size()), x.gpu.launch_us)});
