@@ -28,7 +28,6 @@ enum class Flaw {
   no_sync,
   no_second_sync,
   no_sync_warp,
-  turners_do_not_sync,
   // cp.async
   no_cp_async_wait,
   a_group_too_few,
@@ -111,7 +110,7 @@ struct Flawed : HostBlock {
     HostBlock::sync(id, threads, at);
   }
   void sync_warp(std::source_location at = std::source_location::current()) const {
-    if (flaw == Flaw::no_sync_warp || (flaw == Flaw::turners_do_not_sync && turns())) return;
+    if (flaw == Flaw::no_sync_warp) return;
     HostBlock::sync_warp(at);
   }
   template <int Threads>
@@ -303,8 +302,7 @@ TEST(GemmMutants, Rings) {
 
 // ---- helper warps that turn
 TEST(GemmMutants, Turned) {
-  std::vector<Mutant> const mutants = {{Flaw::turners_do_not_sync, {Check::race}},
-                                       {Flaw::turners_do_not_wait_for_empty, {Check::race}},
+  std::vector<Mutant> const mutants = {{Flaw::turners_do_not_wait_for_empty, {Check::race}},
                                        {Flaw::no_wait_for_raw, {Check::race, Check::misuse, Check::coverage}},
                                        {Flaw::turners_leave_full, {Check::deadlock, Check::coverage}},
                                        {Flaw::turners_leave_raw, {Check::deadlock, Check::coverage}}};

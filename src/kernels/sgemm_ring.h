@@ -185,7 +185,7 @@ struct SgemmRing {
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int const tid = block.thread_rank();
     StageRing<Block, STAGES> ring(smem.full, smem.empty, smem.raw_full, smem.raw_empty);
-    if (tid == 0) ring.init(turns ? TURNERS / 32 : 0, CONSUMERS / 32), block.fence_barrier_init();
+    if (tid == 0) ring.init(turns ? TURNERS : 0, CONSUMERS / 32), block.fence_barrier_init();
     block.wait_previous_kernel();
     block.sync();
     if (tid < CONSUMERS) {

@@ -74,10 +74,10 @@ struct StageRing {
         empty(reinterpret_cast<Mbarrier*>(empty)),
         raw_full(reinterpret_cast<Mbarrier&>(raw_full)),
         raw_empty(reinterpret_cast<Mbarrier&>(raw_empty)) {}
-  CUTE_DEVICE void init(int turning_warps, int multiplying_warps) {
+  CUTE_DEVICE void init(int turners, int multiplying_warps) {
     CUTE_UNROLL
-    for (int s = 0; s < STAGES; ++s) full[s].init(1 + turning_warps), empty[s].init(multiplying_warps);
-    if (turning_warps) raw_full.init(1), raw_empty.init(turning_warps);
+    for (int s = 0; s < STAGES; ++s) full[s].init(1 + turners), empty[s].init(multiplying_warps);
+    if (turners) raw_full.init(1), raw_empty.init(turners);
   }
   CUTE_DEVICE void wait_full() { full[stage].wait(phase); }
   CUTE_DEVICE void wait_empty() { empty[stage].wait(phase ^ 1); }
@@ -139,13 +139,12 @@ CUTE_DEVICE void turn_side(float const* raw, float* to, unsigned t) {
 
 // TURNERS threads turn what is raw into a stage; t is the thread's number among them.
 template <class SideA, class SideB, int TURNERS, class Block, class Smem, class Ring>
-CUTE_DEVICE void turn_stage(Block block, Smem& smem, Ring& ring, int t) {
+CUTE_DEVICE void turn_stage(Block, Smem& smem, Ring& ring, int t) {
   ring.raw_full.wait(ring.raw_phase);
   ring.wait_empty();
   if constexpr (SideA::turns) turn_side<SideA, TURNERS, Block>(smem.raw, smem.A[ring.stage], unsigned(t));
   if constexpr (SideB::turns) turn_side<SideB, TURNERS, Block>(smem.raw + SideA::raw, smem.B[ring.stage], unsigned(t));
-  block.sync_warp();
-  if (t % 32 == 0) ring.raw_empty.arrive(), ring.full[ring.stage].arrive();
+  ring.raw_empty.arrive(), ring.full[ring.stage].arrive();  // each thread for what it has stored
   ring.advance();
 }
 
