@@ -48,8 +48,7 @@ def left_over(block, text):
 
 
 def run(arguments):
-    done = subprocess.run([options.inlay, *shlex.split(arguments)], capture_output=True, text=True, timeout=120)
-    return done.stdout if done.returncode == 0 else f"exit code {done.returncode}: {done.stderr}"
+    return subprocess.run([options.inlay, *shlex.split(arguments)], capture_output=True, text=True, timeout=120)
 
 
 bad, seen = [], 0
@@ -69,11 +68,14 @@ for page in sorted([root / "README.md", *(root / "docs").glob("*.md")]):
             bad.append(f"{page.name}: this does not stand in {name} as quoted:\n{textwrap.indent(piece, '    ')}")
     for arguments, block, picture in COMMAND.findall(text) if options.inlay else []:
         seen += 1
-        said = run(arguments)
-        if block and (piece := left_over(block, said)):
+        done = run(arguments)
+        file = page.parent / picture if picture else None
+        if done.returncode:
+            bad.append(f"{page.name}: inlay {arguments}: {done.stderr.strip()}")
+        elif block and (piece := left_over(block, done.stdout)):
             bad.append(f"{page.name}: inlay {arguments} does not print as quoted:\n{textwrap.indent(piece, '    ')}")
-        elif not block and not (picture and (page.parent / picture).is_file() and (page.parent / picture).read_text() == said):
-            bad.append(f"{page.name}: {picture or 'no picture'} is not what inlay {arguments} prints: {said[:100]}")
+        elif not block and not (file and file.is_file() and file.read_text() == done.stdout):
+            bad.append(f"{page.name}: {picture or 'no picture'} is not what inlay {arguments} prints")
 if not seen:
     bad.append("no page quotes anything")
 print("\n".join(bad) or f"{seen} quotations stand where they say")
