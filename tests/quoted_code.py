@@ -47,10 +47,6 @@ def left_over(block, text):
         text = "\n".join(text.split("\n")[end:])
 
 
-def run(arguments):
-    return subprocess.run([options.inlay, *shlex.split(arguments)], capture_output=True, text=True, timeout=120)
-
-
 bad, seen = [], 0
 for page in sorted([root / "README.md", *(root / "docs").glob("*.md")]):
     text = page.read_text()
@@ -68,7 +64,7 @@ for page in sorted([root / "README.md", *(root / "docs").glob("*.md")]):
             bad.append(f"{page.name}: this does not stand in {name} as quoted:\n{textwrap.indent(piece, '    ')}")
     for arguments, block, picture in COMMAND.findall(text) if options.inlay else []:
         seen += 1
-        done = run(arguments)
+        done = subprocess.run([options.inlay, *shlex.split(arguments)], capture_output=True, text=True, timeout=120)
         file = page.parent / picture if picture else None
         if done.returncode:
             bad.append(f"{page.name}: inlay {arguments}: {done.stderr.strip()}")
