@@ -141,6 +141,44 @@ def test_layout():
     expect(2, "layout", err="expression")
 
 
+def picture(*arguments):
+    """The texts of a picture that goes to standard output."""
+    return ["".join(text.itertext()) for text in
+            xml.etree.ElementTree.fromstring(expect(0, "draw", *arguments)).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_pictures():
+    file = pathlib.Path(scratch.name, "picture.svg")
+    plain, swizzled = "(32,64):(64,1)", "Swizzle<5,0,6> o (32,64):(64,1)"
+    banks = [line for line in picture("banks", plain, swizzled) if len(line.split()) == 64]
+    expect_equal("the published grids of banks", [[int(bank) for bank in line.split()] for line in banks],
+                 [[j % 32 for j in range(64)]] * 32 + [[j % 32 ^ i for j in range(64)] for i in range(32)])
+    small = "--rows", "64", "--cols", "96"
+    for site in (), ("--site", "A load"):
+        expect_equal("the last wavefront", picture("request", "transpose_03", *small, *site).count("wavefront 32"), 1)
+    expect_equal("wavefronts of a store", picture("request", "transpose_03", *small, "--site", "A store").count("wavefront 2"), 0)
+    expect_equal("hops of a tile", [word for word in picture("path", "transpose_10", *small) if word.endswith((" load", " store"))],
+                 ["in load", "shared A store", "shared A load", "out store"])
+    if "255" not in picture("path", "sgemm_01", "--m", "8", "--n", "32", "--k", "4"):
+        failed.append("the naive step's map lacks thread 255")
+    if "256 of the first block's 384 threads" not in " ".join(picture("path", "sgemm_10", "--m", "128", "--n", "256", "--k", "32")):
+        failed.append("the helpers of sgemm_10 multiply")
+    for variant, stages in ("sgemm_04", 3), ("sgemm_10", 4), ("transpose_16", 1):
+        expect_equal(f"stages of {variant}", sum(word.startswith("stage ") for word in picture("timeline", variant)), stages)
+    expect(0, "draw", "path", "copy_02", *small, "--out", str(file))
+    xml.etree.ElementTree.parse(file)
+    expect(2, "draw", "path", "copy_02", "--out", str(pathlib.Path(scratch.name, "nowhere", "a.svg")), err="cannot be written")
+    expect(2, "draw", "banks", "(200,2)", err="(200,2) has 200 x 2 elements; at most 128 x 128")
+    expect(2, "draw", "banks", plain, "--elem", "3", err="3")
+    expect(2, "draw", "request", "transpose_03", *small, "--site", "D load", err="'D load' names none of the sites with requests: in load (4 B)")
+    expect(2, "draw", "request", "copy_04", *small, err="TMA moves boxes")
+    expect(2, "draw", "request", "transpose_3", err="did you mean")
+    expect(2, "draw", "path", "sgemm_06", "--layout", "nn", err="rejected: B's rows are not contiguous in k")
+    expect(2, "draw", "timeline", "transpose_01", *small, err="transpose_01_naive_read loads nothing asynchronously")
+    expect(2, "draw", "timeline", "sgemm_04", "--m", "0", err="--m is 0")
+    expect(2, "draw", "path", "transpose_01", "--rows", "100000", "--cols", "100000", err="at most 16777216 elements")
+
+
 def test_suite_table():
     file = scratch_file("table.md", "before\n<!-- table:h200-suite-2d -->\nold\n<!-- /table -->\nafter\n")
     expect(1, "readme", str(file), "--check", out="would change")
@@ -233,6 +271,9 @@ else:
 test_compare()
 test_draw()
 test_layout()
+
+
+test_pictures()
 test_suite_table()
 test_gemm_tables()
 

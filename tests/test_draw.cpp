@@ -286,7 +286,9 @@ TEST(Timeline, OfThePipelines) {
         EXPECT_LT(use.first_read.at, use.last_read.at);
         if (i + 1 == uses.size()) break;
         EXPECT_LT(use.last_read.at, uses[i + 1]->asked.at);
-        EXPECT_LT(use.freed.at, uses[i + 1]->asked.at);  // -1 where nobody says so
+        EXPECT_LT(use.freed.at, uses[i + 1]->asked.at);
+        if (stages == 3 || stage == "raw") continue;  // no mbarrier that is named says so
+        EXPECT_GT(use.freed.at, use.last_read.at);
       }
     expect_well_formed(draw_timeline(title_of(entry, c), t));
   }

@@ -60,7 +60,7 @@ TEST_P(MoveSamples, CountWhatAllBlocksCount) {
       if (HasFailure()) return;
       ++ran;
     }
-  EXPECT_GE(ran, 4);
+  EXPECT_GE(ran, 3);
 }
 INSTANTIATE_TEST_SUITE_P(Ladder, MoveSamples, testing::Range(0, int(move_variants().size())), [](auto const& info) {
   return std::string(move_variants()[std::size_t(info.param)].info().name);
@@ -115,7 +115,7 @@ TEST_P(GemmSamples, CountWhatAllBlocksCount) {
     if (HasFailure()) return;
     ++ran;
   }
-  EXPECT_GE(ran, 4);
+  EXPECT_GE(ran, 3);
 }
 INSTANTIATE_TEST_SUITE_P(Ladder, GemmSamples, testing::Range(0, int(gemm_variants().size())), [](auto const& info) {
   return std::string(gemm_variants()[std::size_t(info.param)].info().name);

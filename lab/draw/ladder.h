@@ -6,7 +6,7 @@
 
 namespace inlay::lab {
 
-// A bar for each recorded row of the case, against the copy limit. Throws UsageError when nothing is recorded for the case.
+// A bar for each recorded row of the case, against the copy limit. Throws UsageError when nothing is recorded for it.
 std::string draw_ladder(Case const& c);
 
 }  // namespace inlay::lab

@@ -38,7 +38,7 @@ struct WarpRequest {
 };
 std::string draw_request(WarpRequest const& request);
 
-// Of the site that is asked for, the request that cost most beyond its ideal. Throws what replay_sound and site_named do.
+// Of the site asked for, the request that cost most beyond its ideal. Throws what replay_sound and site_named do.
 WarpRequest worst_request(Entry<Move> const& entry, Case const& c, std::string const& site);
 WarpRequest worst_request(Entry<Gemm> const& entry, GemmCase const& c, std::string const& site);
 

@@ -11,23 +11,27 @@ namespace {
 constexpr char const* kStyle = R"(<style>
 .inlay { font-family: system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif; font-size: 12px }
 .inlay .mono { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, 'DejaVu Sans Mono', monospace }
-.inlay .s8 { font-size: 8.2px } .inlay .s9 { font-size: 9px } .inlay .s10 { font-size: 10px } .inlay .s11 { font-size: 11px }
+.inlay .s8 { font-size: 8.2px } .inlay .s9 { font-size: 9px } .inlay .s10 { font-size: 10px }
+.inlay .s11 { font-size: 11px }
 .inlay .head { font-size: 18px; font-weight: 600 } .inlay .bold { font-weight: 600 }
 .inlay .middle { text-anchor: middle } .inlay .end { text-anchor: end }
 .inlay .page { fill: #ffffff } .inlay .ink, .inlay text { fill: #24292f } .inlay .pale { fill: #59636e }
 .inlay .on { fill: #ffffff } .inlay .dark { fill: #0d1117 } .inlay .costly { fill: #b34700 }
 .inlay .cell { fill: #eef1f4 } .inlay .line { stroke: #d5dbe1 } .inlay .rule { stroke: #24292f; stroke-width: 1.4 }
 .inlay .good { fill: #0072b2 } .inlay .bad { fill: #d55e00 } .inlay .spare { fill: #f5d08a }
-.inlay .dark-line { stroke: #0d1117; stroke-width: 1.4 } .inlay .good-line { stroke: #0072b2 } .inlay .bad-line { stroke: #d55e00 } .inlay .firm { stroke-width: 2.2 }
+.inlay .dark-line { stroke: #0d1117; stroke-width: 1.4 }
+.inlay .good-line { stroke: #0072b2 } .inlay .bad-line { stroke: #d55e00 }
+.inlay .firm { stroke-width: 2.2 }
 .inlay .held { fill: #d9eaf6 } .inlay .held-line { stroke: #0072b2; stroke-dasharray: 4 3 } .inlay .frame { fill: none }
-.inlay .plain { fill: #8b949e } .inlay .own { fill: #1f8a5f } .inlay .peer { fill: #b8680f }
+.inlay .plain { fill: #6e7781 } .inlay .own { fill: #1f8a5f } .inlay .peer { fill: #b8680f }
 .inlay .k0 { fill: #56b4e9 } .inlay .k1 { fill: #e69f00 } .inlay .k2 { fill: #009e73 } .inlay .k3 { fill: #f0e442 }
 .inlay .k4 { fill: #0072b2 } .inlay .k5 { fill: #d55e00 } .inlay .k6 { fill: #cc79a7 } .inlay .k7 { fill: #999999 }
 .inlay .k0-line { stroke: #56b4e9 } .inlay .k1-line { stroke: #e69f00 } .inlay .k2-line { stroke: #009e73 }
 .inlay .k3-line { stroke: #f0e442 } .inlay .k4-line { stroke: #0072b2 } .inlay .k5-line { stroke: #d55e00 }
 .inlay .k6-line { stroke: #cc79a7 } .inlay .k7-line { stroke: #999999 }
 .inlay .cell-line { stroke: #eef1f4 } .inlay .tile, .inlay .tile-line { fill: #c9dcec; stroke: #c9dcec }
-.inlay .warp, .inlay .warp-line { fill: #6db3e0; stroke: #6db3e0 } .inlay .first, .inlay .first-line { fill: #0b3d66; stroke: #0b3d66 }
+.inlay .warp, .inlay .warp-line { fill: #6db3e0; stroke: #6db3e0 }
+.inlay .first, .inlay .first-line { fill: #0b3d66; stroke: #0b3d66 }
 @media (prefers-color-scheme: dark) {
 .inlay .page { fill: #0d1117 } .inlay .ink, .inlay text { fill: #e6edf3 } .inlay .pale { fill: #9198a1 }
 .inlay .on { fill: #ffffff } .inlay .dark { fill: #0d1117 } .inlay .costly { fill: #f0813a }
@@ -35,8 +39,8 @@ constexpr char const* kStyle = R"(<style>
 .inlay .spare { fill: #6b501c } .inlay .held { fill: #11324a } .inlay .held-line { stroke: #56b4e9 }
 .inlay .good { fill: #2a86c8 } .inlay .good-line { stroke: #56b4e9 } .inlay .bad-line { stroke: #f0813a }
 .inlay .cell-line { stroke: #1c2229 } .inlay .tile, .inlay .tile-line { fill: #1d3850; stroke: #1d3850 }
-.inlay .warp, .inlay .warp-line { fill: #3a7cb0; stroke: #3a7cb0 } .inlay .first, .inlay .first-line { fill: #e2f1fd; stroke: #e2f1fd }
-.inlay .own { fill: #2fa876 } .inlay .peer { fill: #d5812f }
+.inlay .warp, .inlay .warp-line { fill: #3a7cb0; stroke: #3a7cb0 }
+.inlay .first, .inlay .first-line { fill: #e2f1fd; stroke: #e2f1fd }
 }
 </style>
 )";
@@ -88,7 +92,7 @@ void Picture::tiles(std::vector<Tile> const& tiles, double height, std::string c
 
 void Picture::words(std::vector<double> const& middles, double y, std::string_view classes,
                     std::vector<std::string> const& words) {
-  constexpr double kHalfSpace = 2.45;  // the space behind a word counts as a part of it
+  constexpr double kHalfSpace = 2.5;  // the space behind a word counts as a part of it
   body_ += fmt::format("<text y=\"{}\" class=\"middle s8 mono {}\">", number(y), classes);
   for (std::size_t i = 0; i < words.size(); ++i)
     body_ += fmt::format("<tspan x=\"{}\">{}</tspan>{}", number(middles[i] + (i + 1 < words.size() ? kHalfSpace : 0)),

@@ -1,5 +1,5 @@
-// Pictures as SVG: shapes whose colours a style sheet gives, for light and for dark. No scripts, no fonts from elsewhere, no
-// ids, so that several may stand in one page. Text is text.
+// Pictures as SVG: shapes whose colours a style sheet gives, for light and for dark. No scripts, no fonts from
+// elsewhere, no ids, so that several may stand in one page. Text is text.
 #pragma once
 #include <string>
 #include <string_view>
@@ -11,18 +11,19 @@ namespace inlay::lab::svg {
 constexpr double kWidth = 830, kMargin = 24;
 
 // Shapes and text take classes of the style sheet:
-//   ink pale costly on dark    text: as it is, aside, what costs, on strong colours, on light ones; ink and pale also fill
+//   ink pale costly on dark    text: as it is, aside, what costs, on strong colours, on light ones
 //   s8 s9 s10 s11 head         its size in pixels, where it is not 12; a title
 //   mono bold middle end
-//   cell                       an empty place
+//   ink page cell              shapes: firm, like the page, an empty place
 //   good bad spare             what does well; what costs; what is moved along but not asked for
 //   held                       what is under way
 //   tile warp first            a block's, a warp's, what is looked at
 //   own peer plain             ours, others', what has no side
 //   k0 .. k7                   kinds that a colour-blind reader can tell apart (Okabe and Ito)
 //   frame                      an outline alone
-//   line rule dark-line good-line bad-line held-line firm    strokes: faint, firm, firm on light colours; thicker
-//   cell-line tile-line warp-line first-line k0-line .. k7-line    the same as strokes, for tiles
+//   line rule dark-line        strokes: faint, firm, firm on light colours
+//   good-line bad-line held-line firm    of those colours; thicker
+//   cell-line tile-line warp-line first-line k0-line .. k7-line    the shapes' colours, for tiles
 class Picture {
  public:
   void text(double x, double y, std::string_view classes, std::string_view content);

@@ -23,8 +23,8 @@ std::string title_of(Entry<P> const& entry, C const& c) {
 // "shared A load (4 B)", "A load by cp.async (16 B)", "in load by TMA"
 std::string name_of(Site const& site);
 
-// The only site that what was typed names: all its name, its beginning or whole words of it. Nothing typed: the one whose
-// worst request costs most beyond its ideal. Boxes are no requests. Throws UsageError with the names there are.
+// The only site that what was typed names: all its name, its beginning, or whole words of it. Nothing typed: the one
+// whose worst request costs most beyond its ideal. Boxes are no requests. Throws UsageError with the names there are.
 Site const& site_named(std::vector<Site> const& sites, std::string const& typed);
 
 }  // namespace inlay::lab

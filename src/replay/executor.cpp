@@ -191,6 +191,11 @@ void Executor::watch_for_exposed_loads(Region const& r, Direction direction, Mec
   loaded_at_.reset();
 }
 
+void Executor::meets_halves(Slot slot, void const* from, void const* to, unsigned bytes) {
+  auto const apart = reinterpret_cast<std::uint64_t>(from) - reinterpret_cast<std::uint64_t>(to);
+  if (bytes == 16 && apart % 32 != 0) slot.request->halves = true;
+}
+
 namespace {
 // Are the bits of `mask` in each of n bytes those of `want`?
 bool all(std::uint8_t const* state, std::size_t n, std::uint8_t mask, std::uint8_t want) {
@@ -258,7 +263,7 @@ void Executor::tally(Place& place, Request const& q) {
     place.site = std::size_t(&recorder_.site(q.operand->name, q.region->space, q.store, q.mechanism, q.lanes.bytes) -
                              recorder_.sites.data());
   }
-  recorder_.sites[place.site].count(q.lanes);
+  recorder_.sites[place.site].count(q.lanes, q.halves);
 }
 // What is left when a block ends: requests that some lanes of a warp never came to.
 void Executor::tally() {

@@ -64,6 +64,9 @@ class Executor {
   char* access(Slot slot, void const* address, unsigned bytes, Direction direction, Mechanism mechanism,
                int operation = -1);
   void fma() { ++recorder_.fma; }
+  // Of a lane's cp.async, before its access. One of 16 bytes goes past the L1, in sectors of shared memory: where those lie half
+  // a sector beside those of global memory, each asks for two halves.
+  void meets_halves(Slot slot, void const* from, void const* to, unsigned bytes);
 
   void sync(std::source_location at);
   void sync(int id, unsigned threads, std::source_location at);  // a named barrier
@@ -189,6 +192,7 @@ struct Executor::Request {
   bool store = false;
   Mechanism mechanism{};
   unsigned passed = 0;  // lanes
+  bool halves = false;  // meets_halves
 };
 struct Executor::Warp {  // its requests at a place that not all its lanes have passed
   std::size_t first = 0, done = 0;

@@ -68,15 +68,15 @@ void Executor::over_box(TmaTensor const& map, std::size_t shared_offset, std::in
   std::size_t offset = shared_offset;
   for (int k = 0; k < map.box[2]; ++k)
     for (int j = 0; j < map.box[1]; ++j, offset += row_bytes) {
-      bool const inside = std::min({c[0], c[1] + j, c[2] + k}) >= 0 && c[0] < map.extent[0] &&
-                          c[1] + j < map.extent[1] && c[2] + k < map.extent[2];
+      bool const in_rows = std::min(c[1] + j, c[2] + k) >= 0 && c[1] + j < map.extent[1] && c[2] + k < map.extent[2];
+      bool const inside = in_rows && c[0] >= 0 && c[0] < map.extent[0];
       std::int64_t const n = inside ? std::min<std::int64_t>(map.box[0], map.extent[0] - c[0]) * map.elem_bytes : 0;
       char const* const row = static_cast<char const*>(map.base) + c[0] * map.elem_bytes + (c[1] + j) * map.stride[0] +
                               (c[2] + k) * map.stride[1];
       std::size_t const piece = map.swizzle_128b ? 16 : row_bytes;  // what stays together
       for (std::size_t at = 0; at < row_bytes; at += piece)
         f(row + at, map.swizzle_128b ? offset + (at ^ offset / 128 % 8 * 16) : offset + at,
-          std::size_t(std::clamp<std::int64_t>(n - std::int64_t(at), 0, std::int64_t(piece))), piece);
+          std::size_t(std::clamp<std::int64_t>(n - std::int64_t(at), 0, std::int64_t(piece))), piece, in_rows);
     }
 }
 
@@ -88,14 +88,21 @@ void Executor::check_box_place(TmaTensor const& map, std::size_t offset, char co
 
 namespace {
 // Bytes of a box, piece by piece; `last` is the sector that the piece before ended in.
-void count_box(Site& site, std::uint64_t address, std::size_t bytes, std::uint64_t& last) {
-  if (bytes == 0) return;
-  std::uint64_t const first = address / 32, end = (address + bytes - 1) / 32;
-  site.traffic.transactions += std::int64_t(bytes), site.useful += std::int64_t(bytes);
-  site.sectors += std::int64_t(end - first + (first != last));
-  site.ideal += std::int64_t(bytes);
-  last = end;
-}
+struct BoxCount {
+  Site& site;
+  std::uint64_t last = 0;
+
+  void bytes(std::size_t inside) {
+    site.traffic.transactions += std::int64_t(inside), site.useful += std::int64_t(inside);
+    site.ideal += std::int64_t(inside);
+  }
+  void sectors(std::uint64_t address, std::size_t bytes) {
+    if (bytes == 0) return;
+    std::uint64_t const first = address / 32, end = (address + bytes - 1) / 32;
+    site.sectors += std::int64_t(end - first + (first != last));
+    last = end;
+  }
+};
 }  // namespace
 
 void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem, std::int64_t const (&c)[3]) {
@@ -109,24 +116,27 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
   Site& site = recorder_.site(r->operand(0).name, Space::global, false, Mechanism::tma, 0);
   ++site.traffic.requests;
   std::int64_t total = 0;
-  std::uint64_t last = 0;
-  over_box(map, to, c, [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row) {
+  BoxCount box{site};
+  over_box(map, to, c, [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row, bool in_rows) {
     if (offset + row > shared_->bytes) fault(Check::bounds, "TMA load past the end of shared memory");
     if (inside) check_global(*r, std::size_t(from - r->seen), inside, Direction::load, e);
     check_shared(offset, row, Direction::store, e, Ordering::Proxy::async);
     if (trace_ && inside) tell(*r, std::size_t(from - r->seen), inside, Direction::load, Mechanism::tma);
     if (trace_) tell(*shared_, offset, row, Direction::store, Mechanism::tma);
-    count_box(site, reinterpret_cast<std::uint64_t>(from), inside, last);
+    box.bytes(
+        inside);  // but the hardware brings whole rows, and counts those beyond the matrix as if they were aligned
+    box.sectors(in_rows ? reinterpret_cast<std::uint64_t>(from) : offset, row);
     total += std::int64_t(row);
   });
   std::int64_t const at[3] = {c[0], c[1], c[2]};
   auto const mbarrier_at = std::size_t(static_cast<char const*>(bar) - shared_->seen);
   tell(Happens::box, mbarrier_at, std::size_t(total));
   in_flight_.push_back([this, &m, mbarrier_at, map, to, r, total, operation, at0 = at[0], at1 = at[1], at2 = at[2]] {
-    over_box(map, to, {at0, at1, at2}, [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row) {
-      std::memset(shared_->real + offset, 0, row);  // out of range reads zero
-      if (inside) std::memcpy(shared_->real + offset, r->real + (from - r->seen), inside);
-    });
+    over_box(map, to, {at0, at1, at2},
+             [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row, bool) {
+               std::memset(shared_->real + offset, 0, row);  // out of range reads zero
+               if (inside) std::memcpy(shared_->real + offset, r->real + (from - r->seen), inside);
+             });
     m.missing_bytes -= total;
     m.landing.push_back(operation);
     tell(Happens::box_landed, mbarrier_at, std::size_t(total));
@@ -144,15 +154,16 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
   Event const e = ordering_.in_operation(rank(), x.store_operation);
   Site& site = recorder_.site(r->operand(0).name, Space::global, true, Mechanism::tma, 0);
   ++site.traffic.requests;
-  std::uint64_t last = 0;
-  over_box(map, from, c, [&](char const* to, std::size_t offset, std::size_t inside, std::size_t row) {
+  BoxCount box{site};
+  over_box(map, from, c, [&](char const* to, std::size_t offset, std::size_t inside, std::size_t row, bool) {
     if (offset + row > shared_->bytes) fault(Check::bounds, "TMA store past the end of shared memory");
     if (!inside) return;
     check_shared(offset, inside, Direction::load, e, Ordering::Proxy::async);
     check_global(*r, std::size_t(to - r->seen), inside, Direction::store, e);
     if (trace_) tell(*shared_, offset, inside, Direction::load, Mechanism::tma);
     if (trace_) tell(*r, std::size_t(to - r->seen), inside, Direction::store, Mechanism::tma);
-    count_box(site, reinterpret_cast<std::uint64_t>(to), inside, last);
+    box.bytes(inside);
+    box.sectors(reinterpret_cast<std::uint64_t>(to), inside);
     x.store_pending.push_back({r->real + (to - r->seen), shared_->real + offset, inside});
   });
   tell(Happens::store_box);

@@ -92,6 +92,9 @@ void Executor::release(void const* address, std::uint32_t value) {
                             ": who waits for it may have gone on before");
   std::memcpy(r.real + offset, &value, sizeof value);
   workspace.release(offset, rank(), ordering_);
+  banks::Request request{{}, 1, sizeof value};
+  request.address[0] = reinterpret_cast<std::uint64_t>(address);
+  recorder_.site(r.operand(offset).name, Space::global, true, Mechanism::plain, sizeof value).count(request);
 }
 void Executor::acquire(void const* address, std::uint32_t value) {
   std::size_t const offset = flag(address, "acquires ");

@@ -48,6 +48,7 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   Mechanism const how = cp_async ? Mechanism::cp_async : Mechanism::plain;
   auto from = static_cast<char const*>(lane.src);
   auto to = static_cast<char*>(lane.dst);
+  if constexpr (cp_async) x.meets_halves(load, lane.src, lane.dst, lane.src_bytes);
   if (lane.src_in != Where::registers) from = x.access(load, from, lane.src_bytes, Direction::load, how);
   if (lane.dst_in != Where::registers)
     to = x.access(store, to, lane.dst_bytes, Direction::store, how, cp_async ? x.cp_async_operation() : -1);

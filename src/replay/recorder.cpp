@@ -1,5 +1,6 @@
 #include "replay/recorder.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <stdexcept>
@@ -65,11 +66,11 @@ char const* name_of(Check check) {
   return "";
 }
 
-void Site::count(banks::Request const& q) {
+void Site::count(banks::Request const& q, bool halves) {
   unsigned transactions, least;
   if (space == replay::Space::global) {
     std::uint64_t const bytes = banks::distinct_bytes(q);
-    transactions = banks::sectors(q), least = unsigned((bytes + 31) / 32);
+    transactions = halves ? unsigned(std::popcount(q.active)) : banks::sectors(q), least = unsigned((bytes + 31) / 32);
     useful += std::int64_t(bytes), lines += banks::lines(q);
   } else {
     auto const access = store ? banks::Access::store : banks::Access::load;
