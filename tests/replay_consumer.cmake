@@ -34,7 +34,7 @@ replays(deadlock 1 "  deadlock: row_sums, block 3: threads [^\n]* wait for the b
 replays(conflict 0 "^row_sums: ok\n" "load  shared tile[^\n]* 32.00 +1.00  wavefronts\n")
 
 # What docs/03_writing_a_kernel.md shows of this.
-step(${PYTHON} ${SOURCE}/tests/quoted_code.py ${SOURCE} ${work}/printed)
+step(${PYTHON} ${SOURCE}/tests/quoted_code.py ${SOURCE} --printed ${work}/printed)
 
 # The same kernel.h for a GPU; run where there is one.
 if(NVCC)
