@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
+#include "explain/explanation.h"
 #include "kernels/gemm_grid.h"
 #include "replay/host_block.h"
-#include "replay/summary.h"
 
 namespace inlay::replay {
 namespace {
@@ -631,15 +631,17 @@ TEST_F(AnyKernel, HasAWorkspaceThatNobodyHasWritten) {
   replay_kernel("test", Elements{workspace, out}, recorder);
   EXPECT_TRUE(recorder.found(Check::race));
 }
-TEST_F(AnyKernel, HasASummary) {
+TEST_F(AnyKernel, IsToldInSentencesAndExplained) {
   recorder.reads(in), recorder.writes(out);
   replay_kernel("test", Elements{in, out, 20}, recorder);
-  EXPECT_EQ(summary(recorder),
+  EXPECT_EQ(findings_text(recorder),
             "test: 1 finding\n"
-            "  coverage: test: leaves 20 elements unwritten, the first is out[0]\n"
-            "  access     lane   requests       each   at least\n"
-            "  load  in    4 B          1       2.00       2.00  sectors, 75 % used\n"
-            "  store out   4 B          1       2.00       2.00  sectors, 75 % used\n");
+            "  coverage: test: leaves 20 elements unwritten, the first is out[0]\n");
+  Explanation const x = explain(recorder, {"test", "12 elements", "12"}, *find_gpu("H200"));
+  ASSERT_EQ(x.sites.size(), 2u);
+  EXPECT_EQ(x.sites[0].name, "in load");
+  EXPECT_EQ(x.sites[0].useful_share(), .75);
+  EXPECT_EQ(x.launches.size(), 1u);
   EXPECT_THROW(recorder.reads(&recorder), std::runtime_error);
 }
 

@@ -2,18 +2,12 @@
 
 #include <array>
 #include <bit>
-#include <cstdio>
 #include <optional>
+
+#include "explain/format.h"
 
 namespace inlay {
 namespace {
-
-template <class... Args>
-std::string format(char const* text, Args... args) {
-  char s[240];
-  std::snprintf(s, sizeof s, text, args...);
-  return s;
-}
 
 // Bytes from each active lane to the next, if they are the same all through the request.
 std::optional<std::int64_t> stride_of(banks::Request const& r) {
@@ -46,14 +40,14 @@ Busiest busiest_of(banks::Request const& r) {
 }
 
 // How to lay out rows of so many bytes so that elements below each other meet all banks: the xor of ConflictFree in
-// kernels/smem_tile.h.
+// kernels/smem_tile.h. Swizzles are of elements as wide as the access.
 std::string cure_of_column(std::int64_t row_bytes, unsigned access_bytes) {
   unsigned const granule = access_bytes > 4 ? access_bytes : 4;
   std::string cure = format("pad rows by %u bytes", granule);
   if (row_bytes >= 128 && std::has_single_bit(std::uint64_t(row_bytes))) {
     int const B = std::countr_zero(128 / granule), M = std::countr_zero(granule / access_bytes),
               S = std::countr_zero(std::uint64_t(row_bytes) / access_bytes) - M;
-    cure += format(", or Swizzle<%d,%d,%d> on elements of %u bytes", B, M, S, access_bytes);
+    cure += format(", or Swizzle<%d,%d,%d>", B, M, S);
   }
   return cure;
 }
@@ -66,7 +60,7 @@ std::string advice_for_shared(Site const& s) {
                             banks::passes(r, access), b.lanes, b.bank);
   auto const stride = stride_of(r);
   if (stride && *stride > 0 && *stride % 4 == 0 && *stride > std::int64_t(r.bytes))
-    text += "; lanes lie " + std::to_string(*stride) + " bytes apart: " + cure_of_column(*stride, r.bytes);
+    text += ", " + std::to_string(*stride) + " bytes apart: " + cure_of_column(*stride, r.bytes);
   return text;
 }
 
@@ -81,7 +75,7 @@ std::string advice_for_global(Site const& s) {
                "; lanes lie %lld bytes apart, each in a sector of its own: let lanes run along what is contiguous, "
                "by way of shared memory if the other side needs it",
                static_cast<long long>(*stride));
-  if (sectors == least + 1) return text + "; the request begins in the middle of a sector: align its first byte to 32";
+  if (sectors == least + 1) return text + ": it begins in the middle of a sector, align its first byte to 32";
   return text;
 }
 

@@ -1,8 +1,8 @@
 // What a kernel does to memory, and how long that takes: counts of a replay, priced by a small model of a GPU.
 //
-// The model: a kernel takes as long as the resource that it keeps busy longest, if enough is in flight to keep it busy; the next
-// busiest delays it by a part of its time, since a multiprocessor cannot always do both at once. docs/04_measuring.md says
-// how the constants were found and how far off the times are.
+// The model: a kernel takes as long as the memory or the L1 that it keeps busy longer, and a part of the other's time, which is not
+// hidden. Multiply-adds and what stands beside them in a multiprocessor take turns. docs/04_measuring.md says how the constants
+// were found and how far off the times are.
 #pragma once
 #include <string>
 #include <vector>
@@ -56,6 +56,8 @@ Explanation explain(Recorder const& recorder, Work work, Gpu const& gpu);
 // How many blocks of a launch a multiprocessor holds.
 int resident_blocks(Launch const& launch, Gpu const& gpu);
 
+// "NAME: ok", or how many findings a replay has and the sentences that were kept.
+std::string findings_text(Recorder const& recorder);
 // In sections, for a terminal of 120 columns.
 std::string to_text(Explanation const& explanation);
 

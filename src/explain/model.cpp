@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "explain/format.h"
 
 namespace inlay {
 namespace {
@@ -18,13 +19,6 @@ constexpr double kSharedStore = 3.2, kAsyncCopy = 5;
 constexpr double kConflict = .8;  // a wavefront beyond the ideal
 // A load from global memory that nothing hides, until another block of the multiprocessor has something to do.
 constexpr double kExposed = 800;
-
-template <class... Args>
-std::string format(char const* text, Args... args) {
-  char s[240];
-  std::snprintf(s, sizeof s, text, args...);
-  return s;
-}
 
 struct Counts {  // over all multiprocessors
   double lines = 0, wavefronts = 0, excess = 0;
@@ -96,21 +90,20 @@ std::vector<Resource> resources_of(Explanation const& x) {
   std::vector<Resource> r;
   if (x.launches.empty()) return r;
   r.push_back({"DRAM", x.work.dram_bytes / (x.gpu.dram_gbps * 1e9),
-               format("%.3g GB at %.0f GB/s", x.work.dram_bytes / 1e9, x.gpu.dram_gbps)});
+               count(x.work.dram_bytes) + format(" bytes at %.0f GB/s", x.gpu.dram_gbps)});
   r.push_back({"L2", c.l2_bytes / (x.gpu.l2_gbps * 1e9),
-               format("%.3g GB to and from the SMs at %.0f GB/s", c.l2_bytes / 1e9, x.gpu.l2_gbps)});
-  r.push_back(
-      {"L1", (c.wavefronts + c.lines) / clocks,
-       format("%.3g wavefronts and %.3g lines, one a clock on each of %d SMs", c.wavefronts, c.lines, x.gpu.sm_count)});
+               count(c.l2_bytes) + format(" bytes to and from the SMs at %.0f GB/s", x.gpu.l2_gbps)});
+  r.push_back({"L1", (c.wavefronts + c.lines) / clocks,
+               count(c.wavefronts) + " wavefronts and " + count(c.lines) +
+                   format(" lines, one a clock on each of %d SMs", x.gpu.sm_count)});
   if (x.totals.fma) {
     double const fma = double(x.totals.fma) / x.gpu.fma_lanes;
     r.push_back({"FMA", fma / clocks,
-                 format("%.3g multiply-adds, %d a clock on each SM", double(x.totals.fma), x.gpu.fma_lanes)});
-    r.push_back(
-        {"beside FMA", beside_fma(x, c) / clocks,
-         format("%.3g loads and %.3g stores of shared memory, %.3g cp.async, %.3g wavefronts of conflicts, %.3g "
-                "loads that nothing hides",
-                c.shared_loads, c.shared_stores, c.async_copies, c.excess, double(x.exposed_loads))});
+                 count(double(x.totals.fma)) + format(" multiply-adds, %d a clock on each SM", x.gpu.fma_lanes)});
+    r.push_back({"beside FMA", beside_fma(x, c) / clocks,
+                 count(c.shared_loads) + " loads and " + count(c.shared_stores) + " stores of shared memory, " +
+                     count(c.async_copies) + " cp.async, " + count(c.excess) + " conflicts, " +
+                     count(double(x.exposed_loads)) + " waits"});
   }
   r.push_back({"launch", x.gpu.launch_us * 1e-6 * double(x.launches.size()),
                format("%d of %g microseconds", int(x.launches.size()), x.gpu.launch_us)});

@@ -1,25 +1,11 @@
 #include <algorithm>
-#include <cstdio>
 
 #include "explain/explanation.h"
+#include "explain/format.h"
 
 namespace inlay {
 namespace {
 
-template <class... Args>
-std::string format(char const* text, Args... args) {
-  char s[320];
-  std::snprintf(s, sizeof s, text, args...);
-  return s;
-}
-
-// "1.07e+09" is no number for people: 1.07 G.
-std::string count(double n) {
-  char const* const unit[] = {"", " K", " M", " G", " T", " P"};
-  int u = 0;
-  for (; n >= 9999.5 && u < 5; ++u) n /= 1000;
-  return u == 0 ? format("%.0f", n) : format("%.4g%s", n, unit[u]);
-}
 std::string duration(double seconds) {
   return seconds < 1e-3 ? format("%.1f us", seconds * 1e6) : format("%.3f ms", seconds * 1e3);
 }
@@ -79,10 +65,18 @@ std::string times(Explanation const& x) {
     text += format(", %.1f TFLOP/s", x.work.flops / x.seconds / 1e12);
   else
     text += format(", %.0f GB/s", x.work.dram_bytes / x.seconds / 1e9);
-  return text + format(", limited by %s\n  next: %s\n", x.limit().c_str(), x.advice().c_str());
+  return text + format(", limited by %s\n  next: ", x.limit().c_str()) + x.advice() + "\n";
 }
 
 }  // namespace
+
+std::string findings_text(Recorder const& recorder) {
+  std::int64_t const n = recorder.finding_count;
+  std::string const many = n == 1 ? "1 finding" : std::to_string(n) + " findings, the first of each check";
+  std::string text = recorder.kernel + ": " + (n == 0 ? "ok" : many) + "\n";
+  for (Finding const& f : recorder.findings) text += "  " + std::string(name_of(f.check)) + ": " + f.sentence + "\n";
+  return text;
+}
 
 std::string to_text(Explanation const& x) {
   std::string text = x.work.variant + ": " + x.work.what + "\n\n";

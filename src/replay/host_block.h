@@ -175,6 +175,7 @@ struct Sampler {
 template <class Block = HostBlock, class Kernel>
 void replay_kernel(std::string name, Kernel const& kernel, Recorder& recorder) {
   recorder.kernel = std::move(name);
+  recorder.launches.push_back(launch_of(kernel));
   run<Block>(kernel, recorder);
   recorder.conclude();
 }

@@ -103,7 +103,7 @@ class Recorder {
   std::vector<Finding> findings;
   std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
   std::vector<Site> sites;
-  std::vector<Launch> launches;  // of a sampled replay
+  std::vector<Launch> launches;  // of replay_kernel() or a sampled replay
   // How often thread 0 of a block puts into shared memory what it has just loaded from global memory, with no FMA in between
   // to hide the load.
   std::int64_t exposed_loads = 0;

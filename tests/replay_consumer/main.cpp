@@ -6,9 +6,9 @@
 
 #include "conflict.h"  // kernel.h with one line changed each time, by CMakeLists.txt
 #include "deadlock.h"
+#include "explain/explanation.h"
 #include "race.h"
 #include "replay/host_block.h"
-#include "replay/summary.h"
 
 template <class Kernel>
 int replay() {
@@ -27,7 +27,9 @@ int replay() {
       recorder.report(inlay::Check::result,
                       "row " + std::to_string(m) + ": " + std::to_string(got) + ", not " + std::to_string(sum));
   }
-  std::printf("%s", inlay::replay::summary(recorder).c_str());
+  inlay::Work const work{"row_sums", "the rows of a 100 x 200 matrix", "100x200", 4. * (M * N + M)};
+  inlay::Explanation const explanation = inlay::explain(recorder, work, *inlay::find_gpu("H200"));
+  std::printf("%s%s", inlay::findings_text(recorder).c_str(), inlay::to_text(explanation).c_str());
   return recorder.finding_count > 0;
 }
 
