@@ -33,7 +33,7 @@ struct Lanes {
   unsigned offset[32];
   unsigned active;
 };
-constexpr unsigned kNever = 0x5ca1ab1e;  // memory is zero
+constexpr unsigned kNever = 0x5a;  // memory is zero; a byte can be so
 
 constexpr unsigned kAll = ~0u, kBulk = 1024;
 constexpr unsigned kShared = 32 * 1024, kGlobal = 64 * 1024;  // bytes that offsets stay in

@@ -53,8 +53,9 @@ std::vector<Judged> judged(Results const& results, Problem const& problem) {
 void expect_near(std::vector<Judged> const& all) {
   ASSERT_GE(all.size(), 1u);
   for (Judged const& j : all)
-    if (j.coalesced && j.variant.find("naive") == std::string::npos)
+    if (j.coalesced && j.variant.find("naive") == std::string::npos) {
       EXPECT_LT(std::abs(j.predicted / j.measured - 1), .15) << j.variant << " " << j.predicted;
+    }
 }
 
 TEST(Explain, TimesOfTransposesAreThoseRecorded) {
@@ -94,7 +95,9 @@ TEST(Explain, PublishedTimesOfOtherGpus) {
     double const off = predicted_ms(p.variant, *p.measured, *find_gpu(gpu->second)) / *p.ms - 1;
     ++rows;
     RecordProperty(p.variant + " on " + p.device, std::to_string(off));
-    if (!naive) EXPECT_LT(std::abs(off), .15) << p.variant << " on " << p.device;
+    if (!naive) {
+      EXPECT_LT(std::abs(off), .15) << p.variant << " on " << p.device;
+    }
   }
   EXPECT_GE(rows, 14);
 }

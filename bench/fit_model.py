@@ -1,0 +1,67 @@
+"""The constants of the time model's products (src/explain/model.cpp), fitted anew: least squares of the relative error over the
+recorded products of 8192 x 8192 x 8192. Prints them, and how far off every recorded ladder row then is, fitted or not.
+
+usage: fit_model.py [--inlay PATH] [--results results/h200/sgemm.json]
+"""
+import argparse
+import json
+import math
+import pathlib
+import subprocess
+
+root = pathlib.Path(__file__).resolve().parent.parent
+parser = argparse.ArgumentParser()
+parser.add_argument("--inlay", default=str(root / "build/inlay"))
+parser.add_argument("--results", default=str(root / "results/h200/sgemm.json"))
+args = parser.parse_args()
+
+FITTED = "8192x8192x8192"
+LEFT_OUT = ("sgemm_01_naive", "sgemm_15_cluster", "sgemm_17_narrow")  # limited by other things at that size
+SMS, GHZ, LANES = 132, 1.98, 128
+NAMES = ["kSharedLoad", "kSharedStore", "kAsyncCopy", "kConflict", "kExposed", "kFewWarps"]
+
+
+def features(x):
+    """Of a product, per clock of its multiply-adds: what each constant is multiplied with. And the share of filled waves."""
+    fma = x["totals"]["fma"] / LANES
+    requests = lambda space, way, how: sum(s["requests"] for s in x["sites"] if (s["space"], s["direction"], s["mechanism"]) == (space, way, how)) / fma
+    excess = sum(s["transactions"] - s["ideal"] for s in x["sites"] if s["space"] == "shared") / fma
+    main = max(x["launches"], key=lambda l: l["blocks"] * l["threads"])
+    waves = main["blocks"] / (main["resident"] * SMS)
+    warps = main["resident"] * main["threads"] / 32
+    loads = requests("shared", "load", "plain")
+    return [loads, requests("shared", "store", "plain"), requests("global", "load", "cp_async"), excess,
+            x["totals"]["exposed_loads"] / main["resident"] / fma, loads * max(0, 1 / warps - 1 / 16)], waves / math.ceil(waves)
+
+
+def solve(rows, right):
+    """Least squares by the normal equations."""
+    n = len(rows[0])
+    m = [[sum(r[i] * r[j] for r in rows) for j in range(n)] + [sum(r[i] * b for r, b in zip(rows, right))] for i in range(n)]
+    for i in range(n):
+        pivot = max(range(i, n), key=lambda r: abs(m[r][i]))
+        m[i], m[pivot] = m[pivot], m[i]
+        for r in range(n):
+            if r != i:
+                f = m[r][i] / m[i][i]
+                m[r] = [a - f * b for a, b in zip(m[r], m[i])]
+    return [m[i][n] / m[i][i] for i in range(n)]
+
+
+points = []
+for row in json.loads(pathlib.Path(args.results).read_text())["rows"]:
+    if row["suite"] != "ladder" or row["verdict"] != "ok" or not row["variant"].startswith("sgemm_"):
+        continue
+    size = row["case"].split("x")
+    said = subprocess.run([args.inlay, "explain", row["variant"], "--layout", row["layout"], "--json",
+                           *(f"--{k}={n}" for k, n in zip("mnk", size))], capture_output=True, text=True, check=True).stdout
+    f, filled = features(json.loads(said))
+    clocks = row["ms_median"] * 1e6 * GHZ * SMS / (json.loads(said)["totals"]["fma"] / LANES)  # per clock of multiply-adds
+    points.append((row, f, filled, clocks))
+fit = [(f, filled, clocks) for row, f, filled, clocks in points if row["case"] == FITTED and row["variant"] not in LEFT_OUT]
+constants = solve([[x / (c * w) for x in f] for f, w, c in fit], [(c * w - 1) / (c * w) for f, w, c in fit])
+print("  ".join(f"{name} {value:.3g}" for name, value in zip(NAMES, constants)))
+for row, f, filled, clocks in points:
+    predicted = (1 + sum(a * b for a, b in zip(constants, f))) / filled
+    what = "fitted" if row["case"] == FITTED and row["variant"] not in LEFT_OUT else ""
+    print(f"{row['variant']:26} {row['case']} {row['layout']}  {row['ms_median']:9.3f} ms  {100 * (predicted / clocks - 1):+6.1f} %  {what}")
