@@ -14,6 +14,7 @@
 #include "plan/gemm_plan.h"
 #include "plan/plan.h"
 #include "readme.h"
+#include "report_page.h"
 #include "variants.h"
 #include "verify.h"
 
@@ -174,6 +175,7 @@ int run(int argc, char** argv) {
   add_why(app);
   add_layout_command(app);
   add_explain_command(app);
+  add_report_command(app);
   add_readme(app, status);
   add_draw(app);
   return run_command(app, argc, argv, status);
