@@ -100,8 +100,9 @@ void add_batch(CLI::App& command, std::int64_t& batch) {
   command.add_option("--batch", batch, "how many matrices")->capture_default_str();
 }
 
-void add_layout(CLI::App& command, GemmCase& c) {
-  command.add_option("--layout", c.layout, "of A and of B: n as written, t stored transposed")->capture_default_str();
+CLI::Option* add_layout(CLI::App& command, GemmCase& c) {
+  return command.add_option("--layout", c.layout, "of A and of B: n as written, t stored transposed")
+      ->capture_default_str();
 }
 
 void add_bench_of_moves(CLI::App& bench, char const* what, std::string const& typed, Act const& act) {

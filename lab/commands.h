@@ -12,7 +12,7 @@ namespace inlay::lab {
 void add_shape(CLI::App& command, Case& c);
 void add_shape(CLI::App& command, GemmCase& c);
 void add_batch(CLI::App& command, std::int64_t& batch);
-void add_layout(CLI::App& command, GemmCase& c);
+CLI::Option* add_layout(CLI::App& command, GemmCase& c);
 
 // `bench transpose`, `bench copy`, `bench gemm`: each runs `act` with what was asked for.
 using Act = std::function<void(BenchOptions const&)>;

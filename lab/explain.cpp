@@ -131,6 +131,7 @@ Json to_json(Explanation const& x) {
   t["shared_store_wavefronts"] = c.shared_store.transactions;
   t["fma"] = c.fma;
   t["dram_bytes"] = x.work.dram_bytes;
+  t["exposed_loads"] = x.exposed_loads;
   j["launches"] = Json::array();
   for (Launch const& l : x.launches)
     j["launches"].push_back({{"blocks", l.blocks},

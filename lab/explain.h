@@ -1,11 +1,14 @@
 // `inlay explain`: what a variant does to memory, and how long that takes on a GPU that need not be here.
 #pragma once
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "explain/explanation.h"
 #include "json_rows.h"
 #include "problems.h"
+
+namespace CLI {
+class App;
+}
 
 namespace inlay::lab {
 

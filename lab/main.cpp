@@ -7,7 +7,7 @@
 #include "commands.h"
 #include "compare.h"
 #include "demo.h"
-#include "draw.h"
+#include "draw/command.h"
 #include "explain.h"
 #include "gpu.h"
 #include "layout_command.h"
@@ -141,23 +141,6 @@ void add_readme(CLI::App& app, int& status) {
   });
 }
 
-void add_draw(CLI::App& app) {
-  auto* const command = app.add_subcommand("draw", "pictures of the recorded results, as SVG");
-  auto const shape = std::make_shared<Case>();
-  auto const what = std::make_shared<std::string>(), file = std::make_shared<std::string>();
-  command->add_option("what", *what, "ladder: every variant against the copy limit")
-      ->required()
-      ->check(CLI::IsMember({"ladder"}));
-  command->add_option("file", *file, "the file to write")->required();
-  add_shape(*command, *shape);
-  add_batch(*command, shape->batch);
-  command->add_option("--elem", shape->elem_bytes, "bytes of an element")->capture_default_str();
-  command->callback([shape, file] {
-    validate(*shape);
-    draw_ladder(*shape, *file);
-  });
-}
-
 int run(int argc, char** argv) {
   std::string typed = "inlay";
   for (int i = 1; i < argc; ++i) typed += std::string(" ") + argv[i];
@@ -177,7 +160,7 @@ int run(int argc, char** argv) {
   add_explain_command(app);
   add_report_command(app);
   add_readme(app, status);
-  add_draw(app);
+  add_draw_command(app);
   return run_command(app, argc, argv, status);
 }
 

@@ -23,10 +23,9 @@ Replayed concluded(Recorder const& recorder) {
 
 }  // namespace
 
-Replayed replay_on_cpu(Entry<Move> const& entry, Case const& c) {
+Replayed replay_on_cpu(Entry<Move> const& entry, Case const& c, Recorder& recorder) {
   if (std::int64_t const n = std::max(c.source_elements(), c.destination_elements()); n > kMostElements)
     throw UsageError(fmt::format("a replay on the CPU takes at most {} elements, not {}", kMostElements, n));
-  Recorder recorder;
   auto const e = std::size_t(c.elem_bytes);
   void const* src = recorder.allocate("in", std::size_t(c.source_elements()) * e, c.elem_bytes, 1);
   void* dst = recorder.allocate("out", std::size_t(c.destination_elements()) * e, c.elem_bytes, 2);
@@ -36,13 +35,12 @@ Replayed replay_on_cpu(Entry<Move> const& entry, Case const& c) {
   return concluded(recorder);
 }
 
-Replayed replay_on_cpu(Entry<Gemm> const& entry, GemmCase const& c) {
+Replayed replay_on_cpu(Entry<Gemm> const& entry, GemmCase const& c, Recorder& recorder) {
   std::int64_t const most = std::max({c.a().elements(), c.b().elements(), c.c().elements()}) * c.batch;
   if (most > kMostElements)
     throw UsageError(fmt::format("a replay on the CPU takes at most {} elements, not {}", kMostElements, most));
   if (double const n = c.operations() / 2; n > kMostProducts)
     throw UsageError(fmt::format("a replay on the CPU takes at most {} multiplications, not {}", kMostProducts, n));
-  Recorder recorder;
   auto const operand = [&](char const* name, Stored const& x, unsigned seed) {
     return recorder.allocate_integers(name, std::size_t(c.batch * x.elements()), seed);
   };

@@ -13,8 +13,13 @@ struct Replayed {
   bool failed() const { return verdict.starts_with("FAILED"); }
 };
 
-// Throw UsageError for problems that would take too long.
-Replayed replay_on_cpu(Entry<Move> const& entry, Case const& c);
-Replayed replay_on_cpu(Entry<Gemm> const& entry, GemmCase const& c);
+// Throw UsageError for problems that would take too long. Where a recorder is given, it keeps what it recorded.
+Replayed replay_on_cpu(Entry<Move> const& entry, Case const& c, Recorder& recorder);
+Replayed replay_on_cpu(Entry<Gemm> const& entry, GemmCase const& c, Recorder& recorder);
+template <class P, class C>
+Replayed replay_on_cpu(Entry<P> const& entry, C const& c) {
+  Recorder recorder;
+  return replay_on_cpu(entry, c, recorder);
+}
 
 }  // namespace inlay::lab

@@ -39,6 +39,18 @@ constexpr unsigned sectors(Request const& r) {
   return n;
 }
 
+// Distinct lines of four sectors that the active lanes touch: the L1 looks up one in a clock.
+constexpr unsigned lines(Request const& r) {
+  std::uint64_t seen[32]{};
+  unsigned n = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    bool found = !(r.active >> lane & 1);
+    for (unsigned i = n; i-- > 0 && !found;) found = seen[i] == r.address[lane] / 128;
+    if (!found) seen[n++] = r.address[lane] / 128;
+  }
+  return n;
+}
+
 // Distinct bytes that the active lanes ask for.
 constexpr std::uint64_t distinct_bytes(Request const& r) {
   std::uint64_t n = 0;

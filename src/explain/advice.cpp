@@ -94,7 +94,8 @@ std::string advice_for(Site const& s) {
 
 std::string advice_for(Resource const& limit) {
   if (limit.name == "DRAM") return "every byte moves once and the DRAM is busy: only moving fewer bytes would help";
-  if (limit.name == "FMA") return "the multiply-add units are busy: what is left is in the instructions between them";
+  if (limit.name == "FMA" || limit.name == "beside FMA")
+    return "the multiply-add units are busy: what is left is in the instructions between them";
   if (limit.name == "L1") return "load more per wavefront: wider accesses, larger tiles of a thread";
   if (limit.name == "latency")
     return "have more bytes in flight: more blocks, or more loads of a thread before the first is used";

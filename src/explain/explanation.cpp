@@ -21,7 +21,7 @@ Explanation explain(Recorder const& recorder, Work work, Gpu const& gpu) {
   Explanation x;
   x.work = std::move(work), x.gpu = gpu;
   x.launches = recorder.launches;
-  x.totals = counted(recorder);
+  x.totals = counted(recorder), x.exposed_loads = recorder.exposed_loads;
   for (Site const& s : recorder.sites) {
     if (s.traffic.requests == 0) continue;
     x.sites.push_back({s, name_of(s), advice_for(s)});

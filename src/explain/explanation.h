@@ -41,6 +41,7 @@ struct Explanation {
   std::vector<ExplainedSite> sites;
   std::vector<Launch> launches;
   Cost totals;
+  std::int64_t exposed_loads = 0;
   std::int64_t tma_load_sectors = 0, tma_store_sectors = 0;
   std::vector<Resource> resources;  // the busiest first
   double seconds = 0;

@@ -1,10 +1,23 @@
 #include "explain/model.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 namespace inlay {
 namespace {
+
+// ---- The constants, in clocks of a multiprocessor. Fitted to products of 8192 x 8192 x 8192 at nn and nt and to moves of
+// 16384 x 16384 on an H200 (docs/04_measuring.md); other sizes are judged by them.
+constexpr double kOverlap = .2;  // of the L1's time beside the memory's, or the other way round: what is not hidden
+// A load from shared memory, beside the FMAs: its issue slot, and what waits for its turn.
+constexpr double kSharedLoad = .6;
+// A piece on its way from global to shared memory: an instruction or two with their addresses and predicates.
+constexpr double kPiece = 4;
+constexpr double kConflict = .8;  // a wavefront beyond the ideal
+// A load from global memory that nothing hides, until another block of the multiprocessor has something to do.
+constexpr double kExposed = 600;
+constexpr double kEnoughWarps = 16, kFewWarps = 14;  // with fewer, loads from shared memory are waited for
 
 template <class... Args>
 std::string format(char const* text, Args... args) {
@@ -13,27 +26,29 @@ std::string format(char const* text, Args... args) {
   return s;
 }
 
-// A clock of the L1's data path for each wavefront; a request to global memory takes as many as to shared memory without
-// conflicts, or one for each line of four sectors. What cp.async brings is written to shared memory too.
-double l1_wavefronts(Explanation const& x) {
-  double n = 0;
-  for (ExplainedSite const& s : x.sites) {
-    Traffic const& t = s.site.traffic;
-    if (s.site.mechanism == Mechanism::tma)
-      n += double(t.transactions) / 128;
-    else if (s.site.space == replay::Space::shared)
-      n += double(t.transactions);
-    else
-      n += std::max(double(t.requests) * banks::least_wavefronts(s.site.bytes), double(t.transactions) / 4) *
-           (s.site.mechanism == Mechanism::cp_async ? 2 : 1);
+struct Counts {  // over all multiprocessors
+  double lines = 0, wavefronts = 0, excess = 0;
+  double shared_loads = 0, pieces = 0;  // requests
+  double l2_bytes = 0;
+};
+Counts counts_of(Explanation const& x) {
+  Counts c;
+  for (ExplainedSite const& e : x.sites) {
+    Site const& s = e.site;
+    double const requests = double(s.traffic.requests), transactions = double(s.traffic.transactions);
+    if (s.space == replay::Space::shared) {
+      c.wavefronts += transactions, c.excess += transactions - double(s.ideal);
+      if (s.mechanism == Mechanism::plain) (s.store ? c.pieces : c.shared_loads) += requests;
+    } else if (s.mechanism == Mechanism::tma) {
+      c.l2_bytes += 32 * double(s.sectors), c.wavefronts += transactions / 128;
+    } else {
+      // What a load's sectors hold beside what was asked for is found in the L1 by the next one; stores go on as they are.
+      c.l2_bytes += s.store ? 32 * transactions : double(s.useful);
+      c.lines += double(s.lines);
+      if (s.mechanism == Mechanism::cp_async) c.pieces += requests;
+    }
   }
-  return n;
-}
-
-double sectors(Explanation const& x) {
-  Cost const& c = x.totals;
-  return double(c.global_load.transactions + c.global_store.transactions + c.async_copy.transactions +
-                x.tma_load_sectors + x.tma_store_sectors);
+  return c;
 }
 
 // The launch that does the work.
@@ -43,12 +58,20 @@ Launch const& main_launch(Explanation const& x) {
   });
 }
 
-// Blocks that are busy at the end of the last wave of as many as the GPU holds: the share of the time that all are.
+// The share of the time in which all multiprocessors have blocks: the last wave is rarely full.
 double filled(Explanation const& x) {
   Launch const& l = main_launch(x);
   double const waves = double(l.blocks) / (double(resident_blocks(l, x.gpu)) * x.gpu.sm_count);
-  double const whole = std::int64_t(waves) < waves ? double(std::int64_t(waves) + 1) : waves;
-  return waves > 0 ? waves / whole : 1;
+  return waves / std::ceil(waves);
+}
+
+// What holds the multiply-add units up, in clocks of all multiprocessors.
+double beside_fma(Explanation const& x, Counts const& c) {
+  Launch const& l = main_launch(x);
+  double const resident = resident_blocks(l, x.gpu), warps = resident * l.threads / 32;
+  double const few = std::max(0., kFewWarps / warps - kFewWarps / kEnoughWarps);
+  return (kSharedLoad + few) * c.shared_loads + kPiece * c.pieces + kConflict * c.excess +
+         kExposed / resident * double(x.exposed_loads);
 }
 
 }  // namespace
@@ -63,16 +86,24 @@ int resident_blocks(Launch const& l, Gpu const& gpu) {
 
 std::vector<Resource> resources_of(Explanation const& x) {
   double const clocks = x.gpu.sm_count * x.gpu.clock_ghz * 1e9;
-  double const wavefronts = l1_wavefronts(x), l2 = sectors(x) * 32;
+  Counts const c = counts_of(x);
   std::vector<Resource> r;
+  if (x.launches.empty()) return r;
   r.push_back({"DRAM", x.work.dram_bytes / (x.gpu.dram_gbps * 1e9),
                format("%.3g GB at %.0f GB/s", x.work.dram_bytes / 1e9, x.gpu.dram_gbps)});
-  r.push_back({"L2", l2 / (x.gpu.l2_gbps * 1e9), format("%.3g GB of sectors at %.0f GB/s", l2 / 1e9, x.gpu.l2_gbps)});
-  r.push_back({"L1", wavefronts / clocks,
-               format("%.3g wavefronts, one a clock on each of %d SMs", wavefronts, x.gpu.sm_count)});
-  if (x.totals.fma)
-    r.push_back({"FMA", double(x.totals.fma) / (clocks * x.gpu.fma_lanes),
+  r.push_back({"L2", c.l2_bytes / (x.gpu.l2_gbps * 1e9),
+               format("%.3g GB to and from the SMs at %.0f GB/s", c.l2_bytes / 1e9, x.gpu.l2_gbps)});
+  r.push_back(
+      {"L1", (c.wavefronts + c.lines) / clocks,
+       format("%.3g wavefronts and %.3g lines, one a clock on each of %d SMs", c.wavefronts, c.lines, x.gpu.sm_count)});
+  if (x.totals.fma) {
+    double const fma = double(x.totals.fma) / x.gpu.fma_lanes;
+    r.push_back({"FMA", fma / clocks,
                  format("%.3g multiply-adds, %d a clock on each SM", double(x.totals.fma), x.gpu.fma_lanes)});
+    r.push_back({"beside FMA", beside_fma(x, c) / clocks,
+                 format("%.3g loads, %.3g pieces on their way, %.3g conflicts, %.3g loads that nothing hides",
+                        c.shared_loads, c.pieces, c.excess, double(x.exposed_loads))});
+  }
   r.push_back({"launch", x.gpu.launch_us * 1e-6 * double(x.launches.size()),
                format("%d of %g microseconds", int(x.launches.size()), x.gpu.launch_us)});
   std::stable_sort(r.begin(), r.end(), [](Resource const& a, Resource const& b) { return a.seconds > b.seconds; });
@@ -81,12 +112,15 @@ std::vector<Resource> resources_of(Explanation const& x) {
 
 double seconds_of(Explanation const& x) {
   if (x.launches.empty()) return 0;
-  double busy = x.resources[0].seconds, launch = 0;
-  for (Resource const& r : x.resources)
-    if (r.name == "launch") launch = r.seconds;
-  if (x.resources[0].name == "launch") return launch;
-  if (x.totals.fma) busy /= filled(x);
-  return busy + launch;
+  auto const of = [&](char const* name) {
+    for (Resource const& r : x.resources)
+      if (r.name == name) return r.seconds;
+    return 0.;
+  };
+  double const memory = std::max(of("DRAM"), of("L2")), l1 = of("L1");
+  double const products = of("FMA") + of("beside FMA");  // they take turns
+  if (products > 0) return std::max({products / filled(x), memory, l1}) + of("launch");
+  return std::max(memory, l1) + kOverlap * std::min(memory, l1) + of("launch");
 }
 
 }  // namespace inlay

@@ -93,7 +93,7 @@ void Executor::run_cluster(unsigned first, Body const& body) {
   ordering_.reset(count_, shared_ ? shared_->bytes : 0);
   mbarriers_.clear();
   in_flight_.clear();
-  arrived_ = 0;
+  arrived_ = 0, loaded_at_.reset();
   if (shared_) std::memset(shared_->real, 0xCD, shared_->bytes);
   fibers_.run(
       count_,
@@ -101,6 +101,7 @@ void Executor::run_cluster(unsigned first, Body const& body) {
         unsigned const member = rank / block_threads_;
         body(first + member, rank % block_threads_, shared_ ? shared_->seen + member * block_smem_ : nullptr);
         if (shared_ && count_ != block_threads_) leave();
+        tell(Happens::end);
       },
       [&] {
         if (in_flight_.empty()) return false;
@@ -170,13 +171,24 @@ char* Executor::access(Slot slot, void const* p, unsigned bytes, Direction direc
   q.lanes.bytes = bytes;
   q.region = r, q.operand = &operand, q.store = store, q.mechanism = mechanism;
 
+  if (rank() % block_threads_ == 0) watch_for_exposed_loads(*r, direction, mechanism);
   Event const event = operation < 0 ? ordering_.now(rank()) : ordering_.in_operation(rank(), operation);
   if (r->space == Space::global)
     check_global(*r, offset, bytes, direction, event);
   else
     check_shared(offset, bytes, direction, event, Ordering::Proxy::generic);
+  if (trace_) tell(*r, offset, bytes, direction, mechanism);
   end_pass(slot);
   return r->real + offset;
+}
+
+void Executor::watch_for_exposed_loads(Region const& r, Direction direction, Mechanism mechanism) {
+  if (mechanism != Mechanism::plain) return;
+  bool const load = direction == Direction::load, global = r.space == Space::global;
+  if (load && global) loaded_at_ = recorder_.fma;
+  if (load || global) return;
+  if (loaded_at_ && *loaded_at_ == recorder_.fma) ++recorder_.exposed_loads;
+  loaded_at_.reset();
 }
 
 namespace {

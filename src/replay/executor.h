@@ -16,6 +16,7 @@
 #include "replay/memory.h"
 #include "replay/ordering.h"
 #include "replay/recorder.h"
+#include "replay/trace.h"
 #include "replay/workspace.h"
 
 namespace inlay::replay {
@@ -95,6 +96,8 @@ class Executor {
   void tma_store_wait(int keep);
   void fence_async() { ordering_.fence_async(rank()); }
 
+  void watch(Trace trace) { trace_ = std::move(trace); }  // an empty one: nobody watches
+
   // The faulting address of an access that nobody recorded, for the signal handler.
   std::optional<std::string> unrecorded(void const* address) const;
 
@@ -137,14 +140,20 @@ class Executor {
   void check_shared(std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
                     Ordering::Proxy proxy);
   Mbarrier& mbarrier(void const* address);
-  void flip(Mbarrier& m);
+  void flip(Mbarrier& m, std::size_t offset);
   void check_box_place(TmaTensor const& map, std::size_t offset, char const* what);
   // Calls f(global address, shared offset, bytes inside the tensor, bytes) for each piece of a box that stays together: a
   // row, or 16 bytes where rows are swizzled.
   template <class F>
   void over_box(TmaTensor const& map, std::size_t shared_offset, std::int64_t const (&c)[3], F f);
+  void watch_for_exposed_loads(Region const& r, Direction direction, Mechanism mechanism);
   void tally(Place& place, Request const& q);
   void tally();
+
+  // Of the thread that runs: tells the trace, if there is one; of an access, which are many, only call it then.
+  void tell(Happens what, std::size_t count = 0) const;
+  void tell(Happens what, std::size_t mbarrier, std::size_t bytes) const;
+  void tell(Region const& r, std::size_t offset, std::size_t bytes, Direction direction, Mechanism mechanism) const;
 
   std::string here() const;
   std::string element(Region const& r, std::size_t offset) const;
@@ -158,6 +167,7 @@ class Executor {
   unsigned block_threads_ = 0;
   std::size_t block_smem_ = 0;  // bytes from one block's shared memory to the next's
   std::vector<Thread> threads_;
+  std::optional<std::int64_t> loaded_at_;  // FMAs before thread 0's last load from global memory
   Region* shared_ = nullptr;
   std::deque<Place> places_;                     // of this kernel
   std::vector<Place*> place_of_;                 // by number
@@ -169,6 +179,7 @@ class Executor {
   std::vector<std::shared_ptr<Round>> named_, warps_;  // 16 of each block; 0 is sync() in a cluster
   std::shared_ptr<Round> cluster_;
   std::vector<Round> ends_;  // of a cluster's blocks: their threads have finished
+  Trace trace_;
 };
 
 struct Executor::Request {

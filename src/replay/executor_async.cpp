@@ -32,8 +32,13 @@ void Executor::cp_async_fence() {
     x.cp_groups.push_back({-1, {}});
   x.cp_pending.clear();
   x.cp_operation = -1;
+  tell(Happens::commit);
 }
-void Executor::cp_async_wait(int keep) { land(thread().cp_groups, keep); }
+void Executor::cp_async_wait(int keep) {
+  std::size_t const before = thread().cp_groups.size();
+  land(thread().cp_groups, keep);
+  tell(Happens::landed, before - thread().cp_groups.size());
+}
 
 // ---- TMA
 CUtensorMap ReplayEncoder::operator()(TmaTensor const& tensor) const {
@@ -109,18 +114,23 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
     if (offset + row > shared_->bytes) fault(Check::bounds, "TMA load past the end of shared memory");
     if (inside) check_global(*r, std::size_t(from - r->seen), inside, Direction::load, e);
     check_shared(offset, row, Direction::store, e, Ordering::Proxy::async);
+    if (trace_ && inside) tell(*r, std::size_t(from - r->seen), inside, Direction::load, Mechanism::tma);
+    if (trace_) tell(*shared_, offset, row, Direction::store, Mechanism::tma);
     count_box(site, reinterpret_cast<std::uint64_t>(from), inside, last);
     total += std::int64_t(row);
   });
   std::int64_t const at[3] = {c[0], c[1], c[2]};
-  in_flight_.push_back([this, &m, map, to, r, total, operation, at0 = at[0], at1 = at[1], at2 = at[2]] {
+  auto const mbarrier_at = std::size_t(static_cast<char const*>(bar) - shared_->seen);
+  tell(Happens::box, mbarrier_at, std::size_t(total));
+  in_flight_.push_back([this, &m, mbarrier_at, map, to, r, total, operation, at0 = at[0], at1 = at[1], at2 = at[2]] {
     over_box(map, to, {at0, at1, at2}, [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row) {
       std::memset(shared_->real + offset, 0, row);  // out of range reads zero
       if (inside) std::memcpy(shared_->real + offset, r->real + (from - r->seen), inside);
     });
     m.missing_bytes -= total;
     m.landing.push_back(operation);
-    flip(m);
+    tell(Happens::box_landed, mbarrier_at, std::size_t(total));
+    flip(m, mbarrier_at);
   });
 }
 
@@ -140,16 +150,24 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
     if (!inside) return;
     check_shared(offset, inside, Direction::load, e, Ordering::Proxy::async);
     check_global(*r, std::size_t(to - r->seen), inside, Direction::store, e);
+    if (trace_) tell(*shared_, offset, inside, Direction::load, Mechanism::tma);
+    if (trace_) tell(*r, std::size_t(to - r->seen), inside, Direction::store, Mechanism::tma);
     count_box(site, reinterpret_cast<std::uint64_t>(to), inside, last);
     x.store_pending.push_back({r->real + (to - r->seen), shared_->real + offset, inside});
   });
+  tell(Happens::store_box);
 }
 void Executor::tma_store_commit() {
   Thread& x = thread();
   x.store_groups.push_back({x.store_operation, std::move(x.store_pending)});
   x.store_pending.clear();
   x.store_operation = -1;
+  tell(Happens::commit_stores);
 }
-void Executor::tma_store_wait(int keep) { land(thread().store_groups, keep); }
+void Executor::tma_store_wait(int keep) {
+  std::size_t const before = thread().store_groups.size();
+  land(thread().store_groups, keep);
+  tell(Happens::stored, before - thread().store_groups.size());
+}
 
 }  // namespace inlay::replay

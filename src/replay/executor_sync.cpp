@@ -7,6 +7,7 @@
 namespace inlay::replay {
 // ---- barriers
 void Executor::sync(std::source_location at) {
+  tell(Happens::wait);
   unsigned const t = rank();
   if (count_ != block_threads_)  // the epochs below are those of all threads
     return meet(named_[member() * 16], block_threads_, [&] { return "the barrier of line " + str(at.line()); });
@@ -30,6 +31,7 @@ void Executor::sync(std::source_location at) {
 // A barrier of some of the threads: it orders those alone. `open` is its round that is not yet complete.
 template <class What>
 void Executor::meet(std::shared_ptr<Round>& open, unsigned threads, What const& what) {
+  tell(Happens::wait);
   if (!open) open = std::make_shared<Round>(Round{threads, 0, false, {}});
   std::shared_ptr<Round> const round = open;  // the next may begin before this thread goes on
   if (round->threads != threads)
@@ -99,6 +101,7 @@ void Executor::acquire(void const* address, std::uint32_t value) {
     std::memcpy(&word, r.real + offset, sizeof word);
     return word;
   };
+  tell(Happens::wait);
   fibers_.wait_until([&] { return now() == value; },
                      [&] {
                        return "the flag " + element(r, offset) + " to become " + str(value) + " (it is " + str(now()) +
@@ -124,13 +127,14 @@ void Executor::mbarrier_init(void const* address, unsigned count) {
   m.init = ordering_.now(rank());
   mbarriers_[std::size_t(static_cast<char const*>(address) - shared_->seen)] = std::move(m);
 }
-void Executor::flip(Mbarrier& m) {
+void Executor::flip(Mbarrier& m, std::size_t offset) {
   if (m.pending || m.missing_bytes) return;
   m.pending = m.count;
   ++m.phase;
   m.released = m.arriving;
   m.landed = std::move(m.landing);
   m.landing.clear();
+  tell(Happens::phase_ends, offset, 0);
 }
 void Executor::mbarrier_arrive(void const* address, std::int64_t expected_bytes) {
   Mbarrier& m = mbarrier(address);
@@ -138,10 +142,13 @@ void Executor::mbarrier_arrive(void const* address, std::int64_t expected_bytes)
   ordering_.release(rank(), m.arriving);
   m.missing_bytes += expected_bytes;
   --m.pending;
-  flip(m);
+  auto const offset = std::size_t(static_cast<char const*>(address) - shared_->seen);
+  tell(Happens::arrive, offset, 0);
+  flip(m, offset);
 }
 void Executor::mbarrier_wait(void const* address, unsigned parity) {
   Mbarrier& m = mbarrier(address);
+  tell(Happens::wait);
   fibers_.wait_until([&] { return (m.phase & 1) != parity; },
                      [&] {
                        auto const offset = std::size_t(static_cast<char const*>(address) - shared_->seen);

@@ -70,7 +70,7 @@ void Site::count(banks::Request const& q) {
   if (space == replay::Space::global) {
     std::uint64_t const bytes = banks::distinct_bytes(q);
     transactions = banks::sectors(q), least = unsigned((bytes + 31) / 32);
-    useful += std::int64_t(bytes);
+    useful += std::int64_t(bytes), lines += banks::lines(q);
   } else {
     auto const access = store ? banks::Access::store : banks::Access::load;
     transactions = banks::wavefronts(q, access), least = banks::passes(q, access);
@@ -82,12 +82,13 @@ void Site::count(banks::Request const& q) {
 
 void Site::add(Site const& s, std::int64_t times) {
   traffic.requests += times * s.traffic.requests, traffic.transactions += times * s.traffic.transactions;
-  ideal += times * s.ideal, sectors += times * s.sectors, useful += times * s.useful;
+  ideal += times * s.ideal, lines += times * s.lines, sectors += times * s.sectors, useful += times * s.useful;
   if (!worst.active || s.worst_excess > worst_excess) worst = s.worst, worst_excess = s.worst_excess;
 }
 
 Recorder::Recorder() : executor_(std::make_unique<replay::Executor>(*this)) {}
 Recorder::~Recorder() = default;
+void Recorder::watch(replay::Trace trace) { executor_->watch(std::move(trace)); }
 
 void* Recorder::reserve(std::string name, std::size_t bytes, int elem_bytes) {
   return executor_->memory.map(replay::Space::global, bytes, {{std::move(name), 0, bytes, elem_bytes}}).seen;
@@ -165,11 +166,11 @@ void Recorder::expect_samples() {
 }
 void Recorder::times(std::int64_t n, std::function<void()> const& f) {
   std::vector<Site> const before = std::exchange(sites, {});
-  std::int64_t const fma_before = std::exchange(fma, 0);
+  std::int64_t const fma_before = std::exchange(fma, 0), exposed_before = std::exchange(exposed_loads, 0);
   f();
   std::vector<Site> const counted = std::exchange(sites, before);
   for (Site const& s : counted) site(s.operand, s.space, s.store, s.mechanism, s.bytes).add(s, n);
-  fma = fma_before + n * fma;
+  fma = fma_before + n * fma, exposed_loads = exposed_before + n * exposed_loads;
 }
 
 float Recorder::number(float const* seen) const {

@@ -10,6 +10,7 @@
 
 #include "plan/variant.h"
 #include "replay/memory.h"
+#include "replay/trace.h"
 
 namespace inlay {
 
@@ -34,6 +35,7 @@ struct Site {
   unsigned bytes;  // of one lane; 0 for a box
   Traffic traffic{};
   std::int64_t ideal = 0;    // transactions, had every request as few as its lanes' bytes can need
+  std::int64_t lines = 0;    // global: of 128 bytes, in the L1
   std::int64_t sectors = 0;  // of a box: in the L2
   std::int64_t useful = 0;   // global: distinct bytes that the requests' lanes asked for
   banks::Request worst{};    // the first of the requests that cost most beyond their ideal; of a box, none
@@ -102,11 +104,17 @@ class Recorder {
   std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
   std::vector<Site> sites;
   std::vector<Launch> launches;  // of a sampled replay
-  std::int64_t fma = 0;          // fused multiply-adds of threads
+  // How often thread 0 of a block puts into shared memory what it has just loaded from global memory, with no FMA in between
+  // to hide the load.
+  std::int64_t exposed_loads = 0;
+  std::int64_t fma = 0;  // fused multiply-adds of threads
 
   bool found(Check check) const;
   void report(Check check, std::string sentence);
   Site& site(std::string const& operand, replay::Space space, bool store, Mechanism mechanism, unsigned bytes);
+
+  // Is told of everything that happens in the replays that follow; an empty one ends that.
+  void watch(replay::Trace trace);
 
   replay::Executor& executor() { return *executor_; }
 

@@ -1,0 +1,118 @@
+#include "draw/banks.h"
+
+#include <fmt/format.h>
+#include <inlay/banks.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "draw/svg.h"
+#include "usage_error.h"
+
+namespace inlay::lab {
+namespace {
+
+constexpr std::int64_t kMost = 128;  // rows or columns that still can be read
+constexpr double kTop = 76, kGap = 30, kHeading = 38;
+constexpr double kReadable = 11.5;  // the width of a cell with two digits
+
+// Of 32 lanes from `first` on, counted along rows or down columns; past the end there are none.
+unsigned wavefronts(BankGrid const& grid, int elem_bytes, bool down, std::int64_t first) {
+  banks::Request request{{}, 0, unsigned(elem_bytes)};
+  for (int lane = 0; lane < 32 && first + lane < grid.rows * grid.cols; ++lane) {
+    std::int64_t const n = first + lane;
+    std::int64_t const at =
+        down ? grid.offset(n % grid.rows, n / grid.rows) : grid.offset(n / grid.cols, n % grid.cols);
+    request.address[lane] = std::uint64_t(at) * unsigned(elem_bytes);
+    request.active |= 1u << lane;
+  }
+  return banks::wavefronts(request, banks::Access::load);
+}
+unsigned most_wavefronts(BankGrid const& grid, int elem_bytes, bool down) {
+  unsigned most = 0;
+  for (std::int64_t first = 0; first < grid.rows * grid.cols; first += 32)
+    most = std::max(most, wavefronts(grid, elem_bytes, down, first));
+  return most;
+}
+
+struct Cell {
+  double width, height;
+};
+
+// The grid at (x, y), with a frame around what the first warp asks for, down and along.
+void add_grid(svg::Picture& picture, BankGrid const& grid, int elem_bytes, double x, double y, Cell cell) {
+  unsigned const least = banks::least_wavefronts(unsigned(elem_bytes));
+  auto const say = [](unsigned n) { return fmt::format("{} wavefront{}", n, n == 1 ? "" : "s"); };
+  picture.text(x, y + 12, "mono bold", grid.title);
+  picture.text(x, y + 29, "s11",
+               fmt::format("a warp down a column: {}; along a row: {}", say(grid.wavefronts_down(elem_bytes)),
+                           say(grid.wavefronts_along(elem_bytes))));
+  y += kHeading;
+  std::vector<unsigned> const ids = grid.bank_ids(elem_bytes);
+  std::vector<std::vector<svg::Picture::Tile>> of_bank(32);
+  for (std::int64_t n = 0; n < grid.rows * grid.cols; ++n)
+    of_bank[ids[std::size_t(n)]].push_back(
+        {x + double(n % grid.cols) * cell.width, y + double(n / grid.cols) * cell.height, cell.width});
+  for (unsigned id = 0; id < 32; ++id) picture.tiles(of_bank[id], cell.height, svg::ramp(id / 31.));
+  for (std::int64_t i = 0; i < grid.rows && cell.width >= kReadable; ++i) {
+    std::vector<double> middles;
+    std::vector<std::string> words;
+    for (std::int64_t j = 0; j < grid.cols; ++j) {
+      middles.push_back(x + (double(j) + .5) * cell.width);
+      words.push_back(std::to_string(ids[std::size_t(i * grid.cols + j)]));
+    }
+    picture.words(middles, y + (double(i) + .5) * cell.height + 3, "dark", words);
+  }
+  auto const frame = [&](std::int64_t rows, std::int64_t cols, bool conflict) {
+    picture.rect(x, y, double(cols) * cell.width, double(rows) * cell.height,
+                 conflict ? "frame bad-line firm" : "frame dark-line");
+  };
+  frame(1, std::min<std::int64_t>(32, grid.cols), wavefronts(grid, elem_bytes, false, 0) > least);
+  frame(std::min<std::int64_t>(32, grid.rows), 1, wavefronts(grid, elem_bytes, true, 0) > least);
+}
+
+}  // namespace
+
+std::vector<unsigned> BankGrid::bank_ids(int elem_bytes) const {
+  std::vector<unsigned> ids;
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < cols; ++j)
+      ids.push_back(banks::bank([this](int i, int j) { return offset(i, j); }, int(i), int(j), elem_bytes));
+  return ids;
+}
+unsigned BankGrid::wavefronts_down(int elem_bytes) const { return most_wavefronts(*this, elem_bytes, true); }
+unsigned BankGrid::wavefronts_along(int elem_bytes) const { return most_wavefronts(*this, elem_bytes, false); }
+
+std::string draw_banks(std::vector<BankGrid> const& grids, int elem_bytes) {
+  std::int64_t cols = 0, widest = 0;
+  for (BankGrid const& grid : grids) {
+    if (grid.rows < 1 || grid.cols < 1 || grid.rows > kMost || grid.cols > kMost)
+      throw UsageError(fmt::format("{} has {} x {} elements; at most {} x {} can be read in a picture", grid.title,
+                                   grid.rows, grid.cols, kMost, kMost));
+    cols += grid.cols, widest = std::max(widest, grid.cols);
+  }
+  double const space = svg::kWidth - 2 * svg::kMargin, gaps = kGap * double(grids.size() - 1);
+  bool const beside = (space - gaps) / double(cols) >= kReadable;
+  double const width = std::min(24., beside ? (space - gaps) / double(cols) : space / double(widest));
+  Cell const cell = width >= kReadable ? Cell{std::floor(width * 2) / 2, 11} : Cell{width, width};
+
+  svg::Picture picture;
+  std::string const title =
+      fmt::format("Banks of shared memory, elements of {} byte{}", elem_bytes, elem_bytes == 1 ? "" : "s");
+  picture.text(svg::kMargin, 36, "head", title);
+  picture.text(svg::kMargin, 58, "pale s11",
+               "A cell is an element, its number and colour are its bank's. Framed is what the first warp asks for, in "
+               "orange where banks conflict.");
+  double x = svg::kMargin, y = kTop, bottom = kTop;
+  for (BankGrid const& grid : grids) {
+    add_grid(picture, grid, elem_bytes, x, y, cell);
+    bottom = std::max(bottom, y + kHeading + double(grid.rows) * cell.height);
+    if (beside)
+      x += double(grid.cols) * cell.width + kGap;
+    else
+      y = bottom + kGap;
+  }
+  return picture.document(bottom + svg::kMargin, title);
+}
+
+}  // namespace inlay::lab

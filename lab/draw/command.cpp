@@ -1,0 +1,150 @@
+#include "draw/command.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+
+#include "commands.h"
+#include "draw/banks.h"
+#include "draw/ladder.h"
+#include "draw/path.h"
+#include "draw/request.h"
+#include "draw/timeline.h"
+#include "draw/watch.h"
+#include "layout.h"
+#include "usage_error.h"
+#include "variants.h"
+
+namespace inlay::lab {
+namespace {
+
+void write(std::string const& picture, std::string const& file) {
+  if (file.empty()) return fmt::print("{}", picture);
+  std::ofstream out(file);
+  if (!(out << picture).flush()) throw UsageError(fmt::format("{} cannot be written", file));
+}
+void add_out(CLI::App& command, std::string& file) {
+  command.add_option("--out", file, "the file to write (default: standard output)");
+}
+
+// A variant of either kind, and what it is to move or to multiply.
+struct Asked {
+  std::string variant, site, out;
+  Case move{256, 256};
+  GemmCase product{256, 256, 64};
+  CLI::Option const* layout = nullptr;
+};
+std::shared_ptr<Asked> add_variant(CLI::App& command, GemmCase const& usual = {256, 256, 64}) {
+  auto const asked = std::make_shared<Asked>();
+  asked->product = usual;
+  command.add_option("variant", asked->variant, "its name, or the beginning of it")->required();
+  add_shape(command, asked->move);
+  command.add_option("--elem", asked->move.elem_bytes, "bytes of an element")->capture_default_str();
+  add_shape(command, asked->product);
+  asked->layout = add_layout(command, asked->product);
+  add_batch(command, asked->move.batch);
+  add_out(command, asked->out);
+  return asked;
+}
+
+// The first layout that the variant takes, if there is one: who draws it need not know which.
+void take_possible_layout(Entry<Gemm> const& entry, GemmCase& c) {
+  for (char const* layout : {"nn", "nt", "tn", "tt"}) {
+    GemmCase possible = c;
+    possible.layout = layout;
+    validate(possible);
+    if (!entry.info().rejects(gemm_of(possible, unplaced(possible)), Device{})) return void(c = possible);
+  }
+}
+
+// Draws with the variant and its case.
+template <class Draw>
+void draw(Asked& asked, Draw const& picture_of) {
+  auto names = variant_names<Move>();
+  for (std::string& name : variant_names<Gemm>()) names.push_back(std::move(name));
+  std::string const name = resolve(asked.variant, names);
+  if (name.starts_with("sgemm")) {
+    auto const& entry = variant_named<Gemm>(name);
+    asked.product.batch = asked.move.batch;
+    if (!asked.layout->count()) take_possible_layout(entry, asked.product);
+    validate(asked.product);
+    write(picture_of(entry, asked.product), asked.out);
+  } else {
+    validate(asked.move);
+    write(picture_of(variant_named<Move>(name), asked.move), asked.out);
+  }
+}
+
+void add_ladder(CLI::App& app) {
+  auto* const command = app.add_subcommand("ladder", "the recorded results: every variant against the copy limit");
+  auto const shape = std::make_shared<Case>();
+  auto const file = std::make_shared<std::string>();
+  command->add_option("file", *file, "the file to write")->required();
+  add_shape(*command, *shape);
+  add_batch(*command, shape->batch);
+  command->add_option("--elem", shape->elem_bytes, "bytes of an element")->capture_default_str();
+  command->callback([shape, file] {
+    validate(*shape);
+    write(draw_ladder(*shape), *file);
+  });
+}
+
+void add_banks(CLI::App& app) {
+  auto* const command = app.add_subcommand("banks", "which bank each element of a tile lies in");
+  auto const layouts = std::make_shared<std::vector<std::string>>();
+  auto const elem_bytes = std::make_shared<int>(4);
+  auto const file = std::make_shared<std::string>();
+  command->add_option("layouts", *layouts, "one or more, such as '(32,64):(64,1)' 'Swizzle<5,0,6> o (32,64):(64,1)'")
+      ->required();
+  command->add_option("--elem", *elem_bytes, "bytes of an element")
+      ->check(CLI::IsMember({1, 2, 4, 8, 16}))
+      ->capture_default_str();
+  add_out(*command, *file);
+  command->callback([layouts, elem_bytes, file] {
+    std::vector<BankGrid> grids;
+    for (std::string const& text : *layouts) {
+      Layout const layout = parse_layout(text);
+      grids.push_back({text, layout.rows(), layout.cols(), layout});
+    }
+    write(draw_banks(grids, *elem_bytes), *file);
+  });
+}
+
+void add_request(CLI::App& app) {
+  auto* const command = app.add_subcommand("request", "which lanes of a warp meet which banks or sectors");
+  auto const asked = add_variant(*command);
+  command->add_option("--site", asked->site, "such as 'A store' (default: what costs most beyond its ideal)");
+  command->callback([asked] {
+    draw(*asked, [&](auto const& entry, auto const& c) { return draw_request(worst_request(entry, c, asked->site)); });
+  });
+}
+
+void add_path(CLI::App& app) {
+  auto* const command = app.add_subcommand("path", "the way of a tile through memory, or the tiles of a product");
+  auto const asked = add_variant(*command);
+  command->callback([asked] { draw(*asked, [](auto const& entry, auto const& c) { return draw_path(entry, c); }); });
+}
+
+void add_timeline(CLI::App& app) {
+  auto* const command = app.add_subcommand("timeline", "the stages of a pipeline: on their way, full, read, free");
+  auto const asked = add_variant(*command, {128, 256, 256});
+  command->callback([asked] {
+    draw(*asked,
+         [](auto const& entry, auto const& c) { return draw_timeline(title_of(entry, c), timeline_of(entry, c)); });
+  });
+}
+
+}  // namespace
+
+void add_draw_command(CLI::App& app) {
+  auto* const command = app.add_subcommand("draw", "pictures, as SVG");
+  command->require_subcommand(1);
+  add_ladder(*command);
+  add_banks(*command);
+  add_request(*command);
+  add_path(*command);
+  add_timeline(*command);
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,12 @@
+// What was recorded, as bars.
+#pragma once
+#include <string>
+
+#include "cases.h"
+
+namespace inlay::lab {
+
+// A bar for each recorded row of the case, against the copy limit. Throws UsageError when nothing is recorded for the case.
+std::string draw_ladder(Case const& c);
+
+}  // namespace inlay::lab
