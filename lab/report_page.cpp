@@ -10,6 +10,7 @@
 
 #include "page/html.h"
 #include "page/parts.h"
+#include "page/pictures.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -90,13 +91,12 @@ constexpr char const* kTerms =
     "</dl>\n";
 
 constexpr char const* kRooflines =
-    "<p>A step can be no faster than the DRAM or the multiply-add units allow: the flat roof. Before that the unit on "
-    "chip that has most to do may hold it up, "
-    "the L1 with its wavefronts or the L2 with its sectors: the slanted roof, one clock of that unit after the other. "
-    "So the axis is the work that a step gets done in a clock of "
-    "the unit that it keeps busiest. A better step moves to the right until it stands under the flat roof. Points are "
-    "measured, dashes predicted; numbers "
-    "lead to the steps.</p>\n";
+    "<p>No step is faster than the DRAM moves its bytes, or the multiply-add units do its work: the flat roof. Before "
+    "that, what feeds the threads may hold it up: "
+    "the L1, which passes a wavefront or a line in a clock, and for products the L2 too, if it is the busier. That is "
+    "the slanted roof. So the axis is the work that a step gets done for each of those clocks, "
+    "as the replay counts them: who has bank conflicts, scattered sectors or narrow loads stands on the left. Points "
+    "are measured, dashes predicted; the numbers lead to the steps.</p>\n";
 
 std::string page_of(Ladder const& moves, Ladder const& products) {
   return std::string(
@@ -105,7 +105,7 @@ std::string page_of(Ladder const& moves, Ladder const& products) {
              "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<meta name=\"color-scheme\" "
              "content=\"light dark\"/>\n"
              "<link rel=\"icon\" href=\"data:,\"/>\n<title>inlay: what each step does to memory</title>\n<style>\n") +
-         style() +
+         style() + picture_style() +
          "</style>\n</head>\n<body>\n<nav class=\"top\" aria-label=\"parts\"><a href=\"#top\"><b>inlay</b></a><a "
          "href=\"#transposes\">transposes</a>"
          "<a href=\"#products\">products</a><a href=\"#rooflines\">rooflines</a><a href=\"#times\">predicted</a><a "

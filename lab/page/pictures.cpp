@@ -1,7 +1,83 @@
 #include "page/pictures.h"
 
-namespace inlay::lab::page {
+#include <optional>
 
-std::vector<Picture> pictures_of(std::string const&) { return {}; }
+#include "draw/path.h"
+#include "draw/request.h"
+#include "draw/svg.h"
+#include "draw/timeline.h"
+#include "draw/watch.h"
+#include "usage_error.h"
+#include "variants.h"
+
+namespace inlay::lab::page {
+namespace {
+
+constexpr std::string_view kBegin = "<style>\n", kEnd = "</style>\n";
+
+std::string without_style(std::string svg) {
+  if (auto const begin = svg.find(kBegin); begin != svg.npos) svg.erase(begin, svg.find(kEnd) + kEnd.size() - begin);
+  return svg;
+}
+
+// A problem that is small enough to be seen, and that the variant takes.
+std::optional<Case> drawn_case(Entry<Move> const& entry) {
+  auto const at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t(1) << bit); };  // nobody reads there
+  for (Case const& c : {Case{256, 256}, Case{4096, 8}, Case{8, 4096}, Case{16, 16, 64}})
+    if (!entry.info().rejects(
+            is_copy(entry.info().name) ? copy_move(c, at(62), at(40)) : transpose_move(c, at(62), at(40)), Device{}))
+      return c;
+  return std::nullopt;
+}
+std::optional<GemmCase> drawn_case(Entry<Gemm> const& entry) {
+  return product_of(256, 256, 64, shown_layout(entry.info()));
+}
+Case const& timed_case(Entry<Move> const&, Case const& c) { return c; }
+GemmCase timed_case(Entry<Gemm> const&, GemmCase const& c) { return product_of(128, 256, 256, c.layout); }
+
+bool is_costly(WarpRequest const& r) {
+  if (r.space == replay::Space::global) return banks::sectors(r.lanes) > (banks::distinct_bytes(r.lanes) + 31) / 32;
+  auto const access = r.store ? banks::Access::store : banks::Access::load;
+  return banks::wavefronts(r.lanes, access) > banks::passes(r.lanes, access);
+}
+
+// Adds what `draw` returns; nothing where there is nothing to see.
+template <class Draw>
+void add(std::vector<Picture>& pictures, char const* caption, Draw const& draw) {
+  try {
+    if (std::string svg = draw(); !svg.empty()) pictures.push_back({caption, without_style(std::move(svg))});
+  } catch (UsageError const&) {
+  }
+}
+
+template <class P>
+std::vector<Picture> pictures_of(Entry<P> const& entry) {
+  std::vector<Picture> pictures;
+  auto const c = drawn_case(entry);
+  if (!c) return pictures;
+  add(pictures, "The way of a tile", [&] { return draw_path(entry, *c); });
+  add(pictures, "The request that costs most beyond its ideal", [&] {
+    WarpRequest const request = worst_request(entry, *c, "");
+    return is_costly(request) ? draw_request(request) : std::string();
+  });
+  add(pictures, "The stages of the pipeline", [&] {
+    auto const timed = timed_case(entry, *c);
+    return draw_timeline(title_of(entry, timed), timeline_of(entry, timed));
+  });
+  return pictures;
+}
+
+}  // namespace
+
+std::vector<Picture> pictures_of(std::string const& variant) {
+  return variant.starts_with("sgemm") ? pictures_of(variant_named<Gemm>(variant))
+                                      : pictures_of(variant_named<Move>(variant));
+}
+
+std::string picture_style() {
+  std::string const svg = svg::Picture().document(1, "");
+  auto const begin = svg.find(kBegin) + kBegin.size();
+  return svg.substr(begin, svg.find(kEnd) - begin);
+}
 
 }  // namespace inlay::lab::page

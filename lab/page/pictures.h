@@ -6,10 +6,13 @@
 namespace inlay::lab::page {
 
 struct Picture {
-  std::string caption, svg;
+  std::string caption, svg;  // which has no style of its own
 };
 
-// Those that there are, as SVG without an id.
+// Its way through memory, the request that costs most beyond its ideal, the stages of its pipeline: those that there are.
 std::vector<Picture> pictures_of(std::string const& variant);
+
+// What all of them need once.
+std::string picture_style();
 
 }  // namespace inlay::lab::page

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "page/html.h"
@@ -12,18 +11,16 @@
 namespace inlay::lab::page {
 namespace {
 
-// A step in the plane: its work for each clock of the busiest unit on chip, and how fast it is.
+// A step in the plane: its work for each clock of the unit that feeds it, and how fast it is.
 struct Point {
   Step const* step;
   double x, measured, predicted;  // GB/s or TFLOP/s; measured 0: it is not
   std::string unit;
 };
 
-// What the work passes through on its way; the roofs are made of the others.
-bool is_on_chip(Resource const& r) {
-  constexpr std::array kOthers{"DRAM", "FMA", "launch", "latency"};
-  return std::none_of(kOthers.begin(), kOthers.end(), [&](char const* name) { return r.name == name; });
-}
+// What the slanted roof is made of: the unit on chip through which all data go. Moves spend little in the L2 that their DRAM
+// does not hide; products find there what other blocks have loaded.
+bool is_feed(Resource const& r, bool product) { return r.name == "L1" || (product && r.name == "L2"); }
 
 double clocks_per_second(Gpu const& gpu) { return gpu.sm_count * gpu.clock_ghz * 1e9; }
 
@@ -35,11 +32,12 @@ std::vector<Point> points_of(Ladder const& ladder) {
   for (Step const& step : ladder.steps) {
     if (!step.explained || !step.at_home || is_copy(step.name)) continue;
     Explanation const& x = *step.explained;
-    auto const busiest = std::find_if(x.resources.begin(), x.resources.end(), is_on_chip);
-    if (busiest == x.resources.end()) continue;
-    double const each = work_of(x) * (x.work.flops > 0 ? 1e12 : 1e9) / (busiest->seconds * clocks_per_second(x.gpu));
+    auto const feed = std::find_if(x.resources.begin(), x.resources.end(),
+                                   [&](Resource const& r) { return is_feed(r, step.is_product()); });
+    if (feed == x.resources.end()) continue;
+    double const each = work_of(x) * (x.work.flops > 0 ? 1e12 : 1e9) / (feed->seconds * clocks_per_second(x.gpu));
     points.push_back(
-        {&step, each, step.recorded ? step.recorded->rate.value_or(0) : 0, work_of(x) / x.seconds, busiest->name});
+        {&step, each, step.recorded ? step.recorded->rate.value_or(0) : 0, work_of(x) / x.seconds, feed->name});
   }
   return points;
 }
@@ -71,7 +69,7 @@ void add_point(Plot& plot, Point const& p, char const* unit) {
   plot.add(
       fmt::format("<path d=\"M{0:.1f} {1:.1f}V{2:.1f}\" class=\"between\"/>\n<circle cx=\"{0:.1f}\" cy=\"{1:.1f}\" "
                   "r=\"4.5\" class=\"{3}\"><title>{4}: "
-                  "{5:.4g} {6}, predicted {7:.4g}; busiest on chip: {8}</title></circle>\n",
+                  "{5:.4g} {6}, predicted {7:.4g}; fed by {8}</title></circle>\n",
                   x, y, predicted, p.step->is_tutorials() ? "tutorial" : "own", p.step->name, p.measured, unit,
                   p.predicted, escaped(p.unit)));
 }
@@ -95,8 +93,8 @@ std::string roofline(Ladder const& ladder) {
   double const ridge = flat / slope, lowest = std::max(x0, y0 / slope), y1 = flat * 1.7;
 
   Plot plot(x0, x1, y0, y1);
-  plot.axes(product ? "FLOP for each clock of the busiest unit on chip (L1 or L2), for each SM"
-                    : "bytes moved for each clock of the busiest unit on chip (L1 or L2), for each SM",
+  plot.axes(product ? "FLOP for each clock of the L1 or the L2, the busier of them, on each SM"
+                    : "bytes moved for each clock of the L1 on each SM",
             unit);
   plot.line(lowest, lowest * slope, ridge, flat, "roof");
   plot.line(ridge, flat, x1, flat, "roof");

@@ -39,11 +39,10 @@ dl, dd, dt { margin: 0 }
          R"(.bars { max-width: 70rem; font-size: .9rem }
 .bars h4 { margin: .9rem 0 .2rem; font-size: .82rem }
 h4.copy { color: var(--pale) } h4.tutorial { color: var(--tutorial) } h4.own, h4.public { color: var(--own) } h4.peer { color: var(--peer) }
-.bar { display: grid; grid-template-columns: 20rem 1fr 3.4rem 6rem; gap: 0 .8rem; align-items: center; line-height: 1.65 }
+.bar { display: grid; grid-template-columns: 22rem 1fr 3.4rem 6rem; gap: 0 .8rem; align-items: center; line-height: 1.65 }
 .bar .name { font-family: var(--mono); font-size: .84em; white-space: nowrap; overflow: hidden; text-overflow: ellipsis }
 .bar .share, .bar .rate { text-align: right; font-variant-numeric: tabular-nums } .bar .share { font-weight: 600 } .bar .rate { color: var(--pale) }
-.track { position: relative; align-self: stretch; min-height: 1.1rem; background: linear-gradient(var(--line), var(--line)) calc(var(--one) - 0px) 0 / 1px 100% no-repeat }
-.track { background: none } .track::after { content: ''; position: absolute; left: var(--one); top: 0; bottom: 0; border-left: 1.5px solid var(--ink); opacity: .55 }
+.track { position: relative; align-self: stretch; min-height: 1.1rem } .track::after { content: ''; position: absolute; left: var(--one); top: 0; bottom: 0; border-left: 1.5px solid var(--ink); opacity: .55 }
 .track i { position: absolute; left: 0; top: 18%; bottom: 18%; border-radius: 0 2px 2px 0 }
 .track b { position: absolute; top: 6%; bottom: 6%; width: 3px; margin-left: -1.5px; background: var(--ink); outline: 1px solid var(--page) }
 i.copy { background: var(--copy) } i.tutorial { background: var(--tutorial) } i.own, i.public { background: var(--own) } i.peer { background: var(--peer) }
@@ -83,7 +82,7 @@ pre { margin: 0; padding: .8rem 1rem; background: var(--cell); border: 1px solid
 pre em, pre i, pre q { font-style: normal } pre q::before, pre q::after { content: none } pre em { color: var(--comment) } pre q { color: var(--literal) } pre i { color: var(--directive) } pre b { color: var(--keyword); font-weight: 400 }
 details { margin: .4rem 0 } summary { cursor: pointer; font-family: var(--mono); font-size: .88rem }
 .pictures svg { display: block; min-width: 40rem; max-width: 60rem; width: 100%; height: auto }
-@media (max-width: 62rem) { .beside, .pair { grid-template-columns: minmax(0, 1fr) } .pre { max-height: 28rem } }
+@media (max-width: 62rem) { .beside, .pair { grid-template-columns: minmax(0, 1fr) } pre { max-height: 28rem } }
 @media (max-width: 44rem) {
   main { padding: 0 1rem 3rem } nav.top { padding: .55rem 1rem; gap: 1rem } h1 { font-size: 1.9rem; margin-top: 1.5rem } h2 { margin-top: 2.5rem; font-size: 1.4rem } .lead { font-size: 1.05rem }
   .bar { grid-template-columns: 1fr auto 5.2rem; gap: 0 .6rem; margin-bottom: .25rem } .bar .name { grid-column: 1 } .bar .share { grid-column: 2; grid-row: 1 } .bar .rate { grid-column: 3; grid-row: 1 } .bar .track { grid-column: 1 / -1; grid-row: 2; min-height: .8rem }
