@@ -1,8 +1,10 @@
 #include "demo.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "demo_parts.h"
+#include "report_page.h"
 #include "variants.h"
 
 namespace inlay::lab {
@@ -80,6 +82,13 @@ std::string tutorial(std::vector<Published> const& published, std::string const&
   for (Published const& p : published)
     if (p.variant == variant) return p.sentence();
   return "-";
+}
+
+std::string demo_report() {
+  auto const place = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  auto const file = (access(place.c_str(), W_OK) == 0 ? place : std::filesystem::current_path()) / "report.html";
+  write_report(file);
+  return std::filesystem::proximate(file).string();
 }
 
 std::string demo_screen() {

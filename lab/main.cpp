@@ -82,14 +82,17 @@ void add_compare(CLI::App& app, int& status) {
 }
 
 void add_demo(CLI::App& app, int& status) {
-  app.add_subcommand("demo", "the ladders on one screen; with a GPU, measured too")->callback([&status] {
+  app.add_subcommand("demo", "the ladders on one screen, and a report; with a GPU, measured too")->callback([&status] {
     fmt::print("{}", demo_screen());
-    if (!why_no_gpu().empty()) return;
-    BenchOptions options;
-    options.cases = {{Case{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
     std::fflush(stdout);
-    fmt::print("\n");
-    status = bench(options) ? 0 : 1;
+    if (why_no_gpu().empty()) {
+      BenchOptions options;
+      options.cases = {{Case{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
+      fmt::print("\n");
+      std::fflush(stdout);
+      status = bench(options) ? 0 : 1;
+    }
+    fmt::print("\nEvery step explained, with pictures and its code: {}\n", demo_report());
   });
 }
 

@@ -39,8 +39,7 @@ Bar bar_of(Ladder const& ladder, Step const& step) {
         true};
   b.row.variant = step.name;
   if (step.off() && b.row.share) b.predicted = *b.row.share / *step.off();
-  if (!(step.problem == ladder.problem))
-    b.note = step.is_product() && step.at_home ? std::get<GemmCase>(step.problem).layout : sentence(step.problem);
+  if (!(step.problem == ladder.problem)) b.note = shown_problem(step);
   return b;
 }
 

@@ -7,7 +7,7 @@ namespace inlay::lab::page {
 
 std::string escaped(std::string_view text);
 
-// For people: "33.6 M", "2.041 ms", "12.3 us", "+4.2 %".
+// For people: "33.6 M", "2.041 ms", "12.3 µs", "+4.2 %".
 std::string count(double n);
 std::string duration(double seconds);
 std::string deviation(double ratio);

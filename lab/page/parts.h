@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "explain/explanation.h"
+#include "page/pictures.h"
 #include "results.h"
 
 namespace inlay::lab::page {
@@ -26,6 +27,7 @@ struct Step {
   std::optional<Row> recorded;
   std::vector<Counter> counters;
   std::vector<std::string> published;  // the tutorials' figures
+  std::vector<Picture> pictures;
 
   bool is_product() const { return std::holds_alternative<GemmCase>(problem); }
   bool is_tutorials() const;
@@ -35,6 +37,9 @@ struct Step {
   // Predicted time over measured time; nothing where one is missing.
   std::optional<double> off() const;
 };
+
+// Of a step whose problem is not the ladder's: the layout, where that is all.
+std::string shown_problem(Step const& step);
 
 struct Ladder {
   std::string id, title, yardstick;  // "transposes", "Transposes", "the copy limit"
@@ -56,6 +61,13 @@ std::string roofline(Ladder const& ladder);
 std::string times(Ladder const& ladder);
 // One step: its idea, its numbers, its code, its pictures.
 std::string section(Step const& step);
+
+// What stands before the steps: both ladders, at a glance.
+std::string header(Ladder const& moves, Ladder const& products);
+std::string ladders(Ladder const& moves, Ladder const& products);
+std::string rooflines(Ladder const& moves, Ladder const& products);
+std::string model(Ladder const& moves, Ladder const& products);
+std::string contents(Ladder const& moves, Ladder const& products);
 
 // The kernels' files. A step's family are the files of kernels/ that it includes, and those that these include.
 std::string source_of(std::string const& stem);

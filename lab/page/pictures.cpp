@@ -30,10 +30,13 @@ std::optional<Case> drawn_case(Entry<Move> const& entry) {
   return std::nullopt;
 }
 std::optional<GemmCase> drawn_case(Entry<Gemm> const& entry) {
-  return product_of(256, 256, 64, shown_layout(entry.info()));
+  return product_of(256, 256, 32, shown_layout(entry.info()));
 }
-Case const& timed_case(Entry<Move> const&, Case const& c) { return c; }
-GemmCase timed_case(Entry<Gemm> const&, GemmCase const& c) { return product_of(128, 256, 256, c.layout); }
+// A product's worst request shows in a smaller one; its pipeline only in a longer one.
+Case const& of_requests(Case const& c) { return c; }
+GemmCase of_requests(GemmCase const& c) { return product_of(128, 128, 32, c.layout); }
+Case const& of_stages(Case const& c) { return c; }
+GemmCase of_stages(GemmCase const& c) { return product_of(128, 256, 256, c.layout); }
 
 bool is_costly(WarpRequest const& r) {
   if (r.space == replay::Space::global) return banks::sectors(r.lanes) > (banks::distinct_bytes(r.lanes) + 31) / 32;
@@ -51,28 +54,26 @@ void add(std::vector<Picture>& pictures, char const* caption, Draw const& draw) 
 }
 
 template <class P>
-std::vector<Picture> pictures_of(Entry<P> const& entry) {
+std::vector<Picture> drawn(Entry<P> const& entry) {
   std::vector<Picture> pictures;
   auto const c = drawn_case(entry);
   if (!c) return pictures;
   add(pictures, "The way of a tile", [&] { return draw_path(entry, *c); });
   add(pictures, "The request that costs most beyond its ideal", [&] {
-    WarpRequest const request = worst_request(entry, *c, "");
+    WarpRequest const request = worst_request(entry, of_requests(*c), "");
     return is_costly(request) ? draw_request(request) : std::string();
   });
   add(pictures, "The stages of the pipeline", [&] {
-    auto const timed = timed_case(entry, *c);
-    return draw_timeline(title_of(entry, timed), timeline_of(entry, timed));
+    auto const staged = of_stages(*c);
+    return draw_timeline(title_of(entry, staged), timeline_of(entry, staged));
   });
   return pictures;
 }
 
 }  // namespace
 
-std::vector<Picture> pictures_of(std::string const& variant) {
-  return variant.starts_with("sgemm") ? pictures_of(variant_named<Gemm>(variant))
-                                      : pictures_of(variant_named<Move>(variant));
-}
+std::vector<Picture> pictures_of(Entry<Move> const& entry) { return drawn(entry); }
+std::vector<Picture> pictures_of(Entry<Gemm> const& entry) { return drawn(entry); }
 
 std::string picture_style() {
   std::string const svg = svg::Picture().document(1, "");

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "replay/registry.h"
+
 namespace inlay::lab::page {
 
 struct Picture {
@@ -10,7 +12,8 @@ struct Picture {
 };
 
 // Its way through memory, the request that costs most beyond its ideal, the stages of its pipeline: those that there are.
-std::vector<Picture> pictures_of(std::string const& variant);
+std::vector<Picture> pictures_of(Entry<Move> const& entry);
+std::vector<Picture> pictures_of(Entry<Gemm> const& entry);
 
 // What all of them need once.
 std::string picture_style();

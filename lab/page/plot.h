@@ -13,7 +13,7 @@ struct Box {
 
 class Plot {
  public:
-  static constexpr double kWidth = 600, kHeight = 440, kLeft = 62, kRight = 584, kTop = 20, kBottom = 382;
+  static constexpr double kWidth = 580, kHeight = 470, kLeft = 58, kRight = 570, kTop = 14, kBottom = 412;
 
   // The least and the greatest value of each axis.
   Plot(double x0, double x1, double y0, double y1) : x0_(x0), x1_(x1), y0_(y0), y1_(y1) {}

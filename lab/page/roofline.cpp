@@ -74,6 +74,51 @@ void add_point(Plot& plot, Point const& p, char const* unit) {
                   p.predicted, escaped(p.unit)));
 }
 
+// Where the flat roof and the slanted one are: work a second, and a second's work for each of a clock.
+struct Roofs {
+  double flat, slope;
+  double ridge() const { return flat / slope; }
+};
+
+void add_roofs(Plot& plot, Roofs const& roofs, double x0, double x1, double y0, std::string const& name) {
+  double const from = std::max(x0, y0 / roofs.slope), ridge = roofs.ridge();
+  plot.line(from, from * roofs.slope, ridge, roofs.flat, "roof");
+  plot.line(ridge, roofs.flat, x1, roofs.flat, "roof");
+  plot.text(plot.x(x1) - 6, plot.y(roofs.flat) - 9, "roof-name end", name);
+  plot.keep_free({plot.x(ridge), plot.y(roofs.flat) - 26, plot.x(x1), plot.y(roofs.flat) + 3});
+  for (double at = from; at < ridge; at *= 1.04)
+    plot.keep_free({plot.x(at) - 4, plot.y(at * roofs.slope) - 4, plot.x(at) + 4, plot.y(at * roofs.slope) + 4});
+}
+
+void add_cublas(Plot& plot, double tflops, double x0, double x1) {
+  plot.line(x0, tflops, x1, tflops, "peer-line");
+  plot.text(plot.x(x0) + 8, plot.y(tflops) - 6, "peer-name", fmt::format("cuBLAS: {:.1f} TFLOP/s", tflops));
+  plot.keep_free({plot.x(x0), plot.y(tflops) - 18, plot.x(x0) + 150, plot.y(tflops) + 3});
+}
+
+// A step so far on the left would press all others together.
+constexpr double kInSight = 16;
+
+void add_out_of_sight(Plot& plot, std::vector<Point> const& points, char const* unit) {
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    Point const& p = points[i];
+    double const x = Plot::kLeft + 8, y = Plot::kBottom - 10 - 17 * double(i);
+    plot.add(fmt::format(
+        "<text class=\"step\" x=\"{}\" y=\"{}\">← <a href=\"#{}\"><tspan>{}</tspan></a>: {:.3g} {} at {:.2g}</text>\n",
+        x, y, p.step->name, p.step->number(), p.measured > 0 ? p.measured : p.predicted, unit, p.x));
+    plot.keep_free({x, y - 14, x + 220, y + 4});
+  }
+}
+
+// The names behind the numbers.
+std::string legend(Ladder const& ladder, std::vector<Point> const& points) {
+  std::string s;
+  for (Point const& p : points)
+    s += fmt::format("<li><a href=\"#{}\"><b>{}</b> {}</a></li>\n", p.step->name, p.step->number(),
+                     escaped(p.step->title()));
+  return fmt::format("<figcaption>\n<h3>{}</h3>\n<ol>\n{}</ol>\n</figcaption>\n", ladder.title, s);
+}
+
 }  // namespace
 
 std::string roofline(Ladder const& ladder) {
@@ -82,33 +127,32 @@ std::string roofline(Ladder const& ladder) {
   Explanation const& any = *points[0].step->explained;
   bool const product = any.work.flops > 0;
   char const* const unit = product ? "TFLOP/s" : "GB/s";
-  double const clocks = clocks_per_second(any.gpu), slope = clocks / (product ? 1e12 : 1e9);  // of the slanted roof
-  double const flat = product ? 2 * any.gpu.fma_lanes * slope : any.gpu.dram_gbps;
-  double x0 = flat / slope, x1 = x0, y0 = flat;
-  for (Point const& p : points) {
+  double const slope = clocks_per_second(any.gpu) / (product ? 1e12 : 1e9);
+  Roofs const roofs{product ? 2 * any.gpu.fma_lanes * slope : any.gpu.dram_gbps, slope};
+  double x0 = roofs.ridge(), x1 = x0, y0 = roofs.flat;
+  auto seen = points;
+  auto const far = std::stable_partition(seen.begin(), seen.end(), [&](Point const& p) { return p.x > x0 / kInSight; });
+  std::vector<Point> const out_of_sight(far, seen.end());
+  seen.erase(far, seen.end());
+  for (Point const& p : seen) {
     x0 = std::min(x0, p.x), x1 = std::max(x1, p.x), y0 = std::min(y0, p.predicted);
     if (p.measured > 0) y0 = std::min(y0, p.measured);
   }
-  x0 /= 1.7, x1 *= 1.9, y0 /= 1.7;
-  double const ridge = flat / slope, lowest = std::max(x0, y0 / slope), y1 = flat * 1.7;
+  x0 /= 1.6, x1 *= 1.7, y0 /= 1.4;
 
-  Plot plot(x0, x1, y0, y1);
+  Plot plot(x0, x1, y0, roofs.flat * 1.5);
   plot.axes(product ? "FLOP for each clock of the L1 or the L2, the busier of them, on each SM"
                     : "bytes moved for each clock of the L1 on each SM",
             unit);
-  plot.line(lowest, lowest * slope, ridge, flat, "roof");
-  plot.line(ridge, flat, x1, flat, "roof");
-  plot.text(
-      plot.x(x1) - 6, plot.y(flat) - 8, "roof-name end",
-      product ? fmt::format("FMA units: {:.1f} TFLOP/s", flat) : fmt::format("DRAM: {:.0f} GB/s, as a copy", flat));
-  if (product && ladder.limit_ms) {
-    double const cublas = any.work.flops / *ladder.limit_ms / 1e9;
-    plot.line(x0, cublas, x1, cublas, "peer-line");
-    plot.text(plot.x(x0) + 8, plot.y(cublas) - 6, "peer-name", fmt::format("cuBLAS: {:.1f}", cublas));
-  }
-  for (Point const& p : points) add_point(plot, p, unit);
-  add_labels(plot, points);
-  return scrolling(ladder.title + ", roofline", plot.document("Roofline of the " + ladder.id));
+  add_roofs(plot, roofs, x0, x1, y0,
+            product ? fmt::format("FMA units: {:.1f} TFLOP/s", roofs.flat)
+                    : fmt::format("DRAM: {:.0f} GB/s, as a copy", roofs.flat));
+  if (product && ladder.limit_ms) add_cublas(plot, any.work.flops / *ladder.limit_ms / 1e9, x0, x1);
+  add_out_of_sight(plot, out_of_sight, unit);
+  for (Point const& p : seen) add_point(plot, p, unit);
+  add_labels(plot, seen);
+  return "<figure>\n" + scrolling(ladder.title + ", roofline", plot.document("Roofline of the " + ladder.id)) +
+         legend(ladder, points) + "</figure>\n";
 }
 
 }  // namespace inlay::lab::page

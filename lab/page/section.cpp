@@ -4,7 +4,6 @@
 
 #include "page/html.h"
 #include "page/parts.h"
-#include "page/pictures.h"
 #include "report.h"
 
 namespace inlay::lab::page {
@@ -130,7 +129,7 @@ std::string code(Step const& step) {
 
 std::string pictures(Step const& step) {
   std::string s;
-  for (Picture const& p : pictures_of(step.name))
+  for (Picture const& p : step.pictures)
     s += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", scrolling(p.caption, p.svg),
                      escaped(p.caption));
   return s.empty() ? s : "<div class=\"pictures\">\n" + s + "</div>\n";

@@ -2,7 +2,10 @@
 #include <inlay/error.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
+#include <future>
+#include <thread>
 
 #include "demo_parts.h"
 #include "explain.h"
@@ -59,20 +62,38 @@ std::vector<Counter> counters_of(Json const& rows, Step const& step) {
   return counters;
 }
 
+// f(0) .. f(n - 1) on all cores: a replay has all that it changes to itself.
+template <class F>
+void on_all_cores(std::size_t n, F const& f) {
+  std::atomic<std::size_t> next = 0;
+  auto const work = [&] {
+    for (std::size_t i; (i = next++) < n;) f(i);
+  };
+  std::vector<std::future<void>> others;
+  for (unsigned core = 1; core < std::thread::hardware_concurrency() && core < n; ++core)
+    others.push_back(std::async(std::launch::async, work));
+  work();
+  for (auto& other : others) other.get();
+}
+
 template <class P, class Replay, class Problems>
 std::vector<Step> steps_of(Results const& recorded, Replay const& verdict, Problems const& problem_of) {
   auto const published = load_published();
   Json const counters = counters_file();
-  std::vector<Step> steps;
-  for (auto const& entry : variants<P>()) {
-    Step step{entry.info().name, entry.info().idea, entry.info().source, verdict(entry), {}, true, {}, {}, {}, {}, {}};
+  std::span<Entry<P> const> const entries = variants<P>();
+  std::vector<Step> steps(entries.size());
+  on_all_cores(entries.size(), [&](std::size_t i) {
+    Entry<P> const& entry = entries[i];
+    Step& step = steps[i];
+    step.name = entry.info().name, step.idea = entry.info().idea, step.source = entry.info().source;
+    step.replayed = verdict(entry);
+    step.pictures = pictures_of(entry);
     explain_or_look_elsewhere(step, problem_of(entry), recorded);
     if (Row const* row = recorded.find(step.problem, step.name)) step.recorded = *row;
     step.counters = counters_of(counters, step);
     for (Published const& p : published)
       if (p.variant == step.name) step.published.push_back(p.sentence());
-    steps.push_back(std::move(step));
-  }
+  });
   return steps;
 }
 
@@ -104,6 +125,10 @@ std::string Step::title() const {
 std::optional<double> Step::off() const {
   if (!explained || !recorded || !recorded->ms_median) return std::nullopt;
   return explained->seconds * 1e3 / *recorded->ms_median;
+}
+
+std::string shown_problem(Step const& step) {
+  return step.is_product() && step.at_home ? std::get<GemmCase>(step.problem).layout : sentence(step.problem);
 }
 
 Ladder moves() {

@@ -49,7 +49,7 @@ i.copy { background: var(--copy) } i.tutorial { background: var(--tutorial) } i.
 .axis, .axis .share { color: var(--pale); font-size: .82rem; font-weight: 400 } .axis .track span { position: absolute; right: calc(100% - var(--one) + .4rem); white-space: nowrap } .bar.axis .rate { color: var(--pale) }
 .pair { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1.5rem 2.5rem; align-items: start }
 figure { margin: 1rem 0 } figcaption { color: var(--pale); font-size: .88rem }
-.plot { display: block; width: 100%; min-width: 30rem; height: auto; font-size: 13px }
+.plot { display: block; width: 100%; height: auto; font-size: 13px }
 .plot text { fill: var(--ink) } .plot .tick, .plot .name { fill: var(--pale); font-size: 12px } .middle { text-anchor: middle } .end { text-anchor: end }
 .plot .grid { stroke: var(--line); stroke-width: .7 } .plot .roof { stroke: var(--ink); stroke-width: 2; stroke-linecap: round } .plot .roof-name { font-weight: 600; font-size: 12px }
 .plot .peer-line { stroke: var(--peer); stroke-dasharray: 5 4 } .plot .peer-name { fill: var(--peer); font-size: 12px }
@@ -61,9 +61,9 @@ figure { margin: 1rem 0 } figcaption { color: var(--pale); font-size: .88rem }
 table { border-collapse: collapse; width: 100%; font-size: .84rem; font-variant-numeric: tabular-nums }
 th, td { padding: .22rem .5rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line) }
 th:first-child { text-align: left; padding-left: 0 } .word { text-align: left } tbody th { font-weight: 400 } thead th { color: var(--pale); font-weight: 400; font-size: .92em }
-td.word { white-space: normal; min-width: 8rem; color: var(--pale) }
-.times th a { font-family: var(--mono); font-size: .92em } .times td.word { min-width: 3rem }
-.off { position: relative; display: inline-block; width: 7rem; height: .8rem; background: linear-gradient(var(--pale), var(--pale)) center / 1px 100% no-repeat, var(--track) }
+td.word { white-space: normal; min-width: 10rem; color: var(--pale) }
+.times td.word { min-width: 3rem }
+.off { position: relative; display: inline-block; width: 5rem; height: .8rem; background: linear-gradient(var(--pale), var(--pale)) center / 1px 100% no-repeat, var(--track) }
 .off i { position: absolute; top: 0; bottom: 0; background: var(--peer) }
 .meter { display: inline-block; vertical-align: middle; width: 6rem; height: .7rem; background: var(--track) } .meter i { display: block; height: 100%; background: var(--tutorial) }
 tr.costly th, tr.costly .each { color: var(--costly); font-weight: 600 } tr.costly small { color: var(--costly) }
@@ -75,17 +75,19 @@ tr.costly th, tr.costly .each { color: var(--costly); font-weight: 600 } tr.cost
 .idea { font-size: 1.05rem; margin: 0 } .source { color: var(--pale); font-size: .88rem; margin: .1rem 0 }
 .published { margin: .1rem 0; padding: 0; list-style: none; color: var(--pale); font-size: .84rem } .published li { display: inline } .published li + li::before { content: ' · ' }
 .facts { display: flex; flex-wrap: wrap; gap: .6rem 2rem; margin: .9rem 0 .6rem } .facts dt { color: var(--pale); font-size: .8rem } .facts dd { font-size: 1.15rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums } .facts small { display: block; font-size: .76rem }
-.beside { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr); gap: 0 2rem; align-items: start }
+.beside { display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 12fr); gap: 0 2rem; align-items: start }
 .launches { margin: .6rem 0; padding-left: 1.1rem; font-size: .84rem; color: var(--pale) } .next { font-size: .92rem }
 .code { min-width: 0 } .file { font-family: var(--mono); font-size: .78rem; color: var(--pale); margin: 1.5rem 0 .3rem }
 pre { margin: 0; padding: .8rem 1rem; background: var(--cell); border: 1px solid var(--line); border-radius: 6px; overflow: auto; max-height: 42rem; font-size: .75rem; line-height: 1.5; tab-size: 2 }
 pre em, pre i, pre q { font-style: normal } pre q::before, pre q::after { content: none } pre em { color: var(--comment) } pre q { color: var(--literal) } pre i { color: var(--directive) } pre b { color: var(--keyword); font-weight: 400 }
 details { margin: .4rem 0 } summary { cursor: pointer; font-family: var(--mono); font-size: .88rem }
-.pictures svg { display: block; min-width: 40rem; max-width: 60rem; width: 100%; height: auto }
-@media (max-width: 62rem) { .beside, .pair { grid-template-columns: minmax(0, 1fr) } pre { max-height: 28rem } }
+.pictures svg { display: block; min-width: 40rem; max-width: 54rem; width: 100%; height: auto }
+.rooflines figure { margin: 2rem 0; display: grid; grid-template-columns: minmax(0, 43rem) minmax(0, 1fr); gap: .5rem 2.5rem; align-items: start }
+.rooflines figcaption h3 { margin: .3rem 0; font-size: 1.05rem; color: var(--ink) } .rooflines ol { list-style: none; margin: 0; padding: 0; columns: 9.5rem; font-size: .84rem; line-height: 1.7 }
+@media (max-width: 62rem) { .beside, .pair, .rooflines figure { margin: 2rem 0; grid-template-columns: minmax(0, 1fr) } pre { max-height: 28rem } }
 @media (max-width: 44rem) {
   main { padding: 0 1rem 3rem } nav.top { padding: .55rem 1rem; gap: 1rem } h1 { font-size: 1.9rem; margin-top: 1.5rem } h2 { margin-top: 2.5rem; font-size: 1.4rem } .lead { font-size: 1.05rem }
-  .bar { grid-template-columns: 1fr auto 5.2rem; gap: 0 .6rem; margin-bottom: .25rem } .bar .name { grid-column: 1 } .bar .share { grid-column: 2; grid-row: 1 } .bar .rate { grid-column: 3; grid-row: 1 } .bar .track { grid-column: 1 / -1; grid-row: 2; min-height: .8rem }
+  .bar { grid-template-columns: 1fr auto 5.2rem; gap: 0 .6rem; margin-bottom: .25rem } .bar .name { grid-column: 1; font-size: .76em } .bar .share { grid-column: 2; grid-row: 1 } .bar .rate { grid-column: 3; grid-row: 1 } .bar .track { grid-column: 1 / -1; grid-row: 2; min-height: .8rem }
   .step h3 code { display: block; margin: 0 } .facts { gap: .6rem 1.4rem }
 }
 @media print { nav.top { display: none } * { print-color-adjust: exact; -webkit-print-color-adjust: exact } pre { max-height: none; white-space: pre-wrap } .scroll { overflow: visible } .step { break-inside: auto } figure, .bar, tr { break-inside: avoid } main { max-width: none; padding: 0 } .beside { display: block } body { font-size: 11px } }

@@ -4,6 +4,7 @@
 
 #include "page/html.h"
 #include "page/parts.h"
+#include "variants.h"
 
 namespace inlay::lab::page {
 namespace {
@@ -15,6 +16,14 @@ std::string deviation_bar(double ratio) {
                      std::max(off < 0 ? -off : off, .6));
 }
 
+// "03 smem read conflict", and what of the problem is not the ladder's.
+std::string name_in(Ladder const& ladder, Step const& s) {
+  std::string text = fmt::format("<a href=\"#{}\">{}{} {}</a>", s.name, is_copy(s.name) ? "copy " : "", s.number(),
+                                 escaped(s.title()));
+  if (!(s.problem == ladder.problem)) text += fmt::format(" <small>{}</small>", escaped(shown_problem(s)));
+  return text;
+}
+
 }  // namespace
 
 std::string times(Ladder const& ladder) {
@@ -22,20 +31,18 @@ std::string times(Ladder const& ladder) {
   for (Step const& s : ladder.steps) {
     if (!s.explained) continue;
     auto const off = s.off();
-    bool const elsewhere = !(s.problem == ladder.problem);
+    std::string measured = "–";
+    if (s.recorded && s.recorded->ms_median) measured = duration(*s.recorded->ms_median * 1e-3);
     rows += fmt::format(
-        "<tr><th scope=\"row\"><a href=\"#{0}\">{0}</a>{1}</th><td>{2}</td><td>{3}</td><td>{4}</td><td>{5}</td><td "
-        "class=\"word\">{6}</td></tr>\n",
-        s.name, elsewhere ? fmt::format(" <small>{}</small>", escaped(sentence(s.problem))) : "",
-        s.recorded && s.recorded->ms_median ? duration(*s.recorded->ms_median * 1e-3) : "–",
-        duration(s.explained->seconds), off ? deviation(*off) : "–", off ? deviation_bar(*off) : "",
-        escaped(s.explained->limit()));
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"word\">{}</td></tr>\n",
+        name_in(ladder, s), measured, duration(s.explained->seconds), off ? deviation(*off) : "–",
+        off ? deviation_bar(*off) : "", escaped(s.explained->limit()));
   }
-  return scrolling(
-      "predicted beside measured times, " + ladder.id,
-      "<table class=\"times\"><thead><tr><th>step</th><th>measured</th><th>predicted</th><th>off</th><th>−50 % … "
-      "+50 %</th><th class=\"word\">limited by</th></tr></thead><tbody>\n" +
-          rows + "</tbody></table>\n");
+  return scrolling("predicted beside measured times, " + ladder.id,
+                   fmt::format("<table class=\"times\"><thead><tr><th>{}</th><th>measured</th><th>predicted</th>"
+                               "<th>off</th><th></th><th class=\"word\">limited by</th></tr></thead><tbody>\n{}"
+                               "</tbody></table>\n",
+                               ladder.title, rows));
 }
 
 }  // namespace inlay::lab::page
