@@ -1,7 +1,5 @@
 #include "page/pictures.h"
 
-#include <optional>
-
 #include "draw/path.h"
 #include "draw/request.h"
 #include "draw/svg.h"
@@ -20,18 +18,6 @@ std::string without_style(std::string svg) {
   return svg;
 }
 
-// A problem that is small enough to be seen, and that the variant takes.
-std::optional<Case> drawn_case(Entry<Move> const& entry) {
-  auto const at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t(1) << bit); };  // nobody reads there
-  for (Case const& c : {Case{256, 256}, Case{4096, 8}, Case{8, 4096}, Case{16, 16, 64}})
-    if (!entry.info().rejects(
-            is_copy(entry.info().name) ? copy_move(c, at(62), at(40)) : transpose_move(c, at(62), at(40)), Device{}))
-      return c;
-  return std::nullopt;
-}
-std::optional<GemmCase> drawn_case(Entry<Gemm> const& entry) {
-  return product_of(256, 256, 32, shown_layout(entry.info()));
-}
 // A product's worst request shows in a smaller one; its pipeline only in a longer one.
 Case const& of_requests(Case const& c) { return c; }
 GemmCase of_requests(GemmCase const& c) { return product_of(128, 128, 32, c.layout); }
@@ -53,27 +39,39 @@ void add(std::vector<Picture>& pictures, char const* caption, Draw const& draw) 
   }
 }
 
-template <class P>
-std::vector<Picture> drawn(Entry<P> const& entry) {
+// `of_path` is a small problem that the variant takes.
+template <class P, class C>
+std::vector<Picture> drawn(Entry<P> const& entry, C const& of_path) {
   std::vector<Picture> pictures;
-  auto const c = drawn_case(entry);
-  if (!c) return pictures;
-  add(pictures, "The way of a tile", [&] { return draw_path(entry, *c); });
+  add(pictures, "The way of a tile", [&] { return draw_path(entry, of_path); });
   add(pictures, "The request that costs most beyond its ideal", [&] {
-    WarpRequest const request = worst_request(entry, of_requests(*c), "");
+    WarpRequest const request = worst_request(entry, of_requests(of_path), "");
     return is_costly(request) ? draw_request(request) : std::string();
   });
   add(pictures, "The stages of the pipeline", [&] {
-    auto const staged = of_stages(*c);
-    return draw_timeline(title_of(entry, staged), timeline_of(entry, staged));
+    C const c = of_stages(of_path);
+    return draw_timeline(title_of(entry, c), timeline_of(entry, c));
   });
   return pictures;
 }
 
 }  // namespace
 
-std::vector<Picture> pictures_of(Entry<Move> const& entry) { return drawn(entry); }
-std::vector<Picture> pictures_of(Entry<Gemm> const& entry) { return drawn(entry); }
+std::optional<Case> small_case(Entry<Move> const& entry) {
+  auto const at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t(1) << bit); };  // nobody reads there
+  for (Case const& c : {Case{256, 256}, Case{4096, 8}, Case{8, 4096}, Case{16, 16, 64}}) {
+    bool const copy = is_copy(entry.info().name);
+    if (!entry.info().rejects((copy ? copy_move : transpose_move)(c, at(62), at(40)), Device{})) return c;
+  }
+  return std::nullopt;
+}
+GemmCase small_case(Entry<Gemm> const& entry) { return product_of(256, 256, 32, shown_layout(entry.info())); }
+
+std::vector<Picture> pictures_of(Entry<Move> const& entry) {
+  auto const c = small_case(entry);
+  return c ? drawn(entry, *c) : std::vector<Picture>();
+}
+std::vector<Picture> pictures_of(Entry<Gemm> const& entry) { return drawn(entry, small_case(entry)); }
 
 std::string picture_style() {
   std::string const svg = svg::Picture().document(1, "");

@@ -1,8 +1,10 @@
 // The pictures of a variant.
 #pragma once
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "problems.h"
 #include "replay/registry.h"
 
 namespace inlay::lab::page {
@@ -10,6 +12,10 @@ namespace inlay::lab::page {
 struct Picture {
   std::string caption, svg;  // which has no style of its own
 };
+
+// A problem that is small enough to be seen, and that the variant takes.
+std::optional<Case> small_case(Entry<Move> const& entry);
+GemmCase small_case(Entry<Gemm> const& entry);
 
 // Its way through memory, the request that costs most beyond its ideal, the stages of its pipeline: those that there are.
 std::vector<Picture> pictures_of(Entry<Move> const& entry);

@@ -17,7 +17,8 @@ std::string fact(char const* name, std::string const& value, std::string const& 
 std::string facts(Step const& step) {
   Units const& in = units(step.problem);
   std::string s = "<dl class=\"facts\">\n";
-  s += fact("replayed on a CPU", step.replayed, "result, bounds, alignment, races, barriers");
+  s += fact("replayed on a CPU", step.replayed,
+            step.replayed == "ok" ? "any size; result, bounds, races, barriers" : "sizes that it takes; all checks");
   if (step.recorded) {
     Row const& row = *step.recorded;
     s += fact("verified on the GPU", escaped(row.verdict.substr(0, row.verdict.find(':'))), "every element");
@@ -130,8 +131,7 @@ std::string code(Step const& step) {
 std::string pictures(Step const& step) {
   std::string s;
   for (Picture const& p : step.pictures)
-    s += fmt::format("<figure>{}<figcaption>{}</figcaption></figure>\n", scrolling(p.caption, p.svg),
-                     escaped(p.caption));
+    s += fmt::format("<figure>\n<h4>{}</h4>\n{}</figure>\n", escaped(p.caption), scrolling(p.caption, p.svg));
   return s.empty() ? s : "<div class=\"pictures\">\n" + s + "</div>\n";
 }
 

@@ -136,7 +136,7 @@ Ladder moves() {
   Ladder ladder{"transposes", "Transposes",         "the copy limit",  Case{}, {}, {},
                 {},           recorded.ours.device, recorded.ours.date};
   auto const verdict = [](Entry<Move> const& entry) {
-    return short_verdict(replay_on_cpu(entry, kRagged), replay_on_cpu(entry, kFull));
+    return short_verdict(replay_on_cpu(entry, kRagged), replay_on_cpu(entry, small_case(entry).value_or(kFull)));
   };
   ladder.steps = steps_of<Move>(recorded.ours, verdict, [](auto const&) { return Case{}; });
   add_others(ladder, recorded.rows(Case{}));
