@@ -46,7 +46,7 @@ def check_sections(page, variants):
         source = " ".join((root / f"src/kernels/{variant['name']}.h").read_text().split())
         for what, holds in (("its idea", " ".join(variant["idea"].split()) in said), ("where it comes from", source_of(variant) in said),
                             ("a verdict", "replayed on a CPUok" in said), ("what its warps ask for", "What its warps ask for" in said),
-                            ("a prediction", re.search(r"predicted[\d.]+ (ms|µs)", said)), ("its code", source in code),
+                            ("a prediction", re.search(r"predicted[\d.]+ (ms|µs)", said)), ("its code", source in code), ("what a thread does", any("CUTE_DEVICE void operator()(Block" in x for x in code)),
                             ("a picture", section.find(".//{http://www.w3.org/2000/svg}svg") is not None)):
             expect(holds, f"the section of {variant['name']} lacks {what}")
 

@@ -59,6 +59,8 @@ std::string bars(Ladder const& ladder);
 std::string roofline(Ladder const& ladder);
 // Predicted beside measured.
 std::string times(Ladder const& ladder);
+// What a step's warps ask for, where its time goes, what to change, what the hardware counted.
+std::string explanation(Step const& step);
 // One step: its idea, its numbers, its code, its pictures.
 std::string section(Step const& step);
 
@@ -72,6 +74,11 @@ std::string contents(Ladder const& moves, Ladder const& products);
 // The kernels' files. A step's family are the files of kernels/ that it includes, and those that these include.
 std::string source_of(std::string const& stem);
 std::vector<std::string> family_of(std::string const& stem);
+// What a thread of the kernel does, which stands in the step's own file or in one of its family.
+struct Body {
+  std::string stem, text;
+};
+Body body_of(std::string const& stem);
 
 char const* style();
 

@@ -78,7 +78,7 @@ tr.costly th, tr.costly .each { color: var(--costly); font-weight: 600 } tr.cost
 .beside { display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 12fr); gap: 0 2rem; align-items: start }
 .launches { margin: .6rem 0; padding-left: 1.1rem; font-size: .84rem; color: var(--pale) } .next { font-size: .92rem }
 .code { min-width: 0 } .file { font-family: var(--mono); font-size: .78rem; color: var(--pale); margin: 1.5rem 0 .3rem }
-pre { margin: 0; padding: .8rem 1rem; background: var(--cell); border: 1px solid var(--line); border-radius: 6px; overflow: auto; max-height: 42rem; font-size: .75rem; line-height: 1.5; tab-size: 2 }
+pre { margin: 0; padding: .8rem 1rem; background: var(--cell); border: 1px solid var(--line); border-radius: 6px; overflow: auto; max-height: 34rem; font-size: .75rem; line-height: 1.5; tab-size: 2 }
 pre em, pre i, pre q { font-style: normal } pre q::before, pre q::after { content: none } pre em { color: var(--comment) } pre q { color: var(--literal) } pre i { color: var(--directive) } pre b { color: var(--keyword); font-weight: 400 }
 details { margin: .4rem 0 } summary { cursor: pointer; font-family: var(--mono); font-size: .88rem }
 .pictures svg { display: block; min-width: 40rem; max-width: 54rem; width: 100%; height: auto }
@@ -88,7 +88,7 @@ details { margin: .4rem 0 } summary { cursor: pointer; font-family: var(--mono);
 @media (max-width: 44rem) {
   main { padding: 0 1rem 3rem } nav.top { padding: .55rem 1rem; gap: 1rem } h1 { font-size: 1.9rem; margin-top: 1.5rem } h2 { margin-top: 2.5rem; font-size: 1.4rem } .lead { font-size: 1.05rem }
   .bar { grid-template-columns: 1fr auto 5.2rem; gap: 0 .6rem; margin-bottom: .25rem } .bar .name { grid-column: 1; font-size: .76em } .bar .share { grid-column: 2; grid-row: 1 } .bar .rate { grid-column: 3; grid-row: 1 } .bar .track { grid-column: 1 / -1; grid-row: 2; min-height: .8rem }
-  .step h3 code { display: block; margin: 0 } .facts { gap: .6rem 1.4rem }
+  .meter { width: 3.5rem } .step h3 code { display: block; margin: 0 } .facts { gap: .6rem 1.4rem }
 }
 @media print { nav.top { display: none } * { print-color-adjust: exact; -webkit-print-color-adjust: exact } pre { max-height: none; white-space: pre-wrap } .scroll { overflow: visible } .step { break-inside: auto } figure, .bar, tr { break-inside: avoid } main { max-width: none; padding: 0 } .beside { display: block } body { font-size: 11px } }
 )";
