@@ -8,7 +8,7 @@
 namespace inlay::lab::page {
 namespace {
 
-// Of a request: sectors and wavefronts are few, the bytes of a box are many.
+// What may be few, as a request's sectors, or many, as the bytes of a box.
 std::string each(double n) { return n < 9999.5 ? fmt::format("{:.4g}", n) : count(n); }
 
 std::string site_row(ExplainedSite const& x) {
@@ -78,10 +78,12 @@ std::string counters(Step const& step) {
   for (Counter const& c : step.counters) {
     std::string name = c.name;
     std::replace(name.begin(), name.end(), '_', ' ');
-    auto const cell = [](std::optional<double> x) { return x ? count(*x) : "–"; };
+    auto const cell = [](std::optional<double> x) { return x ? each(*x) : "–"; };
+    std::string off;
+    if (c.predicted && c.measured && *c.measured > 0)
+      off = *c.predicted == *c.measured ? "equal" : deviation(*c.predicted / *c.measured);
     s += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", escaped(name),
-                     cell(c.predicted), cell(c.measured),
-                     c.predicted && c.measured && *c.measured > 0 ? deviation(*c.predicted / *c.measured) : "");
+                     cell(c.predicted), cell(c.measured), off);
   }
   return "<h4>What the hardware counted</h4>\n" + scrolling("counters of " + step.name, s + "</tbody></table>\n");
 }

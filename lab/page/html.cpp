@@ -26,6 +26,7 @@ std::string duration(double seconds) {
 
 std::string deviation(double ratio) {
   double const percent = 100 * (ratio - 1);
+  if (std::abs(percent) < .05) return "0.0 %";
   return fmt::format("{}{:.1f} %", percent < 0 ? "−" : "+", std::abs(percent));
 }
 

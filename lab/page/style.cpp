@@ -59,10 +59,9 @@ figure { margin: 1rem 0 } figcaption { color: var(--pale); font-size: .88rem }
 )"
          R"(.scroll { overflow-x: auto; max-width: 100% }
 table { border-collapse: collapse; width: 100%; font-size: .84rem; font-variant-numeric: tabular-nums }
-th, td { padding: .22rem .5rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line) }
+th, td { padding: .22rem .4rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line) }
 th:first-child { text-align: left; padding-left: 0 } .word { text-align: left } tbody th { font-weight: 400 } thead th { color: var(--pale); font-weight: 400; font-size: .92em }
-td.word { white-space: normal; min-width: 10rem; color: var(--pale) }
-.times td.word { min-width: 3rem }
+td.word { color: var(--pale) } .resources td.word { white-space: normal; min-width: 10rem }
 .off { position: relative; display: inline-block; width: 5rem; height: .8rem; background: linear-gradient(var(--pale), var(--pale)) center / 1px 100% no-repeat, var(--track) }
 .off i { position: absolute; top: 0; bottom: 0; background: var(--peer) }
 .meter { display: inline-block; vertical-align: middle; width: 6rem; height: .7rem; background: var(--track) } .meter i { display: block; height: 100%; background: var(--tutorial) }
