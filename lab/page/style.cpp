@@ -62,6 +62,7 @@ table { border-collapse: collapse; width: 100%; font-size: .84rem; font-variant-
 th, td { padding: .22rem .4rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line) }
 th:first-child { text-align: left; padding-left: 0 } .word { text-align: left } tbody th { font-weight: 400 } thead th { color: var(--pale); font-weight: 400; font-size: .92em }
 td.word { color: var(--pale) } .resources td.word { white-space: normal; min-width: 10rem }
+.times tbody th { white-space: normal; min-width: 9rem } .times th small, .name small { display: inline-block }
 .off { position: relative; display: inline-block; width: 5rem; height: .8rem; background: linear-gradient(var(--pale), var(--pale)) center / 1px 100% no-repeat, var(--track) }
 .off i { position: absolute; top: 0; bottom: 0; background: var(--peer) }
 .meter { display: inline-block; vertical-align: middle; width: 6rem; height: .7rem; background: var(--track) } .meter i { display: block; height: 100%; background: var(--tutorial) }
@@ -86,7 +87,7 @@ details { margin: .4rem 0 } summary { cursor: pointer; font-family: var(--mono);
 @media (max-width: 62rem) { .beside, .pair, .rooflines figure { margin: 2rem 0; grid-template-columns: minmax(0, 1fr) } pre { max-height: 28rem } }
 @media (max-width: 44rem) {
   main { padding: 0 1rem 3rem } nav.top { padding: .55rem 1rem; gap: 1rem } h1 { font-size: 1.9rem; margin-top: 1.5rem } h2 { margin-top: 2.5rem; font-size: 1.4rem } .lead { font-size: 1.05rem }
-  .bar { grid-template-columns: 1fr auto 5.2rem; gap: 0 .6rem; margin-bottom: .25rem } .bar .name { grid-column: 1; font-size: .76em } .bar .share { grid-column: 2; grid-row: 1 } .bar .rate { grid-column: 3; grid-row: 1 } .bar .track { grid-column: 1 / -1; grid-row: 2; min-height: .8rem }
+  .bar { grid-template-columns: 1fr auto 4.9rem; gap: 0 .5rem; margin-bottom: .25rem } .bar .name { grid-column: 1; font-size: .75em; white-space: normal; line-height: 1.4 } .bar .share { grid-column: 2; grid-row: 1 } .bar .rate { grid-column: 3; grid-row: 1 } .bar .track { grid-column: 1 / -1; grid-row: 2; min-height: .8rem }
   .meter { width: 3.5rem } .step h3 code { display: block; margin: 0 } .facts { gap: .6rem 1.4rem }
 }
 @media print { nav.top { display: none } * { print-color-adjust: exact; -webkit-print-color-adjust: exact } pre { max-height: none; white-space: pre-wrap } .scroll { overflow: visible } .step { break-inside: auto } figure, .bar, tr { break-inside: avoid } main { max-width: none; padding: 0 } .beside { display: block } body { font-size: 11px } }
