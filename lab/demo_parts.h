@@ -1,4 +1,4 @@
-// What the halves of the demo share.
+// What the halves of the demo share, and the report with them.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,6 +7,11 @@
 #include "results.h"
 
 namespace inlay::lab {
+
+// The verdict comes from a size that fits no tile, the counts from one that fits them all.
+inline Case const kRagged{204, 148, 1, 4}, kFull{256, 256, 1, 4};
+inline GemmCase ragged_product(std::string const& layout) { return product_of(130, 70, 20, layout); }
+inline GemmCase full_product(std::string const& layout) { return product_of(256, 256, 32, layout); }
 
 // Transactions per request, "4", "15.9"; of cp.async with an a; "box" for TMA; "-" for none.
 std::string per_request(Traffic const& plain, Traffic const& async, Traffic const& tma);

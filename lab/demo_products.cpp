@@ -41,8 +41,8 @@ std::string products_screen(Results const& results, std::vector<Published> const
   for (auto const& entry : gemm_variants()) {
     std::string const name = entry.info().name;
     std::string const layout = shown_layout(entry.info());
-    Replayed const full = replay_on_cpu(entry, product_of(256, 256, 32, layout));
-    Replayed const ragged = replay_on_cpu(entry, product_of(130, 70, 20, layout));
+    Replayed const full = replay_on_cpu(entry, full_product(layout));
+    Replayed const ragged = replay_on_cpu(entry, ragged_product(layout));
     s += fmt::format("{:<33}{:<13}{:<4}{}{}  {}\n", name, short_verdict(ragged, full), layout, counts(full.cost),
                      recorded(results, product_of(4096, 4096, 4096, layout), name), tutorial(published, name));
   }

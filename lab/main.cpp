@@ -14,6 +14,7 @@
 #include "plan/gemm_plan.h"
 #include "plan/plan.h"
 #include "readme.h"
+#include "report_page.h"
 #include "variants.h"
 #include "verify.h"
 
@@ -81,14 +82,17 @@ void add_compare(CLI::App& app, int& status) {
 }
 
 void add_demo(CLI::App& app, int& status) {
-  app.add_subcommand("demo", "the ladders on one screen; with a GPU, measured too")->callback([&status] {
+  app.add_subcommand("demo", "the ladders on one screen, and a report; with a GPU, measured too")->callback([&status] {
     fmt::print("{}", demo_screen());
-    if (!why_no_gpu().empty()) return;
-    BenchOptions options;
-    options.cases = {{Case{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
     std::fflush(stdout);
-    fmt::print("\n");
-    status = bench(options) ? 0 : 1;
+    if (why_no_gpu().empty()) {
+      BenchOptions options;
+      options.cases = {{Case{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
+      fmt::print("\n");
+      std::fflush(stdout);
+      status = bench(options) ? 0 : 1;
+    }
+    fmt::print("\nEvery step explained, with pictures and its code: {}\n", demo_report());
   });
 }
 
@@ -157,6 +161,7 @@ int run(int argc, char** argv) {
   add_why(app);
   add_layout_command(app);
   add_explain_command(app);
+  add_report_command(app);
   add_readme(app, status);
   add_draw_command(app);
   return run_command(app, argc, argv, status);

@@ -1,0 +1,101 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "page/html.h"
+#include "page/parts.h"
+
+namespace inlay::lab::page {
+namespace {
+
+// What may be few, as a request's sectors, or many, as the bytes of a box.
+std::string each(double n) { return n < 9999.5 ? fmt::format("{:.4g}", n) : count(n); }
+
+std::string site_row(ExplainedSite const& x) {
+  Site const& t = x.site;
+  bool const box = t.mechanism == Mechanism::tma, global = t.space == replay::Space::global;
+  double const ratio = x.ideal() > 0 ? x.per_request() / x.ideal() : 1;
+  bool const costly = ratio > 1.005;
+  std::string s = fmt::format(
+      "<tr{}><th scope=\"row\">{}{}</th><td>{}</td><td>{}</td><td class=\"each\">{}{}</td><td>{}</td><td "
+      "class=\"word\">{}</td><td>{}</td></tr>\n",
+      costly ? " class=\"costly\"" : "", escaped(x.name),
+      box                                  ? " <small>TMA</small>"
+      : t.mechanism == Mechanism::cp_async ? " <small>cp.async</small>"
+                                           : "",
+      box ? "box" : fmt::format("{} B", t.bytes), count(double(t.traffic.requests)), each(x.per_request()),
+      costly ? fmt::format(" <small>×{:.3g}</small>", ratio) : "", each(x.ideal()),
+      box      ? "bytes"
+      : global ? "sectors"
+               : "wavefronts",
+      global ? fmt::format("{:.0f} %", 100 * x.useful_share()) : "");
+  if (!x.advice.empty()) s += fmt::format("<tr class=\"advice\"><td colspan=\"7\">{}</td></tr>\n", escaped(x.advice));
+  return s;
+}
+
+std::string accesses(Explanation const& x) {
+  std::string s =
+      "<table><thead><tr><th>access</th><th>a lane</th><th>requests</th><th>each</th><th>ideal</th><th "
+      "class=\"word\"></th><th>useful</th></tr></thead><tbody>\n";
+  for (ExplainedSite const& site : x.sites) s += site_row(site);
+  return scrolling("accesses of " + x.work.variant, s + "</tbody></table>\n");
+}
+
+std::string resources(Explanation const& x) {
+  std::string s =
+      "<table class=\"resources\"><thead><tr><th>busy</th><th>for</th><th></th><th "
+      "class=\"word\">why</th></tr></thead><tbody>\n";
+  for (Resource const& r : x.resources) {
+    double const share = x.seconds > 0 ? r.seconds / x.seconds : 0;
+    s += fmt::format(
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td><span class=\"meter\"><i "
+        "style=\"width:{:.1f}%\"></i></span></td><td class=\"word\">{}</td></tr>\n",
+        escaped(r.name), duration(r.seconds), std::min(100., 100 * share), escaped(r.why));
+  }
+  return scrolling("resources of " + x.work.variant, s + "</tbody></table>\n");
+}
+
+std::string launches(Explanation const& x) {
+  std::string s;
+  for (Launch const& l : x.launches)
+    s += fmt::format("<li>{} block{} of {} threads{}, {} bytes of shared memory; a multiprocessor holds {}</li>\n",
+                     count(double(l.blocks)), l.blocks == 1 ? "" : "s", l.threads,
+                     l.cluster > 1 ? fmt::format(" in clusters of {}", l.cluster) : "", l.shared_bytes,
+                     resident_blocks(l, x.gpu));
+  if (x.totals.fma) {
+    double const wavefronts = double(x.totals.shared_load.transactions + x.totals.shared_store.transactions);
+    s += fmt::format("<li>{} multiply-adds, {:.1f} % of them wanted; {:.2f} shared wavefronts for 128 of them</li>\n",
+                     count(double(x.totals.fma)), 50 * x.work.flops / double(x.totals.fma),
+                     128 * wavefronts / double(x.totals.fma));
+  }
+  return "<ul class=\"launches\">\n" + s + "</ul>\n";
+}
+
+std::string counters(Step const& step) {
+  if (step.counters.empty()) return "";
+  std::string s =
+      "<table><thead><tr><th>counter</th><th>predicted</th><th>measured</th><th>off</th></tr></thead><tbody>\n";
+  for (Counter const& c : step.counters) {
+    std::string name = c.name;
+    std::replace(name.begin(), name.end(), '_', ' ');
+    auto const cell = [](std::optional<double> x) { return x ? each(*x) : "–"; };
+    std::string off;
+    if (c.predicted && c.measured && *c.measured > 0)
+      off = *c.predicted == *c.measured ? "equal" : deviation(*c.predicted / *c.measured);
+    s += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", escaped(name),
+                     cell(c.predicted), cell(c.measured), off);
+  }
+  return "<h4>What the hardware counted</h4>\n" + scrolling("counters of " + step.name, s + "</tbody></table>\n");
+}
+
+}  // namespace
+
+std::string explanation(Step const& step) {
+  if (!step.explained) return fmt::format("<p>{}</p>\n", escaped(step.why_not_explained));
+  Explanation const& x = *step.explained;
+  return fmt::format("<h4>What its warps ask for <small>{}</small></h4>\n", escaped(x.work.what)) + accesses(x) +
+         launches(x) + "<h4>Where the time goes</h4>\n" + resources(x) +
+         fmt::format("<p class=\"next\"><b>Next:</b> {}</p>\n", escaped(x.advice())) + counters(step);
+}
+
+}  // namespace inlay::lab::page

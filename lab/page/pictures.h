@@ -1,0 +1,27 @@
+// The pictures of a variant.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problems.h"
+#include "replay/registry.h"
+
+namespace inlay::lab::page {
+
+struct Picture {
+  std::string caption, svg;  // which has no style of its own
+};
+
+// A problem that is small enough to be seen, and that the variant takes.
+std::optional<Case> small_case(Entry<Move> const& entry);
+GemmCase small_case(Entry<Gemm> const& entry);
+
+// Its way through memory, the request that costs most beyond its ideal, the stages of its pipeline: those that there are.
+std::vector<Picture> pictures_of(Entry<Move> const& entry);
+std::vector<Picture> pictures_of(Entry<Gemm> const& entry);
+
+// What all of them need once.
+std::string picture_style();
+
+}  // namespace inlay::lab::page

@@ -1,0 +1,76 @@
+#include <fmt/format.h>
+
+#include "page/html.h"
+#include "page/parts.h"
+#include "report.h"
+
+namespace inlay::lab::page {
+namespace {
+
+std::string fact(char const* name, std::string const& value, std::string const& note) {
+  return fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", name, value, note);
+}
+
+// The verdict and the numbers that sum it up.
+std::string facts(Step const& step) {
+  Units const& in = units(step.problem);
+  std::string s = "<dl class=\"facts\">\n";
+  s += fact("replayed on a CPU", step.replayed,
+            step.replayed == "ok" ? "any size; result, bounds, races, barriers" : "sizes that it takes; all checks");
+  if (step.recorded) {
+    Row const& row = *step.recorded;
+    s += fact("verified on the GPU", escaped(row.verdict.substr(0, row.verdict.find(':'))), "every element");
+    if (row.ms_median)
+      s += fact("measured", duration(*row.ms_median * 1e-3),
+                fmt::format("{} {}", number(row.rate, in.digits, "–"), in.rate));
+    if (row.share) s += fact(in.share, fmt::format("{:.3f}", *row.share), "1 is as fast");
+  }
+  if (step.explained) {
+    s += fact("predicted", duration(step.explained->seconds), step.off() ? deviation(*step.off()) + " off" : "");
+    s += fact("limited by", escaped(step.explained->limit()), "in the model");
+  }
+  return s + "</dl>\n";
+}
+
+std::string listing(std::string const& file, std::string const& source) {
+  return fmt::format("<p class=\"file\">{}</p>\n<pre tabindex=\"0\"><code>{}</code></pre>\n", file, coloured(source));
+}
+
+// The step's file, and beside it what its threads do, where its family has that.
+std::string code(Step const& step) {
+  std::string const source = source_of(step.name);
+  if (source.empty()) return "";
+  std::string family;
+  for (std::string const& stem : family_of(step.name))
+    family += fmt::format("{}<a href=\"#code-{}\">{}.h</a>", family.empty() ? " with " : ", ", stem, stem);
+  std::string s = "<div class=\"code\">" + listing(fmt::format("src/kernels/{}.h{}", step.name, family), source);
+  Body const body = body_of(step.name);
+  if (!body.text.empty() && body.stem != step.name)
+    s += listing(fmt::format("What a thread does, from <a href=\"#code-{0}\">{0}.h</a>", body.stem), body.text);
+  return s + "</div>\n";
+}
+
+std::string pictures(Step const& step) {
+  std::string s;
+  for (Picture const& p : step.pictures)
+    s += fmt::format("<figure>\n<h4>{}</h4>\n{}</figure>\n", escaped(p.caption), scrolling(p.caption, p.svg));
+  return s.empty() ? s : "<div class=\"pictures\">\n" + s + "</div>\n";
+}
+
+}  // namespace
+
+std::string section(Step const& step) {
+  std::string figures;
+  for (std::string const& p : step.published) figures += fmt::format("<li>{}</li>\n", escaped(p));
+  return fmt::format(
+             "<section class=\"step\" id=\"{0}\">\n<h3><a href=\"#{0}\"><span class=\"number\">{1}</span> {2}</a> "
+             "<code>{0}</code></h3>\n"
+             "<p class=\"idea\">{3}</p>\n<p class=\"source\">{4}</p>\n",
+             step.name, step.number(), escaped(step.title()), escaped(step.idea),
+             step.source == "inlay" ? "inlay's own" : "after " + escaped(step.source)) +
+         (figures.empty() ? "" : "<ul class=\"published\">\n" + figures + "</ul>\n") + facts(step) +
+         "<div class=\"beside\">\n<div class=\"explained\">\n" + explanation(step) + "</div>\n" + code(step) +
+         "</div>\n" + pictures(step) + "</section>\n";
+}
+
+}  // namespace inlay::lab::page

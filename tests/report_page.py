@@ -1,0 +1,128 @@
+"""The page that `inlay report` writes holds every variant and needs nothing from elsewhere. usage: report_page.py INLAY [--browser]
+
+With --browser a Chromium loads it, without a word on its console; exit code 77 where none is installed.
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+inlay, in_browser = sys.argv[1], "--browser" in sys.argv[2:]
+root = pathlib.Path(__file__).parent.parent
+browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+XHTML = "{http://www.w3.org/1999/xhtml}"
+failed = []
+
+
+def expect(holds, sentence):
+    if not holds:
+        failed.append(sentence)
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+
+
+def text_of(element):
+    return " ".join("".join(element.itertext()).split())
+
+
+def source_of(variant):
+    return "inlay's own" if variant["source"] == "inlay" else f"after {variant['source']}"
+
+
+def check_sections(page, variants):
+    sections = {s.get("id"): s for s in page.iter(XHTML + "section")}
+    for variant in variants:
+        section = sections.get(variant["name"])
+        if section is None:
+            failed.append(f"{variant['name']} has no section")
+            continue
+        said, code = text_of(section), [text_of(x) for x in section.iter(XHTML + "code")]
+        source = " ".join((root / f"src/kernels/{variant['name']}.h").read_text().split())
+        for what, holds in (("its idea", " ".join(variant["idea"].split()) in said), ("where it comes from", source_of(variant) in said),
+                            ("a verdict", "replayed on a CPUok" in said), ("what its warps ask for", "What its warps ask for" in said),
+                            ("a prediction", re.search(r"predicted[\d.]+ (ms|µs)", said)), ("its code", source in code), ("what a thread does", any("CUTE_DEVICE void operator()(Block" in x for x in code)),
+                            ("a picture", section.find(".//{http://www.w3.org/2000/svg}svg") is not None)):
+            expect(holds, f"the section of {variant['name']} lacks {what}")
+
+
+def check_recorded(page):
+    """The sections say what was measured, at the ladders' sizes."""
+    for file, case, rate in ("transpose.json", "32768x32768", "gbps"), ("sgemm.json", "4096x4096x4096", "tflops"):
+        rows = json.loads((root / "results/h200" / file).read_text())["rows"]
+        for variant in ("transpose_06_smem_swizzled", "sgemm_09_thread_tile"):
+            row = next((r for r in rows if (r["variant"], r["case"], r.get("elem_bytes", 4), r.get("layout", "nn")) == (variant, case, 4, "nn")), None)
+            if row:
+                said = text_of(page.find(f".//*[@id='{variant}']"))
+                expect(f"{row['ms_median']:.3f} ms" in said, f"the section of {variant} does not say {row['ms_median']:.3f} ms")
+
+
+def check_closed(page, text):
+    """Nothing comes from elsewhere, and every link on the page has an end."""
+    ids = [x.get("id") for x in page.iter() if x.get("id")]
+    expect(len(ids) == len(set(ids)), f"ids that occur twice: {sorted({i for i in ids if ids.count(i) > 1})}")
+    for element in page.iter():
+        expect(not element.tag.endswith("}script"), "there is a script")
+        for name, value in element.attrib.items():
+            name = name.rpartition("}")[2]
+            if name == "href":
+                ok = value[1:] in ids if value[0] == "#" else value == "data:," or (element.tag == XHTML + "a" and value.startswith("http"))
+                expect(ok, f"a link leads to {value}")
+            expect(name not in ("src", "srcset", "data", "poster", "action") and not name.startswith("on"), f"an element has {name}={value}")
+            expect("url(" not in value, f"an element has {name}={value}")
+    for style in page.iter(XHTML + "style"):
+        expect(not re.search(r"url\(|@import|https?:", style.text), "the style sheet brings something from elsewhere")
+    expect(len(text) < 3_000_000, f"the page has {len(text)} bytes")
+
+
+def check_in_browser(file, scratch, variants):
+    def load(page, width, *options):
+        return run(browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={scratch}/profile", f"--window-size={width},900",
+                   "--enable-logging=stderr", *options, "--dump-dom", page.as_uri())
+    loaded = load(file, 1280)
+    expect(loaded.returncode == 0, f"{browser} ends with {loaded.returncode}: {loaded.stderr[-400:]}")
+    for variant in variants:
+        expect(f'id="{variant["name"]}"' in loaded.stdout, f"{variant['name']} is not in the page that was loaded")
+    for line in loaded.stderr.splitlines():
+        expect("CONSOLE" not in line, f"the console says: {line}")
+    # A copy that tells how wide it became, in a frame: a window cannot be as narrow as a phone.
+    copy, frame = scratch / "copy.html", scratch / "frame.html"
+    tell = "onload = () => { const e = document.documentElement; parent.postMessage(e.clientWidth + ' of ' + e.scrollWidth, '*') }"
+    copy.write_text(file.read_text().replace("</body>", f"<script>{tell}</script></body>"))
+    for width in (1280, 390):
+        frame.write_text("<title>-</title><script>onmessage = e => document.title = e.data</script>"
+                         f"<iframe src='{copy.as_uri()}' width='{width}' height='800'></iframe>")
+        title = re.search(r"<title>(.*?)</title>", load(frame, 1400, "--virtual-time-budget=5000").stdout)
+        wide = re.fullmatch(r"(\d+) of (\d+)", title[1] if title else "")
+        expect(wide and wide[1] == wide[2], f"in {width} pixels the page is {title and title[1]} wide")
+
+
+if in_browser and not browser:
+    print("no Chromium is installed")
+    sys.exit(77)
+with tempfile.TemporaryDirectory() as folder:
+    scratch = pathlib.Path(folder)
+    file = scratch / "report.html"
+    done = run(inlay, "report", "--out", str(file))
+    if done.returncode or not file.is_file():
+        sys.exit(f"inlay report: exit {done.returncode}\n{done.stderr}")
+    variants = json.loads(run(inlay, "list", "--json").stdout)
+    if in_browser:
+        check_in_browser(file, scratch, variants)
+    else:
+        text = file.read_text()
+        page = xml.etree.ElementTree.fromstring(text)
+        check_sections(page, variants)
+        check_recorded(page)
+        check_closed(page, text)
+        named = run(inlay, "demo").stdout.rstrip().rpartition(" ")[2]
+        expect(named.endswith("report.html") and pathlib.Path(named).is_file(), f"the demo ends with {named}, and there is no such file")
+        refused = run(inlay, "report", "--out", str(scratch / "nowhere" / "report.html"))
+        expect(refused.returncode == 2 and "cannot be written" in refused.stderr, f"a file that cannot be written: {refused}")
+print("\n".join(failed) or "every variant has its section, and nothing comes from elsewhere")
+sys.exit(bool(failed))
