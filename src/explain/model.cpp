@@ -44,7 +44,7 @@ Counts counts_of(Explanation const& x) {
       // What a load's sectors hold beside what was asked for is found in the L1 by the next one; stores go on as they are.
       c.l2_bytes += s.store ? 32 * transactions : double(s.useful);
       bool const async = s.mechanism == Mechanism::cp_async;
-      c.lines += double(s.lines) * (async ? 2 : 1);  // on its way back once more
+      c.lines += double(s.lines) + (async ? requests : 0);  // on its way back once more
       if (async) c.async_copies += requests;
     }
   }
@@ -93,7 +93,7 @@ std::vector<Resource> resources_of(Explanation const& x) {
                count(x.work.dram_bytes) + format(" bytes at %.0f GB/s", x.gpu.dram_gbps)});
   r.push_back({"L2", c.l2_bytes / (x.gpu.l2_gbps * 1e9),
                count(c.l2_bytes) + format(" bytes to and from the SMs at %.0f GB/s", x.gpu.l2_gbps)});
-  r.push_back({"L1", (c.wavefronts + c.lines) / clocks,
+  r.push_back({"L1", (c.wavefronts + kLoadConflict * c.load_excess + c.lines) / clocks,
                count(c.wavefronts) + " wavefronts and " + count(c.lines) +
                    format(" lines, one a clock on each of %d SMs", x.gpu.sm_count)});
   if (x.totals.fma) {

@@ -191,8 +191,8 @@ struct Executor::Request {
   Operand const* operand = nullptr;
   bool store = false;
   Mechanism mechanism{};
-  unsigned passed = 0;  // lanes
-  bool halves = false;  // meets_halves
+  unsigned passed = 0;       // lanes
+  std::uint32_t halves = 0;  // lanes: meets_halves
 };
 struct Executor::Warp {  // its requests at a place that not all its lanes have passed
   std::size_t first = 0, done = 0;

@@ -66,11 +66,13 @@ char const* name_of(Check check) {
   return "";
 }
 
-void Site::count(banks::Request const& q, bool halves) {
+void Site::count(banks::Request const& q, std::uint32_t halves) {
   unsigned transactions, least;
   if (space == replay::Space::global) {
     std::uint64_t const bytes = banks::distinct_bytes(q);
-    transactions = halves ? unsigned(std::popcount(q.active)) : banks::sectors(q), least = unsigned((bytes + 31) / 32);
+    banks::Request whole = q;
+    whole.active &= ~halves;
+    transactions = banks::sectors(whole) + unsigned(std::popcount(halves)), least = unsigned((bytes + 31) / 32);
     useful += std::int64_t(bytes), lines += banks::lines(q);
   } else {
     auto const access = store ? banks::Access::store : banks::Access::load;

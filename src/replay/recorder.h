@@ -41,7 +41,8 @@ struct Site {
   banks::Request worst{};    // the first of the requests that cost most beyond their ideal; of a box, none
   unsigned worst_excess = 0;
 
-  void count(banks::Request const& request, bool halves = false);  // halves: every sector is asked for by halves
+  void count(banks::Request const& request,
+             std::uint32_t halves = 0);  // halves: lanes whose sectors are asked for by halves
   void add(Site const& other, std::int64_t times);
 };
 
