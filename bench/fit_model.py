@@ -1,7 +1,8 @@
-"""The constants of the time model's products (src/explain/model.cpp), fitted anew: least squares of the relative error over the
-recorded products of 8192 x 8192 x 8192. Prints them, and how far off every recorded ladder row then is, fitted or not.
+"""The constants of the time model (src/explain/model.cpp), fitted anew: least squares of the relative error over the recorded
+moves of 16384 x 16384 and products of 8192 x 8192 x 8192. Prints them, and how far off every recorded product then is, fitted
+or not.
 
-usage: fit_model.py [--inlay PATH] [--results results/h200/sgemm.json]
+usage: fit_model.py [--inlay PATH]
 """
 import argparse
 import json
@@ -12,7 +13,6 @@ import subprocess
 root = pathlib.Path(__file__).resolve().parent.parent
 parser = argparse.ArgumentParser()
 parser.add_argument("--inlay", default=str(root / "build/inlay"))
-parser.add_argument("--results", default=str(root / "results/h200/sgemm.json"))
 args = parser.parse_args()
 
 FITTED = "8192x8192x8192"
@@ -48,15 +48,45 @@ def solve(rows, right):
     return [m[i][n] / m[i][i] for i in range(n)]
 
 
-points = []
-for row in json.loads(pathlib.Path(args.results).read_text())["rows"]:
-    if row["suite"] != "ladder" or row["verdict"] != "ok" or not row["variant"].startswith("sgemm_"):
+def explained(variant, **shape):
+    asked = [f"--{name}={value}" for name, value in shape.items()]
+    return json.loads(subprocess.run([args.inlay, "explain", variant, "--json", *asked], capture_output=True, text=True, check=True).stdout)
+
+
+def rows_of(file):
+    rows = json.loads((root / "results/h200" / file).read_text())["rows"]
+    return [row for row in rows if row["verdict"] == "ok" and row["variant"].startswith(("sgemm_", "copy_", "transpose_"))]
+
+
+# ---- moves: the busier of memory and L1, and a part of the other; conflicts of loads cost the L1 more than those of stores
+K_LOAD_CONFLICT = 0.06  # what the program has
+moves = []
+for row in rows_of("transpose_16384.json"):
+    if row["case"] != "16384x16384" or row["variant"] == "transpose_01_naive_read":
         continue
-    size = row["case"].split("x")
-    said = subprocess.run([args.inlay, "explain", row["variant"], "--layout", row["layout"], "--json",
-                           *(f"--{k}={n}" for k, n in zip("mnk", size))], capture_output=True, text=True, check=True).stdout
-    f, filled = features(json.loads(said))
-    clocks = row["ms_median"] * 1e6 * GHZ * SMS / (json.loads(said)["totals"]["fma"] / LANES)  # per clock of multiply-adds
+    x = explained(row["variant"], rows=16384, cols=16384)
+    conflicts = sum(s["transactions"] - s["ideal"] for s in x["sites"] if (s["space"], s["direction"], s["mechanism"]) == ("shared", "load", "plain"))
+    conflicts /= SMS * GHZ * 1e3  # microseconds
+    r = x["resources"]
+    moves.append((1000 * row["ms_median"] - r["launch"], max(r["DRAM"], r["L2"]), r["L1"] - K_LOAD_CONFLICT * conflicts, conflicts))
+
+
+def off(overlap, dearer):
+    times = [(t, memory, l1 + dearer * conflicts) for t, memory, l1, conflicts in moves]
+    return sum(((max(m, l) + overlap * min(m, l)) / t - 1) ** 2 for t, m, l in times)
+
+
+best = min((off(o / 100, d / 100), o / 100, d / 100) for o in range(40) for d in range(-5, 16))
+print(f"kOverlap {best[1]:.2g}  kLoadConflict {best[2]:.2g}")
+
+# ---- products
+points = []
+for row in rows_of("sgemm.json"):
+    if row["suite"] != "ladder":
+        continue
+    x = explained(row["variant"], layout=row["layout"], **dict(zip("mnk", row["case"].split("x"))))
+    f, filled = features(x)
+    clocks = row["ms_median"] * 1e6 * GHZ * SMS / (x["totals"]["fma"] / LANES)  # per clock of multiply-adds
     points.append((row, f, filled, clocks))
 fit = [(f, filled, clocks) for row, f, filled, clocks in points if row["case"] == FITTED and row["variant"] not in LEFT_OUT]
 constants = solve([[x / (c * w) for x in f] for f, w, c in fit], [(c * w - 1) / (c * w) for f, w, c in fit])

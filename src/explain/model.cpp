@@ -10,12 +10,12 @@ namespace {
 
 // ---- The constants, in clocks of a multiprocessor. Fitted on an H200 to the products of 8192 x 8192 x 8192 at nn and nt (least
 // squares of the relative error) and to the moves of 16384 x 16384: docs/04_measuring.md. Other sizes are judged by them.
-constexpr double kOverlap = .15;  // of the L1's time beside the memory's, or the other way round: what is not hidden
-constexpr double kLoadConflict = .05;  // of a wavefront: what a load's conflict costs beyond a store's
+constexpr double kOverlap = .1;  // of the L1's time beside the memory's, or the other way round: what is not hidden
+constexpr double kLoadConflict = .06;  // of a wavefront: what a load's conflict costs beyond a store's
 // Beside the FMAs. A load from shared memory: its issue slots, and what waits for its turn. With few warps, more waits.
-constexpr double kSharedLoad = .5, kEnoughWarps = 16, kFewWarps = 14.5;
+constexpr double kSharedLoad = .55, kEnoughWarps = 16, kFewWarps = 14.8;
 // A request on its way into shared memory: the instructions around it, with their addresses and predicates.
-constexpr double kSharedStore = 3.2, kAsyncCopy = 5;
+constexpr double kSharedStore = 3.1, kAsyncCopy = 4.2;
 constexpr double kConflict = .8;  // a wavefront beyond the ideal
 // A load from global memory that nothing hides, until another block of the multiprocessor has something to do.
 constexpr double kExposed = 800;
