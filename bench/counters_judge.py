@@ -25,9 +25,11 @@ def predicted(said):
     for name, kind in REQUESTS.items():
         counts[f"{name}_requests"] = sum(s["requests"] for s in said["sites"] if (s["space"], s["direction"], s["mechanism"]) == kind)
     for what in ("requests", "sectors"):  # the hardware's counts of loads hold those of cp.async
-        counts[f"global_load_{what}"] += counts[f"async_copy_{what}"]
+        if counts[f"async_copy_{what}"] is not None:
+            counts[f"global_load_{what}"] += counts[f"async_copy_{what}"]
     for way in ("load", "store"):  # TMA's bytes are counted in whole sectors
-        counts[f"tma_{way}_bytes"] = 32 * counts[f"tma_{way}_sectors"]
+        if counts[f"tma_{way}_sectors"] is not None:
+            counts[f"tma_{way}_bytes"] = 32 * counts[f"tma_{way}_sectors"]
     return counts
 
 

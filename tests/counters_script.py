@@ -137,7 +137,7 @@ def test_judge():
     expect("fewer wavefronts", file_of(("a", SAID, launches(shared_load_wavefronts=99))), "shared_load_wavefronts 99, predicted 100")
     expect("more wavefronts", file_of(("a", SAID, launches(shared_load_wavefronts=106))), "106, predicted 100, 1.0600 of it")
     expect("wavefronts that nobody predicted", file_of(("a", SAID, launches(shared_store_wavefronts=1))), "shared_store_wavefronts 1, predicted 0")
-    expect("TMA", file_of(("a", said(tma_load_bytes=64), launches())), "tma_load_bytes 0, predicted 64")
+    expect("TMA", file_of(("a", said(tma_load_sectors=2), launches())), "tma_load_bytes 0, predicted 64")
     expect("a time", file_of(("a", said({"time_us": 12.0}), launches())), "FAILED time within 15 %", "+18.8 %")
     expect("a time at another size", file_of(("a", said({"time_us": 12.0}), launches()), case="2051x1537"), kept=True)
     apart = said({"time_us": 12.0, "sites": [{**SITE, "transactions": 3200}, {**SITE, "direction": "store"}]}, global_load_sectors=3200)
