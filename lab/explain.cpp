@@ -1,6 +1,7 @@
 #include "explain.h"
 
 #include <fmt/format.h>
+#include <inlay/error.h>
 
 #include <memory>
 
@@ -13,19 +14,25 @@ namespace inlay::lab {
 namespace {
 
 template <class P>
-void sample(Entry<P> const& entry, P const& problem, Recorder& recorder) {
-  if (Reason const reason = entry.info().rejects(problem, Device{}))
+void sample(Entry<P> const& entry, P const& problem, Gpu const& gpu, Recorder& recorder) {
+  Device device;
+  device.compute_capability = gpu.compute_capability;
+  if (Reason const reason = entry.info().rejects(problem, device))
     throw UsageError(fmt::format("{} does not take this problem: {}", entry.info().name, reason.sentence()));
   entry.sample(problem, recorder);
+  for (Launch const& l : recorder.launches)
+    if (std::int64_t(l.shared_bytes) > gpu.shared_bytes)
+      throw UsageError(fmt::format("{} takes {} bytes of shared memory, {} has {}", entry.info().name, l.shared_bytes,
+                                   gpu.name, gpu.shared_bytes));
   if (recorder.finding_count)
-    throw UsageError(fmt::format("{} fails in its replay: {}", entry.info().name, recorder.findings.front().sentence));
+    throw Error(fmt::format("{} fails in its replay: {}", entry.info().name, recorder.findings.front().sentence));
 }
 
 Gpu const& gpu_asked_for(std::string const& name) {
   if (name == "here") {
     if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("there is no GPU here: " + why);
     Device const device = gpu_or_table();
-    if (Gpu const* gpu = find_gpu(device.name)) return *gpu;
+    if (Gpu const* gpu = find_gpu(device.name); gpu && gpu->sm_count == device.sm_count) return *gpu;
     throw UsageError(fmt::format("the GPU here, {}, is not in the table", device.name));
   }
   std::string known;
@@ -63,13 +70,26 @@ struct Options {
   bool json = false;
 };
 
-void run(Options& o, bool layout_given) {
+// Throws UsageError for what the other kind of problem is asked by.
+void refuse_foreign(CLI::App const& command, bool is_product) {
+  for (char const* name : {"--rows", "--cols", "--pitch", "--pitch-dst", "--base-src", "--base-dst", "--elem"})
+    if (is_product && command.get_option(name)->count())
+      throw UsageError(fmt::format("{} was given with a product", name));
+  for (char const* name :
+       {"--m", "--n", "--k", "--alpha", "--beta", "--lda", "--ldb", "--ldc", "--layout", "--accuracy"})
+    if (!is_product && command.get_option(name)->count())
+      throw UsageError(fmt::format("{} was given with a move", name));
+}
+
+void run(Options& o, CLI::App const& command) {
   auto names = variant_names<Move>();
   for (auto const& name : variant_names<Gemm>()) names.push_back(name);
   o.variant = resolve(o.variant, names);
   bool const is_product = o.variant.starts_with("sgemm");
+  refuse_foreign(command, is_product);
   Gpu const& gpu = gpu_asked_for(o.device);
-  if (is_product && !layout_given) o.product.layout = shown_layout(variant_named<Gemm>(o.variant).info());
+  if (is_product && !command.get_option("--layout")->count())
+    o.product.layout = shown_layout(variant_named<Gemm>(o.variant).info());
   o.product.batch = o.move.batch;
   Explanation const x =
       is_product ? explain_variant(o.variant, o.product, gpu) : explain_variant(o.variant, o.move, gpu);
@@ -88,7 +108,7 @@ Explanation explain_variant(std::string const& variant, Case const& c, Gpu const
   auto const e = std::size_t(c.elem_bytes);
   void const* src = recorder.reserve("in", std::size_t(c.source_elements()) * e, c.elem_bytes);
   void* dst = recorder.reserve("out", std::size_t(c.destination_elements()) * e, c.elem_bytes);
-  sample(entry, is_copy(entry.info().name) ? copy_move(c, dst, src) : transpose_move(c, dst, src), recorder);
+  sample(entry, is_copy(entry.info().name) ? copy_move(c, dst, src) : transpose_move(c, dst, src), gpu, recorder);
   double const bytes = 2 * double(c.elements()) * c.elem_bytes;
   return explain(recorder, {entry.info().name, c.sentence(), c.name(), bytes, 0}, gpu);
 }
@@ -103,11 +123,13 @@ Explanation explain_variant(std::string const& variant, GemmCase const& c, Gpu c
   };
   GemmCall const call{c.alpha, c.beta, operand("A", c.a()), operand("B", c.b()), operand("C", c.c())};
   Gemm const gemm = gemm_of(c, call);
-  recorder.allocate_workspace(entry.info().workspace(gemm, Device{}));
-  sample(entry, gemm, recorder);
+  recorder.reserve_workspace(entry.info().workspace(gemm, Device{}));
+  sample(entry, gemm, gpu, recorder);
   double const elements = double(gemm.M) * double(gemm.K) + double(gemm.K) * double(gemm.N) +
                           double(gemm.M) * double(gemm.N) * (c.beta != 0 ? 2 : 1);
-  return explain(recorder, {entry.info().name, c.sentence(), c.name(), 4 * elements * double(c.batch), c.operations()},
+  return explain(recorder,
+                 {entry.info().name, c.sentence(), c.name(), 4 * elements * double(c.batch),
+                  2 * double(gemm.M) * double(gemm.N) * double(gemm.K) * double(gemm.L)},
                  gpu);
 }
 
@@ -141,7 +163,7 @@ Json to_json(Explanation const& x) {
                              {"resident", resident_blocks(l, x.gpu)}});
   for (Resource const& r : x.resources) j["resources"][r.name] = r.seconds * 1e6;
   j["time_us"] = x.seconds * 1e6;
-  j["limit"] = x.limit();
+  j["limit"] = x.limit;
   j["advice"] = x.advice();
   return j;
 }
@@ -159,7 +181,7 @@ void add_explain_command(CLI::App& app) {
   command->add_option("--device", o->device, "H200, H100-SXM, H100-PCIe, A100, RTX-3090, or here")
       ->capture_default_str();
   command->add_flag("--json", o->json, "as JSON; times in microseconds");
-  command->callback([o, layout = command->get_option("--layout")] { run(*o, layout->count() > 0); });
+  command->callback([o, command] { run(*o, *command); });
 }
 
 }  // namespace inlay::lab

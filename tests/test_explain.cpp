@@ -118,7 +118,7 @@ TEST(Explain, AnySizeInTwoSeconds) {
 
 TEST(Explain, SaysWhatToChange) {
   Explanation const x = explain_variant("transpose_03_smem_read_conflict", square(4096), h200());
-  EXPECT_EQ(x.limit(), "L1");
+  EXPECT_EQ(x.limit, "L1");
   EXPECT_NE(x.advice().find("32 lanes in bank"), std::string::npos) << x.advice();
   EXPECT_NE(x.advice().find("Swizzle<5,0,6>"), std::string::npos) << x.advice();
   Explanation const y = explain_variant("transpose_01_naive_read", square(4096), h200());

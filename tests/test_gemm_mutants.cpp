@@ -303,7 +303,7 @@ TEST(GemmMutants, Rings) {
 // ---- helper warps that turn
 TEST(GemmMutants, Turned) {
   std::vector<Mutant> const mutants = {{Flaw::turners_do_not_wait_for_empty, {Check::race}},
-                                       {Flaw::no_wait_for_raw, {Check::race, Check::misuse, Check::coverage}},
+                                       {Flaw::no_wait_for_raw, {Check::race, Check::deadlock, Check::coverage}},
                                        {Flaw::turners_leave_full, {Check::deadlock, Check::coverage}},
                                        {Flaw::turners_leave_raw, {Check::deadlock, Check::coverage}}};
   GemmCase c = kRing;

@@ -27,7 +27,7 @@ std::string facts(Step const& step) {
   }
   if (step.explained) {
     s += fact("predicted", duration(step.explained->seconds), step.off() ? deviation(*step.off()) + " off" : "");
-    s += fact("limited by", escaped(step.explained->limit()), "in the model");
+    s += fact("limited by", escaped(step.explained->limit), "in the model");
   }
   return s + "</dl>\n";
 }

@@ -36,7 +36,7 @@ std::string times(Ladder const& ladder) {
     rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"word\">{}</td></tr>\n",
         name_in(ladder, s), measured, duration(s.explained->seconds), off ? deviation(*off) : "–",
-        off ? deviation_bar(*off) : "", escaped(s.explained->limit()));
+        off ? deviation_bar(*off) : "", escaped(s.explained->limit));
   }
   return scrolling("predicted beside measured times, " + ladder.id,
                    fmt::format("<table class=\"times\"><thead><tr><th>{}</th><th>measured</th><th>predicted</th>"

@@ -66,15 +66,15 @@ std::string advice_for_shared(Site const& s) {
 
 std::string advice_for_global(Site const& s) {
   banks::Request const& r = s.worst;
+  if (s.worst_by_halves)
+    return "global and shared addresses lie half a sector apart, each sector is asked for twice: pad rows by whole "
+           "sectors";
   unsigned const sectors = banks::sectors(r), least = unsigned((banks::distinct_bytes(r) + 31) / 32);
   std::string const text = format("%u sectors where %u would do", sectors, least);
   auto const stride = stride_of(r);
   if (stride && *stride >= 32)
-    return text +
-           format(
-               "; lanes lie %lld bytes apart, each in a sector of its own: let lanes run along what is contiguous, "
-               "by way of shared memory if the other side needs it",
-               static_cast<long long>(*stride));
+    return text + format(", lanes %lld bytes apart: let them run along what is contiguous, by way of shared memory",
+                         static_cast<long long>(*stride));
   if (sectors == least + 1) return text + ": it begins in the middle of a sector, align its first byte to 32";
   return text;
 }
@@ -91,8 +91,6 @@ std::string advice_for(Resource const& limit) {
   if (limit.name == "FMA" || limit.name == "beside FMA")
     return "the multiply-add units are busy: what is left is in the instructions between them";
   if (limit.name == "L1") return "load more per wavefront: wider accesses, larger tiles of a thread";
-  if (limit.name == "latency")
-    return "have more bytes in flight: more blocks, or more loads of a thread before the first is used";
   if (limit.name == "launch") return "the work is small: what a launch costs counts most";
   return "let more of what is loaded be used again before it leaves the multiprocessor";
 }

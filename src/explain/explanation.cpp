@@ -28,19 +28,22 @@ Explanation explain(Recorder const& recorder, Work work, Gpu const& gpu) {
     if (s.mechanism == Mechanism::tma) (s.store ? x.tma_store_sectors : x.tma_load_sectors) += s.sectors;
   }
   x.resources = resources_of(x);
-  x.seconds = seconds_of(x);
+  auto const [seconds, limit] = prediction_of(x);
+  x.seconds = seconds, x.limit = limit;
   return x;
 }
 
 std::string Explanation::advice() const {
-  // What is said of the access that costs most beyond its ideal, if such an access is what limits.
+  // The access that costs most beyond its ideal; else what holds for the resource.
   ExplainedSite const* worst = nullptr;
   std::int64_t most = 0;
   for (ExplainedSite const& s : sites)
     if (std::int64_t const excess = s.site.traffic.transactions - s.site.ideal; !s.advice.empty() && excess > most)
       worst = &s, most = excess;
   if (worst) return worst->name + ": " + worst->advice;
-  return advice_for(resources.front());
+  for (Resource const& r : resources)
+    if (r.name == limit) return advice_for(r);
+  return {};
 }
 
 }  // namespace inlay

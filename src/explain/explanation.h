@@ -45,8 +45,8 @@ struct Explanation {
   std::int64_t tma_load_sectors = 0, tma_store_sectors = 0;
   std::vector<Resource> resources;  // the busiest first
   double seconds = 0;
+  std::string limit;  // the resource whose time decides
 
-  std::string const& limit() const { return resources.front().name; }
   std::string advice() const;  // what to change first
 };
 

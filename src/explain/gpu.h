@@ -8,18 +8,17 @@
 namespace inlay {
 
 struct Gpu {
-  char const* name;       // of the command line
-  char const* in_driver;  // occurs in the name that the driver gives
+  char const* name;        // of the command line
+  char const* in_driver;   // occurs in the name that the driver gives
+  int compute_capability;  // 10 * major + minor
   int sm_count;
   double clock_ghz;  // the highest that the SMs keep under load
   int fma_lanes;     // fp32 multiply-adds of an SM in a clock
   double dram_gbps;  // of a large copy, bytes read plus bytes written, 1 GB = 10^9 B
   double l2_gbps;    // sectors between the SMs and the L2
-  std::int64_t l2_bytes;
-  int shared_bytes;   // of an SM, for blocks
-  int max_threads;    // of an SM
-  double latency_ns;  // of a load from DRAM, under load
-  double launch_us;   // from one kernel's end to the next one's first block, and its ramps
+  int shared_bytes;  // of an SM, for blocks
+  int max_threads;   // of an SM
+  double launch_us;  // from one kernel's end to the next one's first block, and its ramps
   char const* source;
 };
 

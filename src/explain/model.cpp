@@ -111,17 +111,25 @@ std::vector<Resource> resources_of(Explanation const& x) {
   return r;
 }
 
-double seconds_of(Explanation const& x) {
-  if (x.launches.empty()) return 0;
+Prediction prediction_of(Explanation const& x) {
+  if (x.launches.empty()) return {};
   auto const of = [&](char const* name) {
     for (Resource const& r : x.resources)
       if (r.name == name) return r.seconds;
     return 0.;
   };
-  double const memory = std::max(of("DRAM"), of("L2")), l1 = of("L1");
-  double const products = of("FMA") + of("beside FMA");  // they take turns
-  if (products > 0) return std::max({products / filled(x), memory, l1}) + of("launch");
-  return std::max(memory, l1) + kOverlap * std::min(memory, l1) + of("launch");
+  double const memory = std::max(of("DRAM"), of("L2")), l1 = of("L1"), launch = of("launch");
+  double const products = (of("FMA") + of("beside FMA")) / (x.totals.fma ? filled(x) : 1);  // they take turns
+  double const longest = std::max({memory, l1, products});
+  Prediction p{longest + launch, "L1"};
+  if (products == 0) p.seconds += kOverlap * std::min(memory, l1);
+  if (launch > longest)
+    p.limit = "launch";
+  else if (longest == products)
+    p.limit = of("FMA") >= of("beside FMA") ? "FMA" : "beside FMA";
+  else if (longest == memory)
+    p.limit = of("DRAM") >= of("L2") ? "DRAM" : "L2";
+  return p;
 }
 
 }  // namespace inlay

@@ -45,8 +45,9 @@ std::string totals(Explanation const& x) {
   std::string text = format("  %s bytes from and to DRAM", count(x.work.dram_bytes).c_str());
   if (wavefronts > 0) text += format(", %s wavefronts of shared memory", count(wavefronts).c_str());
   if (c.fma)
-    text += format(", %s FMAs (%.1f %% of them wanted), %.2f shared wavefronts for 128 of them",
-                   count(double(c.fma)).c_str(), 50 * x.work.flops / double(c.fma), 128 * wavefronts / double(c.fma));
+    text += format(", %s FMAs, %.2f shared wavefronts for 128 of them", count(double(c.fma)).c_str(),
+                   128 * wavefronts / double(c.fma));
+  if (c.fma && x.work.flops > 0) text += format(", %.1f %% of them wanted", 50 * x.work.flops / double(c.fma));
   text += "\n";
   for (Launch const& l : x.launches)
     text += format("  %s blocks of %u threads and %zu bytes of shared memory, %d of them on a multiprocessor%s\n",
@@ -65,7 +66,7 @@ std::string times(Explanation const& x) {
     text += format(", %.1f TFLOP/s", x.work.flops / x.seconds / 1e12);
   else
     text += format(", %.0f GB/s", x.work.dram_bytes / x.seconds / 1e9);
-  return text + format(", limited by %s\n  next: ", x.limit().c_str()) + x.advice() + "\n";
+  return text + format(", limited by %s\n  next: ", x.limit.c_str()) + x.advice() + "\n";
 }
 
 }  // namespace

@@ -191,9 +191,9 @@ void Executor::watch_for_exposed_loads(Region const& r, Direction direction, Mec
   loaded_at_.reset();
 }
 
-void Executor::meets_halves(Slot slot, void const* from, void const* to, unsigned bytes) {
+void Executor::meets_halves(Slot slot, void const* from, void const* to) {
   auto const apart = reinterpret_cast<std::uint64_t>(from) - reinterpret_cast<std::uint64_t>(to);
-  if (bytes == 16 && apart % 32 != 0) slot.request->halves |= 1u << rank() % 32;
+  if (apart % 32 != 0) slot.request->halves |= 1u << rank() % 32;
 }
 
 namespace {

@@ -64,9 +64,9 @@ class Executor {
   char* access(Slot slot, void const* address, unsigned bytes, Direction direction, Mechanism mechanism,
                int operation = -1);
   void fma() { ++recorder_.fma; }
-  // Of a lane's cp.async, before its access. One of 16 bytes goes past the L1, in sectors of shared memory: where those lie half
-  // a sector beside those of global memory, each asks for two halves.
-  void meets_halves(Slot slot, void const* from, void const* to, unsigned bytes);
+  // Of a lane's cp.async past the L1, before its access: it comes in sectors of shared memory, and where those lie half a sector
+  // beside those of global memory, each asks for two halves.
+  void meets_halves(Slot slot, void const* from, void const* to);
 
   void sync(std::source_location at);
   void sync(int id, unsigned threads, std::source_location at);  // a named barrier

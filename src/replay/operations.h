@@ -28,7 +28,15 @@ struct AsIs {
 template <class Op, class Edit = AsIs>
 struct Recorded {};
 
-template <bool cp_async>
+// cp.async that goes past the L1.
+template <class Op>
+inline constexpr bool past_l1 = false;
+template <class... A>
+inline constexpr bool past_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL<A...>> = true;
+template <class... A>
+inline constexpr bool past_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<A...>> = true;
+
+template <bool cp_async, bool past_l1>
 inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   using Direction = Executor::Direction;
   Executor& x = running();
@@ -48,7 +56,7 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   Mechanism const how = cp_async ? Mechanism::cp_async : Mechanism::plain;
   auto from = static_cast<char const*>(lane.src);
   auto to = static_cast<char*>(lane.dst);
-  if constexpr (cp_async) x.meets_halves(load, lane.src, lane.dst, lane.src_bytes);
+  if constexpr (past_l1) x.meets_halves(load, lane.src, lane.dst);
   if (lane.src_in != Where::registers) from = x.access(load, from, lane.src_bytes, Direction::load, how);
   if (lane.dst_in != Where::registers)
     to = x.access(store, to, lane.dst_bytes, Direction::store, how, cp_async ? x.cp_async_operation() : -1);
@@ -111,7 +119,7 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
                              where<SrcEngine>(),
                              where<DstEngine>()};
     Edit::edit(lane);
-    inlay::replay::pass<inlay::is_cp_async<Op>>(load, store, lane);
+    inlay::replay::pass<inlay::is_cp_async<Op>, inlay::replay::past_l1<Op>>(load, store, lane);
   }
 
  private:

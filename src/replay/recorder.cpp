@@ -80,13 +80,14 @@ void Site::count(banks::Request const& q, std::uint32_t halves) {
   }
   ++traffic.requests, traffic.transactions += transactions, ideal += least;
   if (worst.active && transactions - least <= worst_excess) return;
-  worst = q, worst_excess = transactions - least;
+  worst = q, worst_excess = transactions - least, worst_by_halves = halves != 0;
 }
 
 void Site::add(Site const& s, std::int64_t times) {
   traffic.requests += times * s.traffic.requests, traffic.transactions += times * s.traffic.transactions;
   ideal += times * s.ideal, lines += times * s.lines, sectors += times * s.sectors, useful += times * s.useful;
-  if (!worst.active || s.worst_excess > worst_excess) worst = s.worst, worst_excess = s.worst_excess;
+  if (!worst.active || s.worst_excess > worst_excess)
+    worst = s.worst, worst_excess = s.worst_excess, worst_by_halves = s.worst_by_halves;
 }
 
 Recorder::Recorder() : executor_(std::make_unique<replay::Executor>(*this)) {}
@@ -152,13 +153,16 @@ void Recorder::conclude(Move const& move) {
                               "]");
 }
 
-void Recorder::allocate_workspace(std::size_t bytes) {
+void Recorder::reserve_workspace(std::size_t bytes) {
   if (bytes == 0) return;
   auto& r = executor_->memory.map(replay::Space::global, bytes, {{"workspace", 0, bytes, sizeof(float)}});
   r.workspace = true;
-  std::memset(r.real, 0xFF, bytes);  // NaN
   workspace_ = r.seen;
   executor_->workspace.forget(bytes);
+}
+void Recorder::allocate_workspace(std::size_t bytes) {
+  reserve_workspace(bytes);
+  if (bytes) std::memset(real(workspace_), 0xFF, bytes);  // NaN
 }
 
 void Recorder::expect_samples() {

@@ -40,6 +40,7 @@ struct Site {
   std::int64_t useful = 0;   // global: distinct bytes that the requests' lanes asked for
   banks::Request worst{};    // the first of the requests that cost most beyond their ideal; of a box, none
   unsigned worst_excess = 0;
+  bool worst_by_halves = false;  // its sectors are asked for by halves: see count()
 
   void count(banks::Request const& request,
              std::uint32_t halves = 0);  // halves: lanes whose sectors are asked for by halves
@@ -76,6 +77,7 @@ class Recorder {
 
   // The workspace of what is replayed next: bytes that are no number, nobody's yet. No bytes: none, and null.
   void allocate_workspace(std::size_t bytes);
+  void reserve_workspace(std::size_t bytes);  // of zeros that take no memory before they are touched
   void* workspace() const { return workspace_; }
 
   // The move about to be replayed: which bytes may be read, which must be written, each exactly once.

@@ -1,12 +1,15 @@
 #include "replay/workspace.h"
 
+#include <new>
+
 namespace inlay::replay {
 
 void Workspace::forget(std::size_t bytes) {
   kernel_ = releases_ = 0;
   writers_.assign(1, {});
   first_of_block_ = 1;
-  word_.assign(bytes / kWord, 0);
+  word_.reset(static_cast<std::uint32_t*>(std::calloc(bytes / kWord + 1, sizeof(std::uint32_t))));
+  if (!word_) throw std::bad_alloc();
   flags_.clear();
 }
 

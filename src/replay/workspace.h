@@ -2,7 +2,9 @@
 // that on a GPU they do not: a block may read what itself, an earlier kernel of the variant, or a lower block wrote, the
 // last if that block has since released a flag that the reader, or a block it acquired from, has acquired.
 #pragma once
+#include <cstdlib>
 #include <map>
+#include <memory>
 
 #include "replay/ordering.h"
 
@@ -50,9 +52,12 @@ class Workspace {
   unsigned block_ = 0;
   std::size_t first_of_block_ = 1;         // in writers_
   std::vector<Writer> writers_{Writer{}};  // [0]: nobody
-  std::vector<std::uint32_t> word_;        // index of its last writer
-  std::vector<Known> known_;               // to this block
-  std::map<std::size_t, Flag> flags_;      // by offset
+  struct Free {
+    void operator()(std::uint32_t* words) const { std::free(words); }
+  };
+  std::unique_ptr<std::uint32_t[], Free> word_;  // index of its last writer; takes no memory before it is touched
+  std::vector<Known> known_;                     // to this block
+  std::map<std::size_t, Flag> flags_;            // by offset
 };
 
 }  // namespace inlay::replay
