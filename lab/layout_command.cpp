@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "layout_json.h"
@@ -93,9 +94,9 @@ std::string answer(Options const& o) {
   std::vector<WarpAccess> wanted;
   std::optional<Suggestions> suggestions;
   if (o.suggest) {
-    if (layout.cosize() * elem > kSharedBytes)
+    if (std::max(layout.size(), layout.cosize()) * elem > kSharedBytes)
       throw UsageError(fmt::format("--suggest: {} bytes are more than the {} of shared memory that a block can have",
-                                   layout.cosize() * elem, kSharedBytes));
+                                   std::max(layout.size(), layout.cosize()) * elem, kSharedBytes));
     wanted = asked(o, of_threads, elem);
     suggestions = suggest(layout, wanted, elem);
   }

@@ -39,8 +39,12 @@ Replayed replay_on_cpu(Entry<Gemm> const& entry, GemmCase const& c, Recorder& re
   std::int64_t const most = std::max({c.a().elements(), c.b().elements(), c.c().elements()}) * c.batch;
   if (most > kMostElements)
     throw UsageError(fmt::format("a replay on the CPU takes at most {} elements, not {}", kMostElements, most));
-  if (double const n = c.operations() / 2; n > kMostProducts)
-    throw UsageError(fmt::format("a replay on the CPU takes at most {} multiplications, not {}", kMostProducts, n));
+  auto const padded = [](std::int64_t extent) {
+    return double((extent + 127) / 128 * 128);
+  };  // tiles are replayed whole
+  if (double const n = padded(c.M) * padded(c.N) * double(c.K) * double(c.batch); n > kMostProducts)
+    throw UsageError(
+        fmt::format("a replay on the CPU takes at most {} multiplications of whole tiles, not {}", kMostProducts, n));
   auto const operand = [&](char const* name, Stored const& x, unsigned seed) {
     return recorder.allocate_integers(name, std::size_t(c.batch * x.elements()), seed);
   };
