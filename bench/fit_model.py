@@ -8,6 +8,7 @@ import argparse
 import json
 import math
 import pathlib
+import re
 import subprocess
 
 root = pathlib.Path(__file__).resolve().parent.parent
@@ -59,7 +60,7 @@ def rows_of(file):
 
 
 # ---- moves: the busier of memory and L1, and a part of the other; conflicts of loads cost the L1 more than those of stores
-K_LOAD_CONFLICT = 0.06  # what the program has
+K_LOAD_CONFLICT = float(re.search(r"kLoadConflict = ([.\d]+)", (root / "src/explain/model.cpp").read_text())[1])  # what the program has
 moves = []
 for row in rows_of("transpose_16384.json"):
     if row["case"] != "16384x16384" or row["variant"] == "transpose_01_naive_read":

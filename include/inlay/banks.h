@@ -1,9 +1,9 @@
 // The memory model: what one request of a warp costs, in sectors of global memory and wavefronts of shared memory.
 // Pure constexpr, no CuTe: usable at run time by the recorder and at compile time in a static_assert.
 //
-// Calibrated against Nsight Compute on an H200: exact for the 101 requests of tests/calibration.cu, of 1 to 16 bytes a lane, with all
-// lanes on or some. On full-size kernels the hardware adds 1 to 4 % of replays that come from arbitration, not from the
-// layout.
+// Calibrated against Nsight Compute on an H200: exact for the 101 requests of tests/calibration.cu, of 1 to 16 bytes a
+// lane, with all lanes on or some. Full-size kernels mostly add 1 to 4 % of replays that come from arbitration, not from
+// the layout (docs/04_measuring.md has those that add more).
 //
 // A layout is anything callable as layout(i, j) -> offset in elements; a CuTe layout is one. In a program of your own:
 //

@@ -69,7 +69,8 @@ WarpRequest worst(Entry<P> const& entry, C const& c, std::string const& asked) {
   replay_sound(entry, c, recorder);
   Site const& site = site_named(recorder.sites, asked);
   auto const [base, elem_bytes] = places.at(site.operand);
-  return {title_of(entry, c), name_of(site), site.operand, site.worst, site.space, site.store, base, elem_bytes};
+  return {title_of(entry, c), name_of(site), site.operand, site.worst,        site.space,
+          site.store,         base,          elem_bytes,   site.worst_excess, site.worst_by_halves};
 }
 
 // ---- shared memory
@@ -186,7 +187,8 @@ std::string draw_global(WarpRequest const& r) {
   std::string cost = many(unsigned(sectors.size()), "sector");
   cost = sectors.size() > least
              ? fmt::format("{} where {} would do: {} bytes move for {}", cost, least, sectors.size() * 32, asked)
-             : cost + ", as few as can be";
+         : r.by_halves ? cost + ", each asked for twice: shared memory lies half a sector beside them"
+                       : cost + ", as few as can be";
   add_head(picture, r, cost);
   double x = picture.legend(kMargin, 80, "good", "bytes asked for, with the lane");
   x = picture.legend(x, 80, "spare", "moved along with them");

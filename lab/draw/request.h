@@ -35,6 +35,8 @@ struct WarpRequest {
   bool store = false;
   std::uint64_t base = 0;  // the address of the operand's first element
   int elem_bytes = 4;
+  unsigned excess = 0;     // transactions beyond its ideal, as the replay counted them
+  bool by_halves = false;  // the sectors of a cp.async past the L1 are asked for twice
 };
 std::string draw_request(WarpRequest const& request);
 

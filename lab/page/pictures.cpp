@@ -24,12 +24,6 @@ GemmCase of_requests(GemmCase const& c) { return product_of(128, 128, 32, c.layo
 Case const& of_stages(Case const& c) { return c; }
 GemmCase of_stages(GemmCase const& c) { return product_of(128, 256, 256, c.layout); }
 
-bool is_costly(WarpRequest const& r) {
-  if (r.space == replay::Space::global) return banks::sectors(r.lanes) > (banks::distinct_bytes(r.lanes) + 31) / 32;
-  auto const access = r.store ? banks::Access::store : banks::Access::load;
-  return banks::wavefronts(r.lanes, access) > banks::passes(r.lanes, access);
-}
-
 // Adds what `draw` returns; nothing where there is nothing to see.
 template <class Draw>
 void add(std::vector<Picture>& pictures, char const* caption, Draw const& draw) {
@@ -46,7 +40,7 @@ std::vector<Picture> drawn(Entry<P> const& entry, C const& of_path) {
   add(pictures, "The way of a tile", [&] { return draw_path(entry, of_path); });
   add(pictures, "The request that costs most beyond its ideal", [&] {
     WarpRequest const request = worst_request(entry, of_requests(of_path), "");
-    return is_costly(request) ? draw_request(request) : std::string();
+    return request.excess ? draw_request(request) : std::string();
   });
   add(pictures, "The stages of the pipeline", [&] {
     C const c = of_stages(of_path);
