@@ -9,8 +9,8 @@ namespace inlay::peers {
 // https://github.com/salykova/sgemm.cu: -DINLAY_PEERS_SGEMM_CU=<checkout>. Takes one packed matrix at nn.
 std::vector<lab::GemmContender> salykova(lab::GemmCase const& c);
 
-// CUTLASS's SIMT kernels for compute capability 8.0: -DINLAY_PEERS_CUTLASS=<the folder that has cutlass/cutlass.h>. Take one
-// matrix.
+// CUTLASS's SIMT kernels for compute capability 8.0: -DINLAY_PEERS_CUTLASS=<the folder that has cutlass/cutlass.h>.
+// Take one matrix.
 std::vector<lab::GemmContender> cutlass_simt(lab::GemmCase const& c);
 
 }  // namespace inlay::peers

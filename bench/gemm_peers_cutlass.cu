@@ -1,4 +1,5 @@
-// The SIMT kernels that CUTLASS's own profiler would choose from for large fp32 products, at their alignment of one element.
+// The SIMT kernels that CUTLASS's own profiler would choose from for large fp32 products, at their alignment of one
+// element.
 #include <cutlass/gemm/device/gemm.h>
 
 #include <algorithm>

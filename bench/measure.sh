@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Everything that results/ holds of one GPU: tests, sanitizer, benches, peers. usage: bench/measure.sh OUT [STEP...]
-# Needs a finished build (with the targets tiles and evict_last); PyTorch only for the step torch. Compiles nothing.
+# Needs a finished build (with the targets tiles, evict_last and latency); PyTorch only for the step torch. Compiles nothing.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$1; shift
-steps=${*:-tests large sanitizer bench squares gemm counters evict_last tiles torch torch_squares}
+steps=${*:-tests large sanitizer bench squares small gemm counters evict_last latency tiles torch torch_squares}
 mkdir -p "$out"
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64  # where cuBLAS lies on a machine that did not build
 status=0
@@ -38,6 +38,10 @@ for step in $steps; do
         python3 bench/counters.py join "$out/counters_raw.json" --out "$out/counters.json" &&
         python3 bench/counters.py check "$out/counters.json" ;;
     bench) build/inlay bench transpose --suite 2d --host --json "$out/transpose.json" ;;
+    small)  # for the time model
+      build/inlay bench transpose --suite small --json "$out/small.json" &&
+        build/inlay bench gemm --suite small --json "$out/small_products.json" ;;
+    latency) build/bench/latency | tee "$out/latency.md" ;;
     squares) build/inlay bench transpose --suite squares --host --json "$out/squares.json" ;;
     evict_last) build/bench/evict_last | tee "$out/evict_last.md" ;;
     tiles) build/bench/tiles | tee "$out/tiles.md" ;;

@@ -43,7 +43,7 @@ void finish(CLI::App& command, CLI::App& one, std::shared_ptr<Asked<C>> const& a
   one.add_option("--cases", asked->cases, fmt::format("several: {0},{0},...", form));
   auto* const suite = command.add_option("--suite", asked->suites, "the problems of files in suites/, by their names");
   suite->delimiter(',');
-  command.add_option("--variants", asked->variants, "names or their beginnings, or production (default: all)");
+  command.add_option("--variants", asked->variants, "names or their beginnings, production, or all (the default)");
   command.add_option("--samples", options.samples, "rounds, at least 15")->capture_default_str();
   command.add_flag("--host", options.host, "also the host's time per call, and of its bare launches");
   command.add_option("--json", options.json, "the file to write");

@@ -19,8 +19,8 @@ using Act = std::function<void(BenchOptions const&)>;
 void add_bench_of_moves(CLI::App& bench, char const* what, std::string const& typed, Act const& act);
 void add_bench_of_products(CLI::App& bench, std::string const& typed, Act const& act);
 
-// Parses and carries out; mistakes are told on stderr. The exit code: 0 or `status`, as the commands left it, 1 when something
-// is wrong, 2 when it was asked wrongly.
+// Parses and carries out; mistakes are told on stderr. The exit code: 0 or `status`, as the commands left it, 1 when
+// something is wrong, 2 when it was asked wrongly.
 int run_command(CLI::App& app, int argc, char** argv, int const& status);
 
 }  // namespace inlay::lab

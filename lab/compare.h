@@ -11,8 +11,8 @@ struct Comparison {
 };
 
 // Rows are matched by case and variant and judged by their share of the copy limit or of cuBLAS, or by their rate where one
-// of the two has none. Worse is: more than `tolerance` percent less, or a verdict that was ok and is no longer. Throws UsageError when a file cannot
-// be read.
+// of the two has none. Worse is: more than `tolerance` percent less, or a verdict that was ok and is no longer. Throws
+// UsageError when a file cannot be read.
 Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance);
 
 }  // namespace inlay::lab

@@ -13,11 +13,16 @@
 namespace inlay::lab {
 namespace {
 
+Device device_of(Gpu const& gpu) {
+  Device device;
+  device.compute_capability = gpu.compute_capability, device.sm_count = gpu.sm_count;
+  return device;
+}
+
 template <class P>
 void sample(Entry<P> const& entry, P const& problem, Gpu const& gpu, Recorder& recorder) {
-  Device device;
-  device.compute_capability = gpu.compute_capability;
-  if (Reason const reason = entry.info().rejects(problem, device))
+  recorder.device = device_of(gpu);
+  if (Reason const reason = entry.info().rejects(problem, recorder.device))
     throw UsageError(fmt::format("{} does not take this problem: {}", entry.info().name, reason.sentence()));
   entry.sample(problem, recorder);
   for (Launch const& l : recorder.launches)
@@ -123,7 +128,7 @@ Explanation explain_variant(std::string const& variant, GemmCase const& c, Gpu c
   };
   GemmCall const call{c.alpha, c.beta, operand("A", c.a()), operand("B", c.b()), operand("C", c.c())};
   Gemm const gemm = gemm_of(c, call);
-  recorder.reserve_workspace(entry.info().workspace(gemm, Device{}));
+  recorder.reserve_workspace(entry.info().workspace(gemm, device_of(gpu)));
   sample(entry, gemm, gpu, recorder);
   double const elements = double(gemm.M) * double(gemm.K) + double(gemm.K) * double(gemm.N) +
                           double(gemm.M) * double(gemm.N) * (c.beta != 0 ? 2 : 1);

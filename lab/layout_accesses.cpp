@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "usage_error.h"
 
@@ -121,20 +120,6 @@ unsigned excess_of(TileOffsets const& tile, WarpAccess const& access, Vectors co
     return worst < enough;
   });
   return worst;
-}
-
-BusiestBank busiest_bank(Request const& r, Access direction) {
-  BusiestBank busiest;
-  unsigned const lanes = banks::lanes_of_pass(r, direction);
-  for (unsigned first = 0; first < 32; first += lanes) {
-    std::set<std::uint64_t> words[32];
-    for (unsigned t = first; t < first + lanes; ++t)
-      for (std::uint64_t w = r.address[t] / 4; (r.active >> t & 1) && w <= (r.address[t] + r.bytes - 1) / 4; ++w)
-        words[w % 32].insert(w);
-    for (unsigned bank = 0; bank < 32; ++bank)
-      if (words[bank].size() > busiest.words) busiest = {bank, unsigned(words[bank].size())};
-  }
-  return busiest;
 }
 
 std::vector<std::vector<unsigned>> wavefronts_by_warp(TileOffsets const& tile, WarpAccess const& access,

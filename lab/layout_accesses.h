@@ -20,8 +20,8 @@ struct TileOffsets {
 
 TileOffsets tile_of(Layout const& layout);
 
-// The lanes of a warp run along a row, down a column (what is left of them goes on in the next one, when that is shorter
-// than a warp), or as `threads` says: (thread, value) -> the tile's colexicographic index.
+// The lanes of a warp run along a row, down a column (what is left of them goes on in the next one, when that is
+// shorter than a warp), or as `threads` says: (thread, value) -> the tile's colexicographic index.
 struct WarpAccess {
   enum class Walk { row, column, threads };
   Walk walk;
@@ -54,12 +54,6 @@ Wavefronts wavefronts_of(TileOffsets const& tile, WarpAccess const& access, Vect
 // Wavefronts of the worst request beyond the fewest it could need, loads or stores; stops looking at `enough`.
 unsigned excess_of(TileOffsets const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
                    unsigned enough);
-
-// The bank with the most words in one pass of a request, and their number.
-struct BusiestBank {
-  unsigned bank = 0, words = 0;
-};
-BusiestBank busiest_bank(banks::Request const& request, banks::Access direction);
 
 // Of a partition: wavefronts[warp][vector of values].
 std::vector<std::vector<unsigned>> wavefronts_by_warp(TileOffsets const& tile, WarpAccess const& access,

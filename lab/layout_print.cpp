@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "explain/busiest_bank.h"
 #include "layout_grid.h"
 
 namespace inlay::lab {

@@ -29,10 +29,9 @@ std::vector<std::string> suite_names(Path const& folder) {
 std::vector<std::string> variants_of(Json const& value) {
   if (value.is_array()) return value;
   std::string const word = value;
-  if (word == "all") return {};
-  if (word == Selection::kProduction) return {word};
-  throw UsageError(
-      fmt::format("variants is '{}', neither 'all' nor '{}' nor a list of names", word, Selection::kProduction));
+  if (word == Selection::kAll || word == Selection::kProduction) return {word};
+  throw UsageError(fmt::format("variants is '{}', neither '{}' nor '{}' nor a list of names", word, Selection::kAll,
+                               Selection::kProduction));
 }
 
 // Where the value of each key belongs; those of `needed` must be there.

@@ -78,7 +78,9 @@ std::string shown_layout(Info<Gemm> const& info) {
 Selection::Selection(std::vector<std::string> const& typed, std::vector<std::string> const& known)
     : all_(typed.empty()) {
   for (auto const& name : typed)
-    if (name == kProduction)
+    if (name == kAll)
+      all_ = true;
+    else if (name == kProduction)
       production_ = true;
     else
       wanted_.push_back(resolve(name, known));

@@ -39,11 +39,11 @@ std::vector<std::string> variant_names() {
 template <class P>
 Entry<P> const& variant_named(std::string const& name);
 
-// The rows of a table that were asked for: names, their beginnings, or kProduction; none: all.
+// The rows of a table that were asked for: names, their beginnings, kProduction, or kAll; none: all.
 class Selection {
  public:
-  // A word for the rows of a table, beside names: what is in production and what that is held against.
-  static constexpr char const* kProduction = "production";
+  // Words for the rows of a table, beside names: what is in production and what that is held against, or all there are.
+  static constexpr char const *kProduction = "production", *kAll = "all";
 
   // Throws UsageError for a name that is not among `known`.
   Selection(std::vector<std::string> const& typed, std::vector<std::string> const& known);
@@ -54,8 +54,8 @@ class Selection {
   std::vector<std::string> wanted_;
 };
 
-// The layout that a product is shown at: the tutorial's last step is about a B that is stored transposed; the others are shown
-// at nn, if they take it.
+// The layout that a product is shown at: the tutorial's last step is about a B that is stored transposed; the others
+// are shown at nn, if they take it.
 std::string shown_layout(Info<Gemm> const& info);
 
 // `inlay list`

@@ -1,5 +1,5 @@
-// Single requests of one warp, and what inlay/banks.h says that each costs. bench/counters.py runs this under Nsight Compute
-// and compares. usage: calibration [--list]  (--list: says what it would run; needs no GPU)
+// Single requests of one warp, and what inlay/banks.h says that each costs. bench/counters.py runs this under Nsight
+// Compute and compares. usage: calibration [--list]  (--list: says what it would run; needs no GPU)
 //
 // Prints a JSON list: {"name", "predicted": {counter: count}} of each launch, in order. A kernel makes its one
 // request and no other.

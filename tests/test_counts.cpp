@@ -54,9 +54,9 @@ std::optional<PerRequest> aligned(std::string const& name, int E) {
     return PerRequest{18 - 2 / requests, vector, 1, wide};
   }
   if (name == "transpose_16_tma") return PerRequest{0, 0, wide, wide};
-  // 17, 18, 20: global memory in words of 4 bytes, or elements where those are wider, a warp on 32 of them. In shared memory
-  // elements are 32 bytes (17, 18: 8 runs) or 128 (20) apart, and what the swizzle does to words 128 bytes apart is
-  // to send 32 of them to 32 banks.
+  // 17, 18, 20: global memory in words of 4 bytes, or elements where those are wider, a warp on 32 of them. In shared
+  // memory elements are 32 bytes (17, 18: 8 runs) or 128 (20) apart, and what the swizzle does to words 128 bytes apart
+  // is to send 32 of them to 32 banks.
   if (name == "transpose_17_few_columns" || name == "transpose_18_few_rows" || name == "transpose_20_batch")
     return PerRequest{word, word, least, least};
   // 19, at 16 x 16: a row is E vectors, which E neighbouring lanes load; the next E take the next row of squares, 256 bytes

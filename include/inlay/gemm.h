@@ -35,8 +35,8 @@ struct GemmOptions {
 //
 // Throws Error, before anything is launched, for: ranks other than 2 and 3 or that differ, shapes that do not match,
 // types other than f32, null or misaligned pointers with elements, a C that overlaps itself, A or B, byte offsets
-// beyond 63 bits, pointers that the current device does not own, more tiles of C than a grid holds, a workspace that is too small, misaligned or overlaps
-// an operand.
+// beyond 63 bits, pointers that the current device does not own, more tiles of C than a grid holds, a workspace that is
+// too small, misaligned or overlaps an operand.
 void gemm(float alpha, Tensor const& A, Tensor const& B, float beta, Tensor const& C, cudaStream_t stream = nullptr,
           GemmOptions const& options = {});
 

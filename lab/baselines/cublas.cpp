@@ -56,7 +56,8 @@ Launch geam(Case const& c) {
   };
 }
 
-// cuBLAS is column-major: it is given our product transposed, C^T = op(B)^T op(A)^T, in which each operand keeps its letter.
+// cuBLAS is column-major: it is given our product transposed, C^T = op(B)^T op(A)^T, in which each operand keeps its
+// letter.
 GemmLaunch sgemm(GemmCase const& c) {
   // As much as it has by default on this GPU. Without one of its own it would allocate in every captured launch.
   constexpr std::size_t kWorkspace = 32 << 20;

@@ -18,8 +18,8 @@ struct Point {
   std::string unit;
 };
 
-// What the slanted roof is made of: the unit on chip through which all data go. Moves spend little in the L2 that their DRAM
-// does not hide; products find there what other blocks have loaded.
+// What the slanted roof is made of: the unit on chip through which all data go. Moves spend little in the L2 that their
+// DRAM does not hide; products find there what other blocks have loaded.
 bool is_feed(Resource const& r, bool product) { return r.name == "L1" || (product && r.name == "L2"); }
 
 double clocks_per_second(Gpu const& gpu) { return gpu.sm_count * gpu.clock_ghz * 1e9; }

@@ -13,8 +13,9 @@
 namespace inlay {
 
 // A kernel may say how many blocks of it should fit a multiprocessor (min_blocks: bounds its registers), and how many
-// should be there at most (blocks_per_sm: bounds the bytes in flight, see Occupancy). One with cluster() is launched in clusters
-// of so many blocks. One that `follows` may be launched while the kernel before it ends: it calls wait_previous_kernel().
+// should be there at most (blocks_per_sm: bounds the bytes in flight, see Occupancy). One with cluster() is launched in
+// clusters of so many blocks. One that `follows` may be launched while the kernel before it ends: it calls
+// wait_previous_kernel().
 template <class Kernel>
 constexpr int min_blocks_of() {
   if constexpr (requires { Kernel::min_blocks; }) return Kernel::min_blocks;

@@ -28,8 +28,8 @@ CUTE_HOST_DEVICE constexpr std::uint32_t funnel_shift_right(std::uint32_t lo, st
 #endif
 }
 
-// 16 of the 32 bytes of hi:lo, from byte `first` (modulo 16) on, as words: two steps of selects, then a funnel shift a word.
-// Indices are constants, so that all stays in registers.
+// 16 of the 32 bytes of hi:lo, from byte `first` (modulo 16) on, as words: two steps of selects, then a funnel shift a
+// word. Indices are constants, so that all stays in registers.
 CUTE_HOST_DEVICE constexpr void realign(Vector16 lo, Vector16 hi, unsigned first, std::uint32_t (&out)[4]) {
   std::uint32_t x[8]{}, by8[6]{}, by4[5]{};
   CUTE_UNROLL
@@ -46,8 +46,8 @@ CUTE_HOST_DEVICE constexpr Vector16 join(std::uint32_t const (&word)[4]) {
   return Vector16(word[3]) << 96 | Vector16(word[2]) << 64 | Vector16(word[1]) << 32 | word[0];
 }
 
-// A word holds k elements: its carrier is the element itself from 4 bytes on. rows[i] holds k neighbours of row i; afterwards
-// rows[j] holds column j of the k x k block. One permute per word at k = 2, two at k = 4.
+// A word holds k elements: its carrier is the element itself from 4 bytes on. rows[i] holds k neighbours of row i;
+// afterwards rows[j] holds column j of the k x k block. One permute per word at k = 2, two at k = 4.
 template <int k, class Word>
 CUTE_HOST_DEVICE constexpr void transpose_words(Word (&rows)[k]) {
   static_assert(k == 1 || k == 2 || k == 4);

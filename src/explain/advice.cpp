@@ -1,9 +1,9 @@
 #include "explain/advice.h"
 
-#include <array>
 #include <bit>
 #include <optional>
 
+#include "explain/busiest_bank.h"
 #include "explain/format.h"
 
 namespace inlay {
@@ -25,20 +25,6 @@ std::optional<std::int64_t> stride_of(banks::Request const& r) {
   return stride;
 }
 
-// The lanes of the busiest bank, and which it is.
-struct Busiest {
-  int bank = 0, lanes = 0;
-};
-Busiest busiest_of(banks::Request const& r) {
-  std::array<int, 32> lanes{};
-  for (unsigned lane = 0; lane < 32; ++lane)
-    if (r.active >> lane & 1) ++lanes[r.address[lane] / 4 % 32];
-  Busiest b;
-  for (int bank = 0; bank < 32; ++bank)
-    if (lanes[std::size_t(bank)] > b.lanes) b = {bank, lanes[std::size_t(bank)]};
-  return b;
-}
-
 // How to lay out rows of so many bytes so that elements below each other meet all banks: the xor of ConflictFree in
 // kernels/smem_tile.h. Swizzles are of elements as wide as the access.
 std::string cure_of_column(std::int64_t row_bytes, unsigned access_bytes) {
@@ -55,9 +41,9 @@ std::string cure_of_column(std::int64_t row_bytes, unsigned access_bytes) {
 std::string advice_for_shared(Site const& s) {
   banks::Request const& r = s.worst;
   auto const access = s.store ? banks::Access::store : banks::Access::load;
-  Busiest const b = busiest_of(r);
-  std::string text = format("%u wavefronts where %u would do, %d lanes in bank %d", banks::wavefronts(r, access),
-                            banks::passes(r, access), b.lanes, b.bank);
+  BusiestBank const b = busiest_bank(r, access);
+  std::string text = format("%u wavefronts where %u would do, %u lanes in bank %u", banks::wavefronts(r, access),
+                            banks::passes(r, access), b.words, b.bank);
   auto const stride = stride_of(r);
   if (stride && *stride > 0 && *stride % 4 == 0 && *stride > std::int64_t(r.bytes))
     text += ", " + std::to_string(*stride) + " bytes apart: " + cure_of_column(*stride, r.bytes);
@@ -91,6 +77,8 @@ std::string advice_for(Resource const& limit) {
   if (limit.name == "FMA" || limit.name == "beside FMA")
     return "the multiply-add units are busy: what is left is in the instructions between them";
   if (limit.name == "L1") return "load more per wavefront: wider accesses, larger tiles of a thread";
+  if (limit.name == "issue") return "fewer, wider accesses: each brings its instructions with it";
+  if (limit.name == "latency") return "more bytes on their way at once: more blocks, or more loads of a thread";
   if (limit.name == "launch") return "the work is small: what a launch costs counts most";
   return "let more of what is loaded be used again before it leaves the multiprocessor";
 }

@@ -34,13 +34,14 @@ Explanation explain(Recorder const& recorder, Work work, Gpu const& gpu) {
 }
 
 std::string Explanation::advice() const {
-  // The access that costs most beyond its ideal; else what holds for the resource.
+  // The access that costs most beyond its ideal; else, or where no access is what the time goes to, what holds for the
+  // resource.
   ExplainedSite const* worst = nullptr;
   std::int64_t most = 0;
   for (ExplainedSite const& s : sites)
     if (std::int64_t const excess = s.site.traffic.transactions - s.site.ideal; !s.advice.empty() && excess > most)
       worst = &s, most = excess;
-  if (worst) return worst->name + ": " + worst->advice;
+  if (worst && limit != "launch" && limit != "latency") return worst->name + ": " + worst->advice;
   for (Resource const& r : resources)
     if (r.name == limit) return advice_for(r);
   return {};

@@ -1,13 +1,15 @@
 // What a kernel does to memory, and how long that takes: counts of a replay, priced by a small model of a GPU.
 //
-// The model: a kernel takes as long as the memory or the L1 that it keeps busy longer, and a part of the other's time, which is not
-// hidden. Multiply-adds and what stands beside them in a multiprocessor take turns. docs/04_measuring.md says how the constants
-// were found and how far off the times are.
+// The model: a kernel takes as long as the memory or the L1 that it keeps busy longer, and a part of the other's time,
+// which is not hidden. Multiply-adds and what stands beside them in a multiprocessor take turns. All of it begins when
+// the first loads have come back, and few blocks wait longer than they work. docs/04_measuring.md says how the
+// constants were found and how far off the times are.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "explain/gpu.h"
+#include "explain/occupancy.h"
 #include "replay/recorder.h"
 
 namespace inlay {
@@ -52,9 +54,6 @@ struct Explanation {
 
 // Of what was replayed or sampled.
 Explanation explain(Recorder const& recorder, Work work, Gpu const& gpu);
-
-// How many blocks of a launch a multiprocessor holds.
-int resident_blocks(Launch const& launch, Gpu const& gpu);
 
 // "NAME: ok", or how many findings a replay has and the sentences that were kept.
 std::string findings_text(Recorder const& recorder);

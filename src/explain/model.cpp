@@ -4,26 +4,33 @@
 #include <cmath>
 
 #include "explain/format.h"
+#include "explain/occupancy.h"
 
 namespace inlay {
 namespace {
 
-// ---- The constants, in clocks of a multiprocessor. Fitted on an H200 to the products of 8192 x 8192 x 8192 at nn and nt (least
-// squares of the relative error) and to the moves of 16384 x 16384: docs/04_measuring.md. Other sizes are judged by them.
-constexpr double kOverlap = .1;  // of the L1's time beside the memory's, or the other way round: what is not hidden
+// ---- The constants, in clocks of a multiprocessor. Fitted on an H200: docs/04_measuring.md says on what. Other sizes
+// are judged by them.
+constexpr double kOverlap = .11;  // of the L1's time beside the memory's, or the other way round: what is not hidden
+constexpr double kOneWave = .75;  // the same where all blocks run at once, and do the same at the same time
 constexpr double kLoadConflict = .06;  // of a wavefront: what a load's conflict costs beyond a store's
+constexpr int kSchedulers = 4;         // of a multiprocessor: instructions of warps in a clock
+constexpr double kIssue = 7.4;         // instructions of a move for a request: addresses, predicates and the request
 // Beside the FMAs. A load from shared memory: its issue slots, and what waits for its turn. With few warps, more waits.
-constexpr double kSharedLoad = .55, kEnoughWarps = 16, kFewWarps = 14.8;
+constexpr double kSharedLoad = .49, kEnoughWarps = 16, kFewWarps = 13.9;
 // A request on its way into shared memory: the instructions around it, with their addresses and predicates.
-constexpr double kSharedStore = 3.1, kAsyncCopy = 4.2;
+constexpr double kSharedStore = 3.9, kAsyncCopy = 4.6;
 constexpr double kConflict = .8;  // a wavefront beyond the ideal
 // A load from global memory that nothing hides, until another block of the multiprocessor has something to do.
-constexpr double kExposed = 800;
+constexpr double kExposed = 820;
+// Where blocks have nothing else to do: from such a load through shared memory and a barrier.
+constexpr double kTurn = 500;
+constexpr double kWarpStart = 19;  // of a block: results/h200/latency.md
 
 struct Counts {  // over all multiprocessors
   double lines = 0, wavefronts = 0, excess = 0;
   double load_excess = 0;
-  double shared_loads = 0, shared_stores = 0, async_copies = 0;  // requests
+  double requests = 0, shared_loads = 0, shared_stores = 0, async_copies = 0;  // of warps
   double l2_bytes = 0;
 };
 Counts counts_of(Explanation const& x) {
@@ -31,6 +38,7 @@ Counts counts_of(Explanation const& x) {
   for (ExplainedSite const& e : x.sites) {
     Site const& s = e.site;
     double const requests = double(s.traffic.requests), transactions = double(s.traffic.transactions);
+    if (s.mechanism != Mechanism::tma) c.requests += requests;
     if (s.space == replay::Space::shared) {
       double const excess = transactions - double(s.ideal);
       c.wavefronts += transactions, c.excess += excess;
@@ -41,7 +49,8 @@ Counts counts_of(Explanation const& x) {
       c.l2_bytes += 32 * double(s.sectors),
           c.wavefronts += 2 * transactions / 128;  // through the L1, into shared memory
     } else {
-      // What a load's sectors hold beside what was asked for is found in the L1 by the next one; stores go on as they are.
+      // What a load's sectors hold beside what was asked for is found in the L1 by the next one; stores go on as they
+      // are.
       c.l2_bytes += s.store ? 32 * transactions : double(s.useful);
       bool const async = s.mechanism == Mechanism::cp_async;
       c.lines += double(s.lines) + (async ? requests : 0);  // on its way back once more
@@ -51,62 +60,75 @@ Counts counts_of(Explanation const& x) {
   return c;
 }
 
-// The launch that does the work.
+// The launch that does the work: what comes before and after it holds no tiles.
 Launch const& main_launch(Explanation const& x) {
   return *std::max_element(x.launches.begin(), x.launches.end(), [](Launch const& a, Launch const& b) {
-    return double(a.blocks) * a.threads < double(b.blocks) * b.threads;
+    return double(a.blocks) * double(a.shared_bytes) < double(b.blocks) * double(b.shared_bytes);
   });
-}
-
-// The share of the time in which all multiprocessors have blocks: the last wave is rarely full.
-double filled(Explanation const& x) {
-  Launch const& l = main_launch(x);
-  double const waves = double(l.blocks) / (double(resident_blocks(l, x.gpu)) * x.gpu.sm_count);
-  return waves / std::ceil(waves);
 }
 
 // What holds the multiply-add units up, in clocks of all multiprocessors.
 double beside_fma(Explanation const& x, Counts const& c) {
   Launch const& l = main_launch(x);
-  double const resident = resident_blocks(l, x.gpu), warps = resident * l.threads / 32;
+  double const held = occupancy_of(l, x.gpu).held, warps = held * l.threads / 32;
   double const few = std::max(0., kFewWarps / warps - kFewWarps / kEnoughWarps);
   return (kSharedLoad + few) * c.shared_loads + kSharedStore * c.shared_stores + kAsyncCopy * c.async_copies +
-         kConflict * c.excess + kExposed / resident * double(x.exposed_loads);
+         kConflict * c.excess + kExposed / held * double(x.exposed_loads);
+}
+
+// What one block with the GPU for itself waits for, in seconds. A move: its loads, one after the other where they go
+// through shared memory. A product: the first load and the last store; other waits stand beside the FMAs.
+double waiting(Explanation const& x) {
+  double const exposed = double(x.exposed_loads) / double(main_launch(x).blocks), turn = kTurn / x.gpu.clock_ghz;
+  if (x.totals.fma) return (2 * x.gpu.load_ns + turn) * 1e-9;
+  return (std::max(1., exposed) * x.gpu.load_ns + exposed * turn) * 1e-9;
+}
+std::string several(double n, char const* what) { return count(n) + " " + what + (n == 1 ? "" : "s"); }
+// Blocks start one after the other, and those for which there is no room wait until others have come back from memory.
+Resource latency(Explanation const& x) {
+  Resource r{"latency", 0, ""};
+  double waves = 0;
+  for (Launch const& l : x.launches) {
+    Occupancy const s = occupancy_of(l, x.gpu);
+    r.seconds +=
+        std::ceil(s.waves) * waiting(x) + s.most_blocks * l.threads / 32 * kWarpStart / (1e9 * x.gpu.clock_ghz);
+    waves += std::ceil(s.waves);
+  }
+  r.why = several(waves, "turn") + format(" of as many blocks as fit, a wait of %.2g us in each", 1e6 * waiting(x));
+  return r;
 }
 
 }  // namespace
-
-int resident_blocks(Launch const& l, Gpu const& gpu) {
-  int n = std::min(32, gpu.max_threads / int(l.threads));
-  n = std::min(n, int(std::size_t(gpu.shared_bytes) / (l.shared_bytes + 1024)));
-  if (l.blocks_per_sm) n = std::min(n, l.blocks_per_sm);
-  if (l.min_blocks) n = std::min(n, l.min_blocks);  // the compiler takes the registers that this leaves it
-  return std::max(n, 1);
-}
 
 std::vector<Resource> resources_of(Explanation const& x) {
   double const clocks = x.gpu.sm_count * x.gpu.clock_ghz * 1e9;
   Counts const c = counts_of(x);
   std::vector<Resource> r;
   if (x.launches.empty()) return r;
+  double const busiest = occupancy_of(main_launch(x), x.gpu).uneven() / clocks;  // seconds for a clock of all
   r.push_back({"DRAM", x.work.dram_bytes / (x.gpu.dram_gbps * 1e9),
                count(x.work.dram_bytes) + format(" bytes at %.0f GB/s", x.gpu.dram_gbps)});
   r.push_back({"L2", c.l2_bytes / (x.gpu.l2_gbps * 1e9),
                count(c.l2_bytes) + format(" bytes to and from the SMs at %.0f GB/s", x.gpu.l2_gbps)});
-  r.push_back({"L1", (c.wavefronts + kLoadConflict * c.load_excess + c.lines) / clocks,
+  r.push_back({"L1", (c.wavefronts + kLoadConflict * c.load_excess + c.lines) * busiest,
                count(c.wavefronts) + " wavefronts and " + count(c.lines) +
                    format(" lines, one a clock on each of %d SMs", x.gpu.sm_count)});
   if (x.totals.fma) {
     double const fma = double(x.totals.fma) / x.gpu.fma_lanes;
-    r.push_back({"FMA", fma / clocks,
+    r.push_back({"FMA", fma * busiest,
                  count(double(x.totals.fma)) + format(" multiply-adds, %d a clock on each SM", x.gpu.fma_lanes)});
-    r.push_back({"beside FMA", beside_fma(x, c) / clocks,
+    r.push_back({"beside FMA", beside_fma(x, c) * busiest,
                  count(c.shared_loads) + " loads and " + count(c.shared_stores) + " stores of shared memory, " +
                      count(c.async_copies) + " cp.async, " + count(c.excess) + " conflicts, " +
                      count(double(x.exposed_loads)) + " waits"});
+  } else {
+    r.push_back(
+        {"issue", kIssue * c.requests / kSchedulers * busiest,
+         count(c.requests) + format(" requests of warps, %g instructions each, %d a clock", kIssue, kSchedulers)});
   }
+  r.push_back(latency(x));
   r.push_back({"launch", x.gpu.launch_us * 1e-6 * double(x.launches.size()),
-               format("%d of %g microseconds", int(x.launches.size()), x.gpu.launch_us)});
+               several(double(x.launches.size()), "kernel") + format(", %g us each", x.gpu.launch_us)});
   std::stable_sort(r.begin(), r.end(), [](Resource const& a, Resource const& b) { return a.seconds > b.seconds; });
   return r;
 }
@@ -118,17 +140,25 @@ Prediction prediction_of(Explanation const& x) {
       if (r.name == name) return r.seconds;
     return 0.;
   };
-  double const memory = std::max(of("DRAM"), of("L2")), l1 = of("L1"), launch = of("launch");
-  double const products = (of("FMA") + of("beside FMA")) / (x.totals.fma ? filled(x) : 1);  // they take turns
-  double const longest = std::max({memory, l1, products});
-  Prediction p{longest + launch, "L1"};
-  if (products == 0) p.seconds += kOverlap * std::min(memory, l1);
-  if (launch > longest)
+  double const memory = std::max(of("DRAM"), of("L2")), inside = std::max(of("L1"), of("issue")),
+               products = of("FMA") + of("beside FMA"),  // they take turns
+      latency = of("latency"), longest = std::max({memory, inside, products});
+  double seconds = longest;
+  if (products == 0) {
+    double const waves = occupancy_of(main_launch(x), x.gpu).waves;
+    seconds += std::clamp(1 / waves, kOverlap, kOneWave) * std::min(memory, of("L1"));
+  }
+  // Nothing is busy before the first loads have come back.
+  Prediction p{of("launch") + std::max(latency, waiting(x) + seconds), ""};
+  auto const busier = [&](char const* a, char const* b) { return of(a) >= of(b) ? a : b; };
+  if (of("launch") > std::max(longest, latency))
     p.limit = "launch";
-  else if (longest == products)
-    p.limit = of("FMA") >= of("beside FMA") ? "FMA" : "beside FMA";
-  else if (longest == memory)
-    p.limit = of("DRAM") >= of("L2") ? "DRAM" : "L2";
+  else if (latency > longest)
+    p.limit = "latency";
+  else
+    p.limit = longest == products ? busier("FMA", "beside FMA")
+              : longest == memory ? busier("DRAM", "L2")
+                                  : busier("L1", "issue");
   return p;
 }
 

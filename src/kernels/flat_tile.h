@@ -1,5 +1,5 @@
-// Family: one or both sides of the transpose lie in one piece. Matrices of a few columns or rows, and batches of small ones:
-// a block takes a piece of contiguous memory as it is, and the turn is a matter of indices into shared memory.
+// Family: one or both sides of the transpose lie in one piece. Matrices of a few columns or rows, and batches of small
+// ones: a block takes a piece of contiguous memory as it is, and the turn is a matter of indices into shared memory.
 #pragma once
 #include "block/load_ops.h"
 #include "kernels/tile_grid.h"
@@ -8,8 +8,8 @@ namespace inlay::kernels {
 
 // A contiguous piece of global memory, `count` elements from `base` on, and its image in shared memory: words of 4 bytes,
 // or elements where those are wider, that lie as they do in global memory. The first and the last word may be partly
-// somebody else's. Swizzled, word w of the image is at w xor (w / a row of the banks): strides of a power of two do not meet
-// one bank. Odd strides do not anyway: then words may as well be vectors.
+// somebody else's. Swizzled, word w of the image is at w xor (w / a row of the banks): strides of a power of two do not
+// meet one bank. Odd strides do not anyway: then words may as well be vectors.
 template <class T, class Word_ = Word<T>, bool kSwizzled = true>
 struct FlatPiece {
   using W = Word_;

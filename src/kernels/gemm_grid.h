@@ -56,8 +56,8 @@ struct GemmGrid {
   static GemmGrid make(Gemm const& g) { return {g, int(ceil_div(g.M, BLK_M)), int(ceil_div(g.N, BLK_N))}; }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L * parts; }
 
-  // Calls f(kernel, block, times): blocks by which edges are theirs, and where their matrix begins modulo a sector. Tiles are
-  // whole sectors apart. K is in one part.
+  // Calls f(kernel, block, times): blocks by which edges are theirs, and where their matrix begins modulo a sector.
+  // Tiles are whole sectors apart. K is in one part.
   template <class Kernel, class F>
   static void kinds(Kernel const& kernel, F const& f) {
     GemmGrid const& t = kernel;

@@ -17,9 +17,9 @@ struct RealignedTile : ShearedGrid<T, typename Step::Tile> {
   static constexpr int PASS = threads / VECTORS;  // word rows that the block loads at a time
   static constexpr int UNITS = WORDS / PASS;      // of a thread: k rows of one vector
 
-  // A warp loads 4 word rows of 8 vectors. Column c is element c % V of vector c / V; equal elements of neighbouring vectors
-  // are neighbours in shared memory, an odd number of 16-byte chunks apart: 8 x 4 lanes meet 32 banks when they store a
-  // word each, and 8 neighbouring chunks of a column do when they are loaded.
+  // A warp loads 4 word rows of 8 vectors. Column c is element c % V of vector c / V; equal elements of neighbouring
+  // vectors are neighbours in shared memory, an odd number of 16-byte chunks apart: 8 x 4 lanes meet 32 banks when they
+  // store a word each, and 8 neighbouring chunks of a column do when they are loaded.
   static constexpr int LANES = 8, DOWN = 32 / LANES;  // of a warp along a row, and rows of them
   static_assert(VECTORS % 8 == 0 && UNITS * PASS == WORDS && PASS % DOWN == 0);
   static constexpr int PITCH = (WORDS / DOWN | 1) * DOWN;

@@ -29,8 +29,8 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
   static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, CHUNKS = BLK_M / V, VECTORS = BLK_N / V;
   static constexpr int threads = Step::threads, blocks_per_sm = Step::blocks_per_sm;
 
-  // All coordinates are in vectors along what is contiguous. A thread's square is V rows of one vector, lanes along the row;
-  // in shared memory it is V columns of one chunk; and out again lanes run along the output's rows.
+  // All coordinates are in vectors along what is contiguous. A thread's square is V rows of one vector, lanes along the
+  // row; in shared memory it is V columns of one chunk; and out again lanes run along the output's rows.
   using LoadThreads = Layout<Shape<Int<threads / VECTORS>, Int<VECTORS>>, Stride<Int<VECTORS>, _1>>;  // (THR_M,THR_N)
   using StoreThreads = Layout<Shape<Int<CHUNKS>, Int<threads / CHUNKS>>>;                             // (THR_M,THR_N)
 
@@ -45,8 +45,8 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
   template <class Encoder>
   static RegisterTile make(Move const& move, Encoder const&) {
     auto grid = Grid::make(*Grid::matrices(move));
-    // Rows of 128 or 256 KB: presumably their pieces of one column meet in few channels of the DRAM. Bands that lie 16 or 8 KB apart
-    // (by measurement) in turn spread them.
+    // Rows of 128 or 256 KB: presumably their pieces of one column meet in few channels of the DRAM. Bands that lie 16
+    // or 8 KB apart (by measurement) in turn spread them.
     if (int64_t const pitch = grid.ld_in * E; Step::bands && (pitch == 128 << 10 || pitch == 256 << 10))
       if (int const apart = int((int64_t(1) << 31) / pitch / (BLK_N * E)); grid.tiles_n % (2 * apart) == 0)
         grid.apart = apart;

@@ -26,7 +26,8 @@ struct RunsTile {
   static int64_t runs_of(Matrices const& x) { return kRunsAreOutput ? x.N : x.M; }
   static int64_t length_of(Matrices const& x) { return kRunsAreOutput ? x.M : x.N; }
   static int chunk_of(Matrices const& x) {
-    // As long as fit; where that makes too few blocks to fill a GPU, a quarter of it, but not below 512 bytes. Whole sectors.
+    // As long as fit; where that makes too few blocks to fill a GPU, a quarter of it, but not below 512 bytes. Whole
+    // sectors.
     int const most = int((Piece::ELEMS - 16 / E) / runs_of(x)), quarter = most / 4 > 512 / E ? most / 4 : 512 / E;
     bool const few = length_of(x) * x.L < int64_t(most) * 1024;
     return (few && quarter < most ? quarter : most) / (32 / E) * (32 / E);

@@ -11,8 +11,8 @@ struct Step {
 };
 
 struct Kernel {
-  // Calls f(kernel type) for the tile that leaves the least work to a multiprocessor, the largest of equals, and for what has to
-  // be turned.
+  // Calls f(kernel type) for the tile that leaves the least work to a multiprocessor, the largest of equals, and for
+  // what has to be turned.
   template <class F>
   static auto with_kernel(Gemm const& g, Device const& device, F f) {
     int64_t const large = SgemmCluster<Step<2, 2, false, false>>::work(g, device),

@@ -1,4 +1,5 @@
-// Tiles as narrow as the product, 256 along its long side: few rows or few columns, which read the large operand once for every 16 of them.
+// Tiles as narrow as the product, 256 along its long side: few rows or few columns, which read the large operand once
+// for every 16 of them.
 #pragma once
 #include "kernels/sgemm_split.h"
 

@@ -1,5 +1,5 @@
-// The family for few tiles: a cluster of blocks shares a tile of C, each block has a part of k, and each group of its warps a
-// share of every stage. The groups' sums meet in the cluster's shared memory and are added in a fixed order.
+// The family for few tiles: a cluster of blocks shares a tile of C, each block has a part of k, and each group of its
+// warps a share of every stage. The groups' sums meet in the cluster's shared memory and are added in a fixed order.
 #pragma once
 #include "kernels/sgemm_stage.h"
 
@@ -173,7 +173,8 @@ struct SgemmCluster {
     if (parts > 1) block.sync_cluster(Int<CONSUMERS>{});  // nobody leaves while its sums are read
   }
 
-  // Where the 16 bytes of column group c lie in row m: rows that meet in a store's quarter warp lie in different halves of 128.
+  // Where the 16 bytes of column group c lie in row m: rows that meet in a store's quarter warp lie in different halves
+  // of 128.
   CUTE_HOST_DEVICE static int at(int m, int c) { return m * (BLK_N / 4) + (c ^ m / 4 % 2 * 4); }
 
   template <class F>
@@ -188,8 +189,8 @@ struct SgemmCluster {
     }
   }
 
-  // Each block adds its share of the tile's rows over the cluster's groups, and stores it. X: Quad, or float where C allows no
-  // vectors.
+  // Each block adds its share of the tile's rows over the cluster's groups, and stores it. X: Quad, or float where C
+  // allows no vectors.
   template <class X, int PARTS, class Block>
   CUTE_DEVICE void store(Block block, Smem& smem, int tid, Piece const& p) const {
     constexpr int V = sizeof(X) / 4, ACROSS = BLK_N / V, EACH = BLK_M / PARTS * ACROSS / CONSUMERS,

@@ -1,5 +1,5 @@
-// The family of the fastest GEMMs for large matrices: a helper warpgroup fills a ring of stages by TMA, eight warps multiply. The
-// grid is as large as the GPU and takes the tiles of C one after the other.
+// The family of the fastest GEMMs for large matrices: a helper warpgroup fills a ring of stages by TMA, eight warps
+// multiply. The grid is as large as the GPU and takes the tiles of C one after the other.
 #pragma once
 #include "kernels/sgemm_stage.h"
 
@@ -48,8 +48,9 @@ struct SgemmRing {
 
   // ---- the host's side
   static int64_t tiles(Gemm const& g) { return ceil_div(g.M, int64_t(BLK_M)) * ceil_div(g.N, int64_t(BLK_N)); }
-  // Tiles whose k is cut, of one matrix: the last wave and the one before it, if K is more than 256 and that saves a block three
-  // k tiles. The choice and the cuts depend on one matrix alone, so that every matrix of a batch has the same bits.
+  // Tiles whose k is cut, of one matrix: the last wave and the one before it, if K is more than 256 and that saves a
+  // block three k tiles. The choice and the cuts depend on one matrix alone, so that every matrix of a batch has the
+  // same bits.
   static int64_t cut_tiles(Gemm const& g, int grid) {
     int64_t const t = tiles(g), rest = t % grid, k_tiles = ceil_div(g.K, int64_t(BLK_K));
     if (!Step::stream_k || rest == 0 || g.K <= 256 || (grid - rest) * k_tiles < 3 * grid) return 0;
@@ -103,8 +104,8 @@ struct SgemmRing {
     });
   }
 
-  // For sampled replays: all tiles as if none were cut, and what the cuts cost, by the example of one tile that two blocks share.
-  // (With two levels a cut moves the ends of chains: that is left out.)
+  // For sampled replays: all tiles as if none were cut, and what the cuts cost, by the example of one tile that two
+  // blocks share. (With two levels a cut moves the ends of chains: that is left out.)
   template <class Encoder, class Sampler>
   static void samples(Gemm const& g, Device const& device, void* workspace, Encoder const& encode,
                       Sampler const& sample) {

@@ -12,8 +12,8 @@ struct SgemmSplit : SgemmVectors<Step> {
   using Tile = typename Base::template Tile<Vectors::rows, Vectors::rows>;  // whose extents are those of all
   static constexpr int64_t least_k = 64;  // a shorter part costs more in partial sums than it gives
 
-  // The length of a part, of M, N and K alone: as many parts as blocks of one wave have room for. Up to 256 nothing is cut: the
-  // planner may then take any variant of one chain.
+  // The length of a part, of M, N and K alone: as many parts as blocks of one wave have room for. Up to 256 nothing is
+  // cut: the planner may then take any variant of one chain.
   static int64_t part_k(Gemm const& g, Device const& device) {
     if (g.K <= 256) return 256;
     int64_t const tiles = ceil_div(g.M, int64_t(Tile::BLK_M)) * ceil_div(g.N, int64_t(Tile::BLK_N));

@@ -1,5 +1,6 @@
-// How operands come to the warps that multiply: TMA fills a ring of stages; what is contiguous in k goes through a raw buffer and is
-// turned by helper warps, so that every stage holds A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row by row.
+// How operands come to the warps that multiply: TMA fills a ring of stages; what is contiguous in k goes through a raw
+// buffer and is turned by helper warps, so that every stage holds A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row by
+// row.
 #pragma once
 #include "kernels/sgemm_warp.h"
 
@@ -15,7 +16,8 @@ inline constexpr SideSentences kSideB = {
     "B is not contiguous in k: its stride is {}", "B is not contiguous in n: its stride is {}",
     "B begins {} bytes past a multiple of 16", "B has a stride of {} bytes, no positive multiple of 16 below 2^40"};
 
-// One operand: (extent,K,L), in stages of (BLK,BLK_K). Contiguous in its extent, TMA writes the stage; turned: contiguous in k.
+// One operand: (extent,K,L), in stages of (BLK,BLK_K). Contiguous in its extent, TMA writes the stage; turned:
+// contiguous in k.
 template <int BLK, int BLK_K, bool turned>
 struct StageSide {
   static constexpr bool turns = turned;
@@ -85,8 +87,8 @@ struct StageRing {
     raw_phase ^= 1;
     if (++stage == STAGES) stage = 0, phase ^= 1;
   }
-  // One lane of a multiplying warp gives back the stage before this one: what the warp loaded from it last has been multiplied by
-  // now, so it has arrived in registers. Giving back this one would not wait for its last loads.
+  // One lane of a multiplying warp gives back the stage before this one: what the warp loaded from it last has been
+  // multiplied by now, so it has arrived in registers. Giving back this one would not wait for its last loads.
   CUTE_DEVICE void release_previous(Block block, int lane) {
     block.sync_warp();
     if (last >= 0 && lane == 0) empty[last].arrive();
@@ -113,8 +115,8 @@ CUTE_DEVICE void fill_stage(Block block, Smem& smem, Ring& ring, CUtensorMap con
   ring.advance();
 }
 
-// Turns the raw buffer of one side into a stage, 4 x 4 elements at a time: 16 bytes in, 16 bytes out. A warp has 16 rows of 32
-// k's; eight lanes store two k's of four groups of rows, without a bank conflict; they load with two.
+// Turns the raw buffer of one side into a stage, 4 x 4 elements at a time: 16 bytes in, 16 bytes out. A warp has 16
+// rows of 32 k's; eight lanes store two k's of four groups of rows, without a bank conflict; they load with two.
 template <class Side, int TURNERS, class Block>
 CUTE_DEVICE void turn_side(float const* raw, float* to, unsigned t) {
   static_assert(TURNERS % 32 == 0);

@@ -1,5 +1,5 @@
-// What the fast GEMMs have in common: a warp multiplies 64 x 64 elements of C, a thread 8 x 16 of them, from stages that hold A
-// as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row by row.
+// What the fast GEMMs have in common: a warp multiplies 64 x 64 elements of C, a thread 8 x 16 of them, from stages
+// that hold A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row by row.
 #pragma once
 #include "block/quad_ops.h"
 #include "kernels/gemm_grid.h"
@@ -41,8 +41,8 @@ struct SgemmWarp {
   // Multiplies the slice that was loaded last.
   CUTE_DEVICE void finish() { slice<1, false>(nullptr, nullptr); }
 
-  // Multiplies buffer `now`, and loads the other one meanwhile. Even rows of the outer product run backwards: at each turn an
-  // operand is reused, and the new one and the accumulator lie in different register banks.
+  // Multiplies buffer `now`, and loads the other one meanwhile. Even rows of the outer product run backwards: at each
+  // turn an operand is reused, and the new one and the accumulator lie in different register banks.
   template <int now, bool loads>
   CUTE_DEVICE void slice(float const* pa, float const* pb) {
     Copy_Atom<On<Block, LoadSharedOrdered>, Quad> atom;
@@ -52,8 +52,9 @@ struct SgemmWarp {
     CUTE_UNROLL
     for (int i = 0; i < 8; ++i) {
       if constexpr (loads) {
-        // The quads of B, then those of A (4 and 5), one for each row of the product from the second on. Of the orders tried,
-        // this one leaves the fewest FFMAs waiting for registers; ptxas must be asked again after every change (bench/sass.py).
+        // The quads of B, then those of A (4 and 5), one for each row of the product from the second on. Of the orders
+        // tried, this one leaves the fewest FFMAs waiting for registers; ptxas must be asked again after every change
+        // (bench/sass.py).
         constexpr int order[] = {3, 2, 1, 0, 5, 4};
         if (i >= 1 && i < 7) {
           int const q = order[i - 1];
@@ -72,7 +73,8 @@ struct SgemmWarp {
   }
 };
 
-// The second level of a sum: what ended chains have summed up, in shared memory, as the lanes hold it. No registers would be left.
+// The second level of a sum: what ended chains have summed up, in shared memory, as the lanes hold it. No registers
+// would be left.
 struct SecondLevel {
   static constexpr int floats = 64 * 64;  // of shared memory for a warp
 

@@ -5,8 +5,8 @@
 
 namespace inlay::kernels {
 
-// What both ways to load have in common. A tile is BLK_M + SHEAR rows of the input from SHEAR rows above its place on; row n
-// of the output takes BLK_M of them, from the first whose place in memory begins a sector.
+// What both ways to load have in common. A tile is BLK_M + SHEAR rows of the input from SHEAR rows above its place on;
+// row n of the output takes BLK_M of them, from the first whose place in memory begins a sector.
 template <class T, class Tile>
 struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
   using Grid = TileGrid<T, Tile, Writes::transpose>;

@@ -18,8 +18,8 @@ using Word = std::conditional_t<sizeof(T) < 4, uint32_t, Carrier<T>>;
 template <class T>
 inline constexpr int PerWord = sizeof(Word<T>) / sizeof(T);
 
-// How many register tiles (64 KB at 1 byte, 32 at 2, 16 at 4, 8 from 8 bytes on) a multiprocessor holds best: 32 to 64 KB of
-// loads in flight; 128 at 1 byte, where smaller tiles would have narrower rows and lose more.
+// How many register tiles (64 KB at 1 byte, 32 at 2, 16 at 4, 8 from 8 bytes on) a multiprocessor holds best: 32 to 64
+// KB of loads in flight; 128 at 1 byte, where smaller tiles would have narrower rows and lose more.
 template <class T>
 inline constexpr int BlocksInFlight = sizeof(T) <= 2   ? 2
                                       : sizeof(T) == 4 ? 3
@@ -98,8 +98,8 @@ struct TileGrid {
             int(M - m < BLK_M ? M - m : BLK_M),
             int(N - n < BLK_N ? N - n : BLK_N)};
   }
-  // Calls f(kernel, block, times): `times` blocks do to memory what block number `block` does. They differ in which edges are
-  // theirs and in where their tiles begin modulo a sector.
+  // Calls f(kernel, block, times): `times` blocks do to memory what block number `block` does. They differ in which
+  // edges are theirs and in where their tiles begin modulo a sector.
   template <class Kernel, class F>
   static void kinds(Kernel const& kernel, F const& f) {
     TileGrid const& g = kernel;

@@ -1,4 +1,5 @@
-// Vectors both ways: a thread turns a square of 16 x 16 bytes in its registers, so that nothing narrower than 16 bytes moves.
+// Vectors both ways: a thread turns a square of 16 x 16 bytes in its registers, so that nothing narrower than 16 bytes
+// moves.
 #pragma once
 #include "kernels/register_tile.h"
 

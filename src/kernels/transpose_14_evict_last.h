@@ -1,5 +1,5 @@
-// What was read is evicted last from the L2, presumably so that writes leave it in longer turns. And where the pitch is 128 or
-// 256 KB, consecutive bands of tiles lie 16 or 8 KB apart.
+// What was read is evicted last from the L2, presumably so that writes leave it in longer turns. And where the pitch is
+// 128 or 256 KB, consecutive bands of tiles lie 16 or 8 KB apart.
 #pragma once
 #include "block/load_ops.h"
 #include "kernels/register_tile.h"

@@ -18,8 +18,8 @@ enum class Lies {
 
 struct GemmPreference {
   Variant<Gemm> variant;
-  // The choice, and so the bits, must not depend on how many matrices a batch has: `L` may only decide between variants that
-  // form every sum in one chain, in the order of k.
+  // The choice, and so the bits, must not depend on how many matrices a batch has: `L` may only decide between variants
+  // that form every sum in one chain, in the order of k.
   bool (*wanted)(Gemm const&, Device const&);
   char const* otherwise;  // why it is passed over although it could run
   Lies a = Lies::anywhere, b = Lies::anywhere;

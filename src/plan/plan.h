@@ -11,8 +11,8 @@ struct MovePlan {
   Move move;
   Variant<Move> const* chosen = nullptr;  // null: nobody can
 
-  // The modes, the choice, its predicted requests and transactions, and every candidate in the order of preference, with its
-  // cost or its rejection. `device` is the one that the plan was made for.
+  // The modes, the choice, its predicted requests and transactions, and every candidate in the order of preference,
+  // with its cost or its rejection. `device` is the one that the plan was made for.
   std::string why(Device const& device) const;
 };
 

@@ -36,8 +36,8 @@ class Executor {
   Memory memory;
   Workspace workspace;
 
-  // Replays blocks first .. first+blocks-1, those of a cluster together. `smem` describes a block's shared memory (no bytes: none);
-  // body(block, rank, shared).
+  // Replays blocks first .. first+blocks-1, those of a cluster together. `smem` describes a block's shared memory (no
+  // bytes: none); body(block, rank, shared).
   using Body = std::function<void(unsigned block, unsigned rank, void* shared)>;
   void run(std::int64_t first, std::int64_t blocks, unsigned threads, unsigned cluster, std::size_t smem_bytes,
            std::vector<Operand> const& smem, Body const& body);
@@ -64,8 +64,8 @@ class Executor {
   char* access(Slot slot, void const* address, unsigned bytes, Direction direction, Mechanism mechanism,
                int operation = -1);
   void fma() { ++recorder_.fma; }
-  // Of a lane's cp.async past the L1, before its access: it comes in sectors of shared memory, and where those lie half a sector
-  // beside those of global memory, each asks for two halves.
+  // Of a lane's cp.async past the L1, before its access: it comes in sectors of shared memory, and where those lie half
+  // a sector beside those of global memory, each asks for two halves.
   void meets_halves(Slot slot, void const* from, void const* to);
 
   void sync(std::source_location at);

@@ -90,8 +90,9 @@ unsigned cluster_of(Kernel const& kernel) {
     return 1;
 }
 
-// The arrays of a kernel's Smem, by the names that kernels use: A, B, C, raw, full and empty; or by names of their own, which
-// Smem gives: static void members(auto name) { name("tile", &Smem::tile), ...; }. Anything else is plain "shared".
+// The arrays of a kernel's Smem, by the names that kernels use: A, B, C, raw, full and empty; or by names of their own,
+// which Smem gives: static void members(auto name) { name("tile", &Smem::tile), ...; }. Anything else is plain
+// "shared".
 template <class Smem>
 std::vector<Operand> operands_of() {
   std::vector<Operand> v;
@@ -150,8 +151,8 @@ Launch launch_of(Kernel const& kernel) {
   return x;
 }
 
-// Replays a few blocks in the place of all: one, or one cluster, of each kind that the kernel tells apart, and counts it as often
-// as there are of its kind.
+// Replays a few blocks in the place of all: one, or one cluster, of each kind that the kernel tells apart, and counts
+// it as often as there are of its kind.
 struct Sampler {
   Recorder& recorder;
 
@@ -185,7 +186,7 @@ template <class Kernel, class Block = HostBlock>
 void replay_gemm(Gemm const& gemm, Recorder& recorder) {
   recorder.expect(gemm);
   if (gemm.elements())
-    over_launches<Kernel>(gemm, Device{}, recorder.workspace(), ReplayEncoder{},
+    over_launches<Kernel>(gemm, recorder.device, recorder.workspace(), ReplayEncoder{},
                           [&](auto const& kernel) { run<Block>(kernel, recorder); });
   recorder.conclude(gemm);
 }
@@ -200,21 +201,21 @@ void replay_move(Move const& move, Recorder& recorder) {
   recorder.conclude(move);
 }
 
-// Counts what a variant does, from samples of its blocks: of any size in little time. Bounds, races and barriers are checked in
-// these blocks, the result is not.
+// Counts what a variant does, from samples of its blocks: of any size in little time. Bounds, races and barriers are
+// checked in these blocks, the result is not.
 template <class Kernel>
 void sample_gemm(Gemm const& gemm, Recorder& recorder) {
   if (!gemm.elements()) return;
   recorder.expect_samples();
-  over_launches<Kernel>(gemm, Device{}, recorder.workspace(), ReplayEncoder{},
+  over_launches<Kernel>(gemm, recorder.device, recorder.workspace(), ReplayEncoder{},
                         [&](auto const& kernel) { recorder.launches.push_back(launch_of(kernel)); });
   Sampler const sampler{recorder};
-  if constexpr (requires { Kernel::samples(gemm, Device{}, recorder.workspace(), ReplayEncoder{}, sampler); })
-    return Kernel::samples(gemm, Device{}, recorder.workspace(), ReplayEncoder{}, sampler);
+  if constexpr (requires { Kernel::samples(gemm, recorder.device, recorder.workspace(), ReplayEncoder{}, sampler); })
+    return Kernel::samples(gemm, recorder.device, recorder.workspace(), ReplayEncoder{}, sampler);
   std::int64_t period = 32;
   if constexpr (requires { Kernel::k_period; }) period = Kernel::k_period;
   over_lengths(gemm, period, [&](Gemm const& part, std::int64_t times) {
-    over_launches<Kernel>(part, Device{}, recorder.workspace(), ReplayEncoder{},
+    over_launches<Kernel>(part, recorder.device, recorder.workspace(), ReplayEncoder{},
                           [&](auto const& kernel) { sampler.kinds(kernel, times); });
   });
 }

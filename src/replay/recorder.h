@@ -95,20 +95,21 @@ class Recorder {
   void expect_samples();
   // What f replays counts so many times.
   void times(std::int64_t n, std::function<void()> const& f);
-  // Any other kernel about to be replayed, buffer by buffer: what it may read, and what it must write, each byte exactly once.
-  // Both: it may read what it has not written yet. A buffer of which nothing is said may not be touched.
+  // Any other kernel about to be replayed, buffer by buffer: what it may read, and what it must write, each byte
+  // exactly once. Both: it may read what it has not written yet. A buffer of which nothing is said may not be touched.
   void reads(void const* buffer);
   void writes(void const* buffer);
   // After the replay: elements left unwritten. What was said of buffers is forgotten.
   void conclude();
 
   std::string kernel;  // the name that findings begin with
+  Device device;       // for which variants size their grids
   std::vector<Finding> findings;
   std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
   std::vector<Site> sites;
   std::vector<Launch> launches;  // of replay_kernel() or a sampled replay
-  // How often thread 0 of a block puts into shared memory what it has just loaded from global memory, with no FMA in between
-  // to hide the load.
+  // How often thread 0 of a block puts into shared memory what it has just loaded from global memory, with no FMA in
+  // between to hide the load.
   std::int64_t exposed_loads = 0;
   std::int64_t fma = 0;  // fused multiply-adds of threads
 

@@ -1,0 +1,118 @@
+// What the time model (src/explain/) knows of latencies, measured on the present GPU: how long a load takes that nothing
+// else is in the way of, from the DRAM and from the L2, and a kernel that has next to nothing to do.
+// usage: latency  (prints a Markdown table; medians of 15)
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <random>
+#include <vector>
+
+#include "cuda_handles.h"
+#include "stats.h"
+
+namespace inlay::lab {
+namespace {
+
+constexpr int kSamples = 15;
+constexpr int kLoads = 20000, kLaunches = 1000, kThreads = 256;
+constexpr std::size_t kApart = 512;  // bytes from one word of a chain to the next: no two in a line
+
+// Each load says where the next one is.
+__global__ void chase(std::uint32_t const* words, int loads, std::uint32_t* last) {
+  std::uint32_t at = *last;
+  for (int k = 0; k < loads; ++k) at = __ldcg(words + at);
+  *last = at;
+}
+
+__global__ void nothing(std::uint32_t*) {}
+__global__ void one_load(std::uint32_t* words) {
+  std::uint32_t* const word = words + (blockIdx.x * blockDim.x + threadIdx.x);
+  *word = __ldcg(word) + 1;
+}
+
+// A cycle through all words of a buffer, in random order.
+std::vector<std::uint32_t> chain(std::size_t bytes) {
+  std::size_t const n = bytes / kApart, words = kApart / 4;
+  std::vector<std::uint32_t> order(n), next(n * words);
+  std::iota(order.begin(), order.end(), 0u);
+  std::shuffle(order.begin(), order.end(), std::mt19937(1));
+  for (std::size_t k = 0; k < n; ++k) next[order[k] * words] = std::uint32_t(order[(k + 1) % n] * words);
+  return next;
+}
+
+template <class F>
+double median_ms(cudaStream_t stream, F work) {
+  Event const begin = make_event(), end = make_event();
+  std::vector<double> all;
+  for (int k = 0; k < kSamples + 1; ++k) {
+    check(cudaEventRecord(begin.get(), stream));
+    work();
+    check(cudaGetLastError());
+    check(cudaEventRecord(end.get(), stream));
+    check(cudaEventSynchronize(end.get()));
+    float ms;
+    check(cudaEventElapsedTime(&ms, begin.get(), end.get()));
+    if (k > 0) all.push_back(ms);  // the first one warms up
+  }
+  return spread(all).median;
+}
+
+double load_ns(std::size_t bytes, cudaStream_t stream) {
+  std::vector<std::uint32_t> const words = chain(bytes);
+  DeviceMemory const buffer = device_memory(bytes), last = device_memory(4);
+  auto* const begin = reinterpret_cast<std::uint32_t*>(buffer.get());
+  auto* const at = reinterpret_cast<std::uint32_t*>(last.get());
+  check(cudaMemcpy(begin, words.data(), bytes, cudaMemcpyHostToDevice));
+  check(cudaMemset(at, 0, 4));
+  // The short chain is gone around in each run, so it is in the L2; of the long one no word is met twice.
+  return 1e6 / kLoads * median_ms(stream, [&] { chase<<<1, 1, 0, stream>>>(begin, kLoads, at); });
+}
+
+// Of one launch among many, back to back.
+double launch_us(void (*kernel)(std::uint32_t*), std::uint32_t* words, int blocks, cudaStream_t stream) {
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+  for (int k = 0; k < kLaunches; ++k) kernel<<<blocks, kThreads, 0, stream>>>(words);
+  cudaGraph_t captured;
+  check(cudaStreamEndCapture(stream, &captured));
+  Graph const graph(captured);
+  cudaGraphExec_t made;
+  check(cudaGraphInstantiate(&made, graph.get(), 0));
+  GraphExec const exec(made);
+  return 1e3 / kLaunches * median_ms(stream, [&] { check(cudaGraphLaunch(exec.get(), stream)); });
+}
+
+void print() {
+  cudaDeviceProp p;
+  check(cudaGetDeviceProperties(&p, 0));
+  Stream const stream = make_stream();
+  DeviceMemory const words = device_memory(std::size_t(64) << 20);
+  auto* const at = reinterpret_cast<std::uint32_t*>(words.get());
+  std::printf("%s, medians of %d\n\n| | |\n|---|--:|\n", p.name, kSamples);
+  for (std::size_t mib : {8, 512})
+    std::printf("| a load that waits for the one before, of %zu MiB | %.0f ns |\n", mib,
+                load_ns(mib << 20, stream.get()));
+  int const sms = p.multiProcessorCount;
+  for (int blocks : {1, sms, 8 * sms}) {
+    std::printf("| a kernel of %d blocks that does nothing | %.2f us |\n", blocks,
+                launch_us(nothing, at, blocks, stream.get()));
+    std::printf("| the same, each thread loads a word and stores it | %.2f us |\n",
+                launch_us(one_load, at, blocks, stream.get()));
+  }
+  double const few = launch_us(nothing, at, 16 * sms, stream.get()),
+               many = launch_us(nothing, at, 80 * sms, stream.get());
+  std::printf("| a warp of a new block, on every multiprocessor | %.1f ns |\n",
+              1e3 * (many - few) / (80 - 16) / (kThreads / 32));
+}
+
+}  // namespace
+}  // namespace inlay::lab
+
+int main() {
+  try {
+    inlay::lab::print();
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "latency: %s\n", e.what());
+    return 1;
+  }
+}
