@@ -94,11 +94,23 @@ TEST(GemmPlan, OneMatrixDecides) {
               << n << " x " << n << " x " << K << " " << letters;
 }
 
+TEST(GemmPlan, SmallProductsTakeSmallTiles) {
+  struct {
+    std::int64_t n, K, L;
+    bool small;
+  } const cases[] = {{64, 64, 1, true},     {256, 256, 1, true},   {768, 256, 1, true},  {1024, 256, 1, false},
+                     {128, 128, 32, true},  {256, 256, 32, false}, {256, 512, 1, true},  {256, 512, 64, true},
+                     {256, 1024, 1, false}, {128, 2048, 64, true}, {512, 512, 1, false}, {64, 65536, 1, false}};
+  for (auto const& [n, K, L, small] : cases)
+    EXPECT_EQ(chosen(plan_gemm(problem(n, n, K, "nn", L), Device{}, true)) == "sgemm_19_small_tiles", small)
+        << n << " x " << n << " x " << K << " x " << L;
+}
+
 // Up to a K of 256 the batch may decide, between variants that form a sum in one chain.
 TEST(GemmPlan, ShallowProductsAreOneChain) {
-  std::set<std::string> const one_chain = {"sgemm_01_naive",   "sgemm_08_swizzled", "sgemm_09_thread_tile",
-                                           "sgemm_11_rotated", "sgemm_13_turned",   "sgemm_16_split_k",
-                                           "sgemm_17_narrow"};
+  std::set<std::string> const one_chain = {"sgemm_01_naive",   "sgemm_08_swizzled",   "sgemm_09_thread_tile",
+                                           "sgemm_11_rotated", "sgemm_13_turned",     "sgemm_16_split_k",
+                                           "sgemm_17_narrow",  "sgemm_19_small_tiles"};
   for (char const* letters : {"nn", "nt", "tn", "tt"})
     for (std::int64_t K : {1, 33, 128, 256})
       for (std::int64_t n : {8, 64, 101, 256, 1024})

@@ -15,17 +15,17 @@ constexpr double kOverlap = .11;  // of the L1's time beside the memory's, or th
 constexpr double kOneWave = .75;  // the same where all blocks run at once, and do the same at the same time
 constexpr double kLoadConflict = .06;  // of a wavefront: what a load's conflict costs beyond a store's
 constexpr int kSchedulers = 4;         // of a multiprocessor: instructions of warps in a clock
-constexpr double kIssue = 7.4;         // instructions of a move for a request: addresses, predicates and the request
+constexpr double kIssue = 7.6;         // instructions of a move for a request: addresses, predicates and the request
 // Beside the FMAs. A load from shared memory: its issue slots, and what waits for its turn. With few warps, more waits.
-constexpr double kSharedLoad = .49, kEnoughWarps = 16, kFewWarps = 13.9;
+constexpr double kSharedLoad = .49, kEnoughWarps = 16, kFewWarps = 14;
 // A request on its way into shared memory: the instructions around it, with their addresses and predicates.
-constexpr double kSharedStore = 3.9, kAsyncCopy = 4.6;
+constexpr double kSharedStore = 4, kAsyncCopy = 4.7;
 constexpr double kConflict = .8;  // a wavefront beyond the ideal
 // A load from global memory that nothing hides, until another block of the multiprocessor has something to do.
 constexpr double kExposed = 820;
 // Where blocks have nothing else to do: from such a load through shared memory and a barrier.
-constexpr double kTurn = 500;
-constexpr double kWarpStart = 19;  // of a block: results/h200/latency.md
+constexpr double kTurn = 450;
+constexpr double kWarpStart = 20;  // of a block: results/h200/latency.md
 
 struct Counts {  // over all multiprocessors
   double lines = 0, wavefronts = 0, excess = 0;

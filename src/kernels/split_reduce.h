@@ -68,11 +68,14 @@ struct SplitReduce {
   }
 };
 
-// Many parts need many threads to an element; few would leave them idle.
+// Many parts need many threads to an element, as long as that makes no more blocks than run at once; few would leave them
+// idle.
 template <class F>
 void reduce_parts(Gemm const& g, float const* partial, int parts, F const& f) {
-  if (parts >= 64)
+  if (parts >= 256)
     f(SplitReduce<32>{g, partial, parts});
+  else if (parts >= 16 && g.M * g.N <= 65536)
+    f(SplitReduce<8>{g, partial, parts});
   else
     f(SplitReduce<1>{g, partial, parts});
 }

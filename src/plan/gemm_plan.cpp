@@ -96,6 +96,13 @@ bool narrow(Gemm const& g, Device const&) { return std::min(g.M, g.N) <= 32 && g
 bool wide(Gemm const& g) { return std::min(g.M, g.N) > 32; }
 // Up to this K nobody cuts it, and variants that add in one chain have the same bits: the batch may decide between them.
 bool shallow(Gemm const& g) { return g.K <= 256; }
+// Tiles of 32 x 32: all matrices in a few of them to a multiprocessor, or parts of K that are over before their blocks have
+// started.
+bool small(Gemm const& g, Device const& d) {
+  if (!wide(g) || g.K == 0) return false;
+  std::int64_t const t = tiles(g, 32, 32);
+  return shallow(g) ? t * g.L * 2 <= 9 * d.sm_count : t * g.K <= 40000;
+}
 // Whole tiles of 128 x 256 of all matrices nearly fill the GPU.
 bool many_shallow(Gemm const& g, Device const& d) {
   return wide(g) && shallow(g) && tiles(g, 128, 256) * g.L * 4 >= 3 * d.sm_count;
@@ -135,6 +142,7 @@ std::span<GemmPreference const> gemm_preferences() {
   static GemmPreference const all[] = {
       {{sgemm_14_two_level::facts, sgemm_14_two_level::run}, two_levels, accuracy, along_mn, along_mn},
       {{sgemm_17_narrow::facts, sgemm_17_narrow::run}, narrow, shape},
+      {{sgemm_19_small_tiles::facts, sgemm_19_small_tiles::run}, small, shape},
       {{sgemm_16_split_k::facts, sgemm_16_split_k::run}, deep, shape},
       {{sgemm_18_two_sums::facts, sgemm_18_two_sums::run}, two_sums, accuracy},
       {{sgemm_15_cluster::facts, sgemm_15_cluster::run}, few_tiles, shape, aligned, aligned},
