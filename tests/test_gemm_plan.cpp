@@ -98,9 +98,10 @@ TEST(GemmPlan, SmallProductsTakeSmallTiles) {
   struct {
     std::int64_t n, K, L;
     bool small;
-  } const cases[] = {{64, 64, 1, true},     {256, 256, 1, true},   {768, 256, 1, true},  {1024, 256, 1, false},
-                     {128, 128, 32, true},  {256, 256, 32, false}, {256, 512, 1, true},  {256, 512, 64, true},
-                     {256, 1024, 1, false}, {128, 2048, 64, true}, {512, 512, 1, false}, {64, 65536, 1, false}};
+  } const cases[] = {{8, 8, 1, true},       {64, 64, 1, true},     {256, 256, 1, true},   {768, 256, 1, true},
+                     {1024, 256, 1, false}, {128, 128, 32, true},  {256, 256, 32, false}, {256, 512, 1, true},
+                     {256, 512, 64, true},  {256, 1024, 1, false}, {128, 2048, 64, true}, {512, 512, 1, false},
+                     {64, 65536, 1, false}};
   for (auto const& [n, K, L, small] : cases)
     EXPECT_EQ(chosen(plan_gemm(problem(n, n, K, "nn", L), Device{}, true)) == "sgemm_19_small_tiles", small)
         << n << " x " << n << " x " << K << " x " << L;

@@ -31,7 +31,8 @@ struct GemmOptions {
 // Deterministic: the same bits on every run and stream, and for every batch index and batch count, for one device, one
 // set of extents and strides, matrices that begin at the same residue modulo 16 bytes, and the same options. With and
 // without a workspace the plan, and so the last bits, may differ. A batch so large that its packed operands or partial
-// sums do not fit the device's memory may get another plan than one matrix of it.
+// sums do not fit the device's memory, or that its parts are more blocks than a grid holds, may get another plan than
+// one matrix of it.
 //
 // Throws Error, before anything is launched, for: ranks other than 2 and 3 or that differ, shapes that do not match,
 // types other than f32, null or misaligned pointers with elements, a C that overlaps itself, A or B, byte offsets

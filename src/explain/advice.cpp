@@ -42,7 +42,7 @@ std::string advice_for_shared(Site const& s) {
   banks::Request const& r = s.worst;
   auto const access = s.store ? banks::Access::store : banks::Access::load;
   BusiestBank const b = busiest_bank(r, access);
-  std::string text = format("%u wavefronts where %u would do, %u lanes in bank %u", banks::wavefronts(r, access),
+  std::string text = format("%u wavefronts where %u would do, %u words in bank %u", banks::wavefronts(r, access),
                             banks::passes(r, access), b.words, b.bank);
   auto const stride = stride_of(r);
   if (stride && *stride > 0 && *stride % 4 == 0 && *stride > std::int64_t(r.bytes))

@@ -18,7 +18,7 @@ struct Gpu {
   double l2_gbps;    // sectors between the SMs and the L2
   int shared_bytes;  // of an SM, for blocks
   int max_threads;   // of an SM
-  double launch_us;  // a kernel that has nothing to do, among others like it
+  double launch_us;  // a kernel whose threads load and store a word, among others like it
   double load_ns;    // a load from the DRAM that nothing else is in the way of
   char const* source;
 };

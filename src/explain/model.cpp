@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "explain/format.h"
 #include "explain/occupancy.h"
@@ -12,10 +13,11 @@ namespace {
 // ---- The constants, in clocks of a multiprocessor. Fitted on an H200: docs/04_measuring.md says on what. Other sizes
 // are judged by them.
 constexpr double kOverlap = .11;  // of the L1's time beside the memory's, or the other way round: what is not hidden
-constexpr double kOneWave = .75;  // the same where all blocks run at once, and do the same at the same time
+constexpr double kOneWave = .75;  // the same where all blocks run at once, and do the same at the same time; with n
+                                  // waves of blocks an n-th part, within these two
 constexpr double kLoadConflict = .06;  // of a wavefront: what a load's conflict costs beyond a store's
 constexpr int kSchedulers = 4;         // of a multiprocessor: instructions of warps in a clock
-constexpr double kIssue = 7.6;         // instructions of a move for a request: addresses, predicates and the request
+constexpr double kIssue = 7.4;         // instructions of a move for a request: addresses, predicates and the request
 // Beside the FMAs. A load from shared memory: its issue slots, and what waits for its turn. With few warps, more waits.
 constexpr double kSharedLoad = .49, kEnoughWarps = 16, kFewWarps = 14;
 // A request on its way into shared memory: the instructions around it, with their addresses and predicates.
@@ -24,7 +26,7 @@ constexpr double kConflict = .8;  // a wavefront beyond the ideal
 // A load from global memory that nothing hides, until another block of the multiprocessor has something to do.
 constexpr double kExposed = 820;
 // Where blocks have nothing else to do: from such a load through shared memory and a barrier.
-constexpr double kTurn = 450;
+constexpr double kTurn = 500;
 constexpr double kWarpStart = 20;  // of a block: results/h200/latency.md
 
 struct Counts {  // over all multiprocessors
@@ -62,9 +64,11 @@ Counts counts_of(Explanation const& x) {
 
 // The launch that does the work: what comes before and after it holds no tiles.
 Launch const& main_launch(Explanation const& x) {
-  return *std::max_element(x.launches.begin(), x.launches.end(), [](Launch const& a, Launch const& b) {
-    return double(a.blocks) * double(a.shared_bytes) < double(b.blocks) * double(b.shared_bytes);
-  });
+  auto const size = [](Launch const& l) {
+    return std::pair(double(l.blocks) * double(l.shared_bytes), double(l.blocks) * l.threads);
+  };
+  return *std::max_element(x.launches.begin(), x.launches.end(),
+                           [&](Launch const& a, Launch const& b) { return size(a) < size(b); });
 }
 
 // What holds the multiply-add units up, in clocks of all multiprocessors.
@@ -79,7 +83,8 @@ double beside_fma(Explanation const& x, Counts const& c) {
 // What one block with the GPU for itself waits for, in seconds. A move: its loads, one after the other where they go
 // through shared memory. A product: the first load and the last store; other waits stand beside the FMAs.
 double waiting(Explanation const& x) {
-  double const exposed = double(x.exposed_loads) / double(main_launch(x).blocks), turn = kTurn / x.gpu.clock_ghz;
+  double const exposed = double(x.exposed_loads) / std::max(1., double(main_launch(x).blocks)),
+               turn = kTurn / x.gpu.clock_ghz;
   if (x.totals.fma) return (2 * x.gpu.load_ns + turn) * 1e-9;
   return (std::max(1., exposed) * x.gpu.load_ns + exposed * turn) * 1e-9;
 }
@@ -87,14 +92,15 @@ std::string several(double n, char const* what) { return count(n) + " " + what +
 // Blocks start one after the other, and those for which there is no room wait until others have come back from memory.
 Resource latency(Explanation const& x) {
   Resource r{"latency", 0, ""};
-  double waves = 0;
+  double waves = 0, warps = 0;
   for (Launch const& l : x.launches) {
     Occupancy const s = occupancy_of(l, x.gpu);
     r.seconds +=
         std::ceil(s.waves) * waiting(x) + s.most_blocks * l.threads / 32 * kWarpStart / (1e9 * x.gpu.clock_ghz);
-    waves += std::ceil(s.waves);
+    waves += std::ceil(s.waves), warps += double(l.blocks) * l.threads / 32;
   }
-  r.why = several(waves, "turn") + format(" of as many blocks as fit, a wait of %.2g us in each", 1e6 * waiting(x));
+  r.why = several(waves, "turn") + format(" of as many blocks as fit, each %.2g us of waiting, and %s warps to start",
+                                          1e6 * waiting(x), count(warps).c_str());
   return r;
 }
 

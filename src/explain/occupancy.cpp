@@ -16,7 +16,7 @@ int resident_blocks(Launch const& l, Gpu const& gpu) {
 Occupancy occupancy_of(Launch const& l, Gpu const& gpu) {
   double const each = double(l.blocks) / gpu.sm_count, most = std::ceil(each);
   int const room = resident_blocks(l, gpu);
-  return {each, most, int(std::min<double>(room, most)), each / room};
+  return {each, most, std::max(1, int(std::min<double>(room, most))), each / room};
 }
 
 }  // namespace inlay

@@ -20,7 +20,7 @@ using Kernel = SgemmSplit<Step>;
 
 inline constexpr Info<Gemm> info = {"sgemm_19_small_tiles",
                                     "Tiles of 32x32 for a block of two warps, and K in parts: for products of a few "
-                                    "microseconds, which the latency of a chain of additions limits.",
+                                    "microseconds, where the work of a thread and the loads it waits for limit.",
                                     "inlay",
                                     Kernel::rejects,
                                     nullptr,

@@ -96,12 +96,12 @@ bool narrow(Gemm const& g, Device const&) { return std::min(g.M, g.N) <= 32 && g
 bool wide(Gemm const& g) { return std::min(g.M, g.N) > 32; }
 // Up to this K nobody cuts it, and variants that add in one chain have the same bits: the batch may decide between them.
 bool shallow(Gemm const& g) { return g.K <= 256; }
-// Tiles of 32 x 32: all matrices in a few of them to a multiprocessor, or parts of K that are over before their blocks have
-// started.
+// A few tiles of 32 x 32 to a multiprocessor; or at most 4e7 multiply-adds (40000 columns of such tiles), for which short
+// parts of K fill the GPU.
 bool small(Gemm const& g, Device const& d) {
-  if (!wide(g) || g.K == 0) return false;
+  if (g.K == 0) return false;
   std::int64_t const t = tiles(g, 32, 32);
-  return shallow(g) ? t * g.L * 2 <= 9 * d.sm_count : t * g.K <= 40000;
+  return shallow(g) ? t * g.L * 2 <= 9 * d.sm_count : t <= 40000 / g.K;
 }
 // Whole tiles of 128 x 256 of all matrices nearly fill the GPU.
 bool many_shallow(Gemm const& g, Device const& d) {
@@ -141,8 +141,8 @@ std::span<GemmPreference const> gemm_preferences() {
   constexpr Lies anywhere = Lies::anywhere, aligned = Lies::aligned, along_mn = Lies::along_mn;
   static GemmPreference const all[] = {
       {{sgemm_14_two_level::facts, sgemm_14_two_level::run}, two_levels, accuracy, along_mn, along_mn},
-      {{sgemm_17_narrow::facts, sgemm_17_narrow::run}, narrow, shape},
       {{sgemm_19_small_tiles::facts, sgemm_19_small_tiles::run}, small, shape},
+      {{sgemm_17_narrow::facts, sgemm_17_narrow::run}, narrow, shape},
       {{sgemm_16_split_k::facts, sgemm_16_split_k::run}, deep, shape},
       {{sgemm_18_two_sums::facts, sgemm_18_two_sums::run}, two_sums, accuracy},
       {{sgemm_15_cluster::facts, sgemm_15_cluster::run}, few_tiles, shape, aligned, aligned},
