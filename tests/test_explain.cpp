@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <map>
+#include <set>
 
 #include "explain.h"
 #include "results.h"
@@ -64,13 +65,13 @@ TEST(Explain, TimesOfTransposesAreThoseRecorded) {
 }
 TEST(Explain, TimesOfProductsAreThoseRecorded) {
   auto const products = load_recorded().products;
-  std::size_t steps = 0;
+  std::set<std::string> steps;
   for (char const* layout : {"nn", "nt", "tn"}) {
     auto const all = judged(products, product_of(4096, 4096, 4096, layout));
     expect_near(all);
-    steps += all.size();
+    for (Judged const& j : all) steps.insert(j.variant);
   }
-  EXPECT_GE(steps, 2 * gemm_variants().size());  // each at every layout that it takes
+  EXPECT_EQ(steps.size(), gemm_variants().size());  // each at every layout that it takes
 }
 
 // Sizes where latencies count: most are near. The furthest are products whose blocks wait for each other.
@@ -84,7 +85,7 @@ void expect_roughly(char const* file, double share) {
     double const off = predicted_ms(row.variant, row.measured, h200()) / *row.ms_median - 1;
     ++n, near += std::abs(off) < .25;
   }
-  EXPECT_GE(n, 150);
+  EXPECT_GE(n, 200);
   EXPECT_GE(near, share * n) << near << " of " << n;
 }
 TEST(Explain, TimesOfSmallTransposes) { expect_roughly("small.json", .9); }

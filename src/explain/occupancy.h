@@ -14,9 +14,8 @@ struct Occupancy {
   int held;            // at once, of the busiest one: fewer than it has room for if the launch has few
   double waves;        // how often the whole GPU would be filled; a part of one at the end
 
-  double uneven() const {
-    return blocks_each > 0 ? most_blocks / blocks_each : 1;
-  }  // what the busiest one does, by the average
+  // What the busiest one does, by the average.
+  double uneven() const { return blocks_each > 0 ? most_blocks / blocks_each : 1; }
 };
 Occupancy occupancy_of(Launch const& launch, Gpu const& gpu);
 

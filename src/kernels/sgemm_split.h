@@ -9,8 +9,8 @@ namespace inlay::kernels {
 template <template <Vectors A, Vectors B> class Step>
 struct SgemmSplit : SgemmVectors<Step> {
   using Base = SgemmVectors<Step>;
-  using Tile = typename Base::template Tile<
-      Vectors::rows, Vectors::rows>;      // BLK_M and BLK_N are those of all, and parts multiples of its BLK_K
+  // BLK_M and BLK_N are those of all, and parts are multiples of its BLK_K.
+  using Tile = typename Base::template Tile<Vectors::rows, Vectors::rows>;
   static constexpr int64_t least_k = 64;  // a shorter part costs more in partial sums than it gives
 
   // The length of a part, of M, N and K alone: as many parts as blocks of one wave have room for. Up to 256 nothing is

@@ -68,8 +68,8 @@ struct SplitReduce {
   }
 };
 
-// Many parts need many threads to an element; few parts, or many elements, would make blocks with next to nothing to do: two
-// waves of them at most, but for parts by the hundred.
+// Many parts need many threads to an element; few parts, or many elements, would make blocks with next to nothing to
+// do: two waves of them at most, but for parts by the hundred.
 template <class F>
 void reduce_parts(Gemm const& g, float const* partial, int parts, F const& f) {
   if (parts >= 256)
