@@ -24,7 +24,7 @@ lab:
 	@$(build) demo
 
 format:
-	git ls-files '*.h' '*.cpp' '*.cu' | xargs -r clang-format -i
+	@scripts/format
 
 clean:
 	rm -rf build

@@ -3,13 +3,15 @@
 //
 // A large move runs back to back on one stream, plain or with the hint. On another, of higher priority, a few blocks
 // go over a small buffer again and again; they were there first, so both share the GPU from begin to end.
+#include <inlay/plan/device.h>
+
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
 #include "buffers.h"
 #include "contenders.h"
-#include "plan/device.h"
+#include "gpu.h"
 #include "stats.h"
 #include "variants.h"
 
@@ -205,12 +207,12 @@ void print_table(Arena& arena, std::vector<Contender> const& moves, int rounds) 
 void run(int rounds) {
   Case const c;
   std::vector<Contender> moves;
-  for (char const* name : kLarge) moves.push_back(variant_contender(variant_named(name), c));
+  for (char const* name : kLarge) moves.push_back(variant_contender(variant_named<Move>(name), c));
   Arena arena(c);
   for (Contender const& move : moves)
     if (auto const said = arena.checked(move); said != "ok") throw Error(move.name + ": " + said);
   arena.load_kernels();
-  std::printf("%s, %s, %d rounds\n\n", current_device().name.c_str(), c.sentence().c_str(), rounds);
+  std::printf("%s, %s, %d rounds\n\n", gpu_name().c_str(), c.sentence().c_str(), rounds);
   print_table(arena, moves, rounds);
 }
 

@@ -1,8 +1,9 @@
 // Contenders with other tiles and block sizes, made from the families that the ladder uses.
 #pragma once
-#include "block/launch.h"
-#include "kernels/direct_tile.h"
-#include "kernels/smem_tile.h"
+#include <inlay/block/launch.h>
+#include <inlay/kernels/move/direct_tile.h>
+#include <inlay/kernels/move/smem_tile.h>
+
 #include "tiles.h"
 
 namespace inlay::kernels {
@@ -20,8 +21,10 @@ lab::Contender contender(std::string name, lab::Case const& c) {
   x.name = std::move(name);
   x.launch = [c](void* dst, void const* src, cudaStream_t stream) {
     Move const move = Kernel::transposes ? lab::transpose_move(c, dst, src) : lab::copy_move(c, dst, src);
-    if (Reason const why = Kernel::rejects(move, current_device())) throw lab::Rejection(why.sentence());
-    launch(Kernel::make(move, DriverEncoder{}), current_device(), stream);
+    Device const& device = current_device();
+    if (Reason const reason = Kernel::rejects(move, device)) throw lab::Rejection(reason.sentence());
+    Setting<DriverEncoder> const setting{device, nullptr, {}};
+    block::launch(Kernel::make(move, setting), {device.id, device.compute_capability}, stream);
   };
   return x;
 }

@@ -9,13 +9,11 @@ if(INLAY_NVCC)  # without kernels there is no library to install
   install(EXPORT inlay-targets NAMESPACE inlay:: DESTINATION ${package})
 endif()
 if(TARGET inlay_replay)
-  # A root of its own: headers include each other as they do in src.
-  set(root ${CMAKE_INSTALL_INCLUDEDIR}/inlay-replay)
+  # Rooms are included as in this repository: <inlay/replay/...>.
   foreach(room problem plan block replay explain)
-    install(DIRECTORY src/${room} DESTINATION ${root} FILES_MATCHING PATTERN *.h)
+    install(DIRECTORY src/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inlay FILES_MATCHING PATTERN *.h)
   endforeach()
-  target_include_directories(inlay_replay INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
-                                                    $<INSTALL_INTERFACE:${root}>)
+  target_include_directories(inlay_replay INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(inlay_replay INTERFACE $<INSTALL_INTERFACE:inlay::cute> $<INSTALL_INTERFACE:inlay::boost_context>)
   set_target_properties(inlay_replay PROPERTIES EXPORT_NAME replay)
   install(TARGETS inlay_replay EXPORT inlay-replay-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

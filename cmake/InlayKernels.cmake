@@ -1,47 +1,66 @@
-# One kernel file is one variant. From its name come a launching unit (nvcc), a replaying unit (g++) and a line of the
-# registry; kernels of one family share a unit, four at most, since a unit's headers cost more than a kernel.
+# One kernel file is one variant. From its name, and from what its `info` says (.family, .ptxas), come a launching unit
+# (nvcc), a replaying unit (g++) and a line of the registry; kernels of one family share a unit, four at most, since a unit's
+# headers cost more than a kernel.
 set(INLAY_GENERATED ${PROJECT_BINARY_DIR}/generated)
 set(INLAY_KERNELS_PER_UNIT 4)
+
+# Headers of a room are included as <inlay/ROOM/...> here, as they are where they are installed.
+set(INLAY_ROOMS problem plan block kernels replay registry explain)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/rooms/inlay)
+foreach(room IN LISTS INLAY_ROOMS)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${room} ${PROJECT_BINARY_DIR}/rooms/inlay/${room} SYMBOLIC)
+endforeach()
 
 # Writes only what changed, so that nothing is rebuilt for a look.
 function(inlay_write path content)
   file(CONFIGURE OUTPUT ${path} CONTENT "${content}" @ONLY)
 endfunction()
 
-# inlay_kernel_units(PROBLEM VERB...): the problem's type is its name capitalised.
-function(inlay_kernel_units problem)
-  string(SUBSTRING ${problem} 0 1 first)
-  string(TOUPPER ${first} first)
-  string(SUBSTRING ${problem} 1 -1 P)
-  set(P ${first}${P})
-  set(note "// Written by cmake/InlayKernels.cmake from the names in src/kernels.\n")
+# What a kernel file says of itself in `.field = "..."`; empty if nothing.
+function(inlay_info file field result)
+  file(STRINGS ${file} line REGEX "^ *\\.${field} = \"")
+  string(REGEX REPLACE ".*\"(.*)\".*" "\\1" value "${line}")
+  set(${result} "${value}" PARENT_SCOPE)
+endfunction()
+
+# inlay_kernel_units(TYPE VARIANT FOLDER SAMPLES VERB...)
+#   TYPE      the problem's type; files and functions have its name in lower case
+#   VARIANT   what makes a variant of a file's Kernel: ByElement, or nothing
+#   FOLDER    of src/kernels
+#   SAMPLES   the header of parts/ that says how blocks are sampled, where a family has none; none: kernels have no replay
+function(inlay_kernel_units P variant folder samples)
+  string(TOLOWER ${P} problem)
+  set(note "// Written by cmake/InlayKernels.cmake from the files in src/kernels/${folder}.\n")
+  set(from ${PROJECT_SOURCE_DIR}/src/kernels/${folder})
 
   set(stems)
   foreach(verb IN LISTS ARGN)
-    file(GLOB files CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/src/kernels
-         ${PROJECT_SOURCE_DIR}/src/kernels/${verb}_[0-9][0-9]_*.h)
+    file(GLOB files CONFIGURE_DEPENDS RELATIVE ${from} ${from}/${verb}_[0-9][0-9]_*.h)
     list(APPEND stems ${files})
   endforeach()
   list(TRANSFORM stems REPLACE "\\.h$" "")
   list(SORT stems)
 
-  # The family is the last family header that a kernel includes.
   set(families)
   foreach(stem IN LISTS stems)
-    file(STRINGS ${PROJECT_SOURCE_DIR}/src/kernels/${stem}.h includes REGEX "#include \"kernels/")
-    if(NOT includes)
-      message(FATAL_ERROR "src/kernels/${stem}.h includes no family header (kernels/tile_grid.h at least).")
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${from}/${stem}.h)
+    inlay_info(${from}/${stem}.h family family)
+    if(NOT family)
+      message(FATAL_ERROR "src/kernels/${folder}/${stem}.h has no line .family = \"...\" in its info.")
     endif()
-    list(GET includes -1 family)
-    string(REGEX REPLACE ".*kernels/(.*)\\.h\"" "\\1" family "${family}")
     list(APPEND families ${family})
     list(APPEND of_${family} ${stem})
   endforeach()
   list(REMOVE_DUPLICATES families)
 
+  set(usings "using namespace problem;\nusing namespace planning;\n")
   set(run_units)
   set(replay_units)
   foreach(family IN LISTS families)
+    set(sampling ${folder}/${family}_samples.h)
+    if(NOT EXISTS ${PROJECT_SOURCE_DIR}/src/kernels/${sampling})
+      set(sampling parts/${samples})
+    endif()
     list(LENGTH of_${family} all)
     math(EXPR last "(${all} - 1) / ${INLAY_KERNELS_PER_UNIT}")
     math(EXPR share "(${all} + ${last}) / (${last} + 1)")  # even shares
@@ -52,38 +71,49 @@ function(inlay_kernel_units problem)
       set(runs)
       set(replays)
       foreach(stem IN LISTS chunk)
-        string(APPEND includes "#include \"kernels/${stem}.h\"\n")
+        set(V ${stem}::Kernel)
+        if(variant)
+          set(V ${variant}<${stem}::Kernel>)
+        endif()
+        string(APPEND includes "#include <inlay/kernels/${folder}/${stem}.h>\n")
         string(APPEND runs "void ${stem}::run(${P} const& problem, Device const& device, void* workspace, cudaStream_t stream) {\n"
-                           "  launch_${problem}<${stem}::Kernel>(problem, device, workspace, stream);\n}\n")
-        string(APPEND replays "void ${stem}::replay(${P} const& problem, Recorder& recorder) {\n"
-                              "  recorder.kernel = \"${stem}\";\n"
-                              "  inlay::replay::replay_${problem}<${stem}::Kernel>(problem, recorder);\n}\n"
-                              "void ${stem}::sample(${P} const& problem, Recorder& recorder) {\n"
-                              "  recorder.kernel = \"${stem}\";\n"
-                              "  inlay::replay::sample_${problem}<${stem}::Kernel>(problem, recorder);\n}\n")
+                           "  launch_variant<${V}>(problem, device, workspace, stream);\n}\n")
+        foreach(how replay sample)
+          string(APPEND replays "void ${stem}::${how}(${P} const& problem, Device const& device, Recorder& recorder) {\n"
+                                "  recorder.kernel = \"${stem}\";\n"
+                                "  registry::${how}_variant<${V}>(problem, device, recorder);\n}\n")
+        endforeach()
       endforeach()
       set(unit ${INLAY_GENERATED}/${problem}_${family}_${n})
-      inlay_write(${unit}_run.cu "${note}#include \"block/launch.h\"\n#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${runs}}  // namespace inlay::kernels\n")
-      inlay_write(${unit}_replay.cpp "${note}#include \"replay/host_block.h\"\n#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${replays}}  // namespace inlay::kernels\n")
+      inlay_write(${unit}_run.cu "${note}#include <inlay/kernels/parts/launch_variant.h>\n#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${runs}}  // namespace inlay::kernels\n")
       list(APPEND run_units ${unit}_run.cu)
-      list(APPEND replay_units ${unit}_replay.cpp)
+      list(GET chunk 0 stem)
+      inlay_info(${from}/${stem}.h ptxas ptxas)
+      if(ptxas)
+        set_property(SOURCE ${unit}_run.cu PROPERTY COMPILE_OPTIONS "-Xptxas=${ptxas}")
+      endif()
+      if(samples)
+        inlay_write(${unit}_replay.cpp "${note}#include <inlay/registry/replay_variant.h>\n#include <inlay/kernels/${sampling}>\n#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${replays}}  // namespace inlay::kernels\n")
+        list(APPEND replay_units ${unit}_replay.cpp)
+      endif()
     endforeach()
   endforeach()
 
   # Facts, the registry and the declarations.
   set(includes)
   set(declared)
-  set(variants)
+  set(facts)
   set(entries)
   set(stubs)
   foreach(stem IN LISTS stems)
-    string(APPEND includes "#include \"kernels/${stem}.h\"\n")
+    string(APPEND includes "#include <inlay/kernels/${folder}/${stem}.h>\n")
     string(APPEND declared "namespace ${stem} {\nextern Info<${P}> const* const facts;\n"
                            "void run(${P} const&, Device const&, void* workspace, cudaStream_t);\n"
-                           "void replay(${P} const&, Recorder&);\n"
-                           "void sample(${P} const&, Recorder&);\n}\n")
-    string(APPEND variants "Info<${P}> const* const ${stem}::facts = &${stem}::info;\n")
-    string(APPEND entries "      {{kernels::${stem}::facts, kernels::${stem}::run}, kernels::${stem}::replay,\n       kernels::${stem}::sample},\n")
+                           "void replay(${P} const&, Device const&, Recorder&);\n"
+                           "void sample(${P} const&, Device const&, Recorder&);\n}\n")
+    string(APPEND facts "static_assert(is_complete(${stem}::info, \"${stem}\"));\n"
+                        "Info<${P}> const* const ${stem}::facts = &${stem}::info;\n")
+    string(APPEND entries "      {{kernels::${stem}::facts, kernels::${stem}::run}, kernels::${stem}::replay, kernels::${stem}::sample},\n")
     string(APPEND stubs "void ${stem}::run(${P} const&, Device const&, void*, cudaStream_t) {\n"
                         "  throw Error(\"${stem} cannot be launched: this build was made without nvcc\");\n}\n")
   endforeach()
@@ -91,15 +121,18 @@ function(inlay_kernel_units problem)
     set(stubs)
   endif()
   inlay_write(${INLAY_GENERATED}/${problem}_variants.h
-    "${note}#pragma once\n#include \"plan/variant.h\"\n\nnamespace inlay {\nclass Recorder;\n}\nnamespace inlay::kernels {\n${declared}}  // namespace inlay::kernels\n")
+    "${note}#pragma once\n#include <inlay/plan/variant.h>\n#include <inlay/problem/reduction.h>\n\nnamespace inlay::replay {\nclass Recorder;\n}\nnamespace inlay::kernels {\n${usings}using replay::Recorder;\n${declared}}  // namespace inlay::kernels\n")
   inlay_write(${INLAY_GENERATED}/${problem}_info.cpp
-    "${note}#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${variants}${stubs}}  // namespace inlay::kernels\n")
-  inlay_write(${INLAY_GENERATED}/${problem}_registry.cpp
-    "${note}#include \"replay/registry.h\"\n#include \"${problem}_variants.h\"\n\nnamespace inlay {\nstd::span<Entry<${P}> const> ${problem}_variants() {\n  static Entry<${P}> const entries[] = {\n${entries}  };\n  return entries;\n}\n}  // namespace inlay\n")
-  list(APPEND INLAY_STEMS ${stems})
+    "${note}#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${facts}${stubs}}  // namespace inlay::kernels\n")
+  if(samples)
+    inlay_write(${INLAY_GENERATED}/${problem}_registry.cpp
+      "${note}#include <inlay/registry/registry.h>\n#include \"${problem}_variants.h\"\n\nnamespace inlay::registry {\nstd::span<Entry<${P}> const> ${problem}_variants() {\n  static Entry<${P}> const entries[] = {\n${entries}  };\n  return entries;\n}\n}  // namespace inlay::registry\n")
+    list(APPEND INLAY_REGISTRY ${INLAY_GENERATED}/${problem}_registry.cpp)
+  endif()
+  list(TRANSFORM stems PREPEND ${folder}/ OUTPUT_VARIABLE files)
+  list(APPEND INLAY_KERNEL_FILES ${files})
   list(APPEND INLAY_RUN_UNITS ${run_units})
   list(APPEND INLAY_REPLAY_UNITS ${replay_units})
   list(APPEND INLAY_INFO_UNITS ${INLAY_GENERATED}/${problem}_info.cpp)
-  list(APPEND INLAY_REGISTRY ${INLAY_GENERATED}/${problem}_registry.cpp)
-  return(PROPAGATE INLAY_STEMS INLAY_RUN_UNITS INLAY_REPLAY_UNITS INLAY_INFO_UNITS INLAY_REGISTRY)
+  return(PROPAGATE INLAY_KERNEL_FILES INLAY_RUN_UNITS INLAY_REPLAY_UNITS INLAY_INFO_UNITS INLAY_REGISTRY)
 endfunction()

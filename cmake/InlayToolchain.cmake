@@ -5,7 +5,7 @@ set(wheels "${site_packages}/nvidia/cu13")
 
 # Asked again in every configure run: a toolkit that arrives later turns a build with headers into one with kernels.
 unset(INLAY_NVCC)
-foreach(candidate IN ITEMS "$ENV{CUDACXX}" "$ENV{CUDA_HOME}/bin/nvcc" "$ENV{CUDA_PATH}/bin/nvcc" nvcc
+foreach(candidate IN ITEMS "${CMAKE_CUDA_COMPILER}" "$ENV{CUDACXX}" "$ENV{CUDA_HOME}/bin/nvcc" "$ENV{CUDA_PATH}/bin/nvcc" nvcc
                            /usr/local/cuda/bin/nvcc "${wheels}/bin/nvcc")
   if(NOT candidate)
     continue()
@@ -16,6 +16,9 @@ foreach(candidate IN ITEMS "$ENV{CUDACXX}" "$ENV{CUDA_HOME}/bin/nvcc" "$ENV{CUDA
     if(said MATCHES "release ([0-9]+)" AND CMAKE_MATCH_1 GREATER_EQUAL 13)
       set(INLAY_NVCC ${found})
       break()
+    endif()
+    if(candidate STREQUAL CMAKE_CUDA_COMPILER)  # asked for by name: no other takes its place
+      message(FATAL_ERROR "CMAKE_CUDA_COMPILER is ${found}, which is no nvcc of CUDA 13 or later.")
     endif()
   endif()
   unset(found)

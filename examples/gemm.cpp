@@ -18,13 +18,13 @@ int main() try {
 
   inlay::Tensor const A = inlay::matrix(device, M, K), B = inlay::matrix(device + a.size(), N, K).transposed(),
                       C = inlay::matrix(device + a.size() + b.size(), M, N);
-  inlay::gemm(1, A, B, 0, C);
+  inlay::gemm(A, B, C);
 
   inlay::check(cudaMemcpy(c.data(), C.data, c.size() * sizeof(float), cudaMemcpyDeviceToHost));
   float sum = 0;
   for (int k = 0; k < K; ++k) sum += a[5 * K + k] * b[7 * K + k];
   std::printf("C[5][7] = %g, row 5 of A times column 7 of B = %g\n", c[5 * N + 7], sum);
-  std::printf("%s", inlay::explain_gemm(1, A, B, 0, C).c_str());
+  std::printf("%s", inlay::plan(A, B, C, {}, inlay::Compute::fp32, false).why().c_str());
   return c[5 * N + 7] == sum ? 0 : 1;
 } catch (inlay::Error const& e) {
   std::fprintf(stderr, "%s\n", e.what());

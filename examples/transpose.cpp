@@ -20,7 +20,7 @@ int main() try {
 
   inlay::check(cudaMemcpy(b.data(), out, b.size() * sizeof(float), cudaMemcpyDeviceToHost));
   std::printf("out[2][5] = %g, in[5][2] = %g\n", b[2 * rows + 5], a[5 * cols + 2]);
-  std::printf("%s", inlay::explain_transpose(dst, src).c_str());
+  std::printf("%s", inlay::plan(dst, src.transposed()).why().c_str());
   return b[2 * rows + 5] == a[5 * cols + 2] ? 0 : 1;
 } catch (inlay::Error const& e) {
   std::fprintf(stderr, "%s\n", e.what());

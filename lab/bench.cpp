@@ -86,7 +86,7 @@ bool bench(BenchOptions const& options) {
   Stream const stream = make_stream();
 
   Results results{
-      device.name, 0, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), options.command, {}};
+      gpu_name(), 0, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), options.command, {}};
   bool right = true;
   for (auto const& [problem, variants, suite] : options.cases) {
     std::vector<Row> rows;
@@ -103,7 +103,7 @@ bool bench(BenchOptions const& options) {
       row.suite = suite;
       if (row.rate && limit > 0) row.of_peak = *row.rate / limit;
     }
-    fmt::print("{}", table(rows, device.name));
+    fmt::print("{}", table(rows, results.device));
     if (options.host) add_host_time(rows, stream.get());
     fmt::print("\n");
     std::fflush(stdout);

@@ -8,12 +8,12 @@
 namespace inlay::lab {
 namespace {
 
-DType bits_of(Case const& c) { return {DType::Kind::bits, std::uint8_t(c.elem_bytes)}; }
+DType bits_of(Case const& c) { return opaque(c.elem_bytes); }
 
 Tensor batch_of_matrices(void* buffer, std::int64_t base, DType dtype, std::int64_t batch, std::int64_t rows,
                          std::int64_t cols, std::int64_t pitch) {
   Tensor t;
-  t.data = static_cast<char*>(buffer) + base * dtype.bytes, t.dtype = dtype, t.rank = 3;
+  t.data = static_cast<char*>(buffer) + base * bytes_of(dtype), t.dtype = dtype, t.rank = 3;
   t.extent[0] = batch, t.extent[1] = rows, t.extent[2] = cols;
   t.stride[0] = rows * pitch, t.stride[1] = pitch, t.stride[2] = 1;
   return t;

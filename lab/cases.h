@@ -1,10 +1,12 @@
 // What is verified or measured: a batch of row-major matrices, and how it becomes a move.
 #pragma once
+#include <inlay/problem/move.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "problem/move.h"
+#include "rooms.h"
 
 namespace inlay::lab {
 

@@ -91,9 +91,9 @@ void add_shape(CLI::App& command, GemmCase& c) {
   command.add_option("--lda", c.lda, "elements from one row of A, as it is stored, to the next (default: its columns)");
   command.add_option("--ldb", c.ldb, "the same of B");
   command.add_option("--ldc", c.ldc, "the same of C");
-  std::map<std::string, Accuracy> const words{{"one_level", Accuracy::one_level}, {"two_level", Accuracy::two_level}};
-  command.add_option("--accuracy", c.accuracy, "how a sum is formed: one_level or two_level")
-      ->transform(CLI::CheckedTransformer(words));
+  std::map<std::string, Compute> const words{{"one_level", Compute::fp32}, {"two_level", Compute::fp32_two_level}};
+  command.add_option("--accuracy", c.compute, "how a sum is formed: one_level or two_level")
+      ->transform(CLI::CheckedTransformer(words).description(""));
 }
 
 void add_batch(CLI::App& command, std::int64_t& batch) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <inlay/copy.h>
+#include <inlay/plan/candidate.h>
 
 #include <algorithm>
 
@@ -46,7 +47,7 @@ std::vector<std::string> row_names(bool transposes) {
   std::vector<std::string> names;
   for (auto const& name : variant_names<Move>())
     if (name != kVectorCopy && (is_copy(name) || transposes)) names.push_back(name);
-  std::stable_partition(names.begin(), names.end(), is_copy);
+  std::stable_partition(names.begin(), names.end(), [](std::string const& name) { return is_copy(name); });
   if (!transposes) return names;
   names.emplace_back(kPublic);
 #ifdef INLAY_CUBLAS
@@ -55,8 +56,14 @@ std::vector<std::string> row_names(bool transposes) {
   return names;
 }
 
+// Our own transposes, and of our own copies those that the planner may choose; what is no variant always is.
 bool is_production(std::string const& name) {
-  return name == "copy_05_evict_last" || (!is_copy(name) && !is_tutorial_step(name));
+  Info<Move> const* const info = info_of<Move>(name);
+  if (!info) return true;
+  if (info->origin != Origin::ours) return false;
+  auto const candidates = planning::candidates<Move>();
+  return !is_copy(*info) || std::any_of(candidates.begin(), candidates.end(),
+                                        [&](Candidate<Move> const& row) { return row.variant.info == info; });
 }
 
 Contender named(std::string const& name, Case const& c) {
@@ -73,7 +80,7 @@ Contender named(std::string const& name, Case const& c) {
 }  // namespace
 
 Contender variant_contender(Entry<Move> const& entry, Case const& c) {
-  bool const copies = is_copy(entry.info().name);
+  bool const copies = is_copy(entry.info());
   return {entry.info().name, c.elem_bytes, copies ? copied(c) : transposed(c),
           [&entry, c, copies](void* dst, void const* src, cudaStream_t stream) {
             Move const move = copies ? copy_move(c, dst, src) : transpose_move(c, dst, src);

@@ -1,12 +1,13 @@
 // What takes part in a measurement: variants, the public function, and others' work on the same bytes.
 #pragma once
+#include <inlay/registry/registry.h>
+
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "cases.h"
 #include "device_data.h"
-#include "replay/registry.h"
 #include "trials.h"
 
 namespace inlay::lab {

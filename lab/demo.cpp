@@ -21,7 +21,7 @@ constexpr char const* kIntroduction =
     "ones.\n"
     "  32 sectors: every lane in a sector of its own.  32 wavefronts: all lanes in one bank, one after the other.\n";
 
-std::string counts(Cost const& c) {
+std::string counts(Counts const& c) {
   return fmt::format("{:>5}{:>6}{:>7}{:>6}", per_request(c.global_load, c.async_copy, c.tma_load),
                      per_request(c.global_store, {}, c.tma_store), per_request(c.shared_store, {}, {}),
                      per_request(c.shared_load, {}, {}));
@@ -54,11 +54,11 @@ std::string moves_screen(Results const& results, std::vector<Published> const& p
   bool copies = true;
   for (auto const& entry : move_variants()) {
     std::string const name = entry.info().name;
-    if (copies && !is_copy(name)) s += '\n';
-    copies = is_copy(name);
+    if (copies && !is_copy(entry.info())) s += '\n';
+    copies = is_copy(entry.info());
     Replayed const full = replay_on_cpu(entry, kFull);
     s += fmt::format("{:<33}{:<13}{}{}  {}\n", name, short_verdict(replay_on_cpu(entry, kRagged), full),
-                     counts(full.cost), recorded(results, name), tutorial(published, name));
+                     counts(full.counts), recorded(results, name), tutorial(published, name));
   }
   return s + '\n' + legend(!results.rows.empty());
 }

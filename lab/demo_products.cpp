@@ -13,12 +13,12 @@ constexpr char const* kIntroduction =
     "the\n"
     "  time of one wavefront: a kernel that loads more often than that from shared memory waits for it.\n";
 
-std::string per_wavefront(Cost const& c) {
+std::string per_wavefront(Counts const& c) {
   Traffic const& shared = c.shared_load;
   return shared.transactions ? fmt::format("{:.1f}", double(c.fma) / double(shared.transactions)) : "-";
 }
 
-std::string counts(Cost const& c) {
+std::string counts(Counts const& c) {
   return fmt::format("{:>7}{:>7}{:>8}{:>9}", per_request(c.global_load, c.async_copy, c.tma_load),
                      per_request(c.global_store, {}, c.tma_store), per_request(c.shared_load, {}, {}),
                      per_wavefront(c));
@@ -43,7 +43,7 @@ std::string products_screen(Results const& results, std::vector<Published> const
     std::string const layout = shown_layout(entry.info());
     Replayed const full = replay_on_cpu(entry, full_product(layout));
     Replayed const ragged = replay_on_cpu(entry, ragged_product(layout));
-    s += fmt::format("{:<33}{:<13}{:<4}{}{}  {}\n", name, short_verdict(ragged, full), layout, counts(full.cost),
+    s += fmt::format("{:<33}{:<13}{:<4}{}{}  {}\n", name, short_verdict(ragged, full), layout, counts(full.counts),
                      recorded(results, product_of(4096, 4096, 4096, layout), name), tutorial(published, name));
   }
   s += "\nFMAs: of all threads, for each wavefront that loads from shared memory; layout: nn, or nt, where B is stored "

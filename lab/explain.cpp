@@ -13,39 +13,37 @@
 namespace inlay::lab {
 namespace {
 
-Device device_of(Gpu const& gpu) {
-  Device device;
-  device.compute_capability = gpu.compute_capability, device.sm_count = gpu.sm_count;
-  return device;
-}
-
 template <class P>
-void sample(Entry<P> const& entry, P const& problem, Gpu const& gpu, Recorder& recorder) {
-  recorder.device = device_of(gpu);
-  if (Reason const reason = entry.info().rejects(problem, recorder.device))
+void sample(Entry<P> const& entry, P const& problem, Device const& device, Recorder& recorder) {
+  if (Reason const reason = entry.info().rejects(problem, device))
     throw UsageError(fmt::format("{} does not take this problem: {}", entry.info().name, reason.sentence()));
-  entry.sample(problem, recorder);
-  for (Launch const& l : recorder.launches)
-    if (std::int64_t(l.shared_bytes) > gpu.shared_bytes)
+  entry.sample(problem, device, recorder);
+  for (replay::Launch const& l : recorder.launches)
+    if (std::int64_t(l.shared_bytes) > device.shared_bytes)
       throw UsageError(fmt::format("{} takes {} bytes of shared memory, {} has {}", entry.info().name, l.shared_bytes,
-                                   gpu.name, gpu.shared_bytes));
+                                   device.name, device.shared_bytes));
   if (recorder.finding_count)
     throw Error(fmt::format("{} fails in its replay: {}", entry.info().name, recorder.findings.front().sentence));
 }
 
-Gpu const& gpu_asked_for(std::string const& name) {
+// "H200, H100-SXM, ...", of the table.
+std::string known_devices() {
+  std::string names;
+  for (Device const& device : devices()) names += (names.empty() ? "" : ", ") + device.name;
+  return names;
+}
+
+Device device_asked_for(std::string const& name) {
   if (name == "here") {
     if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("there is no GPU here: " + why);
     Device const device = gpu_or_table();
-    if (Gpu const* gpu = find_gpu(device.name); gpu && gpu->sm_count == device.sm_count) return *gpu;
+    // A part of a GPU has not the rates of the whole one.
+    if (Device const* known = find_device(device.name); known && known->sm_count == device.sm_count) return device;
     throw UsageError(fmt::format("the GPU here, {}, is not in the table", device.name));
   }
-  std::string known;
-  for (Gpu const& gpu : gpus()) {
-    if (name == gpu.name) return gpu;
-    known += std::string(known.empty() ? "" : ", ") + gpu.name;
-  }
-  throw UsageError(fmt::format("there is no device '{}' in the table, which has {}, and here", name, known));
+  for (Device const& device : devices())
+    if (name == device.name) return device;
+  throw UsageError(fmt::format("there is no device '{}' in the table, which has {}, and here", name, known_devices()));
 }
 
 Json site_json(ExplainedSite const& x) {
@@ -90,14 +88,14 @@ void run(Options& o, CLI::App const& command) {
   auto names = variant_names<Move>();
   for (auto const& name : variant_names<Gemm>()) names.push_back(name);
   o.variant = resolve(o.variant, names);
-  bool const is_product = o.variant.starts_with("sgemm");
+  bool const is_product = info_of<Gemm>(o.variant);
   refuse_foreign(command, is_product);
-  Gpu const& gpu = gpu_asked_for(o.device);
+  Device const device = device_asked_for(o.device);
   if (is_product && !command.get_option("--layout")->count())
     o.product.layout = shown_layout(variant_named<Gemm>(o.variant).info());
   o.product.batch = o.move.batch;
   Explanation const x =
-      is_product ? explain_variant(o.variant, o.product, gpu) : explain_variant(o.variant, o.move, gpu);
+      is_product ? explain_variant(o.variant, o.product, device) : explain_variant(o.variant, o.move, device);
   if (o.json)
     fmt::print("{}\n", to_json(x).dump(1));
   else
@@ -106,19 +104,19 @@ void run(Options& o, CLI::App const& command) {
 
 }  // namespace
 
-Explanation explain_variant(std::string const& variant, Case const& c, Gpu const& gpu) {
+Explanation explain_variant(std::string const& variant, Case const& c, Device const& device) {
   validate(c);
   auto const& entry = variant_named<Move>(variant);
   Recorder recorder;
   auto const e = std::size_t(c.elem_bytes);
   void const* src = recorder.reserve("in", std::size_t(c.source_elements()) * e, c.elem_bytes);
   void* dst = recorder.reserve("out", std::size_t(c.destination_elements()) * e, c.elem_bytes);
-  sample(entry, is_copy(entry.info().name) ? copy_move(c, dst, src) : transpose_move(c, dst, src), gpu, recorder);
+  sample(entry, is_copy(entry.info()) ? copy_move(c, dst, src) : transpose_move(c, dst, src), device, recorder);
   double const bytes = 2 * double(c.elements()) * c.elem_bytes;
-  return explain(recorder, {entry.info().name, c.sentence(), c.name(), bytes, 0}, gpu);
+  return explanation_of(recorder, {entry.info().name, c.sentence(), c.name(), bytes, 0}, device);
 }
 
-Explanation explain_variant(std::string const& variant, GemmCase const& c, Gpu const& gpu) {
+Explanation explain_variant(std::string const& variant, GemmCase const& c, Device const& device) {
   validate(c);
   auto const& entry = variant_named<Gemm>(variant);
   Recorder recorder;
@@ -128,22 +126,22 @@ Explanation explain_variant(std::string const& variant, GemmCase const& c, Gpu c
   };
   GemmCall const call{c.alpha, c.beta, operand("A", c.a()), operand("B", c.b()), operand("C", c.c())};
   Gemm const gemm = gemm_of(c, call);
-  recorder.reserve_workspace(entry.info().workspace(gemm, device_of(gpu)));
-  sample(entry, gemm, gpu, recorder);
-  double const elements = double(gemm.M) * double(gemm.K) + double(gemm.K) * double(gemm.N) +
-                          double(gemm.M) * double(gemm.N) * (c.beta != 0 ? 2 : 1);
-  return explain(recorder,
-                 {entry.info().name, c.sentence(), c.name(), 4 * elements * double(c.batch),
-                  2 * double(gemm.M) * double(gemm.N) * double(gemm.K) * double(gemm.L)},
-                 gpu);
+  recorder.reserve_workspace(entry.info().workspace(gemm, device));
+  sample(entry, gemm, device, recorder);
+  double const m = double(gemm.M()), n = double(gemm.N()), k = double(gemm.K());
+  double const elements = m * k + k * n + m * n * (c.beta != 0 ? 2 : 1);
+  return explanation_of(
+      recorder,
+      {entry.info().name, c.sentence(), c.name(), 4 * elements * double(c.batch), 2 * m * n * k * double(gemm.L())},
+      device);
 }
 
 Json to_json(Explanation const& x) {
-  Cost const& c = x.totals;
+  Counts const& c = x.totals;
   Json j;
   j["variant"] = x.work.variant;
   j["case"] = x.work.case_name;
-  j["device"] = x.gpu.name;
+  j["device"] = x.device.name;
   j["sites"] = Json::array();
   for (ExplainedSite const& s : x.sites) j["sites"].push_back(site_json(s));
   Json& t = j["totals"];
@@ -158,14 +156,14 @@ Json to_json(Explanation const& x) {
   t["shared_store_wavefronts"] = c.shared_store.transactions;
   t["fma"] = c.fma;
   t["dram_bytes"] = x.work.dram_bytes;
-  t["exposed_loads"] = x.exposed_loads;
+  t["exposed_loads"] = std::int64_t(x.demand.exposed_loads);
   j["launches"] = Json::array();
-  for (Launch const& l : x.launches)
+  for (planning::Launch const& l : x.demand.launches)
     j["launches"].push_back({{"blocks", l.blocks},
                              {"threads", l.threads},
                              {"cluster", l.cluster},
                              {"shared_bytes", l.shared_bytes},
-                             {"resident", resident_blocks(l, x.gpu)}});
+                             {"resident", resident_blocks(l, x.device)}});
   for (Resource const& r : x.resources) j["resources"][r.name] = r.seconds * 1e6;
   j["time_us"] = x.seconds * 1e6;
   j["limit"] = x.limit;
@@ -183,8 +181,7 @@ void add_explain_command(CLI::App& app) {
   add_shape(*command, o->product);
   add_layout(*command, o->product);
   add_batch(*command, o->move.batch);
-  command->add_option("--device", o->device, "H200, H100-SXM, H100-PCIe, A100, RTX-3090, or here")
-      ->capture_default_str();
+  command->add_option("--device", o->device, known_devices() + ", or here")->capture_default_str();
   command->add_flag("--json", o->json, "as JSON; times in microseconds");
   command->callback([o, command] { run(*o, *command); });
 }

@@ -1,8 +1,9 @@
 // `inlay explain`: what a variant does to memory, and how long that takes on a GPU that need not be here.
 #pragma once
+#include <inlay/explain/explanation.h>
+
 #include <string>
 
-#include "explain/explanation.h"
 #include "json_rows.h"
 #include "problems.h"
 
@@ -13,8 +14,8 @@ class App;
 namespace inlay::lab {
 
 // Of a problem of any size, from samples. Throws UsageError when the variant does not take it, or there is no such variant.
-Explanation explain_variant(std::string const& variant, Case const& c, Gpu const& gpu);
-Explanation explain_variant(std::string const& variant, GemmCase const& c, Gpu const& gpu);
+Explanation explain_variant(std::string const& variant, Case const& c, Device const& device);
+Explanation explain_variant(std::string const& variant, GemmCase const& c, Device const& device);
 
 Json to_json(Explanation const& explanation);
 

@@ -31,14 +31,14 @@ std::string GemmCase::sentence() const {
   if (beta != 0) s += fmt::format(", beta {}", beta);
   if (a().pitch != a().cols || b().pitch != b().cols || c().pitch != c().cols)
     s += fmt::format(", pitches {}, {} and {}", a().pitch, b().pitch, c().pitch);
-  if (accuracy != GemmOptions{}.accuracy) s += accuracy == Accuracy::two_level ? ", two levels" : ", one level";
+  if (compute == Compute::fp32_two_level) s += ", two levels";
   return s;
 }
 
 bool operator==(GemmCase const& x, GemmCase const& y) {
   return x.M == y.M && x.N == y.N && x.K == y.K && x.batch == y.batch && x.layout == y.layout && x.alpha == y.alpha &&
          x.beta == y.beta && x.a().pitch == y.a().pitch && x.b().pitch == y.b().pitch && x.c().pitch == y.c().pitch &&
-         x.accuracy == y.accuracy;
+         x.compute == y.compute;
 }
 
 GemmCase product_of(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout) {
@@ -81,7 +81,7 @@ GemmViews views(GemmCase const& c, GemmCall const& call) {
 
 Gemm gemm_of(GemmCase const& c, GemmCall const& call) {
   auto const [a, b, out] = views(c, call);
-  return make_gemm(call.alpha, a, b, call.beta, out, c.accuracy);
+  return make_gemm(a, b, out, {call.alpha, call.beta}, c.compute);
 }
 
 GemmCall unplaced(GemmCase const& c) {

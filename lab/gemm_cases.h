@@ -1,10 +1,12 @@
 // What is multiplied: row-major operands by their letters, and how they become a Gemm.
 #pragma once
+#include <inlay/problem/gemm.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "problem/gemm.h"
+#include "rooms.h"
 
 namespace inlay::lab {
 
@@ -19,7 +21,7 @@ struct GemmCase {
   std::string layout = "nn";  // A's letter and B's: n as written, (M,K) and (K,N), t stored transposed
   float alpha = 1, beta = 0;
   std::int64_t lda = 0, ldb = 0, ldc = 0;  // elements from row to row as stored; 0: the columns
-  Accuracy accuracy = GemmOptions{}.accuracy;
+  Compute compute = Compute::fp32;
 
   bool a_transposed() const { return layout[0] == 't'; }
   bool b_transposed() const { return layout[1] == 't'; }

@@ -1,5 +1,7 @@
 #include "gemm_contenders.h"
 
+#include <inlay/gemm.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -25,10 +27,10 @@ std::shared_ptr<char> workspace_of(std::size_t bytes) {
 
 GemmContender public_contender(char const* name, GemmCase const& c, GemmCall const& call, bool with_workspace) {
   auto const [a, b, out] = views(c, call);
-  std::size_t const bytes = with_workspace ? gemm_workspace(call.alpha, a, b, call.beta, out, c.accuracy) : 0;
+  std::size_t const bytes = with_workspace ? gemm_workspace(a, b, out, {call.alpha, call.beta}, c.compute) : 0;
   return {name, [c, bytes, workspace = workspace_of(bytes)](GemmCall const& now, cudaStream_t stream) {
             auto const [a, b, out] = views(c, now);
-            gemm(now.alpha, a, b, now.beta, out, stream, {c.accuracy, workspace.get(), bytes});
+            gemm(a, b, out, {now.alpha, now.beta}, stream, {c.compute, workspace.get(), bytes});
           }};
 }
 
@@ -44,7 +46,7 @@ GemmContender named(std::string const& name, GemmCase c, GemmCall const& call) {
   if (name == kGemm) return public_contender(kGemm, c, call, true);
   if (name == kGemmWithout) return public_contender(kGemmWithout, c, call, false);
   if (name != kGemmTwoLevel) return gemm_contender(variant_named<Gemm>(name), c, call);
-  c.accuracy = Accuracy::two_level;
+  c.compute = Compute::fp32_two_level;
   return public_contender(kGemmTwoLevel, c, call, true);
 }
 
@@ -71,7 +73,7 @@ std::vector<GemmContender> gemm_table_rows(GemmCase const& c, GemmCall const& ca
   Selection const selection(typed, known);
   std::vector<GemmContender> rows{cublas_contender(c)};
   for (auto const& name : names)
-    if (selection.has(name, name.starts_with(kGemm))) rows.push_back(named(name, c, call));
+    if (selection.has(name, !info_of<Gemm>(name))) rows.push_back(named(name, c, call));
   return rows;
 }
 

@@ -1,11 +1,12 @@
 // What takes part in a measurement of products: variants, the public function with and without what it may use, cuBLAS.
 #pragma once
+#include <inlay/registry/registry.h>
+
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "gemm_cases.h"
-#include "replay/registry.h"
 #include "trials.h"
 
 namespace inlay::lab {

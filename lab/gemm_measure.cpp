@@ -1,7 +1,8 @@
 #include "gemm_measure.h"
 
+#include <inlay/plan/device.h>
+
 #include "gemm_check.h"
-#include "plan/device.h"
 
 namespace inlay::lab {
 namespace {

@@ -49,9 +49,17 @@ std::string why_no_gpu() {
 
 Device gpu_or_table() { return why_no_gpu().empty() ? current_device() : Device{}; }
 
+std::string gpu_name() {
+  int id = 0;
+  check(cudaGetDevice(&id));
+  cudaDeviceProp p{};
+  check(cudaGetDeviceProperties(&p, id));
+  return p.name;
+}
+
 void print_gpu_info() {
   Device const& d = current_device();
-  fmt::print("{}: compute capability {}.{}, {} SMs, {} MiB of L2, {:.1f} GiB of memory\n", d.name,
+  fmt::print("{}: compute capability {}.{}, {} SMs, {} MiB of L2, {:.1f} GiB of memory\n", gpu_name(),
              d.compute_capability / 10, d.compute_capability % 10, d.sm_count, d.l2_bytes >> 20,
              double(d.memory_bytes) / double(1 << 30));
   if (d.peak_gbps > 0)

@@ -1,11 +1,12 @@
 // All that the rest of the lab asks of a GPU. A build without nvcc links no_gpu.cpp, where there is never one.
 #pragma once
+#include <inlay/registry/registry.h>
+
 #include <string>
 #include <vector>
 
 #include "bench.h"
 #include "problems.h"
-#include "replay/registry.h"
 
 namespace inlay::lab {
 
@@ -14,6 +15,9 @@ std::string why_no_gpu();
 
 // The current GPU, or the H200 of the device table.
 Device gpu_or_table();
+
+// What the driver calls the current GPU: the device table has a shorter name.
+std::string gpu_name();
 
 // The facts of the GPU and its copy limit, on stdout.
 void print_gpu_info();

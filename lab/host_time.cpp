@@ -1,6 +1,8 @@
 #include "host_time.h"
 
 #include <inlay/copy.h>
+#include <inlay/gemm.h>
+#include <inlay/plan/candidate.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,8 +11,6 @@
 
 #include "buffers.h"
 #include "gemm_buffers.h"
-#include "plan/gemm_plan.h"
-#include "plan/plan.h"
 #include "stats.h"
 
 namespace inlay::lab {
@@ -53,9 +53,9 @@ HostTime host_time_of(Case const& c, cudaStream_t stream) {
   BufferPairs const buffers(c, 0, stream);
   Tensor const dst = transposed_view(c, buffers.dst(0)), src = source_view(c, buffers.src(0));
   Device const& device = current_device();
-  auto const plan = plan_move(transpose_move(c, buffers.dst(0), buffers.src(0)), device);
-  return in_turn([&] { transpose(dst, src, stream); }, [&] { plan.chosen->run(plan.move, device, nullptr, stream); },
-                 stream);
+  auto const plan = make_plan(transpose_move(c, buffers.dst(0), buffers.src(0)), device, false);
+  Operands const operands{{dst.data, src.data, nullptr}, nullptr};
+  return in_turn([&] { transpose(dst, src, stream); }, [&] { planning::run(plan, device, operands, stream); }, stream);
 }
 
 HostTime host_time_of(GemmCase const& c, cudaStream_t stream) {
@@ -64,11 +64,13 @@ HostTime host_time_of(GemmCase const& c, cudaStream_t stream) {
   GemmCall const call = buffers.call(0);
   GemmViews const v = views(c, call);
   Device const& device = current_device();
-  auto const plan = plan_gemm(gemm_of(c, call), device, true);
+  auto const plan = make_plan(gemm_of(c, call), device, true);
   DeviceMemory const workspace = device_memory(std::max<std::size_t>(plan.workspace_bytes, 1));
-  GemmOptions const options{c.accuracy, workspace.get(), plan.workspace_bytes};
-  return in_turn([&] { gemm(c.alpha, v.a, v.b, c.beta, v.c, stream, options); },
-                 [&] { run(plan, device, workspace.get(), stream); }, stream);
+  GemmOptions const options{c.compute, workspace.get(), plan.workspace_bytes};
+  Operands const operands{{v.a.data, v.b.data, v.c.data}, workspace.get()};
+  Epilogue const epilogue{c.alpha, c.beta};
+  return in_turn([&] { gemm(v.a, v.b, v.c, epilogue, stream, options); },
+                 [&] { planning::run(plan, device, operands, stream); }, stream);
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ GemmCase parse_product(Json const& row) {
   c.alpha = row.value("alpha", 1.f), c.beta = row.value("beta", 0.f);
   c.lda = row.value("lda", std::int64_t(0)), c.ldb = row.value("ldb", std::int64_t(0));
   c.ldc = row.value("ldc", std::int64_t(0));
-  if (row.contains("accuracy")) c.accuracy = row["accuracy"] == "two_level" ? Accuracy::two_level : Accuracy::one_level;
+  if (row.contains("accuracy")) c.compute = row["accuracy"] == "two_level" ? Compute::fp32_two_level : Compute::fp32;
   return c;
 }
 
@@ -66,8 +66,7 @@ Json head(Row const& r, GemmCase const& c) {
   if (c.lda) json["lda"] = c.lda;
   if (c.ldb) json["ldb"] = c.ldb;
   if (c.ldc) json["ldc"] = c.ldc;
-  if (c.accuracy != GemmOptions{}.accuracy)
-    json["accuracy"] = c.accuracy == Accuracy::two_level ? "two_level" : "one_level";
+  if (c.compute == Compute::fp32_two_level) json["accuracy"] = "two_level";
   json["variant"] = r.variant;
   json["dtype"] = "f32";
   return json;

@@ -1,10 +1,10 @@
 #include "layout_print.h"
 
 #include <fmt/format.h>
+#include <inlay/explain/busiest_bank.h>
 
 #include <algorithm>
 
-#include "explain/busiest_bank.h"
 #include "layout_grid.h"
 
 namespace inlay::lab {
@@ -16,7 +16,7 @@ using Walk = WarpAccess::Walk;
 // What is worth a remark beside the figures of an access.
 std::string remark(Wavefronts const& w, Access direction) {
   if (w.worst == w.least) return "no conflicts";
-  auto const [bank, words] = busiest_bank(w.request, direction);
+  auto const [bank, words] = explain::busiest_bank(w.request, direction);
   std::string s = fmt::format("{} words of bank {}", words, bank);
   if (w.mean < w.worst - .005) s += fmt::format("; {:.2f} on average", w.mean);
   return s;

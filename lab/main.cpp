@@ -1,5 +1,6 @@
 // The command `inlay`: what can be asked, and who answers. Exit codes: 0 well, 1 something is wrong, 2 asked wrongly.
 #include <fmt/format.h>
+#include <inlay/plan/candidate.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -11,8 +12,6 @@
 #include "explain.h"
 #include "gpu.h"
 #include "layout_command.h"
-#include "plan/gemm_plan.h"
-#include "plan/plan.h"
 #include "readme.h"
 #include "report_page.h"
 #include "variants.h"
@@ -99,8 +98,10 @@ void add_demo(CLI::App& app, int& status) {
 void add_why(CLI::App& app) {
   auto* const command = app.add_subcommand("why", "which variant answers a problem, and why");
   command->require_subcommand(1);
-  auto const tell = [](auto const& plan, Device const& device) {
-    fmt::print("{}", plan.why(device));
+  auto const tell = [](auto const& problem, bool may_use_workspace) {
+    Device const device = gpu_or_table();
+    auto const plan = make_plan(problem, device, may_use_workspace);
+    fmt::print("{}", planning::why(plan, problem, device, may_use_workspace));
     if (auto const why = why_no_gpu(); !why.empty()) fmt::print("(planned for the device table's H200: {})\n", why);
   };
 
@@ -113,8 +114,7 @@ void add_why(CLI::App& app) {
     validate(*move);
     // Nothing is touched: any two aligned addresses that are far enough apart.
     auto const at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t(1) << bit); };
-    Device const device = gpu_or_table();
-    tell(plan_move(transpose_move(*move, at(62), at(40)), device), device);
+    tell(transpose_move(*move, at(62), at(40)), false);
   });
 
   auto* const gemm = command->add_subcommand("gemm", "of a batch of products");
@@ -126,8 +126,7 @@ void add_why(CLI::App& app) {
   gemm->add_flag("--no-workspace", *without, "what it does without a workspace");
   gemm->callback([product, without, tell] {
     validate(*product);
-    Device const device = gpu_or_table();
-    tell(plan_gemm(gemm_of(*product, unplaced(*product)), device, !*without), device);
+    tell(gemm_of(*product, unplaced(*product)), !*without);
   });
 }
 

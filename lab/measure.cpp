@@ -1,7 +1,8 @@
 #include "measure.h"
 
+#include <inlay/plan/device.h>
+
 #include "buffers.h"
-#include "plan/device.h"
 
 namespace inlay::lab {
 

@@ -10,6 +10,8 @@ std::string why_no_gpu() { return "this build was made without nvcc"; }
 
 Device gpu_or_table() { return {}; }
 
+std::string gpu_name() { throw Error(why_no_gpu()); }
+
 void print_gpu_info() {}
 
 std::string check_on_gpu(Entry<Move> const&, Case const&) { throw Error(why_no_gpu()); }

@@ -1,6 +1,7 @@
 #include "replay_check.h"
 
 #include <fmt/format.h>
+#include <inlay/explain/explanation.h>
 
 #include <algorithm>
 
@@ -16,9 +17,10 @@ constexpr double kMostProducts = 1 << 28;
 
 // What the checks said after a replay.
 Replayed concluded(Recorder const& recorder) {
-  if (recorder.finding_count == 0) return {"ok", counted(recorder)};
+  Counts const counts = explain::counted(recorder);
+  if (recorder.finding_count == 0) return {"ok", counts};
   Finding const& first = recorder.findings.front();
-  return {fmt::format("FAILED: {}: {}", name_of(first.check), first.sentence), counted(recorder)};
+  return {fmt::format("FAILED: {}: {}", name_of(first.check), first.sentence), counts};
 }
 
 }  // namespace
@@ -29,9 +31,10 @@ Replayed replay_on_cpu(Entry<Move> const& entry, Case const& c, Recorder& record
   auto const e = std::size_t(c.elem_bytes);
   void const* src = recorder.allocate("in", std::size_t(c.source_elements()) * e, c.elem_bytes, 1);
   void* dst = recorder.allocate("out", std::size_t(c.destination_elements()) * e, c.elem_bytes, 2);
-  Move const move = is_copy(entry.info().name) ? copy_move(c, dst, src) : transpose_move(c, dst, src);
-  if (Reason const reason = entry.info().rejects(move, Device{})) return {"rejected: " + reason.sentence(), {}};
-  entry.replay(move, recorder);
+  Move const move = is_copy(entry.info()) ? copy_move(c, dst, src) : transpose_move(c, dst, src);
+  Device const device;
+  if (Reason const reason = entry.info().rejects(move, device)) return {"rejected: " + reason.sentence(), {}};
+  entry.replay(move, device, recorder);
   return concluded(recorder);
 }
 
@@ -50,9 +53,10 @@ Replayed replay_on_cpu(Entry<Gemm> const& entry, GemmCase const& c, Recorder& re
   };
   GemmCall const call{c.alpha, c.beta, operand("A", c.a(), 1), operand("B", c.b(), 2), operand("C", c.c(), 3)};
   Gemm const gemm = gemm_of(c, with_whole_factors(call));
-  if (Reason const reason = entry.info().rejects(gemm, Device{})) return {"rejected: " + reason.sentence(), {}};
-  recorder.allocate_workspace(entry.info().workspace(gemm, Device{}));
-  entry.replay(gemm, recorder);
+  Device const device;
+  if (Reason const reason = entry.info().rejects(gemm, device)) return {"rejected: " + reason.sentence(), {}};
+  recorder.allocate_workspace(entry.info().workspace(gemm, device));
+  entry.replay(gemm, device, recorder);
   return concluded(recorder);
 }
 

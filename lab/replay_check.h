@@ -1,15 +1,16 @@
 // A variant replayed on the CPU, thread by thread, with every check.
 #pragma once
+#include <inlay/registry/registry.h>
+
 #include <string>
 
 #include "problems.h"
-#include "replay/registry.h"
 
 namespace inlay::lab {
 
 struct Replayed {
   std::string verdict;  // "ok", "rejected: ...", "FAILED: ..."
-  Cost cost;            // counted, not predicted
+  Counts counts;        // of the replay
   bool failed() const { return verdict.starts_with("FAILED"); }
 };
 

@@ -66,6 +66,20 @@ Entry<P> const& variant_named(std::string const& name) {
 template Entry<Move> const& variant_named(std::string const&);
 template Entry<Gemm> const& variant_named(std::string const&);
 
+template <class P>
+Info<P> const* info_of(std::string_view name) {
+  for (auto const& entry : variants<P>())
+    if (name == entry.info().name) return &entry.info();
+  return nullptr;
+}
+template Info<Move> const* info_of(std::string_view);
+template Info<Gemm> const* info_of(std::string_view);
+
+bool is_copy(std::string_view name) {
+  Info<Move> const* const info = info_of<Move>(name);
+  return info && is_copy(*info);
+}
+
 std::string shown_layout(Info<Gemm> const& info) {
   if (std::string_view(info.name).ends_with("column_major_b")) return "nt";
   for (char const* layout : {"nn", "nt", "tn"}) {

@@ -1,17 +1,14 @@
 // Finding variants by what a user types.
 #pragma once
+#include <inlay/registry/registry.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "replay/registry.h"
+#include "rooms.h"
 
 namespace inlay::lab {
-
-inline bool is_copy(std::string_view name) { return name.starts_with("copy_"); }
-
-// A step of the published tutorials; those after it are our own, and the planner may choose them.
-inline bool is_tutorial_step(std::string_view name) { return name.starts_with("transpose_") && name < "transpose_12"; }
 
 // All variants of a problem, sorted by name.
 template <class P>
@@ -38,6 +35,14 @@ std::vector<std::string> variant_names() {
 // Throws UsageError when there is none.
 template <class P>
 Entry<P> const& variant_named(std::string const& name);
+
+// What the registry says of a name; null where it is no variant of this kind, but a public function or a peer.
+template <class P>
+Info<P> const* info_of(std::string_view name);
+
+// Copies pack the rows of their case. A name that is no variant is none of them.
+inline bool is_copy(Info<Move> const& info) { return info.ladder == Ladder::copy; }
+bool is_copy(std::string_view name);
 
 // The rows of a table that were asked for: names, their beginnings, kProduction, or kAll; none: all.
 class Selection {

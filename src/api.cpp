@@ -1,18 +1,23 @@
 // Public functions: problem -> plan -> run.
 #include <inlay/copy.h>
 #include <inlay/gemm.h>
+#include <inlay/plan/candidate.h>
+#include <inlay/problem/footprint.h>
 
 #include <string>
 #include <utility>
-
-#include "plan/gemm_plan.h"
-#include "plan/plan.h"
-#include "problem/footprint.h"
+#include <variant>
 
 namespace inlay {
+
+using namespace problem;
+using planning::current_device;
+using planning::Device;
+using planning::Operands;
+
 namespace {
 
-void check_device(void const* p, char const* role, Device const& device) {
+void check_owner(void const* p, char const* role, Device const& device) {
   cudaPointerAttributes a{};
   check(cudaPointerGetAttributes(&a, p));
   auto const who = [&] { return std::string("the ") + role + " pointer"; };
@@ -22,94 +27,161 @@ void check_device(void const* p, char const* role, Device const& device) {
                 std::to_string(device.id));
 }
 
-MovePlan plan_transpose(Tensor const& dst, Tensor const& src, Device const*& device) {
-  if (src.rank != 2 && src.rank != 3)
-    throw Error("transpose takes views of rank 2 or 3, the source has rank " + std::to_string(src.rank));
-  Move const move = make_move(dst, src.transposed());  // bad input is told before the device is asked
-  device = &current_device();
-  MovePlan const plan = plan_move(move, *device);
-  if (!plan.chosen) throw Error("no variant can run this transpose:\n" + plan.why(*device));
+// What an operand and a workspace may not share, A and B only where they are read.
+void check_workspace(void* workspace, std::size_t size, Gemm const& gemm, Tensor const& A, Tensor const& B,
+                     Tensor const& D) {
+  std::string const bytes = std::to_string(size);
+  if (!workspace) {
+    if (size) throw Error("the workspace of " + bytes + " bytes is a null pointer");
+    return;
+  }
+  if (auto const past = reinterpret_cast<std::uint64_t>(workspace) % 256)
+    throw Error("the workspace begins " + std::to_string(past) + " bytes past a multiple of 256");
+  if (size == 0 || gemm.elements() == 0) return;
+  Footprint const footprint(workspace, std::int64_t(size));
+  for (auto [t, who] : {std::pair{&D, "C"}, std::pair{&A, "A"}, std::pair{&B, "B"}})
+    if ((t == &D || gemm.K()) && overlap(footprint, Footprint(*t)))
+      throw Error("the workspace of " + bytes + " bytes overlaps " + who + " of shape " + shape(*t) + " in memory");
+}
+
+// Throws where no variant answers.
+template <class P>
+planning::Plan answer(P const& problem, Device const& device, bool may_use_workspace, char const* what) {
+  planning::Plan plan = planning::make_plan(problem, device, may_use_workspace);
+  if (plan.row < 0 && problem.elements())
+    throw Error(std::string("no variant can run this ") + what + ":\n" +
+                planning::why(plan, problem, device, may_use_workspace));
   return plan;
+}
+
+void run_move(planning::Plan const& plan, Tensor const& dst, Tensor const& src, Device const& device,
+              cudaStream_t stream) {
+  check_owner(src.data, "source", device);
+  check_owner(dst.data, "destination", device);
+  planning::run(plan, device, Operands{{dst.data, src.data, nullptr}, nullptr}, stream);
+}
+
+void run_gemm(planning::Plan const& plan, Gemm const& gemm, Tensor const& A, Tensor const& B, Tensor const& D,
+              void* workspace, Device const& device, cudaStream_t stream) {
+  if (gemm.K()) {
+    check_owner(A.data, "A", device);
+    check_owner(B.data, "B", device);
+  }
+  check_owner(D.data, "C", device);
+  if (plan.workspace_bytes) check_owner(workspace, "workspace", device);
+  planning::run(plan, device, Operands{{A.data, B.data, D.data}, workspace}, stream);
 }
 
 }  // namespace
 
 void transpose(Tensor const& dst, Tensor const& src, cudaStream_t stream) {
-  Device const* device = nullptr;
-  MovePlan const plan = plan_transpose(dst, src, device);
-  if (plan.move.elements() == 0) return;
-  check_device(src.data, "source", *device);
-  check_device(dst.data, "destination", *device);
-  plan.chosen->run(plan.move, *device, nullptr, stream);
+  if (src.rank != 2 && src.rank != 3)
+    throw Error("transpose takes views of rank 2 or 3, the source has rank " + std::to_string(src.rank));
+  Move const move = make_move(dst, src.transposed());  // bad input is told before the device is asked
+  Device const& device = current_device();
+  planning::Plan const plan = answer(move, device, false, "transpose");
+  if (move.elements()) run_move(plan, dst, src, device, stream);
 }
 
-std::string explain_transpose(Tensor const& dst, Tensor const& src) {
-  Device const* device = nullptr;
-  MovePlan const plan = plan_transpose(dst, src, device);
-  return plan.why(*device);
+void gemm(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue, cudaStream_t stream,
+          GemmOptions const& options) {
+  Gemm const gemm = make_gemm(A, B, D, epilogue, options.compute);
+  check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
+  Device const& device = current_device();
+  planning::Plan const plan = answer(gemm, device, options.workspace != nullptr, "gemm");
+  if (options.workspace && options.workspace_bytes < plan.workspace_bytes)
+    throw Error("the workspace has " + std::to_string(options.workspace_bytes) + " bytes, the plan wants " +
+                std::to_string(plan.workspace_bytes));
+  if (gemm.elements()) run_gemm(plan, gemm, A, B, D, options.workspace, device, stream);
+}
+
+std::size_t gemm_workspace(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue,
+                           Compute compute) {
+  return planning::make_plan(make_gemm(A, B, D, epilogue, compute), current_device(), true).workspace_bytes;
+}
+
+// ---- plans that are kept
+
+struct Plan::Impl {
+  Device const& device;
+  std::variant<Move, Gemm> problem;
+  Tensor operand[3];  // as the plan was made: destination and source; A, B and D
+  bool with_workspace = false;
+  planning::Plan plan;
+};
+
+Plan plan(Tensor const& dst, Tensor const& src) {
+  Move const move = make_move(dst, src);
+  Device const& device = current_device();
+  return Plan(std::make_shared<Plan::Impl const>(
+      Plan::Impl{device, move, {dst, src, {}}, false, answer(move, device, false, "move")}));
+}
+Plan plan(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
+          bool with_workspace) {
+  Gemm const gemm = make_gemm(A, B, D, epilogue, compute);
+  Device const& device = current_device();
+  return Plan(std::make_shared<Plan::Impl const>(
+      Plan::Impl{device, gemm, {A, B, D}, with_workspace, answer(gemm, device, with_workspace, "gemm")}));
+}
+
+std::size_t Plan::workspace_bytes() const { return impl_->plan.workspace_bytes; }
+std::string Plan::why() const {
+  return std::visit([&](auto const& p) { return planning::why(impl_->plan, p, impl_->device, impl_->with_workspace); },
+                    impl_->problem);
 }
 
 namespace {
 
-// What an operand and a workspace may not share, A and B only where they are read.
-void check_workspace(GemmOptions const& options, Gemm const& gemm, Tensor const& A, Tensor const& B, Tensor const& C) {
-  std::string const bytes = std::to_string(options.workspace_bytes);
-  if (!options.workspace) {
-    if (options.workspace_bytes) throw Error("the workspace of " + bytes + " bytes is a null pointer");
-    return;
-  }
-  if (auto const past = reinterpret_cast<std::uint64_t>(options.workspace) % 256)
-    throw Error("the workspace begins " + std::to_string(past) + " bytes past a multiple of 256");
-  if (options.workspace_bytes == 0 || gemm.elements() == 0) return;
-  Footprint const workspace(options.workspace, std::int64_t(options.workspace_bytes));
-  for (auto [t, who] : {std::pair{&C, "C"}, std::pair{&A, "A"}, std::pair{&B, "B"}})
-    if ((t == &C || gemm.K) && overlap(workspace, Footprint(*t)))
-      throw Error("the workspace of " + bytes + " bytes overlaps " + who + " of shape " + shape(*t) + " in memory");
+// The tensor that a plan was made with, at another place.
+Tensor moved(Tensor t, void const* to, char const* who) {
+  auto const past = [](void const* p) { return reinterpret_cast<std::uint64_t>(p) % 16; };
+  if (past(to) != past(t.data))
+    throw Error(std::string(who) + " begins " + std::to_string(past(to)) +
+                " bytes past a multiple of 16, that of the plan " + std::to_string(past(t.data)));
+  t.data = const_cast<void*>(to);
+  return t;
 }
-
-GemmPlan plan_gemm(float alpha, Tensor const& A, Tensor const& B, float beta, Tensor const& C,
-                   GemmOptions const& options, Device const*& device) {
-  Gemm const gemm = make_gemm(alpha, A, B, beta, C, options.accuracy);  // bad input is told before the device is asked
-  check_workspace(options, gemm, A, B, C);
-  device = &current_device();
-  GemmPlan const plan = plan_gemm(gemm, *device, options.workspace != nullptr);
-  if (!plan.chosen && gemm.elements()) throw Error("no variant can run this gemm:\n" + plan.why(*device));
-  if (options.workspace && options.workspace_bytes < plan.workspace_bytes)
-    throw Error("the workspace has " + std::to_string(options.workspace_bytes) + " bytes, the plan wants " +
-                std::to_string(plan.workspace_bytes));
-  return plan;
+void check_current(Device const& device) {
+  int id = 0;
+  check(cudaGetDevice(&id));
+  if (id != device.id)
+    throw Error("the plan is for device " + std::to_string(device.id) + ", the current device is " +
+                std::to_string(id));
 }
 
 }  // namespace
 
-void gemm(float alpha, Tensor const& A, Tensor const& B, float beta, Tensor const& C, cudaStream_t stream,
-          GemmOptions const& options) {
-  Device const* device = nullptr;
-  GemmPlan const plan = plan_gemm(alpha, A, B, beta, C, options, device);
-  if (plan.gemm.elements() == 0) return;
-  if (plan.gemm.K) {
-    check_device(A.data, "A", *device);
-    check_device(B.data, "B", *device);
+void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
+  auto const* move = std::get_if<Move>(&impl_->problem);
+  require(move, "this plan is for a product: it runs with A, B and D");
+  if (move->elements() == 0) return;
+  Tensor const to = moved(impl_->operand[0], dst, "the destination"),
+               from = moved(impl_->operand[1], src, "the source");
+  check_memory(to, "the destination");
+  check_memory(from, "the source");
+  if (overlap(Footprint(to), Footprint(from)))
+    throw Error("the source and the destination of shape " + shape(to) + " overlap in memory");
+  check_current(impl_->device);
+  run_move(impl_->plan, to, from, impl_->device, stream);
+}
+
+void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void* workspace) const {
+  auto const* gemm = std::get_if<Gemm>(&impl_->problem);
+  require(gemm, "this plan is for a move: it runs with a destination and a source");
+  if (gemm->elements() == 0) return;
+  Tensor a = impl_->operand[0], b = impl_->operand[1], d = moved(impl_->operand[2], D, "C");
+  check_memory(d, "C");
+  if (gemm->K()) {
+    a = moved(a, A, "A"), b = moved(b, B, "B");
+    for (auto [t, who] : {std::pair{&a, "A"}, std::pair{&b, "B"}}) {
+      check_memory(*t, who);
+      if (overlap(Footprint(d), Footprint(*t)))
+        throw Error("C of shape " + shape(d) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
+    }
   }
-  check_device(C.data, "C", *device);
-  if (plan.workspace_bytes) check_device(options.workspace, "workspace", *device);
-  run(plan, *device, options.workspace, stream);
-}
-
-std::size_t gemm_workspace(float alpha, Tensor const& A, Tensor const& B, float beta, Tensor const& C,
-                           Accuracy accuracy) {
-  Gemm const gemm = make_gemm(alpha, A, B, beta, C, accuracy);
-  return plan_gemm(gemm, current_device(), true).workspace_bytes;
-}
-
-std::string explain_gemm(float alpha, Tensor const& A, Tensor const& B, float beta, Tensor const& C,
-                         GemmOptions const& options) {
-  Device const* device = nullptr;
-  GemmPlan const plan = plan_gemm(alpha, A, B, beta, C, options, device);
-  int const n = C.rank - 1, m = n - 1;
-  bool const exchanged = C.extent[m] > 1 && C.extent[n] > 1 && C.stride[n] != 1 && C.stride[m] == 1;
-  return (exchanged ? "C is column-major: what follows is its transpose, for which A and B change places\n" : "") +
-         plan.why(*device);
+  check_workspace(workspace, workspace_bytes(), *gemm, a, b, d);
+  check_current(impl_->device);
+  run_gemm(impl_->plan, *gemm, a, b, d, workspace, impl_->device, stream);
 }
 
 }  // namespace inlay

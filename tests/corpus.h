@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "problem/move.h"
+#include <inlay/problem/move.h>
 
 namespace inlay::test {
+using namespace problem;
 
 inline constexpr int kElementSizes[] = {1, 2, 4, 8, 16};
 
@@ -139,7 +140,7 @@ inline Tensor view(void* data, int elem_bytes, std::initializer_list<std::int64_
                    std::initializer_list<std::int64_t> strides) {
   Tensor t;
   t.data = data;
-  t.dtype = {DType::Kind::bits, std::uint8_t(elem_bytes)};
+  t.dtype = opaque(elem_bytes);
   t.rank = int(extents.size());
   int k = 0;
   for (auto e : extents) t.extent[k++] = e;

@@ -22,8 +22,8 @@ def expect_equal(what, found, wanted):
 
 
 NAIVE, TMA = "copy_01_scalar", "transpose_16_tma"
-MANGLED = {name: f"_ZN5inlay5entryINS_7kernels{len(name)}{name}6KernelIjEEEEvT_" for name in (NAIVE, TMA, "sgemm_12_stream_k")}
-FLAGS = "_ZN5inlay5entryINS_7kernels10ClearFlagsEEEvT_"
+MANGLED = {name: f"_ZN5inlay5block5entryINS_7kernels{len(name)}{name}6KernelIjEEEEvT_" for name in (NAIVE, TMA, "sgemm_12_stream_k")}
+FLAGS = "_ZN5inlay5block5entryINS_7kernels10ClearFlagsEEEvT_"
 SECTORS, REQUESTS = (ncu.COUNTED[f"global_load_{x}"][0][0] for x in ("sectors", "requests"))
 
 # As ncu prints it: chatter, a line of names, a line of units, a line per launch; digits in groups.

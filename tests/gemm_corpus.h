@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "problem/gemm.h"
+#include <inlay/problem/gemm.h>
 
 namespace inlay::test {
+using namespace problem;
 
 // A batch of L products. Letters are those of row-major operands A and B: n as written, t stored transposed. Gaps are
 // extra elements of a row's pitch, bases are in elements from a 16-byte boundary.
@@ -118,9 +119,9 @@ inline Stored stored_b(GemmCase const& c) {
 inline Stored stored_c(GemmCase const& c) { return stored(c, c.M, c.N, c.columns_c, c.gap_c, c.base_c); }
 
 // The problem of a case; A, B, C are the aligned starts of buffers of elements() floats.
-inline Gemm gemm_of(GemmCase const& c, float* A, float* B, float* C, Accuracy accuracy = Accuracy::one_level) {
-  return make_gemm(c.alpha, stored_a(c).view(A, c.L), stored_b(c).view(B, c.L), c.beta, stored_c(c).view(C, c.L),
-                   accuracy);
+inline Gemm gemm_of(GemmCase const& c, float* A, float* B, float* C, Compute compute = Compute::fp32) {
+  return make_gemm(stored_a(c).view(A, c.L), stored_b(c).view(B, c.L), stored_c(c).view(C, c.L),
+                   {.alpha = c.alpha, .beta = c.beta}, compute);
 }
 
 }  // namespace inlay::test

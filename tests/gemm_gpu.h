@@ -6,9 +6,9 @@
 #include <cmath>
 #include <limits>
 
+#include <inlay/problem/footprint.h>
 #include "gemm_corpus.h"
 #include "gpu.h"
-#include "problem/footprint.h"
 
 namespace inlay::test {
 
@@ -63,14 +63,13 @@ class GemmOnDevice {
   Tensor A() const { return on_device(0); }
   Tensor B() const { return on_device(1); }
   Tensor C() const { return on_device(2); }
-  Gemm problem(Accuracy accuracy = Accuracy::one_level) const {
-    return make_gemm(alpha, A(), B(), beta, C(), accuracy);
-  }
+  Epilogue epilogue() const { return {.alpha = alpha, .beta = beta}; }
+  Gemm problem(Compute compute = Compute::fp32) const { return make_gemm(A(), B(), C(), epilogue(), compute); }
   void multiply(cudaStream_t stream = nullptr, GemmOptions const& options = {}) const {
-    gemm(alpha, A(), B(), beta, C(), stream, options);
+    gemm(A(), B(), C(), epilogue(), stream, options);
   }
-  std::size_t workspace_bytes(Accuracy accuracy = Accuracy::one_level) const {
-    return gemm_workspace(alpha, A(), B(), beta, C(), accuracy);
+  std::size_t workspace_bytes(Compute compute = Compute::fp32) const {
+    return gemm_workspace(A(), B(), C(), epilogue(), compute);
   }
 
   // One element of A (0), B (1) or C (2), all over the batch; before the product.
@@ -205,12 +204,12 @@ struct Workspace {
   DeviceBuffer memory;
   GemmOptions options;
 
-  explicit Workspace(std::size_t bytes, Accuracy accuracy = Accuracy::one_level) {
+  explicit Workspace(std::size_t bytes, Compute compute = Compute::fp32) {
     if (bytes) memory = device_buffer(std::vector<char>(bytes, char(0xFF)));  // NaN
-    options = {accuracy, memory.get(), bytes};
+    options = {.compute = compute, .workspace = memory.get(), .workspace_bytes = bytes};
   }
-  explicit Workspace(GemmOnDevice const& g, Accuracy accuracy = Accuracy::one_level)
-      : Workspace(g.workspace_bytes(accuracy), accuracy) {}
+  explicit Workspace(GemmOnDevice const& g, Compute compute = Compute::fp32)
+      : Workspace(g.workspace_bytes(compute), compute) {}
 };
 
 inline constexpr char const* kLetters[] = {"nn", "nt", "tn", "tt"};

@@ -16,7 +16,7 @@ folder, recorded, ptxas, arch = sys.argv[1:]
 NAME = re.compile(r"\d((?:copy|transpose|sgemm)_\d\d_[a-z_]+)\d")
 ELEMENT = re.compile(r"entryI\S*?\d[A-Za-z]+I([htjmo]|N7cutlass9uint128_tE)")
 BYTES = {"h": 1, "t": 2, "j": 4, "m": 8, "o": 16, "N7cutlass9uint128_tE": 16}
-PARTS = re.compile(r"ClearFlags|SplitReduce")  # kernels that several variants launch beside their own
+PARTS = re.compile(r"ClearFlags|SumPartsBy")  # kernels that several variants launch beside their own
 ONE_FOR_ALL = "copy_03_tiled", "copy_03_vector", "copy_05_evict_last"  # one kernel of 16 bytes for every element size
 REJECTED = {("transpose_10_cp_async", 1), ("transpose_10_cp_async", 2)}  # compiled, and never replayed: rejects all there
 ACCESS = re.compile(
@@ -58,7 +58,7 @@ for file in sorted(pathlib.Path(folder).glob("*.ptx")):
         found[key] |= set(accesses(body))  # a variant of Gemm has several kernels
         if key not in replay and key not in REJECTED:
             bad.append(f"{key}: compiled, never replayed")
-    level = "-O1" if re.search(r"sgemm_(ring|cluster)", file.name) else "-O3"  # as CMakeLists.txt compiles them
+    level = "-O1" if re.search(r"gemm_(ring|cluster)_\d", file.name) else "-O3"  # as the .ptxas of these families says
     said = subprocess.run([ptxas, f"-arch={arch}", level, "-v", file, "-o", "/dev/null"], capture_output=True, text=True, check=True).stderr
     frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", said)
     if len(frames) != len(entries) or any(n != "0" for frame in frames for n in frame):

@@ -3,9 +3,9 @@
 #include <cstdio>
 #include <set>
 
+#include <inlay/registry/registry.h>
 #include "corpus.h"
 #include "gemm_corpus.h"
-#include "replay/registry.h"
 
 namespace inlay::test {
 constexpr Case kShapes[] = {
@@ -22,11 +22,12 @@ constexpr Case kShapes[] = {
 
 namespace inlay {
 namespace {
+using namespace registry;
 
 using Lines = std::set<std::string>;
 
 void add(Lines& lines, std::string const& variant, int elem_bytes, Recorder const& recorder) {
-  for (Site const& s : recorder.sites)
+  for (replay::Site const& s : recorder.sites)
     lines.insert(variant + " " + std::to_string(elem_bytes) +
                  (s.space == replay::Space::global ? " global " : " shared ") + (s.store ? "store " : "load ") +
                  std::to_string(s.bytes));
@@ -41,7 +42,7 @@ Lines of(Entry<Move> const& entry, int e) {
     void* const out = r.allocate("out", std::size_t(v.out_elements * e), e, 2);
     Move const move = test::move_of(c, v, in, out, e);
     if (entry.info().rejects(move, Device{})) continue;
-    entry.replay(move, r);
+    entry.replay(move, Device{}, r);
     add(lines, entry.info().name, e, r);
   }
   return lines;
@@ -59,7 +60,7 @@ Lines of(Entry<Gemm> const& entry) {
     Gemm const gemm = test::gemm_of(c, A, B, C);
     if (entry.info().rejects(gemm, Device{})) continue;
     r.allocate_workspace(entry.info().workspace(gemm, Device{}));
-    entry.replay(gemm, r);
+    entry.replay(gemm, Device{}, r);
     add(lines, entry.info().name, 4, r);
   }
   return lines;
@@ -70,6 +71,7 @@ Lines of(Entry<Gemm> const& entry) {
 
 int main() {
   using namespace inlay;
+  using namespace inlay::registry;
   for (auto const& entry : move_variants())
     for (int e : test::kElementSizes)
       for (auto const& line : of(entry, e)) std::puts(line.c_str());

@@ -43,7 +43,7 @@ def check_sections(page, variants):
             failed.append(f"{variant['name']} has no section")
             continue
         said, code = text_of(section), [text_of(x) for x in section.iter(XHTML + "code")]
-        source = " ".join((root / f"src/kernels/{variant['name']}.h").read_text().split())
+        source = " ".join(next((root / "src/kernels").rglob(f"{variant['name']}.h")).read_text().split())
         for what, holds in (("its idea", " ".join(variant["idea"].split()) in said), ("where it comes from", source_of(variant) in said),
                             ("a verdict", "replayed on a CPUok" in said), ("what its warps ask for", "What its warps ask for" in said),
                             ("a prediction", re.search(r"predicted[\d.]+ (ms|µs)", said)), ("its code", source in code), ("what a thread does", any("CUTE_DEVICE void operator()(Block" in x for x in code)),

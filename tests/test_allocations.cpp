@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <new>
 
+#include <inlay/plan/candidate.h>
 #include "corpus.h"
 #include "gemm_variants.h"
-#include "plan/gemm_plan.h"
 
 namespace {
 std::size_t allocations = 0;
@@ -27,6 +27,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) { return alloc
 
 namespace inlay::test {
 namespace {
+using namespace planning;
 
 // How often f calls operator new.
 template <class F>
@@ -51,32 +52,56 @@ TEST(Allocations, NoneInAPlan) {
         void *const in = reinterpret_cast<void*>(1ull << 40), *const out = reinterpret_cast<void*>(1ull << 41);
         Move move;
         EXPECT_EQ(allocations_of([&] { move = move_of(c, v, in, out, e); }), 0u) << "views and move";
-        Variant<Move> const* chosen = nullptr;
-        EXPECT_EQ(allocations_of([&] { chosen = plan_move(move, device).chosen; }), 0u) << "plan";
-        EXPECT_NE(chosen, nullptr);
+        Plan plan;
+        EXPECT_EQ(allocations_of([&] { plan = make_plan(move, device, false); }), 0u) << "plan";
+        EXPECT_EQ(plan.steps, move.elements() ? 1 : 0);
       }
 }
 // With and without operands to pack: what they are packed for does not matter here.
 TEST(Allocations, NoneInAPlanOfGemm) {
   using namespace kernels;
   Device const device;
-  auto const any = [](Gemm const&, Device const&) { return true; };
-  GemmPreference const packing[] = {
-      {{sgemm_01_naive::facts, sgemm_01_naive::run}, any, "", Lies::along_mn, Lies::along_mn}};
+  Candidate<Gemm> const packing[] = {{.variant = {sgemm_01_naive::facts, sgemm_01_naive::run},
+                                      .want = {[](auto const&) { return true; }},
+                                      .needs = {.a = planning::Layout::aligned_mn, .b = planning::Layout::aligned_mn}}};
+  std::span<Candidate<Gemm> const> const rows = packing;
   for (std::int64_t n : {2, 3, 64, 1000, 4096})
     for (bool may_use_workspace : {false, true}) {
       auto const square = [n](std::uint64_t address) { return matrix(reinterpret_cast<void*>(address), f32, n, n); };
       Gemm gemm;
       EXPECT_EQ(allocations_of([&] {
-                  gemm = make_gemm(1, square(1ull << 40), square(1ull << 41).transposed(), 0, square(1ull << 42),
-                                   Accuracy::one_level);
+                  gemm = make_gemm(square(1ull << 40), square(1ull << 41).transposed(), square(1ull << 42), {},
+                                   Compute::fp32);
                 }),
                 0u)
           << "views and gemm";
-      EXPECT_EQ(allocations_of([&] { EXPECT_TRUE(plan_gemm(gemm, device, may_use_workspace).chosen); }), 0u) << "plan";
-      EXPECT_EQ(allocations_of([&] { EXPECT_TRUE(plan_gemm(gemm, device, true, packing).pack_a.chosen); }), 0u)
+      EXPECT_EQ(allocations_of([&] { EXPECT_GE(make_plan(gemm, device, may_use_workspace).row, 0); }), 0u) << "plan";
+      EXPECT_EQ(allocations_of([&] { EXPECT_TRUE(make_plan(gemm, device, true, rows).find<Move>()); }), 0u)
           << "plan that packs";
     }
+}
+// Nor in running a plan, for products with packed operands and sums of parts too.
+TEST(Allocations, NoneInARun) {
+  using namespace kernels;
+  static int ran;
+  ran = 0;
+  Candidate<Gemm> const all[] = {
+      {.variant = {sgemm_16_split_k::facts, [](Gemm const&, Device const&, void*, cudaStream_t) { ++ran; }},
+       .want = {[](auto const&) { return true; }}}};
+  std::span<Candidate<Gemm> const> const rows = all;
+  auto const square = [](std::uint64_t address) { return matrix(reinterpret_cast<void*>(address), f32, 64, 64); };
+  Gemm const gemm = make_gemm(square(1ull << 40), square(1ull << 41), square(1ull << 42), {}, Compute::fp32);
+  Plan const plan = make_plan(gemm, Device{}, false, rows);
+  Operands const operands{{gemm.A.base, gemm.B.base, gemm.C.base}, nullptr};
+  Device const device;
+  EXPECT_EQ(allocations_of([&] { run(plan, device, operands, nullptr); }), 0u);
+  Variant<Move> const moves{nullptr, [](Move const&, Device const&, void*, cudaStream_t) { ++ran; }};
+  Variant<Reduction> const sums{nullptr, [](Reduction const&, Device const&, void*, cudaStream_t) { ++ran; }};
+  Plan steps;
+  steps.add(StepOf<Move>{&moves, move_of({7, 9}, views_of({7, 9}, true), gemm.A.base, gemm.B.base, 4), {}});
+  steps.add(StepOf<Reduction>{&sums, {}, {}});
+  EXPECT_EQ(allocations_of([&] { run(steps, device, operands, nullptr); }), 0u);
+  EXPECT_EQ(ran, 3);
 }
 
 }  // namespace

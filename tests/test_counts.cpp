@@ -1,6 +1,6 @@
 // Golden counts: what every step asks of memory per warp request, on one aligned and one ragged shape. The aligned
 // numbers are derived here in a line each; the ragged ones follow from the same forms with the edges' lanes switched off,
-// and src/plan/traffic.h computes them. Replay, closed form and the numbers below must agree.
+// and src/plan/walk.h computes them. Replay, closed form and the numbers below must agree.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,11 +8,14 @@
 #include <optional>
 #include <string_view>
 
+#include <inlay/explain/explanation.h>
+#include <inlay/registry/registry.h>
 #include "corpus.h"
-#include "replay/registry.h"
 
 namespace inlay::test {
 namespace {
+using namespace registry;
+using explain::counted;
 
 struct PerRequest {
   double load, store;                // sectors: E bytes by 32 lanes are E sectors; strided lanes cost one sector each
@@ -64,7 +67,7 @@ std::optional<PerRequest> aligned(std::string const& name, int E) {
   // apart, where the swizzle knows 4 places of 8; at 2 and 4 bytes only 2 or 4 of 8 lanes do, the others lie beside them.
   if (name == "transpose_19_batch_squares")
     return PerRequest{E == 1 ? 32 : vector, vector, E == 2 || E == 4 ? wide : 2 * wide, wide};
-  return std::nullopt;  // a newcomer: cost() and replay must agree all the same, in test_variants
+  return std::nullopt;  // a newcomer: counts() and replay must agree all the same, in test_variants
 }
 
 // The aligned shape on which a step's numbers are golden: the one it is for.
@@ -76,14 +79,14 @@ Case aligned_case(std::string const& name, int E) {
   return {256, 256};
 }
 
-Cost replayed(Entry<Move> const& entry, Case const& c, int e) {
+Counts replayed(Entry<Move> const& entry, Case const& c, int e) {
   Views const v = views_of(c, is_transpose(entry.info().name));
   Recorder recorder;
   void* const in = recorder.allocate("in", std::size_t(v.in_elements * e), e, 1);
   void* const out = recorder.allocate("out", std::size_t(v.out_elements * e), e, 2);
   Move const move = move_of(c, v, in, out, e);
   if (entry.info().rejects(move, Device{})) return {};
-  entry.replay(move, recorder);
+  entry.replay(move, Device{}, recorder);
   return counted(recorder);
 }
 
@@ -99,7 +102,7 @@ TEST(GoldenCounts, AlignedPerRequest) {
       if (!golden) continue;
       PerRequest const p = *golden;
       ++met;
-      Cost const c = replayed(entry, aligned_case(entry.info().name, e), e);
+      Counts const c = replayed(entry, aligned_case(entry.info().name, e), e);
       EXPECT_DOUBLE_EQ(c.global_load.per_request(), p.load);
       EXPECT_DOUBLE_EQ(c.global_store.per_request(), p.store);
       EXPECT_DOUBLE_EQ(c.shared_store.per_request(), p.shared_store);
@@ -162,7 +165,7 @@ TEST(GoldenCounts, RaggedTotals) {
         if (name_is(entry, row.name)) {
           ++met;
           SCOPED_TRACE(std::string(row.name) + ", " + std::to_string(e) + " bytes");
-          Cost const c = replayed(entry, {203, 149}, e);
+          Counts const c = replayed(entry, {203, 149}, e);
           EXPECT_EQ(c.global_load, row.load);
           EXPECT_EQ(c.global_store, row.store);
           EXPECT_EQ(c.shared_store, row.shared_store);
@@ -213,7 +216,7 @@ TEST(GoldenCounts, RaggedTotalsOfVectors) {
       if (std::find(std::begin(vector_steps), std::end(vector_steps), name) == std::end(vector_steps)) continue;
       ++met;
       SCOPED_TRACE(name);
-      Cost const c = replayed(entry, {M, N, 1, 0, gap_out}, e);
+      Counts const c = replayed(entry, {M, N, 1, 0, gap_out}, e);
       if (name.starts_with("transpose_11")) {
         EXPECT_EQ(c.global_load, (Traffic{scattered, load_sectors(64)}));
         EXPECT_EQ(c.shared_store, (Traffic{scattered * 16 / e, passes * N}));

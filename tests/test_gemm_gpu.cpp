@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <atomic>
 
+#include <inlay/plan/candidate.h>
+#include <inlay/registry/registry.h>
 #include "gemm_gpu.h"
-#include "plan/gemm_plan.h"
-#include "replay/registry.h"
 
 namespace inlay::test {
 namespace {
+using namespace registry;
 
 // gemm() with and without a workspace: how many bytes of C's buffer are wrong.
 std::size_t wrong_bytes_of_gemm(GemmOnDevice const& g, cudaStream_t stream = nullptr) {
@@ -64,17 +65,19 @@ TEST(GpuGemm, MultipliesPackedOperands) {
   auto const naive = std::find_if(gemm_variants().begin(), gemm_variants().end(), [](auto const& entry) {
                        return entry.info().name == std::string("sgemm_01_naive");
                      })->variant;
-  auto const any = [](Gemm const&, Device const&) { return true; };
-  for (Lies lies : {Lies::aligned, Lies::along_mn}) {
-    GemmPreference const packing[] = {{naive, any, "", lies, lies}};
+  Want<Gemm> const any{[](auto const&) { return true; }};
+  for (auto lies : {planning::Layout::aligned, planning::Layout::aligned_mn}) {
+    Candidate<Gemm> const packing[] = {{.variant = naive, .want = any, .needs = {.a = lies, .b = lies}}};
+    std::span<Candidate<Gemm> const> const rows = packing;
     int packed = 0;
     for (GemmCase const& c : gemm_corpus()) {
       GemmOnDevice const here(c);
-      GemmPlan const plan = plan_gemm(here.problem(), current_device(), true, packing);
-      if (!plan.chosen) continue;
-      packed += (plan.pack_a.chosen != nullptr) + (plan.pack_b.chosen != nullptr);
+      planning::Plan const plan = make_plan(here.problem(), current_device(), true, rows);
+      if (plan.row < 0) continue;
+      packed += (plan.find<Move>(0) != nullptr) + (plan.find<Move>(1) != nullptr);
       Workspace const workspace(plan.workspace_bytes);
-      run(plan, current_device(), workspace.options.workspace, nullptr);
+      run(plan, current_device(), {{here.A().data, here.B().data, here.C().data}, workspace.options.workspace},
+          nullptr);
       check(cudaDeviceSynchronize());
       EXPECT_EQ(here.wrong_bytes(), 0u) << c.name();
     }
@@ -206,7 +209,7 @@ TEST(GpuGemm, WhatIsNotReadMayBeNull) {
   NEEDS_GPU();
   GemmOnDevice const here(GemmCase{33, 65, 70, 1, "nn", 0, 3});
   auto const null = [](Tensor t) { return t.data = nullptr, t; };
-  gemm(0, null(here.A()), null(here.B()), 3, here.C());
+  gemm(null(here.A()), null(here.B()), here.C(), {.alpha = 0, .beta = 3});
   check(cudaDeviceSynchronize());
   EXPECT_EQ(here.wrong_bytes(), 0u);
 }
@@ -241,8 +244,8 @@ void expect_same_bits_alone(std::int64_t n, std::int64_t L, char const* letters,
   here.reset();
   for (std::int64_t l = 0; l < L; ++l) {
     Tensor const A = here.A().slice(0, l, 1), B = here.B().slice(0, l, 1), C = here.C().slice(0, l, 1);
-    Workspace const alone(packed ? gemm_workspace(alpha, A, B, beta, C) : 0);
-    gemm(alpha, A, B, beta, C, nullptr, alone.options);
+    Workspace const alone(packed ? gemm_workspace(A, B, C, here.epilogue()) : 0);
+    gemm(A, B, C, here.epilogue(), nullptr, alone.options);
     check(cudaDeviceSynchronize());
   }
   EXPECT_EQ(here.elements(), together) << L << " x " << n << " " << letters << (packed ? ", packed" : "");
@@ -266,11 +269,11 @@ TEST(GpuGemm, ErrorGrowsNoFasterThanTheRootOfK) {
   for (Kind const kind : {Kind{"normal", normal}, Kind{"uniform", uniform}, Kind{"wide range", wide_range}})
     for (std::int64_t K : {64, 1000, 4096})
       for (char const* letters : kLetters)
-        for (Accuracy accuracy : {Accuracy::one_level, Accuracy::two_level}) {
+        for (Compute compute : {Compute::fp32, Compute::fp32_two_level}) {
           GemmOnDevice const here(GemmCase{500, 300, K, 1, letters}, kind.data);
-          Workspace const workspace(here, accuracy);
+          Workspace const workspace(here, compute);
           for (GemmOptions options : {GemmOptions{}, workspace.options}) {
-            options.accuracy = accuracy;
+            options.compute = compute;
             here.reset();
             here.multiply(nullptr, options);
             check(cudaDeviceSynchronize());
@@ -293,7 +296,7 @@ TEST(GpuGemmLarge, AnOuterProduct) {
                      C = device_buffer(std::size_t(M * N) * 4);
   check(cudaMemcpy(A.get(), a.data(), a.size() * 4, cudaMemcpyHostToDevice));
   check(cudaMemcpy(B.get(), b.data(), b.size() * 4, cudaMemcpyHostToDevice));
-  gemm(1, matrix(A.get(), f32, M, 1), matrix(B.get(), f32, 1, N), 0, matrix(C.get(), f32, M, N));
+  gemm(matrix(A.get(), f32, M, 1), matrix(B.get(), f32, 1, N), matrix(C.get(), f32, M, N));
   std::atomic<std::int64_t> wrong = 0;
   for (std::int64_t first = 0; first < M; first += 1024) {
     std::int64_t const rows = std::min<std::int64_t>(1024, M - first);
@@ -325,7 +328,7 @@ TEST(GpuGemmLarge, StridesBeyond31Bits) {
   };
   for (char const* letters : kLetters) {
     bool const ta = letters[0] == 't', tb = letters[1] == 't';
-    gemm(1, view_of(A, ta), view_of(B, tb), 0, view_of(C, false));
+    gemm(view_of(A, ta), view_of(B, tb), view_of(C, false));
     for (int m = 0; m < 2; ++m) {
       float got[2];
       check(cudaMemcpy(got, C.get() + m * pitch * 4, sizeof got, cudaMemcpyDeviceToHost));
@@ -339,14 +342,24 @@ TEST(GpuGemmLarge, StridesBeyond31Bits) {
 }
 
 // ---- bad input
-std::string refusal(Tensor const& A, Tensor const& B, Tensor const& C, GemmOptions const& options = {}) {
-  for (bool explain : {false, true}) try {
-      explain ? void(explain_gemm(1, A, B, 0, C, options)) : gemm(1, A, B, 0, C, nullptr, options);
-    } catch (Error const& e) {
-      if (explain) return e.what();
-      continue;
-    }
+// What a call of f is refused with; empty: it is not.
+template <class F>
+std::string said_by(F const& f) {
+  try {
+    f();
+  } catch (Error const& e) {
+    return e.what();
+  }
   return "";
+}
+std::string refusal(Tensor const& A, Tensor const& B, Tensor const& C, GemmOptions const& options) {
+  return said_by([&] { gemm(A, B, C, {}, nullptr, options); });
+}
+// gemm(), and a plan for it, say the same of what both are given.
+std::string refusal(Tensor const& A, Tensor const& B, Tensor const& C) {
+  std::string const said = refusal(A, B, C, {});
+  EXPECT_EQ(said_by([&] { inlay::plan(A, B, C); }), said);
+  return said;
 }
 Tensor at(std::uint64_t address, std::int64_t rows, std::int64_t cols) {
   return matrix(reinterpret_cast<void*>(address), f32, rows, cols);
@@ -358,7 +371,7 @@ TEST(GemmRefusals, NeedNoDevice) {
             "A of shape (8,8) and B of shape (9,8) have no product: K is 8 in A and 9 in B");
   EXPECT_EQ(refusal(A, B, A), "C of shape (8,8) overlaps A of shape (8,8) in memory");
   auto const workspace = [](std::uint64_t address, std::size_t bytes) {
-    return GemmOptions{Accuracy::one_level, reinterpret_cast<void*>(address), bytes};
+    return GemmOptions{.workspace = reinterpret_cast<void*>(address), .workspace_bytes = bytes};
   };
   EXPECT_EQ(refusal(A, B, C, workspace(0, 1000)), "the workspace of 1000 bytes is a null pointer");
   EXPECT_EQ(refusal(A, B, C, workspace((1 << 26) + 128, 1000)),
@@ -377,7 +390,7 @@ TEST(GpuGemm, PointersThatTheDeviceDoesNotOwnAreRefused) {
   auto const on_device = [&](int i) { return matrix(device.get() + 64 * i, f32, 4, 4); };
   auto const said = [&](Tensor const& A, Tensor const& B, Tensor const& C) -> std::string {
     try {
-      gemm(1, A, B, 0, C);
+      gemm(A, B, C);
     } catch (Error const& e) {
       return e.what();
     }
@@ -404,12 +417,109 @@ TEST(GpuGemm, ATooSmallWorkspaceIsRefused) {
   if (!asked) GTEST_SKIP() << "no plan wants a workspace";
 }
 
+// ---- plans that are kept
+TEST(GpuGemmPlan, MultipliesAsGemmDoes) {
+  NEEDS_GPU();
+  std::vector<GemmCase> cases = gemm_corpus();
+  for (char const* letters : kLetters)  // packed operands, cut tiles, parts
+    for (GemmCase const& c : {GemmCase{1001, 1003, 999, 1, letters, 2, -1}, GemmCase{2048, 2048, 512, 1, letters},
+                              GemmCase{64, 64, 1 << 16, 1, letters, 2, -1}, GemmCase{100, 60, 9000, 3, letters}})
+      cases.push_back(c);
+  for (GemmCase const& c : cases)
+    for (bool with_workspace : {false, true})
+      for (Compute compute : {Compute::fp32, Compute::fp32_two_level}) {
+        SCOPED_TRACE(c.name() + (with_workspace ? ", with a workspace" : ""));
+        GemmOnDevice const made_with(c, normal), other(c, normal);
+        inlay::Plan const plan =
+            inlay::plan(made_with.A(), made_with.B(), made_with.C(), made_with.epilogue(), compute, with_workspace);
+        EXPECT_EQ(plan.workspace_bytes(), with_workspace ? made_with.workspace_bytes(compute) : 0u);
+        Workspace workspace(with_workspace ? std::max<std::size_t>(plan.workspace_bytes(), 256) : 0, compute);
+        workspace.options.compute = compute;
+        other.multiply(nullptr, workspace.options);
+        check(cudaDeviceSynchronize());
+        std::vector<char> const wanted = other.bytes();
+        for (GemmOnDevice const* here : {&other, &made_with}) {
+          here->reset();
+          plan.run(here->A().data, here->B().data, here->C().data, nullptr, workspace.options.workspace);
+          check(cudaDeviceSynchronize());
+          EXPECT_TRUE(here->bytes() == wanted);
+        }
+      }
+}
+// A C by columns is computed as its transpose: the caller's operands stay the caller's.
+TEST(GpuGemmPlan, OperandsAreThoseOfTheCall) {
+  NEEDS_GPU();
+  GemmCase const c{37, 41, 29, 1, "nn", 2, -1, 0, 0, 0, 0, 0, 0, false, true};
+  GemmOnDevice const made_with(c), other(c, [](std::uint64_t i, std::uint64_t seed) { return integers(i, seed + 7); });
+  inlay::Plan const plan = inlay::plan(made_with.A(), made_with.B(), made_with.C(), made_with.epilogue());
+  Workspace const workspace(plan.workspace_bytes());
+  plan.run(other.A().data, other.B().data, other.C().data, nullptr, workspace.options.workspace);
+  check(cudaDeviceSynchronize());
+  EXPECT_EQ(other.wrong_bytes(), 0u);
+}
+TEST(GpuGemmPlan, RefusesWhatItWasNotMadeFor) {
+  NEEDS_GPU();
+  GemmOnDevice const here(GemmCase{64, 64, 1 << 16});
+  inlay::Plan const plan = inlay::plan(here.A(), here.B(), here.C());
+  std::size_t const bytes = plan.workspace_bytes();
+  ASSERT_GT(bytes, 0u);
+  DeviceBuffer const workspace = device_buffer(bytes + 256);
+  char *const A = static_cast<char*>(here.A().data), *const B = static_cast<char*>(here.B().data),
+              *const C = static_cast<char*>(here.C().data);
+  auto const said = [&](void const* a, void const* b, void* d, void* w) {
+    return said_by([&] { plan.run(a, b, d, nullptr, w); });
+  };
+  EXPECT_EQ(said(A, B, C, workspace.get()), "");
+  EXPECT_EQ(said(A + 4, B, C, workspace.get()), "A begins 4 bytes past a multiple of 16, that of the plan 0");
+  EXPECT_EQ(said(A, B + 12, C, workspace.get()), "B begins 12 bytes past a multiple of 16, that of the plan 0");
+  EXPECT_EQ(said(A, B, C + 8, workspace.get()), "C begins 8 bytes past a multiple of 16, that of the plan 0");
+  EXPECT_EQ(said(nullptr, B, C, workspace.get()), "A is a null pointer, but has elements");
+  EXPECT_EQ(said(A, nullptr, C, workspace.get()), "B is a null pointer, but has elements");
+  EXPECT_EQ(said(A, B, nullptr, workspace.get()), "C is a null pointer, but has elements");
+  EXPECT_EQ(said(A, B, A, workspace.get()), "C of shape (64,64) overlaps A of shape (64,65536) in memory");
+  EXPECT_EQ(said(A, B, B + 1024, workspace.get()), "C of shape (64,64) overlaps B of shape (65536,64) in memory");
+  std::string const of = "the workspace of " + std::to_string(bytes) + " bytes ";
+  EXPECT_EQ(said(A, B, C, nullptr), of + "is a null pointer");
+  EXPECT_EQ(said(A, B, C, workspace.get() + 128), "the workspace begins 128 bytes past a multiple of 256");
+  EXPECT_EQ(said(A, B, C, C - GemmOnDevice::kGuard), of + "overlaps C of shape (64,64) in memory");
+  EXPECT_EQ(said_by([&] { plan.run(static_cast<void*>(C), A); }),
+            "this plan is for a product: it runs with A, B and D");
+  check(cudaDeviceSynchronize());
+}
+TEST(GpuGemmPlan, WhatIsNotReadMayBeNull) {
+  NEEDS_GPU();
+  GemmOnDevice const here(GemmCase{33, 65, 70, 1, "nn", 0, 3});
+  inlay::plan(here.A(), here.B(), here.C(), here.epilogue()).run(nullptr, nullptr, here.C().data, nullptr, nullptr);
+  check(cudaDeviceSynchronize());
+  EXPECT_EQ(here.wrong_bytes(), 0u);
+}
+TEST(GpuGemmPlan, RunsInManyThreads) {
+  NEEDS_GPU();
+  GemmCase const c{301, 203, 99, 2, "nt", 2, -1};
+  std::vector<std::unique_ptr<GemmOnDevice>> all;
+  for (int t = 0; t < 8; ++t) all.push_back(std::make_unique<GemmOnDevice>(c));
+  inlay::Plan const plan = inlay::plan(all[0]->A(), all[0]->B(), all[0]->C(), all[0]->epilogue());
+  std::vector<std::thread> threads;
+  for (auto const& here : all)
+    threads.emplace_back([&plan, &here] {
+      Stream const stream;
+      Workspace const workspace(plan.workspace_bytes());
+      for (int i = 0; i < 10; ++i) {
+        here->reset();
+        plan.run(here->A().data, here->B().data, here->C().data, stream.id, workspace.options.workspace);
+        check(cudaStreamSynchronize(stream.id));
+      }
+    });
+  for (auto& t : threads) t.join();
+  for (auto const& here : all) EXPECT_EQ(here->wrong_bytes(), 0u);
+}
+
 TEST(GpuGemm, ExplainsItself) {
   NEEDS_GPU();
   GemmOnDevice const here(GemmCase{30, 50, 40});
-  std::string const why = explain_gemm(1, here.A(), here.B(), 0, here.C());
+  std::string const why = inlay::plan(here.A(), here.B(), here.C()).why();
   EXPECT_EQ(why.find("gemm of M 30 x N 50 x K 40, nn"), 0u) << why;
-  std::string const turned = explain_gemm(1, here.B().transposed(), here.A().transposed(), 0, here.C().transposed());
+  std::string const turned = inlay::plan(here.B().transposed(), here.A().transposed(), here.C().transposed()).why();
   EXPECT_EQ(turned.find("C is column-major: what follows is its transpose, for which A and B change places\ngemm of M "
                         "30 x N 50 x K 40, nn"),
             0u)

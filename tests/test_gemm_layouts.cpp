@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 #include <inlay/banks.h>
 
-#include "kernels/sgemm_02_tiled_mma.h"
-#include "kernels/sgemm_03_padded.h"
-#include "kernels/sgemm_06_column_major_b.h"
-#include "kernels/sgemm_08_swizzled.h"
-#include "kernels/sgemm_09_thread_tile.h"
-#include "kernels/sgemm_17_narrow.h"
+#include <inlay/kernels/gemm/fma/sgemm_02_tiled_mma.h>
+#include <inlay/kernels/gemm/fma/sgemm_03_padded.h>
+#include <inlay/kernels/gemm/fma/sgemm_06_column_major_b.h>
+#include <inlay/kernels/gemm/fma/sgemm_08_swizzled.h>
+#include <inlay/kernels/gemm/fma/sgemm_09_thread_tile.h>
+#include <inlay/kernels/gemm/fma/sgemm_17_narrow.h>
 
 namespace inlay::kernels {
 namespace {

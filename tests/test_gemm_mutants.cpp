@@ -5,20 +5,20 @@
 #include <algorithm>
 #include <functional>
 
+#include <inlay/kernels/gemm/fma/sgemm_04_pipelined.h>
+#include <inlay/kernels/gemm/fma/sgemm_05_warp_tiled.h>
+#include <inlay/kernels/gemm/fma/sgemm_06_column_major_b.h>
+#include <inlay/kernels/gemm/fma/sgemm_12_stream_k.h>
+#include <inlay/kernels/gemm/fma/sgemm_13_turned.h>
+#include <inlay/kernels/gemm/fma/sgemm_15_cluster.h>
+#include <inlay/kernels/gemm/fma/sgemm_16_split_k.h>
+#include <inlay/registry/replay_variant.h>
 #include "gemm_corpus.h"
-#include "kernels/sgemm_04_pipelined.h"
-#include "kernels/sgemm_05_warp_tiled.h"
-#include "kernels/sgemm_06_column_major_b.h"
-#include "kernels/sgemm_12_stream_k.h"
-#include "kernels/sgemm_13_turned.h"
-#include "kernels/sgemm_15_cluster.h"
-#include "kernels/sgemm_16_split_k.h"
-#include "replay/host_block.h"
 
 namespace inlay::kernels {
 namespace {
 
-using replay::HostBlock;
+using replay::Check, replay::Finding, replay::HostBlock, replay::Recorder;
 using test::GemmCase;
 
 // What is left out or done wrong.
@@ -164,14 +164,14 @@ std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const&
     recorder->allocate_workspace(Kernel::workspace(gemm, device));
   flaw = f;
   for (int i = 0; i < how.runs; ++i) {
-    recorder->expect(gemm);
-    std::vector<std::function<void()>> launches;
-    over_launches<Kernel>(gemm, device, recorder->workspace(), replay::ReplayEncoder{}, [&](auto kernel) {
-      if (turn(kernel)) launches.push_back([kernel, &recorder] { replay::run<Block>(kernel, *recorder); });
+    auto const wanted = registry::expected(gemm, *recorder);
+    std::vector<std::function<void()>> replays;
+    launches<Kernel>(gemm, registry::ReplaySetting{device, recorder->workspace(), {}}, [&](auto kernel) {
+      if (turn(kernel)) replays.push_back([kernel, &recorder] { replay::run<Block>(kernel, *recorder); });
     });
-    if (how.reversed) std::reverse(launches.begin(), launches.end());
-    for (auto const& launch : launches) launch();
-    recorder->conclude(gemm);
+    if (how.reversed) std::reverse(replays.begin(), replays.end());
+    for (auto const& replay : replays) replay();
+    wanted.conclude();
   }
   flaw = Flaw::none;
   return recorder;
@@ -205,9 +205,8 @@ using TurnedA = SgemmRing<sgemm_13_turned::StepA>;
 using TurnedB = SgemmRing<sgemm_13_turned::StepB>;
 using SplitK = sgemm_16_split_k::Kernel;
 struct Cluster {
-  template <class Encoder, class Launch>
-  static void launches(Gemm const& g, Device const& device, void*, Encoder const& encode, Launch const& launch) {
-    launch(SgemmCluster<sgemm_15_cluster::Step<1, 1, false, false>>::make(g, device, encode));
+  static auto make(Gemm const& g, auto const& setting) {
+    return SgemmCluster<sgemm_15_cluster::Step<1, 1, false, false>>::make(g, setting);
   }
 };
 
@@ -261,7 +260,10 @@ template <class Kernel>
 void expect_caught_off_by_one(GemmCase const& c) {
   auto const off = [&](std::int64_t m, std::int64_t n) {
     return run<Kernel>(c, Flaw::none, {}, [=](auto& kernel) {
-      if constexpr (requires { kernel.g; }) kernel.g.M += m, kernel.g.N += n;
+      if constexpr (requires { kernel.g; }) {
+        kernel.g.A.rows += m, kernel.g.C.rows += m;
+        kernel.g.B.rows += n, kernel.g.C.cols += n;
+      }
       return true;
     });
   };
@@ -348,13 +350,13 @@ TEST(GemmMutants, SplitK) {
   constexpr GemmCase c{70, 40, 300};
   expect_only(*run<SplitK>(c), {});
   auto const a_part_less = [](auto& kernel) {
-    if constexpr (requires { kernel.part_k; }) --kernel.parts;
+    if constexpr (requires { kernel.part_k; }) --kernel.g.parts;
     return true;
   };
   expect_only(*run<SplitK>(c, Flaw::none, {}, a_part_less), {Check::race, Check::result});
   expect_only(*run<SplitK>(c, Flaw::none, {.reversed = true}), {Check::race, Check::result});
   auto const sums_a_part_less = [](auto& kernel) {
-    if constexpr (requires { kernel.partial; }) --kernel.parts;
+    if constexpr (requires { kernel.r; }) --kernel.r.parts;
     return true;
   };
   expect_only(*run<SplitK>(c, Flaw::none, {}, sums_a_part_less), {Check::result});

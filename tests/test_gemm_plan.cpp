@@ -1,14 +1,16 @@
 // The planner of gemm: what it picks, what it packs, and what it says. No GPU.
 #include <gtest/gtest.h>
+#include <inlay/plan/candidate.h>
 
 #include <set>
 #include <string>
+#include <vector>
 
 #include "gemm_variants.h"
-#include "plan/gemm_plan.h"
 
 namespace inlay::test {
 namespace {
+using namespace planning;
 
 constexpr std::uint64_t kA = 1ull << 40, kB = 1ull << 41, kC = 1ull << 42;
 
@@ -23,65 +25,156 @@ Gemm problem(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& 
     t.stride[2] = 1, t.stride[1] = t.extent[2] + gap, t.stride[0] = t.extent[1] * t.stride[1];
     return transposed ? t.transposed() : t;
   };
-  return make_gemm(1, operand(base_a, M, K, letters[0] == 't', gap), operand(kB, K, N, letters[1] == 't'), 0,
-                   operand(kC, M, N, false), Accuracy::one_level);
+  return make_gemm(operand(base_a, M, K, letters[0] == 't', gap), operand(kB, K, N, letters[1] == 't'),
+                   operand(kC, M, N, false), {}, Compute::fp32);
 }
 
-// A variant that notes what it is asked to run.
+// Variants that note what they are asked to run.
 Gemm ran;
 void* ran_in = nullptr;
 void note(Gemm const& g, Device const&, void* workspace, cudaStream_t) { ran = g, ran_in = workspace; }
 Reason takes_all(Gemm const&, Device const&) { return {}; }
-Reason takes_none(Gemm const& g, Device const&) { return {"{} rows are not to its taste", {g.M}}; }
-std::size_t sixteen_each(Gemm const& g, Device const&) { return std::size_t(16 * g.L); }
-Info<Gemm> const own_workspace{"own_workspace", "Wants room.", "", takes_all, nullptr, sixteen_each};
-Info<Gemm> const nothing{"nothing", "Wants nothing.", "", takes_all, nullptr, no_workspace};
-Info<Gemm> const refuses{"refuses", "Takes nothing.", "", takes_none, nullptr, no_workspace};
-bool any(Gemm const&, Device const&) { return true; }
-bool never(Gemm const&, Device const&) { return false; }
+Reason takes_none(Gemm const& g, Device const&) { return {"{} rows are not to its taste", {g.M()}}; }
+std::size_t sixteen_each(Gemm const& g, Device const&) { return std::size_t(16 * g.L()); }
+constexpr Info<Gemm> info_of(char const* name, char const* idea) {
+  return {.name = name,
+          .idea = idea,
+          .source = "a test",
+          .ladder = Ladder::none,
+          .origin = Origin::ours,
+          .family = name,
+          .rejects = takes_all};
+}
+Info<Gemm> const nothing = info_of("nothing", "Wants nothing."),
+                 refuses =
+                     [] {
+                       Info<Gemm> info = info_of("refuses", "Takes nothing.");
+                       info.rejects = takes_none;
+                       return info;
+                     }(),
+                 own_workspace = [] {
+                   Info<Gemm> info = info_of("own_workspace", "Wants room.");
+                   info.workspace = sixteen_each;
+                   return info;
+                 }();
 
-std::string chosen(GemmPlan const& plan) { return plan.chosen ? plan.chosen->info->name : ""; }
-#define EXPECT_SAYS(plan, sentence) \
-  EXPECT_NE((plan).why(Device{}).find(sentence), std::string::npos) << (plan).why(Device{})
+using Facts = Planner<Gemm>::Facts;
+using Rows = std::span<Candidate<Gemm> const>;
+constexpr Want<Gemm> any{[](Facts const&) { return true; }};
+constexpr Want<Gemm> never{[](Facts const&) { return false; }, "never wanted"};
+using planning::Layout;
+
+// A problem with its plan.
+struct Planned {
+  Gemm gemm;
+  bool may_use_workspace;
+  Rows rows;
+  Plan plan = make_plan(gemm, Device{}, may_use_workspace, rows);
+
+  Planned(Gemm const& gemm, bool may_use_workspace, Rows rows = candidates<Gemm>())
+      : gemm(gemm), may_use_workspace(may_use_workspace), rows(rows) {}
+
+  std::string why() const { return planning::why(plan, gemm, Device{}, may_use_workspace, rows); }
+  // The name of what answers; empty: nobody can.
+  std::string chosen() const { return plan.row < 0 ? "" : rows[std::size_t(plan.row)].variant.info->name; }
+  StepOf<Gemm> const& product() const { return *plan.find<Gemm>(); }
+};
+std::string chosen(Gemm const& gemm, bool may_use_workspace, Rows rows = candidates<Gemm>()) {
+  return Planned(gemm, may_use_workspace, rows).chosen();
+}
+// Where an operand of a step lies.
+void expect_operand(Place const& place, int operand, std::int64_t offset = 0) {
+  EXPECT_EQ(place.in, Place::In::operand);
+  EXPECT_EQ(place.operand, operand);
+  EXPECT_EQ(place.offset, offset);
+}
+void expect_workspace(Place const& place, std::size_t offset) {
+  EXPECT_EQ(place.in, Place::In::workspace);
+  EXPECT_EQ(place.offset, std::int64_t(offset));
+}
+void* presumed(std::size_t offset) { return reinterpret_cast<void*>(kPresumed + offset); }
+#define EXPECT_SAYS(planned, sentence) EXPECT_NE((planned).why().find(sentence), std::string::npos) << (planned).why()
 
 // ---- the choice
 TEST(GemmPlan, EveryProblemHasAnAnswerThatNeedsNoWorkspace) {
   for (std::string letters : {"nn", "nt", "tn", "tt"})
     for (std::int64_t n : {1, 2, 31, 128, 1000, 4096})
       for (bool may : {false, true}) {
-        GemmPlan const plan = plan_gemm(problem(n, n + 1, n + 2, letters, 3), Device{}, may);
-        EXPECT_NE(plan.chosen, nullptr);
-        EXPECT_TRUE(may || plan.workspace_bytes == 0);
+        Planned const p(problem(n, n + 1, n + 2, letters, 3), may);
+        EXPECT_NE(p.chosen(), "");
+        ASSERT_GE(p.plan.steps, 1);
+        EXPECT_EQ(p.product().variant, &p.rows[std::size_t(p.plan.row)].variant);
+        EXPECT_TRUE(may || (p.plan.workspace_bytes == 0 && p.plan.steps == 1));
       }
 }
 TEST(GemmPlan, AnEmptyCNeedsNone) {
-  GemmPlan const plan = plan_gemm(problem(0, 5, 7), Device{}, true);
-  EXPECT_EQ(plan.chosen, nullptr);
-  EXPECT_EQ(plan.workspace_bytes, 0u);
-  EXPECT_EQ(plan.why(Device{}), "gemm with an empty C: nothing is launched\n");
-  run(plan, Device{}, nullptr, nullptr);
+  Planned const p(problem(0, 5, 7), true);
+  EXPECT_EQ(p.chosen(), "");
+  EXPECT_EQ(p.plan.steps, 0);
+  EXPECT_EQ(p.plan.row, -1);
+  EXPECT_EQ(p.plan.workspace_bytes, 0u);
+  EXPECT_EQ(p.why(), "gemm with an empty C: nothing is launched\n");
+  run(p.plan, Device{}, {}, nullptr);
 }
 TEST(GemmPlan, TakesTheFirstThatIsWantedAndRuns) {
-  GemmPreference const all[] = {{{&own_workspace, note}, never, "never wanted"},
-                                {{&refuses, note}, any, ""},
-                                {{&nothing, note}, any, ""},
-                                {{&own_workspace, note}, any, ""}};
-  GemmPlan const plan = plan_gemm(problem(3, 5, 7), Device{}, true, all);
-  EXPECT_EQ(plan.chosen, &all[2].variant);
-  EXPECT_SAYS(plan, "     own_workspace: 16 bytes of workspace; never wanted\n");
-  EXPECT_SAYS(plan, "     refuses: 3 rows are not to its taste\n");
-  EXPECT_SAYS(plan, "  -> nothing: 0 bytes of workspace\n");
-  EXPECT_SAYS(plan, "     own_workspace: 16 bytes of workspace; comes later\n");
+  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = never},
+                                 {.variant = {&refuses, note}, .want = any},
+                                 {.variant = {&nothing, note}, .want = any},
+                                 {.as = "as it lies", .variant = {&own_workspace, note}, .want = any}};
+  Planned const p(problem(3, 5, 7), true, all);
+  EXPECT_EQ(p.plan.row, 2);
+  EXPECT_EQ(p.product().variant, &all[2].variant);
+  EXPECT_SAYS(p, "chosen: nothing. Wants nothing.\n");
+  EXPECT_SAYS(p, "     own_workspace: 16 bytes of workspace; never wanted\n");
+  EXPECT_SAYS(p, "     refuses: 3 rows are not to its taste\n");
+  EXPECT_SAYS(p, "  -> nothing: 0 bytes of workspace\n");
+  EXPECT_SAYS(p, "     own_workspace (as it lies): 16 bytes of workspace; comes later\n");
 }
 TEST(GemmPlan, TakesWhatIsNotWantedWhereNothingElseRuns) {
-  GemmPreference const all[] = {{{&nothing, note}, never, "never wanted"}, {{&refuses, note}, any, ""}};
-  EXPECT_EQ(chosen(plan_gemm(problem(3, 5, 7), Device{}, false, all)), "nothing");
+  Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = never},
+                                 {.variant = {&refuses, note}, .want = any}};
+  EXPECT_EQ(chosen(problem(3, 5, 7), false, all), "nothing");
 }
 TEST(GemmPlan, NobodyCanAndSaysSo) {
-  GemmPreference const all[] = {{{&refuses, note}, any, ""}};
-  GemmPlan const plan = plan_gemm(problem(3, 5, 7), Device{}, true, all);
-  EXPECT_EQ(plan.chosen, nullptr);
-  EXPECT_SAYS(plan, "no variant can run it\n     refuses: 3 rows are not to its taste\n");
+  Candidate<Gemm> const all[] = {{.variant = {&refuses, note}, .want = any}};
+  Planned const p(problem(3, 5, 7), true, all);
+  EXPECT_EQ(p.plan.row, -1);
+  EXPECT_EQ(p.plan.steps, 0);
+  EXPECT_SAYS(p, "no variant can run it\n     refuses: 3 rows are not to its taste\n");
+}
+// A bound that is read off measurements says which.
+TEST(GemmPlan, SaysThatABoundWasMeasured) {
+  Want<Gemm> measured = never;
+  measured.measured = "by hand";
+  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = measured},
+                                 {.variant = {&nothing, note}, .want = any}};
+  EXPECT_SAYS(Planned(problem(3, 5, 7), true, all),
+              "     own_workspace: 16 bytes of workspace; never wanted (measured: by hand)\n");
+}
+TEST(GemmPlan, SaysWhichBoundsWereMeasured) {
+  std::vector<Planned> all;
+  for (std::int64_t n : {8, 100, 1024, 1500, 4096})
+    for (std::int64_t K : {64, 1024, 8192})
+      for (char const* letters : {"nn", "tn"})
+        for (bool workspace : {false, true}) all.emplace_back(problem(n, n, K, letters), workspace);
+  int measured = 0;
+  for (Candidate<Gemm> const& row : candidates<Gemm>()) {
+    if (!*row.want.measured) continue;
+    ++measured;
+    std::string const begins = std::string("     ") + row.variant.info->name + (*row.as ? " (" : "") + row.as +
+                               (*row.as ? "): " : ": "),
+                      ends = std::string("; ") + row.want.otherwise + " (measured: " + row.want.measured + ")";
+    bool said = false;
+    for (Planned const& p : all) {
+      std::string const why = p.why();
+      for (auto at = why.find(begins); at != why.npos; at = why.find(begins, at + 1)) {
+        std::string const line = why.substr(at, why.find('\n', at) - at);
+        said |= line.ends_with(ends);
+      }
+    }
+    EXPECT_TRUE(said) << begins << ends;
+  }
+  EXPECT_GE(measured, 6);
 }
 // The same bits for every batch count: from where a K may be cut on, the choice does not depend on it.
 TEST(GemmPlan, OneMatrixDecides) {
@@ -89,8 +182,7 @@ TEST(GemmPlan, OneMatrixDecides) {
     for (std::int64_t K : {257, 512, 1000, 8192})
       for (std::int64_t n : {8, 64, 100, 500, 1024, 1500, 4096})
         for (bool workspace : {false, true})
-          EXPECT_EQ(chosen(plan_gemm(problem(n, n, K, letters, 1), Device{}, workspace)),
-                    chosen(plan_gemm(problem(n, n, K, letters, 64), Device{}, workspace)))
+          EXPECT_EQ(chosen(problem(n, n, K, letters, 1), workspace), chosen(problem(n, n, K, letters, 64), workspace))
               << n << " x " << n << " x " << K << " " << letters;
 }
 
@@ -103,7 +195,7 @@ TEST(GemmPlan, SmallProductsTakeSmallTiles) {
                      {256, 512, 64, true},  {256, 1024, 1, false}, {128, 2048, 64, true}, {512, 512, 1, false},
                      {64, 65536, 1, false}};
   for (auto const& [n, K, L, small] : cases)
-    EXPECT_EQ(chosen(plan_gemm(problem(n, n, K, "nn", L), Device{}, true)) == "sgemm_19_small_tiles", small)
+    EXPECT_EQ(chosen(problem(n, n, K, "nn", L), true) == "sgemm_19_small_tiles", small)
         << n << " x " << n << " x " << K << " x " << L;
 }
 
@@ -117,140 +209,349 @@ TEST(GemmPlan, ShallowProductsAreOneChain) {
       for (std::int64_t n : {8, 64, 101, 256, 1024})
         for (std::int64_t L : {1, 64, 1000})
           for (bool workspace : {false, true}) {
-            std::string const name = chosen(plan_gemm(problem(n, n, K, letters, L), Device{}, workspace));
+            std::string const name = chosen(problem(n, n, K, letters, L), workspace);
             EXPECT_TRUE(one_chain.contains(name))
                 << name << ", " << n << " x " << n << " x " << K << " x " << L << " " << letters;
           }
 }
 
 // ---- the workspace
+constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
+
 TEST(GemmPlan, WithoutAWorkspaceOnlyVariantsThatWantNone) {
-  GemmPreference const all[] = {{{&own_workspace, note}, any, ""},
-                                {{&nothing, note}, any, "", Lies::along_mn},
-                                {{&nothing, note}, any, "", Lies::anywhere, Lies::along_mn},
-                                {{&nothing, note}, any, ""}};
-  GemmPlan const plan = plan_gemm(problem(64, 64, 64, "nt"), Device{}, false, all);
-  EXPECT_EQ(plan.chosen, &all[3].variant);
-  EXPECT_EQ(plan.workspace_bytes, 0u);
-  EXPECT_SAYS(plan, "own_workspace: it wants a workspace of 16 bytes, and there is none");
-  EXPECT_SAYS(plan, "nothing: A would have to be packed, for which there is no workspace");
-  EXPECT_SAYS(plan, "nothing: B would have to be packed, for which there is no workspace");
-  EXPECT_SAYS(plan, "workspace: 0 bytes (none was offered)");
-  EXPECT_EQ(plan_gemm(problem(64, 64, 64, "tn"), Device{}, false, all).chosen, &all[1].variant);  // nothing to pack
+  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = any},
+                                 {.variant = {&nothing, note}, .want = any, .needs = {.a = aligned_mn}},
+                                 {.variant = {&nothing, note}, .want = any, .needs = {.b = aligned_mn}},
+                                 {.variant = {&nothing, note}, .want = any}};
+  Planned const p(problem(64, 64, 64, "nt"), false, all);
+  EXPECT_EQ(p.plan.row, 3);
+  EXPECT_EQ(p.plan.workspace_bytes, 0u);
+  EXPECT_SAYS(p, "own_workspace: it wants a workspace of 16 bytes, and there is none");
+  EXPECT_SAYS(p, "nothing: A would have to be packed, for which there is no workspace");
+  EXPECT_SAYS(p, "nothing: B would have to be packed, for which there is no workspace");
+  EXPECT_SAYS(p, "workspace: 0 bytes (none was offered)");
+  EXPECT_EQ(Planned(problem(64, 64, 64, "tn"), false, all).plan.row, 1);  // nothing to pack
+}
+TEST(GemmPlan, WhatRunsWithoutIsAskedToDoSo) {
+  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = any, .needs = {.runs_without = true}}};
+  Planned const without(problem(64, 64, 64), false, all), with(problem(64, 64, 64), true, all);
+  EXPECT_EQ(without.chosen(), "own_workspace");
+  EXPECT_EQ(without.plan.workspace_bytes, 0u);
+  EXPECT_EQ(without.product().own.in, Place::In::nothing);
+  EXPECT_EQ(with.plan.workspace_bytes, 16u);
+  expect_workspace(with.product().own, 0);
 }
 TEST(GemmPlan, PackedOperandsLieOneBehindTheOther) {
-  GemmPreference const all[] = {{{&own_workspace, note}, any, "", Lies::along_mn, Lies::along_mn}};
-  GemmPlan const plan = plan_gemm(problem(65, 30, 9, "nt", 3), Device{}, true, all);
-  ASSERT_TRUE(plan.chosen && plan.pack_a.chosen && plan.pack_b.chosen);
+  Candidate<Gemm> const all[] = {
+      {.variant = {&own_workspace, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}}};
+  Planned const p(problem(65, 30, 9, "nt", 3), true, all);
+  ASSERT_EQ(p.plan.steps, 3);
+  ASSERT_TRUE(std::holds_alternative<StepOf<Move>>(p.plan.step[0]));
+  ASSERT_TRUE(std::holds_alternative<StepOf<Move>>(p.plan.step[1]));
+  ASSERT_TRUE(std::holds_alternative<StepOf<Gemm>>(p.plan.step[2]));
+  StepOf<Move> const &pack_a = *p.plan.find<Move>(0), &pack_b = *p.plan.find<Move>(1);
+  EXPECT_EQ(p.plan.find<Move>(2), nullptr);
   std::size_t const a = 3 * 9 * 68 * 4, b = 3 * 9 * 32 * 4;  // 7344 and 3456 bytes, rows of whole vectors
-  EXPECT_EQ(plan.offset_a, 0u);
-  EXPECT_EQ(plan.offset_b, (a + 255) / 256 * 256);
-  EXPECT_EQ(plan.offset_own, plan.offset_b + (b + 255) / 256 * 256);
-  EXPECT_EQ(plan.workspace_bytes, plan.offset_own + 48);
-  EXPECT_EQ(plan.packed.a_m, 1);
-  EXPECT_EQ(plan.packed.a_k, 68);
-  EXPECT_EQ(plan.packed.a_l, 9 * 68);
-  EXPECT_EQ(plan.packed.b_n, 1);
-  EXPECT_EQ(plan.packed.b_k, 32);
-  EXPECT_EQ(plan.packed.b_l, 9 * 32);
-  EXPECT_EQ(plan.packed.C, plan.gemm.C);
+  std::size_t const offset_b = (a + 255) / 256 * 256, offset_own = offset_b + (b + 255) / 256 * 256;
+  EXPECT_EQ(p.plan.workspace_bytes, offset_own + 48);
+  Gemm const& packed = p.product().problem;
+  EXPECT_EQ(packed.A.row_stride, 1);
+  EXPECT_EQ(packed.A.col_stride, 68);
+  EXPECT_EQ(packed.A.batch_stride, 9 * 68);
+  EXPECT_EQ(packed.B.row_stride, 1);
+  EXPECT_EQ(packed.B.col_stride, 32);
+  EXPECT_EQ(packed.B.batch_stride, 9 * 32);
+  EXPECT_EQ(packed.C.base, p.gemm.C.base);
+  EXPECT_EQ(packed.M(), 65);
+  EXPECT_EQ(packed.N(), 30);
+  EXPECT_EQ(packed.K(), 9);
+  EXPECT_EQ(packed.L(), 3);
   // The moves: 3 matrices, contiguous along k in the operand and along m or n in the workspace.
-  auto const move = as_transpose(plan.pack_a.move);
+  auto const& move = pack_a.problem.as_transpose();
   ASSERT_TRUE(move);
-  EXPECT_EQ(move->in, plan.gemm.A);
+  EXPECT_EQ(move->in, p.gemm.A.base);
   EXPECT_EQ(move->M, 65);
   EXPECT_EQ(move->N, 9);
   EXPECT_EQ(move->L, 3);
   EXPECT_EQ(move->ld_out, 68);
-  EXPECT_EQ(plan.pack_a.move.dst, reinterpret_cast<void*>(GemmPlan::kPresumed));
-  EXPECT_EQ(plan.pack_b.move.dst, reinterpret_cast<void*>(GemmPlan::kPresumed + plan.offset_b));
-  EXPECT_EQ(plan.packed.A, plan.pack_a.move.dst);
-  EXPECT_EQ(plan.packed.B, plan.pack_b.move.dst);
-  EXPECT_SAYS(plan, "  A is packed by transpose_17_few_columns: it is contiguous along k\n");
-  EXPECT_SAYS(plan, "workspace: 11056 bytes\n");
+  EXPECT_EQ(pack_a.problem.dst, presumed(0));
+  EXPECT_EQ(pack_b.problem.dst, presumed(offset_b));
+  EXPECT_EQ(packed.A.base, pack_a.problem.dst);
+  EXPECT_EQ(packed.B.base, pack_b.problem.dst);
+  // And where all of that lies when it runs.
+  expect_workspace(pack_a.at[0], 0), expect_operand(pack_a.at[1], 0);
+  expect_workspace(pack_b.at[0], offset_b), expect_operand(pack_b.at[1], 1);
+  expect_workspace(p.product().at[0], 0), expect_workspace(p.product().at[1], offset_b);
+  expect_operand(p.product().at[2], 2);
+  expect_workspace(p.product().own, offset_own);
+  EXPECT_SAYS(p, "  A is packed by transpose_17_few_columns: it is contiguous along k\n");
+  EXPECT_SAYS(p, "  B is packed by transpose_17_few_columns: it is contiguous along k\n");
+  EXPECT_SAYS(p, "workspace: 11056 bytes\n");
 }
 TEST(GemmPlan, AMatrixThatTheBatchSharesIsPackedOnce) {
-  GemmPreference const all[] = {{{&nothing, note}, any, "", Lies::along_mn}};
+  Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = any, .needs = {.a = aligned_mn}}};
   Gemm g = problem(64, 64, 16, "nn", 100);
-  g.a_l = 0;
-  GemmPlan const plan = plan_gemm(g, Device{}, true, all);
-  ASSERT_TRUE(plan.pack_a.chosen);
-  EXPECT_EQ(plan.pack_a.move.elements(), 64 * 16);
-  EXPECT_EQ(plan.packed.a_l, 0);
-  EXPECT_EQ(plan.workspace_bytes, 64u * 16 * 4);
+  g.A.batch_stride = 0, g.A.matrices = 1;
+  Planned const p(g, true, all);
+  ASSERT_TRUE(p.plan.find<Move>());
+  EXPECT_EQ(p.plan.find<Move>(1), nullptr);
+  EXPECT_EQ(p.plan.find<Move>()->problem.elements(), 64 * 16);
+  EXPECT_EQ(p.product().problem.A.batch_stride, 0);
+  EXPECT_EQ(p.product().problem.A.matrices, 1);
+  EXPECT_EQ(p.product().problem.L(), 100);
+  EXPECT_EQ(p.plan.workspace_bytes, 64u * 16 * 4);
 }
 TEST(GemmPlan, WhatLiesAsWantedIsNotPacked) {
-  GemmPreference const along[] = {{{&nothing, note}, any, "", Lies::along_mn, Lies::along_mn}};
-  GemmPreference const aligned[] = {{{&nothing, note}, any, "", Lies::aligned, Lies::aligned}};
-  auto const bytes = [](Gemm const& g, auto const& preferences) {
-    return plan_gemm(g, Device{}, true, preferences).workspace_bytes;
-  };
+  Candidate<Gemm> const along[] = {
+      {.variant = {&nothing, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}}};
+  Candidate<Gemm> const either[] = {{.variant = {&nothing, note}, .want = any, .needs = {.a = aligned, .b = aligned}}};
+  Candidate<Gemm> const turns[] = {{.variant = {&nothing, note}, .want = any, .needs = {aligned, aligned, true}}};
+  auto const bytes = [](Gemm const& g, Rows rows) { return Planned(g, true, rows).plan.workspace_bytes; };
   EXPECT_EQ(bytes(problem(64, 32, 16, "tn"), along), 0u);
   EXPECT_EQ(bytes(problem(64, 32, 16, "nn"), along), 64u * 16 * 4);
   EXPECT_EQ(bytes(problem(64, 32, 16, "tt"), along), 32u * 16 * 4);
-  EXPECT_EQ(bytes(problem(64, 32, 16, "nt"), aligned), 0u);
-  Gemm nothing_to_read = problem(64, 32, 16, "nt");
-  nothing_to_read.K = 0, nothing_to_read.A = nothing_to_read.B = nullptr;
+  EXPECT_EQ(bytes(problem(64, 32, 16, "nt"), either), 0u);
+  EXPECT_EQ(bytes(problem(64, 32, 16, "nt"), turns), 32u * 16 * 4);  // both along k: one of them has to turn
+  EXPECT_EQ(bytes(problem(64, 32, 16, "nn"), turns), 0u);
+  EXPECT_EQ(bytes(problem(64, 32, 16, "tt"), turns), 0u);
+  Gemm nothing_to_read = problem(64, 32, 16, "nt").with_K(0);
+  nothing_to_read.A.base = nothing_to_read.B.base = nullptr;
   EXPECT_EQ(bytes(nothing_to_read, along), 0u);
 }
 TEST(GemmPlan, SaysWhyAnOperandIsPacked) {
-  GemmPreference const all[] = {{{&nothing, note}, any, "", Lies::aligned}};
-  auto const why = [&](Gemm const& g) { return plan_gemm(g, Device{}, true, all).why(Device{}); };
+  Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = any, .needs = {.a = aligned}}};
   auto const expect = [&](Gemm const& g, std::string const& reason) {
-    EXPECT_NE(why(g).find(": " + reason + "\n"), std::string::npos) << why(g);
+    EXPECT_SAYS(Planned(g, true, all), ": " + reason + "\n");
   };
   expect(problem(64, 64, 64, "nn", 1, 3), "its rows are 67 elements apart, which is no multiple of 4");
   expect(problem(64, 64, 64, "nn", 1, 0, kA + 12), "it begins 12 bytes past a multiple of 16");
   Gemm g = problem(64, 64, 64, "nn", 2);
-  g.a_l = 5001;
+  g.A.batch_stride = 5001;
   expect(g, "its matrices are 5001 elements apart, which is no multiple of 4");
-  g.a_l = -5000;
+  g.A.batch_stride = -5000;
   expect(g, "its matrices are -5000 elements apart");
-  g.a_l = 5000, g.a_m = -64;
+  g.A.batch_stride = 5000, g.A.row_stride = -64;
   expect(g, "its rows of 64 elements are -64 apart");
-  g.a_m = 0;
+  g.A.row_stride = 0;
   expect(g, "its rows of 64 elements are 0 apart");
 }
 TEST(GemmPlan, WhatNoMoveCanPackIsLeftToOthers) {
-  GemmPreference const all[] = {{{&nothing, note}, any, "", Lies::along_mn}, {{&own_workspace, note}, any, ""}};
+  Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = any, .needs = {.a = aligned_mn}},
+                                 {.variant = {&own_workspace, note}, .want = any}};
   Gemm g = problem(64, 64, 64, "nn", 2);
-  g.a_m = 200, g.a_k = 3, g.a_l = 20000;
-  GemmPlan const plan = plan_gemm(g, Device{}, true, all);
-  EXPECT_EQ(chosen(plan), "own_workspace");
-  EXPECT_SAYS(plan, "nothing: no variant of move can pack A");
-  EXPECT_SAYS(plan, "A: strides of 200 along m and 3 along k");
-  EXPECT_FALSE(plan.pack_a.chosen);
-  EXPECT_EQ(plan.workspace_bytes, 32u);
+  g.A.row_stride = 200, g.A.col_stride = 3, g.A.batch_stride = 20000;
+  Planned const p(g, true, all);
+  EXPECT_EQ(p.chosen(), "own_workspace");
+  EXPECT_SAYS(p, "nothing: no variant of move can pack A");
+  EXPECT_SAYS(p, "A: strides of 200 along m and 3 along k");
+  EXPECT_EQ(p.plan.find<Move>(), nullptr);
+  EXPECT_EQ(p.plan.steps, 1);
+  EXPECT_EQ(p.plan.workspace_bytes, 32u);
+}
+// A row that packs A and then fails at B leaves nothing of that behind.
+TEST(GemmPlan, NothingIsHalfFilledInAfterAFailedAttempt) {
+  Candidate<Gemm> const all[] = {
+      {.variant = {&own_workspace, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}},
+      {.variant = {&nothing, note}, .want = any}};
+  Gemm g = problem(64, 64, 64, "nn", 2);
+  g.B.row_stride = 200, g.B.col_stride = 3, g.B.batch_stride = 20000;
+  Planned const p(g, true, all);
+  EXPECT_SAYS(p, "own_workspace: no variant of move can pack B");
+  EXPECT_EQ(p.plan.row, 1);
+  EXPECT_EQ(p.plan.steps, 1);
+  EXPECT_EQ(p.plan.find<Move>(), nullptr);
+  EXPECT_EQ(p.plan.workspace_bytes, 0u);
+  expect_operand(p.product().at[0], 0), expect_operand(p.product().at[1], 1);
+  EXPECT_EQ(p.product().problem.A.base, g.A.base);
+  // Where nobody can at all, the plan is as empty as one of nothing.
+  Planned const none(g, true, Rows(all).first(1));
+  EXPECT_EQ(none.plan.row, -1);
+  EXPECT_EQ(none.plan.steps, 0);
+  EXPECT_EQ(none.plan.workspace_bytes, 0u);
 }
 TEST(GemmPlan, WhatWouldNotFitTheDeviceIsNotPacked) {
-  GemmPreference const all[] = {{{&nothing, note}, any, "", Lies::along_mn}, {{&own_workspace, note}, any, ""}};
+  Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = any, .needs = {.a = aligned_mn}},
+                                 {.variant = {&own_workspace, note}, .want = any}};
   Gemm g = problem(64, 64, 64, "nn");
-  g.M = std::int64_t(1) << 40, g.a_m = 0, g.a_k = 3, g.c_m = 64;  // one row of A, again and again
+  g.A.rows = g.C.rows = std::int64_t(1) << 40;
+  g.A.row_stride = 0, g.A.col_stride = 3, g.C.row_stride = 64;  // one row of A, again and again
   for (std::int64_t K : {std::int64_t(64), std::int64_t(1) << 40}) {
-    g.K = K;
-    GemmPlan const plan = plan_gemm(g, Device{}, true, all);
-    EXPECT_EQ(chosen(plan), "own_workspace");
-    EXPECT_SAYS(plan, "nothing: its packed operands would not fit the device's memory");
+    Planned const p(g.with_K(K), true, all);
+    EXPECT_EQ(p.chosen(), "own_workspace");
+    EXPECT_SAYS(p, "nothing: its packed operands would not fit the device's memory");
   }
+}
+
+// ---- where operands lie
+TEST(GemmPlan, OperandsThatChangedPlacesAreFoundWhereTheCallerHasThem) {
+  auto const view_of = [](std::uint64_t base, std::int64_t rows, std::int64_t cols) {
+    return matrix(reinterpret_cast<void*>(base), f32, rows, cols);
+  };
+  Candidate<Gemm> const lies[] = {{.variant = {&nothing, note}, .want = any}};
+  Candidate<Gemm> const packs[] = {{.variant = {&nothing, note}, .want = any, .needs = {aligned_mn, aligned_mn}}};
+  for (bool by_columns : {false, true}) {
+    SCOPED_TRACE(by_columns ? "C by columns" : "C by rows");
+    int const first = by_columns ? 1 : 0;  // the caller's operand behind A
+    Tensor const C = by_columns ? view_of(kC, 20, 12).transposed() : view_of(kC, 12, 20);
+    Gemm const g = make_gemm(view_of(kA, 12, 8), view_of(kB, 8, 20), C, {}, Compute::fp32);
+    ASSERT_EQ(g.exchanged, by_columns);
+    Planned const p(g, true, lies);
+    ASSERT_EQ(p.plan.steps, 1);
+    expect_operand(p.product().at[0], first);
+    expect_operand(p.product().at[1], 1 - first);
+    expect_operand(p.product().at[2], 2);
+    EXPECT_EQ(p.product().own.in, Place::In::nothing);
+    // The caller's A is contiguous along k, and is packed: as A or, where they have changed places, as B.
+    Planned const q(g, true, packs);
+    ASSERT_EQ(q.plan.steps, 2);
+    expect_workspace(q.plan.find<Move>()->at[0], 0);
+    expect_operand(q.plan.find<Move>()->at[1], 0);
+    EXPECT_EQ(q.plan.find<Move>()->problem.src, reinterpret_cast<void*>(kA));
+    expect_workspace(q.product().at[first], 0);
+    expect_operand(q.product().at[1 - first], 1);
+    expect_operand(q.product().at[2], 2);
+  }
+}
+
+// ---- products whose K is cut into parts
+TEST(GemmPlan, AProductInPartsHasTwoSteps) {
+  Info<Gemm> const* const info = kernels::sgemm_16_split_k::facts;
+  for (std::int64_t L : {1, 3}) {
+    Gemm const g = problem(64, 96, 20000, "nn", L);
+    std::size_t const bytes = info->workspace(g, Device{});
+    Planned const p(g, true);
+    ASSERT_EQ(p.chosen(), "sgemm_16_split_k");
+    ASSERT_EQ(p.plan.steps, 2);
+    ASSERT_TRUE(std::holds_alternative<StepOf<Gemm>>(p.plan.step[0]));
+    ASSERT_TRUE(std::holds_alternative<StepOf<Reduction>>(p.plan.step[1]));
+    EXPECT_GT(bytes, 0u);
+    EXPECT_EQ(p.plan.workspace_bytes, bytes);
+
+    // The parts, where their sums go, and that nothing else happens to those.
+    Gemm const& parts = p.product().problem;
+    EXPECT_GT(parts.parts, 1);
+    EXPECT_EQ(std::size_t(parts.parts * g.elements()) * sizeof(float), bytes);
+    EXPECT_LT((parts.parts - 1) * parts.part_K, g.K());
+    EXPECT_GE(parts.parts * parts.part_K, g.K());
+    EXPECT_EQ(parts.epilogue.alpha, 1);
+    EXPECT_EQ(parts.epilogue.beta, 0);
+    EXPECT_EQ(parts.C.base, presumed(0));
+    EXPECT_EQ(parts.C.row_stride, 96);
+    EXPECT_EQ(parts.C.col_stride, 1);
+    EXPECT_EQ(parts.C.batch_stride, 64 * 96);
+    expect_operand(p.product().at[0], 0);
+    expect_operand(p.product().at[1], 1);
+    expect_workspace(p.product().at[2], 0);
+
+    // Their sum, which goes to the caller's C.
+    StepOf<Reduction> const& sum = *p.plan.find<Reduction>();
+    EXPECT_STREQ(sum.variant->info->name, "sum_01_parts");
+    EXPECT_EQ(sum.problem.parts, parts.parts);
+    EXPECT_EQ(sum.problem.partial, presumed(0));
+    EXPECT_EQ(sum.problem.C.base, g.C.base);
+    EXPECT_EQ(sum.problem.elements(), g.elements());
+    expect_workspace(sum.at[0], 0);
+    expect_operand(sum.at[1], 2);
+    EXPECT_SAYS(p, "  K is cut into " + std::to_string(parts.parts) + " parts, which sum_01_parts adds\n");
+    EXPECT_EQ(Planned(g, false).plan.steps, 1);  // there is nowhere to put parts
+  }
+}
+TEST(GemmPlan, TheSumOfPartsScales) {
+  Gemm g = problem(64, 96, 20000);
+  g.epilogue = {.alpha = 3, .beta = -2};
+  Planned const p(g, true);
+  ASSERT_TRUE(p.plan.find<Reduction>());
+  EXPECT_EQ(p.plan.find<Reduction>()->problem.epilogue.alpha, 3);
+  EXPECT_EQ(p.plan.find<Reduction>()->problem.epilogue.beta, -2);
+  EXPECT_EQ(p.product().problem.epilogue.alpha, 1);
+  EXPECT_EQ(p.product().problem.epilogue.beta, 0);
+}
+// Parts behind packed operands: nothing of the two lies over each other.
+TEST(GemmPlan, PartsLieBehindPackedOperands) {
+  Candidate<Gemm> const all[] = {
+      {.variant = {kernels::sgemm_16_split_k::facts, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}}};
+  Gemm const g = problem(64, 96, 20000, "nt");
+  Planned const p(g, true, all);
+  std::size_t const a = 64 * 20000 * 4, b = 96 * 20000 * 4;
+  ASSERT_EQ(p.plan.steps, 4);
+  EXPECT_EQ(p.plan.workspace_bytes, a + b + kernels::sgemm_16_split_k::facts->workspace(p.product().problem, Device{}));
+  expect_workspace(p.product().at[0], 0);
+  expect_workspace(p.product().at[1], a);
+  expect_workspace(p.product().at[2], a + b);
+  expect_workspace(p.plan.find<Reduction>()->at[0], a + b);
+  EXPECT_EQ(p.plan.find<Reduction>()->problem.partial, presumed(a + b));
 }
 
 // ---- running it: what a GPU would do for packed operands, tests/test_gemm_gpu.cpp sees
 TEST(GemmPlan, RunsWhatWasPlanned) {
-  GemmPreference const all[] = {{{&own_workspace, note}, any, ""}};
-  GemmPlan const plan = plan_gemm(problem(3, 5, 7, "nt"), Device{}, true, all);
+  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = any}};
+  Planned const p(problem(3, 5, 7, "nt"), true, all);
   int workspace = 0;
   ran = {}, ran_in = nullptr;
-  run(plan, Device{}, &workspace, nullptr);
+  run(p.plan, Device{}, {{p.gemm.A.base, p.gemm.B.base, p.gemm.C.base}, &workspace}, nullptr);
   EXPECT_EQ(ran_in, &workspace);
-  EXPECT_EQ(ran.A, plan.gemm.A);
-  EXPECT_EQ(ran.B, plan.gemm.B);
-  EXPECT_EQ(ran.M, 3);
+  EXPECT_EQ(ran.A.base, p.gemm.A.base);
+  EXPECT_EQ(ran.B.base, p.gemm.B.base);
+  EXPECT_EQ(ran.C.base, p.gemm.C.base);
+  EXPECT_EQ(ran.M(), 3);
+}
+TEST(GemmPlan, RunsWithOtherOperands) {
+  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = any}};
+  float A[21], B[35], C[15], workspace[4];
+  for (bool by_columns : {false, true}) {
+    auto const view_of = [](std::uint64_t base, std::int64_t rows, std::int64_t cols) {
+      return matrix(reinterpret_cast<void*>(base), f32, rows, cols);
+    };
+    Gemm const g = make_gemm(view_of(kA, 3, 7), view_of(kB, 7, 5),
+                             by_columns ? view_of(kC, 5, 3).transposed() : view_of(kC, 3, 5), {}, Compute::fp32);
+    Planned const p(g, true, all);
+    ran = {}, ran_in = nullptr;
+    run(p.plan, Device{}, {{A, B, C}, workspace}, nullptr);
+    EXPECT_EQ(ran.A.base, by_columns ? B : A);
+    EXPECT_EQ(ran.B.base, by_columns ? A : B);
+    EXPECT_EQ(ran.C.base, C);
+    EXPECT_EQ(ran_in, workspace);
+    EXPECT_EQ(ran.A.row_stride, g.A.row_stride);
+    EXPECT_EQ(ran.C.row_stride, g.C.row_stride);
+  }
+}
+// The steps of a plan that packs one operand and adds parts, each with where it finds what: in the order of launches.
+TEST(GemmPlan, RunsItsStepsInOrder) {
+  static std::vector<std::string> order;
+  static Move packed;
+  static Reduction summed;
+  order.clear();
+  Variant<Move> const moves{
+      nullptr, [](Move const& m, Device const&, void*, cudaStream_t) { order.push_back("move"), packed = m; }};
+  Variant<Gemm> const multiplies{nullptr, [](Gemm const& g, Device const&, void* own, cudaStream_t) {
+                                   order.push_back("gemm"), ran = g, ran_in = own;
+                                 }};
+  Variant<Reduction> const adds{
+      nullptr, [](Reduction const& r, Device const&, void*, cudaStream_t) { order.push_back("sum"), summed = r; }};
+  Candidate<Gemm> const all[] = {
+      {.variant = {kernels::sgemm_16_split_k::facts, note}, .want = any, .needs = {.a = aligned_mn}}};
+  Plan plan = Planned(problem(64, 96, 20000, "nn"), true, all).plan;
+  ASSERT_EQ(plan.steps, 3);
+  std::get<StepOf<Move>>(plan.step[0]).variant = &moves;
+  std::get<StepOf<Gemm>>(plan.step[1]).variant = &multiplies;
+  std::get<StepOf<Reduction>>(plan.step[2]).variant = &adds;
+  char A[16], B[16], C[16], workspace[16];
+  run(plan, Device{}, {{A, B, C}, workspace}, nullptr);
+  EXPECT_EQ(order, (std::vector<std::string>{"move", "gemm", "sum"}));
+  EXPECT_EQ(packed.src, A);
+  EXPECT_EQ(packed.dst, workspace);
+  EXPECT_EQ(ran.A.base, workspace);
+  EXPECT_EQ(ran.B.base, B);
+  std::size_t const a = 64 * 20000 * 4;
+  EXPECT_EQ(ran.C.base, workspace + a);
+  EXPECT_EQ(static_cast<void const*>(summed.partial), workspace + a);
+  EXPECT_EQ(summed.C.base, C);
 }
 
 TEST(GemmPlan, SaysWhy) {
-  std::string const why = plan_gemm(problem(100, 200, 30, "nt", 2, 2), Device{}, false).why(Device{});
+  std::string const why = Planned(problem(100, 200, 30, "nt", 2, 2), false).why();
   EXPECT_EQ(
-      why.find("gemm of M 100 x N 200 x K 30, batch of 2, nt, alpha 1, beta 0, one level on NVIDIA H200\n"
+      why.find("gemm of M 100 x N 200 x K 30, batch of 2, nt, alpha 1, beta 0, one level on H200\n"
                "  A: contiguous along k, rows 32 elements apart, matrices 3200, begins at a multiple of 16 bytes\n"
                "  B: contiguous along k, rows 30 elements apart, matrices 6000, begins at a multiple of 16 bytes\n"
                "  C: contiguous along n, rows 200 elements apart, matrices 20000, begins at a multiple of 16 bytes\n"
@@ -259,9 +560,9 @@ TEST(GemmPlan, SaysWhy) {
       << why;
   EXPECT_NE(why.find("sgemm_01_naive: "), std::string::npos) << why;
   Gemm scaled = problem(100, 200, 0);
-  EXPECT_SAYS(plan_gemm(scaled, Device{}, true), "  A and B are not read\n");
-  scaled.c_m = 400, scaled.c_n = 2;
-  EXPECT_SAYS(plan_gemm(scaled, Device{}, true), "  C: strides of 400 along m and 2 along n\n");
+  EXPECT_SAYS(Planned(scaled, true), "  A and B are not read\n");
+  scaled.C.row_stride = 400, scaled.C.col_stride = 2;
+  EXPECT_SAYS(Planned(scaled, true), "  C: strides of 400 along m and 2 along n\n");
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include "problem/gemm.h"
+#include <inlay/problem/gemm.h>
 
-namespace inlay {
+namespace inlay::problem {
 namespace {
 
 constexpr std::uint64_t kA = 1u << 20, kB = 1u << 24, kC = 1u << 28;
@@ -24,7 +24,7 @@ Tensor view(std::uint64_t address, std::initializer_list<std::int64_t> extents,
   return t;
 }
 Gemm made(Tensor const& A, Tensor const& B, Tensor const& C, float alpha = 2, float beta = 3) {
-  return make_gemm(alpha, A, B, beta, C, Accuracy::one_level);
+  return make_gemm(A, B, C, {.alpha = alpha, .beta = beta}, Compute::fp32);
 }
 std::string refusal(Tensor const& A, Tensor const& B, Tensor const& C, float alpha = 2) {
   try {
@@ -43,87 +43,106 @@ float const* floats(std::uint64_t address) { return reinterpret_cast<float const
 
 // ---- the canonical form
 TEST(Gemm, TakesRowMajorMatricesAsTheyAre) {
-  Gemm const g = make_gemm(2, view(kA, {3, 5}), view(kB, {5, 7}), 3, view(kC, {3, 7}, {10, 1}), Accuracy::two_level);
-  EXPECT_EQ(numbers(g.M, g.N, g.K, g.L), numbers(3, 7, 5, 1));
-  EXPECT_EQ(g.alpha, 2);
-  EXPECT_EQ(g.beta, 3);
-  EXPECT_EQ(g.accuracy, Accuracy::two_level);
-  EXPECT_EQ(g.A, floats(kA));
-  EXPECT_EQ(g.B, floats(kB));
-  EXPECT_EQ(g.C, floats(kC));
-  EXPECT_EQ(numbers(g.a_m, g.a_k, g.a_l), numbers(5, 1, 0));
-  EXPECT_EQ(numbers(g.b_k, g.b_n, g.b_l), numbers(7, 1, 0));
-  EXPECT_EQ(numbers(g.c_m, g.c_n, g.c_l), numbers(10, 1, 0));
+  Gemm const g = make_gemm(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 7}, {10, 1}), {.alpha = 2, .beta = 3},
+                           Compute::fp32_two_level);
+  EXPECT_EQ(numbers(g.M(), g.N(), g.K(), g.L()), numbers(3, 7, 5, 1));
+  EXPECT_EQ(g.epilogue.alpha, 2);
+  EXPECT_EQ(g.epilogue.beta, 3);
+  EXPECT_EQ(g.compute, Compute::fp32_two_level);
+  EXPECT_EQ(g.A.base, floats(kA));
+  EXPECT_EQ(g.B.base, floats(kB));
+  EXPECT_EQ(g.C.base, floats(kC));
+  EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride, g.A.batch_stride), numbers(5, 1, 0));
+  EXPECT_EQ(numbers(g.B.col_stride, g.B.row_stride, g.B.batch_stride), numbers(7, 1, 0));
+  EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride, g.C.batch_stride), numbers(10, 1, 0));
   EXPECT_EQ(g.elements(), 21);
+  EXPECT_EQ(numbers(g.A.rows, g.A.cols, g.A.matrices), numbers(3, 5, 1));
+  EXPECT_EQ(numbers(g.B.rows, g.B.cols, g.B.matrices), numbers(7, 5, 1));  // (N,K), as in CuTe
+  EXPECT_EQ(numbers(g.C.rows, g.C.cols, g.C.matrices), numbers(3, 7, 1));
+  EXPECT_EQ(g.parts, 1);
+  EXPECT_FALSE(g.exchanged);
+}
+TEST(Gemm, AnotherKChangesBothOperandsAndNothingElse) {
+  Gemm const g = made(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 7})), h = g.with_K(2);
+  EXPECT_EQ(numbers(h.M(), h.N(), h.K(), h.A.cols, h.B.cols), numbers(3, 7, 2, 2, 2));
+  EXPECT_EQ(numbers(h.A.row_stride, h.B.col_stride, h.C.row_stride), numbers(5, 7, 7));
+  EXPECT_EQ(g.K(), 5);
+}
+TEST(Gemm, OperandsKnowHowFarTheyArePastAVector) {
+  Gemm const g = made(view(kA + 4, {3, 5}), view(kB + 12, {5, 7}), view(kC + 16, {3, 7}));
+  EXPECT_EQ(numbers(g.A.past_vector(), g.B.past_vector(), g.C.past_vector()), numbers(4, 12, 0));
 }
 TEST(Gemm, TransposedOperandsAreStrides) {
   Gemm const g = made(view(kA, {5, 3}).transposed(), view(kB, {7, 5}).transposed(), view(kC, {3, 7}));
-  EXPECT_EQ(numbers(g.a_m, g.a_k), numbers(1, 3));
-  EXPECT_EQ(numbers(g.b_k, g.b_n), numbers(1, 5));
+  EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(1, 3));
+  EXPECT_EQ(numbers(g.B.col_stride, g.B.row_stride), numbers(1, 5));
 }
 TEST(Gemm, ABatchHasStrides) {
   Gemm const g = made(view(kA, {4, 3, 5}), view(kB, {4, 5, 7}, {0, 7, 1}), view(kC, {4, 3, 7}, {100, 8, 1}));
-  EXPECT_EQ(g.L, 4);
-  EXPECT_EQ(numbers(g.a_l, g.b_l, g.c_l), numbers(15, 0, 100));
+  EXPECT_EQ(g.L(), 4);
+  EXPECT_EQ(numbers(g.A.batch_stride, g.B.batch_stride, g.C.batch_stride), numbers(15, 0, 100));
+  EXPECT_EQ(numbers(g.A.matrices, g.B.matrices, g.C.matrices), numbers(4, 1, 4));  // B is shared
 }
 TEST(Gemm, ABatchOfOneHasNoStrides) {
   Gemm const g = made(view(kA, {1, 3, 5}), view(kB, {1, 5, 7}), view(kC, {1, 3, 7}, {0, 7, 1}));
-  EXPECT_EQ(numbers(g.a_l, g.b_l, g.c_l), numbers(0, 0, 0));
+  EXPECT_EQ(numbers(g.A.batch_stride, g.B.batch_stride, g.C.batch_stride), numbers(0, 0, 0));
 }
 TEST(Gemm, AColumnMajorCExchangesAAndB) {
   Gemm const g = made(view(kA, {4, 3, 5}), view(kB, {4, 7, 5}).transposed(), view(kC, {4, 7, 3}).transposed());
-  EXPECT_EQ(numbers(g.M, g.N, g.K), numbers(7, 3, 5));
-  EXPECT_EQ(g.A, floats(kB));
-  EXPECT_EQ(g.B, floats(kA));
-  EXPECT_EQ(numbers(g.a_m, g.a_k, g.a_l), numbers(5, 1, 35));
-  EXPECT_EQ(numbers(g.b_n, g.b_k, g.b_l), numbers(5, 1, 15));
-  EXPECT_EQ(numbers(g.c_m, g.c_n, g.c_l), numbers(3, 1, 21));
+  EXPECT_TRUE(g.exchanged);
+  EXPECT_EQ(numbers(g.M(), g.N(), g.K()), numbers(7, 3, 5));
+  EXPECT_EQ(g.A.base, floats(kB));
+  EXPECT_EQ(g.B.base, floats(kA));
+  EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride, g.A.batch_stride), numbers(5, 1, 35));
+  EXPECT_EQ(numbers(g.B.row_stride, g.B.col_stride, g.B.batch_stride), numbers(5, 1, 15));
+  EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride, g.C.batch_stride), numbers(3, 1, 21));
 }
 TEST(Gemm, ACContiguousInNeitherModeStays) {
   Gemm const g = made(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 7}, {20, 2}));
-  EXPECT_EQ(numbers(g.M, g.c_m, g.c_n), numbers(3, 20, 2));
+  EXPECT_EQ(numbers(g.M(), g.C.row_stride, g.C.col_stride), numbers(3, 20, 2));
+  EXPECT_FALSE(g.exchanged);
 }
 TEST(Gemm, StridesOverExtentsOfOneAreSettled) {
   constexpr std::int64_t any = 123;
   {  // rows of one matrix: contiguous along the row, with a pitch of whole vectors
     Gemm const g = made(view(kA, {1, 5}, {any, 1}), view(kB, {5, 7}), view(kC, {1, 7}, {any, 1}));
-    EXPECT_EQ(numbers(g.a_m, g.a_k), numbers(8, 1));
-    EXPECT_EQ(numbers(g.c_m, g.c_n), numbers(8, 1));
+    EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(8, 1));
+    EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride), numbers(8, 1));
   }
   {  // strided rows are columns of a pitched matrix: C's exchanges
     Gemm const g = made(view(kA, {1, 5}, {any, 6}), view(kB, {5, 7}), view(kC, {1, 7}, {any, 9}));
-    EXPECT_EQ(numbers(g.M, g.N), numbers(7, 1));
-    EXPECT_EQ(numbers(g.c_m, g.c_n), numbers(9, 1));
-    EXPECT_EQ(numbers(g.b_n, g.b_k), numbers(1, 6));
+    EXPECT_EQ(numbers(g.M(), g.N()), numbers(7, 1));
+    EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride), numbers(9, 1));
+    EXPECT_EQ(numbers(g.B.row_stride, g.B.col_stride), numbers(1, 6));
   }
   {  // a contiguous column is a row of C^T
     Gemm const g = made(view(kA, {3, 5}), view(kB, {5, 1}, {1, any}), view(kC, {3, 1}, {1, any}));
-    EXPECT_EQ(numbers(g.M, g.N), numbers(1, 3));
-    EXPECT_EQ(numbers(g.c_m, g.c_n), numbers(4, 1));
-    EXPECT_EQ(numbers(g.a_m, g.a_k), numbers(8, 1));
+    EXPECT_EQ(numbers(g.M(), g.N()), numbers(1, 3));
+    EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride), numbers(4, 1));
+    EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(8, 1));
   }
   {  // an outer product
     Gemm const g = made(view(kA, {3, 1}, {1, any}), view(kB, {1, 7}, {any, 1}), view(kC, {3, 7}));
-    EXPECT_EQ(numbers(g.a_m, g.a_k), numbers(1, 4));
-    EXPECT_EQ(numbers(g.b_n, g.b_k), numbers(1, 8));
+    EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(1, 4));
+    EXPECT_EQ(numbers(g.B.row_stride, g.B.col_stride), numbers(1, 8));
   }
   {  // numbers: contiguous in m and n
     Gemm const g = made(view(kA, {1, 1}, {any, any}), view(kB, {1, 1}, {any, any}), view(kC, {1, 1}, {any, any}));
-    EXPECT_EQ(numbers(g.a_m, g.a_k), numbers(1, 4));
-    EXPECT_EQ(numbers(g.b_n, g.b_k), numbers(1, 4));
-    EXPECT_EQ(numbers(g.c_m, g.c_n), numbers(4, 1));
+    EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(1, 4));
+    EXPECT_EQ(numbers(g.B.row_stride, g.B.col_stride), numbers(1, 4));
+    EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride), numbers(4, 1));
   }
 }
 TEST(Gemm, NothingToAddReadsNoOperand) {
   for (Gemm const& g : {made(view(0, {3, 5}), view(0, {5, 7}), view(kC, {3, 7}), 0),
                         made(view(kC, {3, 5}), view(kC + 1, {5, 7}), view(kC, {3, 7}), -0.f),
                         made(view(0, {3, 0}), view(0, {0, 7}), view(kC, {3, 7}))}) {
-    EXPECT_EQ(numbers(g.M, g.N, g.K), numbers(3, 7, 0));
-    EXPECT_EQ(g.alpha, 0);
-    EXPECT_EQ(g.A, nullptr);
-    EXPECT_EQ(g.B, nullptr);
-    EXPECT_EQ(g.C, floats(kC));
-    EXPECT_EQ(g.beta, 3);
+    EXPECT_EQ(numbers(g.M(), g.N(), g.K()), numbers(3, 7, 0));
+    EXPECT_EQ(g.epilogue.alpha, 0);
+    EXPECT_EQ(g.A.base, nullptr);
+    EXPECT_EQ(g.B.base, nullptr);
+    EXPECT_EQ(g.C.base, floats(kC));
+    EXPECT_EQ(g.epilogue.beta, 3);
   }
 }
 TEST(Gemm, EmptyNeedsNoPointers) {
@@ -140,12 +159,12 @@ TEST(Gemm, EmptyNeedsNoPointers) {
 TEST(Gemm, NanIsNoZero) {
   float const nan = std::numeric_limits<float>::quiet_NaN();
   Gemm const g = made(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 7}), nan, nan);
-  EXPECT_EQ(g.K, 5);
-  EXPECT_TRUE(std::isnan(g.alpha) && std::isnan(g.beta));
+  EXPECT_EQ(g.K(), 5);
+  EXPECT_TRUE(std::isnan(g.epilogue.alpha) && std::isnan(g.epilogue.beta));
 }
 TEST(Gemm, StridesMayBeNegativeAndThoseOfAAndBZero) {
   Gemm const g = made(view(kA, {3, 5}, {-5, 1}), view(kB, {5, 7}, {0, -1}), view(kC, {3, 7}, {-7, 1}));
-  EXPECT_EQ(numbers(g.a_m, g.b_k, g.b_n, g.c_m), numbers(-5, 0, -1, -7));
+  EXPECT_EQ(numbers(g.A.row_stride, g.B.col_stride, g.B.row_stride, g.C.row_stride), numbers(-5, 0, -1, -7));
   EXPECT_EQ(refusal(view(kA, {3, 5}, {0, 0}), view(kB, {5, 7}, {0, 0}), view(kC, {3, 7}, {-7, -1})), "");
 }
 
@@ -234,4 +253,4 @@ TEST(GemmRefusals, SharedMatricesOverlapLikeOthers) {
 }
 
 }  // namespace
-}  // namespace inlay
+}  // namespace inlay::problem

@@ -1,18 +1,21 @@
 // Every variant of Gemm, replayed on the CPU over the corpus: all checks silent, bit for bit the oracle's, the counts
-// those of cost().
+// those of counts().
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>
 
+#include <inlay/explain/explanation.h>
+#include <inlay/registry/registry.h>
 #include "gemm_corpus.h"
-#include "replay/registry.h"
 
 namespace inlay::test {
 namespace {
+using namespace registry;
+using explain::counted, replay::Finding;
 
 std::string text(Traffic const& t) { return std::to_string(t.requests) + "/" + std::to_string(t.transactions); }
-std::string text(Cost const& c) {
+std::string text(Counts const& c) {
   return "load " + text(c.global_load) + " store " + text(c.global_store) + " shared store " + text(c.shared_store) +
          " shared load " + text(c.shared_load) + " cp.async " + text(c.async_copy) + " TMA " + text(c.tma_load) + " " +
          text(c.tma_store) + " fma " + std::to_string(c.fma);
@@ -23,7 +26,7 @@ void fill(Recorder& recorder, float* seen, std::size_t count, float value) {
 }
 
 // Replays one case; whether the variant took it.
-bool runs(Entry<Gemm> const& entry, GemmCase const& c, Accuracy accuracy) {
+bool runs(Entry<Gemm> const& entry, GemmCase const& c, Compute compute) {
   SCOPED_TRACE(c.name());
   auto const floats = [](std::int64_t n) { return std::size_t(n) + 16; };
   std::size_t const c_floats = floats(stored_c(c).elements(c.L));
@@ -32,7 +35,7 @@ bool runs(Entry<Gemm> const& entry, GemmCase const& c, Accuracy accuracy) {
   float* const B = recorder.allocate_integers("B", floats(stored_b(c).elements(c.L)), 2);
   float* const C = recorder.allocate_integers("C", c_floats, 3);
   if (c.beta == 0) fill(recorder, C, c_floats, NAN);
-  Gemm const gemm = gemm_of(c, A, B, C, accuracy);
+  Gemm const gemm = gemm_of(c, A, B, C, compute);
   if (Reason const why = entry.info().rejects(gemm, Device{})) {
     EXPECT_GT(why.sentence().size(), 20u);
     return false;
@@ -40,14 +43,14 @@ bool runs(Entry<Gemm> const& entry, GemmCase const& c, Accuracy accuracy) {
   std::string const old(recorder.real(C), c_floats * sizeof(float));
   std::size_t const workspace = entry.info().workspace(gemm, Device{});
   recorder.allocate_workspace(workspace);
-  entry.replay(gemm, recorder);
-  if (auto const cost = entry.info().cost) {
-    EXPECT_EQ(text(counted(recorder)), text(cost(gemm, Device{})));
+  entry.replay(gemm, Device{}, recorder);
+  if (auto const counts = entry.info().counts) {
+    EXPECT_EQ(text(counted(recorder)), text(counts(gemm, Device{})));
   }
-  EXPECT_GE(recorder.fma, gemm.elements() * gemm.K);
+  EXPECT_GE(recorder.fma, gemm.elements() * gemm.K());
   if (workspace) {  // once more, on what the first run left there
     std::memcpy(recorder.real(C), old.data(), old.size());
-    entry.replay(gemm, recorder);
+    entry.replay(gemm, Device{}, recorder);
   }
   for (Finding const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
   return true;
@@ -62,8 +65,8 @@ TEST_P(GemmVariants, ReplayIsRightAndCostsWhatWasPredicted) {
   auto const& entry = gemm_variants()[std::size_t(GetParam())];
   int ran = 0;
   for (GemmCase const& c : gemm_corpus()) {
-    ran += runs(entry, c, Accuracy::one_level) && c.M * c.N > 0;
-    if (c.K >= 64) runs(entry, c, Accuracy::two_level);  // has chains to end
+    ran += runs(entry, c, Compute::fp32) && c.M * c.N > 0;
+    if (c.K >= 64) runs(entry, c, Compute::fp32_two_level);  // has chains to end
     if (HasFailure()) return;
   }
   EXPECT_GE(ran, kFewest);

@@ -2,12 +2,13 @@
 #include <atomic>
 #include <thread>
 
+#include <inlay/plan/device.h>
+#include <inlay/registry/registry.h>
 #include "gpu.h"
-#include "plan/device.h"
-#include "replay/registry.h"
 
 namespace inlay::test {
 namespace {
+using namespace registry;
 
 class GpuVariants : public testing::TestWithParam<int> {};
 
@@ -172,6 +173,105 @@ TEST(Gpu, AStrideThatNobodyHandlesIsRefused) {
   std::string const why = refusal(dst, src);
   EXPECT_NE(why.find("no variant can run this transpose"), std::string::npos) << why;
 }
+
+// ---- plans that are kept
+TEST(GpuPlan, MovesAsTransposeDoes) {
+  NEEDS_GPU();
+  for (int e : kElementSizes)
+    for (Case const& c : corpus()) {
+      OnDevice const made_with(c, true, e), other(c, true, e);
+      Plan const plan = inlay::plan(made_with.dst(), made_with.src().transposed());
+      EXPECT_EQ(plan.workspace_bytes(), 0u);
+      for (OnDevice const* here :
+           {&other, &made_with}) {  // other places first: nothing has run where the plan was made
+        plan.run(here->dst().data, here->src().data);
+        check(cudaDeviceSynchronize());
+        EXPECT_EQ(here->wrong_bytes(), 0u) << e << " bytes, " << c.name();
+      }
+    }
+}
+TEST(GpuPlan, CopiesOutliveTheOriginalAndRunInManyThreads) {
+  NEEDS_GPU();
+  Case const c{203, 148, 3, 1, 2, 3, 5};
+  std::vector<std::unique_ptr<OnDevice>> all;
+  for (int i = 0; i < 8; ++i) all.push_back(std::make_unique<OnDevice>(c, true, 4));
+  auto original = std::make_unique<Plan>(inlay::plan(all[0]->dst(), all[0]->src().transposed()));
+  Plan const plan = *original;
+  original.reset();
+  std::vector<std::thread> threads;
+  for (auto const& here : all)
+    threads.emplace_back([&plan, &here] {
+      Stream const stream;
+      for (int i = 0; i < 20; ++i) plan.run(here->dst().data, here->src().data, stream.id);
+      check(cudaStreamSynchronize(stream.id));
+    });
+  for (auto& t : threads) t.join();
+  for (auto const& here : all) EXPECT_EQ(here->wrong_bytes(), 0u);
+}
+TEST(GpuPlan, MovesViewsThatGoBackwards) {
+  NEEDS_GPU();
+  std::vector<char> bytes(64 * 4);
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = char(i * 37);
+  DeviceBuffer const in = device_buffer(bytes), out = device_buffer(bytes.size()), unused = device_buffer(bytes.size());
+  Tensor const dst = view(unused.get() + 63 * 4, 4, {64}, {-1}), src = view(in.get(), 4, {64}, {1});
+  inlay::plan(dst, src).run(out.get() + 63 * 4, in.get());
+  std::vector<char> got(bytes.size());
+  check(cudaMemcpy(got.data(), out.get(), got.size(), cudaMemcpyDeviceToHost));
+  for (int i = 0; i < 64; ++i)
+    EXPECT_EQ(std::memcmp(&got[std::size_t(4 * i)], &bytes[std::size_t(4 * (63 - i))], 4), 0);
+}
+// What a call of f is refused with; empty: it is not.
+template <class F>
+std::string said_by(F const& f) {
+  try {
+    f();
+  } catch (Error const& e) {
+    return e.what();
+  }
+  return "";
+}
+TEST(GpuPlan, RefusesWhatItWasNotMadeFor) {
+  NEEDS_GPU();
+  DeviceBuffer const in = device_buffer(8192), out = device_buffer(8192);
+  Plan const plan = inlay::plan(view(out.get() + 4, 4, {8, 8}, {8, 1}), view(in.get(), 4, {8, 8}, {8, 1}));
+  EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, in.get()); }), "");
+  EXPECT_EQ(said_by([&] { plan.run(out.get() + 1028, in.get() + 1024); }), "");
+  EXPECT_EQ(said_by([&] { plan.run(out.get() + 8, in.get()); }),
+            "the destination begins 8 bytes past a multiple of 16, that of the plan 4");
+  EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, in.get() + 12); }),
+            "the source begins 12 bytes past a multiple of 16, that of the plan 0");
+  EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, nullptr); }), "the source is a null pointer, but has elements");
+  EXPECT_EQ(said_by([&] { plan.run(in.get() + 20, in.get()); }),
+            "the source and the destination of shape (8,8) overlap in memory");
+  EXPECT_EQ(said_by([&] { plan.run(in.get(), in.get(), out.get()); }),
+            "this plan is for a move: it runs with a destination and a source");
+  alignas(16) static float host[64];
+  EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, host); }),
+            "the source pointer is host memory that CUDA does not know");
+  check(cudaDeviceSynchronize());
+}
+TEST(GpuPlan, OfNothingRunsAnywhere) {
+  NEEDS_GPU();
+  Plan const plan = inlay::plan(view(nullptr, 4, {0, 8}, {8, 1}), view(nullptr, 4, {0, 8}, {8, 1}));
+  EXPECT_EQ(said_by([&] { plan.run(static_cast<void*>(nullptr), nullptr); }), "");
+}
+TEST(GpuPlan, SaysWhy) {
+  NEEDS_GPU();
+  OnDevice const here({4095, 4097}, true, 4);
+  std::string const why = inlay::plan(here.dst(), here.src().transposed()).why();
+  EXPECT_EQ(why.find("move of 16777215 elements of 4 bytes, a transpose, on " + current_device().name + "\n"), 0u)
+      << why;
+  EXPECT_NE(why.find("chosen: transpose_15_odd_pitch"), std::string::npos) << why;
+}
+TEST(GpuPlan, OfAStrideThatNobodyHandlesIsRefused) {
+  NEEDS_GPU();
+  DeviceBuffer const in = device_buffer(4096), out = device_buffer(4096);
+  std::string const why = said_by([&] {
+    inlay::plan(view(out.get(), 4, {2, 8, 8}, {64, 8, 1}), view(in.get(), 4, {2, 8, 8}, {500, 2, 32}));
+  });
+  EXPECT_NE(why.find("no variant can run this move"), std::string::npos) << why;
+}
+
 // Neither memory nor, as tests/test_gpu_first_call.cpp shows, a synchronisation. A first round loads the kernels.
 TEST(Gpu, TransposeAllocatesNoDeviceMemory) {
   NEEDS_GPU();

@@ -24,19 +24,42 @@ TEST(GpuFirstCall, IsCapturedIntoAGraph) {
         products.emplace_back(c);
         workspaces.emplace_back(packed ? products.back().workspace_bytes() : 0);
       }
+  // And by plans that were made before: their runs do not synchronise either.
+  std::vector<std::unique_ptr<OnDevice>> planned_moves;
+  std::vector<GemmOnDevice> planned_products;
+  std::vector<Plan> move_plans, product_plans;
+  std::vector<Workspace> planned_workspaces;
+  for (Case const& c : {Case{256, 272}, Case{150, 171, 1, 1, 1, 1, 1}, packed(3, 5, 70)}) {
+    planned_moves.push_back(std::make_unique<OnDevice>(c, true, 4));
+    move_plans.push_back(plan(planned_moves.back()->dst(), planned_moves.back()->src().transposed()));
+  }
+  for (GemmCase const& c :
+       {GemmCase{128, 256, 64}, GemmCase{64, 64, 20000}, GemmCase{1501, 1403, 99, 1, "nn", 2, -1}}) {
+    GemmOnDevice const& g = planned_products.emplace_back(c);
+    product_plans.push_back(plan(g.A(), g.B(), g.C(), g.epilogue()));
+    planned_workspaces.emplace_back(product_plans.back().workspace_bytes());
+  }
   Stream const stream;
   cudaGraph_t graph;
   cudaGraphExec_t executable;
   check(cudaStreamBeginCapture(stream.id, cudaStreamCaptureModeGlobal));
   for (auto const& one : all) transpose(one->dst(), one->src(), stream.id);
   for (std::size_t i = 0; i < products.size(); ++i) products[i].multiply(stream.id, workspaces[i].options);
+  for (std::size_t i = 0; i < planned_moves.size(); ++i)
+    move_plans[i].run(planned_moves[i]->dst().data, planned_moves[i]->src().data, stream.id);
+  for (std::size_t i = 0; i < planned_products.size(); ++i)
+    product_plans[i].run(planned_products[i].A().data, planned_products[i].B().data, planned_products[i].C().data,
+                         stream.id, planned_workspaces[i].options.workspace);
   check(cudaStreamEndCapture(stream.id, &graph));
   check(cudaGraphInstantiate(&executable, graph, 0));
   check(cudaGraphLaunch(executable, stream.id));
   check(cudaStreamSynchronize(stream.id));
   for (auto const& one : all) EXPECT_EQ(one->wrong_bytes(), 0u) << one->e << " bytes, " << one->c.name();
   for (GemmOnDevice const& g : products)
-    EXPECT_EQ(g.wrong_bytes(), 0u) << g.problem().M << "x" << g.problem().N << "x" << g.problem().K;
+    EXPECT_EQ(g.wrong_bytes(), 0u) << g.problem().M() << "x" << g.problem().N() << "x" << g.problem().K();
+  for (auto const& one : planned_moves) EXPECT_EQ(one->wrong_bytes(), 0u) << one->c.name();
+  for (GemmOnDevice const& g : planned_products)
+    EXPECT_EQ(g.wrong_bytes(), 0u) << g.problem().M() << "x" << g.problem().N() << "x" << g.problem().K();
   check(cudaGraphExecDestroy(executable));
   check(cudaGraphDestroy(graph));
 }

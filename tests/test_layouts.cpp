@@ -2,19 +2,19 @@
 #include <gtest/gtest.h>
 #include <inlay/banks.h>
 
-#include "kernels/transpose_03_smem_read_conflict.h"
-#include "kernels/transpose_04_smem_write_conflict.h"
-#include "kernels/transpose_05_smem_padded.h"
-#include "kernels/transpose_06_smem_swizzled.h"
-#include "kernels/transpose_07_vector_conflict.h"
-#include "kernels/transpose_08_vector_padded.h"
-#include "kernels/transpose_09_vector_swizzled.h"
-#include "kernels/transpose_10_cp_async.h"
-#include "kernels/transpose_12_register_tile.h"
-#include "kernels/transpose_13_in_flight.h"
-#include "kernels/transpose_14_evict_last.h"
-#include "kernels/transpose_15_odd_pitch.h"
-#include "kernels/transpose_16_tma.h"
+#include <inlay/kernels/move/transpose_03_smem_read_conflict.h>
+#include <inlay/kernels/move/transpose_04_smem_write_conflict.h>
+#include <inlay/kernels/move/transpose_05_smem_padded.h>
+#include <inlay/kernels/move/transpose_06_smem_swizzled.h>
+#include <inlay/kernels/move/transpose_07_vector_conflict.h>
+#include <inlay/kernels/move/transpose_08_vector_padded.h>
+#include <inlay/kernels/move/transpose_09_vector_swizzled.h>
+#include <inlay/kernels/move/transpose_10_cp_async.h>
+#include <inlay/kernels/move/transpose_12_register_tile.h>
+#include <inlay/kernels/move/transpose_13_in_flight.h>
+#include <inlay/kernels/move/transpose_14_evict_last.h>
+#include <inlay/kernels/move/transpose_15_odd_pitch.h>
+#include <inlay/kernels/move/transpose_16_tma.h>
 
 namespace inlay::kernels {
 namespace {

@@ -2,35 +2,38 @@
 // the lanes' passes, or a parameter turned: the kernels are the ladder's own, unchanged.
 #include <gtest/gtest.h>
 
+#include <inlay/explain/explanation.h>
+#include <inlay/kernels/move/copy_01_scalar.h>
+#include <inlay/kernels/move/copy_02_smem.h>
+#include <inlay/kernels/move/copy_03_vector.h>
+#include <inlay/kernels/move/copy_04_tma.h>
+#include <inlay/kernels/move/copy_05_evict_last.h>
+#include <inlay/kernels/move/transpose_01_naive_read.h>
+#include <inlay/kernels/move/transpose_02_naive_write.h>
+#include <inlay/kernels/move/transpose_05_smem_padded.h>
+#include <inlay/kernels/move/transpose_06_smem_swizzled.h>
+#include <inlay/kernels/move/transpose_09_vector_swizzled.h>
+#include <inlay/kernels/move/transpose_10_cp_async.h>
+#include <inlay/kernels/move/transpose_11_tma_store.h>
+#include <inlay/kernels/move/transpose_12_register_tile.h>
+#include <inlay/kernels/move/transpose_13_in_flight.h>
+#include <inlay/kernels/move/transpose_14_evict_last.h>
+#include <inlay/kernels/move/transpose_15_odd_pitch.h>
+#include <inlay/kernels/move/transpose_16_tma.h>
+#include <inlay/kernels/move/transpose_17_few_columns.h>
+#include <inlay/kernels/move/transpose_18_few_rows.h>
+#include <inlay/kernels/move/transpose_19_batch_squares.h>
+#include <inlay/kernels/move/transpose_20_batch.h>
+#include <inlay/registry/replay_variant.h>
 #include "corpus.h"
-#include "kernels/copy_01_scalar.h"
-#include "kernels/copy_02_smem.h"
-#include "kernels/copy_03_vector.h"
-#include "kernels/copy_04_tma.h"
-#include "kernels/copy_05_evict_last.h"
-#include "kernels/transpose_01_naive_read.h"
-#include "kernels/transpose_02_naive_write.h"
-#include "kernels/transpose_05_smem_padded.h"
-#include "kernels/transpose_06_smem_swizzled.h"
-#include "kernels/transpose_09_vector_swizzled.h"
-#include "kernels/transpose_10_cp_async.h"
-#include "kernels/transpose_11_tma_store.h"
-#include "kernels/transpose_12_register_tile.h"
-#include "kernels/transpose_13_in_flight.h"
-#include "kernels/transpose_14_evict_last.h"
-#include "kernels/transpose_15_odd_pitch.h"
-#include "kernels/transpose_16_tma.h"
-#include "kernels/transpose_17_few_columns.h"
-#include "kernels/transpose_18_few_rows.h"
-#include "kernels/transpose_19_batch_squares.h"
-#include "kernels/transpose_20_batch.h"
-#include "replay/host_block.h"
 
 namespace inlay::kernels {
 namespace {
 
 using T = std::uint32_t;
-using replay::HostBlock, replay::Lane, replay::Where;
+using explain::counted;
+using replay::Check, replay::Finding, replay::HostBlock, replay::Lane, replay::Mechanism, replay::Recorder,
+    replay::Site, replay::Where;
 constexpr int kRows = 70, kCols = 80;  // ragged both ways, rows of whole vectors
 constexpr auto kNone = [](auto&) {};
 
@@ -43,11 +46,11 @@ std::unique_ptr<Recorder> run(test::Case const& c, int e, Turn turn = {}) {
   void* const in = recorder->allocate("in", std::size_t(v.in_elements * e) + 64, e, 1);
   void* const out = recorder->allocate("out", std::size_t(v.out_elements * e) + 64, e, 2);
   Move const move = test::move_of(c, v, in, out, e);
-  recorder->expect(move);
-  auto kernel = Kernel::make(move, replay::ReplayEncoder{});
+  auto const wanted = registry::expected(move, *recorder);
+  auto kernel = Kernel::make(move, registry::ReplaySetting{Device{}, nullptr, {}});
   turn(kernel);
   replay::run<Block>(kernel, *recorder);
-  recorder->conclude(move);
+  wanted.conclude();
   return recorder;
 }
 template <class Kernel, class Block = HostBlock, class Turn = decltype(kNone)>

@@ -1,9 +1,9 @@
 // Tensor arguments -> Move: what is refused, in which words, and what the canonical form is.
 #include <gtest/gtest.h>
 
-#include "problem/move.h"
+#include <inlay/problem/move.h>
 
-namespace inlay {
+namespace inlay::problem {
 namespace {
 
 void* at(std::uint64_t address) { return reinterpret_cast<void*>(address); }
@@ -48,19 +48,79 @@ TEST(Move, NegativeDestinationStridesAreTurned) {
 }
 TEST(Move, EmptyNeedsNoPointers) { EXPECT_EQ(make_move(floats(0, 0, 5), floats(0, 5, 0).transposed()).elements(), 0); }
 
+// What a move is, worked out when it is made.
+TEST(Move, KnowsWhatKindItIs) {
+  auto const pair = [](std::uint64_t address, std::int64_t batch, std::int64_t row, std::int64_t col) {
+    Tensor t = floats(address, 8, 8);
+    t.rank = 3;
+    t.extent[0] = 2, t.extent[2] = 8;
+    t.stride[0] = batch, t.stride[1] = row, t.stride[2] = col;
+    return t;
+  };
+  struct {
+    Move move;
+    Move::Kind kind;
+    char const* name;
+    bool copies, transposes;  // as one of these it can be looked at
+  } const cases[] = {
+      {make_move(floats(kDst, 30, 50), floats(kSrc, 30, 50)), Move::Kind::contiguous, "contiguous copy", true, true},
+      {make_move(floats(kDst, 1, 1), floats(kSrc, 1, 1)), Move::Kind::contiguous, "contiguous copy", true, true},
+      {make_move(floats(0, 0, 5), floats(0, 0, 5)), Move::Kind::contiguous, "contiguous copy", true, true},
+      {make_move(floats(kDst, 30, 50, 64), floats(kSrc, 30, 50)), Move::Kind::rows, "copy of rows", true, true},
+      {make_move(floats(kDst, 5, 3), floats(kSrc, 3, 5).transposed()), Move::Kind::transpose, "transpose", true, true},
+      {make_move(pair(kDst, 100, 8, 1), pair(kSrc, 90, 8, 1).transposed()), Move::Kind::transpose, "transpose", false,
+       true},
+      {make_move(pair(kDst, 64, 8, 1), pair(kSrc, 500, 32, 2)), Move::Kind::general, "general move", false, false},
+  };
+  for (auto const& [move, kind, name, copies, transposes] : cases) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(move.kind, kind);
+    EXPECT_STREQ(name_of(move.kind), name);
+    EXPECT_EQ(move.as_copy().has_value(), copies);
+    EXPECT_EQ(move.as_transpose().has_value(), transposes);
+  }
+}
+TEST(Move, BetweenOtherPlacesIsTheSameMove) {
+  Move const m = make_move(floats(kDst, 30, 50, 64), floats(kSrc, 30, 50));
+  Move const n = m.between(at(kSrc + 4096), at(kDst + 4096));
+  EXPECT_EQ(n.src, at(kSrc + 4096));
+  EXPECT_EQ(n.dst, at(kDst + 4096));
+  ASSERT_EQ(n.rank, m.rank);
+  for (int k = 0; k < m.rank; ++k) EXPECT_EQ(n.mode[k].extent, m.mode[k].extent);
+  EXPECT_EQ(n.kind, m.kind);
+  ASSERT_TRUE(n.as_copy() && n.as_transpose());
+  for (auto const& x : {n.as_copy(), n.as_transpose()}) {
+    EXPECT_EQ(x->in, n.src);
+    EXPECT_EQ(x->out, n.dst);
+  }
+  EXPECT_EQ(n.as_copy()->ld_out, 64);
+  EXPECT_EQ(m.src, at(kSrc));  // and the first stays what it was
+  EXPECT_EQ(m.as_copy()->in, at(kSrc));
+}
+TEST(Move, SaysHowFarItsBasesAreFromTheViews) {
+  Tensor dst = floats(kDst, 1, 8);
+  dst.data = at(kDst + 28), dst.stride[1] = -1;
+  Move const m = make_move(dst, floats(kSrc, 1, 8));
+  EXPECT_EQ(m.dst_shift, -28);
+  EXPECT_EQ(m.src_shift, 28);
+  Move const n = make_move(floats(kDst, 30, 50), floats(kSrc, 30, 50));
+  EXPECT_EQ(n.dst_shift, 0);
+  EXPECT_EQ(n.src_shift, 0);
+}
+
 TEST(Matrices, RowsAndColumnsAreTransposes) {
-  auto const row = as_transpose(make_move(floats(kDst, 7, 1), floats(kSrc, 1, 7).transposed()));
+  auto const row = make_move(floats(kDst, 7, 1), floats(kSrc, 1, 7).transposed()).as_transpose();
   ASSERT_TRUE(row);
   EXPECT_EQ(row->M * row->N, 7);
-  auto const pitched = as_transpose(make_move(floats(kDst, 1, 7), floats(kSrc, 7, 1, 16).transposed()));
+  auto const pitched = make_move(floats(kDst, 1, 7), floats(kSrc, 7, 1, 16).transposed()).as_transpose();
   ASSERT_TRUE(pitched);
   EXPECT_EQ(pitched->M, 7);
   EXPECT_EQ(pitched->ld_in, 16);
 }
 TEST(Matrices, ACopyOfRowsIsNoSingleTranspose) {
   Move const m = make_move(floats(kDst, 3, 4, 8), floats(kSrc, 3, 4, 16));
-  EXPECT_TRUE(as_copy(m));
-  EXPECT_EQ(as_transpose(m)->L, 3);  // a batch of rows
+  EXPECT_TRUE(m.as_copy());
+  EXPECT_EQ(m.as_transpose()->L, 3);  // a batch of rows
 }
 
 TEST(Refusals, AreSentencesWithTheValues) {
@@ -70,7 +130,7 @@ TEST(Refusals, AreSentencesWithTheValues) {
             "the destination is a null pointer, but has elements");
   EXPECT_EQ(refusal(floats(kDst + 2, 5, 3), floats(kSrc, 3, 5).transposed()),
             "the destination begins 2 bytes past a multiple of its element size, 4");
-  DType const three{DType::Kind::bits, 3};
+  DType const three = opaque(3);
   EXPECT_EQ(refusal(matrix(at(kDst), three, 5, 3), matrix(at(kSrc), three, 3, 5).transposed()),
             "the destination has elements of 3 bytes; 1, 2, 4, 8 and 16 are supported");
   EXPECT_EQ(refusal(matrix(at(kDst), f64, 5, 3), floats(kSrc, 3, 5).transposed()),
@@ -116,4 +176,4 @@ TEST(Views, BadAxesAndRanges) {
 }
 
 }  // namespace
-}  // namespace inlay
+}  // namespace inlay::problem

@@ -6,9 +6,9 @@
 #include <optional>
 #include <utility>
 
-#include "explain/explanation.h"
-#include "kernels/gemm_grid.h"
-#include "replay/host_block.h"
+#include <inlay/explain/explanation.h>
+#include <inlay/kernels/parts/gemm_grid.h>
+#include <inlay/registry/replay_variant.h>
 
 namespace inlay::replay {
 namespace {
@@ -200,7 +200,15 @@ TEST(Workspace, AFlagTellsOfWhatCameBeforeItAlone) {
 // ---- kernels
 using namespace cute;
 using cute::Tensor;
-using inlay::copy_one;
+using namespace problem;
+using block::copy_one, block::LaunchFacts, block::On, block::OrderedFma;
+using planning::Device;
+
+// Element (i, j) of an operand.
+template <class T>
+T* at(problem::Operand const& o, int64_t i, int64_t j) {
+  return o.as<T>() + (i * o.row_stride + j * o.col_stride);
+}
 
 // A product of 32 x 32 by one block: the third warp fetches slices of K, the others multiply. Named barriers 1 and 2: a
 // slice is there, a slice has been used.
@@ -208,26 +216,25 @@ enum class Flaw { none, no_full, no_empty, half_empty, other_count, stale, unwri
 template <Flaw flaw>
 struct Ring {
   Gemm g;
-  static constexpr int threads = 96, BLK_K = 2;
+  static constexpr int BLK_K = 2;
+  static constexpr LaunchFacts launch_facts{.threads = 96};
   struct Smem {
     float A[BLK_K][32], B[BLK_K][32];
+    static void members(auto name) { name("A", &Smem::A), name("B", &Smem::B); }
   };
   int64_t blocks() const { return 1; }
-  template <class Encoder>
-  static Ring make(Gemm const& g, Device const&, void*, Encoder const&) {
-    return {g};
-  }
+  static Ring make(Gemm const& g, auto const&) { return {g}; }
 
   template <class Block>
   void fetch(Block block, Smem& smem, int64_t first) const {
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
     int const i = int(block.thread_rank()) - 64;
     for (int k = 0; k < BLK_K; ++k) {
-      bool const on = first + k < g.K;
+      bool const on = first + k < g.K();
       float a = 0, b = 0;
-      copy_one(atom, on && i < g.M, make_gmem_ptr(g.A + (i * g.a_m + (first + k) * g.a_k)), &a);
-      copy_one(atom, on && i < g.N, make_gmem_ptr(g.B + (i * g.b_n + (first + k) * g.b_k)), &b);
-      bool const store = (flaw != Flaw::stale || on) && (flaw != Flaw::unwritten || i < g.M);
+      copy_one(atom, on && i < g.M(), make_gmem_ptr(at<float const>(g.A, i, first + k)), &a);
+      copy_one(atom, on && i < g.N(), make_gmem_ptr(at<float const>(g.B, i, first + k)), &b);
+      bool const store = (flaw != Flaw::stale || on) && (flaw != Flaw::unwritten || i < g.M());
       copy_one(atom, store, &a, make_smem_ptr(&smem.A[k][i]));
       copy_one(atom, store, &b, make_smem_ptr(&smem.B[k][i]));
     }
@@ -238,7 +245,7 @@ struct Ring {
       if (flaw != Flaw::no_full) block.sync(Int<1>{}, Int<96>{});
     };
     if (block.thread_rank() >= 64) {
-      for (int64_t k = 0; k < g.K; k += BLK_K) {
+      for (int64_t k = 0; k < g.K(); k += BLK_K) {
         if (k && flaw != Flaw::no_empty) block.sync(Int<2>{}, Int<(flaw == Flaw::other_count ? 64 : 96)>{});
         fetch(block, smem, k);
         full();
@@ -249,7 +256,7 @@ struct Ring {
     auto const thread = mma.get_slice(block.thread_rank());
     Tensor sA = make_tensor(make_smem_ptr(&smem.A[0][0]), Layout<Shape<_32, Int<BLK_K>>>{});  // (M,K)
     Tensor sB = make_tensor(make_smem_ptr(&smem.B[0][0]), Layout<Shape<_32, Int<BLK_K>>>{});  // (N,K)
-    Tensor gC = make_tensor(make_gmem_ptr(g.C), Shape<_32, _32>{}, make_stride(g.c_m, _1{}));
+    Tensor gC = make_tensor(make_gmem_ptr(g.C.as<float>()), Shape<_32, _32>{}, make_stride(g.C.row_stride, _1{}));
     Tensor cC = make_identity_tensor(Shape<_32, _32>{});
     Tensor tAsA = thread.partition_A(sA), tBsB = thread.partition_B(sB), tCgC = thread.partition_C(gC);
     Tensor tCcC = thread.partition_C(cC);
@@ -257,18 +264,19 @@ struct Ring {
     Tensor tCrC = thread.make_fragment_C(tCgC);
     clear(tCrC);
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
-    for (int64_t k = 0; k < g.K; k += BLK_K) {
+    for (int64_t k = 0; k < g.K(); k += BLK_K) {
       full();
       copy(atom, tAsA, tArA);
       copy(atom, tBsB, tBrB);
       gemm(mma, tArA, tBrB, tCrC);
-      if (k + BLK_K < g.K && flaw != Flaw::no_empty && flaw != Flaw::half_empty) block.sync(Int<2>{}, Int<96>{});
+      if (k + BLK_K < g.K() && flaw != Flaw::no_empty && flaw != Flaw::half_empty) block.sync(Int<2>{}, Int<96>{});
     }
     for (int i = 0; i < size(tCrC); ++i) {
-      bool const on = get<0>(tCcC(i)) < g.M && get<1>(tCcC(i)) < g.N;
+      bool const on = get<0>(tCcC(i)) < g.M() && get<1>(tCcC(i)) < g.N();
       float old = 0, sum = 0;
-      if (g.beta != 0 || flaw == Flaw::reads_c) copy_one(atom, on, make_gmem_ptr(&tCgC(i)), &old);
-      sum = g.alpha * tCrC(i) + (g.beta != 0 ? g.beta * old : 0);
+      auto const [alpha, beta] = g.epilogue;
+      if (beta != 0 || flaw == Flaw::reads_c) copy_one(atom, on, make_gmem_ptr(&tCgC(i)), &old);
+      sum = alpha * tCrC(i) + (beta != 0 ? beta * old : 0);
       copy_one(atom, on, &sum, make_gmem_ptr(&tCgC(i)));
       if (flaw == Flaw::reads_late) copy_one(atom, on, make_gmem_ptr(&tCgC(i)), &old);
       if (flaw == Flaw::twice) copy_one(atom, on, &sum, make_gmem_ptr(&tCgC(i)));
@@ -284,12 +292,13 @@ struct Halves {
   float* partial;
   unsigned* flag;
   static constexpr int threads = 64;
+  static constexpr LaunchFacts launch_facts{.threads = threads};
   struct Smem {};
   int64_t blocks() const { return 2; }
 
   struct Reset {
     unsigned* flag;
-    static constexpr int threads = 32;
+    static constexpr LaunchFacts launch_facts{.threads = 32};
     struct Smem {};
     int64_t blocks() const { return 1; }
     template <class Block>
@@ -299,9 +308,9 @@ struct Halves {
       copy_one(atom, block.thread_rank() == 0, &zero, make_gmem_ptr(flag));
     }
   };
-  template <class Encoder, class F>
-  static void launches(Gemm const& g, Device const&, void* workspace, Encoder const&, F const& f) {
-    float* const partial = static_cast<float*>(workspace);
+  template <class F>
+  static void launches(Gemm const& g, auto const& setting, F const& f) {
+    float* const partial = static_cast<float*>(setting.workspace);
     auto* const flag = reinterpret_cast<unsigned*>(partial + threads);
     if (how != Handover::no_reset) f(Reset{flag});
     f(Halves{g, partial, flag});
@@ -313,9 +322,9 @@ struct Halves {
     int64_t const m = block.thread_rank();
     bool const first = (block.group_index() == 0) == (how != Handover::from_above);
     float sum = 0, a = 0, b = 0, other = 0;
-    for (int64_t k = first ? 0 : g.K / 2; k < (first ? g.K / 2 : g.K); ++k) {
-      copy_one(atom, true, make_gmem_ptr(g.A + (m * g.a_m + k * g.a_k)), &a);
-      copy_one(atom, true, make_gmem_ptr(g.B + k * g.b_k), &b);
+    for (int64_t k = first ? 0 : g.K() / 2; k < (first ? g.K() / 2 : g.K()); ++k) {
+      copy_one(atom, true, make_gmem_ptr(at<float const>(g.A, m, k)), &a);
+      copy_one(atom, true, make_gmem_ptr(at<float const>(g.B, 0, k)), &b);
       On<Block, OrderedFma>::fma(sum, a, b);
     }
     if (first) {
@@ -326,8 +335,8 @@ struct Halves {
       if (m == 0 && how != Handover::no_acquire) block.acquire(flag, 1);
       if (how != Handover::no_sync_after) block.sync();
       copy_one(atom, true, make_gmem_ptr(partial + m), &other);
-      sum = g.alpha * (other + sum);
-      copy_one(atom, true, &sum, make_gmem_ptr(g.C + m * g.c_m));
+      sum = g.epilogue.alpha * (other + sum);
+      copy_one(atom, true, &sum, make_gmem_ptr(at<float>(g.C, m, 0)));
     }
   }
 };
@@ -338,15 +347,16 @@ template <Slip slip>
 struct TmaRing {
   Gemm g;
   CUtensorMap map;
-  static constexpr int threads = 64, PIPE = 2;
+  static constexpr int PIPE = 2;
+  static constexpr LaunchFacts launch_facts{.threads = 64};
   struct Smem {
     alignas(128) float B[PIPE][32];
     std::uint64_t full[PIPE], empty[PIPE];
+    static void members(auto name) { name("B", &Smem::B), name("full", &Smem::full), name("empty", &Smem::empty); }
   };
   int64_t blocks() const { return 1; }
-  template <class Encoder>
-  static TmaRing make(Gemm const& g, Device const&, void*, Encoder const& encode) {
-    return {g, encode({g.B, 4, {g.N, g.K, 1}, {g.b_k * 4, 16}, {32, 1, 1}, false})};
+  static TmaRing make(Gemm const& g, auto const& setting) {
+    return {g, setting.encode({g.B.base, 4, {g.N(), g.K(), 1}, {g.B.col_stride * 4, 16}, {32, 1, 1}, false})};
   }
 
   template <class Block>
@@ -358,7 +368,7 @@ struct TmaRing {
     block.sync();
     if (block.thread_rank() < 32) {
       if (block.thread_rank() != 0) return;
-      for (int k = 0; k < g.K; ++k) {
+      for (int k = 0; k < g.K(); ++k) {
         int const s = k % PIPE, turn = k / PIPE;
         if (turn && slip != Slip::no_empty) empty[s].wait((turn - 1) & 1);
         full[s].arrive_and_expect_tx(sizeof(smem.B[s]));
@@ -369,16 +379,16 @@ struct TmaRing {
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
     int const n = int(block.thread_rank()) - 32;
     float sum = 0, a = 0, b = 0;
-    for (int k = 0; k < g.K; ++k) {
+    for (int k = 0; k < g.K(); ++k) {
       int const s = k % PIPE, turn = k / PIPE;
       if (slip != Slip::no_full) full[s].wait(turn & 1);
-      copy_one(atom, true, make_gmem_ptr(g.A + k * g.a_k), &a);
+      copy_one(atom, true, make_gmem_ptr(at<float const>(g.A, 0, k)), &a);
       copy_one(atom, true, make_smem_ptr(&smem.B[s][n]), &b);
       On<Block, OrderedFma>::fma(sum, a, b);
       if (slip != Slip::no_sync_warp) block.sync_warp();
       if (n == 0) empty[s].arrive();
     }
-    copy_one(atom, n < g.N, &sum, make_gmem_ptr(g.C + n));
+    copy_one(atom, n < g.N(), &sum, make_gmem_ptr(g.C.as<float>() + n));
   }
 };
 
@@ -391,12 +401,15 @@ struct Product {
     float* const A = recorder->allocate_integers("A", std::size_t(M * K), 1);
     float* const B = recorder->allocate_integers("B", std::size_t(K * N), 2);
     float* const C = recorder->allocate_integers("C", std::size_t(M * N), 3);
-    gemm = {M, N, K, 1, alpha, beta, A, K, 1, 0, B, 1, N, 0, C, N, 1, 0};
+    gemm.A = {A, f32, M, K, 1, K, 1, 0};
+    gemm.B = {B, f32, N, K, 1, 1, N, 0};
+    gemm.C = {C, f32, M, N, 1, N, 1, 0};
+    gemm.epilogue = {.alpha = alpha, .beta = beta};
     recorder->allocate_workspace(1024);
   }
   template <class Kernel>
   Product& replay() {
-    replay_gemm<Kernel>(gemm, *recorder);
+    registry::replay_variant<Kernel>(gemm, Device{}, *recorder);
     return *this;
   }
   // That these checks have spoken and no other, and the first thing said.
@@ -420,7 +433,7 @@ TEST(NamedBarriers, OrderTheirThreads) {
       Product const p = ring<Flaw::none>(31, 30, K, beta);
       p.expect({});
       EXPECT_EQ(p.recorder->fma, 32 * 32 * ((K + 1) / 2 * 2));  // those on padding included
-      EXPECT_EQ(counted(*p.recorder).fma, p.recorder->fma);
+      EXPECT_EQ(explain::counted(*p.recorder).fma, p.recorder->fma);
     }
 }
 TEST(NamedBarriers, OneLeftOutIsARace) {
@@ -468,17 +481,16 @@ TEST(Gemms, WritingAnElementTwice) {
 TEST(Gemms, AWrongSumIsNamedByItsCoordinates) {
   Product p(32, 32, 3);
   float const other = 100;
-  p.recorder->expect(p.gemm);
+  auto const wanted = registry::expected(p.gemm, *p.recorder);
   run(Ring<Flaw::none>{p.gemm}, *p.recorder);
-  std::memcpy(p.recorder->real(p.gemm.C + 5 * 32 + 7), &other, sizeof other);
-  p.recorder->conclude(p.gemm);
+  std::memcpy(p.recorder->real(p.gemm.C.as<float>() + 5 * 32 + 7), &other, sizeof other);
+  wanted.conclude();
   p.expect({Check::result}, "test: 1 elements differ from alpha A B + beta C, the first is C[5,7,0]: 100.000000, not ");
 }
 TEST(Gemms, OperandsThatMayNotBeRead) {
   Product p(32, 32, 3);
-  Gemm scaled = p.gemm;
-  scaled.K = 0;
-  p.recorder->expect(scaled);
+  Gemm const scaled = p.gemm.with_K(0);
+  registry::ExpectedGemm const wanted(scaled, *p.recorder);
   run(Ring<Flaw::none>{p.gemm}, *p.recorder);
   p.expect({Check::bounds}, "reads A[0] (byte 0), which is no element of the source");
 }
@@ -522,8 +534,10 @@ TEST(Flags, OneThatWasNotResetIsTooOld) {
 template <int other>
 struct Neighbours {
   static constexpr int threads = 40;
+  static constexpr LaunchFacts launch_facts{.threads = threads};
   struct Smem {
     float A[64];
+    static void members(auto name) { name("A", &Smem::A); }
   };
   int64_t blocks() const { return 1; }
   template <class Block>
@@ -544,12 +558,18 @@ TEST(WarpBarriers, OrderTheThreadsOfAWarpAlone) {
   EXPECT_TRUE(across.found(Check::race));
 }
 
+struct SevenMembers {
+  float A[2][8], B[3], C[1], raw[4];
+  Mbarrier full[2], empty[2];
+  int rest;
+  static void members(auto name) {
+    using Smem = SevenMembers;
+    name("A", &Smem::A), name("B", &Smem::B), name("C", &Smem::C), name("raw", &Smem::raw);
+    name("full", &Smem::full), name("empty", &Smem::empty);
+  }
+};
 TEST(Operands, AreNamedByTheMembersOfSmem) {
-  struct Smem {
-    float A[2][8], B[3], C[1], raw[4];
-    Mbarrier full[2], empty[2];
-    int rest;
-  };
+  using Smem = SevenMembers;
   std::string names;
   for (Operand const& o : operands_of<Smem>())
     names += o.name + " " + std::to_string(o.bytes) + "/" + std::to_string(o.elem_bytes) + ", ";
@@ -560,7 +580,6 @@ TEST(Operands, AreNamedByTheMembersOfSmem) {
 }
 
 struct OwnNames {
-  static constexpr int threads = 32;
   struct Smem {
     double tile[2][4];
     unsigned count;
@@ -580,7 +599,7 @@ struct Elements {
   float const* in;
   float* out;
   int first = 0;
-  static constexpr int threads = 32;
+  static constexpr LaunchFacts launch_facts{.threads = 32};
   struct Smem {};
   int64_t blocks() const { return 1; }
   template <class Block>
@@ -634,14 +653,15 @@ TEST_F(AnyKernel, HasAWorkspaceThatNobodyHasWritten) {
 TEST_F(AnyKernel, IsToldInSentencesAndExplained) {
   recorder.reads(in), recorder.writes(out);
   replay_kernel("test", Elements{in, out, 20}, recorder);
-  EXPECT_EQ(findings_text(recorder),
+  EXPECT_EQ(explain::findings_text(recorder),
             "test: 1 finding\n"
             "  coverage: test: leaves 20 elements unwritten, the first is out[0]\n");
-  Explanation const x = explain(recorder, {"test", "12 elements", "12"}, *find_gpu("H200"));
+  explain::Explanation const x =
+      explain::explanation_of(recorder, {"test", "12 elements", "12"}, *planning::find_device("H200"));
   ASSERT_EQ(x.sites.size(), 2u);
   EXPECT_EQ(x.sites[0].name, "in load");
   EXPECT_EQ(x.sites[0].useful_share(), .75);
-  EXPECT_EQ(x.launches.size(), 1u);
+  EXPECT_EQ(x.demand.launches.size(), 1u);
   EXPECT_THROW(recorder.reads(&recorder), std::runtime_error);
 }
 

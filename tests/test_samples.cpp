@@ -3,12 +3,14 @@
 
 #include <map>
 
+#include <inlay/registry/registry.h>
 #include "corpus.h"
 #include "gemm_corpus.h"
-#include "replay/registry.h"
 
 namespace inlay::test {
 namespace {
+using namespace registry;
+using replay::Finding, replay::Site;
 
 std::string name_of(Site const& s) {
   char const* const mechanism[] = {"", " by cp.async", " by TMA"};
@@ -51,10 +53,10 @@ TEST_P(MoveSamples, CountWhatAllBlocksCount) {
       Move const move = move_of(c, v, all.allocate("in", bytes(v.in_elements), e, 1),
                                 all.allocate("out", bytes(v.out_elements), e, 2), e);
       if (entry.info().rejects(move, Device{})) continue;
-      entry.replay(move, all);
+      entry.replay(move, Device{}, all);
       entry.sample(
           move_of(c, v, some.reserve("in", bytes(v.in_elements), e), some.reserve("out", bytes(v.out_elements), e), e),
-          some);
+          Device{}, some);
       for (Finding const& f : some.findings) ADD_FAILURE() << f.sentence;
       EXPECT_EQ(counts(some), counts(all));
       if (HasFailure()) return;
@@ -105,11 +107,11 @@ TEST_P(GemmSamples, CountWhatAllBlocksCount) {
     // A cut moves the ends of chains, which samples do not follow.
     if (workspace && std::string_view(entry.info().name) == "sgemm_14_two_level") continue;
     all.allocate_workspace(workspace), some.allocate_workspace(workspace);
-    entry.replay(gemm, all);
+    entry.replay(gemm, Device{}, all);
     auto const reserve = [&](char const* name, std::size_t n) {
       return static_cast<float*>(some.reserve(name, n * sizeof(float), sizeof(float)));
     };
-    entry.sample(gemm_of(c, reserve("A", a), reserve("B", b), reserve("C", cs)), some);
+    entry.sample(gemm_of(c, reserve("A", a), reserve("B", b), reserve("C", cs)), Device{}, some);
     for (Finding const& f : some.findings) ADD_FAILURE() << f.sentence;
     EXPECT_EQ(counts(some), counts(all));
     if (HasFailure()) return;

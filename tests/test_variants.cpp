@@ -1,23 +1,26 @@
 // Every variant, replayed on the CPU over the corpus: bitwise against the oracle, all checks silent, and the counted
-// requests, sectors and wavefronts equal to the closed forms of cost().
+// requests, sectors and wavefronts equal to the closed forms of counts().
 #include <gtest/gtest.h>
 
 #include <cstring>
 
+#include <inlay/explain/explanation.h>
+#include <inlay/registry/registry.h>
 #include "corpus.h"
-#include "replay/registry.h"
 
 namespace inlay::test {
 namespace {
+using namespace registry;
+using explain::counted, replay::Finding;
 
 std::string text(Traffic const& t) { return std::to_string(t.requests) + "/" + std::to_string(t.transactions); }
-std::string text(Cost const& c) {
+std::string text(Counts const& c) {
   return "load " + text(c.global_load) + " store " + text(c.global_store) + " shared store " + text(c.shared_store) +
          " shared load " + text(c.shared_load) + " cp.async " + text(c.async_copy) + " TMA " + text(c.tma_load) + " " +
          text(c.tma_store);
 }
 
-// Replays one case and holds it against oracle and cost; whether the variant took it.
+// Replays one case and holds it against oracle and counts; whether the variant took it.
 bool runs(Entry<Move> const& entry, Case const& c, int e) {
   SCOPED_TRACE(c.name());
   Views const v = views_of(c, is_transpose(entry.info().name));
@@ -30,7 +33,7 @@ bool runs(Entry<Move> const& entry, Case const& c, int e) {
     EXPECT_GT(why.sentence().size(), 20u);
     return false;
   }
-  entry.replay(move, recorder);
+  entry.replay(move, Device{}, recorder);
   for (Finding const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
   std::int64_t wrong = 0;
   for (std::int64_t l = 0; l < c.L; ++l)
@@ -39,7 +42,7 @@ bool runs(Entry<Move> const& entry, Case const& c, int e) {
         wrong += std::memcmp(recorder.real(out) + out_offset(c, v, l, m, n) * e,
                              recorder.real(in) + in_offset(c, v, l, m, n) * e, std::size_t(e)) != 0;
   EXPECT_EQ(wrong, 0) << "elements";
-  EXPECT_EQ(text(counted(recorder)), text(entry.info().cost(move, Device{})));
+  EXPECT_EQ(text(counted(recorder)), text(entry.info().counts(move, Device{})));
   return true;
 }
 

@@ -1,9 +1,8 @@
 // Moving tensors between layouts. Views in, nothing out: no allocation, no synchronisation; the launch goes to `stream`
 // of the current device. Safe to call from many threads; the result is bitwise the source, every time.
 #pragma once
+#include <inlay/plan.h>
 #include <inlay/tensor.h>
-
-#include <string>
 
 namespace inlay {
 
@@ -15,7 +14,8 @@ namespace inlay {
 // strides that no variant handles.
 void transpose(Tensor const& dst, Tensor const& src, cudaStream_t stream = nullptr);
 
-// What transpose() would do with these views on the current device, and why: a text for people. Launches nothing.
-std::string explain_transpose(Tensor const& dst, Tensor const& src);
+// The plan by which dst(i) = src(i) for two views of one shape, on the current device; of a transpose, with the source's
+// transposed view. Launches nothing. Throws as transpose(), but for pointers that the device does not own: a run does.
+Plan plan(Tensor const& dst, Tensor const& src);
 
 }  // namespace inlay

@@ -1,44 +1,20 @@
 // A Tensor is a view: a pointer, an element type, extents, strides. It owns nothing and is copied freely.
 #pragma once
 #include <inlay/error.h>
+#include <inlay/types.h>
 
-#include <complex>
 #include <cstdint>
 #include <initializer_list>
 #include <type_traits>
 
 namespace inlay {
 
-// Movement only needs `bytes`; the kind matters to casts and GEMM.
-struct DType {
-  enum class Kind : std::uint8_t { bits, integer, unsigned_integer, floating, complex };
-  Kind kind = Kind::bits;
-  std::uint8_t bytes = 0;  // size of one element
-  friend constexpr bool operator==(DType, DType) = default;
-};
-inline constexpr DType b8{DType::Kind::bits, 1}, b16{DType::Kind::bits, 2}, b32{DType::Kind::bits, 4},
-    b64{DType::Kind::bits, 8}, b128{DType::Kind::bits, 16};
-inline constexpr DType f16{DType::Kind::floating, 2}, f32{DType::Kind::floating, 4}, f64{DType::Kind::floating, 8};
-
-// The DType of a C++ type: arithmetic types and std::complex by kind, any other trivially copyable type as bits.
-template <class T>
-constexpr DType dtype_of() {
-  using Kind = DType::Kind;
-  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) < 256);
-  constexpr std::uint8_t bytes = sizeof(T);
-  if constexpr (std::is_floating_point_v<T>) return {Kind::floating, bytes};
-  if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>)
-    return {Kind::complex, bytes};
-  if constexpr (std::is_integral_v<T>) return {std::is_signed_v<T> ? Kind::integer : Kind::unsigned_integer, bytes};
-  return {Kind::bits, bytes};
-}
-
 // Element (i0, i1, ...) lies at data + sum(i_k * stride[k]) elements. The last mode is the innermost by convention
 // (row-major). Strides are in elements and may be 0 or negative for a source.
 struct Tensor {
   static constexpr int kMaxRank = 64;
   void* data = nullptr;
-  DType dtype;
+  DType dtype{};
   int rank = 0;
   std::int64_t extent[kMaxRank]{};
   std::int64_t stride[kMaxRank]{};
@@ -76,7 +52,7 @@ struct Tensor {
     require(axis >= 0 && axis < rank, "slice: there is no such mode");
     require(first >= 0 && count >= 0 && count <= extent[axis] - first, "slice: the range leaves the tensor");
     Tensor t = *this;
-    t.data = static_cast<char*>(data) + first * stride[axis] * dtype.bytes;
+    t.data = static_cast<char*>(data) + first * stride[axis] * bytes_of(dtype);
     t.extent[axis] = count;
     return t;
   }

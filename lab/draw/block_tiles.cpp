@@ -139,12 +139,13 @@ BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c) {
     throw UsageError(fmt::format("a replay for a picture takes at most {} multiplications, not {}", kMostProducts, n));
   Recorder recorder;
   Gemm const gemm = gemm_of(c, numbered(c, recorder));
-  if (Reason const reason = entry.info().rejects(gemm, Device{}))
+  Device const device;
+  if (Reason const reason = entry.info().rejects(gemm, device))
     throw UsageError(fmt::format("{}: rejected: {}", title_of(entry, c), reason.sentence()));
-  recorder.allocate_workspace(entry.info().workspace(gemm, Device{}));
+  recorder.allocate_workspace(entry.info().workspace(gemm, device));
   Watcher watcher(c, recorder);
   recorder.watch([&](replay::TraceEvent const& e) { watcher(e); });
-  entry.replay(gemm, recorder);
+  entry.replay(gemm, device, recorder);
   for (Finding const& f : recorder.findings)  // such sums are not exact, so they are not judged
     if (f.check != Check::result) throw Error(f.sentence);
 

@@ -64,7 +64,7 @@ void draw(Asked& asked, Draw const& picture_of) {
   auto names = variant_names<Move>();
   for (std::string& name : variant_names<Gemm>()) names.push_back(std::move(name));
   std::string const name = resolve(asked.variant, names);
-  if (name.starts_with("sgemm")) {
+  if (info_of<Gemm>(name)) {
     auto const& entry = variant_named<Gemm>(name);
     asked.product.batch = asked.move.batch;
     if (!asked.layout->count()) take_possible_layout(entry, asked.product);

@@ -24,9 +24,9 @@ constexpr Group kGroups[] = {
     {"copies", "plain"}, {"the tutorials' steps", "good"}, {"inlay", "own"}, {"peers", "peer"}};
 
 std::size_t group_of(std::string const& variant) {
-  if (is_copy(variant) || variant == "cudaMemcpyAsync") return 0;
-  if (is_tutorial_step(variant)) return 1;
-  return variant.starts_with("transpose") ? 2 : 3;
+  Info<Move> const* const info = info_of<Move>(variant);
+  if (!info) return variant == "cudaMemcpyAsync" ? 0 : variant == "transpose" ? 2 : 3;
+  return is_copy(*info) ? 0 : info->origin == Origin::tutorial ? 1 : 2;
 }
 
 // A name, its bar with the share, and its time; a row without numbers says why in a word.

@@ -4,6 +4,7 @@
 
 #include "draw/path.h"
 #include "draw/svg.h"
+#include "variants.h"
 
 namespace inlay::lab {
 namespace {
@@ -185,7 +186,7 @@ std::vector<Hop> hops_of(Entry<Move> const& entry, Case const& c) {
 
 std::string draw_path(Entry<Move> const& entry, Case const& c) {
   std::vector<Hop> const hops = hops_of(entry, c);
-  bool const copies = std::string_view(entry.info().name).starts_with("copy_");
+  bool const copies = is_copy(entry.info());
   svg::Picture picture;
   picture.text(kMargin, 36, "head", title_of(entry, c));
   picture.text(kMargin, 58, "", "What the first block of threads does with its tile, from left to right.");

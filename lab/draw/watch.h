@@ -1,11 +1,12 @@
 // A variant replayed for a picture.
 #pragma once
+#include <inlay/registry/registry.h>
+
 #include <cstdint>
 #include <map>
 #include <string>
 
 #include "problems.h"
-#include "replay/registry.h"
 
 namespace inlay::lab {
 

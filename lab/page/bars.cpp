@@ -4,7 +4,6 @@
 
 #include "page/html.h"
 #include "page/parts.h"
-#include "variants.h"
 
 namespace inlay::lab::page {
 namespace {
@@ -30,7 +29,7 @@ Kind const& kind_of(Row const& row) {
 }
 
 Bar bar_of(Ladder const& ladder, Step const& step) {
-  Bar b{is_copy(step.name)    ? &kReference
+  Bar b{step.is_copy()        ? &kReference
         : step.is_tutorials() ? &kTutorials
                               : &kOwn,
         step.recorded.value_or(Row{}),

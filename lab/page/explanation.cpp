@@ -57,11 +57,11 @@ std::string resources(Explanation const& x) {
 
 std::string launches(Explanation const& x) {
   std::string s;
-  for (Launch const& l : x.launches)
+  for (planning::Launch const& l : x.demand.launches)
     s += fmt::format("<li>{} block{} of {} threads{}, {} bytes of shared memory; a multiprocessor holds {}</li>\n",
                      count(double(l.blocks)), l.blocks == 1 ? "" : "s", l.threads,
                      l.cluster > 1 ? fmt::format(" in clusters of {}", l.cluster) : "", l.shared_bytes,
-                     resident_blocks(l, x.gpu));
+                     resident_blocks(l, x.device));
   if (x.totals.fma) {
     double const wavefronts = double(x.totals.shared_load.transactions + x.totals.shared_store.transactions);
     s += fmt::format("<li>{} multiply-adds, {:.1f} % of them wanted; {:.2f} shared wavefronts for 128 of them</li>\n",

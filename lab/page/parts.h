@@ -1,10 +1,11 @@
 // What the report is made of.
 #pragma once
+#include <inlay/explain/explanation.h>
+
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "explain/explanation.h"
 #include "page/pictures.h"
 #include "results.h"
 
@@ -19,6 +20,8 @@ struct Counter {
 // All that is known of a variant.
 struct Step {
   std::string name, idea, source;
+  planning::Ladder ladder{};
+  Origin origin{};
   std::string replayed;  // the checks' verdict, at small sizes
   Problem problem;       // that it is explained at, and measured
   bool at_home = true;   // the problem is the ladder's own, if need be in another layout
@@ -30,7 +33,8 @@ struct Step {
   std::vector<Picture> pictures;
 
   bool is_product() const { return std::holds_alternative<GemmCase>(problem); }
-  bool is_tutorials() const;
+  bool is_tutorials() const { return origin == Origin::tutorial; }
+  bool is_copy() const { return ladder == planning::Ladder::copy; }
   // "03", and "smem read conflict".
   std::string number() const;
   std::string title() const;
@@ -74,6 +78,7 @@ std::string contents(Ladder const& moves, Ladder const& products);
 // The kernels' files. A step's family are the files of kernels/ that it includes, and those that these include.
 std::string source_of(std::string const& stem);
 std::vector<std::string> family_of(std::string const& stem);
+std::string path_of(std::string const& stem);  // "src/kernels/move/copy_01_scalar.h"; empty: there is none
 // What a thread of the kernel does, which stands in the step's own file or in one of its family.
 struct Body {
   std::string stem, text;

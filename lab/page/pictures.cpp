@@ -54,7 +54,7 @@ std::vector<Picture> drawn(Entry<P> const& entry, C const& of_path) {
 std::optional<Case> small_case(Entry<Move> const& entry) {
   auto const at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t(1) << bit); };  // nobody reads there
   for (Case const& c : {Case{256, 256}, Case{4096, 8}, Case{8, 4096}, Case{16, 16, 64}}) {
-    bool const copy = is_copy(entry.info().name);
+    bool const copy = is_copy(entry.info());
     if (!entry.info().rejects((copy ? copy_move : transpose_move)(c, at(62), at(40)), Device{})) return c;
   }
   return std::nullopt;

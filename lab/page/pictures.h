@@ -1,11 +1,12 @@
 // The pictures of a variant.
 #pragma once
+#include <inlay/registry/registry.h>
+
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "problems.h"
-#include "replay/registry.h"
 
 namespace inlay::lab::page {
 

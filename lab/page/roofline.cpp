@@ -6,7 +6,6 @@
 #include "page/html.h"
 #include "page/parts.h"
 #include "page/plot.h"
-#include "variants.h"
 
 namespace inlay::lab::page {
 namespace {
@@ -22,7 +21,7 @@ struct Point {
 // DRAM does not hide; products find there what other blocks have loaded.
 bool is_feed(Resource const& r, bool product) { return r.name == "L1" || (product && r.name == "L2"); }
 
-double clocks_per_second(Gpu const& gpu) { return gpu.sm_count * gpu.clock_ghz * 1e9; }
+double clocks_per_second(Device const& device) { return device.sm_count * device.clock_ghz * 1e9; }
 
 // Bytes moved, in GB, or operations, in T.
 double work_of(Explanation const& x) { return x.work.flops > 0 ? x.work.flops / 1e12 : x.work.dram_bytes / 1e9; }
@@ -30,12 +29,12 @@ double work_of(Explanation const& x) { return x.work.flops > 0 ? x.work.flops / 
 std::vector<Point> points_of(Ladder const& ladder) {
   std::vector<Point> points;
   for (Step const& step : ladder.steps) {
-    if (!step.explained || !step.at_home || is_copy(step.name)) continue;
+    if (!step.explained || !step.at_home || step.is_copy()) continue;
     Explanation const& x = *step.explained;
     auto const feed = std::find_if(x.resources.begin(), x.resources.end(),
                                    [&](Resource const& r) { return is_feed(r, step.is_product()); });
     if (feed == x.resources.end()) continue;
-    double const each = work_of(x) * (x.work.flops > 0 ? 1e12 : 1e9) / (feed->seconds * clocks_per_second(x.gpu));
+    double const each = work_of(x) * (x.work.flops > 0 ? 1e12 : 1e9) / (feed->seconds * clocks_per_second(x.device));
     points.push_back(
         {&step, each, step.recorded ? step.recorded->rate.value_or(0) : 0, work_of(x) / x.seconds, feed->name});
   }
@@ -127,8 +126,8 @@ std::string roofline(Ladder const& ladder) {
   Explanation const& any = *points[0].step->explained;
   bool const product = any.work.flops > 0;
   char const* const unit = product ? "TFLOP/s" : "GB/s";
-  double const slope = clocks_per_second(any.gpu) / (product ? 1e12 : 1e9);
-  Roofs const roofs{product ? 2 * any.gpu.fma_lanes * slope : any.gpu.dram_gbps, slope};
+  double const slope = clocks_per_second(any.device) / (product ? 1e12 : 1e9);
+  Roofs const roofs{product ? 2 * any.device.fma_lanes * slope : any.device.copy_gbps, slope};
   double x0 = roofs.ridge(), x1 = x0, y0 = roofs.flat;
   auto seen = points;
   auto const far = std::stable_partition(seen.begin(), seen.end(), [&](Point const& p) { return p.x > x0 / kInSight; });

@@ -43,7 +43,7 @@ std::string code(Step const& step) {
   std::string family;
   for (std::string const& stem : family_of(step.name))
     family += fmt::format("{}<a href=\"#code-{}\">{}.h</a>", family.empty() ? " with " : ", ", stem, stem);
-  std::string s = "<div class=\"code\">" + listing(fmt::format("src/kernels/{}.h{}", step.name, family), source);
+  std::string s = "<div class=\"code\">" + listing(path_of(step.name) + family, source);
   Body const body = body_of(step.name);
   if (!body.text.empty() && body.stem != step.name)
     s += listing(fmt::format("What a thread does, from <a href=\"#code-{0}\">{0}.h</a>", body.stem), body.text);

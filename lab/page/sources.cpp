@@ -2,44 +2,83 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 
 #include "page/parts.h"
 
 namespace inlay::lab::page {
+namespace {
+
+// Relative to the folder of the kernels, by stem: a stem stands there once.
+std::map<std::string, std::string> files() {
+  std::filesystem::path const folder = INLAY_KERNELS_DIR;
+  std::map<std::string, std::string> found;
+  std::error_code missing;  // a program that has left its sources shows none
+  for (auto const& file : std::filesystem::recursive_directory_iterator(folder, missing))
+    if (file.path().extension() == ".h")
+      found.emplace(file.path().stem(), file.path().lexically_relative(folder).string());
+  return found;
+}
+std::string file_of(std::string const& stem) {
+  static auto const all = files();
+  auto const at = all.find(stem);
+  return at == all.end() ? std::string() : at->second;
+}
+
+std::vector<std::string> includes_of(std::string const& stem) {
+  static std::regex const include("#include <inlay/kernels/(?:\\w+/)*(\\w+)\\.h>");
+  std::string const text = source_of(stem);
+  std::vector<std::string> found;
+  for (std::sregex_iterator m(text.begin(), text.end(), include), end; m != end; ++m) found.push_back((*m)[1]);
+  return found;
+}
+
+// What a thread does, where that stands in this file.
+std::string body_in(std::string const& text) {
+  auto const head = text.find("CUTE_DEVICE void operator()(Block");
+  if (head == text.npos) return {};
+  // From the line of its template's head to the brace that is indented as that is.
+  auto const begin = text.rfind("template <class Block>", head), line = text.rfind('\n', begin) + 1;
+  std::string const indent = text.substr(line, begin - line), brace = '\n' + indent + "}\n";
+  std::string body = '\n' + text.substr(line, text.find(brace, head) + brace.size() - line);
+  for (std::size_t at = 0; (at = body.find('\n' + indent, at)) != body.npos; ++at) body.erase(at + 1, indent.size());
+  return body.substr(1);
+}
+
+}  // namespace
+
+std::string path_of(std::string const& stem) {
+  std::string const file = file_of(stem);
+  return file.empty() ? file : "src/kernels/" + file;
+}
 
 std::string source_of(std::string const& stem) {
-  std::ifstream in(std::filesystem::path(INLAY_KERNELS_DIR) / (stem + ".h"), std::ios::binary);
+  std::string const file = file_of(stem);
+  if (file.empty()) return {};
+  std::ifstream in(std::filesystem::path(INLAY_KERNELS_DIR) / file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::vector<std::string> family_of(std::string const& stem) {
-  static std::regex const include("#include \"kernels/(\\w+)\\.h\"");
   std::vector<std::string> found{stem};
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    std::string const text = source_of(found[i]);
-    for (std::sregex_iterator m(text.begin(), text.end(), include), end; m != end; ++m)
-      if (std::find(found.begin(), found.end(), (*m)[1]) == found.end()) found.push_back((*m)[1]);
-  }
+  for (std::size_t i = 0; i < found.size(); ++i)
+    for (std::string& included : includes_of(found[i]))
+      if (std::find(found.begin(), found.end(), included) == found.end()) found.push_back(std::move(included));
   found.erase(found.begin());
   return found;
 }
 
+// The nearest; of several as near the longest: beside a product stands what adds its parts.
 Body body_of(std::string const& stem) {
-  std::vector<std::string> files = family_of(stem);
-  files.insert(files.begin(), stem);
-  for (std::string const& file : files) {
-    std::string const text = source_of(file);
-    auto const head = text.find("CUTE_DEVICE void operator()(Block");
-    if (head == text.npos) continue;
-    // From the line of its template's head to the brace that is indented as that is.
-    auto const begin = text.rfind("template <class Block>", head), line = text.rfind('\n', begin) + 1;
-    std::string const indent = text.substr(line, begin - line), brace = '\n' + indent + "}\n";
-    std::string body = '\n' + text.substr(line, text.find(brace, head) + brace.size() - line);
-    for (std::size_t at = 0; (at = body.find('\n' + indent, at)) != body.npos; ++at) body.erase(at + 1, indent.size());
-    return {file, body.substr(1)};
-  }
-  return {};
+  Body body;
+  for (std::vector<std::string> files{stem}, next; !files.empty() && body.text.empty(); files.swap(next), next.clear())
+    for (std::string const& file : files) {
+      std::string text = body_in(source_of(file));
+      if (text.size() > body.text.size()) body = {file, std::move(text)};
+      for (std::string& included : includes_of(file)) next.push_back(std::move(included));
+    }
+  return body;
 }
 
 }  // namespace inlay::lab::page

@@ -17,11 +17,11 @@ namespace inlay::lab::page {
 namespace {
 
 // The device whose runs are recorded.
-Gpu const& gpu() { return *find_gpu("H200"); }
+Device const& device() { return *find_device("H200"); }
 
 void explain_at(Step& step, Problem const& problem) {
   step.problem = problem;
-  step.explained = std::visit([&](auto const& c) { return explain_variant(step.name, c, gpu()); }, problem);
+  step.explained = std::visit([&](auto const& c) { return explain_variant(step.name, c, device()); }, problem);
 }
 
 // A variant that does not take the ladder's problem is shown where it was recorded nearest to the yardstick.
@@ -86,6 +86,7 @@ std::vector<Step> steps_of(Results const& recorded, Replay const& verdict, Probl
     Entry<P> const& entry = entries[i];
     Step& step = steps[i];
     step.name = entry.info().name, step.idea = entry.info().idea, step.source = entry.info().source;
+    step.ladder = entry.info().ladder, step.origin = entry.info().origin;
     step.replayed = verdict(entry);
     step.pictures = pictures_of(entry);
     explain_or_look_elsewhere(step, problem_of(entry), recorded);
@@ -108,8 +109,6 @@ void add_others(Ladder& ladder, std::vector<Row> const& rows) {
 }
 
 }  // namespace
-
-bool Step::is_tutorials() const { return is_product() ? source != "inlay" : is_tutorial_step(name); }
 
 std::string Step::number() const {
   auto const at = name.find('_');

@@ -4,7 +4,6 @@
 
 #include "page/html.h"
 #include "page/parts.h"
-#include "variants.h"
 
 namespace inlay::lab::page {
 namespace {
@@ -18,8 +17,8 @@ std::string deviation_bar(double ratio) {
 
 // "03 smem read conflict", and what of the problem is not the ladder's.
 std::string name_in(Ladder const& ladder, Step const& s) {
-  std::string text = fmt::format("<a href=\"#{}\">{}{} {}</a>", s.name, is_copy(s.name) ? "copy " : "", s.number(),
-                                 escaped(s.title()));
+  std::string text =
+      fmt::format("<a href=\"#{}\">{}{} {}</a>", s.name, s.is_copy() ? "copy " : "", s.number(), escaped(s.title()));
   if (!(s.problem == ladder.problem)) text += fmt::format(" <small>{}</small>", escaped(shown_problem(s)));
   return text;
 }

@@ -19,14 +19,12 @@
 #pragma once
 #include <cutlass/fast_math.h>
 
-#include <bit>
 #include <cstdint>
 #include <cute/tensor.hpp>
-#include <tuple>
 
-#include "block/tensor_map.h"
+#include <inlay/block/tensor_map.h>
 
-namespace inlay {
+namespace inlay::block {
 
 // The instruction on the GPU, its recording double on the CPU.
 template <class Block, class Op>
@@ -71,37 +69,4 @@ inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<A...>> =
 // as cute::uint128_t, was seen split into two of 8 bytes.
 using Vector16 = unsigned __int128;
 
-// The carrier of an element of E bytes: movement knows sizes, not types.
-template <int E>
-using Bytes =
-    std::tuple_element_t<std::countr_zero(unsigned(E)),
-                         std::tuple<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t, cute::uint128_t>>;
-
-// Calls f(kernel) for each kernel that a variant launches, in order. Most launch one, Kernel::make's; what has more says so
-// in Kernel::launches.
-template <class Kernel, class P, class Device, class Encoder, class F>
-void over_launches(P const& problem, Device const& device, void* workspace, Encoder const& encode, F const& f) {
-  if constexpr (requires { Kernel::launches(problem, device, workspace, encode, f); })
-    Kernel::launches(problem, device, workspace, encode, f);
-  else
-    f(Kernel::make(problem, device, workspace, encode));
-}
-
-// Calls f(Bytes<E>{}) for the element size of a move.
-template <class F>
-void with_element(int elem_bytes, F f) {
-  switch (elem_bytes) {
-    case 1:
-      return f(Bytes<1>{});
-    case 2:
-      return f(Bytes<2>{});
-    case 4:
-      return f(Bytes<4>{});
-    case 8:
-      return f(Bytes<8>{});
-    case 16:
-      return f(Bytes<16>{});
-  }
-}
-
-}  // namespace inlay
+}  // namespace inlay::block

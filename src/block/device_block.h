@@ -3,9 +3,9 @@
 #include <cutlass/arch/barrier.h>
 #include <cutlass/arch/reg_reconfig.h>
 
-#include "block/block.h"
+#include <inlay/block/block.h>
 
-namespace inlay {
+namespace inlay::block {
 
 struct DeviceBlock {
   template <class Op>
@@ -88,4 +88,4 @@ struct DeviceBlock {
   CUTE_DEVICE static void fence_barrier_init() { cutlass::arch::fence_barrier_init(); }
 };
 
-}  // namespace inlay
+}  // namespace inlay::block

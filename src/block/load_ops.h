@@ -1,9 +1,9 @@
 // Loads as CuTe copy operations: with a cache policy, and of 16 bytes in one piece. Where the two halves of a Vector16 are
 // taken apart afterwards, the compiler was seen to load them one by one.
 #pragma once
-#include "block/block.h"
+#include <inlay/block/block.h>
 
-namespace inlay {
+namespace inlay::block {
 
 // A load from global memory whose lines the L2 evicts last. It moves no byte less; presumably the DRAM reads and writes in
 // longer turns (docs/log.md has what it gives). S: 4, 8 or 16 bytes, Vector16 at 16; before Ampere a plain load.
@@ -76,12 +76,12 @@ struct LoadShared {
   }
 };
 
-}  // namespace inlay
+}  // namespace inlay::block
 
 // One access of one thread, as UniversalCopy's. No `with` of one argument: CuTe would hand it the predicate.
 template <class S>
-struct cute::Copy_Traits<inlay::LoadEvictLast<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
+struct cute::Copy_Traits<inlay::block::LoadEvictLast<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
 template <class S>
-struct cute::Copy_Traits<inlay::LoadGlobal<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
+struct cute::Copy_Traits<inlay::block::LoadGlobal<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
 template <class S>
-struct cute::Copy_Traits<inlay::LoadShared<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
+struct cute::Copy_Traits<inlay::block::LoadShared<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};

@@ -1,8 +1,8 @@
 // Four floats at once, loaded where the program says so: an outer product is scheduled by hand around its loads.
 #pragma once
-#include "block/block.h"
+#include <inlay/block/block.h>
 
-namespace inlay {
+namespace inlay::block {
 
 struct alignas(16) Quad {
   float x[4];
@@ -44,9 +44,10 @@ struct LoadCluster {
   }
 };
 
-}  // namespace inlay
+}  // namespace inlay::block
 
 template <class X>
-struct cute::Copy_Traits<inlay::LoadCluster<X>> : cute::Copy_Traits<cute::UniversalCopy<X>> {};
+struct cute::Copy_Traits<inlay::block::LoadCluster<X>> : cute::Copy_Traits<cute::UniversalCopy<X>> {};
 template <>
-struct cute::Copy_Traits<inlay::LoadSharedOrdered> : cute::Copy_Traits<cute::UniversalCopy<inlay::Quad>> {};
+struct cute::Copy_Traits<inlay::block::LoadSharedOrdered> : cute::Copy_Traits<cute::UniversalCopy<inlay::block::Quad>> {
+};

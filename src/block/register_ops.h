@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <cute/config.hpp>
 
-#include "block/block.h"
+#include <inlay/block/block.h>
 
-namespace inlay {
+namespace inlay::block {
 
 // Byte i of the result is byte number (selector >> 4 * i) & 7 of the eight bytes hi:lo, lo's lowest being number 0.
 CUTE_HOST_DEVICE constexpr std::uint32_t byte_permute(std::uint32_t lo, std::uint32_t hi, std::uint32_t selector) {
@@ -84,4 +84,4 @@ CUTE_HOST_DEVICE constexpr void transpose_square(Vector16 const (&rows)[V], Vect
   }
 }
 
-}  // namespace inlay
+}  // namespace inlay::block

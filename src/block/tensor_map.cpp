@@ -1,10 +1,10 @@
-#include "block/tensor_map.h"
+#include <inlay/block/tensor_map.h>
 
 #include <inlay/error.h>
 
 #include <string>
 
-namespace inlay {
+namespace inlay::block {
 namespace {
 
 auto encoder() {
@@ -42,4 +42,4 @@ CUtensorMap DriverEncoder::operator()(TmaTensor const& t) const {
   return map;
 }
 
-}  // namespace inlay
+}  // namespace inlay::block

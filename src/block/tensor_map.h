@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace inlay {
+namespace inlay::block {
 
 // A tensor as TMA sees it, contiguous mode first. Bases and strides are multiples of 16 bytes, a row of a box is too;
 // a box edge has at most 256 elements.
@@ -24,4 +24,4 @@ struct DriverEncoder {
   CUtensorMap operator()(TmaTensor const& tensor) const;  // throws Error when the driver refuses
 };
 
-}  // namespace inlay
+}  // namespace inlay::block

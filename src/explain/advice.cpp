@@ -1,12 +1,15 @@
-#include "explain/advice.h"
+#include <inlay/explain/advice.h>
 
 #include <bit>
 #include <optional>
 
-#include "explain/busiest_bank.h"
-#include "explain/format.h"
+#include <inlay/explain/busiest_bank.h>
+#include <inlay/plan/format.h>
 
-namespace inlay {
+namespace inlay::explain {
+using planning::format;
+using replay::Mechanism;
+
 namespace {
 
 // Bytes from each active lane to the next, if they are the same all through the request.
@@ -26,7 +29,7 @@ std::optional<std::int64_t> stride_of(banks::Request const& r) {
 }
 
 // How to lay out rows of so many bytes so that elements below each other meet all banks: the xor of ConflictFree in
-// kernels/smem_tile.h. Swizzles are of elements as wide as the access.
+// kernels/move/smem_tile.h. Swizzles are of elements as wide as the access.
 std::string cure_of_column(std::int64_t row_bytes, unsigned access_bytes) {
   unsigned const granule = access_bytes > 4 ? access_bytes : 4;
   std::string cure = format("pad rows by %u bytes", granule);
@@ -83,4 +86,4 @@ std::string advice_for(Resource const& limit) {
   return "let more of what is loaded be used again before it leaves the multiprocessor";
 }
 
-}  // namespace inlay
+}  // namespace inlay::explain

@@ -2,12 +2,12 @@
 #pragma once
 #include <string>
 
-#include "explain/explanation.h"
+#include <inlay/explain/explanation.h>
 
-namespace inlay {
+namespace inlay::explain {
 
 // Of the request that costs most beyond its ideal. Empty: nothing to gain.
 std::string advice_for(Site const& site);
 std::string advice_for(Resource const& limit);
 
-}  // namespace inlay
+}  // namespace inlay::explain

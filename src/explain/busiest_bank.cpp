@@ -1,8 +1,8 @@
-#include "explain/busiest_bank.h"
+#include <inlay/explain/busiest_bank.h>
 
 #include <set>
 
-namespace inlay {
+namespace inlay::explain {
 
 BusiestBank busiest_bank(banks::Request const& r, banks::Access access) {
   BusiestBank busiest;
@@ -18,4 +18,4 @@ BusiestBank busiest_bank(banks::Request const& r, banks::Access access) {
   return busiest;
 }
 
-}  // namespace inlay
+}  // namespace inlay::explain

@@ -2,7 +2,7 @@
 #pragma once
 #include <inlay/banks.h>
 
-namespace inlay {
+namespace inlay::explain {
 
 // The bank with the most words in one pass of a request, and their number.
 struct BusiestBank {
@@ -10,4 +10,4 @@ struct BusiestBank {
 };
 BusiestBank busiest_bank(banks::Request const& request, banks::Access access);
 
-}  // namespace inlay
+}  // namespace inlay::explain

@@ -1,18 +1,18 @@
-// What a kernel does to memory, and how long that takes: counts of a replay, priced by a small model of a GPU.
-//
-// The model: a kernel takes as long as the memory or the L1 that it keeps busy longer, and a part of the other's time,
-// which is not hidden. Multiply-adds and what stands beside them in a multiprocessor take turns. All of it begins when
-// the first loads have come back, and few blocks wait longer than they work. docs/04_measuring.md says how the
-// constants were found and how far off the times are.
+// What a kernel does to memory, and how long that takes: counts of a replay, priced by the time model of plan/.
 #pragma once
 #include <string>
 #include <vector>
 
-#include "explain/gpu.h"
-#include "explain/occupancy.h"
-#include "replay/recorder.h"
+#include <inlay/plan/time_model.h>
+#include <inlay/plan/traffic.h>
+#include <inlay/replay/recorder.h>
 
-namespace inlay {
+namespace inlay::explain {
+using planning::Counts;
+using planning::Device;
+using planning::Resource;
+using replay::Recorder;
+using replay::Site;
 
 // What the counts cannot tell of a kernel: its name and what it computes.
 struct Work {
@@ -31,19 +31,12 @@ struct ExplainedSite {
   double useful_share() const;  // of the bytes that sectors bring; global sites
 };
 
-struct Resource {
-  std::string name;
-  double seconds;  // that it is busy for, if nothing else holds it up
-  std::string why;
-};
-
 struct Explanation {
   Work work;
-  Gpu gpu;
+  Device device;
   std::vector<ExplainedSite> sites;
-  std::vector<Launch> launches;
-  Cost totals;
-  std::int64_t exposed_loads = 0;
+  planning::Demand demand;  // with the launches
+  Counts totals;
   std::int64_t tma_load_sectors = 0, tma_store_sectors = 0;
   std::vector<Resource> resources;  // the busiest first
   double seconds = 0;
@@ -53,11 +46,14 @@ struct Explanation {
 };
 
 // Of what was replayed or sampled.
-Explanation explain(Recorder const& recorder, Work work, Gpu const& gpu);
+Explanation explanation_of(Recorder const& recorder, Work work, Device const& device);
+
+// What a replay counted, as a variant says it in closed form.
+Counts counted(Recorder const& recorder);
 
 // "NAME: ok", or how many findings a replay has and the sentences that were kept.
 std::string findings_text(Recorder const& recorder);
 // In sections, for a terminal of 120 columns.
 std::string to_text(Explanation const& explanation);
 
-}  // namespace inlay
+}  // namespace inlay::explain

@@ -1,9 +1,13 @@
 #include <algorithm>
 
-#include "explain/explanation.h"
-#include "explain/format.h"
+#include <inlay/explain/explanation.h>
+#include <inlay/plan/format.h>
 
-namespace inlay {
+namespace inlay::explain {
+using namespace planning;
+using replay::Finding;
+using replay::Mechanism;
+
 namespace {
 
 std::string duration(double seconds) {
@@ -40,7 +44,7 @@ std::string sites(Explanation const& x) {
 }
 
 std::string totals(Explanation const& x) {
-  Cost const& c = x.totals;
+  Counts const& c = x.totals;
   double const wavefronts = double(c.shared_load.transactions + c.shared_store.transactions);
   std::string text = format("  %s bytes from and to DRAM", count(x.work.dram_bytes).c_str());
   if (wavefronts > 0) text += format(", %s wavefronts of shared memory", count(wavefronts).c_str());
@@ -49,9 +53,9 @@ std::string totals(Explanation const& x) {
                    128 * wavefronts / double(c.fma));
   if (c.fma && x.work.flops > 0) text += format(", %.1f %% of them wanted", 50 * x.work.flops / double(c.fma));
   text += "\n";
-  for (Launch const& l : x.launches)
+  for (Launch const& l : x.demand.launches)
     text += format("  %s blocks of %u threads and %zu bytes of shared memory, %d of them on a multiprocessor%s\n",
-                   count(double(l.blocks)).c_str(), l.threads, l.shared_bytes, resident_blocks(l, x.gpu),
+                   count(double(l.blocks)).c_str(), l.threads, l.shared_bytes, resident_blocks(l, x.device),
                    l.cluster > 1 ? format(", in clusters of %u", l.cluster).c_str() : "");
   return text;
 }
@@ -81,11 +85,11 @@ std::string findings_text(Recorder const& recorder) {
 
 std::string to_text(Explanation const& x) {
   std::string text = x.work.variant + ": " + x.work.what + "\n\n";
-  if (x.launches.empty()) return text + "  nothing to do\n";
+  if (x.demand.launches.empty()) return text + "  nothing to do\n";
   text += "What its warps ask for; ideal: had no request more than its bytes can need\n" + sites(x) + "\n";
   text += "All in all\n" + totals(x) + "\n";
-  text += format("Time on %s (%s)\n", x.gpu.name, x.gpu.source) + times(x);
+  text += format("Time on %s (%s)\n", x.device.name.c_str(), x.device.source.c_str()) + times(x);
   return text;
 }
 
-}  // namespace inlay
+}  // namespace inlay::explain

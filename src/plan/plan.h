@@ -1,21 +1,69 @@
-// A plan says which variant answers a problem, and why. Pure: making one needs no GPU, allocates nothing and takes about a
-// microsecond; the reasons are worked out when they are asked for.
+// A plan: the steps that answer a problem, and the workspace that they share. Pure: making one needs no GPU, allocates
+// nothing and takes a microsecond or a few.
 #pragma once
-#include <string>
+#include <inlay/plan/variant.h>
+#include <inlay/problem/reduction.h>
 
-#include "plan/variant.h"
+#include <array>
+#include <variant>
 
-namespace inlay {
+namespace inlay::planning {
 
-struct MovePlan {
-  Move move;
-  Variant<Move> const* chosen = nullptr;  // null: nobody can
-
-  // The modes, the choice, its predicted requests and transactions, and every candidate in the order of preference,
-  // with its cost or its rejection. `device` is the one that the plan was made for.
-  std::string why(Device const& device) const;
+// Where an operand of a step lies: so many bytes into one of the caller's operands, or into the workspace.
+struct Place {
+  enum class In : std::uint8_t { nothing, operand, workspace };
+  In in = In::nothing;
+  int operand = 0;  // of the caller's, in the order of Operands
+  std::int64_t offset = 0;
 };
 
-MovePlan plan_move(Move const& move, Device const& device);
+// What one call brings. Of a move: destination, source; of a product: A, B, C.
+struct Operands {
+  void* operand[3];
+  void* workspace;
 
-}  // namespace inlay
+  void* at(Place const& place) const {
+    if (place.in == Place::In::nothing) return nullptr;
+    return static_cast<char*>(place.in == Place::In::workspace ? workspace : operand[place.operand]) + place.offset;
+  }
+};
+
+// A plan knows no workspace yet: its problems presume one at an address where no operand lies.
+inline constexpr std::uint64_t kPresumed = std::uint64_t(1) << 62;
+
+// One variant and its problem. `at`: of a move destination and source; of a product A, B and C; of a reduction the
+// partial sums and C.
+template <class P>
+struct StepOf {
+  Variant<P> const* variant;
+  P problem;
+  std::array<Place, 3> at;
+  Place own = {};  // what the variant wants for itself
+};
+using Step = std::variant<StepOf<Reduction>, StepOf<Gemm>, StepOf<Move>>;
+
+struct Plan {
+  static constexpr int kMaxSteps = 4;
+  std::array<Step, kMaxSteps> step;  // in the order of their launches
+  int steps = 0;
+  int row = -1;  // of the candidates: which one answers. -1: none can, or none need
+  std::size_t workspace_bytes = 0;
+
+  template <class P>
+  void add(StepOf<P> const& s) {
+    step[std::size_t(steps++)] = s;
+  }
+  // Number n of the steps with this kind of problem; null: there are not so many.
+  template <class P>
+  StepOf<P> const* find(int n = 0) const {
+    for (int i = 0; i < steps; ++i)
+      if (auto const* s = std::get_if<StepOf<P>>(&step[std::size_t(i)]); s && n-- == 0) return s;
+    return nullptr;
+  }
+};
+
+// Launches the steps on `stream`, with these operands in the place of those that the plan was made with: they begin at
+// the same residues modulo 16 bytes. The workspace has plan.workspace_bytes and begins at a multiple of 256.
+void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream);
+
+}  // namespace inlay::planning

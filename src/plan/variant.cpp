@@ -1,11 +1,15 @@
-#include "plan/variant.h"
-
 #include <fmt/format.h>
+#include <inlay/plan/variant.h>
 
-namespace inlay {
+namespace inlay::planning {
 
 std::string Reason::sentence() const {
   return format ? fmt::format(fmt::runtime(format), args[0], args[1], args[2]) : std::string();
 }
 
-}  // namespace inlay
+char const* name_of(Ladder ladder) {
+  constexpr char const* names[] = {"copy", "transpose", "sgemm", "none"};
+  return names[int(ladder)];
+}
+
+}  // namespace inlay::planning

@@ -1,16 +1,19 @@
-// The one idea every room shares: a variant is a kernel with a name, an idea, what it rejects and what it costs.
+// The one idea every room shares: a variant is a kernel, or several, with a name, an idea, what it rejects and what it asks of
+// memory.
 #pragma once
 #include <cuda_runtime_api.h>
+#include <inlay/plan/device.h>
+#include <inlay/plan/traffic.h>
+#include <inlay/problem/gemm.h>
+#include <inlay/problem/move.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
-#include "plan/device.h"
-#include "problem/gemm.h"
-#include "problem/move.h"
-
-namespace inlay {
+namespace inlay::planning {
+using namespace problem;
 
 // Why a variant cannot run: empty, or a format with up to three numbers. Making one allocates nothing.
 struct Reason {
@@ -20,30 +23,38 @@ struct Reason {
   std::string sentence() const;
 };
 
-// Warp requests and what they cost: 32-byte sectors in global memory, wavefronts in shared memory.
-struct Traffic {
-  std::int64_t requests = 0, transactions = 0;
-  double per_request() const { return requests ? double(transactions) / double(requests) : 0; }
-  friend bool operator==(Traffic const&, Traffic const&) = default;
-};
+enum class Ladder : std::uint8_t { copy, transpose, sgemm, none };
+char const* name_of(Ladder ladder);  // "copy"
+enum class Origin : std::uint8_t { tutorial, ours };
 
-// Predicted in closed form; a test holds it equal to the replay's counts. TMA counts boxes and the bytes inside bounds.
-struct Cost {
-  Traffic global_load, global_store, shared_store, shared_load;
-  Traffic async_copy;           // cp.async: its sectors; its shared-memory writes are in no ncu counter
-  Traffic tma_load, tma_store;  // boxes and bytes
-  std::int64_t fma = 0;         // fused multiply-adds of threads, those on padding included
-};
+template <class P>
+std::size_t no_workspace(P const&, Device const&) {
+  return 0;
+}
 
+// What there is to say of a variant. Filled by designated initialisers; what has no default must be given.
 template <class P>
 struct Info {
   char const* name;    // == file stem == namespace == CLI name == test name
   char const* idea;    // one sentence
   char const* source;  // the tutorial step it reproduces, or "inlay"
+  Ladder ladder;
+  Origin origin;
+  char const* family;  // the header whose body it shares, or its own name: kernels of one family are compiled together
+  char const* ptxas = "";  // options of the device compiler for the family; the build reads them here
   Reason (*rejects)(P const&, Device const&);
-  Cost (*cost)(P const&, Device const&);
-  std::size_t (*workspace)(P const&, Device const&);
+  Counts (*counts)(P const&, Device const&) = nullptr;                  // in closed form; null: only a replay counts
+  std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
+  // The part of the problem that the variant answers where a workspace takes its partial results: `parts` of it say how
+  // many there are. Null: it answers alone.
+  P (*cut)(P const&, Device const&) = nullptr;
 };
+
+// Whether all that must be given has been, for a variant that stands in a file of this name.
+template <class P>
+constexpr bool is_complete(Info<P> const& info, std::string_view file_stem) {
+  return info.name == file_stem && *info.idea && *info.source && *info.family && info.rejects && info.workspace;
+}
 
 template <class P>
 using Run = void (*)(P const&, Device const&, void* workspace, cudaStream_t);
@@ -55,9 +66,4 @@ struct Variant {
   Run<P> run;
 };
 
-template <class P>
-std::size_t no_workspace(P const&, Device const&) {
-  return 0;
-}
-
-}  // namespace inlay
+}  // namespace inlay::planning

@@ -1,10 +1,10 @@
-#include "problem/footprint.h"
+#include <inlay/problem/footprint.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
 
-namespace inlay {
+namespace inlay::problem {
 
 std::string shape(Tensor const& t) {
   std::string s = "(";
@@ -20,12 +20,13 @@ void check_extents(Tensor const& t, char const* who) {
 namespace {
 // Do the bytes of the tensor span less than 2^63? Strides of single extents are never used.
 bool offsets_fit(Tensor const& t) {
-  std::int64_t span = t.dtype.bytes, mode;
+  std::int64_t span = bytes_of(t.dtype), mode;
   for (int k = 0; k < t.rank; ++k) {
     if (t.extent[k] == 1) continue;
     if (t.stride[k] == std::numeric_limits<std::int64_t>::min() ||
         __builtin_mul_overflow(std::abs(t.stride[k]), t.extent[k], &mode) ||
-        __builtin_mul_overflow(mode, std::int64_t(t.dtype.bytes), &mode) || __builtin_add_overflow(span, mode, &span))
+        __builtin_mul_overflow(mode, std::int64_t(bytes_of(t.dtype)), &mode) ||
+        __builtin_add_overflow(span, mode, &span))
       return false;
   }
   return true;
@@ -42,9 +43,9 @@ std::uint64_t span_within(Footprint const& f, std::uint64_t pitch) {
 
 void check_memory(Tensor const& t, char const* who) {
   if (!t.data) throw Error(std::string(who) + " is a null pointer, but has elements");
-  if (auto const past = reinterpret_cast<std::uint64_t>(t.data) % t.dtype.bytes)
+  if (auto const past = reinterpret_cast<std::uint64_t>(t.data) % unsigned(bytes_of(t.dtype)))
     throw Error(std::string(who) + " begins " + std::to_string(past) + " bytes past a multiple of its element size, " +
-                std::to_string(t.dtype.bytes));
+                std::to_string(bytes_of(t.dtype)));
   if (!offsets_fit(t))
     throw Error("the byte offsets of " + std::string(who) + " of shape " + shape(t) + " leave 63 bits");
 }
@@ -52,7 +53,7 @@ void check_memory(Tensor const& t, char const* who) {
 Footprint::Footprint(void const* base, std::int64_t bytes)
     : first(reinterpret_cast<std::uint64_t>(base)), last(first + std::uint64_t(bytes)), elem_bytes(bytes) {}
 
-Footprint::Footprint(Tensor const& t) : Footprint(t.data, t.dtype.bytes) {
+Footprint::Footprint(Tensor const& t) : Footprint(t.data, bytes_of(t.dtype)) {
   for (int k = 0; k < t.rank; ++k) {
     std::int64_t const extent = t.extent[k], stride = t.stride[k] * elem_bytes;
     if (extent == 1) continue;
@@ -85,4 +86,4 @@ bool overlaps_itself(Footprint f) {
   return false;
 }
 
-}  // namespace inlay
+}  // namespace inlay::problem

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-namespace inlay {
+namespace inlay::problem {
 
 // "(3,5)": a view's extents, for sentences.
 std::string shape(Tensor const& t);
@@ -37,4 +37,4 @@ bool overlap(Footprint const& a, Footprint const& b);
 // Sorted by stride, each mode must step over all that lies below it; anything subtler counts as an overlap.
 bool overlaps_itself(Footprint f);
 
-}  // namespace inlay
+}  // namespace inlay::problem

@@ -1,24 +1,18 @@
-#include "problem/gemm.h"
+#include <inlay/problem/gemm.h>
 
 #include <string>
 #include <utility>
 
-#include "problem/footprint.h"
+#include <inlay/problem/footprint.h>
 
-namespace inlay {
+namespace inlay::problem {
 namespace {
-
-// "f64": the kind and the bits.
-std::string name(DType t) {
-  char const* kinds[] = {"b", "i", "u", "f", "c"};
-  return kinds[int(t.kind)] + std::to_string(8 * t.bytes);
-}
 
 void check_operand(Tensor const& t, char const* who) {
   if (t.rank != 2 && t.rank != 3)
     throw Error(std::string(who) + " has rank " + std::to_string(t.rank) +
                 "; gemm takes matrices, of rank 2, and batches of rank 3");
-  if (t.dtype != f32) throw Error(std::string(who) + " has elements of type " + name(t.dtype) + "; gemm takes f32");
+  if (t.dtype != f32) throw Error(std::string(who) + " has elements of type " + name_of(t.dtype) + "; gemm takes f32");
   check_extents(t, who);
 }
 
@@ -41,58 +35,61 @@ void check_shapes(Tensor const& A, Tensor const& B, Tensor const& C) {
       throw Error("C has shape " + shape(C) + " where " + sentence() + " give " + shape(product));
 }
 
-// The strides of one matrix, from those of the view; `row` and `col` are its extents.
+// The strides of one matrix, from those of the view.
 void settle(std::int64_t rows, std::int64_t cols, std::int64_t& row_stride, std::int64_t& col_stride) {
   auto const pitch = [](std::int64_t extent) { return (extent + 3) / 4 * 4; };
   if (rows == 1) row_stride = cols > 1 && col_stride != 1 ? 1 : pitch(cols);
   if (cols == 1) col_stride = row_stride != 1 ? 1 : pitch(rows);
 }
 
+// Rows and cols are modes of the view; the batch is its first one, if it has three.
+Operand operand(Tensor const& t, int rows, int cols) {
+  std::int64_t const matrices = t.rank == 3 ? t.extent[0] : 1, batch = matrices > 1 ? t.stride[0] : 0;
+  return {t.data, t.dtype, t.extent[rows], t.extent[cols], batch ? matrices : 1, t.stride[rows], t.stride[cols], batch};
+}
+
 // C^T = B^T A^T.
 void exchange(Gemm& g) {
-  std::swap(g.M, g.N);
   std::swap(g.A, g.B);
-  std::swap(g.a_m, g.b_n), std::swap(g.a_k, g.b_k), std::swap(g.a_l, g.b_l);
-  std::swap(g.c_m, g.c_n);
+  std::swap(g.C.rows, g.C.cols);
+  std::swap(g.C.row_stride, g.C.col_stride);
+  g.exchanged = true;
 }
 
 }  // namespace
 
-Gemm make_gemm(float alpha, Tensor const& A, Tensor const& B, float beta, Tensor const& C, Accuracy accuracy) {
+Gemm make_gemm(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute) {
   check_operand(A, "A");
   check_operand(B, "B");
-  check_operand(C, "C");
-  check_shapes(A, B, C);
+  check_operand(D, "C");
+  check_shapes(A, B, D);
 
   int const m = A.rank - 2, n = A.rank - 1;  // the modes of rows and columns
   Gemm g;
-  g.alpha = alpha, g.beta = beta, g.accuracy = accuracy;
-  g.M = C.extent[m], g.N = C.extent[n], g.L = A.rank == 3 ? C.extent[0] : 1;
-  if (g.M == 0 || g.N == 0 || g.L == 0) return g.M = g.N = g.L = 0, g;  // pointers and strides do not matter
-  check_memory(C, "C");
-  Footprint const written(C);
-  if (overlaps_itself(written)) throw Error("C of shape " + shape(C) + " has strides with which its elements overlap");
-  g.C = static_cast<float*>(C.data);
-  g.c_m = C.stride[m], g.c_n = C.stride[n], g.c_l = g.L > 1 ? C.stride[0] : 0;
-  settle(g.M, g.N, g.c_m, g.c_n);
-
-  g.K = alpha == 0 ? 0 : A.extent[n];
-  if (g.K == 0) {
-    g.alpha = 0;  // what is not there is not even NaN times nothing
+  g.epilogue = epilogue, g.compute = compute;
+  for (int k = 0; k < D.rank; ++k)
+    if (D.extent[k] == 0) return g;  // pointers and strides do not matter
+  check_memory(D, "C");
+  Footprint const written(D);
+  if (overlaps_itself(written)) throw Error("C of shape " + shape(D) + " has strides with which its elements overlap");
+  g.C = operand(D, m, n);
+  g.C.matrices = D.rank == 3 ? D.extent[0] : 1;
+  settle(g.C.rows, g.C.cols, g.C.row_stride, g.C.col_stride);
+  g.A.rows = g.M(), g.B.rows = g.N();
+  g.A.matrices = g.B.matrices = 1;
+  if (epilogue.alpha == 0 || A.extent[n] == 0) {
+    g.epilogue.alpha = 0;  // what is not there is not even NaN times nothing
   } else {
     for (auto [t, who] : {std::pair{&A, "A"}, std::pair{&B, "B"}}) {
       check_memory(*t, who);
       if (overlap(written, Footprint(*t)))
-        throw Error("C of shape " + shape(C) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
+        throw Error("C of shape " + shape(D) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
     }
-    g.A = static_cast<float const*>(A.data), g.B = static_cast<float const*>(B.data);
-    g.a_m = A.stride[m], g.a_k = A.stride[n], g.a_l = g.L > 1 ? A.stride[0] : 0;
-    g.b_k = B.stride[m], g.b_n = B.stride[n], g.b_l = g.L > 1 ? B.stride[0] : 0;
-    settle(g.K, g.M, g.a_k, g.a_m);
-    settle(g.K, g.N, g.b_k, g.b_n);
+    g.A = operand(A, m, n), g.B = operand(B, n, m);
+    for (Operand* o : {&g.A, &g.B}) settle(o->cols, o->rows, o->col_stride, o->row_stride);
   }
-  if (g.c_n != 1 && g.c_m == 1) exchange(g);
+  if (g.C.col_stride != 1 && g.C.row_stride == 1) exchange(g);
   return g;
 }
 
-}  // namespace inlay
+}  // namespace inlay::problem

@@ -1,36 +1,47 @@
-// Gemm: C = alpha A B + beta C for a batch of matrices in fp32, whatever their strides.
+// Gemm: D = epilogue(A B) for a batch of matrices, whatever their strides.
 #pragma once
-#include <inlay/gemm.h>
+#include <inlay/problem/operand.h>
+#include <inlay/tensor.h>
 
-#include <cstdint>
+namespace inlay::problem {
 
-namespace inlay {
-
-// C(m,n,l) = alpha * sum over k of A(m,k,l) * B(n,k,l) + beta * C(m,n,l). As in CuTe, B is (N,K,L): its modes are those
-// of the product. Strides are in elements; a transposed operand is one whose strides are exchanged.
+// D(m,n,l) = alpha * sum over k of A(m,k,l) * B(n,k,l) + beta * D(m,n,l). As in CuTe, B is (N,K,L): its modes are those
+// of the product; D, which BLAS calls C, is the operand C here.
 //
-// Canonical: C's rows lie along n (c_n == 1) if either of its modes is contiguous, for which A and B change places
-// where they must. An empty C has no extents at all. alpha == 0 and K == 0 come together, without A and B: they are not
-// read. A stride over an extent of 1 is 1 if the operand's other stride is not, so that the operand is contiguous in
+// Canonical: C's rows lie along n (its column stride is 1) if either of its modes is contiguous, for which A and B change
+// places where they must. An empty C has no extents at all. alpha == 0 and K == 0 come together, without A and B: they are
+// not read. A stride over an extent of 1 is 1 if the operand's other stride is not, so that the operand is contiguous in
 // one mode at least; else it is the pitch of rows in whole vectors of 16 bytes, so that nobody need ask. A batch of one
 // has batch strides of 0.
 struct Gemm {
-  std::int64_t M = 0, N = 0, K = 0, L = 1;
-  float alpha = 1, beta = 0;
-  float const* A = nullptr;
-  std::int64_t a_m = 0, a_k = 0, a_l = 0;  // (M,K,L)
-  float const* B = nullptr;
-  std::int64_t b_n = 0, b_k = 0, b_l = 0;  // (N,K,L)
-  float* C = nullptr;
-  std::int64_t c_m = 0, c_n = 0, c_l = 0;  // (M,N,L)
-  Accuracy accuracy = Accuracy{};
+  Operand A;  // (M,K,L)
+  Operand B;  // (N,K,L)
+  Operand C;  // (M,N,L)
+  Epilogue epilogue;
+  Compute compute{};
+  bool exchanged = false;  // A and B have changed places: C is the transpose of the caller's
 
-  // Of C.
-  std::int64_t elements() const { return M * N * L; }
+  // K may be cut into parts of part_K (the last one may be shorter). C is then where their sums go, one for each part:
+  // matrix after matrix and part after part. What adds them is a Reduction.
+  int parts = 1;
+  std::int64_t part_K = 0;
+
+  constexpr std::int64_t M() const { return C.rows; }
+  constexpr std::int64_t N() const { return C.cols; }
+  constexpr std::int64_t K() const { return A.cols; }
+  constexpr std::int64_t L() const { return C.matrices; }
+  constexpr std::int64_t elements() const { return M() * N() * L(); }  // of C
+
+  // The same product with another K.
+  constexpr Gemm with_K(std::int64_t K) const {
+    Gemm g = *this;
+    g.A.cols = g.B.cols = K;
+    return g;
+  }
 };
 
-// C = alpha A B + beta C. A: (M,K), B: (K,N), C: (M,N), or all three of rank 3 with the batch first: (L,M,K), (L,K,N),
-// (L,M,N). Throws Error for what inlay/gemm.h lists.
-Gemm make_gemm(float alpha, Tensor const& A, Tensor const& B, float beta, Tensor const& C, Accuracy accuracy);
+// D = epilogue(A B). A: (M,K), B: (K,N), D: (M,N), or all three of rank 3 with the batch first: (L,M,K), (L,K,N), (L,M,N).
+// Throws Error for what inlay/gemm.h lists.
+Gemm make_gemm(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute);
 
-}  // namespace inlay
+}  // namespace inlay::problem

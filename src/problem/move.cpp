@@ -1,15 +1,15 @@
-#include "problem/move.h"
+#include <inlay/problem/move.h>
 
 #include <algorithm>
 #include <string>
 
-#include "problem/footprint.h"
+#include <inlay/problem/footprint.h>
 
-namespace inlay {
+namespace inlay::problem {
 namespace {
 
 void check_tensor(Tensor const& t, char const* who) {
-  int const e = t.dtype.bytes;
+  int const e = bytes_of(t.dtype);
   if (t.rank < 0 || t.rank > Tensor::kMaxRank)
     throw Error(std::string(who) + " has rank " + std::to_string(t.rank) + ", which is not between 0 and 64");
   if (e != 1 && e != 2 && e != 4 && e != 8 && e != 16)
@@ -24,8 +24,8 @@ void canonicalise(Move& m) {
     Mode mode = m.mode[k];
     if (mode.extent == 1) continue;
     if (mode.dst_stride < 0) {
-      m.dst = static_cast<char*>(m.dst) + mode.dst_stride * (mode.extent - 1);
-      m.src = static_cast<char const*>(m.src) + mode.src_stride * (mode.extent - 1);
+      m.dst_shift += mode.dst_stride * (mode.extent - 1);
+      m.src_shift += mode.src_stride * (mode.extent - 1);
       mode.dst_stride = -mode.dst_stride, mode.src_stride = -mode.src_stride;
     }
     m.mode[n++] = mode;
@@ -43,6 +43,8 @@ void canonicalise(Move& m) {
     }
     m.mode[m.rank++] = next;
   }
+  m.dst = static_cast<char*>(m.dst) + m.dst_shift;
+  m.src = static_cast<char const*>(m.src) + m.src_shift;
 }
 
 }  // namespace
@@ -50,20 +52,21 @@ void canonicalise(Move& m) {
 Move make_move(Tensor const& dst, Tensor const& src) {
   check_tensor(dst, "the destination");
   check_tensor(src, "the source");
-  if (dst.dtype.bytes != src.dtype.bytes)
-    throw Error("the destination has elements of " + std::to_string(dst.dtype.bytes) + " bytes, the source of " +
-                std::to_string(src.dtype.bytes));
+  int const e = bytes_of(dst.dtype);
+  if (e != bytes_of(src.dtype))
+    throw Error("the destination has elements of " + std::to_string(e) + " bytes, the source of " +
+                std::to_string(bytes_of(src.dtype)));
   bool same = dst.rank == src.rank;
   for (int k = 0; same && k < dst.rank; ++k) same = dst.extent[k] == src.extent[k];
   if (!same) throw Error("the destination has shape " + shape(dst) + " where the source gives " + shape(src));
 
   Move m;
-  m.elem_bytes = dst.dtype.bytes;
+  m.elem_bytes = e;
   m.src = src.data, m.dst = dst.data;
   for (int k = 0; k < dst.rank; ++k)
     if (dst.extent[k] == 0) {  // nothing to move: pointers and strides do not matter
-      m.rank = 1, m.mode[0] = {0, m.elem_bytes, m.elem_bytes};
-      return m;
+      m.rank = 1, m.mode[0] = {0, e, e};
+      return m.analyse(), m;
     }
   check_memory(dst, "the destination");
   check_memory(src, "the source");
@@ -74,10 +77,9 @@ Move make_move(Tensor const& dst, Tensor const& src) {
     throw Error("the source and the destination of shape " + shape(dst) + " overlap in memory");
   m.rank = dst.rank;
   for (int k = 0; k < dst.rank; ++k)
-    m.mode[k] = dst.extent[k] == 1 ? Mode{1, 0, 0}
-                                   : Mode{dst.extent[k], src.stride[k] * m.elem_bytes, dst.stride[k] * m.elem_bytes};
+    m.mode[k] = dst.extent[k] == 1 ? Mode{1, 0, 0} : Mode{dst.extent[k], src.stride[k] * e, dst.stride[k] * e};
   canonicalise(m);
-  return m;
+  return m.analyse(), m;
 }
 
 namespace {
@@ -107,7 +109,28 @@ std::optional<Matrices> as_matrices(Move const& m, bool transpose) {
 }
 }  // namespace
 
-std::optional<Matrices> as_transpose(Move const& move) { return as_matrices(move, true); }
-std::optional<Matrices> as_copy(Move const& move) { return as_matrices(move, false); }
+char const* name_of(Move::Kind kind) {
+  constexpr char const* names[] = {"contiguous copy", "copy of rows", "transpose", "general move"};
+  return names[int(kind)];
+}
 
-}  // namespace inlay
+void Move::analyse() {
+  copy_ = as_matrices(*this, false), transpose_ = as_matrices(*this, true);
+  bool const one_run = rank == 0 || (rank == 1 && mode[0].src_stride == elem_bytes && mode[0].dst_stride == elem_bytes);
+  bool const rows = copy_ && copy_->N > 1;  // rows of one element are those of a transpose too
+  kind = one_run      ? Kind::contiguous
+         : rows       ? Kind::rows
+         : transpose_ ? Kind::transpose
+         : copy_      ? Kind::rows
+                      : Kind::general;
+}
+
+Move Move::between(void const* from, void* to) const {
+  Move m = *this;
+  m.src = from, m.dst = to;
+  for (auto* x : {&m.copy_, &m.transpose_})
+    if (*x) (*x)->in = from, (*x)->out = to;
+  return m;
+}
+
+}  // namespace inlay::problem

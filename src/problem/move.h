@@ -5,33 +5,12 @@
 #include <cstdint>
 #include <optional>
 
-namespace inlay {
+namespace inlay::problem {
 
 struct Mode {
   std::int64_t extent;
   std::int64_t src_stride, dst_stride;  // bytes
 };
-
-// Canonical: no extents of 1, modes sorted by destination stride (fastest first), neighbours that fuse are fused.
-// An empty move has one mode of extent 0.
-struct Move {
-  int elem_bytes = 0;
-  int rank = 0;
-  Mode mode[Tensor::kMaxRank]{};
-  void const* src = nullptr;
-  void* dst = nullptr;
-
-  std::int64_t elements() const {
-    std::int64_t n = 1;
-    for (int k = 0; k < rank; ++k) n *= mode[k].extent;
-    return n;
-  }
-};
-
-// dst(i) = src(i) for all i. Throws Error for: different shapes or element sizes, element sizes other than 1, 2, 4, 8,
-// 16, a null pointer with elements, a base that is no multiple of the element size, a destination that overlaps
-// itself or the source, byte offsets beyond 63 bits.
-Move make_move(Tensor const& dst, Tensor const& src);
 
 // A batch of matrices, in the input's coordinates (m, n, l); strides in elements.
 // in: (M,N,L):(ld_in,1,batch_in). out: (M,N,L):(1,ld_out,batch_out) for a transpose, (ld_out,1,batch_out) for a copy.
@@ -42,8 +21,42 @@ struct Matrices {
   std::int64_t ld_in = 1, ld_out = 1, batch_in = 0, batch_out = 0;
 };
 
-// The move as a batch of matrix transposes (or row copies), if it is one. A row or a column is both.
-std::optional<Matrices> as_transpose(Move const& move);
-std::optional<Matrices> as_copy(Move const& move);
+// Canonical: no extents of 1, modes sorted by destination stride (fastest first), neighbours that fuse are fused.
+// An empty move has one mode of extent 0. What it is has been worked out once, when it was made.
+struct Move {
+  enum class Kind : std::uint8_t { contiguous, rows, transpose, general };
 
-}  // namespace inlay
+  int elem_bytes = 0;
+  int rank = 0;
+  Mode mode[Tensor::kMaxRank]{};
+  void const* src = nullptr;
+  void* dst = nullptr;
+  std::int64_t src_shift = 0, dst_shift = 0;  // bytes from where the caller's views begin: modes that ran backwards
+  Kind kind = Kind::general;
+
+  std::int64_t elements() const {
+    std::int64_t n = 1;
+    for (int k = 0; k < rank; ++k) n *= mode[k].extent;
+    return n;
+  }
+
+  // The move as a batch of matrix transposes, or of row copies, if it is one. A row or a column is both.
+  std::optional<Matrices> const& as_transpose() const { return transpose_; }
+  std::optional<Matrices> const& as_copy() const { return copy_; }
+
+  // The same move between other places.
+  Move between(void const* from, void* to) const;
+  // Works out what the move is: of one whose modes are set.
+  void analyse();
+
+ private:
+  std::optional<Matrices> transpose_, copy_;
+};
+char const* name_of(Move::Kind kind);
+
+// dst(i) = src(i) for all i. Throws Error for: different shapes or element sizes, element sizes other than 1, 2, 4, 8,
+// 16, a null pointer with elements, a base that is no multiple of the element size, a destination that overlaps
+// itself or the source, byte offsets beyond 63 bits.
+Move make_move(Tensor const& dst, Tensor const& src);
+
+}  // namespace inlay::problem

@@ -1,4 +1,4 @@
-#include "replay/executor.h"
+#include <inlay/replay/executor.h>
 
 #include <atomic>
 #include <csignal>
@@ -10,23 +10,49 @@
 namespace inlay::replay {
 namespace {
 
-// An access that bypassed the recorder. Replay units are compiled with -fnon-call-exceptions: the handler may throw.
-void on_segv(int signal, siginfo_t* info, void*) {
+// An access that bypassed the recorder is a segmentation fault. This handler is in place while anything is guarded;
+// what is not the replay's goes on to the handler that was there before.
+std::mutex handling;
+int guards = 0;
+struct sigaction before {};
+
+// Replay units are compiled with -fnon-call-exceptions: a handler may throw.
+void on_segv(int signal, siginfo_t* info, void* context) {
   if (current_executor)
     if (auto sentence = current_executor->unrecorded(info->si_addr)) throw Fault(Check::unrecorded, *sentence);
-  struct sigaction fallback {};
-  fallback.sa_handler = SIG_DFL;
-  sigaction(signal, &fallback, nullptr);  // a real crash: return, fault again, die
+  if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
+  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
+  sigaction(signal, &before, nullptr);  // return, fault again, die
 }
-void watch_for_unrecorded() {
-  static std::once_flag once;
-  std::call_once(once, [] {
+
+// Who is current_executor in a scope.
+class Guard {
+ public:
+  explicit Guard(Executor& now) : outer_(std::exchange(current_executor, &now)) {
+    std::lock_guard const lock(handling);
+    if (guards++ || ours()) return;
+    sigaction(SIGSEGV, nullptr, &before);  // first: the handler reads it
     struct sigaction action {};
     action.sa_sigaction = on_segv;
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
     sigaction(SIGSEGV, &action, nullptr);
-  });
-}
+  }
+  ~Guard() {
+    current_executor = outer_;
+    std::lock_guard const lock(handling);
+    if (--guards == 0 && ours()) sigaction(SIGSEGV, &before, nullptr);
+  }
+  Guard(Guard const&) = delete;
+
+ private:
+  // Somebody else may have put one in its place, or kept this one and put it back.
+  static bool ours() {
+    struct sigaction now {};
+    sigaction(SIGSEGV, nullptr, &now);
+    return now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_segv;
+  }
+  Executor* const outer_;
+};
 
 }  // namespace
 
@@ -40,7 +66,7 @@ std::string Executor::who(unsigned rank) const {
   return recorder_.kernel + ", block " + str(block_ + rank / block_threads_) + ", thread " +
          str(rank % block_threads_) + ": ";
 }
-std::string Executor::here() const { return who(rank()); }
+std::string Executor::here() const { return count_ ? who(rank()) : ""; }
 std::string Executor::element(Region const& r, std::size_t offset) const {
   Operand const& o = r.operand(offset);
   std::size_t const in = offset - o.offset;
@@ -49,15 +75,22 @@ std::string Executor::element(Region const& r, std::size_t offset) const {
 std::optional<std::string> Executor::unrecorded(void const* address) const {
   Region const* r = memory.find(address);
   if (!r) return std::nullopt;
-  auto const offset = std::size_t(static_cast<char const*>(address) - r->seen);
-  return here() + "touches " + element(*r, offset) + " past the recorder, without a copy operation";
+  return here() + "touches " + element(*r, r->offset(address)) + " past the recorder, without a copy operation";
 }
 
 // ---- blocks
+void Executor::guarded(std::function<void()> const& f) {
+  Guard const guard(*this);
+  try {
+    f();
+  } catch (Fault const& fault) {
+    recorder_.report(fault.check, recorder_.kernel + ": " + fault.what());
+  }
+}
+
 void Executor::run(std::int64_t first, std::int64_t blocks, unsigned threads, unsigned cluster, std::size_t smem_bytes,
                    std::vector<Operand> const& smem, Body const& body) {
-  watch_for_unrecorded();
-  count_ = threads * cluster, block_threads_ = threads;
+  block_threads_ = threads;
   block_smem_ = cluster == 1 ? smem_bytes : (smem_bytes + 1023) / 1024 * 1024;
   place_of_.clear();
   places_.clear();
@@ -66,10 +99,15 @@ void Executor::run(std::int64_t first, std::int64_t blocks, unsigned threads, un
   for (unsigned c = 0; c < cluster; ++c)
     for (Operand o : smem) o.offset += c * block_smem_, operands.push_back(std::move(o));
   shared_ = smem_bytes ? &memory.map(Space::shared, block_smem_ * cluster, std::move(operands)) : nullptr;
+  count_ = threads * cluster;
   struct Running {  // also when a body throws something of its own
-    Executor* const outer;
-    ~Running() { current_executor = outer; }
-  } const restore{std::exchange(current_executor, this)};
+    Executor& executor;
+    Guard const guard{executor};
+    ~Running() {
+      executor.memory.unmap_shared();
+      executor.shared_ = nullptr, executor.count_ = 0;
+    }
+  } const running{*this};
   try {
     for (std::int64_t b = first; b < first + blocks; b += cluster) run_cluster(unsigned(b), body);
   } catch (Fault const& f) {
@@ -78,8 +116,6 @@ void Executor::run(std::int64_t first, std::int64_t blocks, unsigned threads, un
     recorder_.report(Check::deadlock, recorder_.kernel + ", block " + str(block_) + ": " + d.what());
   }
   tally();
-  memory.unmap_shared();
-  shared_ = nullptr;
 }
 
 void Executor::run_cluster(unsigned first, Body const& body) {
@@ -196,20 +232,6 @@ void Executor::meets_halves(Slot slot, void const* from, void const* to) {
   if (apart % 32 != 0) slot.request->halves |= 1u << rank() % 32;
 }
 
-namespace {
-// Are the bits of `mask` in each of n bytes those of `want`?
-bool all(std::uint8_t const* state, std::size_t n, std::uint8_t mask, std::uint8_t want) {
-  constexpr std::uint64_t kEach = 0x0101010101010101u;
-  std::uint64_t wrong = 0, eight;
-  for (; n >= 8; n -= 8, state += 8) {
-    std::memcpy(&eight, state, 8);
-    wrong |= (eight & kEach * mask) ^ kEach * want;
-  }
-  for (; n; --n, ++state) wrong |= (*state & mask) ^ want;
-  return !wrong;
-}
-}  // namespace
-
 void Executor::check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event) {
   if (r.workspace) return check_workspace(r, offset, bytes, direction, event);
   if (r.loose) return;
@@ -218,7 +240,7 @@ void Executor::check_global(Region& r, std::size_t offset, std::size_t bytes, Di
   if (r.state.empty()) r.state.resize(r.bytes);
   std::uint8_t* const state = r.state.data() + offset;
   std::uint8_t const may = load ? kReadable : kWritable;
-  if (!all(state, bytes, may | kWritten, may)) {
+  if (!r.all(offset, bytes, may | kWritten, may)) {
     std::size_t const i = std::size_t(
         std::find_if(state, state + bytes, [&](std::uint8_t s) { return (s & (may | kWritten)) != may; }) - state);
     std::string const at = (load ? "reads " : "writes ") + element(r, offset + i);

@@ -11,15 +11,16 @@
 #include <source_location>
 #include <stdexcept>
 
-#include "block/tensor_map.h"
-#include "replay/fibers.h"
-#include "replay/memory.h"
-#include "replay/ordering.h"
-#include "replay/recorder.h"
-#include "replay/trace.h"
-#include "replay/workspace.h"
+#include <inlay/block/tensor_map.h>
+#include <inlay/replay/fibers.h>
+#include <inlay/replay/memory.h>
+#include <inlay/replay/ordering.h>
+#include <inlay/replay/recorder.h>
+#include <inlay/replay/trace.h>
+#include <inlay/replay/workspace.h>
 
 namespace inlay::replay {
+using namespace block;
 
 // Ends the replay of the kernel: going on would make no sense.
 struct Fault : std::runtime_error {
@@ -41,6 +42,9 @@ class Executor {
   using Body = std::function<void(unsigned block, unsigned rank, void* shared)>;
   void run(std::int64_t first, std::int64_t blocks, unsigned threads, unsigned cluster, std::size_t smem_bytes,
            std::vector<Operand> const& smem, Body const& body);
+
+  // See replay/run.h.
+  void guarded(std::function<void()> const& f);
 
   // ---- what operations of the kernel call; all act for the thread that runs now
   unsigned rank() const { return fibers_.current(); }  // in the cluster
@@ -101,7 +105,7 @@ class Executor {
 
   void watch(Trace trace) { trace_ = std::move(trace); }  // an empty one: nobody watches
 
-  // The faulting address of an access that nobody recorded, for the signal handler.
+  // The sentence for an access that nobody recorded, at this faulting address, for the signal handler.
   std::optional<std::string> unrecorded(void const* address) const;
 
  private:
@@ -158,7 +162,7 @@ class Executor {
   void tell(Happens what, std::size_t mbarrier, std::size_t bytes) const;
   void tell(Region const& r, std::size_t offset, std::size_t bytes, Direction direction, Mechanism mechanism) const;
 
-  std::string here() const;
+  std::string here() const;  // outside all blocks nothing
   std::string element(Region const& r, std::size_t offset) const;
   void report(Check check, std::string const& sentence) { recorder_.report(check, here() + sentence); }
   [[noreturn]] void fault(Check check, std::string const& sentence) { throw Fault(check, here() + sentence); }
@@ -166,7 +170,7 @@ class Executor {
   Recorder& recorder_;
   Fibers fibers_;
   Ordering ordering_;
-  unsigned block_ = 0, count_ = 0;  // the cluster's first block, its threads
+  unsigned block_ = 0, count_ = 0;  // the cluster's first block, its threads; none: no block runs
   unsigned block_threads_ = 0;
   std::size_t block_smem_ = 0;  // bytes from one block's shared memory to the next's
   std::vector<Thread> threads_;
@@ -211,7 +215,7 @@ inline Executor& running() { return *current_executor; }
 
 // The replay's encoder: the description itself, in the opaque 128 bytes.
 struct ReplayEncoder {
-  CUtensorMap operator()(TmaTensor const& tensor) const;
+  CUtensorMap operator()(TmaTensor const& tensor) const;  // throws Fault where the driver would refuse
 };
 TmaTensor decode(CUtensorMap const& map);
 

@@ -1,5 +1,5 @@
 // What goes on beside the threads: cp.async and TMA.
-#include "replay/executor.h"
+#include <inlay/replay/executor.h>
 
 #include <algorithm>
 #include <cstring>
@@ -41,17 +41,39 @@ void Executor::cp_async_wait(int keep) {
 }
 
 // ---- TMA
+namespace {
+// The end of a sentence on what the driver would refuse of a description; empty: it takes it.
+std::string refusal(TmaTensor const& t) {
+  auto const number = [](std::int64_t n) { return std::to_string(n); };
+  auto const in_mode = [](int k) { return " in mode " + std::to_string(k); };
+  int const e = t.elem_bytes;
+  std::int64_t const row = std::int64_t(t.box[0]) * e;
+  if (e != 1 && e != 2 && e != 4 && e != 8) return "its elements have " + number(e) + " bytes";
+  if (auto const past = reinterpret_cast<std::uint64_t>(t.base) % 16)
+    return "its base lies " + str(past) + " bytes past a multiple of 16";
+  for (int k = 0; k < 3; ++k)
+    if (t.extent[k] < 1 || t.extent[k] > std::int64_t(1) << 32)
+      return "it has " + number(t.extent[k]) + " elements" + in_mode(k) + ", not 1 to 2^32";
+  for (int k = 1; k < 3; ++k) {
+    std::int64_t const stride = t.stride[k - 1];
+    if (stride <= 0 || stride >> 40)
+      return "its stride" + in_mode(k) + " is " + number(stride) + " bytes, not 16 to 2^40";
+    if (stride % 16) return "its stride" + in_mode(k) + " is " + number(stride) + " bytes, no multiple of 16";
+  }
+  for (int k = 0; k < 3; ++k)
+    if (t.box[k] < 1 || t.box[k] > 256)
+      return "its box has " + number(t.box[k]) + " elements" + in_mode(k) + ", not 1 to 256";
+  if (row % 16) return "a row of its box has " + number(row) + " bytes, no multiple of 16";
+  if (t.swizzle_128b && row != 128)
+    return "a row of its box has " + number(row) + " bytes, where the swizzle wants 128";
+  return {};
+}
+}  // namespace
+
 CUtensorMap ReplayEncoder::operator()(TmaTensor const& tensor) const {
   static_assert(sizeof(TmaTensor) <= sizeof(CUtensorMap));
-  // What the driver would refuse.
-  TmaTensor const& t = tensor;
-  bool ok = reinterpret_cast<std::uint64_t>(t.base) % 16 == 0 && t.box[0] * t.elem_bytes % 16 == 0;
-  ok &= t.elem_bytes == 1 || t.elem_bytes == 2 || t.elem_bytes == 4 || t.elem_bytes == 8;
-  for (std::int64_t stride : t.stride) ok &= stride > 0 && stride % 16 == 0 && stride >> 40 == 0;
-  for (std::int64_t extent : t.extent) ok &= extent > 0 && extent >> 32 == 0;
-  for (int edge : t.box) ok &= edge > 0 && edge <= 256;
-  ok &= !t.swizzle_128b || t.box[0] * t.elem_bytes == 128;
-  if (!ok) throw Fault(Check::misuse, "a TMA descriptor that the driver would refuse");
+  if (std::string const why = refusal(tensor); !why.empty())
+    throw Fault(Check::misuse, "describes a tensor that the driver would refuse to TMA: " + why);
   CUtensorMap map{};
   std::memcpy(&map, &tensor, sizeof tensor);
   return map;
@@ -123,8 +145,8 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
     check_shared(offset, row, Direction::store, e, Ordering::Proxy::async);
     if (trace_ && inside) tell(*r, std::size_t(from - r->seen), inside, Direction::load, Mechanism::tma);
     if (trace_) tell(*shared_, offset, row, Direction::store, Mechanism::tma);
-    box.bytes(
-        inside);  // but the hardware brings whole rows, and counts those beyond the matrix as if they were aligned
+    box.bytes(inside);
+    // The hardware brings whole rows though, and counts those beyond the matrix as if they were aligned.
     box.sectors(in_rows ? reinterpret_cast<std::uint64_t>(from) : offset, row);
     total += std::int64_t(row);
   });

@@ -1,5 +1,5 @@
 // How threads wait for each other: barriers, flags, mbarriers.
-#include "replay/executor.h"
+#include <inlay/replay/executor.h>
 
 #include <cstring>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "replay/fibers.h"
+#include <inlay/replay/fibers.h>
 
 #include <sys/mman.h>
 #include <unistd.h>

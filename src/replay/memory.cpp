@@ -1,9 +1,10 @@
-#include "replay/memory.h"
+#include <inlay/replay/memory.h>
 
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <stdexcept>
 
 namespace inlay::replay {
@@ -18,6 +19,18 @@ Operand const& Region::operand(std::size_t offset) const {
   for (Operand const& o : operands)
     if (offset - o.offset < o.bytes) return o;
   return operands.front();
+}
+
+bool Region::all(std::size_t offset, std::size_t n, std::uint8_t mask, std::uint8_t want) const {
+  constexpr std::uint64_t kEach = 0x0101010101010101u;
+  std::uint8_t const* s = state.data() + offset;
+  std::uint64_t wrong = 0, eight;
+  for (; n >= 8; n -= 8, s += 8) {
+    std::memcpy(&eight, s, 8);
+    wrong |= (eight & kEach * mask) ^ kEach * want;
+  }
+  for (; n; --n, ++s) wrong |= (*s & mask) ^ want;
+  return !wrong;
 }
 
 Memory::~Memory() {
@@ -40,8 +53,9 @@ Region& Memory::map(Space space, std::size_t bytes, std::vector<Operand> operand
 }
 
 Region* Memory::find(std::uint64_t address) {
+  if (last_ && last_->contains(address)) return last_;
   for (Region& r : regions_)
-    if (r.contains(address)) return &r;
+    if (r.contains(address)) return last_ = &r;
   return nullptr;
 }
 
@@ -50,16 +64,20 @@ Region const* Memory::find(void const* address) const {
 }
 
 void Memory::unmap_shared() {
+  last_ = nullptr;
   auto const shared = [](Region const& r) { return r.space == Space::shared; };
   for (Region& r : regions_)
     if (shared(r)) unmap(r);
   regions_.erase(std::remove_if(regions_.begin(), regions_.end(), shared), regions_.end());
 }
 
+Region& Memory::of(void const* seen) {
+  if (Region* const r = find(reinterpret_cast<std::uint64_t>(seen))) return *r;
+  throw std::runtime_error("replay: an address that belongs to no buffer");
+}
 char* Memory::real(void const* seen) {
-  Region* r = find(reinterpret_cast<std::uint64_t>(seen));
-  if (!r) throw std::runtime_error("replay: an address that belongs to no buffer");
-  return r->real + (static_cast<char const*>(seen) - r->seen);
+  Region const& r = of(seen);
+  return r.real + r.offset(seen);
 }
 
 }  // namespace inlay::replay

@@ -32,6 +32,9 @@ struct Region {
   bool workspace = false;  // has rules of its own instead: replay/workspace.h
 
   bool contains(std::uint64_t address) const { return address - reinterpret_cast<std::uint64_t>(seen) < mapped; }
+  std::size_t offset(void const* address) const { return std::size_t(static_cast<char const*>(address) - seen); }
+  // Are the bits of `mask` in the state of each of these bytes those of `want`?
+  bool all(std::size_t offset, std::size_t bytes, std::uint8_t mask, std::uint8_t want) const;
   Operand const& operand(std::size_t offset) const;
 };
 
@@ -44,6 +47,7 @@ class Memory {
   Region& map(Space space, std::size_t bytes, std::vector<Operand> operands);
   Region* find(std::uint64_t seen_address);
   Region const* find(void const* seen_address) const;
+  Region& of(void const* seen);  // throws where there is none
   void unmap_shared();
   std::deque<Region>& regions() { return regions_; }
 
@@ -52,6 +56,7 @@ class Memory {
 
  private:
   std::deque<Region> regions_;
+  Region* last_ = nullptr;  // found: accesses come in runs
 };
 
 }  // namespace inlay::replay

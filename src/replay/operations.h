@@ -7,8 +7,8 @@
 #include <cute/tensor.hpp>
 #include <type_traits>
 
-#include "block/block.h"
-#include "replay/executor.h"
+#include <inlay/block/block.h>
+#include <inlay/replay/executor.h>
 
 namespace inlay::replay {
 
@@ -119,7 +119,7 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
                              where<SrcEngine>(),
                              where<DstEngine>()};
     Edit::edit(lane);
-    inlay::replay::pass<inlay::is_cp_async<Op>, inlay::replay::past_l1<Op>>(load, store, lane);
+    inlay::replay::pass<inlay::block::is_cp_async<Op>, inlay::replay::past_l1<Op>>(load, store, lane);
   }
 
  private:

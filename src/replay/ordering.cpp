@@ -1,4 +1,4 @@
-#include "replay/ordering.h"
+#include <inlay/replay/ordering.h>
 
 #include <algorithm>
 

@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "plan/variant.h"
-#include "replay/memory.h"
-#include "replay/trace.h"
+#include <inlay/replay/memory.h>
+#include <inlay/replay/trace.h>
 
-namespace inlay {
+namespace inlay::replay {
 
 // Which check spoke.
 enum class Check { result, bounds, alignment, race, divergence, deadlock, coverage, unrecorded, misuse };
@@ -23,13 +22,21 @@ struct Finding {
   std::string sentence;  // kernel, block, thread, access, element
 };
 
+// Warp requests and what they cost: 32-byte sectors in global memory, wavefronts in shared memory. TMA counts boxes,
+// and bytes as transactions.
+struct Traffic {
+  std::int64_t requests = 0, transactions = 0;
+  double per_request() const { return requests ? double(transactions) / double(requests) : 0; }
+  friend bool operator==(Traffic const&, Traffic const&) = default;
+};
+
 // How a site moves data.
 enum class Mechanism { plain, cp_async, tma };
 
-// All accesses of one operand in one direction. TMA counts boxes, and bytes as transactions.
+// All accesses of one operand in one direction.
 struct Site {
   std::string operand;  // "in", "out", "A", "workspace", "shared A"
-  replay::Space space;
+  Space space;
   bool store;
   Mechanism mechanism;
   unsigned bytes;  // of one lane; 0 for a box
@@ -42,8 +49,7 @@ struct Site {
   unsigned worst_excess = 0;
   bool worst_by_halves = false;  // its sectors are asked for by halves: see count()
 
-  void count(banks::Request const& request,
-             std::uint32_t halves = 0);  // halves: lanes whose sectors are asked for by halves
+  void count(banks::Request const& request, std::uint32_t halves = 0);  // halves: the lanes that ask for sectors so
   void add(Site const& other, std::int64_t times);
 };
 
@@ -56,9 +62,7 @@ struct Launch {
   int blocks_per_sm;         // as many as the launch lets a multiprocessor hold; 0: as many as fit
 };
 
-namespace replay {
 class Executor;
-}
 
 class Recorder {
  public:
@@ -80,30 +84,28 @@ class Recorder {
   void reserve_workspace(std::size_t bytes);  // of zeros that take no memory before they are touched
   void* workspace() const { return workspace_; }
 
-  // The move about to be replayed: which bytes may be read, which must be written, each exactly once.
-  void expect(Move const& move);
-  // After the replay: bytes left unwritten, elements that differ from the source.
-  void conclude(Move const& move);
-
-  // The product about to be replayed: A and B may be read if K > 0, C if beta != 0 and only before it is written; each
-  // of its elements must be written exactly once, over all kernels of the variant. The workspace is nobody's yet.
-  void expect(Gemm const& gemm);
-  // After the replay: elements left unwritten, elements that differ from alpha A B + beta C, summed in double.
-  void conclude(Gemm const& gemm);
-
-  // A few blocks are about to be replayed in the place of all: any byte of a buffer may be read and written.
-  void expect_samples();
-  // What f replays counts so many times.
-  void times(std::int64_t n, std::function<void()> const& f);
-  // Any other kernel about to be replayed, buffer by buffer: what it may read, and what it must write, each byte
-  // exactly once. Both: it may read what it has not written yet. A buffer of which nothing is said may not be touched.
+  // ---- what the kernels about to be replayed may do. A buffer of which nothing is said may not be touched.
+  void begin();  // a variant's first kernel comes next: the workspace is nobody's yet, and wholly watched
+  // Buffer by buffer: any byte may be read; each byte must be written, exactly once, over all kernels. Both: it may be
+  // read before its write.
   void reads(void const* buffer);
   void writes(void const* buffer);
   // After the replay: elements left unwritten. What was said of buffers is forgotten.
   void conclude();
 
+  // Byte by byte: first no byte of the buffer may be touched, then these may.
+  void forget_expectations(void const* buffer);
+  void may_read(void const* p, std::size_t bytes) { permit(p, bytes, Region::kReadable); }
+  void must_write(void const* p, std::size_t bytes) { permit(p, bytes, Region::kWritable); }
+  bool written(void const* p, std::size_t bytes) const;  // has each of these bytes had its write?
+  std::size_t offset_of(void const* p) const;            // in its buffer, bytes
+
+  // Instead of begin(): a few blocks are about to be replayed in the place of all. Any byte may be read and written.
+  void expect_samples();
+  // What f replays counts so many times.
+  void times(std::int64_t n, std::function<void()> const& f);
+
   std::string kernel;  // the name that findings begin with
-  Device device;       // for which variants size their grids
   std::vector<Finding> findings;
   std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
   std::vector<Site> sites;
@@ -115,25 +117,18 @@ class Recorder {
 
   bool found(Check check) const;
   void report(Check check, std::string sentence);
-  Site& site(std::string const& operand, replay::Space space, bool store, Mechanism mechanism, unsigned bytes);
+  Site& site(std::string const& operand, Space space, bool store, Mechanism mechanism, unsigned bytes);
 
   // Is told of everything that happens in the replays that follow; an empty one ends that.
-  void watch(replay::Trace trace);
+  void watch(Trace trace);
 
-  replay::Executor& executor() { return *executor_; }
+  Executor& executor() { return *executor_; }
 
  private:
-  void allow(void const* buffer, std::uint8_t what);
+  void permit(void const* p, std::size_t bytes, std::uint8_t what);
 
-  std::unique_ptr<replay::Executor> executor_;
+  std::unique_ptr<Executor> executor_;
   void* workspace_ = nullptr;
-  std::vector<float> old_;  // C before the replay, [l][m][n]
 };
 
-// The sites' traffic in the form of a variant's prediction.
-Cost counted(Recorder const& recorder);
-
-template <class P>
-using Replay = void (*)(P const&, Recorder&);
-
-}  // namespace inlay
+}  // namespace inlay::replay

@@ -1,7 +1,7 @@
 // What the executor tells a trace.
-#include "replay/trace.h"
+#include <inlay/replay/trace.h>
 
-#include "replay/executor.h"
+#include <inlay/replay/executor.h>
 
 namespace inlay::replay {
 namespace {

@@ -4,13 +4,11 @@
 #include <cstdint>
 #include <functional>
 
-#include "replay/memory.h"
-
-namespace inlay {
-enum class Mechanism;
-}
+#include <inlay/replay/memory.h>
 
 namespace inlay::replay {
+
+enum class Mechanism;
 
 enum class Happens {
   access,         // of a lane, or of a piece of a box; `store`: into this memory

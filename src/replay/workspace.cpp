@@ -1,4 +1,4 @@
-#include "replay/workspace.h"
+#include <inlay/replay/workspace.h>
 
 #include <new>
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <memory>
 
-#include "replay/ordering.h"
+#include <inlay/replay/ordering.h>
 
 namespace inlay::replay {
 

@@ -1,8 +1,9 @@
 // Launches the kernel of kernel.h, as it stands.
+#include <inlay/block/launch.h>
+
 #include <cstdio>
 #include <vector>
 
-#include "block/launch.h"
 #include "kernel.h"
 
 int main() try {
@@ -14,7 +15,7 @@ int main() try {
   inlay::check(cudaMalloc(&out_gpu, out.size() * sizeof(float)));
   inlay::check(cudaMemcpy(in_gpu, in.data(), in.size() * sizeof(float), cudaMemcpyHostToDevice));
 
-  inlay::launch(row_sums::Kernel{in_gpu, out_gpu, M, N}, inlay::Device{}, cudaStream_t{});
+  inlay::block::launch(row_sums::Kernel{in_gpu, out_gpu, M, N}, inlay::block::Target{}, cudaStream_t{});
 
   inlay::check(cudaMemcpy(out.data(), out_gpu, out.size() * sizeof(float), cudaMemcpyDeviceToHost));
   int wrong = 0;

@@ -1,19 +1,20 @@
 // The sums of a matrix's rows. 32 rows to a block: tile after tile comes through shared memory, loaded by lanes along the
 // rows, so that sectors are whole, and added by lanes down the columns, each thread a part of one row.
 #pragma once
-#include "block/block.h"
+#include <inlay/block/block.h>
+#include <inlay/block/kernel.h>
 
 namespace row_sums {
 using namespace cute;
-using inlay::copy_one;
-using inlay::On;
+using inlay::block::copy_one;
+using inlay::block::On;
 
 struct Kernel {  // in (M,N) row-major -> out (M)
   float const* in;
   float* out;
   int M, N;
 
-  static constexpr int threads = 256;
+  static constexpr inlay::block::LaunchFacts launch_facts{.threads = 256};
   using Tile = Shape<_32, _32>;                                 // (BLK_M,BLK_N)
   using TileLayout = Layout<Tile, Stride<Int<33>, _1>>;         // padded: 32 lanes down a column meet 32 banks
   using LoadThreads = Layout<Shape<_8, _32>, Stride<_32, _1>>;  // (THR_M,THR_N), lanes along N

@@ -1,19 +1,20 @@
 // Replays a kernel on the CPU: is it right, and what does it ask of memory? No GPU, no nvcc.
 #include "kernel.h"
 
+#include <inlay/explain/explanation.h>
+#include <inlay/replay/run.h>
+
 #include <cstdio>
 #include <string>
 
 #include "conflict.h"  // kernel.h with one line changed each time, by CMakeLists.txt
 #include "deadlock.h"
-#include "explain/explanation.h"
 #include "race.h"
-#include "replay/host_block.h"
 
 template <class Kernel>
 int replay() {
   int const M = 100, N = 200;  // ragged on purpose: 4 rows in the last block, 8 columns in the last tile
-  inlay::Recorder recorder;
+  inlay::replay::Recorder recorder;
   float* const in = recorder.allocate_integers("in", M * N, 1);
   float* const out = recorder.allocate_integers("out", M, 2);
   recorder.reads(in);
@@ -24,12 +25,12 @@ int replay() {
     float sum = 0;
     for (int n = 0; n < N; ++n) sum += recorder.number(in + m * N + n);
     if (float const got = recorder.number(out + m); !(got == sum))
-      recorder.report(inlay::Check::result,
+      recorder.report(inlay::replay::Check::result,
                       "row " + std::to_string(m) + ": " + std::to_string(got) + ", not " + std::to_string(sum));
   }
-  inlay::Work const work{"row_sums", "the rows of a 100 x 200 matrix", "100x200", 4. * (M * N + M)};
-  inlay::Explanation const explanation = inlay::explain(recorder, work, *inlay::find_gpu("H200"));
-  std::printf("%s%s", inlay::findings_text(recorder).c_str(), inlay::to_text(explanation).c_str());
+  inlay::explain::Work const work{"row_sums", "the rows of a 100 x 200 matrix", "100x200", 4. * (M * N + M)};
+  auto const explanation = inlay::explain::explanation_of(recorder, work, *inlay::planning::find_device("H200"));
+  std::printf("%s%s", inlay::explain::findings_text(recorder).c_str(), inlay::explain::to_text(explanation).c_str());
   return recorder.finding_count > 0;
 }
 

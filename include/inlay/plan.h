@@ -1,0 +1,37 @@
+// A plan: what a call would launch, and why. Made once, run often, with other pointers too.
+#pragma once
+#include <inlay/tensor.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace inlay {
+
+// A small value; copies share one plan, which never changes: safe to use from many threads. plan() of inlay/copy.h and
+// inlay/gemm.h make it, for the device that is current then. Making one allocates memory of the host; running one does
+// not, and neither does it synchronise.
+class Plan {
+ public:
+  // The bytes of workspace that a run needs; may be 0. Runs that may overlap in time need a workspace each.
+  std::size_t workspace_bytes() const;
+  // The problem, the choice and its steps, and every candidate with its reason: a text for people.
+  std::string why() const;
+
+  // dst(i) = src(i), by a plan for a move, between other places: each begins at the same residue modulo 16 bytes as the
+  // tensor that the plan was made with.
+  void run(void* dst, void const* src, cudaStream_t stream = nullptr) const;
+  // D = epilogue(A B), by a plan for a product, with other operands that begin at the same residues modulo 16 bytes.
+  // `workspace`: device memory that begins at a multiple of 256 and has workspace_bytes().
+  void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr) const;
+  // Both throw Error, before anything is launched, for: a plan of the other kind, another current device, null pointers
+  // with elements, other residues, operands that overlap the destination, and pointers that the device does not own.
+
+  struct Impl;
+  explicit Plan(std::shared_ptr<Impl const> impl) : impl_(std::move(impl)) {}
+
+ private:
+  std::shared_ptr<Impl const> impl_;
+};
+
+}  // namespace inlay

@@ -1,0 +1,108 @@
+// What an element is, how a product's sums are formed, and what happens to them on the way out.
+#pragma once
+#include <cstdint>
+#include <type_traits>
+
+namespace inlay {
+
+// The types of elements, a closed list. Movement only needs the bytes, and takes any of them; products need the type.
+// Opaque elements are bits that nobody interprets, of 1 to 16 bytes: their value is their size.
+enum class DType : std::uint8_t {
+  b8 = 1,  // opaque: bits
+  b16,
+  b24,
+  b32,
+  b40,
+  b48,
+  b56,
+  b64,
+  b72,
+  b80,
+  b88,
+  b96,
+  b104,
+  b112,
+  b120,
+  b128,
+  f64,  // IEEE
+  f32,
+  tf32,  // f32 in memory, of which products read 10 bits of significand
+  f16,
+  bf16,
+  e4m3,  // OCP's fp8: 4 bits of exponent, no infinities
+  e5m2,
+  i8,  // two's complement
+  i16,
+  i32,
+  i64,
+  u8,
+  u16,
+  u32,
+  u64,
+};
+using enum DType;
+
+// Of one element.
+constexpr int bytes_of(DType t) {
+  switch (t) {
+    case f64:
+    case i64:
+    case u64:
+      return 8;
+    case f32:
+    case tf32:
+    case i32:
+    case u32:
+      return 4;
+    case f16:
+    case bf16:
+    case i16:
+    case u16:
+      return 2;
+    case e4m3:
+    case e5m2:
+    case i8:
+    case u8:
+      return 1;
+    default:
+      return int(t);
+  }
+}
+
+// "f32", "b128"; "none" for what is no type.
+constexpr char const* name_of(DType t) {
+  constexpr char const* names[] = {"none", "b8",   "b16",  "b24",  "b32",  "b40",  "b48", "b56", "b64",  "b72", "b80",
+                                   "b88",  "b96",  "b104", "b112", "b120", "b128", "f64", "f32", "tf32", "f16", "bf16",
+                                   "e4m3", "e5m2", "i8",   "i16",  "i32",  "i64",  "u8",  "u16", "u32",  "u64"};
+  return unsigned(t) < sizeof(names) / sizeof(names[0]) ? names[unsigned(t)] : names[0];
+}
+
+// Elements that nobody interprets, of 1 to 16 bytes. Other sizes give what is no type, and are refused where it is used.
+constexpr DType opaque(int bytes) { return bytes >= 1 && bytes <= 16 ? DType(bytes) : DType{}; }
+
+// The type of a C++ type: arithmetic types as what they are, any other trivially copyable type as opaque bits.
+template <class T>
+constexpr DType dtype_of() {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16, "elements have 1 to 16 bytes");
+  constexpr int log2 = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  if constexpr (std::is_same_v<T, double>) return f64;
+  if constexpr (std::is_same_v<T, float>) return f32;
+  if constexpr (std::is_integral_v<T> && sizeof(T) <= 8) return DType(int(std::is_signed_v<T> ? i8 : u8) + log2);
+  return opaque(sizeof(T));
+}
+
+// How a product's sums over K are formed. Both round to nearest at every step.
+enum class Compute : std::uint8_t {
+  fp32,            // on the FMA units: one chain of fused multiply-adds, as long as K, or as a block's part of K
+  fp32_two_level,  // the same in chains of 1024 products at most, 256 in large matrices, each added once to the sum: the
+  // error hardly grows with K; on an H200 at .92 to .96 of the other's speed with a workspace, and well
+  // below it without
+};
+
+// What happens to the sums on their way out: D = alpha A B + beta C, where C is what D held before.
+struct Epilogue {
+  float alpha = 1;
+  float beta = 0;  // 0: D is not read
+};
+
+}  // namespace inlay

@@ -1,0 +1,32 @@
+// What clusters do, by the example of one of each kind.
+#pragma once
+#include <inlay/kernels/gemm/fma/cluster.h>
+#include <inlay/kernels/parts/gemm_grid_samples.h>
+
+namespace inlay::kernels {
+
+template <class Step>
+struct Kinds<SgemmCluster<Step>> {
+  template <class F>
+  static void each(SgemmCluster<Step> const& kernel, F const& f) {
+    over_tile_kinds(kernel.g, kernel.tiles_m, kernel.tiles_n, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
+      f(kernel, ((l * kernel.tiles_m + m) * kernel.tiles_n + n) * kernel.parts, times);
+    });
+  }
+};
+
+template <class Step>
+struct Samples<SgemmCluster<Step>> {
+  template <class S, class Sample>
+  static void of(Gemm const& g, S const& setting, Sample const& sample) {
+    using Cluster = SgemmCluster<Step>;
+    int const parts = Cluster::parts_of(g, setting.device);
+    over_lengths(g.K(), int64_t(parts) * Cluster::BLK_K, [&](int64_t K, int64_t times) {
+      Cluster kernel = Cluster::make(g.with_K(K), setting);
+      kernel.parts = parts;  // those of all of K
+      sample.kinds(kernel, times);
+    });
+  }
+};
+
+}  // namespace inlay::kernels

@@ -1,0 +1,256 @@
+// The family of the fastest GEMMs for large matrices: a helper warpgroup fills a ring of stages by TMA, eight warps
+// multiply. The grid is as large as the GPU and takes the tiles of C one after the other.
+#pragma once
+#include <inlay/kernels/gemm/fma/clear_flags.h>
+#include <inlay/kernels/gemm/fma/warp.h>
+#include <inlay/kernels/parts/epilogue.h>
+#include <inlay/kernels/parts/pipeline.h>
+
+namespace inlay::kernels {
+
+enum class Turned { none, A, B };  // which operand is contiguous in k: helper warps turn it, in 4 x 4 blocks
+
+// What a step says of itself. The defaults are those of the last step.
+struct RingStep {
+  static constexpr int WARPS_M = 2, WARPS_N = 4;  // of 64 x 64
+  static constexpr int SLICES = 2;                // of k in the body of the main loop
+  static constexpr int BLK_K = 32, STAGES = 4;
+  static constexpr int CHAIN = 256;  // products in a chain, with two levels
+  static constexpr bool stream_k = true, two_level = false;
+  static constexpr Turned turned = Turned::none;
+};
+
+template <class Step>
+struct SgemmRing {
+  static constexpr int BLK_M = Step::WARPS_M * 64, BLK_N = Step::WARPS_N * 64, BLK_K = Step::BLK_K,
+                       STAGES = Step::STAGES;
+  static constexpr int CHAIN = Step::CHAIN / BLK_K;  // k tiles in a chain, with two levels
+  static constexpr int CONSUMERS = 256, threads = CONSUMERS + 128, TURNERS = 96;
+  static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = 1, .follows = true};
+  static constexpr int BAND = 8;  // tiles of a band along n, which meet A's rows in the L2
+  static constexpr bool turns = Step::turned != Turned::none;
+  using SideA = StageSide<BLK_M, BLK_K, Step::turned == Turned::A>;
+  using SideB = StageSide<BLK_N, BLK_K, Step::turned == Turned::B>;
+
+  Gemm g;
+  CUtensorMap mapA, mapB;
+  float* slots;     // (grid) partial tiles of blocks that begin inside a tile
+  unsigned* flags;  // (grid) 1: the slot is written
+  int tiles_m, tiles_n, k_tiles, grid;
+  int whole;         // tiles that a block has for itself; the others are cut along k
+  int share, extra;  // k tiles of the others that a block has; the first `extra` blocks have one more
+
+  struct Smem {
+    alignas(1024) float raw[turns ? SideA::raw + SideB::raw : 1];  // (BLK_M,BLK_K), (BLK_N,BLK_K) of those turned
+    alignas(128) float A[STAGES][BLK_K * SideA::LD];               // (BLK_M,BLK_K,PIPE)
+    alignas(128) float B[STAGES][BLK_K * SideB::LD];               // (BLK_N,BLK_K,PIPE)
+    alignas(
+        16) float C[CONSUMERS / 32][Step::two_level ? SecondLevel::smem_floats : WarpScalars::smem_floats];  // a warp's
+    uint64_t full[STAGES], empty[STAGES], raw_full, raw_empty;
+    static void members(auto name) {
+      name("raw", &Smem::raw), name("A", &Smem::A), name("B", &Smem::B), name("C", &Smem::C);
+      name("full", &Smem::full), name("empty", &Smem::empty);
+    }
+  };
+
+  // ---- the host's side
+  static int64_t tiles(Gemm const& g) { return ceil_div(g.M(), int64_t(BLK_M)) * ceil_div(g.N(), int64_t(BLK_N)); }
+  // Tiles whose k is cut, of one matrix: the last wave and the one before it, if K is more than 256 and that saves a
+  // block three k tiles. The choice and the cuts depend on one matrix alone, so that every matrix of a batch has the
+  // same bits.
+  static int64_t cut_tiles(Gemm const& g, int grid) {
+    int64_t const t = tiles(g), rest = t % grid, k_tiles = ceil_div(g.K(), int64_t(BLK_K));
+    if (!Step::stream_k || rest == 0 || g.K() <= 256 || (grid - rest) * k_tiles < 3 * grid) return 0;
+    return t < grid ? t : rest + grid;
+  }
+  static std::size_t workspace(Gemm const& g, Device const& device) {
+    if (cut_tiles(g, device.sm_count) == 0) return 0;
+    return flag_bytes(device) + std::size_t(device.sm_count) * BLK_M * BLK_N * 4;
+  }
+  static std::size_t flag_bytes(Device const& device) { return (std::size_t(device.sm_count) * 4 + 255) / 256 * 256; }
+
+  template <class S, class F>
+  static void launches(Gemm const& g, S const& setting, F const& launch) {
+    int const sms = setting.device.sm_count;
+    SgemmRing kernel{};
+    kernel.g = g;
+    kernel.tiles_m = int(ceil_div(g.M(), int64_t(BLK_M))), kernel.tiles_n = int(ceil_div(g.N(), int64_t(BLK_N)));
+    kernel.k_tiles = int(ceil_div(g.K(), int64_t(BLK_K)));
+    int64_t const cut = setting.workspace ? cut_tiles(g, sms) : 0;  // without a workspace a tile is a block's own
+    int64_t const matrices = cut ? 1 : g.L();  // cut tiles share the workspace: matrix after matrix, a launch each
+    kernel.whole = int((tiles(g) - cut) * matrices);
+    // A share of the cut tiles is four k tiles at least.
+    kernel.grid = int(std::min<int64_t>(kernel.whole + cut * kernel.k_tiles / 4, sms));
+    kernel.share = int(cut * kernel.k_tiles / kernel.grid), kernel.extra = int(cut * kernel.k_tiles % kernel.grid);
+    kernel.flags = static_cast<unsigned*>(setting.workspace);
+    kernel.slots =
+        cut ? reinterpret_cast<float*>(static_cast<char*>(setting.workspace) + flag_bytes(setting.device)) : nullptr;
+    kernel.g.C.matrices = matrices;
+    for (int64_t l = 0; l < g.L(); l += matrices) {
+      if (cut) launch(ClearFlags{kernel.flags, kernel.grid});
+      kernel.g.A.base = g.A.as<float>() + l * g.A.batch_stride;
+      kernel.g.B.base = g.B.as<float>() + l * g.B.batch_stride;
+      kernel.g.C.base = g.C.as<float>() + l * g.C.batch_stride;
+      kernel.mapA = setting.encode(SideA::tensor(kernel.g.A, matrices));
+      kernel.mapB = setting.encode(SideB::tensor(kernel.g.B, matrices));
+      launch(kernel);
+    }
+  }
+  int64_t blocks() const { return grid; }
+
+  static Reason rejects(Gemm const& g, Device const& device) {
+    if (Reason r = rejects_stages<SideA, SideB>(g, device)) return r;
+    if (g.K() > INT32_MAX / 32)
+      return {"K = {} is more than a block counts", {g.K()}};  // two waves of tiles, cut along it
+    if (__int128(tiles(g)) * g.L() > INT32_MAX)
+      return {"{} tiles in {} matrices are more than 31 bits count", {tiles(g), g.L()}};
+    return {};
+  }
+
+  // ---- the device's side: which parts of which tiles a block has
+  struct Piece {
+    int m, n, l;   // the tile's first element
+    int tile = 0;  // among those that are cut
+    int k0, k1;    // k tiles
+  };
+  struct Cursor {
+    int tile;     // the next one for this block alone
+    int at, end;  // what is left of its share of the cut ones, in k tiles
+  };
+  CUTE_HOST_DEVICE int begin(int rank) const { return share * rank + (rank < extra ? rank : extra); }
+  // Blocks wait for lower blocks alone, and the first part of a tile waits for the others: shares lie in reverse order.
+  CUTE_HOST_DEVICE int rank_of(unsigned block) const { return grid - 1 - int(block); }
+  CUTE_HOST_DEVICE Cursor cursor(unsigned block) const {
+    return {int(block), begin(rank_of(block)), begin(rank_of(block) + 1)};
+  }
+  CUTE_HOST_DEVICE bool next(Cursor& w, Piece& p) const {
+    int tile = w.tile;
+    if (tile < whole) {
+      p.k0 = 0, p.k1 = k_tiles, w.tile += grid;
+    } else {
+      if (w.at == w.end) return false;
+      p.tile = w.at / k_tiles, p.k0 = w.at - p.tile * k_tiles;
+      p.k1 = w.end - w.at < k_tiles - p.k0 ? p.k0 + w.end - w.at : k_tiles;
+      w.at += p.k1 - p.k0;
+      tile = whole + p.tile;
+    }
+    p.l = tile / (tiles_m * tiles_n);
+    int const t = tile % (tiles_m * tiles_n), band = t / (BAND * tiles_m), first = band * BAND;
+    int const width = tiles_n - first < BAND ? tiles_n - first : BAND, r = t - first * tiles_m;
+    p.m = r / width * BLK_M, p.n = (first + r % width) * BLK_N;
+    return true;
+  }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    int const tid = block.thread_rank();
+    StageRing<Block, STAGES> ring(smem.full, smem.empty, smem.raw_full, smem.raw_empty);
+    if (tid == 0) ring.init(turns ? TURNERS : 0, CONSUMERS / 32), block.fence_barrier_init();
+    block.wait_previous_kernel();
+    block.sync();
+    if (tid < CONSUMERS) {
+      block.more_registers(Int<Registers<turns>::multiplier>{});
+      multiply(block, smem, ring, tid);
+      return;
+    }
+    block.fewer_registers(Int<Registers<turns>::helper>{});
+    bool const fills = tid == CONSUMERS, turning = turns && tid >= CONSUMERS + 32;
+    if (fills || turning) help(block, smem, ring, tid, fills);
+  }
+
+  // One thread asks for the stages, three warps turn what lies the wrong way: all that the block multiplies, in order.
+  template <class Block, class Ring>
+  CUTE_DEVICE void help(Block block, Smem& smem, Ring& ring, int tid, bool fills) const {
+    Cursor w = cursor(block.group_index());
+    for (Piece p; next(w, p);) {
+      CUTE_NO_UNROLL
+      for (int k = p.k0; k < p.k1; ++k)
+        if (fills)
+          fill_stage<SideA, SideB>(block, smem, ring, mapA, mapB, p.m, p.n, g.A.batch_stride ? p.l : 0,
+                                   g.B.batch_stride ? p.l : 0, k * BLK_K);
+        else if constexpr (turns)
+          turn_stage<SideA, SideB, TURNERS>(block, smem, ring, tid - CONSUMERS - 32);
+    }
+  }
+
+  template <class Block, class Ring>
+  CUTE_DEVICE void multiply(Block block, Smem& smem, Ring& ring, int tid) const {
+    int const warp = tid / 32, lane = tid % 32, wm = warp / Step::WARPS_N * 64, wn = warp % Step::WARPS_N * 64;
+    bool const vectors = takes_vectors(g.C);
+    int const skew = warp / 4 * (CHAIN / 2);  // while one half of the warps ends its chains, the other multiplies
+    SgemmWarp<Block> sums;
+    Cursor w = cursor(block.group_index());
+    for (Piece p; next(w, p);) {
+      sums.clear();
+      bool ended = false;  // a chain has
+      CUTE_NO_UNROLL
+      for (int k = p.k0; k < p.k1; ++k) {
+        ring.wait_full();
+        sums.template multiply<BLK_K, Step::SLICES, SideA::LD, SideB::LD>(smem.A[ring.stage] + wm + lane / 4 * 4,
+                                                                          smem.B[ring.stage] + wn + lane % 4 * 4);
+        ring.release_previous(block, lane);
+        if constexpr (Step::two_level)
+          if ((k - p.k0 + skew) % CHAIN == CHAIN - 1 && k + 1 < p.k1) {
+            sums.finish();
+            SecondLevel::add<Block>(sums.acc, smem.C[warp], lane, ended);
+            SecondLevel::put<Block>(sums.acc, smem.C[warp], lane);
+            sums.clear();
+            ended = true;
+          }
+      }
+      sums.finish();
+      if constexpr (Step::two_level) {
+        SecondLevel::add<Block>(sums.acc, smem.C[warp], lane, ended);
+        block.sync_warp();  // the epilogue takes the same place
+      }
+      if constexpr (Step::stream_k) {
+        if (p.k0 > 0) {
+          put(block, sums.acc, tid);
+          continue;
+        }
+        if (p.k1 < k_tiles) add(block, sums.acc, tid, p);
+      }
+      if (vectors)
+        WarpVectors::store(block, g, sums.acc, p.m + wm, p.n + wn, p.l, lane);
+      else
+        WarpScalars::store(block, g, sums.acc, smem.C[warp], p.m + wm, p.n + wn, p.l, lane);
+    }
+  }
+
+  // A tile's later part goes to the block's slot, (32,256) vectors.
+  template <class Block>
+  CUTE_DEVICE void put(Block block, float const (&acc)[8][16], int tid) const {
+    Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;
+    int const rank = rank_of(block.group_index());
+    Quad* const slot = reinterpret_cast<Quad*>(slots) + int64_t(rank) * (BLK_M * BLK_N / 4) + tid;
+    CUTE_UNROLL
+    for (int i = 0; i < 8; ++i) CUTE_UNROLL
+    for (int q = 0; q < 4; ++q)
+      copy_one(atom, true, reinterpret_cast<Quad const*>(&acc[i][4 * q]),
+               make_gmem_ptr(slot + (i * 4 + q) * CONSUMERS));
+    block.sync(Int<1>{}, Int<CONSUMERS>{});
+    if (tid == 0) block.release(flags + rank, 1);
+  }
+  // The tile's first part adds the others in the order of k.
+  template <class Block>
+  CUTE_DEVICE void add(Block block, float (&acc)[8][16], int tid, Piece const& p) const {
+    Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;
+    int const end = (p.tile + 1) * k_tiles;
+    CUTE_NO_UNROLL
+    for (int rank = rank_of(block.group_index()) + 1; begin(rank) < end; ++rank) {
+      if (tid == 0) block.acquire(flags + rank, 1);
+      block.sync(Int<1>{}, Int<CONSUMERS>{});
+      Quad const* const slot = reinterpret_cast<Quad const*>(slots) + int64_t(rank) * (BLK_M * BLK_N / 4) + tid;
+      CUTE_UNROLL
+      for (int i = 0; i < 8; ++i) CUTE_UNROLL
+      for (int q = 0; q < 4; ++q) {
+        Quad x;
+        copy_one(atom, true, make_gmem_ptr(slot + (i * 4 + q) * CONSUMERS), &x);
+        CUTE_UNROLL
+        for (int e = 0; e < 4; ++e) acc[i][4 * q + e] += x.x[e];
+      }
+    }
+  }
+};
+
+}  // namespace inlay::kernels

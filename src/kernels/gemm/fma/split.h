@@ -1,0 +1,67 @@
+// Family: a step of tile.h whose K is cut into parts, so that a product with few tiles of C fills the GPU. Each block
+// writes the sums of a part to the workspace; sum_01_parts adds them.
+#pragma once
+#include <inlay/kernels/gemm/fma/sum_parts.h>
+#include <inlay/kernels/gemm/fma/tile.h>
+
+namespace inlay::kernels {
+
+template <template <Vectors A, Vectors B> class Step>
+struct SgemmSplit : SgemmVectors<Step> {
+  using Base = SgemmVectors<Step>;
+  // BLK_M and BLK_N are those of all, and parts are multiples of its BLK_K.
+  using Tile = typename Base::template Tile<Vectors::rows, Vectors::rows>;
+  static constexpr int64_t least_k = 64;  // a shorter part costs more in partial sums than it gives
+
+  static int64_t tiles(Gemm const& g) {
+    return ceil_div(g.M(), int64_t(Tile::BLK_M)) * ceil_div(g.N(), int64_t(Tile::BLK_N));
+  }
+  // The length of a part, of M, N and K alone: as many parts as blocks of one wave have room for. Up to 256 nothing is
+  // cut: the planner may then take any variant of one chain.
+  static int64_t part_k(Gemm const& g, Device const& device) {
+    if (g.K() <= 256) return 256;
+    int64_t const wave = int64_t(device.sm_count) * Tile::min_blocks;
+    int64_t const parts = cute::max(wave / tiles(g), int64_t(1));
+    int64_t k = cute::max(ceil_div(g.K(), parts), least_k);
+    if (g.compute == Compute::fp32_two_level) k = cute::min(k, int64_t(1024));  // a part is a chain
+    return ceil_div(k, int64_t(Tile::BLK_K)) * Tile::BLK_K;
+  }
+  static int64_t parts(Gemm const& g, Device const& device) { return g.K() ? ceil_div(g.K(), part_k(g, device)) : 1; }
+  static std::size_t workspace(Gemm const& g, Device const& device) {
+    int64_t const n = g.elements() ? parts(g, device) : 1;
+    return n > 1 ? std::size_t(n * g.elements()) * sizeof(float) : 0;
+  }
+
+  // The product whose C are partial sums. Of one part: the product itself.
+  static Gemm cut(Gemm const& g, Device const& device) {
+    Gemm c = g;
+    c.parts = g.elements() ? int(parts(g, device)) : 1, c.part_K = part_k(g, device);
+    if (c.parts == 1) return g;
+    c.epilogue = {};
+    c.C.base = nullptr, c.C.row_stride = g.N(), c.C.col_stride = 1, c.C.batch_stride = g.M() * g.N();
+    return c;
+  }
+
+  // A plan has the parts and their sum as two steps; by itself the variant launches both.
+  template <class S, class F>
+  static void launches(Gemm const& g, S const& setting, F const& f) {
+    Gemm c = g.parts == 1 && setting.workspace ? cut(g, setting.device) : g;
+    if (c.parts == g.parts) return Base::launches(g, setting, f);
+    c.C.base = setting.workspace;
+    Base::launches(c, setting, f);
+    SumParts::launches({g.C, g.epilogue, c.C.as<float>(), c.parts}, setting, f);
+  }
+
+  static Reason rejects(Gemm const& g, Device const& device) {
+    if (Reason r = Base::rejects(g, device)) return r;
+    if (!g.elements() || !g.K()) return {};
+    int64_t const n = parts(g, device);
+    if (n > 1 && __int128(n) * g.elements() * 4 > device.memory_bytes)
+      return {"{} partial sums of each of {} elements do not fit the device's memory", {n, g.elements()}};
+    if (__int128(tiles(g)) * n * g.L() > INT32_MAX)
+      return {"{} tiles in {} parts and {} matrices are more blocks than a grid holds", {tiles(g), n, g.L()}};
+    return {};
+  }
+};
+
+}  // namespace inlay::kernels

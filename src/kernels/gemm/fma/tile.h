@@ -1,0 +1,222 @@
+// Family: tiles of A and B pass through shared memory; a tile of C stays in the registers of the block's threads. Steps
+// differ in the tiles, in how an operand is fetched, in how the threads lie on C, in the number of stages, and in the epilogue.
+#pragma once
+#include <inlay/kernels/parts/epilogue.h>
+#include <inlay/kernels/parts/producer.h>
+#include <inlay/kernels/parts/threads_on_c.h>
+
+namespace inlay::kernels {
+
+// What the steps have in common; a step overrides what it is about.
+struct SgemmStep {
+  static constexpr int BLK_M = 128, BLK_N = 128, BLK_K = 8, threads = 256;
+  static constexpr int min_blocks = 2;    // on a multiprocessor: bounds the registers
+  static constexpr int slices = BLK_K;    // of k in one turn of the main loop
+  static constexpr bool ordered = false;  // the outer product in the order it is written
+  static constexpr int chain = 0;         // products in a chain that is then added to a second sum; 0: one sum
+  static constexpr bool narrow_m = false, narrow_n = false;  // so few that how they are fetched does not matter
+  using Read = UniversalCopy<float>;                         // shared -> registers
+  using OnC = FlatThreads<BLK_M, BLK_N, 16, 16>;
+  static constexpr bool through_shared = false;  // the epilogue
+};
+// From step 05 on: 8 warps of 32x64, 32 lanes of 8x8.
+struct WarpTiledStep : SgemmStep {
+  using OnC = WarpTiles<4, 2, 4, 8, 8, 8>;
+  using Read = Float4;
+  static constexpr bool through_shared = true;
+};
+// Operands brought element by element, lanes along k, in three stages.
+struct AlongKStep : WarpTiledStep {
+  using FetchA = FetchAlongK<AsyncElement, threads, BLK_K>;
+  using FetchB = FetchAlongK<AsyncElement, threads, BLK_K>;
+  using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = Stages<BLK_N, BLK_K, 3, 4>;  // (BLK_N,BLK_K,PIPE)
+};
+
+template <class Step>
+struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
+  using Grid = GemmGrid<Step::BLK_M, Step::BLK_N>;
+  using SmemA = typename Step::SmemA;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = typename Step::SmemB;  // (BLK_N,BLK_K,PIPE)
+  using OnC = typename Step::OnC;
+  static constexpr int BLK_M = Step::BLK_M, BLK_N = Step::BLK_N, BLK_K = Step::BLK_K, PIPE = size<2>(SmemA{});
+  static constexpr int threads = Step::threads, min_blocks = Step::min_blocks, slices = Step::slices;
+  static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = min_blocks};
+  static_assert(PIPE == 1 || (slices % 2 == 0 && BLK_K % slices == 0));
+  using Store = std::conditional_t<Step::through_shared, ThroughShared<OnC, BLK_N, threads>, FromRegisters>;
+  static_assert(StoresTiles<Store>);
+  struct Tiles {
+    alignas(128) float A[cosize_v<SmemA>];
+    alignas(128) float B[cosize_v<SmemB>];
+    static void members(auto name) { name("A", &Tiles::A), name("B", &Tiles::B); }
+  };
+  struct TilesAndBand {
+    alignas(128) float A[cosize_v<SmemA>];
+    alignas(128) float B[cosize_v<SmemB>];
+    alignas(128) float C[Store::smem_floats];
+    static void members(auto name) {
+      name("A", &TilesAndBand::A), name("B", &TilesAndBand::B), name("C", &TilesAndBand::C);
+    }
+  };
+  using Smem = std::conditional_t<Step::through_shared, TilesAndBand, Tiles>;
+
+  static SgemmTile make(Gemm const& g, auto const&) { return {Grid::make(g)}; }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    block.start_next_kernel();
+    auto const& g = this->g;
+    auto const here = this->at(block.group_index());
+    Tensor gC = make_tensor(make_gmem_ptr(here.C), Shape<Int<BLK_M>, Int<BLK_N>>{},
+                            make_stride(g.C.row_stride, g.C.col_stride));
+    Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
+    Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (BLK_N,BLK_K,PIPE)
+    Part const A{here.A, g.A.row_stride, g.A.col_stride, here.rows, int(here.K)},
+        B{here.B, g.B.row_stride, g.B.col_stride, here.cols, int(here.K)};
+    auto from_A = make_producer<typename Step::FetchA>(block, A, sA);
+    auto from_B = make_producer<typename Step::FetchB>(block, B, sB);
+
+    auto mma = make_tiled_mma(MMA_Atom<On<Block, UniversalFMA<float>>>{}, typename OnC::Atoms{},
+                              Tile<typename OnC::PermM, typename OnC::PermN, _1>{});
+    Copy_Atom<On<Block, typename Step::Read>, float> read;
+    auto read_A = make_tiled_copy_A(read, mma);
+    auto read_B = make_tiled_copy_B(read, mma);
+    int const rank = int(block.thread_rank());
+    auto thr_mma = mma.get_slice(rank);
+    auto thr_A = read_A.get_slice(rank);
+    auto thr_B = read_B.get_slice(rank);
+    Tensor tCrA = thr_mma.partition_fragment_A(make_tensor(sA.data(), Shape<Int<BLK_M>, _2>{}));  // (MMA,MMA_M,2)
+    Tensor tCrB = thr_mma.partition_fragment_B(make_tensor(sB.data(), Shape<Int<BLK_N>, _2>{}));  // (MMA,MMA_N,2)
+    Tensor tCrC = thr_mma.partition_fragment_C(gC);                                               // (MMA,MMA_M,MMA_N)
+    Tensor tXsA = thr_A.partition_S(sA);                                        // (CPY,CPY_M,CPY_K,PIPE)
+    Tensor tXrA = thr_A.retile_D(tCrA);                                         // (CPY,CPY_M,2)
+    Tensor tXsB = thr_B.partition_S(sB);                                        // (CPY,CPY_N,CPY_K,PIPE)
+    Tensor tXrB = thr_B.retile_D(tCrB);                                         // (CPY,CPY_N,2)
+    auto read_slice = [&](auto const& tXpA, auto const& tXpB, int k, int to) {  // (CPY,CPY_M,CPY_K), (CPY,CPY_N,CPY_K)
+      copy(read_A, tXpA(_, _, k), tXrA(_, _, to));
+      copy(read_B, tXpB(_, _, k), tXrB(_, _, to));
+    };
+    auto multiply = [&](int from) {  // rows to and fro, the first one leftwards: at a turn an element of B is reused
+      CUTE_UNROLL
+      for (int m = 0; m < size<1>(tCrC); ++m) {
+        CUTE_UNROLL
+        for (int j = 0; j < size<2>(tCrC); ++j) {
+          int const n = m % 2 ? j : size<2>(tCrC) - 1 - j;
+          if constexpr (Step::ordered)
+            On<Block, OrderedFma>::fma(tCrC(0, m, n), tCrA(0, m, from), tCrB(0, n, from));
+          else
+            gemm(mma, tCrC(_, m, n), tCrA(_, m, from), tCrB(_, n, from), tCrC(_, m, n));
+        }
+      }
+    };
+    int const tiles = int(ceil_div(here.K, int64_t(BLK_K)));
+    clear(tCrC);
+    auto sums = make_fragment_like(tCrC);  // of the chains that have ended
+    clear(sums);
+
+    if constexpr (PIPE == 1) {
+      CUTE_NO_UNROLL
+      for (int t = 0; t < tiles; ++t) {
+        from_A.issue(0), from_B.issue(0);
+        from_A.land(0), from_B.land(0);
+        block.sync();
+        CUTE_UNROLL
+        for (int k = 0; k < BLK_K; ++k) {
+          read_slice(tXsA(_, _, _, 0), tXsB(_, _, _, 0), k, k % 2);
+          multiply(k % 2);
+        }
+        block.sync();
+      }
+    } else {
+      // A slice is multiplied while the next one is read, the last of a tile beside the first of the next tile: so the
+      // loop begins with a slice of zeros and ends one slice early.
+      CUTE_UNROLL
+      for (int p = 0; p < PIPE - 1; ++p) {
+        from_A.issue(p), from_B.issue(p);
+        from_A.land(p), from_B.land(p);
+        block.cp_async_fence();
+      }
+      clear(tCrA(_, _, 1));
+      clear(tCrB(_, _, 1));
+      int full = 0, free = PIPE - 1;
+      CUTE_NO_UNROLL
+      for (int t = 0; t < tiles; ++t) {
+        block.cp_async_wait(Int<PIPE - 2>{});  // this tile has landed
+        block.sync();                          // for all threads; and all have read the last one
+        from_A.issue(free), from_B.issue(free);
+        block.cp_async_fence();
+        Tensor tXpA = tXsA(_, _, _, full);  // (CPY,CPY_M,CPY_K)
+        Tensor tXpB = tXsB(_, _, _, full);  // (CPY,CPY_N,CPY_K)
+        CUTE_NO_UNROLL
+        for (int first = 0; first < BLK_K; first += slices) {
+          CUTE_UNROLL
+          for (int k = 0; k < slices; ++k) {
+            read_slice(tXpA, tXpB, k, k % 2);
+            multiply(1 - k % 2);
+          }
+          if constexpr (slices < BLK_K) {
+            tXpA.data() = tXpA.data() + slices * stride<1>(SmemA{});
+            tXpB.data() = tXpB.data() + slices * stride<1>(SmemB{});
+          }
+        }
+        if constexpr (Step::chain > 0)
+          if ((t + 1) % (Step::chain / BLK_K) == 0) {
+            multiply(1);
+            CUTE_UNROLL
+            for (int i = 0; i < size(sums); ++i) sums(i) += tCrC(i), tCrC(i) = 0;
+            clear(tCrA(_, _, 1));
+            clear(tCrB(_, _, 1));
+          }
+        from_A.land(free), from_B.land(free);
+        full = full + 1 == PIPE ? 0 : full + 1;
+        free = free + 1 == PIPE ? 0 : free + 1;
+      }
+      multiply(1);
+      block.cp_async_wait(Int<0>{});
+    }
+    if constexpr (Step::chain > 0) {
+      CUTE_UNROLL
+      for (int i = 0; i < size(sums); ++i) tCrC(i) += sums(i);
+    }
+    Store::store(block, g, mma, smem, gC, tCrC, here.rows, here.cols);
+  }
+
+  static Reason rejects(Gemm const& g, Device const& device) {
+    if (g.K() > INT32_MAX / 2) return {"K = {} is more than a block counts", {g.K()}};
+    return Grid::rejects(g, device);
+  }
+};
+
+// A step for operands that lie in vectors along their rows' mode, or along k: the kernel of each pair is compiled apart. If
+// one operand has no vectors, both are fetched element by element.
+template <template <Vectors A, Vectors B> class Step>
+struct SgemmVectors {
+  template <Vectors A, Vectors B>
+  using Tile = SgemmTile<Step<A, B>>;
+  static constexpr int period =
+      cute::max(32, Step<Vectors::none, Vectors::none>::chain);  // of what a block does along K
+  static constexpr auto none = Vectors::none, rows = Vectors::rows, k = Vectors::k;
+
+  // Calls f(std::type_identity<the kernel>).
+  template <class F>
+  static void with_tile(Gemm const& g, F const& f) {
+    using Any = Step<none, none>;
+    Vectors a = vectors(g.A, g.L()), b = vectors(g.B, g.L());
+    if (Any::narrow_m) a = b;
+    if (Any::narrow_n) b = a;
+    if (a == none || b == none) return f(std::type_identity<Tile<none, none>>{});
+    if (a == rows && b == rows) return f(std::type_identity<Tile<rows, rows>>{});
+    if constexpr (!Any::narrow_m && !Any::narrow_n) {
+      if (a == rows) return f(std::type_identity<Tile<rows, k>>{});
+      if (b == rows) return f(std::type_identity<Tile<k, rows>>{});
+    }
+    f(std::type_identity<Tile<k, k>>{});
+  }
+  template <class S, class F>
+  static void launches(Gemm const& g, S const& setting, F const& f) {
+    with_tile(g, [&]<class T>(std::type_identity<T>) { f(T::make(g, setting)); });
+  }
+  static Reason rejects(Gemm const& g, Device const& device) { return Tile<none, none>::rejects(g, device); }
+};
+
+}  // namespace inlay::kernels

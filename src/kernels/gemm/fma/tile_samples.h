@@ -1,0 +1,16 @@
+// What blocks of tiles do: all of K in a block, in steps of 32 or of a chain.
+#pragma once
+#include <inlay/kernels/gemm/fma/tile.h>
+#include <inlay/kernels/parts/gemm_grid_samples.h>
+
+namespace inlay::kernels {
+
+template <template <Vectors A, Vectors B> class Step>
+struct Samples<SgemmVectors<Step>> {
+  template <class S, class Sample>
+  static void of(Gemm const& g, S const& setting, Sample const& sample) {
+    sample_lengths<SgemmVectors<Step>>(g, SgemmVectors<Step>::period, setting, sample);
+  }
+};
+
+}  // namespace inlay::kernels

@@ -1,0 +1,122 @@
+// How a variant becomes launches, on the GPU and in a replay alike: most make one kernel, some make several.
+#pragma once
+#include <inlay/block/block.h>
+#include <inlay/block/kernel.h>
+#include <inlay/plan/counts.h>
+#include <inlay/plan/variant.h>
+
+#include <bit>
+#include <tuple>
+
+namespace inlay::kernels {
+using namespace cute;
+using cute::Tensor;  // here it is CuTe's, not the public view
+using namespace problem;
+using namespace planning;
+using namespace block;
+using planning::Traffic;
+
+// What a variant is given beside its problem. `encode` makes TMA descriptors: the driver's, or the replay's double.
+template <class Encoder>
+struct Setting {
+  Device const& device;
+  void* workspace;
+  Encoder encode;
+};
+
+// A variant either makes its one kernel, make(problem, setting), or hands several, one after the other, to a function:
+// launches(problem, setting, f). One that has neither, or both, does not compile.
+struct AnyLaunch {
+  template <class K>
+  void operator()(K const&) const;
+};
+template <class V, class P, class S>
+concept MakesOneKernel = requires(P const& problem, S const& setting) {
+  { V::make(problem, setting) } -> Kernel;
+};
+template <class V, class P, class S>
+concept LaunchesKernels = requires(P const& problem, S const& setting) {
+  V::launches(problem, setting, AnyLaunch{});
+};
+
+// Calls f(kernel) for each kernel that a variant launches, in order. Nothing to do: nothing is launched.
+template <class V, class P, class S, class F>
+void launches(P const& problem, S const& setting, F const& f) {
+  if (problem.elements() == 0) return;
+  if constexpr (LaunchesKernels<V, P, S>) {
+    static_assert(
+        !requires { V::make(problem, setting); }, "a variant has make() or launches(), not both");
+    V::launches(problem, setting, f);
+  } else {
+    Kernel auto const kernel = V::make(problem, setting);
+    f(kernel);
+  }
+}
+
+// ---- a variant for every element size
+
+// The carrier of an element of E bytes: movement knows sizes, not types.
+template <int E>
+using Bytes = std::tuple_element_t<std::countr_zero(unsigned(E)),
+                                   std::tuple<uint8_t, uint16_t, uint32_t, uint64_t, cute::uint128_t>>;
+
+// Calls f(Bytes<E>{}) for the element size of a move.
+template <class F>
+void with_element(int elem_bytes, F f) {
+  switch (elem_bytes) {
+    case 1:
+      return f(Bytes<1>{});
+    case 2:
+      return f(Bytes<2>{});
+    case 4:
+      return f(Bytes<4>{});
+    case 8:
+      return f(Bytes<8>{});
+    case 16:
+      return f(Bytes<16>{});
+  }
+}
+
+// Kernel<T> for the element size of the move.
+template <template <class> class Kernel>
+struct ByElement {
+  template <class S, class F>
+  static void launches(Move const& move, S const& setting, F const& f) {
+    with_element(move.elem_bytes, [&](auto e) { kernels::launches<Kernel<decltype(e)>>(move, setting, f); });
+  }
+};
+template <template <class> class Kernel>
+Reason rejects(Move const& move, Device const& device) {
+  if (move.elements() == 0) return {};
+  Reason reason;
+  with_element(move.elem_bytes, [&](auto e) { reason = Kernel<decltype(e)>::rejects(move, device); });
+  return reason;
+}
+template <template <class> class Kernel>
+Counts counts(Move const& move, Device const&) {
+  Counts c;
+  if (move.elements()) with_element(move.elem_bytes, [&](auto e) { c = Kernel<decltype(e)>::counts(move); });
+  return c;
+}
+
+// ---- a variant that is one of several, by the problem
+
+// Choice::with(gemm, device, f) calls f(std::type_identity<V>{}) for the variant V that answers, and returns what f does.
+template <class Choice>
+struct OneOf {
+  template <class S, class F>
+  static void launches(Gemm const& g, S const& setting, F const& f) {
+    Choice::with(g, setting.device, [&]<class V>(std::type_identity<V>) { kernels::launches<V>(g, setting, f); });
+  }
+  static Reason rejects(Gemm const& g, Device const& device) {
+    return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::rejects(g, device); });
+  }
+  static std::size_t workspace(Gemm const& g, Device const& device) {
+    return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::workspace(g, device); });
+  }
+  static Gemm cut(Gemm const& g, Device const& device) {
+    return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::cut(g, device); });
+  }
+};
+
+}  // namespace inlay::kernels

@@ -1,0 +1,147 @@
+// How a plan is found, for any kind of problem: candidates in rows, one loop, one text.
+#pragma once
+#include <inlay/plan/plan.h>
+
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace inlay::planning {
+
+// What differs between kinds of problems. A specialisation has
+//   Facts          what the rows ask of a problem: Facts(P const&, Device const&)
+//   Needs          what a row wants of the operands
+//   rows()         the candidates, in order of preference
+//   attempt()      the plan by which a row answers, or why it cannot
+//   problem_text(), choice_text(), row_text()    its part of why()
+template <class P>
+struct Planner;
+
+// A condition on problems, and what is said of those that do not meet it.
+template <class P>
+struct Want {
+  bool (*holds)(typename Planner<P>::Facts const&);
+  char const* otherwise = "";
+  char const* measured = "";  // where the bound is read off measurements: which, and what no closed form says
+};
+
+template <class P>
+struct Candidate {
+  char const* as = "";  // what tells it from other rows of the same variant
+  Variant<P> variant;
+  Want<P> want;
+  typename Planner<P>::Needs needs = {};
+};
+
+struct Attempt {
+  Reason rejected;
+  Plan plan;
+};
+
+template <class P>
+std::span<Candidate<P> const> candidates() {
+  return Planner<P>::rows();
+}
+
+// Takes the first row that is wanted and can; where none can, the first that can. Without a workspace nothing is
+// packed, and only variants that can do without one are asked.
+template <class P>
+Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
+               std::type_identity_t<std::span<Candidate<P> const>> rows = candidates<P>()) {
+  if (problem.elements() == 0) return {};
+  typename Planner<P>::Facts const facts(problem, device);
+  for (bool wanted : {true, false})
+    for (Candidate<P> const& row : rows) {
+      if (row.want.holds(facts) != wanted) continue;
+      Attempt a = Planner<P>::attempt(row, problem, device, may_use_workspace);
+      if (a.rejected) continue;
+      a.plan.row = int(&row - rows.data());
+      return a.plan;
+    }
+  return {};
+}
+
+// The problem, the choice and its steps, and every candidate in the order of preference: what it would take, or why it
+// is out.
+template <class P>
+std::string why(Plan const& plan, P const& problem, Device const& device, bool may_use_workspace,
+                std::type_identity_t<std::span<Candidate<P> const>> rows = candidates<P>()) {
+  using Trait = Planner<P>;
+  std::string s = Trait::problem_text(problem, device);
+  if (problem.elements() == 0) return s;
+  if (plan.row < 0) {
+    s += "no variant can run it\n";
+  } else {
+    Info<P> const& info = *rows[std::size_t(plan.row)].variant.info;
+    s += std::string("chosen: ") + info.name + ". " + info.idea + "\n";
+    s += Trait::choice_text(plan, rows[std::size_t(plan.row)], problem, device, may_use_workspace);
+  }
+  typename Trait::Facts const facts(problem, device);
+  for (Candidate<P> const& row : rows) {
+    bool const chosen = &row - rows.data() == plan.row;
+    s += std::string("  ") + (chosen ? "->" : "  ") + " " + row.variant.info->name;
+    if (*row.as) s += std::string(" (") + row.as + ")";
+    Attempt const a = Trait::attempt(row, problem, device, may_use_workspace);
+    s += ": ";
+    if (a.rejected) {
+      s += a.rejected.sentence() + "\n";
+      continue;
+    }
+    s += Trait::row_text(a.plan, row, problem, device);
+    if (!chosen && row.want.holds(facts)) s += "; comes later";
+    if (!chosen && !row.want.holds(facts)) {
+      s += std::string("; ") + row.want.otherwise;
+      if (*row.want.measured) s += std::string(" (measured: ") + row.want.measured + ")";
+    }
+    s += "\n";
+  }
+  return s;
+}
+
+template <>
+struct Planner<Move> {
+  struct Facts {
+    Move const& move;
+    bool vectors;  // the big kernel for aligned matrices could run
+
+    Facts(Move const& move, Device const& device);
+  };
+  struct Needs {};
+  static std::span<Candidate<Move> const> rows();
+  static Attempt attempt(Candidate<Move> const& row, Move const& move, Device const& device, bool may_use_workspace);
+  static std::string problem_text(Move const& move, Device const& device);
+  static std::string choice_text(Plan const& plan, Candidate<Move> const& row, Move const& move, Device const& device,
+                                 bool may_use_workspace);
+  static std::string row_text(Plan const& plan, Candidate<Move> const& row, Move const& move, Device const& device);
+};
+
+// How a variant wants an operand to lie. One that lies otherwise is packed first: a Move brings it into the workspace,
+// contiguous along m or n, its rows (one for each k) whole vectors of 16 bytes, one matrix behind the other.
+enum class Layout : std::uint8_t {
+  any,      // nothing is packed: the variant rejects for itself
+  aligned,  // contiguous along one mode, in whole vectors of 16 bytes from base to base and row to row, as TMA needs it
+  aligned_mn,  // aligned, and contiguous along m (A) or n (B)
+};
+
+template <>
+struct Planner<Gemm> {
+  struct Facts {
+    Gemm const& g;
+    Device const& device;
+
+    Facts(Gemm const& g, Device const& device) : g(g), device(device) {}
+  };
+  struct Needs {
+    Layout a = Layout::any, b = Layout::any;
+    bool turns_one = false;     // B is packed where both operands are contiguous along k
+    bool runs_without = false;  // the workspace that it wants makes it faster, and is not needed
+  };
+  static std::span<Candidate<Gemm> const> rows();
+  static Attempt attempt(Candidate<Gemm> const& row, Gemm const& gemm, Device const& device, bool may_use_workspace);
+  static std::string problem_text(Gemm const& gemm, Device const& device);
+  static std::string choice_text(Plan const& plan, Candidate<Gemm> const& row, Gemm const& gemm, Device const& device,
+                                 bool may_use_workspace);
+  static std::string row_text(Plan const& plan, Candidate<Gemm> const& row, Gemm const& gemm, Device const& device);
+};
+
+}  // namespace inlay::planning

@@ -1,0 +1,275 @@
+#include <fmt/format.h>
+#include <inlay/plan/candidate.h>
+
+#include <algorithm>
+
+#include "gemm_variants.h"
+#include "reduction_variants.h"
+
+namespace inlay::planning {
+namespace {
+
+using Facts = Planner<Gemm>::Facts;
+using Needs = Planner<Gemm>::Needs;
+
+// ---- operands and how they lie. A's rows are M, B's are N; along k is along their columns.
+
+bool along_mn(Operand const& o) { return o.row_stride == 1; }
+bool along_k(Operand const& o) { return !along_mn(o) && o.col_stride == 1; }
+std::int64_t pitch(Operand const& o) { return along_mn(o) ? o.col_stride : o.row_stride; }
+std::int64_t run(Operand const& o) { return along_mn(o) ? o.rows : o.cols; }
+
+// Why an operand does not lie as a variant wants it. Empty: it does.
+Reason misplaced(Operand const& o, Layout wanted) {
+  if (wanted == Layout::any || o.cols == 0) return {};
+  if (!along_mn(o) && !along_k(o)) return {"it is contiguous along neither mode"};
+  if (along_k(o) && wanted == Layout::aligned_mn) return {"it is contiguous along k"};
+  if (o.past_vector()) return {"it begins {} bytes past a multiple of 16", {o.past_vector()}};
+  if (pitch(o) % 4) return {"its rows are {} elements apart, which is no multiple of 4", {pitch(o)}};
+  if (pitch(o) < run(o)) return {"its rows of {} elements are {} apart", {run(o), pitch(o)}};
+  if (o.batch_stride % 4) return {"its matrices are {} elements apart, which is no multiple of 4", {o.batch_stride}};
+  if (o.batch_stride < 0) return {"its matrices are {} elements apart", {o.batch_stride}};
+  return {};
+}
+Reason misplaced_a(Gemm const& g, Needs const& needs) { return misplaced(g.A, needs.a); }
+Reason misplaced_b(Gemm const& g, Needs const& needs) {
+  bool const both_along_k = needs.turns_one && along_k(g.A) && !misplaced_a(g, needs);
+  return misplaced(g.B, both_along_k ? Layout::aligned_mn : needs.b);
+}
+
+std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+
+// An operand on its way into the workspace: how it lies there, and the move that brings it.
+struct Packing {
+  Reason reason;  // empty: it stays where it is
+  Operand from, to{};
+  std::int64_t offset = 0;
+
+  explicit operator bool() const { return bool(reason); }
+  Operand const& used() const { return reason ? to : from; }
+  // In whole multiples of 256: what follows is aligned as the workspace is. Strides of 0 can make it more than 63 bits.
+  __int128 bytes() const {
+    return reason ? (__int128(from.rows + 3) / 4 * 16 * from.cols * from.matrices + 255) / 256 * 256 : __int128(0);
+  }
+  void put(std::int64_t at) {
+    offset = at, to = from;
+    to.base = reinterpret_cast<void*>(kPresumed + std::uint64_t(offset));
+    to.row_stride = 1, to.col_stride = round_up(to.rows, 4);
+    to.batch_stride = to.batch_stride ? to.cols * to.col_stride : 0;
+  }
+  Plan plan(Device const& device) const {
+    auto const view = [](Operand const& o) {
+      Tensor t = matrix(o.base, o.type, o.cols, o.rows);
+      t.rank = 3;
+      t.extent[2] = o.rows, t.extent[1] = o.cols, t.extent[0] = o.matrices;
+      t.stride[2] = o.row_stride, t.stride[1] = o.col_stride, t.stride[0] = o.batch_stride;
+      return t;
+    };
+    return make_plan(make_move(view(to), view(from)), device, false);
+  }
+};
+
+// The caller's operand behind A (0) and B (1).
+Place callers(Gemm const& g, int operand) { return {Place::In::operand, g.exchanged ? 1 - operand : operand, 0}; }
+Place in_workspace(std::int64_t offset) { return {Place::In::workspace, 0, offset}; }
+
+// Adds the move that packs an operand, of the caller's number.
+Reason add_packing(Plan& plan, Packing const& p, Place const& from, Device const& device, char const* nobody) {
+  if (!p) return {};
+  Plan const by = p.plan(device);
+  auto const* move = by.find<Move>();
+  if (!move) return {nobody};
+  StepOf<Move> step = *move;
+  step.at[0] = in_workspace(p.offset + step.at[0].offset);
+  step.at[1] = {from.in, from.operand, step.at[1].offset};
+  plan.add(step);
+  return {};
+}
+
+// ---- what the rows ask
+
+std::int64_t tiles(Gemm const& g, std::int64_t m, std::int64_t n) {
+  return (g.M() + m - 1) / m * ((g.N() + n - 1) / n);
+}
+bool wide(Gemm const& g) { return std::min(g.M(), g.N()) > 32; }
+// Up to this K nobody cuts it, and variants that add in one chain have the same bits: the batch may decide between them.
+bool shallow(Gemm const& g) { return g.K() <= 256; }
+
+bool narrow(Facts const& f) { return !wide(f.g) && f.g.K() > 0; }
+// A few tiles of 32 x 32 to a multiprocessor; or at most 4e7 multiply-adds (40000 columns of such tiles), for which short
+// parts of K fill the GPU.
+bool small(Facts const& f) {
+  if (f.g.K() == 0) return false;
+  std::int64_t const t = tiles(f.g, 32, 32);
+  return shallow(f.g) ? t * f.g.L() * 2 <= 9 * f.device.sm_count : t <= 40000 / f.g.K();
+}
+// Whole tiles of 128 x 256 of all matrices nearly fill the GPU.
+bool many_shallow(Facts const& f) {
+  return wide(f.g) && shallow(f.g) && tiles(f.g, 128, 256) * f.g.L() * 4 >= 3 * f.device.sm_count;
+}
+// A tile of 128 x 128, or half of one, for most multiprocessors and no more.
+bool few_tiles(Facts const& f) {
+  std::int64_t const t = tiles(f.g, 128, 128);
+  return wide(f.g) && !shallow(f.g) && t * 3 >= f.device.sm_count && t <= f.device.sm_count && f.g.K() <= 4096;
+}
+// Enough tiles of 128 x 256 for parts of them to fill the GPU.
+bool large(Facts const& f) {
+  return std::min(f.g.M(), f.g.N()) > 64 && !shallow(f.g) && !few_tiles(f) &&
+         tiles(f.g, 128, 256) * 5 >= f.device.sm_count;
+}
+// Enough for whole ones to.
+bool whole_tiles(Facts const& f) { return large(f) && tiles(f.g, 128, 256) * 4 >= 3 * f.device.sm_count; }
+bool deep(Facts const& f) { return f.g.K() > 0 && !narrow(f) && !many_shallow(f) && !few_tiles(f) && !large(f); }
+bool two_level(Facts const& f) { return f.g.compute == Compute::fp32_two_level; }
+bool two_levels(Facts const& f) { return two_level(f) && (large(f) || (few_tiles(f) && f.g.K() > 1024)); }
+bool two_sums(Facts const& f) { return two_level(f) && f.g.K() > 1024; }
+bool multiplies(Facts const& f) { return f.g.K() > 0; }
+// A variant that shares a stage's k among groups of warps adds in several chains: not where the batch decides.
+bool not_shallow(Facts const& f) { return f.g.K() > 0 && !shallow(f.g); }
+
+// The bounds are where the curves meet on an H200 (docs/log.md): of waves, chains of waiting blocks and the sums of parts
+// the time model knows nothing yet.
+constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
+Want<Gemm> const kTwoLevels{two_levels, "its second level is not asked for, or not worth it"};
+Want<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 a multiprocessor", kCurves};
+Want<Gemm> const kNarrow{narrow, "made for at most 32 rows or columns"};
+Want<Gemm> const kDeep{deep, "made for a K that fills the GPU where tiles of C do not", kCurves};
+Want<Gemm> const kTwoSums{two_sums, "its second sum is not asked for, or not worth it"};
+Want<Gemm> const kFewTiles{few_tiles, "made for a tile of 128 x 128 for most multiprocessors, and no more", kCurves};
+Want<Gemm> const kManyShallow{many_shallow, "made for a K of at most 256 and tiles of 128 x 256 that fill the GPU",
+                              kCurves};
+Want<Gemm> const kLarge{large, "made for tiles of 128 x 256 whose parts fill the GPU", kCurves};
+Want<Gemm> const kWholeTiles{whole_tiles, "made for whole tiles of 128 x 256 that fill the GPU", kCurves};
+Want<Gemm> const kSlowWholeTiles{whole_tiles, "operands that TMA can bring come faster"};
+Want<Gemm> const kNotShallow{not_shallow, "the batch may not decide how it adds"};
+Want<Gemm> const kMultiplies{multiplies, "operands that TMA can bring come faster"};
+Want<Gemm> const kAny{[](Facts const&) { return true; }};
+
+}  // namespace
+
+// The choice, and so the bits, must not depend on how many matrices a batch has: L may only decide between variants that
+// form every sum in one chain, in the order of k. What is not wanted is taken where nothing else runs.
+std::span<Candidate<Gemm> const> Planner<Gemm>::rows() {
+  using namespace kernels;
+  constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
+  static Variant<Gemm> const turned{sgemm_13_turned::facts, sgemm_13_turned::run},
+      rotated{sgemm_11_rotated::facts, sgemm_11_rotated::run}, cluster{sgemm_15_cluster::facts, sgemm_15_cluster::run};
+  static Candidate<Gemm> const all[] = {
+      {.variant = {sgemm_14_two_level::facts, sgemm_14_two_level::run},
+       .want = kTwoLevels,
+       .needs = {.a = aligned_mn, .b = aligned_mn}},
+      {.variant = {sgemm_19_small_tiles::facts, sgemm_19_small_tiles::run}, .want = kSmall},
+      {.variant = {sgemm_17_narrow::facts, sgemm_17_narrow::run}, .want = kNarrow},
+      {.variant = {sgemm_16_split_k::facts, sgemm_16_split_k::run}, .want = kDeep},
+      {.variant = {sgemm_18_two_sums::facts, sgemm_18_two_sums::run}, .want = kTwoSums},
+      {.variant = cluster, .want = kFewTiles, .needs = {.a = aligned, .b = aligned}},
+      {.as = "shallow", .variant = turned, .want = kManyShallow},
+      {.as = "shallow", .variant = rotated, .want = kManyShallow},
+      {.as = "one operand turned", .variant = turned, .want = kLarge, .needs = {aligned, aligned, true}},
+      {.variant = {sgemm_12_stream_k::facts, sgemm_12_stream_k::run},
+       .want = kLarge,
+       .needs = {.a = aligned_mn, .b = aligned_mn}},
+      // without a workspace: nothing is packed, no tile is cut
+      {.as = "as it lies", .variant = turned, .want = kWholeTiles, .needs = {.runs_without = true}},
+      {.as = "as it lies", .variant = rotated, .want = kWholeTiles},
+      {.variant = {sgemm_09_thread_tile::facts, sgemm_09_thread_tile::run}, .want = kSlowWholeTiles},
+      {.as = "as it lies", .variant = cluster, .want = kNotShallow},
+      {.variant = {sgemm_08_swizzled::facts, sgemm_08_swizzled::run}, .want = kMultiplies},
+      {.variant = {sgemm_01_naive::facts, sgemm_01_naive::run}, .want = kAny},
+  };
+  return all;
+}
+
+Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& row, Gemm const& gemm, Device const& device,
+                               bool may_use_workspace) {
+  Packing a{misplaced_a(gemm, row.needs), gemm.A}, b{misplaced_b(gemm, row.needs), gemm.B};
+  if (a && !may_use_workspace) return {{"A would have to be packed, for which there is no workspace"}, {}};
+  if (b && !may_use_workspace) return {{"B would have to be packed, for which there is no workspace"}, {}};
+  if (a.bytes() + b.bytes() > device.memory_bytes)
+    return {{"its packed operands would not fit the device's memory"}, {}};
+  a.put(0), b.put(std::int64_t(a.bytes()));
+  std::int64_t const own_offset = std::int64_t(a.bytes() + b.bytes());
+
+  Info<Gemm> const& info = *row.variant.info;
+  Gemm g = gemm;
+  g.A = a.used(), g.B = b.used();
+  if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
+  std::size_t const own = info.workspace(g, device);
+  if (own && !may_use_workspace && !row.needs.runs_without)
+    return {{"it wants a workspace of {} bytes, and there is none", {std::int64_t(own)}}, {}};
+
+  Attempt result;
+  Plan& plan = result.plan;
+  plan.workspace_bytes = may_use_workspace ? std::size_t(own_offset) + own : 0;
+  if ((result.rejected = add_packing(plan, a, callers(gemm, 0), device, "no variant of move can pack A")) ||
+      (result.rejected = add_packing(plan, b, callers(gemm, 1), device, "no variant of move can pack B")))
+    return result;
+  Place const place_a = a ? in_workspace(a.offset) : callers(gemm, 0),
+              place_b = b ? in_workspace(b.offset) : callers(gemm, 1), place_c{Place::In::operand, 2, 0},
+              own_place = own && may_use_workspace ? in_workspace(own_offset) : Place{};
+  Gemm const cut = info.cut && may_use_workspace ? info.cut(g, device) : g;
+  if (cut.parts == 1) {
+    plan.add(StepOf<Gemm>{&row.variant, g, {place_a, place_b, place_c}, own_place});
+    return result;
+  }
+  static Variant<Reduction> const sum{kernels::sum_01_parts::facts, kernels::sum_01_parts::run};
+  auto* const partial = reinterpret_cast<float*>(kPresumed + std::uint64_t(own_offset));
+  Gemm parts = cut;
+  parts.C.base = partial;
+  plan.add(StepOf<Gemm>{&row.variant, parts, {place_a, place_b, own_place}});
+  plan.add(StepOf<Reduction>{&sum, {g.C, g.epilogue, partial, cut.parts}, {own_place, place_c}});
+  return result;
+}
+
+namespace {
+
+std::string operand_text(char const* name, Operand const& o, char const* rows, char const* cols) {
+  std::string const where =
+      o.past_vector() ? fmt::format("{} bytes past a multiple of 16", o.past_vector()) : "a multiple of 16 bytes";
+  std::string s =
+      !along_mn(o) && !along_k(o)
+          ? fmt::format("  {}: strides of {} along {} and {} along {}", name, o.row_stride, rows, o.col_stride, cols)
+          : fmt::format("  {}: contiguous along {}, rows {} elements apart", name, along_mn(o) ? rows : cols, pitch(o));
+  if (o.matrices > 1) s += fmt::format(", matrices {}", o.batch_stride);
+  return s + fmt::format(", begins at {}\n", where);
+}
+char const* letter(Operand const& o, char const* mn, char const* k) { return along_mn(o) ? mn : along_k(o) ? k : "-"; }
+
+}  // namespace
+
+std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
+  if (g.elements() == 0) return "gemm with an empty C: nothing is launched\n";
+  std::string s =
+      g.exchanged ? "C is column-major: what follows is its transpose, for which A and B change places\n" : "";
+  s += fmt::format("gemm of M {} x N {} x K {}{}, {}{}, alpha {}, beta {}, {} on {}\n", g.M(), g.N(), g.K(),
+                   g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "", letter(g.A, "t", "n"), letter(g.B, "n", "t"),
+                   g.epilogue.alpha, g.epilogue.beta, g.compute == Compute::fp32_two_level ? "two levels" : "one level",
+                   device.name);
+  s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";
+  Operand c = g.C;  // rows of C lie along n
+  std::swap(c.rows, c.cols), std::swap(c.row_stride, c.col_stride);
+  return s + (along_mn(c) ? operand_text("C", c, "n", "m")
+                          : fmt::format("  C: strides of {} along m and {} along n\n", g.C.row_stride, g.C.col_stride));
+}
+
+std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& row, Gemm const& g, Device const&,
+                                       bool may_use_workspace) {
+  std::string s;
+  int moves = 0;
+  auto const packed = [&](char const* name, Reason const& misplaced) {
+    if (misplaced)
+      s += fmt::format("  {} is packed by {}: {}\n", name, plan.find<Move>(moves++)->variant->info->name,
+                       misplaced.sentence());
+  };
+  packed("A", misplaced_a(g, row.needs)), packed("B", misplaced_b(g, row.needs));
+  if (auto const* sum = plan.find<Reduction>())
+    s += fmt::format("  K is cut into {} parts, which {} adds\n", sum->problem.parts, sum->variant->info->name);
+  return s +
+         fmt::format("  workspace: {} bytes{}\n", plan.workspace_bytes, may_use_workspace ? "" : " (none was offered)");
+}
+
+std::string Planner<Gemm>::row_text(Plan const& plan, Candidate<Gemm> const&, Gemm const&, Device const&) {
+  return fmt::format("{} bytes of workspace", plan.workspace_bytes);
+}
+
+}  // namespace inlay::planning

@@ -1,0 +1,114 @@
+#include <fmt/format.h>
+#include <inlay/plan/candidate.h>
+
+#include "move_variants.h"
+
+namespace inlay::planning {
+namespace {
+
+using Facts = Planner<Move>::Facts;
+
+// A copy of short rows leaves most lanes idle.
+bool wide_rows(Facts const& f) {
+  auto const& copy = f.move.as_copy();
+  return copy && (copy->N * f.move.elem_bytes >= 128 || copy->M * copy->L == 1);
+}
+// A few microseconds, all of them latency: many small blocks without a barrier win, though their reads are strided.
+bool small(Facts const& f) {
+  auto const& x = f.move.as_transpose();
+  int const e = f.move.elem_bytes;
+  if (!x || x->L > 1 || e > 4) return false;
+  std::int64_t const most = !f.vectors ? 9 << 18 : e < 4 ? 1 << 18 : 0;  // bytes that its tiles cover
+  auto const tiles = [](std::int64_t extent) { return (extent + 31) / 32; };
+  return tiles(x->M) * tiles(x->N) <= most / (1024 * e);
+}
+// A tile of the big kernels is 256 bytes both ways: what is smaller leaves most of it empty.
+bool small_batch(Facts const& f) {
+  auto const& x = f.move.as_transpose();
+  return x && x->L > 1 && (x->M * f.move.elem_bytes < 256 || x->N * f.move.elem_bytes < 256);
+}
+bool few_columns(Facts const& f) {
+  auto const& x = f.move.as_transpose();
+  return x && x->N * f.move.elem_bytes < 128;
+}
+bool few_rows(Facts const& f) {
+  auto const& x = f.move.as_transpose();
+  return x && x->M * f.move.elem_bytes < 128;
+}
+
+Want<Move> const kWideRows{wide_rows, "its rows would leave most lanes idle"};
+Want<Move> const kSmall{small, "tiles in shared memory are faster for these extents and elements",
+                        "results/h200/squares.json; the model does not tell loads that wait from those that do not"};
+Want<Move> const kSmallBatch{small_batch, "no batch of matrices smaller than a tile"};
+Want<Move> const kFewColumns{few_columns, "rows of 128 bytes and more fill a tile"};
+Want<Move> const kFewRows{few_rows, "columns of 128 bytes and more fill a tile"};
+Want<Move> const kAny{[](Facts const&) { return true; }};
+
+std::string line(char const* what, Traffic const& t, char const* unit) {
+  return t.requests ? fmt::format("  {:<14}{:>12} requests, {:.2f} {} each\n", what, t.requests, t.per_request(), unit)
+                    : std::string();
+}
+
+}  // namespace
+
+Planner<Move>::Facts::Facts(Move const& move, Device const& device)
+    : move(move), vectors(!kernels::transpose_14_evict_last::facts->rejects(move, device)) {}
+
+// Copies come first: a transpose that is one is better moved so. What is not wanted is taken where nothing else runs.
+std::span<Candidate<Move> const> Planner<Move>::rows() {
+  using namespace kernels;
+  static Candidate<Move> const all[] = {
+      {.variant = {copy_05_evict_last::facts, copy_05_evict_last::run}, .want = kWideRows},
+      {.variant = {copy_01_scalar::facts, copy_01_scalar::run}, .want = kWideRows},
+      {.variant = {transpose_02_naive_write::facts, transpose_02_naive_write::run}, .want = kSmall},
+      {.variant = {transpose_19_batch_squares::facts, transpose_19_batch_squares::run}, .want = kSmallBatch},
+      {.variant = {transpose_20_batch::facts, transpose_20_batch::run}, .want = kSmallBatch},
+      {.variant = {transpose_17_few_columns::facts, transpose_17_few_columns::run}, .want = kFewColumns},
+      {.variant = {transpose_18_few_rows::facts, transpose_18_few_rows::run}, .want = kFewRows},
+      {.variant = {transpose_14_evict_last::facts, transpose_14_evict_last::run}, .want = kAny},
+      {.variant = {transpose_15_odd_pitch::facts, transpose_15_odd_pitch::run}, .want = kAny},
+      {.variant = {transpose_06_smem_swizzled::facts, transpose_06_smem_swizzled::run}, .want = kAny},
+  };
+  return all;
+}
+
+Attempt Planner<Move>::attempt(Candidate<Move> const& row, Move const& move, Device const& device, bool) {
+  Attempt a;
+  if ((a.rejected = row.variant.info->rejects(move, device))) return a;
+  a.plan.add(
+      StepOf<Move>{&row.variant,
+                   move,
+                   {Place{Place::In::operand, 0, move.dst_shift}, Place{Place::In::operand, 1, move.src_shift}}});
+  return a;
+}
+
+std::string Planner<Move>::problem_text(Move const& move, Device const& device) {
+  std::string s = fmt::format("move of {} elements of {} bytes, a {}, on {}\n", move.elements(), move.elem_bytes,
+                              name_of(move.kind), device.name);
+  for (int k = 0; k < move.rank; ++k)
+    s += fmt::format("  mode {}: extent {}, source stride {} B, destination stride {} B\n", k, move.mode[k].extent,
+                     move.mode[k].src_stride, move.mode[k].dst_stride);
+  return s;
+}
+
+std::string Planner<Move>::choice_text(Plan const&, Candidate<Move> const& row, Move const& move, Device const& device,
+                                       bool) {
+  Counts const c = row.variant.info->counts(move, device);
+  std::string s = line("global load", c.global_load, "sectors") + line("cp.async", c.async_copy, "sectors") +
+                  line("global store", c.global_store, "sectors") + line("shared store", c.shared_store, "wavefronts") +
+                  line("shared load", c.shared_load, "wavefronts");
+  if (device.peak_gbps > 0)
+    s += fmt::format("  at least {:.4f} ms: {} bytes through DRAM at the datasheet's {:.0f} GB/s\n",
+                     2e-6 * double(move.elements()) * move.elem_bytes / device.peak_gbps,
+                     2 * move.elements() * move.elem_bytes, device.peak_gbps);
+  return s;
+}
+
+std::string Planner<Move>::row_text(Plan const&, Candidate<Move> const& row, Move const& move, Device const& device) {
+  Counts const c = row.variant.info->counts(move, device);
+  return fmt::format("{} sectors, {} shared wavefronts",
+                     c.global_load.transactions + c.async_copy.transactions + c.global_store.transactions,
+                     c.shared_store.transactions + c.shared_load.transactions);
+}
+
+}  // namespace inlay::planning

@@ -1,0 +1,128 @@
+#include <inlay/registry/expected.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+
+namespace inlay::registry {
+namespace {
+using replay::Check;
+
+// Calls f(source address, destination address) for every element.
+template <class F>
+void over_elements(Move const& m, F f) {
+  if (m.elements() == 0) return;
+  std::int64_t at[Tensor::kMaxRank]{};
+  auto src = static_cast<char const*>(m.src);
+  auto dst = static_cast<char*>(m.dst);
+  for (;;) {
+    f(src, dst);
+    int k = 0;
+    for (; k < m.rank; ++k) {
+      src += m.mode[k].src_stride, dst += m.mode[k].dst_stride;
+      if (++at[k] < m.mode[k].extent) break;
+      src -= m.mode[k].extent * m.mode[k].src_stride, dst -= m.mode[k].extent * m.mode[k].dst_stride;
+      at[k] = 0;
+    }
+    if (k == m.rank) return;
+  }
+}
+
+// Calls f(pointer) for element (i, j, l) of an operand of a product, l slowest, j fastest; of a batch of so many.
+template <class F>
+void over_matrices(Operand const& o, std::int64_t matrices, F f) {
+  for (std::int64_t l = 0; l < matrices; ++l)
+    for (std::int64_t i = 0; i < o.rows; ++i)
+      for (std::int64_t j = 0; j < o.cols; ++j)
+        f(o.as<float>() + (l * o.batch_stride + i * o.row_stride + j * o.col_stride));
+}
+
+// Elements of which something is wrong: how many, and the first.
+struct Wrong {
+  std::int64_t count = 0;
+  std::string first;
+
+  template <class Name>
+  void add(Name const& name) {
+    if (count++ == 0) first = name();
+  }
+  void report(Recorder& recorder, Check check, std::string const& before, std::string const& after) const {
+    if (count) recorder.report(check, recorder.kernel + ": " + before + std::to_string(count) + after + first);
+  }
+};
+
+}  // namespace
+
+ExpectedMove::ExpectedMove(Move const& move, Recorder& recorder) : move_(move), recorder_(recorder) {
+  if (move.elements() == 0) return;
+  recorder.forget_expectations(move.src);
+  recorder.forget_expectations(move.dst);
+  auto const bytes = std::size_t(move.elem_bytes);
+  over_elements(move, [&](char const* src, char* dst) {
+    recorder.may_read(src, bytes);
+    recorder.must_write(dst, bytes);
+  });
+}
+
+void ExpectedMove::conclude() const {
+  Wrong unwritten, different;
+  auto const bytes = std::size_t(move_.elem_bytes);
+  over_elements(move_, [&](char const* src, char* dst) {
+    auto const name = [&] { return "out[" + std::to_string(recorder_.offset_of(dst) / bytes) + "]"; };
+    if (!recorder_.written(dst, bytes))
+      unwritten.add(name);
+    else if (std::memcmp(recorder_.real(src), recorder_.real(dst), bytes) != 0)
+      different.add(name);
+  });
+  unwritten.report(recorder_, Check::coverage, "leaves ", " elements unwritten, the first is ");
+  different.report(recorder_, Check::result, "", " elements differ from the source, the first is ");
+}
+
+ExpectedGemm::ExpectedGemm(Gemm const& g, Recorder& recorder) : gemm_(g), recorder_(recorder) {
+  if (g.elements() == 0) return;
+  recorder.begin();
+  recorder.forget_expectations(g.C.base);
+  if (g.K() > 0)
+    for (Operand const* o : {&g.A, &g.B}) {
+      recorder.forget_expectations(o->base);
+      over_matrices(*o, g.L(), [&](float const* p) { recorder.may_read(p, sizeof *p); });
+    }
+  over_matrices(g.C, g.L(), [&](float const* p) {
+    if (g.epilogue.beta != 0) recorder.may_read(p, sizeof *p);
+    recorder.must_write(p, sizeof *p);
+    old_.push_back(recorder.number(p));
+  });
+}
+
+void ExpectedGemm::conclude() const {
+  Gemm const& g = gemm_;
+  if (g.elements() == 0) return;
+  std::vector<double> A, B;  // [l][m][k], [l][n][k]
+  if (g.K() > 0) {
+    over_matrices(g.A, g.L(), [&](float const* p) { A.push_back(recorder_.number(p)); });
+    over_matrices(g.B, g.L(), [&](float const* p) { B.push_back(recorder_.number(p)); });
+  }
+  Wrong unwritten, different;
+  std::int64_t i = 0;
+  over_matrices(g.C, g.L(), [&](float const* p) {
+    std::int64_t const n = i % g.N(), m = i / g.N() % g.M(), l = i / g.N() / g.M();
+    auto const name = [&] {
+      return "C[" + std::to_string(m) + "," + std::to_string(n) + "," + std::to_string(l) + "]";
+    };
+    double sum = 0;
+    for (std::int64_t k = 0; k < g.K(); ++k)
+      sum += A[std::size_t((l * g.M() + m) * g.K() + k)] * B[std::size_t((l * g.N() + n) * g.K() + k)];
+    double const scaled = g.K() > 0 ? g.epilogue.alpha * sum : 0;
+    float const want = float(g.epilogue.beta != 0 ? scaled + g.epilogue.beta * double(old_[std::size_t(i)]) : scaled),
+                got = recorder_.number(p);
+    ++i;
+    if (!recorder_.written(p, sizeof *p))
+      unwritten.add(name);
+    else if (!(got == want || (std::isnan(got) && std::isnan(want))))  // the sign of a zero is free
+      different.add([&] { return name() + ": " + std::to_string(got) + ", not " + std::to_string(want); });
+  });
+  unwritten.report(recorder_, Check::coverage, "leaves ", " elements unwritten, the first is ");
+  different.report(recorder_, Check::result, "", " elements differ from alpha A B + beta C, the first is ");
+}
+
+}  // namespace inlay::registry

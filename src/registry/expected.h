@@ -1,0 +1,41 @@
+// What a problem lets a replayed variant touch, and what must be there afterwards.
+#pragma once
+#include <inlay/plan/variant.h>
+#include <inlay/replay/recorder.h>
+
+#include <vector>
+
+namespace inlay::registry {
+using namespace problem;
+using replay::Recorder;
+
+// The move about to be replayed: source elements may be read, each destination element must be written exactly once.
+// conclude() reports elements left unwritten, and elements that differ from the source.
+class ExpectedMove {
+ public:
+  ExpectedMove(Move const& move, Recorder& recorder);
+  void conclude() const;
+
+ private:
+  Move const& move_;
+  Recorder& recorder_;
+};
+
+// The product about to be replayed: A and B may be read if K > 0, C if beta != 0 and only before it is written; each
+// of its elements must be written exactly once, over all kernels of the variant. The workspace is nobody's yet.
+// conclude() reports elements left unwritten, and elements that differ from alpha A B + beta C, summed in double.
+class ExpectedGemm {
+ public:
+  ExpectedGemm(Gemm const& gemm, Recorder& recorder);
+  void conclude() const;
+
+ private:
+  Gemm const& gemm_;
+  Recorder& recorder_;
+  std::vector<float> old_;  // C before the replay, [l][m][n]
+};
+
+inline ExpectedMove expected(Move const& move, Recorder& recorder) { return {move, recorder}; }
+inline ExpectedGemm expected(Gemm const& gemm, Recorder& recorder) { return {gemm, recorder}; }
+
+}  // namespace inlay::registry

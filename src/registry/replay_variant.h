@@ -1,0 +1,70 @@
+// A variant on the CPU: what a generated unit instantiates.
+#pragma once
+#include <inlay/kernels/parts/sampling.h>
+#include <inlay/registry/expected.h>
+#include <inlay/replay/run.h>
+
+namespace inlay::registry {
+
+using ReplaySetting = kernels::Setting<replay::ReplayEncoder>;
+
+// Replays what a variant launches, in order, with all checks.
+template <class V, class Block = replay::HostBlock, class P>
+void replay_variant(P const& problem, planning::Device const& device, Recorder& recorder) {
+  auto const wanted = expected(problem, recorder);
+  replay::guarded(recorder, [&] {
+    kernels::launches<V>(problem, ReplaySetting{device, recorder.workspace(), {}},
+                         [&](auto const& kernel) { replay::run<Block>(kernel, recorder); });
+  });
+  wanted.conclude();
+}
+
+// Replays a few blocks in the place of all: one, or one cluster, of each kind that the kernel tells apart, and counts
+// it as often as there are of its kind.
+struct Sample {
+  Recorder& recorder;
+
+  template <block::Kernel K>
+  void kinds(K const& kernel, std::int64_t times) const {
+    if constexpr (kernels::Specialised<kernels::Kinds<K>>)
+      kernels::Kinds<K>::each(kernel, [&](K const& k, std::int64_t block, std::int64_t alike) {
+        recorder.times(times * alike, [&] { replay::run(k, recorder, block, block::cluster_of(k)); });
+      });
+    else
+      all(kernel, times);
+  }
+  template <block::Kernel K>
+  void all(K const& kernel, std::int64_t times) const {
+    recorder.times(times, [&] { replay::run(kernel, recorder); });
+  }
+};
+
+// A variant of which nothing is said: each of its launches by kinds; of a product, for a short K in the place of a long.
+template <class V>
+void sample_launches(Move const& move, ReplaySetting const& setting, Sample const& sample) {
+  kernels::launches<V>(move, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
+}
+template <class V>
+void sample_launches(Gemm const& gemm, ReplaySetting const& setting, Sample const& sample) {
+  kernels::sample_lengths<V>(gemm, 32, setting, sample);
+}
+
+// Counts what a variant does, from samples of its blocks: of any size in little time. Bounds, races and barriers are
+// checked in these blocks, the result is not.
+template <class V, class P>
+void sample_variant(P const& problem, planning::Device const& device, Recorder& recorder) {
+  recorder.expect_samples();
+  if (problem.elements() == 0) return;
+  ReplaySetting const setting{device, recorder.workspace(), {}};
+  Sample const sample{recorder};
+  replay::guarded(recorder, [&] {
+    kernels::launches<V>(problem, setting,
+                         [&](auto const& kernel) { recorder.launches.push_back(replay::launch_of(kernel)); });
+    if constexpr (kernels::Specialised<kernels::Samples<V>>)
+      kernels::Samples<V>::of(problem, setting, sample);
+    else
+      sample_launches<V>(problem, setting, sample);
+  });
+}
+
+}  // namespace inlay::registry

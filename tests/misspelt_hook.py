@@ -1,0 +1,139 @@
+"""A kernel whose hook is misspelt does not compile, and the compiler names the hook; and a variant is one file.
+
+usage: misspelt_hook.py ROOT CMAKE GENERATOR COMPILER FLAG...
+The flags are those with which the project compiles replays. Nothing is run: the compiler looks at the syntax, CMake configures.
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+root, cmake, generator, compiler, *flags = sys.argv[1:]
+root = pathlib.Path(root)
+bad = []
+
+# A variant of a family, under another name.
+TOY = (root / "src/kernels/move/transpose_02_naive_write.h").read_text().replace("transpose_02_naive_write", "transpose_99_toy")
+# And one that stands alone, with all hooks that a kernel can have.
+OWN = """#include <inlay/kernels/parts/tile_grid.h>
+namespace inlay::kernels::copy_99_own {
+
+template <class T>
+struct Kernel {  // one run of elements
+  T const* in;
+  T* out;
+  int64_t N;
+  static constexpr int threads = 32;
+  static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = 2, .clusters = true};
+  struct Smem {
+    T A[threads];
+    static void members(auto name) { name("A", &Smem::A); }
+  };
+  static Kernel make(Move const& move, auto const&) {
+    return {static_cast<T const*>(move.src), static_cast<T*>(move.dst), move.elements()};
+  }
+  int64_t blocks() const { return ceil_div(N, int64_t(threads)); }
+  int cluster() const { return 1; }
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    int64_t const t = block.thread_rank(), i = block.group_index() * threads + t;
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
+    copy_one(atom, i < N, make_gmem_ptr(in + i), make_smem_ptr(smem.A + t));
+    copy_one(atom, i < N, make_smem_ptr(smem.A + t), make_gmem_ptr(out + i));
+  }
+};
+inline Reason none(Move const& move, Device const&) {
+  if (move.kind == Move::Kind::contiguous) return {};
+  return {"the move is no run of elements"};
+}
+inline constexpr Info<Move> info = {.name = "copy_99_own", .idea = "A test.", .source = "a test", .ladder = Ladder::copy,
+                                    .origin = Origin::ours, .family = "copy_99_own", .rejects = none};
+}  // namespace inlay::kernels::copy_99_own
+"""
+UNIT = """#include <inlay/registry/replay_variant.h>
+#include <inlay/kernels/parts/tile_grid_samples.h>
+#include "%(name)s.h"
+namespace inlay::test {
+static_assert(planning::is_complete(kernels::%(name)s::info, "%(name)s"));
+void replayed(problem::Move const& move, planning::Device const& device, replay::Recorder& recorder) {
+  registry::replay_variant<kernels::ByElement<kernels::%(name)s::Kernel>>(move, device, recorder);
+}
+}  // namespace inlay::test
+"""
+# What stands in the file, the slip, and what the compiler must name: the hook that is missing, or the field that there is not.
+SLIPS = [
+    ("transpose_99_toy", TOY, ".rejects =", ".reject =", "reject"),
+    ("copy_99_own", OWN, "launch_facts{", "launch_fact{", "launch_facts"),
+    ("copy_99_own", OWN, ".min_blocks =", ".min_block =", "min_block"),
+    ("copy_99_own", OWN, "void members(", "void member(", "members"),
+    ("copy_99_own", OWN, "Kernel make(", "Kernel makes(", "make"),
+    ("copy_99_own", OWN, "int64_t blocks()", "int64_t block_count()", "blocks"),
+    ("copy_99_own", OWN, "int cluster()", "int clusters()", "cluster"),
+    ("copy_99_own", OWN, ".rejects =", ".reject =", "reject"),
+]
+
+
+def compiled(work, name, text):
+    folder = pathlib.Path(tempfile.mkdtemp(dir=work))
+    (folder / f"{name}.h").write_text(text)
+    (folder / "unit.cpp").write_text(UNIT % {"name": name})
+    return subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-w", *flags, f"-I{folder}", folder / "unit.cpp"],
+                          capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"})
+
+
+def check_as_it_is(work, name, text):
+    done = compiled(work, name, text)
+    return [] if done.returncode == 0 else [f"{name} as it is does not compile:\n{done.stderr}"]
+
+
+def check_slip(work, name, text, right, wrong, hook):
+    if text.count(right) != 1:
+        return [f"{name} does not have '{right}' once"]
+    slip = f"{right.rstrip('{ (=')} -> {wrong.rstrip('{ (=')}"
+    done = compiled(work, name, text.replace(right, wrong))
+    if done.returncode == 0:
+        return [f"{slip} compiles"]
+    lines = done.stderr.splitlines()
+    first = next((line for line in lines if "error:" in line), done.stderr)
+    named = next((line for line in lines if re.search(rf"\b{hook}\b", line)), None)  # the file's own lines have the slip
+    print(f"{slip}\n    {first}" + (f"\n    {named}" if named not in (None, first) else ""))
+    return [] if named else [f"{slip}: the compiler does not name {hook}:\n" + "\n".join(lines[:40])]
+
+
+def check_one_file(work):
+    """A tree with one more file, which CMake configures as a part of another project: neither lab nor tests are needed."""
+    tree, build = work / "tree", work / "build"
+    shutil.copytree(root / "src", tree / "inlay/src")
+    for name in ("include", "cmake", "CMakeLists.txt", ".venv"):
+        if (root / name).exists():
+            (tree / "inlay" / name).symlink_to((root / name).resolve())
+    (tree / "inlay/src/kernels/move/transpose_99_toy.h").write_text(TOY)
+    (tree / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.28)\nproject(one_file LANGUAGES CXX)\nadd_subdirectory(inlay)\n")
+    done = subprocess.run([cmake, "-S", tree, "-B", build, "-G", generator, f"-DCMAKE_CXX_COMPILER={compiler}", "-DBUILD_TESTING=OFF"],
+                          capture_output=True, text=True)
+    if done.returncode:
+        return [f"the tree with one more file does not configure:\n{done.stdout}{done.stderr}"]
+    generated = build / "inlay/generated"
+    said = []
+    for pattern, wanted in (("move_variants.h", "namespace transpose_99_toy {"), ("move_registry.cpp", "kernels::transpose_99_toy::facts"),
+                            ("move_info.cpp", "transpose_99_toy::info"), ("move_direct_tile_*_run.cu", "transpose_99_toy::run("),
+                            ("move_direct_tile_*_replay.cpp", "transpose_99_toy::replay(")):
+        if not any(wanted in file.read_text() for file in generated.glob(pattern)):
+            said.append(f"{pattern} of the tree with one more file has no '{wanted}'")
+    print(f"one more file: {'in all that is generated' if not said else 'missing'}")
+    return said
+
+
+with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
+    work = pathlib.Path(folder)
+    jobs = [pool.submit(check_as_it_is, work, name, text) for name, text in (("transpose_99_toy", TOY), ("copy_99_own", OWN))]
+    jobs += [pool.submit(check_slip, work, *slip) for slip in SLIPS]
+    jobs.append(pool.submit(check_one_file, work))
+    for job in jobs:
+        bad += job.result()
+print("\n".join(bad) or f"{len(SLIPS)} slips do not compile, and each is named")
+sys.exit(bool(bad))

@@ -1,0 +1,76 @@
+// Element types: a closed list, each with its bytes and its name.
+#include <gtest/gtest.h>
+#include <inlay/tensor.h>
+#include <inlay/types.h>
+
+#include <set>
+#include <string>
+
+namespace inlay {
+namespace {
+
+struct Listed {
+  DType type;
+  int bytes;
+  char const* name;
+};
+constexpr Listed kNamed[] = {{f64, 8, "f64"},   {f32, 4, "f32"},   {tf32, 4, "tf32"}, {f16, 2, "f16"},
+                             {bf16, 2, "bf16"}, {e4m3, 1, "e4m3"}, {e5m2, 1, "e5m2"}, {i8, 1, "i8"},
+                             {i16, 2, "i16"},   {i32, 4, "i32"},   {i64, 8, "i64"},   {u8, 1, "u8"},
+                             {u16, 2, "u16"},   {u32, 4, "u32"},   {u64, 8, "u64"}};
+
+TEST(Types, HaveBytesAndNames) {
+  for (Listed const& t : kNamed) {
+    EXPECT_EQ(bytes_of(t.type), t.bytes) << t.name;
+    EXPECT_STREQ(name_of(t.type), t.name);
+  }
+  for (int bytes = 1; bytes <= 16; ++bytes) {
+    EXPECT_EQ(bytes_of(opaque(bytes)), bytes);
+    EXPECT_EQ(name_of(opaque(bytes)), "b" + std::to_string(8 * bytes));
+  }
+  EXPECT_EQ(opaque(16), b128);
+}
+// The table has no gap and no name twice: what lies behind its last row is no type.
+TEST(Types, AreAClosedList) {
+  std::set<std::string> names;
+  int n = 0;
+  for (; std::string(name_of(DType(n + 1))) != "none"; ++n) names.insert(name_of(DType(n + 1)));
+  EXPECT_EQ(n, 16 + int(std::size(kNamed)));
+  EXPECT_EQ(names.size(), std::size_t(n));
+  for (int t = 1; t <= n; ++t) EXPECT_TRUE(bytes_of(DType(t)) >= 1 && bytes_of(DType(t)) <= 16) << t;
+  EXPECT_STREQ(name_of(DType{}), "none");
+  EXPECT_STREQ(name_of(DType(255)), "none");
+  for (int none : {-1, 0, 17, 1000}) EXPECT_EQ(opaque(none), DType{}) << none;
+}
+// Of one size, and not one type.
+static_assert(f16 != bf16 && e4m3 != e5m2 && f32 != tf32 && f32 != b32 && f32 != i32 && i32 != u32 && u8 != b8 &&
+              i8 != e4m3);
+
+// A C++ type: arithmetic ones are what they are, all others are bits.
+struct Pixel {
+  unsigned char red, green, blue;
+};
+static_assert(dtype_of<float>() == f32 && dtype_of<double>() == f64);
+static_assert(dtype_of<signed char>() == i8 && dtype_of<short>() == i16 && dtype_of<int>() == i32);
+static_assert(dtype_of<long long>() == i64 && dtype_of<unsigned char>() == u8 && dtype_of<unsigned short>() == u16);
+static_assert(dtype_of<unsigned>() == u32 && dtype_of<unsigned long long>() == u64);
+static_assert(dtype_of<Pixel>() == b24 && dtype_of<unsigned __int128>() == b128 && bytes_of(dtype_of<Pixel>()) == 3);
+
+// Offsets of views are those of their elements.
+TEST(Types, ASliceOfAViewBeginsSoManyElementsOn) {
+  char memory[1000];
+  for (DType t : {b8, b16, b32, b64, b128, f32, bf16, e5m2}) {
+    Tensor const m = matrix(memory, t, 4, 6, 10);
+    EXPECT_EQ(static_cast<char*>(m.slice(0, 2, 1).slice(1, 3, 2).data) - memory, 23 * bytes_of(t)) << name_of(t);
+  }
+}
+
+// What a product is asked for where nothing is said.
+TEST(Types, AnEpilogueIsTheProductItself) {
+  EXPECT_EQ(Epilogue{}.alpha, 1);
+  EXPECT_EQ(Epilogue{}.beta, 0);
+  EXPECT_EQ(Compute{}, Compute::fp32);
+}
+
+}  // namespace
+}  // namespace inlay
