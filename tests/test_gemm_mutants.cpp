@@ -255,7 +255,7 @@ TEST(GemmMutants, NoZerosBeyondK) {
   expect_only(*run<WarpTiled, NoZeros>(stale), {});
 }
 
-// ---- the predicate of the way out, off by one. Nothing is read of A and B at K = 0.
+// ---- the predicate of the epilogue, off by one. Nothing is read of A and B at K = 0.
 template <class Kernel>
 void expect_caught_off_by_one(GemmCase const& c) {
   auto const off = [&](std::int64_t m, std::int64_t n) {

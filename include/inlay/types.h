@@ -1,4 +1,4 @@
-// What an element is, how a product's sums are formed, and what happens to them on the way out.
+// What an element is, how a product's sums are formed, and what its epilogue does to them.
 #pragma once
 #include <cstdint>
 #include <type_traits>
@@ -99,7 +99,7 @@ enum class Compute : std::uint8_t {
   // below it without
 };
 
-// What happens to the sums on their way out: D = alpha A B + beta C, where C is what D held before.
+// The epilogue of a product: D = alpha A B + beta C, where C is what D held before.
 struct Epilogue {
   float alpha = 1;
   float beta = 0;  // 0: D is not read
