@@ -46,7 +46,7 @@ std::string sites(Explanation const& x) {
 std::string totals(Explanation const& x) {
   Counts const& c = x.totals;
   double const wavefronts = double(c.shared_load.transactions + c.shared_store.transactions);
-  std::string text = format("  %s bytes from and to DRAM", count(x.work.dram_bytes).c_str());
+  std::string text = format("  at least %s bytes from and to DRAM", count(x.work.dram_bytes).c_str());
   if (wavefronts > 0) text += format(", %s wavefronts of shared memory", count(wavefronts).c_str());
   if (c.fma)
     text += format(", %s FMAs, %.2f shared wavefronts for 128 of them", count(double(c.fma)).c_str(),
