@@ -9,10 +9,10 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "buffers.h"
-#include "contenders.h"
-#include "gpu.h"
-#include "stats.h"
+#include "measure/buffers.h"
+#include "measure/contenders.h"
+#include "measure/gpu.h"
+#include "measure/stats.h"
 #include "variants.h"
 
 namespace inlay::lab {

@@ -2,7 +2,7 @@
 #include "gemm_peers.h"
 
 #include "commands.h"
-#include "gpu.h"
+#include "measure/gpu.h"
 
 int main(int argc, char** argv) {
   using namespace inlay;

@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "gemm_contenders.h"
+#include "measure/gemm_contenders.h"
 
 namespace inlay::peers {
 

@@ -9,8 +9,8 @@
 #include <random>
 #include <vector>
 
-#include "cuda_handles.h"
-#include "stats.h"
+#include "measure/cuda_handles.h"
+#include "measure/stats.h"
 
 namespace inlay::lab {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "cuda_handles.h"
-#include "measure.h"
+#include "measure/cuda_handles.h"
+#include "measure/measure.h"
 
 namespace {
 

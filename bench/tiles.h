@@ -2,7 +2,7 @@
 #pragma once
 #include <vector>
 
-#include "contenders.h"
+#include "measure/contenders.h"
 
 namespace inlay::kernels {
 

@@ -3,8 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "bench.h"
-#include "problems.h"
+#include "measure/bench.h"
+#include "problems/problems.h"
 
 namespace inlay::lab {
 

@@ -6,16 +6,16 @@
 #include <memory>
 
 #include "commands.h"
-#include "compare.h"
-#include "demo.h"
 #include "draw/command.h"
-#include "explain.h"
-#include "gpu.h"
-#include "layout_command.h"
-#include "readme.h"
-#include "report_page.h"
+#include "explain/demo.h"
+#include "explain/explain.h"
+#include "layout/command.h"
+#include "measure/gpu.h"
+#include "page/report_page.h"
+#include "readme/readme.h"
+#include "results/compare.h"
 #include "variants.h"
-#include "verify.h"
+#include "verify/verify.h"
 
 namespace inlay::lab {
 namespace {

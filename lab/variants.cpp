@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "gemm_cases.h"
+#include "problems/gemm_cases.h"
 #include "usage_error.h"
 
 namespace inlay::lab {

@@ -8,7 +8,7 @@
 
 #include <inlay/problem/footprint.h>
 #include "gemm_corpus.h"
-#include "gpu.h"
+#include "measure/gpu.h"
 
 namespace inlay::test {
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "explain.h"
-#include "results.h"
+#include "explain/explain.h"
+#include "results/results.h"
 #include "variants.h"
 
 namespace inlay::lab {

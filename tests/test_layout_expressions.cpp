@@ -7,7 +7,7 @@
 #include <cute/swizzle_layout.hpp>
 #include <random>
 
-#include "layout_suggest.h"
+#include "layout/suggest.h"
 #include "usage_error.h"
 
 namespace inlay::lab {

@@ -12,7 +12,7 @@
 #include "draw/request.h"
 #include "draw/timeline.h"
 #include "draw/watch.h"
-#include "layout.h"
+#include "layout/layout.h"
 #include "usage_error.h"
 #include "variants.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "draw/svg.h"
-#include "results.h"
+#include "results/results.h"
 #include "usage_error.h"
 #include "variants.h"
 

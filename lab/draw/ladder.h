@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "cases.h"
+#include "problems/cases.h"
 
 namespace inlay::lab {
 

@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
-#include "replay_check.h"
 #include "usage_error.h"
+#include "verify/replay_check.h"
 
 namespace inlay::lab {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "problems.h"
+#include "problems/problems.h"
 
 namespace inlay::lab {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "page/pictures.h"
-#include "results.h"
+#include "results/results.h"
 
 namespace inlay::lab::page {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "problems.h"
+#include "problems/problems.h"
 
 namespace inlay::lab::page {
 

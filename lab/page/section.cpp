@@ -2,7 +2,7 @@
 
 #include "page/html.h"
 #include "page/parts.h"
-#include "report.h"
+#include "page/report.h"
 
 namespace inlay::lab::page {
 namespace {

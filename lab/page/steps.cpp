@@ -7,8 +7,8 @@
 #include <future>
 #include <thread>
 
-#include "demo_parts.h"
-#include "explain.h"
+#include "explain/demo_parts.h"
+#include "explain/explain.h"
 #include "page/parts.h"
 #include "usage_error.h"
 #include "variants.h"

@@ -1,0 +1,136 @@
+#include "layout/accesses.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "usage_error.h"
+
+namespace inlay::lab {
+namespace {
+
+using banks::Access, banks::Request;
+using Walk = WarpAccess::Walk;
+
+// Calls visit(request, line, place) for every request until one returns false: of a partition, line is the warp and
+// place the first of its values.
+template <class Visit>
+void for_each_walk(TileOffsets const& tile, WarpAccess const& access, Vectors const& v, int elem_bytes, Visit visit) {
+  std::int64_t const di = v.down ? v.length : 1, dj = v.down ? 1 : v.length;
+  bool const row = access.walk == Walk::row;
+  std::int64_t const along = row ? tile.cols / dj : tile.rows / di, across = row ? tile.rows / di : tile.cols / dj;
+  std::int64_t const line = along >= 32 ? along : along * across;
+  for (std::int64_t l = 0; l < along * across / line; ++l)
+    for (std::int64_t first = 0; first < line; first += 32) {
+      Request r{{}, 0, std::uint32_t(access.bytes)};
+      for (std::int64_t t = 0; t < 32 && first + t < line; ++t) {
+        std::int64_t const y = l + (first + t) / along, x = (first + t) % along;
+        r.address[t] = std::uint64_t((row ? tile(y * di, x * dj) : tile(x * di, y * dj)) * elem_bytes);
+        r.active |= 1u << t;
+      }
+      if (!visit(r, l, first)) return;
+    }
+}
+
+std::int64_t at(TileOffsets const& tile, std::int64_t index) { return tile(index % tile.rows, index / tile.rows); }
+
+template <class Visit>
+void for_each_request(TileOffsets const& tile, WarpAccess const& access, Vectors const& v, int elem_bytes,
+                      Visit visit) {
+  if (access.walk != Walk::threads) return for_each_walk(tile, access, v, elem_bytes, visit);
+  Layout const& threads = *access.threads;
+  for (std::int64_t first = 0; first < threads.rows(); first += 32)
+    for (std::int64_t value = 0; value < threads.cols(); value += v.length) {
+      Request r{{}, 0, std::uint32_t(access.bytes)};
+      for (std::int64_t t = 0; t < 32 && first + t < threads.rows(); ++t) {
+        r.address[t] = std::uint64_t(at(tile, threads(first + t, value)) * elem_bytes);
+        r.active |= 1u << t;
+      }
+      if (!visit(r, first / 32, value)) return;
+    }
+}
+
+// Do `length` elements, from each multiple of it on, follow one another from a multiple of it on?
+template <class Offset>
+bool contiguous(std::int64_t lines, std::int64_t extent, std::int64_t length, Offset offset) {
+  if (extent % length) return false;
+  for (std::int64_t l = 0; l < lines; ++l)
+    for (std::int64_t i = 0; i < extent; ++i) {
+      std::int64_t const start = offset(l, i - i % length);
+      if (start % length || offset(l, i) != start + i % length) return false;
+    }
+  return true;
+}
+
+}  // namespace
+
+TileOffsets tile_of(Layout const& layout) {
+  TileOffsets tile{layout.rows(), layout.cols()};
+  if (layout.rank() == 1) std::swap(tile.rows, tile.cols);
+  tile.offsets.reserve(std::size_t(layout.size()));
+  for (std::int64_t i = 0; i < tile.rows; ++i)
+    for (std::int64_t j = 0; j < tile.cols; ++j) tile.offsets.push_back(layout(i + j * tile.rows));
+  return tile;
+}
+
+void check_partition(TileOffsets const& tile, Layout const& threads) {
+  for (std::int64_t value = 0; value < threads.cols(); ++value)
+    for (std::int64_t thread = 0; thread < threads.rows(); ++thread)
+      if (std::int64_t const index = threads(thread, value); index >= std::int64_t(tile.offsets.size()))
+        throw UsageError(fmt::format("--threads {}: value {} of thread {} is element {} of a tile of {}",
+                                     to_string(threads), value, thread, index, tile.offsets.size()));
+}
+
+std::optional<Vectors> vectors_of(TileOffsets const& tile, WarpAccess const& access, int elem_bytes) {
+  std::int64_t const length = access.bytes / elem_bytes;
+  if (length * elem_bytes != access.bytes) return {};
+  if (access.walk == Walk::threads) {
+    Layout const& threads = *access.threads;
+    auto const offset = [&](auto thread, auto value) { return at(tile, threads(thread, value)); };
+    if (contiguous(threads.rows(), threads.cols(), length, offset)) return Vectors{length, false};
+    return {};
+  }
+  if (contiguous(tile.rows, tile.cols, length, tile)) return Vectors{length, false};
+  auto const transposed = [&](auto j, auto i) { return tile(i, j); };
+  if (contiguous(tile.cols, tile.rows, length, transposed)) return Vectors{length, true};
+  return {};
+}
+
+Wavefronts wavefronts_of(TileOffsets const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
+                         Access direction) {
+  Wavefronts w;
+  double sum = 0, requests = 0;
+  for_each_request(tile, access, vectors, elem_bytes, [&](Request const& r, auto, auto) {
+    unsigned const n = banks::wavefronts(r, direction), least = banks::passes(r, direction);
+    if (requests == 0 || n - least > w.worst - w.least || (n - least == w.worst - w.least && n > w.worst))
+      w = {r, n, least, 0};
+    sum += n, ++requests;
+    return true;
+  });
+  w.mean = sum / requests;
+  return w;
+}
+
+unsigned excess_of(TileOffsets const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
+                   unsigned enough) {
+  unsigned worst = 0;
+  for_each_request(tile, access, vectors, elem_bytes, [&](Request const& r, auto, auto) {
+    for (Access const direction : {Access::load, Access::store})
+      worst = std::max(worst, banks::wavefronts(r, direction) - banks::passes(r, direction));
+    return worst < enough;
+  });
+  return worst;
+}
+
+std::vector<std::vector<unsigned>> wavefronts_by_warp(TileOffsets const& tile, WarpAccess const& access,
+                                                      Vectors const& vectors, int elem_bytes, Access direction) {
+  std::vector<std::vector<unsigned>> found;
+  for_each_request(tile, access, vectors, elem_bytes, [&](Request const& r, auto warp, auto) {
+    found.resize(std::size_t(warp) + 1);
+    found.back().push_back(banks::wavefronts(r, direction));
+    return true;
+  });
+  return found;
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,135 @@
+#include "layout/command.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "layout/json.h"
+#include "layout/print.h"
+#include "usage_error.h"
+
+namespace inlay::lab {
+namespace {
+
+using Walk = WarpAccess::Walk;
+
+struct Options {
+  std::string expression, threads, access;
+  std::optional<int> elem_bytes;
+  std::vector<int> vector;  // bytes of a lane along rows, and down columns if that differs
+  bool bytes = false, suggest = false, whole = false, json = false;
+};
+
+bool is_width(int bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
+
+// The bytes of an element. Throws UsageError when what is given contradicts itself, or the expression.
+int checked_elem(Options const& o, Layout const& layout) {
+  int const named = layout.front().elem_bytes;
+  if (o.elem_bytes && !is_width(*o.elem_bytes))
+    throw UsageError(fmt::format("--elem is {}; elements have 1, 2, 4, 8 or 16 bytes", *o.elem_bytes));
+  if (o.elem_bytes && named && *o.elem_bytes != named)
+    throw UsageError(fmt::format("--elem is {}, but the layout is one of elements of {} bytes", *o.elem_bytes, named));
+  if (o.bytes && named) throw UsageError("--bytes was given with an smem_ptr, whose swizzle acts on bytes anyway");
+  if (!o.vector.empty() && !o.suggest && o.threads.empty())
+    throw UsageError("--vector was given without --suggest or --threads");
+  int const elem = o.elem_bytes.value_or(named ? named : 4);
+  for (int const v : o.vector)
+    if (!is_width(v) || v < elem)
+      throw UsageError(
+          fmt::format("--vector is {}; a lane asks for 1, 2, 4, 8 or 16 bytes, at least an element's {}", v, elem));
+  return elem;
+}
+
+std::vector<Walk> walks(Options const& o) {
+  if (o.access == "row") return {Walk::row};
+  if (o.access == "col") return {Walk::column};
+  return {Walk::row, Walk::column};
+}
+
+// What a warp asks for of every width, from an element on.
+std::vector<WarpAccess> every_width(Options const& o, int elem_bytes, Layout const* threads) {
+  std::vector<WarpAccess> all;
+  auto which = walks(o);
+  if (threads) which.push_back(Walk::threads);
+  for (Walk const walk : which)
+    for (int bytes = elem_bytes; bytes <= 16; bytes *= 2)
+      if (bytes == elem_bytes || bytes >= 4) all.push_back({walk, bytes, walk == Walk::threads ? threads : nullptr});
+  return all;
+}
+
+// As many bytes of a lane as --vector says, or else as its values allow.
+WarpAccess partition_access(Options const& o, TileOffsets const& tile, Layout const& threads, int elem_bytes) {
+  check_partition(tile, threads);
+  WarpAccess access{Walk::threads, o.vector.empty() ? 16 : o.vector[0], &threads};
+  if (o.vector.empty())
+    while (access.bytes > elem_bytes && !vectors_of(tile, access, elem_bytes)) access.bytes /= 2;
+  else if (!vectors_of(tile, access, elem_bytes))
+    throw UsageError(fmt::format("--vector is {}, but {} values of a thread are not contiguous in the tile",
+                                 access.bytes, access.bytes / elem_bytes));
+  return access;
+}
+
+// What suggestions are to make free: the partition if there is one, and what --access names.
+std::vector<WarpAccess> asked(Options const& o, std::optional<WarpAccess> const& of_threads, int elem_bytes) {
+  std::vector<WarpAccess> all;
+  if (of_threads) all.push_back(*of_threads);
+  if (of_threads && o.access.empty()) return all;
+  for (Walk const walk : walks(o)) {
+    int const bytes = o.vector.empty() ? elem_bytes : walk == Walk::row ? o.vector.front() : o.vector.back();
+    all.push_back({walk, bytes});
+  }
+  return all;
+}
+
+std::string answer(Options const& o) {
+  Layout layout = parse_layout(o.expression);
+  int const elem = checked_elem(o, layout);
+  if (o.bytes) layout = layout.with(in_elements(layout.front().swizzle, elem));
+  TileOffsets const tile = tile_of(layout);
+  std::optional<Layout> threads;
+  std::optional<WarpAccess> of_threads;
+  if (!o.threads.empty()) of_threads = partition_access(o, tile, threads.emplace(parse_layout(o.threads)), elem);
+  auto const accesses = every_width(o, elem, threads ? &*threads : nullptr);
+  std::vector<WarpAccess> wanted;
+  std::optional<Suggestions> suggestions;
+  if (o.suggest) {
+    if (std::max(layout.size(), layout.cosize()) * elem > kSharedBytes)
+      throw UsageError(fmt::format("--suggest: {} bytes are more than the {} of shared memory that a block can have",
+                                   std::max(layout.size(), layout.cosize()) * elem, kSharedBytes));
+    wanted = asked(o, of_threads, elem);
+    suggestions = suggest(layout, wanted, elem);
+  }
+  if (o.json) return layout_json(layout, tile, elem, accesses, of_threads, suggestions) + '\n';
+
+  std::string s =
+      summary(layout, tile, elem) + '\n' + offset_grid(tile, o.whole) + '\n' + bank_grid(tile, elem, o.whole) + '\n';
+  if (of_threads) s += partition(tile, *of_threads, elem, o.whole) + '\n';
+  s += access_table(tile, accesses, elem);
+  if (suggestions) s += '\n' + table(*suggestions, layout, wanted, elem);
+  return s;
+}
+
+}  // namespace
+
+void add_layout_command(CLI::App& app) {
+  auto* const command =
+      app.add_subcommand("layout", "offsets, banks and bank conflicts of a layout in CuTe's notation");
+  auto const o = std::make_shared<Options>();
+  command->add_option("expression", o->expression, "such as 'Swizzle<3,3,3> o (8,64):(64,1)'")->required();
+  command->add_option("--elem", o->elem_bytes, "bytes of an element (default: 4, or what an smem_ptr names)");
+  command->add_flag("--bytes", o->bytes, "the swizzle acts on byte offsets, not on elements");
+  command->add_option("--access", o->access, "lanes along a row, down a column, or both (default)")
+      ->check(CLI::IsMember({"row", "col", "both"}));
+  command->add_option("--threads", o->threads,
+                      "a layout from (thread, value) to the tile's elements, counted down its columns");
+  command->add_option("--vector", o->vector, "bytes of a lane, for --suggest and --threads; ROW,COLUMN if they differ")
+      ->delimiter(',')
+      ->expected(1, 2);
+  command->add_flag("--suggest", o->suggest, "swizzles and paddings without conflicts, cheapest first");
+  command->add_flag("--whole", o->whole, "whole grids, however large");
+  command->add_flag("--json", o->json, "as JSON");
+  command->callback([o] { fmt::print("{}", answer(*o)); });
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,149 @@
+#include "layout/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+#include "usage_error.h"
+
+namespace inlay::lab {
+namespace {
+
+template <class F>
+void for_each_number(IntTuple const& t, F f) {
+  if (t.parts.empty()) f(t.value);
+  for (IntTuple const& part : t.parts) for_each_number(part, f);
+}
+
+std::int64_t checked_size(IntTuple const& shape) {
+  std::int64_t size = 1;
+  for_each_number(shape, [&](std::int64_t extent) {
+    if (extent < 1) throw UsageError(fmt::format("the shape {} has an extent of {}", to_string(shape), extent));
+    if (extent > kMostElements / size)
+      throw UsageError(fmt::format("the shape {} has more than the {} elements that can be looked at", to_string(shape),
+                                   kMostElements));
+    size *= extent;
+  });
+  return size;
+}
+
+IntTuple compact(IntTuple shape, std::int64_t& next) {
+  if (shape.parts.empty()) return {std::exchange(next, next * shape.value), {}};
+  for (IntTuple& part : shape.parts) part = compact(std::move(part), next);
+  return shape;
+}
+
+// Throws UsageError at the first place where one is a tuple and the other has not as many parts.
+void check_congruent(IntTuple const& shape, IntTuple const& stride, std::string const& whole) {
+  if (shape.parts.size() != stride.parts.size())
+    throw UsageError(fmt::format("{} is not congruent: {} in the shape stands against {} in the stride", whole,
+                                 to_string(shape), to_string(stride)));
+  for (std::size_t i = 0; i < shape.parts.size(); ++i) check_congruent(shape.parts[i], stride.parts[i], whole);
+}
+
+IntTuple lengthened(IntTuple stride, std::int64_t pitch, std::int64_t by) {
+  if (stride.parts.empty() && stride.value >= pitch) stride.value += stride.value / pitch * by;
+  for (IntTuple& part : stride.parts) part = lengthened(std::move(part), pitch, by);
+  return stride;
+}
+
+}  // namespace
+
+std::string to_string(Swizzle const& s) { return fmt::format("Swizzle<{},{},{}>", s.bits, s.base, s.shift); }
+
+Swizzle in_elements(Swizzle const& of_bytes, int elem_bytes) {
+  if (of_bytes.bits == 0) return of_bytes;
+  int const within = std::countr_zero(unsigned(elem_bytes));
+  if (of_bytes.base < within)
+    throw UsageError(fmt::format("{} on bytes takes elements of {} bytes apart; its second number must be at least {}",
+                                 to_string(of_bytes), elem_bytes, within));
+  return {of_bytes.bits, of_bytes.base - within, of_bytes.shift};
+}
+
+Swizzle on_bytes(Swizzle const& of_elements, int elem_bytes) {
+  return {of_elements.bits, of_elements.base + std::countr_zero(unsigned(elem_bytes)), of_elements.shift};
+}
+
+std::string to_string(IntTuple const& t) {
+  if (t.parts.empty()) return std::to_string(t.value);
+  std::string s;
+  for (IntTuple const& part : t.parts) s += (s.empty() ? "(" : ",") + to_string(part);
+  return s + ')';
+}
+
+Layout::Layout(IntTuple shape, std::optional<IntTuple> stride, LayoutFront front)
+    : shape_(std::move(shape)), front_(front), size_(checked_size(shape_)) {
+  std::int64_t next = 1;
+  stride_ = stride ? *std::move(stride) : compact(shape_, next);
+  std::string const whole = to_string(shape_) + ':' + to_string(stride_);
+  check_congruent(shape_, stride_, whole);
+  for_each_number(shape_, [&](std::int64_t extent) { leaves_.push_back({extent, 0}); });
+  auto leaf = leaves_.begin();
+  for_each_number(stride_, [&](std::int64_t s) { leaf++->stride = s; });
+
+  std::int64_t largest = front_.offset;
+  if (largest < 0 || largest > kMostOffset)
+    throw UsageError(fmt::format("{} begins at {}; offsets lie between 0 and {}", whole, largest, kMostOffset));
+  for (auto const& [extent, s] : leaves_) {
+    if (s < 0) throw UsageError(fmt::format("{} has a stride of {}; it must not be negative", whole, s));
+    if (extent > 1 && s > (kMostOffset - largest) / (extent - 1))
+      throw UsageError(fmt::format("{} has offsets beyond {}", whole, kMostOffset));
+    largest += (extent - 1) * s;
+  }
+  for_each_number(shape_.parts.empty() ? shape_ : shape_.parts[0], [&](std::int64_t extent) { rows_ *= extent; });
+}
+
+std::int64_t Layout::operator()(std::int64_t index) const {
+  std::int64_t offset = front_.offset;
+  for (auto const& [extent, stride] : leaves_) {
+    offset += index % extent * stride;
+    index /= extent;
+  }
+  return front_.swizzle(offset);
+}
+
+std::int64_t Layout::cosize() const {
+  std::int64_t largest = front_.offset;
+  for (auto const& [extent, stride] : leaves_) largest += (extent - 1) * stride;
+  if (front_.swizzle.bits) {
+    largest = 0;
+    for (std::int64_t index = 0; index < size_; ++index) largest = std::max(largest, (*this)(index));
+  }
+  return largest + 1;
+}
+
+Layout Layout::with(Swizzle const& swizzle) const {
+  Layout other = *this;
+  other.front_.swizzle = swizzle;
+  return other;
+}
+
+std::vector<std::int64_t> Layout::pitches() const {
+  std::vector<std::int64_t> found;
+  for (auto const& [_, pitch] : leaves_) {
+    std::int64_t within = 0;  // the largest offset that shorter strides reach
+    bool whole = true;
+    for (auto const& [extent, stride] : leaves_) {
+      if (stride < pitch) within += (extent - 1) * stride;
+      whole &= extent == 1 || stride < pitch || (pitch > 0 && stride % pitch == 0);
+    }
+    if (within > 0 && within < pitch && whole && std::find(found.begin(), found.end(), pitch) == found.end())
+      found.push_back(pitch);
+  }
+  return found;
+}
+
+Layout Layout::padded(std::int64_t pitch, std::int64_t by) const {
+  return Layout(shape_, lengthened(stride_, pitch, by), {{}, front_.offset, front_.elem_bytes});
+}
+
+std::string to_string(Layout const& layout) {
+  LayoutFront const& front = layout.front_;
+  std::string s = front.swizzle.bits ? to_string(front.swizzle) + " o " : "";
+  if (front.offset) s += fmt::format("{} o ", front.offset);
+  return s + to_string(layout.shape_) + ':' + to_string(layout.stride_);
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,120 @@
+#include "measure/gemm_data.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "measure/device_tally.h"
+
+namespace inlay::lab {
+namespace {
+
+constexpr unsigned kSeedOfC = 3;
+
+__device__ float value(Values values, unsigned seed, std::int64_t i) {
+  std::uint64_t x = (std::uint64_t(i) ^ std::uint64_t(seed) << 48) * 0x9E3779B97F4A7C15u;
+  x = (x ^ x >> 32) * 0xBF58476D1CE4E5B9u;
+  x ^= x >> 29;
+  unsigned const bits = unsigned(x >> 40);  // 24 of them
+  return values.range ? float(int(bits % unsigned(2 * values.range + 1)) - values.range)
+                      : float(bits) * (1.f / (1 << 23)) - 1;
+}
+
+__device__ float not_a_number() { return __int_as_float(0x7fffffff); }
+
+__global__ void fill_kernel(float* data, std::int64_t elements, std::int64_t cols, std::int64_t pitch, Values values,
+                            unsigned seed) {
+  over_all(elements, [=](std::int64_t i) { data[i] = i % pitch < cols ? value(values, seed, i) : not_a_number(); });
+}
+
+__global__ void prepare_kernel(Product p, std::int64_t elements, Values values) {
+  float const poison = __uint_as_float(unsigned(kPoison) * 0x01010101u);
+  over_all(elements, [=](std::int64_t i) {
+    p.c[i] = i % p.ldc >= p.N ? poison : p.beta != 0 ? value(values, kSeedOfC, i) : not_a_number();
+  });
+}
+
+__global__ void compare_kernel(Product p, std::int64_t elements, float const* expected, Tallies* tallies) {
+  over_all(elements, [=](std::int64_t i) {
+    if (i % p.ldc >= p.N) {
+      if (!is_poison(p.c[i])) note(&tallies->stray, i);
+    } else if (!(p.c[i] == expected[i])) {
+      note(&tallies->wrong, i);
+    }
+  });
+}
+
+struct Sums {
+  Tally wrong;
+  double difference = 0, expected = 0;  // of squares
+};
+
+// The i-th of `count` places in 0 .. extent - 1, the first and the last among them.
+__device__ std::int64_t place(std::int64_t i, std::int64_t count, std::int64_t extent) {
+  return count > 1 ? i * (extent - 1) / (count - 1) : 0;
+}
+
+// A block makes one element after the other: its threads share the sum over k.
+__global__ void deviation_kernel(Product p, Values values, std::int64_t l, Sampled sampled, Sums* sums) {
+  __shared__ double part[kThreads];
+  for (std::int64_t s = blockIdx.x; s < sampled.rows * sampled.cols; s += gridDim.x) {
+    std::int64_t const m = place(s / sampled.cols, sampled.rows, p.M), n = place(s % sampled.cols, sampled.cols, p.N);
+    float const* const a = p.a + (l * p.a_l + m * p.a_m);
+    float const* const b = p.b + (l * p.b_l + n * p.b_n);
+    double sum = 0;
+    for (std::int64_t k = threadIdx.x; k < p.K; k += kThreads) sum += double(a[k * p.a_k]) * double(b[k * p.b_k]);
+    part[threadIdx.x] = sum;
+    __syncthreads();
+    for (unsigned half = kThreads / 2; half; half /= 2) {
+      if (threadIdx.x < half) part[threadIdx.x] += part[threadIdx.x + half];
+      __syncthreads();
+    }
+    if (threadIdx.x == 0) {
+      std::int64_t const at = (l * p.M + m) * p.ldc + n;
+      double expected = double(p.alpha) * part[0];
+      if (p.beta != 0) expected += double(p.beta) * double(value(values, kSeedOfC, at));
+      double const difference = double(p.c[at]) - expected;
+      if (!(difference == 0)) note(&sums->wrong, at);
+      atomicAdd(&sums->difference, difference * difference);
+      atomicAdd(&sums->expected, expected * expected);
+    }
+    __syncthreads();  // the next sum overwrites the parts
+  }
+}
+
+}  // namespace
+
+void fill_values(float* data, std::int64_t rows, std::int64_t cols, std::int64_t pitch, Values values, unsigned seed,
+                 cudaStream_t stream) {
+  fill_kernel<<<kBlocks, kThreads, 0, stream>>>(data, rows * pitch, cols, pitch, values, seed);
+  check(cudaGetLastError());
+}
+
+void prepare_c(Product const& p, Values values, cudaStream_t stream) {
+  prepare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements(), values);
+  check(cudaGetLastError());
+}
+
+Checked compare_c(Product const& p, float const* expected, cudaStream_t stream) {
+  return tallied(stream, [&](Tallies* tallies) {
+    compare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements(), expected, tallies);
+  });
+}
+
+Sampled sample_of(Product const& p) {
+  constexpr std::int64_t kSide = 64, kEnough = kSide * kSide;
+  auto const other = [](std::int64_t extent, std::int64_t count) {
+    return std::min(extent, (kEnough + count - 1) / count);
+  };
+  std::int64_t const cols = other(p.N, std::min(p.M, kSide));
+  return {other(p.M, cols), cols};
+}
+
+Deviation deviation(Product const& p, Values values, std::int64_t l, Sampled sampled, cudaStream_t stream) {
+  Sums const sums = filled_in(Sums{}, stream, [&](Sums* there) {
+    deviation_kernel<<<kBlocks, kThreads, 0, stream>>>(p, values, l, sampled, there);
+  });
+  double const norm = sums.expected > 0 ? sums.expected : 1;
+  return {{std::int64_t(sums.wrong.count), std::int64_t(sums.wrong.first)}, std::sqrt(sums.difference / norm)};
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,27 @@
+// How long launches take: CUDA events, warm-up, all contenders in turn in every round.
+#pragma once
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "measure/stats.h"
+#include "progress.h"
+
+namespace inlay::lab {
+
+// What is timed. A launch only enqueues, so that it can be captured into a graph; it works on one of several equal sets of
+// buffers, so that it need not find them in a cache.
+struct Timed {
+  std::string name;
+  std::function<void(int set, cudaStream_t)> launch;
+};
+
+// Milliseconds of one launch of each, over `samples` rounds; what takes longer than 100 ms takes part in fewer of them,
+// but in 5. Every launch must have run before without error. If the fastest takes less than 100 us, all are timed as
+// graphs of launches back to back, else all one by one.
+std::vector<Spread> time_interleaved(std::vector<Timed> const& contenders, int sets, int samples, cudaStream_t stream,
+                                     Progress& progress);
+
+}  // namespace inlay::lab

@@ -1,0 +1,37 @@
+// The way of every contender, whatever the problem: verified first, then timed with the others that are right.
+#pragma once
+#include <functional>
+#include <vector>
+
+#include "measure/device_data.h"
+#include "measure/timing.h"
+#include "results/results.h"
+
+namespace inlay::lab {
+
+// Thrown by a launch: the contender does not take this case, and says why.
+struct Rejection : Error {
+  using Error::Error;
+};
+
+struct Trial {
+  Timed timed;
+  double work;     // of a launch, in the rate's unit times a millisecond
+  bool yardstick;  // the fastest of these has the share 1
+  std::function<std::string()> verdict;
+};
+
+// Launches, and waits until it is done: empty, or "rejected: ..." or "FAILED: ...". Throws Error when the GPU fails.
+std::string attempt(std::string const& name, std::function<void(cudaStream_t)> const& launch, cudaStream_t stream);
+
+// "ok", or "FAILED: ..." of so many elements that were checked in the output.
+std::string judged(Checked const& checked, std::int64_t elements);
+
+// A row for each trial, with its verdict.
+std::vector<Row> verified(Problem const& problem, std::vector<Trial> const& trials, Progress& progress);
+
+// The times, rates and shares of those rows that are ok.
+void time_right(std::vector<Row>& rows, std::vector<Trial> const& trials, int sets, int samples, cudaStream_t stream,
+                Progress& progress);
+
+}  // namespace inlay::lab

@@ -1,0 +1,89 @@
+#include "page/report_page.h"
+
+#include <fmt/format.h>
+
+#include <fstream>
+#include <memory>
+#include <set>
+
+#include "page/html.h"
+#include "page/parts.h"
+#include "page/pictures.h"
+#include "usage_error.h"
+
+namespace inlay::lab {
+namespace {
+
+using namespace page;
+
+std::string shared_code(std::vector<Ladder const*> const& ladders) {
+  std::set<std::string> stems;
+  for (Ladder const* ladder : ladders)
+    for (Step const& step : ladder->steps)
+      for (std::string& stem : family_of(step.name)) stems.insert(std::move(stem));
+  std::string s =
+      "<section id=\"code\">\n<h2>What the steps share</h2>\n<p>Steps that differ only in a layout, a copy operation "
+      "or a "
+      "launch fact share their body.</p>\n";
+  for (std::string const& stem : stems)
+    s += fmt::format(
+        "<details><summary>{0}.h</summary>\n<pre id=\"code-{0}\" tabindex=\"0\"><code>{1}</code></pre></details>\n",
+        stem, coloured(source_of(stem)));
+  return s + "</section>\n";
+}
+
+std::string steps(Ladder const& ladder) {
+  std::string s = fmt::format("<h2 id=\"steps-{}\">{}, step by step</h2>\n", ladder.id, ladder.title);
+  for (Step const& step : ladder.steps) s += section(step);
+  return s;
+}
+
+constexpr char const* kHead = R"(<!DOCTYPE html>
+<html lang="en" xmlns="http://www.w3.org/1999/xhtml">
+<head>
+<meta charset="utf-8"/>
+<meta name="viewport" content="width=device-width, initial-scale=1"/>
+<meta name="color-scheme" content="light dark"/>
+<link rel="icon" href="data:,"/>
+<title>inlay: what each step does to memory</title>
+<style>
+)";
+
+constexpr char const* kBody = R"(</style>
+</head>
+<body id="top">
+<nav class="top" aria-label="parts">
+<a href="#top"><b>inlay</b></a>
+<a href="#transposes">transposes</a>
+<a href="#products">products</a>
+<a href="#rooflines">rooflines</a>
+<a href="#times">predicted</a>
+<a href="#contents">steps</a>
+<a href="#code">code</a>
+</nav>
+<main>
+)";
+
+}  // namespace
+
+std::string report_page() {
+  Ladder const t = page::moves(), p = page::products();
+  return kHead + std::string(style()) + picture_style() + kBody + header(t, p) + ladders(t, p) + rooflines(t, p) +
+         model(t, p) + contents(t, p) + steps(t) + steps(p) + shared_code({&t, &p}) + "</main>\n</body>\n</html>\n";
+}
+
+void write_report(std::filesystem::path const& file) {
+  std::string const page = report_page();
+  std::ofstream out(file, std::ios::binary);
+  if (!(out << page).flush()) throw UsageError(fmt::format("{} cannot be written", file.string()));
+}
+
+void add_report_command(CLI::App& app) {
+  auto* const command =
+      app.add_subcommand("report", "a page of everything: ladders, rooflines, each step explained, its code");
+  auto const file = std::make_shared<std::string>("report.html");
+  command->add_option("--out", *file, "the file to write")->capture_default_str();
+  command->callback([file] { write_report(*file); });
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,103 @@
+#include "results/results.h"
+
+#include <fmt/format.h>
+#include <inlay/error.h>
+
+#include <fstream>
+
+#include "results/json_rows.h"
+
+namespace inlay::lab {
+namespace {
+
+std::optional<Json> parse(std::filesystem::path const& file) {
+  std::ifstream in(file);
+  if (!in) return std::nullopt;
+  try {
+    return Json::parse(in);
+  } catch (std::exception const& e) {
+    throw Error(fmt::format("{} is no JSON: {}", file.string(), e.what()));
+  }
+}
+
+}  // namespace
+
+std::filesystem::path results_dir() { return INLAY_RESULTS_DIR; }
+
+Row const* Results::find(Problem const& problem, std::string const& variant, std::string const& suite) const {
+  Row const* first = nullptr;
+  for (Row const& row : rows) {
+    if (row.variant != variant || row.measured != problem) continue;
+    if (row.suite == suite) return &row;
+    if (!first) first = &row;
+  }
+  return first;
+}
+
+std::optional<Results> load_results(std::filesystem::path const& file) {
+  auto const json = parse(file);
+  if (!json) return std::nullopt;
+  try {
+    Results r{json->at("device"), json->value("clock_mhz", 0.), json->at("date"), json->at("command"), {}};
+    for (Json const& row : json->at("rows")) r.rows.push_back(parse_row(row));
+    return r;
+  } catch (std::exception const& e) {
+    throw Error(fmt::format("{} is no results file: {}", file.string(), e.what()));
+  }
+}
+
+std::vector<Row> Recorded::rows(Case const& c) const {
+  std::vector<Row> of_case;
+  std::optional<double> limit;  // GB/s; the copy limit's two rows come first, and one of them is 1
+  for (Row const& row : ours.rows) {
+    if (row.measured != Problem(c)) continue;
+    of_case.push_back(row);
+    if (!limit && row.share && *row.share >= 1) limit = row.rate;
+  }
+  for (Row row : peers.rows) {
+    if (row.measured != Problem(c)) continue;
+    row.share = row.rate && limit ? std::optional(*row.rate / *limit) : std::nullopt;
+    of_case.push_back(row);
+  }
+  return of_case;
+}
+
+Recorded load_recorded() {
+  auto const load = [](char const* name) { return load_results(results_dir() / "h200" / name).value_or(Results{}); };
+  return {load("transpose.json"), load("torch.json"), load("sgemm.json")};
+}
+
+void save_results(Results const& results, std::filesystem::path const& file) {
+  auto rows = Json::array();
+  for (Row const& row : results.rows) rows.push_back(to_json(row));
+  Json const json = {{"device", results.device},
+                     {"clock_mhz", results.clock_mhz},
+                     {"date", results.date},
+                     {"command", results.command},
+                     {"rows", rows}};
+  std::ofstream out(file);
+  out << json.dump(1) << '\n';
+  if (!out.flush()) throw Error(fmt::format("{} cannot be written", file.string()));
+}
+
+std::string Published::sentence() const {
+  if (share) return fmt::format("{:.2f} TFLOP/s, {:.3f} of cuBLAS ({})", rate, *share, source);
+  bool const size = measured && *measured != Problem(Case{});
+  return fmt::format("{} {} ({}{})", device, ms ? fmt::format("{:.3f} ms", *ms) : fmt::format("{:.1f} GB/s", rate),
+                     source, size ? ", " + std::get<Case>(*measured).name() : "");
+}
+
+std::vector<Published> load_published() {
+  auto const file = results_dir() / "published.json";
+  auto const json = parse(file);
+  if (!json) return {};
+  std::vector<Published> all;
+  try {
+    for (Json const& j : *json) all.push_back(parse_published(j));
+  } catch (std::exception const& e) {
+    throw Error(fmt::format("{} is no list of published figures: {}", file.string(), e.what()));
+  }
+  return all;
+}
+
+}  // namespace inlay::lab

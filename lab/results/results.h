@@ -1,0 +1,65 @@
+// What was measured, and what others published: the files under results/.
+#pragma once
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "problems/problems.h"
+
+namespace inlay::lab {
+
+// One line of a table. Without the verdict "ok" there are no numbers.
+struct Row {
+  std::string suite;
+  Problem measured;
+  std::string variant;
+  std::string verdict;  // "ok", "rejected: ...", "FAILED: ..."
+  std::optional<double> ms_median, ms_iqr;
+  std::optional<double> rate, share, of_peak;     // GB/s, of the copy limit; TFLOP/s, of cuBLAS
+  std::optional<double> rel_err, rel_err_cublas;  // of products: relative, in Frobenius' norm, against fp64
+  std::optional<double> host_us, host_us_bare;    // of the public function: a call; the chosen variant's launch alone
+
+  bool ok() const { return verdict == "ok"; }
+};
+
+struct Results {
+  std::string device;
+  double clock_mhz = 0;  // 0: not measured (peers' files)
+  std::string date, command;
+  std::vector<Row> rows;
+
+  // The row of this suite, or, where that has none, of the first that has one. Null: none.
+  Row const* find(Problem const& problem, std::string const& variant, std::string const& suite = "") const;
+};
+
+// Nothing when there is no such file; throws Error when it is no results file.
+std::optional<Results> load_results(std::filesystem::path const& file);
+void save_results(Results const& results, std::filesystem::path const& file);
+
+// What is recorded of the H200: our own files and the peers', without rows where there is none.
+struct Recorded {
+  Results ours, peers, products;
+
+  // Of one case, ours and then the peers'. All shares are of our copy limit: the peers' own files know another.
+  std::vector<Row> rows(Case const& c) const;
+};
+Recorded load_recorded();
+
+// A tutorial's own figure: another device, often another size.
+struct Published {
+  std::string source, device, variant, name;
+  std::optional<Problem> measured;  // nothing where the tutorial does not say
+  std::optional<double> ms;
+  double rate;                  // GB/s, 1 GB = 10^9 B; TFLOP/s
+  std::optional<double> share;  // of cuBLAS
+
+  // "H100 PCIe 4.829 ms (Colfax)"; the size is told when it is not 32768 x 32768.
+  // "1.33 TFLOP/s, 0.115 of cuBLAS (worklog)".
+  std::string sentence() const;
+};
+std::vector<Published> load_published();
+
+std::filesystem::path results_dir();
+
+}  // namespace inlay::lab
