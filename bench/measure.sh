@@ -8,32 +8,35 @@ steps=${*:-tests large sanitizer bench squares small gemm counters evict_last la
 mkdir -p "$out"
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64  # where cuBLAS lies on a machine that did not build
 status=0
+# What a step prints is kept where it is the result: tests, sanitizer, calibration.
+kept() { "${@:2}" 2>&1 | tee -a "$out/$1.txt"; return "${PIPESTATUS[0]}"; }
 for step in $steps; do
   echo "== $step"
   case $step in
-    tests) build/tests/test_gpu --gtest_brief=1 && build/tests/test_gemm_gpu --gtest_brief=1 ;;
+    tests) kept tests build/tests/test_gpu --gtest_brief=1 && kept tests build/tests/test_gemm_gpu --gtest_brief=1 ;;
     large)  # more than 2^31 elements, and more than 2^31 bytes at odd sizes
-      build/inlay verify --rows 65537 --cols 40009 --elem 1 && build/inlay verify --rows 65536 --cols 40064 --elem 1 &&
-        build/inlay verify --rows 40000 --cols 60000 --elem 4 ;;
+      kept tests build/inlay verify --rows 65537 --cols 40009 --elem 1 &&
+        kept tests build/inlay verify --rows 65536 --cols 40064 --elem 1 &&
+        kept tests build/inlay verify --rows 40000 --cols 60000 --elem 4 ;;
     sanitizer)
-      for tool in memcheck racecheck; do
-        compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify --rows 208 --cols 144 || status=1
-        compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify --rows 61 --cols 149 --batch 2 || status=1
-        compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify transpose_15 transpose_06 --rows 301 --cols 523 \
-          --pitch 527 --pitch-dst 303 --base-src 3 --base-dst 1 || status=1
+      sanitize() { kept sanitizer compute-sanitizer --tool "$tool" --error-exitcode 9 build/inlay verify "$@" || status=1; }
+      for tool in memcheck racecheck synccheck initcheck; do
+        sanitize --rows 208 --cols 144
+        sanitize --rows 61 --cols 149 --batch 2
+        sanitize transpose_15 transpose_06 --rows 301 --cols 523 --pitch 527 --pitch-dst 303 --base-src 3 --base-dst 1
         for letters in nn nt tn tt; do
           steps=$(build/inlay list | grep -o '^sgemm_[a-z0-9_]*')
           # racecheck cannot follow a lane that arrives for its warp, as 13 does where B is turned (docs/log.md)
           [ $tool$letters = racechecktt ] && steps=$(grep -v sgemm_13 <<<"$steps")
-          compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify $steps --m 132 --n 268 --k 300 --layout $letters || status=1
+          sanitize $steps --m 132 --n 268 --k 300 --layout $letters
         done
         for small in "--rows 4 --cols 4 --batch 999" "--rows 1003 --cols 3" "--rows 3 --cols 1003" "--rows 7 --cols 5 --batch 333"; do
-          compute-sanitizer --tool $tool --error-exitcode 9 build/inlay verify transpose_17 transpose_18 transpose_19 transpose_20 $small || status=1
+          sanitize transpose_17 transpose_18 transpose_19 transpose_20 $small
         done
       done ;;
     gemm) build/inlay bench gemm --suite ladder,squares,odd,shapes --host --json "$out/sgemm.json" ;;
     counters)  # of Nsight Compute
-      python3 bench/counters.py calibrate --program build/tests/calibration &&
+      kept calibration python3 bench/counters.py calibrate --program build/tests/calibration &&
         python3 bench/counters.py measure --out "$out/counters_raw.json" &&
         python3 bench/counters.py join "$out/counters_raw.json" --out "$out/counters.json" &&
         python3 bench/counters.py check "$out/counters.json" ;;
@@ -41,6 +44,9 @@ for step in $steps; do
     small)  # for the time model
       build/inlay bench transpose --suite small --json "$out/small.json" &&
         build/inlay bench gemm --suite small --json "$out/small_products.json" ;;
+    blind)  # what suites/ draws by a seed, for bench/model_error.py
+      build/inlay bench transpose --suite blind --json "$out/blind_moves.json" &&
+        build/inlay bench gemm --suite blind --json "$out/blind_products.json" ;;
     latency) build/bench/latency | tee "$out/latency.md" ;;
     squares) build/inlay bench transpose --suite squares --host --json "$out/squares.json" ;;
     evict_last) build/bench/evict_last | tee "$out/evict_last.md" ;;

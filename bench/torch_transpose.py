@@ -1,4 +1,5 @@
-"""PyTorch's transposes on the lab's cases, in the lab's schema: src.transpose(-1, -2).contiguous(), eager and compiled.
+"""PyTorch's transposes on the lab's cases, in the lab's schema: src.transpose(-1, -2).contiguous(), eager and compiled, by
+default and with max-autotune.
 
 usage: torch_transpose.py [--cases 32768x32768:4,... | --suite 2d] [--samples 15] [--no-compile] [--host] [--json FILE]
 
@@ -101,9 +102,12 @@ def contenders(case, compiles):
     """What takes a Pair and returns the result: the transposes allocate theirs, as users' code does, unless it has a pitch."""
     n = case.elements
     functions = {"torch_copy": lambda pair: pair.dst_flat[:n].copy_(pair.src_flat[:n])}
-    for name, wrapped in {"torch_eager": lambda f: f, "torch_compile": lambda f: torch.compile(f, dynamic=False)}.items():
-        if name == "torch_compile" and not compiles:
-            continue
+    wrappers = {"torch_eager": lambda f: f}
+    if compiles:
+        # The graphs are made here, of all contenders alike.
+        wrappers |= {"torch_compile": lambda f: torch.compile(f, dynamic=False),
+                     "torch_max_autotune": lambda f: torch.compile(f, dynamic=False, mode="max-autotune-no-cudagraphs")}
+    for name, wrapped in wrappers.items():
         if case.packed_destination:
             functions[name] = lambda pair, f=wrapped(transposed): f(pair.src)
         else:
@@ -144,9 +148,11 @@ def host_us(function, pair):
 
 def verified(function, name, pair, case):
     """ "ok", or why there will be no number."""
-    pair.dst_flat.view(torch.uint8).fill_(0xA5)
     try:
         for _ in range(3):
+            pair.dst_flat.view(torch.uint8).fill_(0xA5)
+            # A result of its own comes from the allocator, which gives back what was freed last: poison too.
+            torch.empty_like(pair.src).view(torch.uint8).fill_(0xA5)
             got = function(pair)
     except Exception as error:  # a contender that cannot do it has no number
         return "rejected: " + str(error).splitlines()[0][:120]
