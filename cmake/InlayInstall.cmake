@@ -1,3 +1,4 @@
+# The program `inlay` with the files that it reads, which it finds beside itself: bin/inlay and share/inlay/.
 # find_package(inlay) gives inlay::inlay, which needs the CUDA runtime and not the CUDA language; with COMPONENTS replay it
 # gives inlay::replay, which needs headers alone: cmake/inlay-config.cmake.in.
 include(GNUInstallDirs)
@@ -7,6 +8,12 @@ install(DIRECTORY include/inlay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(INLAY_NVCC)  # without kernels there is no library to install
   install(TARGETS inlay EXPORT inlay-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(EXPORT inlay-targets NAMESPACE inlay:: DESTINATION ${package})
+endif()
+if(TARGET inlay-lab)
+  install(TARGETS inlay-lab RUNTIME DESTINATION bin)
+  install(DIRECTORY suites results docs examples DESTINATION share/inlay)
+  install(DIRECTORY src/kernels DESTINATION share/inlay/src FILES_MATCHING PATTERN *.h)
+  install(FILES README.md LICENSE DESTINATION share/inlay)
 endif()
 if(TARGET inlay_replay)
   # Rooms are included as in this repository: <inlay/replay/...>.

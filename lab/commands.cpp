@@ -41,7 +41,8 @@ void finish(CLI::App& command, CLI::App& one, std::shared_ptr<Asked<C>> const& a
   BenchOptions& options = asked->options;
   options.command = typed;
   one.add_option("--cases", asked->cases, fmt::format("several: {0},{0},...", form));
-  auto* const suite = command.add_option("--suite", asked->suites, "the problems of files in suites/, by their names");
+  auto* const suite =
+      command.add_option("--suite", asked->suites, "the problems of files: names in suites/, or paths of .json files");
   suite->delimiter(',');
   command.add_option("--variants", asked->variants, "names or their beginnings, production, or all (the default)");
   command.add_option("--samples", options.samples, "rounds, at least 15")->capture_default_str();

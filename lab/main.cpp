@@ -1,6 +1,7 @@
 // The command `inlay`: what can be asked, and who answers. Exit codes: 0 well, 1 something is wrong, 2 asked wrongly.
 #include <fmt/format.h>
 #include <inlay/plan/candidate.h>
+#include <inlay/version.h>
 
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -81,7 +82,11 @@ void add_compare(CLI::App& app, int& status) {
 }
 
 void add_demo(CLI::App& app, int& status) {
-  app.add_subcommand("demo", "the ladders on one screen, and a report; with a GPU, measured too")->callback([&status] {
+  auto* const command = app.add_subcommand("demo", "the ladders on one screen, and a report; with a GPU, measured too");
+  auto const file = std::make_shared<std::string>();
+  command->add_option("--out", *file,
+                      "the report's file (default: report.html, beside a program that is not installed)");
+  command->callback([file, &status] {
     fmt::print("{}", demo_screen());
     std::fflush(stdout);
     if (why_no_gpu().empty()) {
@@ -91,7 +96,7 @@ void add_demo(CLI::App& app, int& status) {
       std::fflush(stdout);
       status = bench(options) ? 0 : 1;
     }
-    fmt::print("\nEvery step explained, with pictures and its code: {}\n", demo_report());
+    fmt::print("\nEvery step explained, with pictures and its code: {}\n", demo_report(*file));
   });
 }
 
@@ -151,6 +156,8 @@ int run(int argc, char** argv) {
       "Transposes and products of matrices for CUDA, from naive to fast: replayed, verified, measured, explained.",
       "inlay");
   app.require_subcommand(1);
+  app.set_version_flag("--version",
+                       fmt::format("inlay {}.{}.{}", INLAY_VERSION_MAJOR, INLAY_VERSION_MINOR, INLAY_VERSION_PATCH));
   add_demo(app, status);
   add_list(app);
   add_info(app);

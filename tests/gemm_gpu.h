@@ -8,7 +8,7 @@
 
 #include <inlay/problem/footprint.h>
 #include "gemm_corpus.h"
-#include "measure/gpu.h"
+#include "gpu.h"
 
 namespace inlay::test {
 

@@ -4,7 +4,7 @@
 
 #include <inlay/plan/device.h>
 #include <inlay/registry/registry.h>
-#include "measure/gpu.h"
+#include "gpu.h"
 
 namespace inlay::test {
 namespace {

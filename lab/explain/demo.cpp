@@ -5,6 +5,7 @@
 
 #include "explain/demo_parts.h"
 #include "page/report_page.h"
+#include "results/data_files.h"
 #include "variants.h"
 
 namespace inlay::lab {
@@ -84,9 +85,13 @@ std::string tutorial(std::vector<Published> const& published, std::string const&
   return "-";
 }
 
-std::string demo_report() {
-  auto const place = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  auto const file = (access(place.c_str(), W_OK) == 0 ? place : std::filesystem::current_path()) / "report.html";
+std::string demo_report(std::string const& asked) {
+  std::filesystem::path file = asked;
+  if (asked.empty()) {
+    auto const place = program_folder();
+    bool const beside = !is_installed() && access(place.c_str(), W_OK) == 0;
+    file = (beside ? place : std::filesystem::current_path()) / "report.html";
+  }
   write_report(file);
   return std::filesystem::proximate(file).string();
 }

@@ -6,7 +6,8 @@ namespace inlay::lab {
 
 std::string demo_screen();
 
-// Writes the report beside the program, or, where nobody may write there, where it was called; returns its name.
-std::string demo_report();
+// Writes the report to the file that was asked for; without one beside the program, or, where that is installed or nobody may
+// write, where it was called. Returns its name.
+std::string demo_report(std::string const& asked);
 
 }  // namespace inlay::lab

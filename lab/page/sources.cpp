@@ -6,13 +6,14 @@
 #include <regex>
 
 #include "page/parts.h"
+#include "results/data_files.h"
 
 namespace inlay::lab::page {
 namespace {
 
 // Relative to the folder of the kernels, by stem: a stem stands there once.
 std::map<std::string, std::string> files() {
-  std::filesystem::path const folder = INLAY_KERNELS_DIR;
+  std::filesystem::path const folder = data_file("src/kernels");
   std::map<std::string, std::string> found;
   std::error_code missing;  // a program that has left its sources shows none
   for (auto const& file : std::filesystem::recursive_directory_iterator(folder, missing))
@@ -56,7 +57,7 @@ std::string path_of(std::string const& stem) {
 std::string source_of(std::string const& stem) {
   std::string const file = file_of(stem);
   if (file.empty()) return {};
-  std::ifstream in(std::filesystem::path(INLAY_KERNELS_DIR) / file, std::ios::binary);
+  std::ifstream in(data_file("src/kernels") / file, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

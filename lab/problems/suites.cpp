@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "results/data_files.h"
 #include "usage_error.h"
 #include "variants.h"
 
@@ -24,6 +25,18 @@ std::vector<std::string> suite_names(Path const& folder) {
     if (file.path().extension() == ".json") names.push_back(file.path().stem());
   std::sort(names.begin(), names.end());
   return names;
+}
+
+// A name, or the path of a file: that ends in .json, which no name does.
+Path file_of_suite(Path const& folder, std::string const& asked) {
+  if (Path const file = asked; file.extension() == ".json") {
+    if (!std::filesystem::is_regular_file(file)) throw UsageError(fmt::format("there is no file '{}'", asked));
+    return file;
+  }
+  auto const names = suite_names(folder);
+  if (std::find(names.begin(), names.end(), asked) == names.end())
+    throw UsageError(fmt::format("there is no suite '{}'; there are {}", asked, fmt::join(names, ", ")));
+  return folder / (asked + ".json");
 }
 
 std::vector<std::string> variants_of(Json const& value) {
@@ -70,15 +83,12 @@ SuiteCase parse_case(Json const& object, std::string const& suite) {
 }
 
 template <class C>
-std::vector<SuiteCase> load(Path const& folder, std::string const& name) {
-  auto const names = suite_names(folder);
-  if (std::find(names.begin(), names.end(), name) == names.end())
-    throw UsageError(fmt::format("there is no suite '{}'; there are {}", name, fmt::join(names, ", ")));
-  auto const file = folder / (name + ".json");
+std::vector<SuiteCase> load(Path const& folder, std::string const& asked) {
+  Path const file = file_of_suite(folder, asked);
   std::vector<SuiteCase> cases;
   try {
     std::ifstream in(file);
-    for (Json const& object : Json::parse(in)) cases.push_back(parse_case<C>(object, name));
+    for (Json const& object : Json::parse(in)) cases.push_back(parse_case<C>(object, file.stem()));
   } catch (std::exception const& e) {
     throw UsageError(fmt::format("{}, after {} good cases: {}", file.string(), cases.size(), e.what()));
   }
@@ -87,9 +97,9 @@ std::vector<SuiteCase> load(Path const& folder, std::string const& name) {
 
 }  // namespace
 
-std::vector<SuiteCase> load_suite(std::string const& name) { return load<Case>(INLAY_SUITES_DIR, name); }
+std::vector<SuiteCase> load_suite(std::string const& name) { return load<Case>(data_file("suites"), name); }
 std::vector<SuiteCase> load_gemm_suite(std::string const& name) {
-  return load<GemmCase>(Path(INLAY_SUITES_DIR) / "gemm", name);
+  return load<GemmCase>(data_file("suites/gemm"), name);
 }
 
 }  // namespace inlay::lab

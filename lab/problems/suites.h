@@ -14,8 +14,8 @@ struct SuiteCase {
   std::string suite;  // what the rows are filed under
 };
 
-// Of transposes, in suites/; of products, in suites/gemm/. Throw UsageError when there is no such suite, with the names of
-// those there are, and when its file is wrong.
+// By name, of transposes in suites/, of products in suites/gemm/; or the path of a file that ends in .json. Throw UsageError
+// when there is no such suite, with the names of those there are, and when its file is wrong.
 std::vector<SuiteCase> load_suite(std::string const& name);
 std::vector<SuiteCase> load_gemm_suite(std::string const& name);
 

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "results/data_files.h"
 #include "results/json_rows.h"
 
 namespace inlay::lab {
@@ -22,7 +23,7 @@ std::optional<Json> parse(std::filesystem::path const& file) {
 
 }  // namespace
 
-std::filesystem::path results_dir() { return INLAY_RESULTS_DIR; }
+std::filesystem::path results_dir() { return data_file("results"); }
 
 Row const* Results::find(Problem const& problem, std::string const& variant, std::string const& suite) const {
   Row const* first = nullptr;
