@@ -17,31 +17,35 @@ using planning::Operands;
 
 namespace {
 
-void check_owner(void const* p, char const* role, Device const& device) {
+// Null streams are of the current device. Before 12.8 CUDA does not say whose a stream is: the launch is refused in its words.
+void check_stream(cudaStream_t stream, Device const& device) {
+  if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;
+#if CUDART_VERSION >= 12080
+  int id = 0;
+  check(cudaStreamGetDevice(stream, &id));
+  if (id != device.id)
+    throw Error("the stream belongs to device " + std::to_string(id) + ", the current device is " +
+                std::to_string(device.id));
+#endif
+}
+
+bool is_capturing(cudaStream_t stream) {
+  cudaStreamCaptureStatus status{};
+  check(cudaStreamIsCapturing(stream, &status));
+  return status != cudaStreamCaptureStatusNone;
+}
+
+// Memory that cudaMallocAsync gave while the stream is captured belongs to the graph: CUDA does not know it before a launch
+// of the graph.
+void check_owner(void const* p, char const* role, Device const& device, cudaStream_t stream) {
   cudaPointerAttributes a{};
   check(cudaPointerGetAttributes(&a, p));
   auto const who = [&] { return std::string("the ") + role + " pointer"; };
-  if (a.type == cudaMemoryTypeUnregistered) throw Error(who() + " is host memory that CUDA does not know");
+  if (a.type == cudaMemoryTypeUnregistered && !is_capturing(stream))
+    throw Error(who() + " is host memory that CUDA does not know");
   if (a.type == cudaMemoryTypeDevice && a.device != device.id)
     throw Error(who() + " belongs to device " + std::to_string(a.device) + ", the current device is " +
                 std::to_string(device.id));
-}
-
-// What an operand and a workspace may not share, A and B only where they are read.
-void check_workspace(void* workspace, std::size_t size, Gemm const& gemm, Tensor const& A, Tensor const& B,
-                     Tensor const& D) {
-  std::string const bytes = std::to_string(size);
-  if (!workspace) {
-    if (size) throw Error("the workspace of " + bytes + " bytes is a null pointer");
-    return;
-  }
-  if (auto const past = reinterpret_cast<std::uint64_t>(workspace) % 256)
-    throw Error("the workspace begins " + std::to_string(past) + " bytes past a multiple of 256");
-  if (size == 0 || gemm.elements() == 0) return;
-  Footprint const footprint(workspace, std::int64_t(size));
-  for (auto [t, who] : {std::pair{&D, "C"}, std::pair{&A, "A"}, std::pair{&B, "B"}})
-    if ((t == &D || gemm.K()) && overlap(footprint, Footprint(*t)))
-      throw Error("the workspace of " + bytes + " bytes overlaps " + who + " of shape " + shape(*t) + " in memory");
 }
 
 // Throws where no variant answers.
@@ -54,36 +58,40 @@ planning::Plan answer(P const& problem, Device const& device, bool may_use_works
   return plan;
 }
 
-void run_move(planning::Plan const& plan, Tensor const& dst, Tensor const& src, Device const& device,
-              cudaStream_t stream) {
-  check_owner(src.data, "source", device);
-  check_owner(dst.data, "destination", device);
-  planning::run(plan, device, Operands{{dst.data, src.data, nullptr}, nullptr}, stream);
+// No kernel writes to what is only read.
+void* only_read(void const* p) { return const_cast<void*>(p); }
+
+void run_move(planning::Plan const& plan, void* dst, void const* src, Device const& device, cudaStream_t stream) {
+  check_stream(stream, device);
+  check_owner(src, "source", device, stream);
+  check_owner(dst, "destination", device, stream);
+  planning::run(plan, device, Operands{{dst, only_read(src), nullptr}, nullptr}, stream);
 }
 
-void run_gemm(planning::Plan const& plan, Gemm const& gemm, Tensor const& A, Tensor const& B, Tensor const& D,
-              void* workspace, Device const& device, cudaStream_t stream) {
+void run_gemm(planning::Plan const& plan, Gemm const& gemm, void const* A, void const* B, void* D, void* workspace,
+              Device const& device, cudaStream_t stream) {
+  check_stream(stream, device);
   if (gemm.K()) {
-    check_owner(A.data, "A", device);
-    check_owner(B.data, "B", device);
+    check_owner(A, "A", device, stream);
+    check_owner(B, "B", device, stream);
   }
-  check_owner(D.data, "C", device);
-  if (plan.workspace_bytes) check_owner(workspace, "workspace", device);
-  planning::run(plan, device, Operands{{A.data, B.data, D.data}, workspace}, stream);
+  check_owner(D, "C", device, stream);
+  if (plan.workspace_bytes) check_owner(workspace, "workspace", device, stream);
+  planning::run(plan, device, Operands{{only_read(A), only_read(B), D}, workspace}, stream);
 }
 
 }  // namespace
 
-void transpose(Tensor const& dst, Tensor const& src, cudaStream_t stream) {
+void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
   if (src.rank != 2 && src.rank != 3)
     throw Error("transpose takes views of rank 2 or 3, the source has rank " + std::to_string(src.rank));
   Move const move = make_move(dst, src.transposed());  // bad input is told before the device is asked
   Device const& device = current_device();
   planning::Plan const plan = answer(move, device, false, "transpose");
-  if (move.elements()) run_move(plan, dst, src, device, stream);
+  if (move.elements()) run_move(plan, dst.data, src.data, device, stream);
 }
 
-void gemm(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue, cudaStream_t stream,
+void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, cudaStream_t stream,
           GemmOptions const& options) {
   Gemm const gemm = make_gemm(A, B, D, epilogue, options.compute);
   check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
@@ -92,10 +100,10 @@ void gemm(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epi
   if (options.workspace && options.workspace_bytes < plan.workspace_bytes)
     throw Error("the workspace has " + std::to_string(options.workspace_bytes) + " bytes, the plan wants " +
                 std::to_string(plan.workspace_bytes));
-  if (gemm.elements()) run_gemm(plan, gemm, A, B, D, options.workspace, device, stream);
+  if (gemm.elements()) run_gemm(plan, gemm, A.data, B.data, D.data, options.workspace, device, stream);
 }
 
-std::size_t gemm_workspace(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue,
+std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                            Compute compute) {
   return planning::make_plan(make_gemm(A, B, D, epilogue, compute), current_device(), true).workspace_bytes;
 }
@@ -105,18 +113,18 @@ std::size_t gemm_workspace(Tensor const& A, Tensor const& B, Tensor const& D, Ep
 struct Plan::Impl {
   Device const& device;
   std::variant<Move, Gemm> problem;
-  Tensor operand[3];  // as the plan was made: destination and source; A, B and D
+  ConstTensor operand[3];  // as the plan was made: destination and source; A, B and D
   bool with_workspace = false;
   planning::Plan plan;
 };
 
-Plan plan(Tensor const& dst, Tensor const& src) {
+Plan plan(Tensor const& dst, ConstTensor const& src) {
   Move const move = make_move(dst, src);
   Device const& device = current_device();
   return Plan(std::make_shared<Plan::Impl const>(
       Plan::Impl{device, move, {dst, src, {}}, false, answer(move, device, false, "move")}));
 }
-Plan plan(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
+Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
           bool with_workspace) {
   Gemm const gemm = make_gemm(A, B, D, epilogue, compute);
   Device const& device = current_device();
@@ -133,12 +141,12 @@ std::string Plan::why() const {
 namespace {
 
 // The tensor that a plan was made with, at another place.
-Tensor moved(Tensor t, void const* to, char const* who) {
+ConstTensor moved(ConstTensor t, void const* to, char const* who) {
   auto const past = [](void const* p) { return reinterpret_cast<std::uint64_t>(p) % 16; };
   if (past(to) != past(t.data))
     throw Error(std::string(who) + " begins " + std::to_string(past(to)) +
                 " bytes past a multiple of 16, that of the plan " + std::to_string(past(t.data)));
-  t.data = const_cast<void*>(to);
+  t.data = to;
   return t;
 }
 void check_current(Device const& device) {
@@ -155,21 +163,21 @@ void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
   auto const* move = std::get_if<Move>(&impl_->problem);
   require(move, "this plan is for a product: it runs with A, B and D");
   if (move->elements() == 0) return;
-  Tensor const to = moved(impl_->operand[0], dst, "the destination"),
-               from = moved(impl_->operand[1], src, "the source");
+  ConstTensor const to = moved(impl_->operand[0], dst, "the destination"),
+                    from = moved(impl_->operand[1], src, "the source");
   check_memory(to, "the destination");
   check_memory(from, "the source");
   if (overlap(Footprint(to), Footprint(from)))
     throw Error("the source and the destination of shape " + shape(to) + " overlap in memory");
   check_current(impl_->device);
-  run_move(impl_->plan, to, from, impl_->device, stream);
+  run_move(impl_->plan, dst, src, impl_->device, stream);
 }
 
 void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void* workspace) const {
   auto const* gemm = std::get_if<Gemm>(&impl_->problem);
   require(gemm, "this plan is for a move: it runs with a destination and a source");
   if (gemm->elements() == 0) return;
-  Tensor a = impl_->operand[0], b = impl_->operand[1], d = moved(impl_->operand[2], D, "C");
+  ConstTensor a = impl_->operand[0], b = impl_->operand[1], d = moved(impl_->operand[2], D, "C");
   check_memory(d, "C");
   if (gemm->K()) {
     a = moved(a, A, "A"), b = moved(b, B, "B");
@@ -181,7 +189,7 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
   }
   check_workspace(workspace, workspace_bytes(), *gemm, a, b, d);
   check_current(impl_->device);
-  run_gemm(impl_->plan, *gemm, a, b, d, workspace, impl_->device, stream);
+  run_gemm(impl_->plan, *gemm, A, B, D, workspace, impl_->device, stream);
 }
 
 }  // namespace inlay

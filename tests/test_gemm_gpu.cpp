@@ -382,6 +382,8 @@ TEST(GemmRefusals, NeedNoDevice) {
             "the workspace of 257 bytes overlaps A of shape (8,8) in memory");
   EXPECT_EQ(refusal(A, B, C, workspace(1 << 24, 256)),
             "the workspace of 256 bytes overlaps B of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, B, C, workspace(1 << 26, ~std::size_t(0))),
+            "the workspace of 18446744073709551615 bytes leaves the address space");
 }
 TEST(GpuGemm, PointersThatTheDeviceDoesNotOwnAreRefused) {
   NEEDS_GPU();
@@ -400,6 +402,28 @@ TEST(GpuGemm, PointersThatTheDeviceDoesNotOwnAreRefused) {
   EXPECT_EQ(said(on_host, on_device(1), on_device(2)), "the A pointer is host memory that CUDA does not know");
   EXPECT_EQ(said(on_device(0), on_host, on_device(2)), "the B pointer is host memory that CUDA does not know");
   EXPECT_EQ(said(on_device(0), on_device(1), on_host), "the C pointer is host memory that CUDA does not know");
+}
+// A plan of several kernels whose workspace is memory of the graph that they are captured into.
+TEST(GpuGemm, AWorkspaceOfAGraphIsTaken) {
+  NEEDS_GPU();
+  GemmOnDevice const here(GemmCase{64, 64, 20000});
+  std::size_t const bytes = here.workspace_bytes();
+  ASSERT_GT(bytes, 0u);
+  Stream const stream;
+  void* workspace = nullptr;
+  cudaGraph_t graph;
+  cudaGraphExec_t executable;
+  check(cudaStreamBeginCapture(stream.id, cudaStreamCaptureModeGlobal));
+  check(cudaMallocAsync(&workspace, bytes, stream.id));
+  here.multiply(stream.id, {.workspace = workspace, .workspace_bytes = bytes});
+  check(cudaFreeAsync(workspace, stream.id));
+  check(cudaStreamEndCapture(stream.id, &graph));
+  check(cudaGraphInstantiate(&executable, graph, 0));
+  check(cudaGraphLaunch(executable, stream.id));
+  check(cudaStreamSynchronize(stream.id));
+  EXPECT_EQ(here.wrong_bytes(), 0u);
+  check(cudaGraphExecDestroy(executable));
+  check(cudaGraphDestroy(graph));
 }
 TEST(GpuGemm, ATooSmallWorkspaceIsRefused) {
   NEEDS_GPU();

@@ -18,9 +18,10 @@ Tensor view(std::uint64_t address, std::initializer_list<std::int64_t> extents,
   Tensor t;
   t.data = reinterpret_cast<void*>(address), t.dtype = f32;
   for (std::int64_t e : extents) t.extent[t.rank++] = e;
-  for (std::int64_t k = t.rank, s = 1; k-- > 0; s *= t.extent[k]) t.stride[k] = s;
+  std::uint64_t s = 1;  // of an empty one it may wrap
+  for (int k = t.rank; k-- > 0; s *= std::uint64_t(t.extent[k])) t.stride[k] = std::int64_t(s);
   int k = 0;
-  for (std::int64_t s : strides) t.stride[k++] = s;
+  for (std::int64_t stride : strides) t.stride[k++] = stride;
   return t;
 }
 Gemm made(Tensor const& A, Tensor const& B, Tensor const& C, float alpha = 2, float beta = 3) {
@@ -245,6 +246,42 @@ TEST(GemmRefusals, ColumnBlocksOfOneMatrixDoNotOverlap) {
   EXPECT_EQ(refusal(A, B, view(kA + 4 * 15, {8, 8}, {24, 1})), "C of shape (8,8) overlaps B of shape (8,8) in memory");
   EXPECT_EQ(refusal(A, B, view(kA + 4 * 17, {8, 8}, {24, 1})), "C of shape (8,8) overlaps A of shape (8,8) in memory");
   EXPECT_EQ(refusal(A, A, view(kA + 4 * 16, {8, 8}, {24, 1})), "");  // A and B may be the same
+}
+// Nor is anything computed with them: these tests are also built with arithmetic that traps.
+TEST(GemmRefusals, StridesOfSingleExtentsMayBeAnything) {
+  for (std::int64_t any : {std::int64_t(1) << 62, std::int64_t(-1) << 62, std::numeric_limits<std::int64_t>::min()}) {
+    Gemm const row =
+        made(view(kA, {1, 1, 5}, {any, any, 1}), view(kB, {1, 5, 7}, {any, 7, 1}), view(kC, {1, 1, 7}, {any, any, 1}));
+    EXPECT_EQ(numbers(row.M(), row.N(), row.K(), row.A.batch_stride, row.B.batch_stride, row.C.batch_stride),
+              numbers(1, 7, 5, 0, 0, 0));
+    Gemm const column = made(view(kA, {3, 1}, {1, any}), view(kB, {1, 1}, {any, any}), view(kC, {3, 1}, {1, any}));
+    EXPECT_EQ(column.M() * column.N() * column.K(), 3);
+  }
+}
+TEST(GemmRefusals, Workspaces) {
+  Tensor const A = view(kA, {8, 8}), B = view(kB, {8, 8}), C = view(kC, {8, 8});
+  auto const said = [&](std::uint64_t address, std::size_t size, float alpha = 1) -> std::string {
+    try {
+      check_workspace(reinterpret_cast<void*>(address), size, made(A, B, C, alpha), A, B, C);
+    } catch (Error const& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(said(kC + 256, 1 << 20), "");
+  EXPECT_EQ(said(0, 0), "");
+  EXPECT_EQ(said(0, 8), "the workspace of 8 bytes is a null pointer");
+  EXPECT_EQ(said(kC - 256, 256), "");
+  EXPECT_EQ(said(kC - 256, 257), "the workspace of 257 bytes overlaps C of shape (8,8) in memory");
+  EXPECT_EQ(said(kA, 256), "the workspace of 256 bytes overlaps A of shape (8,8) in memory");
+  EXPECT_EQ(said(kA, 256, 0), "");  // A is not read
+  EXPECT_EQ(said(kC - 256, ~std::size_t(0) >> 1),
+            "the workspace of 9223372036854775807 bytes overlaps C of shape (8,8) in memory");
+  // What a signed count would take for less than nothing, or what comes round the end of the address space.
+  EXPECT_EQ(said(kC - 256, std::size_t(1) << 63),
+            "the workspace of 9223372036854775808 bytes leaves the address space");
+  EXPECT_EQ(said(kC - 256, ~std::size_t(0)), "the workspace of 18446744073709551615 bytes leaves the address space");
+  EXPECT_EQ(said(~std::uint64_t(0) - 255, 256), "the workspace of 256 bytes leaves the address space");
 }
 TEST(GemmRefusals, SharedMatricesOverlapLikeOthers) {
   Tensor const A = view(kA, {4, 8, 8}, {0, 8, 1}), B = view(kB, {4, 8, 8});

@@ -151,7 +151,7 @@ TEST(GpuLarge, AMillionSmallMatrices) {
   EXPECT_EQ(wrong_of_large<std::uint8_t>(7, 5, 1000000), 0);
 }
 
-std::string refusal(Tensor const& dst, Tensor const& src) {
+std::string refusal(Tensor const& dst, ConstTensor const& src) {
   try {
     transpose(dst, src);
   } catch (Error const& e) {
@@ -165,6 +165,62 @@ TEST(Gpu, PointersThatTheDeviceDoesNotOwnAreRefused) {
   DeviceBuffer const device = device_buffer(64);
   EXPECT_EQ(refusal(matrix(reinterpret_cast<float*>(device.get()), 4, 4), matrix(host.data(), 4, 4)),
             "the source pointer is host memory that CUDA does not know");
+}
+// What cudaMallocAsync gives while a stream is captured is the graph's: CUDA knows no such pointer yet.
+TEST(Gpu, MemoryOfAGraphIsTaken) {
+  NEEDS_GPU();
+  OnDevice const here({300, 500}, true, 4);
+  std::size_t const bytes = 300 * 500 * 4;
+  Plan const plan = inlay::plan(here.dst(), here.src().transposed());
+  Stream const stream;
+  for (bool planned : {false, true}) {
+    check(cudaMemset(here.dst().data, 0, bytes));
+    void* between = nullptr;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    check(cudaStreamBeginCapture(stream.id, cudaStreamCaptureModeGlobal));
+    check(cudaMallocAsync(&between, bytes, stream.id));
+    check(cudaMemcpyAsync(between, here.src().data, bytes, cudaMemcpyDeviceToDevice, stream.id));
+    if (planned)
+      plan.run(here.dst().data, between, stream.id);
+    else
+      transpose(here.dst(), matrix(static_cast<void const*>(between), b32, 300, 500), stream.id);
+    check(cudaFreeAsync(between, stream.id));
+    check(cudaStreamEndCapture(stream.id, &graph));
+    check(cudaGraphInstantiate(&executable, graph, 0));
+    check(cudaGraphLaunch(executable, stream.id));
+    check(cudaStreamSynchronize(stream.id));
+    EXPECT_EQ(here.wrong_bytes(), 0u);
+    check(cudaGraphExecDestroy(executable));
+    check(cudaGraphDestroy(graph));
+  }
+}
+TEST(Gpu, AStreamOfAnotherDeviceIsRefused) {
+  int devices = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2) GTEST_SKIP() << "fewer than two GPUs";
+  OnDevice const here({300, 500}, true, 4);
+  check(cudaSetDevice(1));
+  auto stream = std::make_unique<Stream>();
+  check(cudaSetDevice(0));
+  std::string said;
+  try {
+    transpose(here.dst(), here.src(), stream->id);
+  } catch (Error const& e) {
+    said = e.what();
+  }
+  EXPECT_EQ(said, "the stream belongs to device 1, the current device is 0");
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  for (cudaStream_t null : {cudaStream_t(nullptr), cudaStreamLegacy, cudaStreamPerThread}) {
+    transpose(here.dst(), here.src(), null);
+    check(cudaStreamSynchronize(null));
+    EXPECT_EQ(here.wrong_bytes(), 0u);
+  }
+}
+// An error of CUDA's is told by the exception, and not once more to the next who asks for the last one.
+TEST(Gpu, AnErrorIsToldOnce) {
+  NEEDS_GPU();
+  EXPECT_THROW(device_buffer(std::size_t(1) << 60), Error);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 TEST(Gpu, AStrideThatNobodyHandlesIsRefused) {
   NEEDS_GPU();

@@ -1,6 +1,8 @@
 // Tensor arguments -> Move: what is refused, in which words, and what the canonical form is.
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <inlay/problem/move.h>
 
 namespace inlay::problem {
@@ -167,6 +169,25 @@ TEST(Refusals, StridesOfSingleExtentsDoNotMatter) {
   Tensor src = floats(kSrc, 1, 8);
   src.stride[0] = std::int64_t(1) << 62;
   EXPECT_EQ(make_move(floats(kDst, 8, 1), src.transposed()).rank, 1);
+}
+// Nor is anything computed with them: these tests are also built with arithmetic that traps.
+TEST(Refusals, StridesOfSingleExtentsMayBeAnything) {
+  for (std::int64_t any : {std::int64_t(1) << 62, std::int64_t(-1) << 62, std::numeric_limits<std::int64_t>::min()})
+    for (int mode : {0, 1, 2}) {
+      std::int64_t extents[] = {4, 6, 8}, strides[] = {100, 10, 1};
+      extents[mode] = 1, strides[mode] = any;
+      Tensor const dst = tensor(at(kDst), f32, extents, strides), src = tensor(at(kSrc), f32, extents, strides);
+      EXPECT_EQ(make_move(dst, src).elements(), 4 * 6 * 8 / (mode + 2) / 2);
+      EXPECT_EQ(make_move(dst, tensor(at(kSrc), f32, extents)).elements(), 4 * 6 * 8 / (mode + 2) / 2);
+      EXPECT_EQ(dst.slice(mode, 0, 1).data, dst.data);
+      EXPECT_EQ(dst.slice(mode, 1, 0).extent[mode], 0);
+    }
+}
+TEST(Refusals, ViewsThatLeaveTheAddressSpace) {
+  std::uint64_t const end = ~std::uint64_t(0) - 255;  // 256 bytes are left
+  EXPECT_EQ(refusal(floats(end - 4, 8, 8), floats(kSrc, 8, 8)), "");
+  EXPECT_EQ(refusal(floats(end, 8, 8), floats(kSrc, 8, 8)), "the destination of shape (8,8) leaves the address space");
+  EXPECT_EQ(refusal(floats(kDst, 8, 8), floats(128, 8, 8, -8)), "the source of shape (8,8) leaves the address space");
 }
 TEST(Views, BadAxesAndRanges) {
   EXPECT_THROW(floats(kSrc, 3, 4).permuted({0, 0}), Error);

@@ -1,10 +1,14 @@
 // Element types: a closed list, each with its bytes and its name.
 #include <gtest/gtest.h>
+#include <inlay/copy.h>
+#include <inlay/gemm.h>
 #include <inlay/tensor.h>
 #include <inlay/types.h>
 
+#include <array>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace inlay {
 namespace {
@@ -63,6 +67,78 @@ TEST(Types, ASliceOfAViewBeginsSoManyElementsOn) {
     Tensor const m = matrix(memory, t, 4, 6, 10);
     EXPECT_EQ(static_cast<char*>(m.slice(0, 2, 1).slice(1, 3, 2).data) - memory, 23 * bytes_of(t)) << name_of(t);
   }
+}
+
+// Const data is read alone: a view of it is no destination, nor does one become another's.
+static_assert(std::is_aggregate_v<Tensor> && std::is_aggregate_v<ConstTensor>);
+static_assert(std::is_convertible_v<Tensor, ConstTensor> && !std::is_convertible_v<ConstTensor, Tensor>);
+static_assert(std::is_same_v<decltype(matrix(static_cast<float*>(nullptr), 1, 1)), Tensor>);
+static_assert(std::is_same_v<decltype(matrix(static_cast<float const*>(nullptr), 1, 1)), ConstTensor>);
+static_assert(std::is_same_v<decltype(matrix(static_cast<void const*>(nullptr), f32, 1, 1).transposed()), ConstTensor>);
+static_assert(std::is_same_v<decltype(tensor(static_cast<float const*>(nullptr), {1})), ConstTensor>);
+static_assert(std::is_invocable_v<decltype(transpose), Tensor, ConstTensor, cudaStream_t>);
+static_assert(!std::is_invocable_v<decltype(transpose), ConstTensor, ConstTensor, cudaStream_t>);
+template <class A, class B, class D>
+concept Multiplies = requires(A const& a, B const& b, D const& d) {
+  gemm(a, b, d);
+  gemm_workspace(a, b, d);
+  plan(a, b, d);
+};
+static_assert(Multiplies<ConstTensor, ConstTensor, Tensor> && Multiplies<Tensor, Tensor, Tensor>);
+static_assert(!Multiplies<Tensor, Tensor, ConstTensor>);
+
+TEST(Types, AViewOfWhatIsReadIsTheSameView) {
+  float memory[24];
+  Tensor const t = tensor(memory, {2, 3, 4}, {1, 2, 6});
+  ConstTensor const c = t;
+  EXPECT_EQ(c.data, memory);
+  EXPECT_EQ(c.dtype, f32);
+  ASSERT_EQ(c.rank, 3);
+  for (int k = 0; k < 3; ++k) EXPECT_TRUE(c.extent[k] == t.extent[k] && c.stride[k] == t.stride[k]);
+  EXPECT_EQ(c.size(), 24);
+  EXPECT_EQ(c.permuted({2, 0, 1}).slice(1, 1, 1).data, memory + 1);
+}
+
+// ---- tensors of any rank
+template <class F>
+std::string said_by(F f) {
+  try {
+    f();
+  } catch (Error const& e) {
+    return e.what();
+  }
+  return "";
+}
+TEST(Types, ATensorIsMadeOfExtentsAndStrides) {
+  float memory[1];
+  Tensor const t = tensor(memory, {8, 3, 64}, {12288, -1, 192});
+  ASSERT_EQ(t.rank, 3);
+  for (int k = 0; k < 3; ++k) {
+    EXPECT_EQ(t.extent[k], (std::array{8, 3, 64})[std::size_t(k)]);
+    EXPECT_EQ(t.stride[k], (std::array{12288, -1, 192})[std::size_t(k)]);
+  }
+  std::vector<std::int64_t> const extents{5, 6, 7, 8};
+  Tensor const dense = tensor(memory, extents);
+  ASSERT_EQ(dense.rank, 4);
+  for (int k = 0; k < 4; ++k) EXPECT_EQ(dense.stride[k], (std::array{336, 56, 8, 1})[std::size_t(k)]);
+  EXPECT_EQ(tensor(memory, {}).rank, 0);  // one element
+  EXPECT_EQ(tensor(memory, {}).size(), 1);
+  EXPECT_EQ(tensor(static_cast<void*>(memory), bf16, {4, 0, 2}).stride[0], 2);
+  EXPECT_EQ(tensor(static_cast<void*>(memory), bf16, {4, 0, 2}).dtype, bf16);
+}
+TEST(Types, BadRanksAreRefused) {
+  float memory[1];
+  std::vector<std::int64_t> const most(64, 1), more(65, 1);
+  EXPECT_EQ(tensor(memory, most).rank, 64);
+  EXPECT_EQ(tensor(memory, most, most).rank, 64);
+  EXPECT_EQ(said_by([&] { tensor(memory, more); }), "a tensor has at most 64 modes, not 65");
+  EXPECT_EQ(said_by([&] { tensor(memory, more, more); }), "a tensor has at most 64 modes, not 65");
+  EXPECT_EQ(said_by([&] { tensor(memory, {2, 3}, {1}); }), "the tensor has 2 extents and 1 strides");
+  std::int64_t const large = std::int64_t(1) << 40;
+  EXPECT_EQ(said_by([&] {
+              tensor(memory, {2, large, large});
+            }),
+            "the strides of a row-major tensor leave 63 bits at its mode 1, of extent 1099511627776");
 }
 
 // What a product is asked for where nothing is said.

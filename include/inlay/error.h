@@ -20,9 +20,11 @@ inline void require(bool ok, char const* sentence) {
 }
 inline void require(bool ok, std::string const& sentence) { require(ok, sentence.c_str()); }
 
-// Throws Error when a CUDA runtime call failed: its own words, and where it was called.
+// Throws Error when a CUDA runtime call failed: its own words, and where it was called. The error is told once: it does
+// not stay behind for the next who asks CUDA for the last one.
 inline void check(cudaError_t status, std::source_location at = std::source_location::current()) {
   if (status == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());
   throw Error(std::string("CUDA: ") + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ", at " +
               at.file_name() + ":" + std::to_string(at.line()) + ")");
 }

@@ -24,24 +24,25 @@ struct GemmOptions {
 // Deterministic: the same bits on every run and stream, and for every batch index and batch count, for one device, one
 // set of extents and strides, matrices that begin at the same residue modulo 16 bytes, and the same options. With and
 // without a workspace the plan, and so the last bits, may differ. A batch so large that its packed operands or partial
-// sums do not fit the device's memory, or that its parts are more blocks than a grid holds, may get another plan than
-// one matrix of it.
+// sums do not fit the device's memory may get another plan than one matrix of it; one that is more than a grid holds is
+// multiplied in pieces, with the same bits.
 //
 // Throws Error, before anything is launched, for: ranks other than 2 and 3 or that differ, shapes that do not match,
 // types other than f32, null or misaligned pointers with elements, a D that overlaps itself, A or B, byte offsets
-// beyond 63 bits, pointers that the current device does not own, more tiles of D than a grid holds, a workspace that is
-// too small, misaligned or overlaps an operand.
-void gemm(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue = {},
+// beyond 63 bits, pointers that the current device does not own, a stream of another device, a matrix of more tiles than a
+// grid holds, a workspace that is too small, misaligned or overlaps an operand. While `stream` is captured, pointers that
+// CUDA does not know are taken for memory of the graph.
+void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
           cudaStream_t stream = nullptr, GemmOptions const& options = {});
 
 // The bytes of workspace that the fastest plan for these arguments on the current device wants; may be 0. Two calls
 // that may run at the same time need a workspace each.
-std::size_t gemm_workspace(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue = {},
+std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
                            Compute compute = Compute::fp32);
 
 // The plan by which gemm() would answer on the current device, one with a workspace or one that needs none. Launches
 // nothing. Throws as gemm(), but for pointers that the device does not own and for the workspace: a run does.
-Plan plan(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue = {},
+Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
           Compute compute = Compute::fp32, bool with_workspace = true);
 
 }  // namespace inlay

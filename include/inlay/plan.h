@@ -25,7 +25,8 @@ class Plan {
   // `workspace`: device memory that begins at a multiple of 256 and has workspace_bytes().
   void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr) const;
   // Both throw Error, before anything is launched, for: a plan of the other kind, another current device, null pointers
-  // with elements, other residues, operands that overlap the destination, and pointers that the device does not own.
+  // with elements, other residues, operands that overlap the destination, pointers that the device does not own, and a
+  // stream of another device. While `stream` is captured, pointers that CUDA does not know are memory of the graph.
 
   struct Impl;
   explicit Plan(std::shared_ptr<Impl const> impl) : impl_(std::move(impl)) {}

@@ -1,19 +1,28 @@
-// A Tensor is a view: a pointer, an element type, extents, strides. It owns nothing and is copied freely.
+// A Tensor is a view: a pointer, an element type, extents, strides. It owns nothing and is copied freely. A ConstTensor is
+// a view of what is only read: every Tensor converts to one, and none back, so that const data is never a destination.
+//
+//   Tensor const dst = matrix(out, cols, rows);                           // (cols,rows):(rows,1), out: float*
+//   ConstTensor const src = matrix(in, rows, cols);                       // in: float const*
+//   Tensor const images = tensor(p, {8, 3, 64, 64}, {12288, 1, 192, 3});  // any rank, any strides
 #pragma once
 #include <inlay/error.h>
 #include <inlay/types.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
+#include <string>
 #include <type_traits>
 
 namespace inlay {
 
 // Element (i0, i1, ...) lies at data + sum(i_k * stride[k]) elements. The last mode is the innermost by convention
-// (row-major). Strides are in elements and may be 0 or negative for a source.
-struct Tensor {
+// (row-major). Strides are in elements and may be 0 or negative for a source. Void: void or void const.
+template <class Void>
+struct BasicTensor {
   static constexpr int kMaxRank = 64;
-  void* data = nullptr;
+  Void* data = nullptr;
   DType dtype{};
   int rank = 0;
   std::int64_t extent[kMaxRank]{};
@@ -26,9 +35,9 @@ struct Tensor {
   }
 
   // The same elements with the modes in another order: mode k of the result is mode axes[k] of this.
-  Tensor permuted(std::initializer_list<int> axes) const {
+  BasicTensor permuted(std::initializer_list<int> axes) const {
     require(int(axes.size()) == rank, "permuted: the number of axes differs from the rank of the tensor");
-    Tensor t = *this;
+    BasicTensor t = *this;
     std::uint64_t seen = 0;
     int k = 0;
     for (int a : axes) {
@@ -40,42 +49,110 @@ struct Tensor {
     return t;
   }
   // The same elements with the last two modes exchanged: a view, nothing moves.
-  Tensor transposed() const {
+  BasicTensor transposed() const {
     require(rank >= 2, "transposed: the tensor has fewer than two modes");
-    Tensor t = *this;
+    BasicTensor t = *this;
     t.extent[rank - 2] = extent[rank - 1], t.extent[rank - 1] = extent[rank - 2];
     t.stride[rank - 2] = stride[rank - 1], t.stride[rank - 1] = stride[rank - 2];
     return t;
   }
   // The elements [first, first + count) of one mode.
-  Tensor slice(int axis, std::int64_t first, std::int64_t count) const {
+  BasicTensor slice(int axis, std::int64_t first, std::int64_t count) const {
     require(axis >= 0 && axis < rank, "slice: there is no such mode");
     require(first >= 0 && count >= 0 && count <= extent[axis] - first, "slice: the range leaves the tensor");
-    Tensor t = *this;
-    t.data = static_cast<char*>(data) + first * stride[axis] * bytes_of(dtype);
+    BasicTensor t = *this;
+    using Byte = std::conditional_t<std::is_const_v<Void>, char const, char>;
+    if (count) t.data = static_cast<Byte*>(data) + first * stride[axis] * bytes_of(dtype);
     t.extent[axis] = count;
     return t;
   }
+
+  // The same view, of elements that are only read.
+  template <class ToVoid>
+  requires(std::is_same_v<ToVoid, Void const> && !std::is_const_v<Void>) operator BasicTensor<ToVoid>() const {
+    BasicTensor<ToVoid> t{data, dtype, rank, {}, {}};
+    for (int k = 0; k < rank && k < kMaxRank; ++k) t.extent[k] = extent[k], t.stride[k] = stride[k];
+    return t;
+  }
 };
+using Tensor = BasicTensor<void>;
+using ConstTensor = BasicTensor<void const>;
+// Of a pointer to T: a Tensor, or a ConstTensor where T is const.
+template <class T>
+using TensorOf = BasicTensor<std::conditional_t<std::is_const_v<T>, void const, void>>;
+
+// Extents or strides, as they are given to tensor(): in braces, or as whatever converts to a span of 64-bit integers.
+class Modes {
+ public:
+  Modes() = default;
+  Modes(std::initializer_list<std::int64_t> list) : modes_(list.begin(), list.size()) {}
+  template <class Range>
+  requires std::is_convertible_v<Range const&, std::span<std::int64_t const>> Modes(Range const& range)
+      : modes_(range) {}
+
+  std::size_t size() const { return modes_.size(); }
+  std::int64_t operator[](std::size_t k) const { return modes_[k]; }
+
+ private:
+  std::span<std::int64_t const> modes_;  // the caller's, while the call lasts
+};
+
+// A view of any rank from 0 to 64, as many strides as extents; without strides it is row-major without gaps. Throws Error
+// for other ranks, and for row-major strides beyond 63 bits.
+template <class T>
+requires std::is_void_v<T> TensorOf<T> tensor(T* data, DType dtype, Modes extents, Modes strides) {
+  TensorOf<T> t{data, dtype, int(extents.size()), {}, {}};
+  if (extents.size() > std::size_t(t.kMaxRank))
+    throw Error("a tensor has at most 64 modes, not " + std::to_string(extents.size()));
+  if (strides.size() != extents.size())
+    throw Error("the tensor has " + std::to_string(extents.size()) + " extents and " + std::to_string(strides.size()) +
+                " strides");
+  for (std::size_t k = 0; k < extents.size(); ++k) t.extent[k] = extents[k], t.stride[k] = strides[k];
+  return t;
+}
+template <class T>
+requires std::is_void_v<T> TensorOf<T> tensor(T* data, DType dtype, Modes extents) {
+  std::int64_t strides[Tensor::kMaxRank], inner = 1;
+  std::size_t const rank = extents.size() < std::size_t(Tensor::kMaxRank) ? extents.size() : Tensor::kMaxRank;
+  for (std::size_t k = rank; k-- > 0;) {
+    strides[k] = inner;
+    if (k > 0 && __builtin_mul_overflow(inner, extents[k] > 1 ? extents[k] : 1, &inner))
+      throw Error("the strides of a row-major tensor leave 63 bits at its mode " + std::to_string(k) + ", of extent " +
+                  std::to_string(extents[k]));
+  }
+  return tensor(data, dtype, extents, std::span<std::int64_t const>(strides, rank));
+}
+template <class T>
+requires(!std::is_void_v<T>) TensorOf<T> tensor(T* data, Modes extents, Modes strides) {
+  using Void = std::conditional_t<std::is_const_v<T>, void const, void>;
+  return tensor(static_cast<Void*>(data), dtype_of<std::remove_const_t<T>>(), extents, strides);
+}
+template <class T>
+requires(!std::is_void_v<T>) TensorOf<T> tensor(T* data, Modes extents) {
+  using Void = std::conditional_t<std::is_const_v<T>, void const, void>;
+  return tensor(static_cast<Void*>(data), dtype_of<std::remove_const_t<T>>(), extents);
+}
 
 // A row-major matrix (rows, cols):(pitch, 1); the pitch is in elements and defaults to cols. A negative pitch walks the
 // rows backwards from `data`.
 inline Tensor matrix(void* data, DType dtype, std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
-  Tensor t;
-  t.data = data, t.dtype = dtype, t.rank = 2;
-  t.extent[0] = rows, t.extent[1] = cols;
-  t.stride[0] = pitch, t.stride[1] = 1;
-  return t;
+  return tensor(data, dtype, {rows, cols}, {pitch, 1});
 }
 inline Tensor matrix(void* data, DType dtype, std::int64_t rows, std::int64_t cols) {
   return matrix(data, dtype, rows, cols, cols);
 }
-template <class T>
-Tensor matrix(T* data, std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
-  return matrix(const_cast<std::remove_const_t<T>*>(data), dtype_of<std::remove_const_t<T>>(), rows, cols, pitch);
+inline ConstTensor matrix(void const* data, DType dtype, std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
+  return tensor(data, dtype, {rows, cols}, {pitch, 1});
+}
+inline ConstTensor matrix(void const* data, DType dtype, std::int64_t rows, std::int64_t cols) {
+  return matrix(data, dtype, rows, cols, cols);
 }
 template <class T>
-Tensor matrix(T* data, std::int64_t rows, std::int64_t cols) {
+TensorOf<T> matrix(T* data, std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
+  return tensor(data, {rows, cols}, {pitch, 1});
+}
+template <class T>
+TensorOf<T> matrix(T* data, std::int64_t rows, std::int64_t cols) {
   return matrix(data, rows, cols, cols);
 }
 

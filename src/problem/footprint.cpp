@@ -6,20 +6,20 @@
 
 namespace inlay::problem {
 
-std::string shape(Tensor const& t) {
+std::string shape(ConstTensor const& t) {
   std::string s = "(";
   for (int k = 0; k < t.rank; ++k) s.append(k ? "," : "").append(std::to_string(t.extent[k]));
   return s + ")";
 }
 
-void check_extents(Tensor const& t, char const* who) {
+void check_extents(ConstTensor const& t, char const* who) {
   for (int k = 0; k < t.rank; ++k)
     if (t.extent[k] < 0) throw Error(std::string(who) + " of shape " + shape(t) + " has a negative extent");
 }
 
 namespace {
 // Do the bytes of the tensor span less than 2^63? Strides of single extents are never used.
-bool offsets_fit(Tensor const& t) {
+bool offsets_fit(ConstTensor const& t) {
   std::int64_t span = bytes_of(t.dtype), mode;
   for (int k = 0; k < t.rank; ++k) {
     if (t.extent[k] == 1) continue;
@@ -41,22 +41,27 @@ std::uint64_t span_within(Footprint const& f, std::uint64_t pitch) {
 }
 }  // namespace
 
-void check_memory(Tensor const& t, char const* who) {
+void check_memory(ConstTensor const& t, char const* who) {
   if (!t.data) throw Error(std::string(who) + " is a null pointer, but has elements");
   if (auto const past = reinterpret_cast<std::uint64_t>(t.data) % unsigned(bytes_of(t.dtype)))
     throw Error(std::string(who) + " begins " + std::to_string(past) + " bytes past a multiple of its element size, " +
                 std::to_string(bytes_of(t.dtype)));
   if (!offsets_fit(t))
     throw Error("the byte offsets of " + std::string(who) + " of shape " + shape(t) + " leave 63 bits");
+  Footprint const f(t);
+  auto const address = reinterpret_cast<std::uint64_t>(t.data);
+  if (f.first > address || f.last < address)  // past 2^64, the other end comes round
+    throw Error(std::string(who) + " of shape " + shape(t) + " leaves the address space");
 }
 
 Footprint::Footprint(void const* base, std::int64_t bytes)
     : first(reinterpret_cast<std::uint64_t>(base)), last(first + std::uint64_t(bytes)), elem_bytes(bytes) {}
 
-Footprint::Footprint(Tensor const& t) : Footprint(t.data, bytes_of(t.dtype)) {
+Footprint::Footprint(ConstTensor const& t) : Footprint(t.data, bytes_of(t.dtype)) {
   for (int k = 0; k < t.rank; ++k) {
-    std::int64_t const extent = t.extent[k], stride = t.stride[k] * elem_bytes;
-    if (extent == 1) continue;
+    std::int64_t const extent = t.extent[k];
+    if (extent == 1) continue;  // its stride may be anything
+    std::int64_t const stride = t.stride[k] * elem_bytes;
     if (stride < 0) first -= std::uint64_t(-stride * (extent - 1));
     if (stride > 0) last += std::uint64_t(stride * (extent - 1));
     mode[rank++] = {extent, std::abs(stride)};

@@ -8,12 +8,13 @@
 namespace inlay::problem {
 
 // "(3,5)": a view's extents, for sentences.
-std::string shape(Tensor const& t);
+std::string shape(ConstTensor const& t);
 
 // Throw Error, a sentence about `who`. The first looks at the extents; the second, for a view with elements, at its
-// memory: null, a base that is no multiple of the element size, byte offsets beyond 63 bits.
-void check_extents(Tensor const& t, char const* who);
-void check_memory(Tensor const& t, char const* who);
+// memory: null, a base that is no multiple of the element size, byte offsets beyond 63 bits, bytes outside the address
+// space.
+void check_extents(ConstTensor const& t, char const* who);
+void check_memory(ConstTensor const& t, char const* who);
 
 // A view's bytes: the first, one past the last, its strides, made positive, with their extents. All in bytes.
 struct Footprint {
@@ -25,10 +26,10 @@ struct Footprint {
   int rank = 0;
   Mode mode[Tensor::kMaxRank];  // not the extents of 1
 
-  // One piece of memory.
+  // One piece of memory, inside the address space.
   Footprint(void const* base, std::int64_t bytes);
   // A view with elements whose memory was checked.
-  explicit Footprint(Tensor const& t);
+  explicit Footprint(ConstTensor const& t);
 };
 
 // Two views whose ranges of addresses meet may still be apart: column blocks of one pitched matrix. They are if, modulo

@@ -8,7 +8,7 @@
 namespace inlay::problem {
 namespace {
 
-void check_operand(Tensor const& t, char const* who) {
+void check_operand(ConstTensor const& t, char const* who) {
   if (t.rank != 2 && t.rank != 3)
     throw Error(std::string(who) + " has rank " + std::to_string(t.rank) +
                 "; gemm takes matrices, of rank 2, and batches of rank 3");
@@ -16,7 +16,7 @@ void check_operand(Tensor const& t, char const* who) {
   check_extents(t, who);
 }
 
-void check_shapes(Tensor const& A, Tensor const& B, Tensor const& C) {
+void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const& C) {
   if (A.rank != B.rank || A.rank != C.rank)
     throw Error("A has rank " + std::to_string(A.rank) + ", B " + std::to_string(B.rank) + " and C " +
                 std::to_string(C.rank) + "; gemm takes three matrices or three batches");
@@ -28,7 +28,7 @@ void check_shapes(Tensor const& A, Tensor const& B, Tensor const& C) {
   if (A.extent[r - 1] != B.extent[r - 2])
     throw Error(sentence() + " have no product: K is " + std::to_string(A.extent[r - 1]) + " in A and " +
                 std::to_string(B.extent[r - 2]) + " in B");
-  Tensor product = A;
+  ConstTensor product = A;
   product.extent[r - 1] = B.extent[r - 1];
   for (int k = 0; k < r; ++k)
     if (C.extent[k] != product.extent[k])
@@ -42,10 +42,11 @@ void settle(std::int64_t rows, std::int64_t cols, std::int64_t& row_stride, std:
   if (cols == 1) col_stride = row_stride != 1 ? 1 : pitch(rows);
 }
 
-// Rows and cols are modes of the view; the batch is its first one, if it has three.
-Operand operand(Tensor const& t, int rows, int cols) {
+// Rows and cols are modes of the view; the batch is its first one, if it has three. Of A and B no kernel writes.
+Operand operand(ConstTensor const& t, int rows, int cols) {
   std::int64_t const matrices = t.rank == 3 ? t.extent[0] : 1, batch = matrices > 1 ? t.stride[0] : 0;
-  return {t.data, t.dtype, t.extent[rows], t.extent[cols], batch ? matrices : 1, t.stride[rows], t.stride[cols], batch};
+  return {const_cast<void*>(t.data), t.dtype,        t.extent[rows], t.extent[cols],
+          batch ? matrices : 1,      t.stride[rows], t.stride[cols], batch};
 }
 
 // C^T = B^T A^T.
@@ -58,7 +59,27 @@ void exchange(Gemm& g) {
 
 }  // namespace
 
-Gemm make_gemm(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute) {
+void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, ConstTensor const& A,
+                     ConstTensor const& B, ConstTensor const& D) {
+  std::string const bytes = std::to_string(size);
+  if (!workspace) {
+    if (size) throw Error("the workspace of " + bytes + " bytes is a null pointer");
+    return;
+  }
+  if (auto const past = reinterpret_cast<std::uint64_t>(workspace) % 256)
+    throw Error("the workspace begins " + std::to_string(past) + " bytes past a multiple of 256");
+  if (size >> 63 || size > ~reinterpret_cast<std::uint64_t>(workspace))
+    throw Error("the workspace of " + bytes + " bytes leaves the address space");
+  if (size == 0 || gemm.elements() == 0) return;
+  Footprint const footprint(workspace, std::int64_t(size));
+  for (auto [t, who] : {std::pair{&D, "C"}, std::pair{&A, "A"}, std::pair{&B, "B"}})
+    if ((t == &D || gemm.K()) && overlap(footprint, Footprint(*t)))
+      throw Error("the workspace of " + bytes + " bytes overlaps " + who + " of shape " + shape(*t) + " in memory");
+}
+
+Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written_to, Epilogue const& epilogue,
+               Compute compute) {
+  ConstTensor const D = written_to;
   check_operand(A, "A");
   check_operand(B, "B");
   check_operand(D, "C");

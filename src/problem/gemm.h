@@ -3,6 +3,8 @@
 #include <inlay/problem/operand.h>
 #include <inlay/tensor.h>
 
+#include <cstddef>
+
 namespace inlay::problem {
 
 // D(m,n,l) = alpha * sum over k of A(m,k,l) * B(n,k,l) + beta * D(m,n,l). As in CuTe, B is (N,K,L): its modes are those
@@ -42,6 +44,11 @@ struct Gemm {
 
 // D = epilogue(A B). A: (M,K), B: (K,N), D: (M,N), or all three of rank 3 with the batch first: (L,M,K), (L,K,N), (L,M,N).
 // Throws Error for what inlay/gemm.h lists.
-Gemm make_gemm(Tensor const& A, Tensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute);
+Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute);
+
+// Throws Error for a workspace that no plan of this product can take: null with a size, misaligned, outside the address
+// space, or over the bytes of C, or of A and B where they are read.
+void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, ConstTensor const& A,
+                     ConstTensor const& B, ConstTensor const& D);
 
 }  // namespace inlay::problem

@@ -8,7 +8,7 @@
 namespace inlay::problem {
 namespace {
 
-void check_tensor(Tensor const& t, char const* who) {
+void check_tensor(ConstTensor const& t, char const* who) {
   int const e = bytes_of(t.dtype);
   if (t.rank < 0 || t.rank > Tensor::kMaxRank)
     throw Error(std::string(who) + " has rank " + std::to_string(t.rank) + ", which is not between 0 and 64");
@@ -49,7 +49,8 @@ void canonicalise(Move& m) {
 
 }  // namespace
 
-Move make_move(Tensor const& dst, Tensor const& src) {
+Move make_move(Tensor const& written_to, ConstTensor const& src) {
+  ConstTensor const dst = written_to;
   check_tensor(dst, "the destination");
   check_tensor(src, "the source");
   int const e = bytes_of(dst.dtype);
@@ -62,7 +63,7 @@ Move make_move(Tensor const& dst, Tensor const& src) {
 
   Move m;
   m.elem_bytes = e;
-  m.src = src.data, m.dst = dst.data;
+  m.src = src.data, m.dst = written_to.data;
   for (int k = 0; k < dst.rank; ++k)
     if (dst.extent[k] == 0) {  // nothing to move: pointers and strides do not matter
       m.rank = 1, m.mode[0] = {0, e, e};

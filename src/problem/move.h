@@ -57,6 +57,6 @@ char const* name_of(Move::Kind kind);
 // dst(i) = src(i) for all i. Throws Error for: different shapes or element sizes, element sizes other than 1, 2, 4, 8,
 // 16, a null pointer with elements, a base that is no multiple of the element size, a destination that overlaps
 // itself or the source, byte offsets beyond 63 bits.
-Move make_move(Tensor const& dst, Tensor const& src);
+Move make_move(Tensor const& dst, ConstTensor const& src);
 
 }  // namespace inlay::problem
