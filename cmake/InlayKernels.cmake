@@ -77,7 +77,9 @@ function(inlay_kernel_units P variant folder samples)
         endif()
         string(APPEND includes "#include <inlay/kernels/${folder}/${stem}.h>\n")
         string(APPEND runs "void ${stem}::run(${P} const& problem, Device const& device, void* workspace, cudaStream_t stream) {\n"
-                           "  launch_variant<${V}>(problem, device, workspace, stream);\n}\n")
+                           "  launch_variant<${V}>(problem, device, workspace, stream);\n}\n"
+                           "void ${stem}::prepare(${P} const& problem, Device const& device, void* workspace) {\n"
+                           "  prepare_variant<${V}>(problem, device, workspace);\n}\n")
         foreach(how replay sample)
           string(APPEND replays "void ${stem}::${how}(${P} const& problem, Device const& device, Recorder& recorder) {\n"
                                 "  recorder.kernel = \"${stem}\";\n"
@@ -109,13 +111,17 @@ function(inlay_kernel_units P variant folder samples)
     string(APPEND includes "#include <inlay/kernels/${folder}/${stem}.h>\n")
     string(APPEND declared "namespace ${stem} {\nextern Info<${P}> const* const facts;\n"
                            "void run(${P} const&, Device const&, void* workspace, cudaStream_t);\n"
+                           "void prepare(${P} const&, Device const&, void* workspace);\n"
+                           "inline Variant<${P}> variant() { return {facts, run, prepare}; }\n"
                            "void replay(${P} const&, Device const&, Recorder&);\n"
                            "void sample(${P} const&, Device const&, Recorder&);\n}\n")
     string(APPEND facts "static_assert(is_complete(${stem}::info, \"${stem}\"));\n"
                         "Info<${P}> const* const ${stem}::facts = &${stem}::info;\n")
-    string(APPEND entries "      {{kernels::${stem}::facts, kernels::${stem}::run}, kernels::${stem}::replay, kernels::${stem}::sample},\n")
-    string(APPEND stubs "void ${stem}::run(${P} const&, Device const&, void*, cudaStream_t) {\n"
-                        "  throw Error(\"${stem} cannot be launched: this build was made without nvcc\");\n}\n")
+    string(APPEND entries "      {kernels::${stem}::variant(), kernels::${stem}::replay, kernels::${stem}::sample},\n")
+    foreach(stub "run(${P} const&, Device const&, void*, cudaStream_t)" "prepare(${P} const&, Device const&, void*)")
+      string(APPEND stubs "void ${stem}::${stub} {\n"
+                          "  throw Error(\"${stem} cannot be launched: this build was made without nvcc\");\n}\n")
+    endforeach()
   endforeach()
   if(INLAY_NVCC)
     set(stubs)

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <inlay/plan/candidate.h>
 
+#include <array>
+#include <cstring>
 #include <set>
 #include <string>
 #include <vector>
@@ -546,6 +548,167 @@ TEST(GemmPlan, RunsItsStepsInOrder) {
   EXPECT_EQ(ran.C.base, workspace + a);
   EXPECT_EQ(static_cast<void const*>(summed.partial), workspace + a);
   EXPECT_EQ(summed.C.base, C);
+}
+
+// ---- what may be refused is refused before the first launch
+std::vector<std::string> events;
+template <class P, char what>
+Variant<P> const tells = {nullptr,
+                          [](P const&, Device const&, void*, cudaStream_t) {
+                            events.push_back({'+', what});
+                          },
+                          [](P const&, Device const&, void*) {
+                            events.push_back({'?', what});
+                            if (what == 'X') throw Error("no room for X");
+                          }};
+template <char last>
+std::string events_of_three_steps() {
+  events.clear();
+  Candidate<Gemm> const all[] = {
+      {.variant = {kernels::sgemm_16_split_k::facts, note}, .want = any, .needs = {.a = aligned_mn}}};
+  Plan plan = Planned(problem(64, 96, 20000, "nn"), true, all).plan;
+  std::get<StepOf<Move>>(plan.step[0]).variant = &tells<Move, 'm'>;
+  std::get<StepOf<Gemm>>(plan.step[1]).variant = &tells<Gemm, 'g'>;
+  std::get<StepOf<Reduction>>(plan.step[2]).variant = &tells<Reduction, last>;
+  char A[16], B[16], C[16], workspace[16];
+  std::string said;
+  try {
+    run(plan, Device{}, {{A, B, C}, workspace}, nullptr);
+  } catch (Error const& e) {
+    said = e.what();
+  }
+  for (std::string const& e : events) said += " " + e;
+  return said;
+}
+TEST(GemmPlan, WhatMayBeRefusedIsRefusedBeforeTheFirstLaunch) {
+  EXPECT_EQ(events_of_three_steps<'s'>(), " ?m ?g ?s +m +g +s");
+  EXPECT_EQ(events_of_three_steps<'X'>(), "no room for X ?m ?g ?X");
+}
+
+// ---- in pieces, where a grid does not hold the whole batch
+constexpr std::int64_t kMost = 5;  // matrices
+Reason only_most(Gemm const& g, Device const& device) {
+  if (Reason r = too_many("{} matrices are too many", 1, g.L(), {g.L(), 0, 0}, kMost)) return r;
+  return kernels::sgemm_16_split_k::facts->rejects(g, device);
+}
+// What kernels would do, on the host and in any order of k: numbers are whole.
+void move_on_host(Move const& m, Device const&, void*, cudaStream_t) {
+  for (std::int64_t i = 0; i < m.elements(); ++i) {
+    std::int64_t rest = i, from = 0, to = 0;
+    for (int k = 0; k < m.rank; rest /= m.mode[k].extent, ++k)
+      from += rest % m.mode[k].extent * m.mode[k].src_stride, to += rest % m.mode[k].extent * m.mode[k].dst_stride;
+    std::memcpy(static_cast<char*>(m.dst) + to, static_cast<char const*>(m.src) + from, std::size_t(m.elem_bytes));
+  }
+}
+float& element(Operand const& o, std::int64_t i, std::int64_t j, std::int64_t l) {
+  return o.as<float>()[i * o.row_stride + j * o.col_stride + l * o.batch_stride];
+}
+void multiply_on_host(Gemm const& g, Device const&, void*, cudaStream_t) {
+  EXPECT_LE(g.L(), kMost);
+  for (std::int64_t part = 0; part < g.parts; ++part)
+    for (std::int64_t l = 0; l < g.L(); ++l)
+      for (std::int64_t m = 0; m < g.M(); ++m)
+        for (std::int64_t n = 0; n < g.N(); ++n) {
+          std::int64_t const first = part * g.part_K, end = g.parts > 1 ? std::min(g.K(), first + g.part_K) : g.K();
+          float sum = 0;
+          for (std::int64_t k = first; k < end; ++k) sum += element(g.A, m, k, l) * element(g.B, n, k, l);
+          float& c = element(g.C, m, n, part * g.L() + l);
+          c = g.epilogue.alpha * sum + (g.epilogue.beta != 0 ? g.epilogue.beta * c : 0);
+        }
+}
+void add_on_host(Reduction const& r, Device const&, void*, cudaStream_t) {
+  std::int64_t e = 0;
+  for (std::int64_t l = 0; l < r.C.matrices; ++l)
+    for (std::int64_t m = 0; m < r.C.rows; ++m)
+      for (std::int64_t n = 0; n < r.C.cols; ++n, ++e) {
+        float sum = 0, &c = element(r.C, m, n, l);
+        for (int p = 0; p < r.parts; ++p) sum += r.partial[p * r.elements() + e];
+        c = r.epilogue.alpha * sum + (r.epilogue.beta != 0 ? r.epilogue.beta * c : 0);
+      }
+}
+Plan on_host(Plan plan) {
+  static Variant<Move> const moves{nullptr, move_on_host};
+  static Variant<Gemm> const multiplies{nullptr, multiply_on_host};
+  static Variant<Reduction> const adds{nullptr, add_on_host};
+  for (int i = 0; i < plan.steps; ++i) {
+    Step& step = plan.step[std::size_t(i)];
+    if (auto* s = std::get_if<StepOf<Move>>(&step)) s->variant = &moves;
+    if (auto* s = std::get_if<StepOf<Gemm>>(&step)) s->variant = &multiplies;
+    if (auto* s = std::get_if<StepOf<Reduction>>(&step)) s->variant = &adds;
+  }
+  if (plan.rest) plan.rest = std::make_shared<Plan const>(on_host(*plan.rest));
+  return plan;
+}
+// L matrices with rows of a pitch that no vector has; A may be shared by the batch, C may be column-major.
+void expect_products(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bool shared, bool columns) {
+  std::int64_t const M = 6, N = 5, pitch = K + 3;
+  std::vector<float> a(std::size_t(L * M * pitch)), b(std::size_t(L * K * N)), c(std::size_t(L * M * N)), expected;
+  for (std::size_t i = 0; i < a.size(); ++i) a[i] = float(int(i * 7 % 11) - 5);
+  for (std::size_t i = 0; i < b.size(); ++i) b[i] = float(int(i * 5 % 13) - 6);
+  for (std::size_t i = 0; i < c.size(); ++i) c[i] = float(int(i % 9) - 4);
+  inlay::Tensor const A = tensor(a.data(), {L, M, K}, {shared ? 0 : M * pitch, pitch, 1}),
+                      B = tensor(b.data(), {L, K, N}),
+                      C = columns ? tensor(c.data(), {L, N, M}).transposed() : tensor(c.data(), {L, M, N});
+  Gemm const g = make_gemm(A, B, C, {.alpha = 2, .beta = -1}, Compute::fp32);
+  expected = c;
+  for (std::int64_t l = 0; l < L; ++l)
+    for (std::int64_t m = 0; m < M; ++m)
+      for (std::int64_t n = 0; n < N; ++n) {
+        float sum = 0;
+        for (std::int64_t k = 0; k < K; ++k)
+          sum += a[std::size_t((shared ? 0 : l * M * pitch) + m * pitch + k)] * b[std::size_t((l * K + k) * N + n)];
+        float& x = expected[std::size_t(l * M * N + (columns ? n * M + m : m * N + n))];
+        x = 2 * sum - x;
+      }
+  Planned const p(g, true, Rows(&row, 1));
+  ASSERT_EQ(p.plan.row, 0);
+  EXPECT_EQ(p.plan.pieces > 1, L > kMost);
+  EXPECT_EQ(p.why().find("the batch is more than a grid holds: ") != std::string::npos, L > kMost) << p.why();
+  std::vector<char> workspace(p.plan.workspace_bytes + 64, 77);
+  run(on_host(p.plan), Device{}, {{a.data(), b.data(), c.data()}, workspace.data()}, nullptr);
+  EXPECT_EQ(c, expected) << "L " << L << " K " << K << (shared ? " shared" : "") << (columns ? " columns" : "");
+  for (std::size_t i = p.plan.workspace_bytes; i < workspace.size(); ++i) EXPECT_EQ(workspace[i], 77);
+}
+TEST(GemmInPieces, MultipliesEveryMatrixOnce) {
+  Info<Gemm> split = *kernels::sgemm_16_split_k::facts;
+  split.rejects = only_most;
+  Candidate<Gemm> const as_it_lies{.variant = {&split, note}, .want = any},
+      packed{.variant = {&split, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned}};
+  for (auto const& row : {as_it_lies, packed})
+    for (std::int64_t L : {1, 5, 6, 13, 40})
+      for (std::int64_t K : {9, 700})  // whole, in parts
+        for (bool shared : {false, true})
+          for (bool columns : {false, true}) expect_products(row, L, K, shared, columns);
+}
+// What the library itself would launch: no grid limits a batch, and its length does not change how it adds.
+TEST(GemmInPieces, BatchesOfAnyLength) {
+  std::int64_t const billions = std::int64_t(1) << 31;
+  for (std::string letters : {"nn", "nt", "tn", "tt"})
+    for (auto [M, N, K] : {std::array{1, 1, 1}, {4, 4, 4}, {33, 7, 20}, {70, 90, 40}})
+      for (bool may : {false, true}) {
+        auto const planned = [&](std::int64_t L) {
+          auto const operand = [L](int bit, std::int64_t rows, std::int64_t cols, bool transposed) {
+            auto* const base = reinterpret_cast<float*>(std::uint64_t(1) << bit);
+            return transposed ? tensor(base, {L, cols, rows}).transposed() : tensor(base, {L, rows, cols});
+          };
+          return Planned(make_gemm(operand(59, M, K, letters[0] == 't'), operand(60, K, N, letters[1] == 't'),
+                                   operand(61, M, N, false), {}, Compute::fp32),
+                         may);
+        };
+        std::string const one_grid = planned(billions / 4096).chosen();
+        for (std::int64_t L : {billions - 1, billions, billions + 5, 20 * billions}) {
+          Planned const p = planned(L);
+          EXPECT_EQ(p.chosen(), one_grid) << L;
+          Plan const& plan = p.plan;
+          ASSERT_EQ(plan.steps, 1);
+          std::int64_t const piece = plan.find<Gemm>()->problem.L(),
+                             rest = plan.rest ? plan.rest->find<Gemm>()->problem.L() : 0;
+          EXPECT_EQ(plan.pieces * piece + rest, L);
+          EXPECT_LE(piece, kMostBlocks);
+          EXPECT_LE(plan.pieces, 1 + 16 * (L / kMostBlocks + 1)) << "no more pieces than it takes";
+          EXPECT_EQ(plan.apart[2] % 1024, 0);
+        }
+      }
 }
 
 TEST(GemmPlan, SaysWhy) {

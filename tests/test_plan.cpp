@@ -1,6 +1,10 @@
 // The planner: what it picks, and what it says. No GPU.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
 #include <inlay/plan/candidate.h>
 #include "corpus.h"
 
@@ -168,6 +172,95 @@ TEST(Plan, TakesTheFirstThatIsWantedAndRuns) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   EXPECT_EQ(make_plan(move, Device{}, false, Rows(rows).first(2)).row,
             0);  // what is not wanted, where nothing else runs
+}
+
+// ---- in pieces, where a grid does not hold the whole
+std::int64_t most = 0;  // what a grid of `limited` holds
+Reason only_most(Move const& move, Device const&) {
+  return too_many("{} elements are more than {}", 1, move.elements(), {move.elements(), most, 0}, most);
+}
+constexpr Info<Move> limited = info_of("limited", only_most);
+std::int64_t moved_at_most = 0;
+void move_on_host(Move const& m, Device const&, void*, cudaStream_t) {
+  moved_at_most = std::max(moved_at_most, m.elements());
+  for (std::int64_t i = 0; i < m.elements(); ++i) {
+    std::int64_t rest = i, from = 0, to = 0;
+    for (int k = 0; k < m.rank; rest /= m.mode[k].extent, ++k)
+      from += rest % m.mode[k].extent * m.mode[k].src_stride, to += rest % m.mode[k].extent * m.mode[k].dst_stride;
+    std::memcpy(static_cast<char*>(m.dst) + to, static_cast<char const*>(m.src) + from, std::size_t(m.elem_bytes));
+  }
+}
+// The total of a plan's pieces along the mode that is cut, by an extent of a piece.
+template <class F>
+std::int64_t total(Plan const& plan, F const& extent) {
+  return plan.pieces * extent(plan) + (plan.rest ? extent(*plan.rest) : 0);
+}
+TEST(PlanInPieces, MovesEveryElementOnce) {
+  Candidate<Move> const rows[] = {{.variant = {&limited, move_on_host}, .want = {any}}};
+  std::vector<std::int32_t> src(4000), dst(4000);
+  for (std::size_t i = 0; i < src.size(); ++i) src[i] = std::int32_t(i);
+  struct {
+    std::int64_t extents[3], dst[3], src[3], first;
+  } const cases[] = {{{37, 6, 5}, {30, 1, 6}, {30, 5, 1}, 0},         // a batch of transposes
+                     {{2, 300, 5}, {1500, 1, 300}, {1500, 5, 1}, 0},  // long matrices
+                     {{37, 6, 5}, {-30, 1, 6}, {64, 7, 1}, 1080},     // backwards
+                     {{1, 1, 1000}, {0, 0, 1}, {0, 0, 2}, 0}};
+  for (auto const& c : cases)
+    for (std::int64_t limit : {4000, 400, 100, 64, 31}) {
+      std::fill(dst.begin(), dst.end(), -1);
+      most = limit, moved_at_most = 0;
+      Move const move = make_move(tensor(dst.data() + c.first, c.extents, c.dst), tensor(src.data(), c.extents, c.src));
+      Plan const plan = make_plan(move, Device{}, false, Rows(rows));
+      ASSERT_EQ(plan.row, 0);
+      run(plan, Device{}, {{dst.data() + c.first, src.data(), nullptr}, nullptr}, nullptr);
+      EXPECT_LE(moved_at_most, limit);
+      EXPECT_EQ(plan.pieces > 1, move.elements() > limit);
+      std::int64_t wrong = 0, written = std::count_if(dst.begin(), dst.end(), [](auto x) { return x >= 0; });
+      for (std::int64_t i = 0; i < c.extents[0]; ++i)
+        for (std::int64_t j = 0; j < c.extents[1]; ++j)
+          for (std::int64_t k = 0; k < c.extents[2]; ++k)
+            wrong += dst[std::size_t(c.first + i * c.dst[0] + j * c.dst[1] + k * c.dst[2])] !=
+                     i * c.src[0] + j * c.src[1] + k * c.src[2];
+      EXPECT_EQ(wrong, 0) << limit;
+      EXPECT_EQ(written, move.elements());
+      std::string const text = why(plan, move, Device{}, false, Rows(rows));
+      EXPECT_EQ(text.find("the batch is more than a grid holds: ") != std::string::npos, plan.pieces > 1) << text;
+    }
+  most = 3;  // no piece of 6 x 5 elements is so small
+  EXPECT_EQ(make_plan(make_move(tensor(dst.data(), {1, 6, 5}), tensor(src.data(), {1, 6, 5}, {30, 1, 6})), Device{},
+                      false, Rows(rows))
+                .row,
+            -1);
+}
+TEST(PlanInPieces, SaysWhatAllPiecesAskFor) {
+  auto const sectors = [](std::int64_t L) {
+    Move const move = make_move(tensor(reinterpret_cast<void*>(1ull << 60), b8, {L, 3, 5}, {32, 8, 1}),
+                                tensor(reinterpret_cast<void*>(1ull << 61), b8, {L, 3, 5}, {32, 1, 3}));
+    std::string const text = why(make_plan(move, Device{}, false), move, Device{}, false);
+    std::size_t const at = text.find(": ", text.find("  -> "));
+    return std::stoll(text.substr(at + 2));
+  };
+  std::int64_t const billions = std::int64_t(1) << 31;
+  EXPECT_GT(sectors(1024), 0);
+  EXPECT_EQ(sectors(2 * billions), sectors(1024) * (2 * billions / 1024));
+  EXPECT_EQ(sectors(2 * billions + 1024), sectors(1024) * (2 * billions / 1024 + 1));
+}
+// What the library itself would launch: no grid limits a batch.
+TEST(PlanInPieces, BatchesOfAnyLength) {
+  std::int64_t const billions = std::int64_t(1) << 31;
+  void *const dst = reinterpret_cast<void*>(1ull << 60), *const src = reinterpret_cast<void*>(1ull << 61);
+  for (std::int64_t L : {billions - 1, billions, billions + 5, 3 * billions, 40 * billions})
+    for (DType e : {b8, b32, b128})
+      for (auto [M, N] : {std::pair{2, 2}, {3, 5}, {16, 16}, {40, 300}})
+        for (int gap : {0, 1}) {
+          std::int64_t const in = M * N + gap, out = M * N;
+          Move const move = make_move(tensor(dst, e, {L, N, M}, {out, M, 1}), tensor(src, e, {L, N, M}, {in, 1, N}));
+          Plan const plan = make_plan(move, Device{}, false);
+          ASSERT_GE(plan.row, 0) << L << " " << M << " " << N << " " << bytes_of(e);
+          std::int64_t const moved = total(plan, [](Plan const& p) { return p.find<Move>()->problem.elements(); });
+          EXPECT_EQ(moved, move.elements());
+          for (std::size_t k : {0, 1}) EXPECT_EQ(plan.apart[k] % 16, 0) << L;
+        }
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <inlay/error.h>
 
 #include <atomic>
+#include <bit>
+#include <string>
 
 #include <inlay/block/device_block.h>
 #include <inlay/block/kernel.h>
@@ -42,40 +44,70 @@ struct Target {
   int compute_capability = 90;  // 10 * major + minor
 };
 
+template <Kernel K>
+class Launch {
+ public:
+  Launch(K const& kernel, Target const& target, cudaStream_t stream) {
+    config.gridDim = dim3(unsigned(kernel.blocks()));
+    config.blockDim = dim3(unsigned(K::launch_facts.threads));
+    config.dynamicSmemBytes = SmemRequest<K>::dynamic;
+    config.stream = stream;
+    config.attrs = attributes_;
+    if constexpr (K::launch_facts.clusters) {
+      auto& a = attributes_[config.numAttrs++];
+      a.id = cudaLaunchAttributeClusterDimension;
+      a.val.clusterDim = {cluster_of(kernel), 1, 1};
+    }
+    if constexpr (K::launch_facts.follows) {
+      auto& a = attributes_[config.numAttrs++];
+      a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      a.val.programmaticStreamSerializationAllowed = target.compute_capability >= 90;
+    }
+  }
+  Launch(Launch const&) = delete;  // the configuration points into it
+
+  cudaLaunchConfig_t config{};
+
+ private:
+  cudaLaunchAttribute attributes_[2];
+};
+
+// Throws for what a launch on the current device would be refused for, and sets the kernel's attributes: once for each
+// device, and each size of its clusters. Launches nothing.
+template <Kernel K>
+void prepare(K const& kernel, Target const& target) {
+  if (kernel.blocks() == 0) return;
+  using Smem = SmemRequest<K>;
+  unsigned const cluster = cluster_of(kernel);
+  static std::atomic<std::uint64_t> ready[4];  // of clusters of 1, 2, 4 and 8: one bit per device
+  std::atomic<std::uint64_t>& of_size = ready[std::bit_width(cluster - 1) % 4];
+  std::uint64_t const bit = std::uint64_t(1) << target.device;
+  if (of_size.load(std::memory_order_acquire) & bit) return;
+  cudaFuncAttributes compiled{};
+  check(cudaFuncGetAttributes(&compiled, entry<K>));  // refused where the program has no code for the device
+  if constexpr (Smem::dynamic > 48 * 1024 || Smem::blocks > 0) {
+    check(cudaFuncSetAttribute(entry<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, Smem::dynamic));
+    if (Smem::blocks && target.compute_capability == 90)
+      check(cudaFuncSetAttribute(entry<K>, cudaFuncAttributePreferredSharedMemoryCarveout, Smem::percent));
+  }
+  if (cluster > 1) {
+    int fit = 0;
+    Launch<K> const launch(kernel, target, nullptr);
+    check(cudaOccupancyMaxActiveClusters(&fit, entry<K>, &launch.config));
+    if (fit == 0)
+      throw Error("device " + std::to_string(target.device) + " has no room for a cluster of " +
+                  std::to_string(cluster) + " blocks");
+  }
+  of_size.fetch_or(bit, std::memory_order_release);
+}
+
 // Launches on `stream` of the current device; neither synchronises nor allocates. Zero blocks: nothing is launched.
 template <Kernel K>
 void launch(K const& kernel, Target const& target, cudaStream_t stream) {
-  std::int64_t const blocks = kernel.blocks();
-  if (blocks == 0) return;
-  using Smem = SmemRequest<K>;
-  if constexpr (Smem::dynamic > 48 * 1024 || Smem::blocks > 0) {
-    static std::atomic<std::uint64_t> ready{0};  // one bit per device
-    std::uint64_t const bit = std::uint64_t(1) << target.device;
-    if (!(ready.load(std::memory_order_acquire) & bit)) {
-      check(cudaFuncSetAttribute(entry<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, Smem::dynamic));
-      if (Smem::blocks && target.compute_capability == 90)
-        check(cudaFuncSetAttribute(entry<K>, cudaFuncAttributePreferredSharedMemoryCarveout, Smem::percent));
-      ready.fetch_or(bit, std::memory_order_release);
-    }
-  }
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(unsigned(blocks));
-  config.blockDim = dim3(unsigned(K::launch_facts.threads));
-  config.dynamicSmemBytes = Smem::dynamic;
-  config.stream = stream;
-  cudaLaunchAttribute attributes[2];
-  config.attrs = attributes;
-  if constexpr (K::launch_facts.clusters) {
-    auto& a = attributes[config.numAttrs++];
-    a.id = cudaLaunchAttributeClusterDimension;
-    a.val.clusterDim = {cluster_of(kernel), 1, 1};
-  }
-  if constexpr (K::launch_facts.follows) {
-    auto& a = attributes[config.numAttrs++];
-    a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    a.val.programmaticStreamSerializationAllowed = target.compute_capability >= 90;
-  }
-  check(cudaLaunchKernelEx(&config, entry<K>, kernel));
+  if (kernel.blocks() == 0) return;
+  prepare(kernel, target);
+  Launch<K> const launch(kernel, target, stream);
+  check(cudaLaunchKernelEx(&launch.config, entry<K>, kernel));
 }
 
 }  // namespace inlay::block

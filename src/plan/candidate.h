@@ -2,6 +2,7 @@
 #pragma once
 #include <inlay/plan/plan.h>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -13,6 +14,8 @@ namespace inlay::planning {
 //   Needs          what a row wants of the operands
 //   rows()         the candidates, in order of preference
 //   attempt()      the plan by which a row answers, or why it cannot
+//   batch()        how the problem can be cut into pieces
+//   piece()        its first indices of the batch, so many
 //   problem_text(), choice_text(), row_text()    its part of why()
 template <class P>
 struct Planner;
@@ -38,9 +41,43 @@ struct Attempt {
   Plan plan;
 };
 
+// A mode along which a problem can be cut: every element of the destination depends on one index of it. `apart`: so many
+// bytes of each of the caller's operands lie between an index and the next.
+struct Batch {
+  std::int64_t extent;
+  std::array<std::int64_t, 3> apart;
+};
+
 template <class P>
 std::span<Candidate<P> const> candidates() {
   return Planner<P>::rows();
+}
+
+// The plan by which a row answers, in pieces where a grid does not hold the whole. Pieces begin at the same residue
+// modulo 16 bytes, whatever the strides, if they have a multiple of 16 indices; large ones have multiples of 1024.
+template <class P>
+Attempt attempt_in_pieces(Candidate<P> const& row, P const& problem, Device const& device, bool may_use_workspace) {
+  Attempt whole = Planner<P>::attempt(row, problem, device, may_use_workspace);
+  if (!whole.rejected.pieces) return whole;
+  Batch const batch = Planner<P>::batch(problem);
+  for (std::int64_t count = batch.extent, by = whole.rejected.pieces; count / by > 0;) {
+    count /= by;
+    count -= count % (count >= 1024 ? 1024 : count >= 16 ? 16 : 1);
+    Attempt a = Planner<P>::attempt(row, Planner<P>::piece(problem, count), device, may_use_workspace);
+    by = a.rejected.pieces;
+    if (by) continue;
+    if (a.rejected) return a;
+    a.plan.pieces = batch.extent / count;
+    for (std::size_t k = 0; k < 3; ++k) a.plan.apart[k] = count * batch.apart[k];
+    if (std::int64_t const left = batch.extent % count) {
+      Attempt last = Planner<P>::attempt(row, Planner<P>::piece(problem, left), device, may_use_workspace);
+      if (last.rejected) return last;
+      a.plan.workspace_bytes = std::max(a.plan.workspace_bytes, last.plan.workspace_bytes);
+      a.plan.rest = std::make_shared<Plan const>(last.plan);
+    }
+    return a;
+  }
+  return whole;
 }
 
 // Takes the first row that is wanted and can; where none can, the first that can. Without a workspace nothing is
@@ -53,7 +90,7 @@ Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
   for (bool wanted : {true, false})
     for (Candidate<P> const& row : rows) {
       if (row.want.holds(facts) != wanted) continue;
-      Attempt a = Planner<P>::attempt(row, problem, device, may_use_workspace);
+      Attempt a = attempt_in_pieces(row, problem, device, may_use_workspace);
       if (a.rejected) continue;
       a.plan.row = int(&row - rows.data());
       return a.plan;
@@ -75,13 +112,15 @@ std::string why(Plan const& plan, P const& problem, Device const& device, bool m
     Info<P> const& info = *rows[std::size_t(plan.row)].variant.info;
     s += std::string("chosen: ") + info.name + ". " + info.idea + "\n";
     s += Trait::choice_text(plan, rows[std::size_t(plan.row)], problem, device, may_use_workspace);
+    if (std::int64_t const all = plan.pieces + (plan.rest != nullptr); all > 1)
+      s += "  the batch is more than a grid holds: " + std::to_string(all) + " pieces, one after the other\n";
   }
   typename Trait::Facts const facts(problem, device);
   for (Candidate<P> const& row : rows) {
     bool const chosen = &row - rows.data() == plan.row;
     s += std::string("  ") + (chosen ? "->" : "  ") + " " + row.variant.info->name;
     if (*row.as) s += std::string(" (") + row.as + ")";
-    Attempt const a = Trait::attempt(row, problem, device, may_use_workspace);
+    Attempt const a = attempt_in_pieces(row, problem, device, may_use_workspace);
     s += ": ";
     if (a.rejected) {
       s += a.rejected.sentence() + "\n";
@@ -109,6 +148,8 @@ struct Planner<Move> {
   struct Needs {};
   static std::span<Candidate<Move> const> rows();
   static Attempt attempt(Candidate<Move> const& row, Move const& move, Device const& device, bool may_use_workspace);
+  static Batch batch(Move const& move);
+  static Move piece(Move const& move, std::int64_t count);
   static std::string problem_text(Move const& move, Device const& device);
   static std::string choice_text(Plan const& plan, Candidate<Move> const& row, Move const& move, Device const& device,
                                  bool may_use_workspace);
@@ -138,6 +179,8 @@ struct Planner<Gemm> {
   };
   static std::span<Candidate<Gemm> const> rows();
   static Attempt attempt(Candidate<Gemm> const& row, Gemm const& gemm, Device const& device, bool may_use_workspace);
+  static Batch batch(Gemm const& gemm);
+  static Gemm piece(Gemm const& gemm, std::int64_t count);
   static std::string problem_text(Gemm const& gemm, Device const& device);
   static std::string choice_text(Plan const& plan, Candidate<Gemm> const& row, Gemm const& gemm, Device const& device,
                                  bool may_use_workspace);

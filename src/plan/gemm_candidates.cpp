@@ -79,6 +79,7 @@ Reason add_packing(Plan& plan, Packing const& p, Place const& from, Device const
   Plan const by = p.plan(device);
   auto const* move = by.find<Move>();
   if (!move) return {nobody};
+  if (by.pieces > 1) return {"an operand is more than a grid holds to pack", {}, by.pieces + 1};
   StepOf<Move> step = *move;
   step.at[0] = in_workspace(p.offset + step.at[0].offset);
   step.at[1] = {from.in, from.operand, step.at[1].offset};
@@ -152,30 +153,26 @@ Want<Gemm> const kAny{[](Facts const&) { return true; }};
 std::span<Candidate<Gemm> const> Planner<Gemm>::rows() {
   using namespace kernels;
   constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
-  static Variant<Gemm> const turned{sgemm_13_turned::facts, sgemm_13_turned::run},
-      rotated{sgemm_11_rotated::facts, sgemm_11_rotated::run}, cluster{sgemm_15_cluster::facts, sgemm_15_cluster::run};
+  static Variant<Gemm> const turned = sgemm_13_turned::variant(), rotated = sgemm_11_rotated::variant(),
+                             cluster = sgemm_15_cluster::variant();
   static Candidate<Gemm> const all[] = {
-      {.variant = {sgemm_14_two_level::facts, sgemm_14_two_level::run},
-       .want = kTwoLevels,
-       .needs = {.a = aligned_mn, .b = aligned_mn}},
-      {.variant = {sgemm_19_small_tiles::facts, sgemm_19_small_tiles::run}, .want = kSmall},
-      {.variant = {sgemm_17_narrow::facts, sgemm_17_narrow::run}, .want = kNarrow},
-      {.variant = {sgemm_16_split_k::facts, sgemm_16_split_k::run}, .want = kDeep},
-      {.variant = {sgemm_18_two_sums::facts, sgemm_18_two_sums::run}, .want = kTwoSums},
+      {.variant = sgemm_14_two_level::variant(), .want = kTwoLevels, .needs = {.a = aligned_mn, .b = aligned_mn}},
+      {.variant = sgemm_19_small_tiles::variant(), .want = kSmall},
+      {.variant = sgemm_17_narrow::variant(), .want = kNarrow},
+      {.variant = sgemm_16_split_k::variant(), .want = kDeep},
+      {.variant = sgemm_18_two_sums::variant(), .want = kTwoSums},
       {.variant = cluster, .want = kFewTiles, .needs = {.a = aligned, .b = aligned}},
       {.as = "shallow", .variant = turned, .want = kManyShallow},
       {.as = "shallow", .variant = rotated, .want = kManyShallow},
       {.as = "one operand turned", .variant = turned, .want = kLarge, .needs = {aligned, aligned, true}},
-      {.variant = {sgemm_12_stream_k::facts, sgemm_12_stream_k::run},
-       .want = kLarge,
-       .needs = {.a = aligned_mn, .b = aligned_mn}},
+      {.variant = sgemm_12_stream_k::variant(), .want = kLarge, .needs = {.a = aligned_mn, .b = aligned_mn}},
       // without a workspace: nothing is packed, no tile is cut
       {.as = "as it lies", .variant = turned, .want = kWholeTiles, .needs = {.runs_without = true}},
       {.as = "as it lies", .variant = rotated, .want = kWholeTiles},
-      {.variant = {sgemm_09_thread_tile::facts, sgemm_09_thread_tile::run}, .want = kSlowWholeTiles},
+      {.variant = sgemm_09_thread_tile::variant(), .want = kSlowWholeTiles},
       {.as = "as it lies", .variant = cluster, .want = kNotShallow},
-      {.variant = {sgemm_08_swizzled::facts, sgemm_08_swizzled::run}, .want = kMultiplies},
-      {.variant = {sgemm_01_naive::facts, sgemm_01_naive::run}, .want = kAny},
+      {.variant = sgemm_08_swizzled::variant(), .want = kMultiplies},
+      {.variant = sgemm_01_naive::variant(), .want = kAny},
   };
   return all;
 }
@@ -212,13 +209,30 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& row, Gemm const& gemm, Dev
     plan.add(StepOf<Gemm>{&row.variant, g, {place_a, place_b, place_c}, own_place});
     return result;
   }
-  static Variant<Reduction> const sum{kernels::sum_01_parts::facts, kernels::sum_01_parts::run};
+  static Variant<Reduction> const sum = kernels::sum_01_parts::variant();
   auto* const partial = reinterpret_cast<float*>(kPresumed + std::uint64_t(own_offset));
   Gemm parts = cut;
   parts.C.base = partial;
   plan.add(StepOf<Gemm>{&row.variant, parts, {place_a, place_b, own_place}});
   plan.add(StepOf<Reduction>{&sum, {g.C, g.epilogue, partial, cut.parts}, {own_place, place_c}});
   return result;
+}
+
+Batch Planner<Gemm>::batch(Gemm const& g) {
+  Batch batch{g.L(), {}};
+  for (auto const& [operand, at] : {std::pair{&g.A, callers(g, 0)}, std::pair{&g.B, callers(g, 1)}})
+    batch.apart[std::size_t(at.operand)] = operand->batch_stride * bytes_of(operand->type);
+  batch.apart[2] = g.C.batch_stride * bytes_of(g.C.type);
+  return batch;
+}
+Gemm Planner<Gemm>::piece(Gemm const& g, std::int64_t count) {
+  Gemm part = g;
+  for (Operand* o : {&part.A, &part.B})
+    if (o->batch_stride) o->matrices = count;  // else all share one
+  part.C.matrices = count;
+  if (count == 1)
+    for (Operand* o : {&part.A, &part.B, &part.C}) o->batch_stride = 0;
+  return part;
 }
 
 namespace {

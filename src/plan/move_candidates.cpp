@@ -44,6 +44,14 @@ Want<Move> const kFewColumns{few_columns, "rows of 128 bytes and more fill a til
 Want<Move> const kFewRows{few_rows, "columns of 128 bytes and more fill a tile"};
 Want<Move> const kAny{[](Facts const&) { return true; }};
 
+// What a plan for a move asks for, all pieces together.
+Counts counts_of(Plan const& plan, Device const& device) {
+  auto const& [variant, problem, at, own] = *plan.find<Move>();
+  Counts sum = plan.rest ? counts_of(*plan.rest, device) : Counts{};
+  add(sum, variant->info->counts(problem, device), plan.pieces);
+  return sum;
+}
+
 std::string line(char const* what, Traffic const& t, char const* unit) {
   return t.requests ? fmt::format("  {:<14}{:>12} requests, {:.2f} {} each\n", what, t.requests, t.per_request(), unit)
                     : std::string();
@@ -58,16 +66,16 @@ Planner<Move>::Facts::Facts(Move const& move, Device const& device)
 std::span<Candidate<Move> const> Planner<Move>::rows() {
   using namespace kernels;
   static Candidate<Move> const all[] = {
-      {.variant = {copy_05_evict_last::facts, copy_05_evict_last::run}, .want = kWideRows},
-      {.variant = {copy_01_scalar::facts, copy_01_scalar::run}, .want = kWideRows},
-      {.variant = {transpose_02_naive_write::facts, transpose_02_naive_write::run}, .want = kSmall},
-      {.variant = {transpose_19_batch_squares::facts, transpose_19_batch_squares::run}, .want = kSmallBatch},
-      {.variant = {transpose_20_batch::facts, transpose_20_batch::run}, .want = kSmallBatch},
-      {.variant = {transpose_17_few_columns::facts, transpose_17_few_columns::run}, .want = kFewColumns},
-      {.variant = {transpose_18_few_rows::facts, transpose_18_few_rows::run}, .want = kFewRows},
-      {.variant = {transpose_14_evict_last::facts, transpose_14_evict_last::run}, .want = kAny},
-      {.variant = {transpose_15_odd_pitch::facts, transpose_15_odd_pitch::run}, .want = kAny},
-      {.variant = {transpose_06_smem_swizzled::facts, transpose_06_smem_swizzled::run}, .want = kAny},
+      {.variant = copy_05_evict_last::variant(), .want = kWideRows},
+      {.variant = copy_01_scalar::variant(), .want = kWideRows},
+      {.variant = transpose_02_naive_write::variant(), .want = kSmall},
+      {.variant = transpose_19_batch_squares::variant(), .want = kSmallBatch},
+      {.variant = transpose_20_batch::variant(), .want = kSmallBatch},
+      {.variant = transpose_17_few_columns::variant(), .want = kFewColumns},
+      {.variant = transpose_18_few_rows::variant(), .want = kFewRows},
+      {.variant = transpose_14_evict_last::variant(), .want = kAny},
+      {.variant = transpose_15_odd_pitch::variant(), .want = kAny},
+      {.variant = transpose_06_smem_swizzled::variant(), .want = kAny},
   };
   return all;
 }
@@ -82,6 +90,25 @@ Attempt Planner<Move>::attempt(Candidate<Move> const& row, Move const& move, Dev
   return a;
 }
 
+namespace {
+// The longest mode: a move that is too large for a grid is so along this one.
+std::size_t longest(Move const& move) {
+  auto const shorter = [](Mode const& a, Mode const& b) { return a.extent < b.extent; };
+  return std::size_t(std::max_element(move.mode, move.mode + move.rank, shorter) - move.mode);
+}
+}  // namespace
+
+Batch Planner<Move>::batch(Move const& move) {
+  Mode const& mode = move.mode[longest(move)];
+  return {mode.extent, {mode.dst_stride, mode.src_stride}};
+}
+Move Planner<Move>::piece(Move const& move, std::int64_t count) {
+  Move part = move;
+  part.mode[longest(move)].extent = count;
+  part.analyse();
+  return part;
+}
+
 std::string Planner<Move>::problem_text(Move const& move, Device const& device) {
   std::string s = fmt::format("move of {} elements of {} bytes, a {}, on {}\n", move.elements(), move.elem_bytes,
                               name_of(move.kind), device.name);
@@ -91,9 +118,9 @@ std::string Planner<Move>::problem_text(Move const& move, Device const& device) 
   return s;
 }
 
-std::string Planner<Move>::choice_text(Plan const&, Candidate<Move> const& row, Move const& move, Device const& device,
+std::string Planner<Move>::choice_text(Plan const& plan, Candidate<Move> const&, Move const& move, Device const& device,
                                        bool) {
-  Counts const c = row.variant.info->counts(move, device);
+  Counts const c = counts_of(plan, device);
   std::string s = line("global load", c.global_load, "sectors") + line("cp.async", c.async_copy, "sectors") +
                   line("global store", c.global_store, "sectors") + line("shared store", c.shared_store, "wavefronts") +
                   line("shared load", c.shared_load, "wavefronts");
@@ -104,8 +131,8 @@ std::string Planner<Move>::choice_text(Plan const&, Candidate<Move> const& row, 
   return s;
 }
 
-std::string Planner<Move>::row_text(Plan const&, Candidate<Move> const& row, Move const& move, Device const& device) {
-  Counts const c = row.variant.info->counts(move, device);
+std::string Planner<Move>::row_text(Plan const& plan, Candidate<Move> const&, Move const&, Device const& device) {
+  Counts const c = counts_of(plan, device);
   return fmt::format("{} sectors, {} shared wavefronts",
                      c.global_load.transactions + c.async_copy.transactions + c.global_store.transactions,
                      c.shared_store.transactions + c.shared_load.transactions);

@@ -5,6 +5,7 @@
 #include <inlay/problem/reduction.h>
 
 #include <array>
+#include <memory>
 #include <variant>
 
 namespace inlay::planning {
@@ -49,6 +50,12 @@ struct Plan {
   int row = -1;  // of the candidates: which one answers. -1: none can, or none need
   std::size_t workspace_bytes = 0;
 
+  // Where a grid does not hold the whole batch the steps answer a piece of it. They run `pieces` times, each time with the
+  // caller's operands so many bytes further; `rest` answers what is left, if anything is.
+  std::int64_t pieces = 1;
+  std::array<std::int64_t, 3> apart{};
+  std::shared_ptr<Plan const> rest = {};
+
   template <class P>
   void add(StepOf<P> const& s) {
     step[std::size_t(steps++)] = s;
@@ -63,7 +70,8 @@ struct Plan {
 };
 
 // Launches the steps on `stream`, with these operands in the place of those that the plan was made with: they begin at
-// the same residues modulo 16 bytes. The workspace has plan.workspace_bytes and begins at a multiple of 256.
+// the same residues modulo 16 bytes. The workspace has plan.workspace_bytes and begins at a multiple of 256. What a launch
+// can be refused for is found before the first one.
 void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream);
 
 }  // namespace inlay::planning

@@ -19,9 +19,21 @@ using namespace problem;
 struct Reason {
   char const* format = nullptr;  // fmt syntax
   std::int64_t args[3]{};
+  std::int64_t pieces = 0;  // it could run the problem cut into so many, along a batch: a grid or a count is too small
   explicit operator bool() const { return format != nullptr; }
   std::string sentence() const;
 };
+
+// What a grid holds, and what a kernel may count in 31 bits.
+inline constexpr std::int64_t kMostBlocks = INT32_MAX;
+// Empty where `each` times `matrices` is no more than `most`; else the sentence, of up to three numbers, and in how many
+// pieces they would be no more.
+inline Reason too_many(char const* format, __int128 each, std::int64_t matrices, std::int64_t const (&args)[3],
+                       std::int64_t most = kMostBlocks) {
+  __int128 const all = each * matrices, pieces = (all + most - 1) / most;
+  if (all <= most) return {};
+  return {format, {args[0], args[1], args[2]}, pieces < INT64_MAX ? std::int64_t(pieces) : INT64_MAX};
+}
 
 enum class Ladder : std::uint8_t { copy, transpose, sgemm, none };
 char const* name_of(Ladder ladder);  // "copy"
@@ -58,12 +70,15 @@ constexpr bool is_complete(Info<P> const& info, std::string_view file_stem) {
 
 template <class P>
 using Run = void (*)(P const&, Device const&, void* workspace, cudaStream_t);
+template <class P>
+using Prepare = void (*)(P const&, Device const&, void* workspace);
 
-// What a product links: the facts and the launch.
+// What a product links: the facts and the launch. A variant launches several kernels only where it has a workspace.
 template <class P>
 struct Variant {
   Info<P> const* info;
   Run<P> run;
+  Prepare<P> prepare = nullptr;  // throws whatever run would throw at one of its launches; null: it throws nothing
 };
 
 }  // namespace inlay::planning

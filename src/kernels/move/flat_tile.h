@@ -151,8 +151,7 @@ inline Reason rejects_gaps(Matrices const& x) {
   if (x.L > 1 && (x.batch_in != x.M * x.N || x.batch_out != x.M * x.N))
     return {"matrices of {} elements lie {} apart in the input and {} in the output: the batch is not one piece",
             {x.M * x.N, x.batch_in, x.batch_out}};
-  if (x.L > INT32_MAX) return {"{} matrices are more than a grid holds", {x.L}};
-  return {};
+  return too_many("{} matrices are more than a block counts", 1, x.L, {x.L, 0, 0});
 }
 
 }  // namespace inlay::kernels

@@ -145,9 +145,8 @@ struct RunsTile {
       return {"the input's rows lie {} elements apart, {} would be one piece", {x->ld_in, x->N}};
     if (!kRunsAreOutput && x->N > 1 && x->ld_out != x->M)
       return {"the output's rows lie {} elements apart, {} would be one piece", {x->ld_out, x->M}};
-    if (__int128(chunks_of(*x)) * x->L > INT32_MAX)
-      return {"{} chunks in {} matrices are more blocks than a grid holds", {chunks_of(*x), x->L}};
-    return {};
+    return too_many("{} chunks in {} matrices are more blocks than a grid holds", chunks_of(*x), x->L,
+                    {chunks_of(*x), x->L, 0});
   }
 
   static Counts counts(Move const& move);

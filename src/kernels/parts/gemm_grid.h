@@ -47,8 +47,8 @@ struct GemmGrid {
 
   static Reason rejects(Gemm const& g, Device const&) {
     int64_t const m = ceil_div(g.M(), int64_t(BLK_M)), n = ceil_div(g.N(), int64_t(BLK_N));
-    if (__int128(m) * n * g.L() <= INT32_MAX) return {};
-    return {"{} x {} tiles in {} matrices are more blocks than a grid holds", {m, n, g.L()}};
+    return too_many("{} x {} tiles in {} matrices are more blocks than a grid holds", __int128(m) * n, g.L(),
+                    {m, n, g.L()});
   }
 };
 

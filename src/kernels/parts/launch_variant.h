@@ -5,6 +5,14 @@
 
 namespace inlay::kernels {
 
+// Throws whatever launch_variant would throw; launches nothing.
+template <class V, class P>
+void prepare_variant(P const& problem, Device const& device, void* workspace) {
+  launches<V>(problem, Setting<DriverEncoder>{device, workspace, {}}, [&](auto const& kernel) {
+    block::prepare(kernel, {device.id, device.compute_capability});
+  });
+}
+
 // Launches what the variant says on `stream`; neither synchronises nor allocates.
 template <class V, class P>
 void launch_variant(P const& problem, Device const& device, void* workspace, cudaStream_t stream) {

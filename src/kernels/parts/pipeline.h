@@ -44,9 +44,9 @@ struct StageSide {
                   matrix = matrices > 1 && o.batch_stride ? o.batch_stride : 4;
     for (int64_t s : {row, matrix})
       if (s % 4 || s <= 0 || s >> 38) return {say.stride, {s * 4}};
-    for (int64_t e : {o.rows, o.cols, matrices})
+    for (int64_t e : {o.rows, o.cols})
       if (e > INT32_MAX) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {e}};
-    return {};
+    return too_many("TMA coordinates have 31 bits, {} matrices do not fit", 1, matrices, {matrices, 0, 0});
   }
 };
 

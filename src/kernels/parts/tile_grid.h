@@ -105,8 +105,7 @@ struct TileGrid {
                        : "the move is no batch of row-major matrix copies"};
   }
   static Reason rejects_blocks(int64_t m, int64_t n, int64_t l) {
-    if (__int128(m) * n * l <= INT32_MAX) return {};
-    return {"{} x {} tiles in {} matrices are more blocks than a grid holds", {m, n, l}};
+    return too_many("{} x {} tiles in {} matrices are more blocks than a grid holds", __int128(m) * n, l, {m, n, l});
   }
 };
 

@@ -76,9 +76,8 @@ struct SgemmCluster {
 
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_stages<SideA, SideB>(g, device)) return r;
-    if (__int128(tiles(g)) * g.L() * 4 > INT32_MAX)
-      return {"{} tiles in {} matrices are more blocks than a grid holds", {tiles(g), g.L()}};
-    return {};
+    return too_many("{} tiles in {} matrices are more blocks than a grid holds", __int128(tiles(g)) * 4, g.L(),
+                    {tiles(g), g.L(), 0});
   }
 
   // ---- the device's side

@@ -102,9 +102,9 @@ struct SgemmRing {
     if (Reason r = rejects_stages<SideA, SideB>(g, device)) return r;
     if (g.K() > INT32_MAX / 32)
       return {"K = {} is more than a block counts", {g.K()}};  // two waves of tiles, cut along it
-    if (__int128(tiles(g)) * g.L() > INT32_MAX)
-      return {"{} tiles in {} matrices are more than 31 bits count", {tiles(g), g.L()}};
-    return {};
+    // A block counts one stride of the grid past the last tile.
+    return too_many("{} tiles in {} matrices are more than 31 bits count", tiles(g), g.L(), {tiles(g), g.L(), 0},
+                    kMostBlocks - device.sm_count);
   }
 
   // ---- the device's side: which parts of which tiles a block has

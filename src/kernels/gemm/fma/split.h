@@ -58,9 +58,8 @@ struct SgemmSplit : SgemmVectors<Step> {
     int64_t const n = parts(g, device);
     if (n > 1 && __int128(n) * g.elements() * 4 > device.memory_bytes)
       return {"{} partial sums of each of {} elements do not fit the device's memory", {n, g.elements()}};
-    if (__int128(tiles(g)) * n * g.L() > INT32_MAX)
-      return {"{} tiles in {} parts and {} matrices are more blocks than a grid holds", {tiles(g), n, g.L()}};
-    return {};
+    return too_many("{} tiles in {} parts and {} matrices are more blocks than a grid holds", __int128(tiles(g)) * n,
+                    g.L(), {tiles(g), n, g.L()});
   }
 };
 
