@@ -112,6 +112,19 @@ TEST(Banks, PaddingAndOtherElements) {
   EXPECT_THROW(draw_banks({{"large", 129, 1, pitch(1)}}, 4), UsageError);
 }
 
+// What a printed layout of halves means is drawn of halves.
+TEST(Banks, ElementsAreThoseOfAPrintedLayout) {
+  std::vector<std::string> const printed{"Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)"};
+  std::string const picture = draw_banks(printed, {});
+  EXPECT_NE(picture.find("elements of 2 bytes"), std::string::npos);
+  EXPECT_EQ(picture, draw_banks(printed, 2));
+  EXPECT_THROW(draw_banks(printed, 4), UsageError);
+  EXPECT_EQ(rows_of_numbers(picture).at(1).at(1), 4u);  // 16 bytes on: 8 halves of 4 banks
+  EXPECT_THROW(draw_banks(std::vector<std::string>{"(8,8)", printed[0], "smem_ptr[8b](unset) o (8,8)"}, {}),
+               UsageError);
+  EXPECT_NE(draw_banks(std::vector<std::string>{"(8,8)"}, {}).find("elements of 4 bytes"), std::string::npos);
+}
+
 banks::Request random_request(std::mt19937& random, unsigned bytes) {
   banks::Request q{{}, std::uint32_t(random() | random()), bytes};
   auto const span = 1 + random() % 300;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cute/layout.hpp>
 #include <cute/pointer_flagged.hpp>
 #include <cute/swizzle_layout.hpp>
@@ -38,9 +39,12 @@ void expect_same(Layout const& ours, CuteLayout const& theirs) {
   SCOPED_TRACE(to_string(ours));
   ASSERT_EQ(ours.rank(), int(cute::rank(theirs)));
   ASSERT_EQ(ours.size(), std::int64_t(cute::size(theirs)));
+  auto const offsets = ours.offsets();
+  ASSERT_EQ(std::int64_t(offsets.size()), ours.size());
   std::int64_t largest = 0;
   for (int index = 0; index < int(ours.size()); ++index) {
     ASSERT_EQ(ours(index), std::int64_t(theirs(index))) << "at " << index;
+    ASSERT_EQ(offsets[std::size_t(index)], std::int64_t(theirs(index))) << "at " << index;
     largest = std::max(largest, std::int64_t(theirs(index)));
   }
   EXPECT_EQ(ours.cosize(), largest + 1);
@@ -207,6 +211,12 @@ TEST(LayoutExpressions, WhatCannotBeIsRefusedWithItsValues) {
   EXPECT_EQ(refusal("(3,3):(140737488355328,1)"), "(3,3):(140737488355328,1) has offsets beyond 281474976710656");
   EXPECT_EQ(refusal("Sw<3,2,3> o smem_ptr[64b](unset) o 8:1"),
             "Swizzle<3,2,3> on bytes takes elements of 8 bytes apart; its second number must be at least 3");
+  EXPECT_EQ(elem_bytes_of({parse_layout("8:1"), parse_layout("smem_ptr[16b](unset) o 8:1")}, {}), 2);
+  EXPECT_EQ(elem_bytes_of({parse_layout("8:1")}, {}), 4);
+  EXPECT_THROW(elem_bytes_of({parse_layout("smem_ptr[16b](unset) o 8:1")}, 4), UsageError);
+  EXPECT_THROW(
+      elem_bytes_of({parse_layout("smem_ptr[16b](unset) o 8:1"), parse_layout("smem_ptr[32b](unset) o 8:1")}, {}),
+      UsageError);
   EXPECT_THROW(Layout({0, {}}), UsageError);
   EXPECT_THROW(Layout({8, {}}, IntTuple{-1, {}}), UsageError);
   EXPECT_THROW(Layout({8, {}}, IntTuple{1, {}}, {{}, -1, 0}), UsageError);
@@ -315,10 +325,16 @@ TEST(Suggest, EveryAnswerHolds) {
   struct {
     char const* expression;
     int elem_bytes, row, column;
-  } const tiles[] = {
-      {"(32,64):(64,1)", 4, 4, 4},        {"(32,64):(64,1)", 2, 4, 2},     {"(64,64):(64,1)", 1, 1, 1},
-      {"(32,32):(32,1)", 8, 8, 8},        {"(16,128):(128,1)", 4, 16, 16}, {"(64,32):(1,64)", 4, 4, 4},
-      {"(32,(4,8)):(32,(1,4))", 4, 4, 4}, {"(31,33):(33,1)", 4, 4, 4},     {"(32,(2,32)):(32,(0,1))", 4, 4, 4}};
+  } const tiles[] = {{"(32,64):(64,1)", 4, 4, 4},
+                     {"(32,64):(64,1)", 2, 4, 2},
+                     {"(64,64):(64,1)", 1, 1, 1},
+                     {"(32,32):(32,1)", 8, 8, 8},
+                     {"(16,128):(128,1)", 4, 16, 16},
+                     {"(64,32):(1,64)", 4, 4, 4},
+                     {"((8,8),(8,8)):((8,512),(1,64))", 2, 2, 2},
+                     {"(32,(4,8)):(32,(1,4))", 4, 4, 4},
+                     {"(31,33):(33,1)", 4, 4, 4},
+                     {"(32,(2,32)):(32,(0,1))", 4, 4, 4}};
   for (auto const& [expression, elem_bytes, row, column] : tiles) {
     Layout const plain = parse_layout(expression);
     auto const found = suggested(expression, elem_bytes, both(row, column));
@@ -339,6 +355,65 @@ TEST(Suggest, EveryAnswerHolds) {
   }
 }
 
+bool is_free(Layout const& layout, int elem_bytes, std::vector<WarpAccess> const& accesses) {
+  TileOffsets const tile = tile_of(layout);
+  return std::all_of(accesses.begin(), accesses.end(), [&](WarpAccess const& a) {
+    auto const vectors = vectors_of(tile, a, elem_bytes);
+    return vectors && excess_of(tile, a, *vectors, elem_bytes, 1) == 0;
+  });
+}
+
+// Tiles of (8,8) within a tile: no pitch alone frees both directions, two together do.
+TEST(Suggest, PadsPitchesThatNestTogether) {
+  auto const found = suggested("((8,8),(8,8)):((8,512),(1,64))", 2, both(2, 2));
+  ASSERT_EQ(found.free.size(), 1u);
+  auto const tiles = [](std::int64_t a, std::int64_t b, std::int64_t c) {  // pitches of rows, of tiles, of their rows
+    return parse_layout(fmt::format("((8,8),(8,8)):(({},{}),(1,{}))", a, c, b));
+  };
+  EXPECT_TRUE(is_free(tiles(8, 72, 578), 2, both(2, 2)));  // one of them
+  std::int64_t const plain = 4096, best = found.free[0].layout.cosize();
+  EXPECT_LE(best, tiles(8, 72, 578).cosize());
+  EXPECT_EQ(found.free[0].more_bytes, 2 * (best - plain));
+  for (std::int64_t a = 8; a < 72; ++a)  // each pitch longer than what it holds by 0 to 63 elements
+    for (std::int64_t b = 8 * a; b < 8 * a + 64; ++b)
+      for (std::int64_t c = 8 * b; c < 8 * b + 64; ++c)
+        if (Layout const layout = tiles(a, b, c); layout.cosize() < best) {
+          EXPECT_FALSE(is_free(layout, 2, both(2, 2))) << to_string(layout);
+        } else {
+          break;
+        }
+}
+
+// What docs/02 says of a row-major tile whose widest access is as wide as a granule: B counts the granules of a row, or of
+// 128 bytes where it is longer; M + S is where the row number begins, or the 128 bytes where rows are shorter.
+Swizzle rule(std::int64_t row_bytes, int elem_bytes, int granule) {
+  auto const log2 = [](std::int64_t n) { return std::countr_zero(std::uint64_t(n)); };
+  int const B = log2(std::min<std::int64_t>(row_bytes, 128) / granule), M = log2(granule / elem_bytes);
+  return {B, M, log2(std::max<std::int64_t>(row_bytes, 128) / elem_bytes) - M};
+}
+TEST(Suggest, TheRuleHoldsForRowsOfAnyLength) {
+  int tiles = 0;
+  for (int elem_bytes : {1, 2, 4, 8, 16})
+    for (int granule = std::max(4, elem_bytes); granule <= 16; granule *= 2)
+      for (std::int64_t row_bytes = granule; row_bytes <= 2048; row_bytes *= 2) {
+        std::int64_t const cols = row_bytes / elem_bytes, rows = 64;
+        Layout const plain = parse_layout(fmt::format("({},{}):({},1)", rows, cols, cols));
+        Swizzle const swizzle = rule(row_bytes, elem_bytes, granule);
+        SCOPED_TRACE(
+            fmt::format("{}, elements of {}, granules of {}", to_string(plain.with(swizzle)), elem_bytes, granule));
+        EXPECT_GE(swizzle.shift, swizzle.bits);
+        EXPECT_EQ(plain.with(swizzle).cosize(), plain.cosize());
+        EXPECT_TRUE(is_free(plain.with(swizzle), elem_bytes, both(granule, granule)));
+        if (granule == 4) {  // single elements down a column: they are in granules of their own
+          EXPECT_TRUE(is_free(plain.with(swizzle), elem_bytes, both(elem_bytes, elem_bytes)));
+        }
+        ++tiles;
+      }
+  EXPECT_EQ(tiles, 3 * (10 + 9 + 8) + (9 + 8) + 8);
+  EXPECT_EQ(on_bytes(rule(64, 2, 16), 2), (Swizzle{2, 4, 3}));  // TMA's of 64 bytes, and of 32
+  EXPECT_EQ(on_bytes(rule(32, 4, 16), 4), (Swizzle{1, 4, 3}));
+}
+
 // Of all swizzles that there are, with negative shifts too.
 TEST(Suggest, NothingWithFewerBitsWouldDo) {
   struct {
@@ -356,13 +431,9 @@ TEST(Suggest, NothingWithFewerBitsWouldDo) {
       for (int base = 0; base < 11; ++base)
         for (int shift = -11; shift <= 11; ++shift) {
           Layout const layout = plain.with({bits, base, shift});
-          TileOffsets const tile = tile_of(layout);
-          bool free = std::abs(shift) >= bits && layout.cosize() <= plain.cosize();
-          for (WarpAccess const& a : both(bytes, bytes)) {
-            auto const vectors = vectors_of(tile, a, elem_bytes);
-            free = free && vectors && excess_of(tile, a, *vectors, elem_bytes, 1) == 0;
-          }
-          if (free) all.push_back(to_string(layout));
+          if (std::abs(shift) >= bits && layout.cosize() <= plain.cosize() &&
+              is_free(layout, elem_bytes, both(bytes, bytes)))
+            all.push_back(to_string(layout));
         }
     auto found = suggested(expression, elem_bytes, both(bytes, bytes)).free;
     std::erase_if(found, [&](Suggestion const& one) {

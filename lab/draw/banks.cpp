@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "draw/svg.h"
+#include "layout/layout.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -113,6 +114,16 @@ std::string draw_banks(std::vector<BankGrid> const& grids, int elem_bytes) {
       y = bottom + kGap;
   }
   return picture.document(bottom + svg::kMargin, title);
+}
+
+std::string draw_banks(std::vector<std::string> const& texts, std::optional<int> elem_bytes) {
+  std::vector<Layout> layouts;
+  std::vector<BankGrid> grids;
+  for (std::string const& text : texts) {
+    Layout const& layout = layouts.emplace_back(parse_layout(text));
+    grids.push_back({text, layout.rows(), layout.cols(), layout});
+  }
+  return draw_banks(grids, elem_bytes_of(layouts, elem_bytes));
 }
 
 }  // namespace inlay::lab

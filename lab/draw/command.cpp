@@ -12,7 +12,6 @@
 #include "draw/request.h"
 #include "draw/timeline.h"
 #include "draw/watch.h"
-#include "layout/layout.h"
 #include "usage_error.h"
 #include "variants.h"
 
@@ -93,22 +92,13 @@ void add_ladder(CLI::App& app) {
 void add_banks(CLI::App& app) {
   auto* const command = app.add_subcommand("banks", "which bank each element of a tile lies in");
   auto const layouts = std::make_shared<std::vector<std::string>>();
-  auto const elem_bytes = std::make_shared<int>(4);
+  auto const elem_bytes = std::make_shared<std::optional<int>>();
   auto const file = std::make_shared<std::string>();
   command->add_option("layouts", *layouts, "one or more, such as '(32,64):(64,1)' 'Swizzle<5,0,6> o (32,64):(64,1)'")
       ->required();
-  command->add_option("--elem", *elem_bytes, "bytes of an element")
-      ->check(CLI::IsMember({1, 2, 4, 8, 16}))
-      ->capture_default_str();
+  command->add_option("--elem", *elem_bytes, "bytes of an element (default: 4, or what an smem_ptr names)");
   add_out(*command, *file);
-  command->callback([layouts, elem_bytes, file] {
-    std::vector<BankGrid> grids;
-    for (std::string const& text : *layouts) {
-      Layout const layout = parse_layout(text);
-      grids.push_back({text, layout.rows(), layout.cols(), layout});
-    }
-    write(draw_banks(grids, *elem_bytes), *file);
-  });
+  command->callback([layouts, elem_bytes, file] { write(draw_banks(*layouts, *elem_bytes), *file); });
 }
 
 void add_request(CLI::App& app) {

@@ -53,6 +53,7 @@ void for_each_request(TileOffsets const& tile, WarpAccess const& access, Vectors
 // Do `length` elements, from each multiple of it on, follow one another from a multiple of it on?
 template <class Offset>
 bool contiguous(std::int64_t lines, std::int64_t extent, std::int64_t length, Offset offset) {
+  if (length == 1) return true;
   if (extent % length) return false;
   for (std::int64_t l = 0; l < lines; ++l)
     for (std::int64_t i = 0; i < extent; ++i) {
@@ -67,9 +68,10 @@ bool contiguous(std::int64_t lines, std::int64_t extent, std::int64_t length, Of
 TileOffsets tile_of(Layout const& layout) {
   TileOffsets tile{layout.rows(), layout.cols()};
   if (layout.rank() == 1) std::swap(tile.rows, tile.cols);
-  tile.offsets.reserve(std::size_t(layout.size()));
+  auto const by_index = layout.offsets();
+  tile.offsets.reserve(by_index.size());
   for (std::int64_t i = 0; i < tile.rows; ++i)
-    for (std::int64_t j = 0; j < tile.cols; ++j) tile.offsets.push_back(layout(i + j * tile.rows));
+    for (std::int64_t j = 0; j < tile.cols; ++j) tile.offsets.push_back(by_index[std::size_t(i + j * tile.rows)]);
   return tile;
 }
 

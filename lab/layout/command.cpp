@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 
 #include "layout/json.h"
@@ -21,21 +22,15 @@ struct Options {
   bool bytes = false, suggest = false, whole = false, json = false;
 };
 
-bool is_width(int bytes) { return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16; }
-
 // The bytes of an element. Throws UsageError when what is given contradicts itself, or the expression.
 int checked_elem(Options const& o, Layout const& layout) {
-  int const named = layout.front().elem_bytes;
-  if (o.elem_bytes && !is_width(*o.elem_bytes))
-    throw UsageError(fmt::format("--elem is {}; elements have 1, 2, 4, 8 or 16 bytes", *o.elem_bytes));
-  if (o.elem_bytes && named && *o.elem_bytes != named)
-    throw UsageError(fmt::format("--elem is {}, but the layout is one of elements of {} bytes", *o.elem_bytes, named));
-  if (o.bytes && named) throw UsageError("--bytes was given with an smem_ptr, whose swizzle acts on bytes anyway");
+  int const elem = elem_bytes_of({layout}, o.elem_bytes);
+  if (o.bytes && layout.front().elem_bytes)
+    throw UsageError("--bytes was given with an smem_ptr, whose swizzle acts on bytes anyway");
   if (!o.vector.empty() && !o.suggest && o.threads.empty())
     throw UsageError("--vector was given without --suggest or --threads");
-  int const elem = o.elem_bytes.value_or(named ? named : 4);
   for (int const v : o.vector)
-    if (!is_width(v) || v < elem)
+    if (!std::has_single_bit(unsigned(v)) || v > 16 || v < elem)
       throw UsageError(
           fmt::format("--vector is {}; a lane asks for 1, 2, 4, 8 or 16 bytes, at least an element's {}", v, elem));
   return elem;

@@ -104,12 +104,25 @@ std::int64_t Layout::operator()(std::int64_t index) const {
   return front_.swizzle(offset);
 }
 
+std::vector<std::int64_t> Layout::offsets() const {
+  std::vector<std::int64_t> all{front_.offset};
+  all.reserve(std::size_t(size_));
+  for (auto const& [extent, stride] : leaves_) {
+    std::size_t const within = all.size();
+    for (std::int64_t n = 1; n < extent; ++n)
+      for (std::size_t i = 0; i < within; ++i) all.push_back(all[i] + n * stride);
+  }
+  if (front_.swizzle.bits)
+    for (std::int64_t& offset : all) offset = front_.swizzle(offset);
+  return all;
+}
+
 std::int64_t Layout::cosize() const {
   std::int64_t largest = front_.offset;
   for (auto const& [extent, stride] : leaves_) largest += (extent - 1) * stride;
   if (front_.swizzle.bits) {
-    largest = 0;
-    for (std::int64_t index = 0; index < size_; ++index) largest = std::max(largest, (*this)(index));
+    auto const all = offsets();
+    largest = *std::max_element(all.begin(), all.end());
   }
   return largest + 1;
 }
@@ -122,21 +135,45 @@ Layout Layout::with(Swizzle const& swizzle) const {
 
 std::vector<std::int64_t> Layout::pitches() const {
   std::vector<std::int64_t> found;
-  for (auto const& [_, pitch] : leaves_) {
+  for (auto const& [many, pitch] : leaves_) {
     std::int64_t within = 0;  // the largest offset that shorter strides reach
     bool whole = true;
     for (auto const& [extent, stride] : leaves_) {
       if (stride < pitch) within += (extent - 1) * stride;
       whole &= extent == 1 || stride < pitch || (pitch > 0 && stride % pitch == 0);
     }
-    if (within > 0 && within < pitch && whole && std::find(found.begin(), found.end(), pitch) == found.end())
-      found.push_back(pitch);
+    if (many > 1 && within > 0 && within < pitch && whole) found.push_back(pitch);
   }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
 }
 
-Layout Layout::padded(std::int64_t pitch, std::int64_t by) const {
-  return Layout(shape_, lengthened(stride_, pitch, by), {{}, front_.offset, front_.elem_bytes});
+Layout Layout::padded(std::vector<std::int64_t> const& by) const {
+  IntTuple stride = stride_;
+  std::int64_t before = 1, now = 1;  // the pitch below, and what has become of it
+  auto pad = by.begin();
+  for (std::int64_t const pitch : pitches()) {
+    std::int64_t const grown = pitch / before * now;
+    stride = lengthened(std::move(stride), grown, *pad);
+    before = pitch, now = grown + *pad++;
+  }
+  return Layout(shape_, std::move(stride), {{}, front_.offset, front_.elem_bytes});
+}
+
+int elem_bytes_of(std::vector<Layout> const& layouts, std::optional<int> given) {
+  auto const is_width = [](int n) { return n == 1 || n == 2 || n == 4 || n == 8 || n == 16; };
+  if (given && !is_width(*given))
+    throw UsageError(fmt::format("--elem is {}; elements have 1, 2, 4, 8 or 16 bytes", *given));
+  int bytes = given.value_or(0);
+  for (Layout const& layout : layouts) {
+    int const named = layout.front().elem_bytes;
+    if (named && bytes && named != bytes)
+      throw UsageError(given ? fmt::format("--elem is {}, but the layout is one of elements of {} bytes", bytes, named)
+                             : fmt::format("the layouts are of elements of {} and of {} bytes", bytes, named));
+    if (named) bytes = named;
+  }
+  return bytes ? bytes : 4;
 }
 
 std::string to_string(Layout const& layout) {

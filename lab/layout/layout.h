@@ -57,14 +57,17 @@ class Layout {
   std::int64_t cols() const { return size_ / rows_; }  // of all the others
   std::int64_t cosize() const;                         // the largest offset plus 1, of a swizzled layout too
   std::int64_t operator()(std::int64_t index) const;   // offset in elements; colexicographic index below size()
+  std::vector<std::int64_t> offsets() const;           // of all indices
   std::int64_t operator()(std::int64_t i, std::int64_t j) const { return (*this)(i + j * rows_); }
 
   LayoutFront const& front() const { return front_; }
   Layout with(Swizzle const& swizzle) const;
-  // Strides above which nothing is packed tightly: those a padding can lengthen.
+  // Strides above which nothing is packed tightly, those a padding can lengthen; the shortest first. Each is a multiple of
+  // the one before.
   std::vector<std::int64_t> pitches() const;
-  // Without a swizzle, and `pitch`, of those above, and its multiples lengthened in proportion.
-  Layout padded(std::int64_t pitch, std::int64_t by) const;
+  // Without a swizzle, and each of the pitches longer by so much. What is longer than a pitch grows in proportion, so that
+  // paddings nest: ((8,8),8):((1,64),8) by {1, 2} is ((8,8),8):((1,74),9).
+  Layout padded(std::vector<std::int64_t> const& by) const;
 
   friend std::string to_string(Layout const& layout);
 
@@ -77,6 +80,10 @@ class Layout {
   std::vector<Leaf> leaves_;  // in the order of the coordinates
   std::int64_t size_ = 1, rows_ = 1;
 };
+
+// The bytes of an element of them all: what is given, or what their notation names, or 4. Throws UsageError: what is no
+// width, and those that contradict each other.
+int elem_bytes_of(std::vector<Layout> const& layouts, std::optional<int> given);
 
 // "((4,8),(2,4)):((1,8),(4,32))", "(8,64)", "Swizzle<3,3,3> o (8,64):(64,1)"; "_8" for 8; and as CuTe prints:
 // "Sw<3,3,3> o _0 o (8,64):(64,1)", "Sw<3,4,3> o smem_ptr[16b](unset) o (8,64):(64,1)", whose swizzle acts on bytes.

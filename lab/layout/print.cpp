@@ -115,7 +115,10 @@ std::string table(Suggestions const& found, Layout const& layout, std::vector<Wa
   if (found.plain_is_free) return s + fmt::format("  {} has no conflicts\n", plain);
 
   bool const none = found.free.empty();
-  if (none) s += "  no swizzle and no padding is free of conflicts";
+  if (none)
+    s += found.paddings_tried ? fmt::format("  no swizzle and none of the {} smallest paddings is free of conflicts",
+                                            found.paddings_tried)
+                              : "  no swizzle and no padding is free of conflicts";
   if (none) s += found.nearest.empty() ? fmt::format(", nor better than {}\n", plain) : "; the nearest:\n";
   constexpr std::size_t kSwizzles = 5, kPaddings = 2;  // that are shown
   std::size_t swizzles = 0, paddings = 0;

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <queue>
 
 namespace inlay::lab {
 namespace {
+
+constexpr std::int64_t kMostLookedAt = std::int64_t(1) << 27;  // elements of padded tiles: less than a second
 
 class Search {
  public:
@@ -65,16 +68,52 @@ class Search {
   }
 
   // The banks repeat after 128 bytes: longer paddings tell nothing new.
+  std::int64_t longest_padding() const { return 128 / elem_bytes_ - 1; }
+
+  void try_padding(Layout const& padded) {
+    consider(padded, tile_of(padded), (padded.cosize() - cosize_) * elem_bytes_);
+    ++paddings_;
+  }
+
   void try_paddings() {
     auto const swizzles = std::ptrdiff_t(found_.free.size());
-    for (std::int64_t const pitch : plain_.pitches())
-      for (std::int64_t by = 1; by < 128 / elem_bytes_; ++by) {
-        Layout const padded = plain_.padded(pitch, by);
-        std::int64_t const cosize = padded.cosize();
-        if (cosize * elem_bytes_ <= kSharedBytes) consider(padded, tile_of(padded), (cosize - cosize_) * elem_bytes_);
-      }
+    auto const n = plain_.pitches().size();
+    for (std::size_t pitch = 0; pitch < n; ++pitch)
+      for (std::vector<std::int64_t> by(n); ++by[pitch] <= longest_padding();)
+        if (Layout const padded = plain_.padded(by); padded.cosize() * elem_bytes_ <= kSharedBytes) try_padding(padded);
+    try_nested_paddings();
     std::stable_sort(found_.free.begin() + swizzles, found_.free.end(),
                      [](Suggestion const& a, Suggestion const& b) { return a.more_bytes < b.more_bytes; });
+  }
+
+  // Of several pitches at once, the least memory first, until one is free or takes no less than what is free already.
+  void try_nested_paddings() {
+    if (plain_.pitches().size() < 2) return;
+    std::int64_t limit = kSharedBytes / elem_bytes_;  // of the cosize
+    for (Suggestion const& one : found_.free)
+      if (one.more_bytes) limit = std::min(limit, cosize_ + one.more_bytes / elem_bytes_ - 1);
+    struct Node {
+      std::int64_t cosize;
+      std::vector<std::int64_t> by;
+      std::size_t last;  // the pitch that was padded last: each padding is reached in one way
+      bool operator<(Node const& other) const { return cosize > other.cosize; }
+    };
+    std::priority_queue<Node> next;
+    next.push({cosize_, std::vector<std::int64_t>(plain_.pitches().size()), 0});
+    for (std::size_t const free = found_.free.size(); !next.empty() && found_.free.size() == free;) {
+      Node node = next.top();
+      next.pop();
+      if (std::count(node.by.begin(), node.by.end(), 0) + 1 < std::ptrdiff_t(node.by.size())) {
+        if (paddings_ * plain_.size() > kMostLookedAt) return void(found_.paddings_tried = paddings_);
+        try_padding(plain_.padded(node.by));
+      }
+      for (std::size_t pitch = node.last; pitch < node.by.size(); ++pitch) {
+        if (++node.by[pitch] <= longest_padding())
+          if (std::int64_t const cosize = plain_.padded(node.by).cosize(); cosize <= limit)
+            next.push({cosize, node.by, pitch});
+        --node.by[pitch];
+      }
+    }
   }
 
   Layout const plain_;
@@ -82,6 +121,7 @@ class Search {
   int const elem_bytes_;
   std::int64_t const cosize_;
   unsigned nearest_ = 0;
+  std::int64_t paddings_ = 0;  // that were tried
   Suggestions found_;
 };
 
