@@ -30,6 +30,8 @@ void check_stream(cudaStream_t stream, Device const& device) {
 }
 
 bool is_capturing(cudaStream_t stream) {
+  if (stream == nullptr || stream == cudaStreamLegacy)
+    return false;  // it cannot be captured, nor asked beside a capture
   cudaStreamCaptureStatus status{};
   check(cudaStreamIsCapturing(stream, &status));
   return status != cudaStreamCaptureStatusNone;
