@@ -1,5 +1,17 @@
 // The planner of gemm: what it picks, what it packs, and what it says. No GPU.
 #include <gtest/gtest.h>
+#include <inlay/kernels/gemm/fma/sgemm_01_naive.h>
+#include <inlay/kernels/gemm/fma/sgemm_08_swizzled.h>
+#include <inlay/kernels/gemm/fma/sgemm_09_thread_tile.h>
+#include <inlay/kernels/gemm/fma/sgemm_11_rotated.h>
+#include <inlay/kernels/gemm/fma/sgemm_12_stream_k.h>
+#include <inlay/kernels/gemm/fma/sgemm_13_turned.h>
+#include <inlay/kernels/gemm/fma/sgemm_14_two_level.h>
+#include <inlay/kernels/gemm/fma/sgemm_15_cluster.h>
+#include <inlay/kernels/gemm/fma/sgemm_16_split_k.h>
+#include <inlay/kernels/gemm/fma/sgemm_17_narrow.h>
+#include <inlay/kernels/gemm/fma/sgemm_18_two_sums.h>
+#include <inlay/kernels/gemm/fma/sgemm_19_small_tiles.h>
 #include <inlay/plan/candidate.h>
 
 #include <array>
@@ -583,6 +595,42 @@ std::string events_of_three_steps() {
 TEST(GemmPlan, WhatMayBeRefusedIsRefusedBeforeTheFirstLaunch) {
   EXPECT_EQ(events_of_three_steps<'s'>(), " ?m ?g ?s +m +g +s");
   EXPECT_EQ(events_of_three_steps<'X'>(), "no room for X ?m ?g ?X");
+}
+
+// What a plan with one step and no workspace relies on: its one kernel is refused before it is launched, or not at all.
+struct NoEncoder {
+  CUtensorMap operator()(block::TmaTensor const&) const { return {}; }
+};
+template <class... V>
+int most_kernels(Gemm const& g, bool with_workspace) {
+  alignas(256) static char workspace[256];
+  int most = 0;
+  auto const count = [&]<class One>(std::type_identity<One>) {
+    if (One::rejects(g, Device{})) return;
+    int kernels = 0;
+    kernels::launches<One>(g, kernels::Setting<NoEncoder>{Device{}, with_workspace ? workspace : nullptr, {}},
+                           [&](auto const&) { ++kernels; });
+    most = std::max(most, kernels);
+  };
+  (count(std::type_identity<V>{}), ...);
+  return most;
+}
+TEST(GemmPlan, WithoutAWorkspaceAVariantLaunchesOneKernel) {
+  using namespace kernels;
+  int with_one = 0;
+  for (std::string letters : {"nn", "nt", "tn", "tt"})
+    for (auto [M, N, K] : {std::array{64, 96, 20000}, {1500, 1400, 1000}, {2048, 2048, 512}, {20, 4000, 5000}}) {
+      auto const most = [&](bool with_workspace) {
+        return most_kernels<sgemm_01_naive::Kernel, sgemm_08_swizzled::Kernel, sgemm_09_thread_tile::Kernel,
+                            sgemm_11_rotated::Kernel, sgemm_12_stream_k::Kernel, sgemm_13_turned::Kernel,
+                            sgemm_14_two_level::Kernel, sgemm_15_cluster::Kernel, sgemm_16_split_k::Kernel,
+                            sgemm_17_narrow::Kernel, sgemm_18_two_sums::Kernel, sgemm_19_small_tiles::Kernel>(
+            problem(M, N, K, letters, 3), with_workspace);
+      };
+      EXPECT_EQ(most(false), 1);
+      with_one = std::max(with_one, most(true));
+    }
+  EXPECT_GT(with_one, 1);
 }
 
 // ---- in pieces, where a grid does not hold the whole batch
