@@ -80,10 +80,11 @@ function(inlay_kernel_units P variant folder samples)
                            "  launch_variant<${V}>(problem, device, workspace, stream);\n}\n"
                            "void ${stem}::prepare(${P} const& problem, Device const& device, void* workspace) {\n"
                            "  prepare_variant<${V}>(problem, device, workspace);\n}\n")
-        foreach(how replay sample)
-          string(APPEND replays "void ${stem}::${how}(${P} const& problem, Device const& device, Recorder& recorder) {\n"
+        foreach(how "replay_variant<${V}>(problem, device, recorder, info.chain)" "sample_variant<${V}>(problem, device, recorder)")
+          string(REGEX MATCH "^[a-z]+" verb ${how})
+          string(APPEND replays "void ${stem}::${verb}(${P} const& problem, Device const& device, Recorder& recorder) {\n"
                                 "  recorder.kernel = \"${stem}\";\n"
-                                "  registry::${how}_variant<${V}>(problem, device, recorder);\n}\n")
+                                "  registry::${how};\n}\n")
         endforeach()
       endforeach()
       set(unit ${INLAY_GENERATED}/${problem}_${family}_${n})

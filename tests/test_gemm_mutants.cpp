@@ -3,16 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
+#include <inlay/kernels/gemm/fma/sgemm_01_naive.h>
 #include <inlay/kernels/gemm/fma/sgemm_04_pipelined.h>
 #include <inlay/kernels/gemm/fma/sgemm_05_warp_tiled.h>
 #include <inlay/kernels/gemm/fma/sgemm_06_column_major_b.h>
 #include <inlay/kernels/gemm/fma/sgemm_12_stream_k.h>
 #include <inlay/kernels/gemm/fma/sgemm_13_turned.h>
+#include <inlay/kernels/gemm/fma/sgemm_14_two_level.h>
 #include <inlay/kernels/gemm/fma/sgemm_15_cluster.h>
 #include <inlay/kernels/gemm/fma/sgemm_16_split_k.h>
 #include <inlay/registry/replay_variant.h>
+#include <inlay/registry/rounding.h>
 #include "gemm_corpus.h"
 
 namespace inlay::kernels {
@@ -144,6 +148,7 @@ struct Flawed : HostBlock {
 constexpr auto kAsTheyAre = [](auto&) { return true; };
 struct How {
   int sm_count = Device{}.sm_count;
+  std::int64_t chain = -1;  // as long as it may be, on significands; below 0: on whole numbers
   int runs = 1;
   bool reversed = false;  // the last kernel first
 };
@@ -157,6 +162,10 @@ std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const&
   };
   float *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
                *const C = buffer("C", stored_c(c), 3);
+  if (how.chain >= 0) {
+    registry::put_significands(*recorder, A, std::size_t(stored_a(c).elements(c.L)), 1);
+    registry::put_significands(*recorder, B, std::size_t(stored_b(c).elements(c.L)), 2);
+  }
   Gemm const gemm = gemm_of(c, A, B, C);
   Device device;
   device.sm_count = how.sm_count;
@@ -164,9 +173,10 @@ std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const&
     recorder->allocate_workspace(Kernel::workspace(gemm, device));
   flaw = f;
   for (int i = 0; i < how.runs; ++i) {
-    auto const wanted = registry::expected(gemm, *recorder);
+    auto const wanted = registry::expected(gemm, *recorder, std::max<std::int64_t>(how.chain, 0));
     std::vector<std::function<void()>> replays;
-    launches<Kernel>(gemm, registry::ReplaySetting{device, recorder->workspace(), {}}, [&](auto kernel) {
+    launches<Kernel>(gemm, registry::ReplaySetting{device, recorder->workspace(), {}}, [&](auto const& launched) {
+      auto kernel = launched;
       if (turn(kernel)) replays.push_back([kernel, &recorder] { replay::run<Block>(kernel, *recorder); });
     });
     if (how.reversed) std::reverse(replays.begin(), replays.end());
@@ -197,6 +207,7 @@ void expect_caught(GemmCase const& c, std::vector<Mutant> const& mutants, How co
   }
 }
 
+using Naive = sgemm_01_naive::Kernel;
 using Pipelined = sgemm_04_pipelined::Kernel;
 using WarpTiled = sgemm_05_warp_tiled::Kernel;
 using ColumnMajorB = sgemm_06_column_major_b::Kernel;
@@ -343,6 +354,41 @@ TEST(GemmMutants, Clusters) {
                                        {Flaw::empty_for_all_but_a_warp, {Check::race}}};
   expect_caught<Cluster>({60, 64, 700, 1, "tn"}, mutants, {.sm_count = 2});
   expect_caught<Cluster>({60, 64, 1100, 1, "tn"}, mutants);
+}
+
+// ---- numbers: whole ones are exact in TF32 and bf16, significands are not
+// A Block that multiplies an A rounded to so many bits.
+template <int Bits>
+struct Rounded : HostBlock {
+  static float rounded(float x) {
+    auto const lost = std::uint32_t(1) << (24 - Bits), bits = std::bit_cast<std::uint32_t>(x);
+    return std::bit_cast<float>((bits + lost / 2) & ~(lost - 1));
+  }
+  using Fmadd = UniversalFMA<float>;
+  struct Fma {
+    static void fma(float& d, float a, float b, float c) { HostBlock::op<Fmadd>::fma(d, rounded(a), b, c); }
+  };
+  template <class Op>
+  using op = std::conditional_t<std::is_same_v<Op, Fmadd>, Fma, HostBlock::op<Op>>;
+};
+TEST(GemmMutants, OperandsOfTf32AndBf16) {
+  for (GemmCase const& c : {GemmCase{16, 32, 8}, GemmCase{16, 32, 1000}, GemmCase{16, 32, 16384}}) {
+    SCOPED_TRACE(c.name());
+    expect_only(*run<Naive, HostBlock>(c, Flaw::none, {.chain = 0}), {});
+    expect_only(*run<Naive, Rounded<24>>(c, Flaw::none, {.chain = 0}), {});
+    expect_only(*run<Naive, Rounded<11>>(c, Flaw::none, {.chain = 0}), {Check::result});
+    expect_only(*run<Naive, Rounded<8>>(c, Flaw::none, {.chain = 0}), {Check::result});
+    expect_only(*run<Naive, Rounded<8>>(c), {});  // the whole numbers do not see it
+  }
+}
+struct OneChain : sgemm_14_two_level::Step {
+  static constexpr int CHAIN = 1 << 20;
+};
+TEST(GemmMutants, TwoLevelsInOneChain) {
+  constexpr GemmCase c{60, 60, 4096, 1, "tn"};
+  How const whole{.sm_count = 1, .chain = 256};  // one block: its tile is not cut
+  expect_only(*run<sgemm_14_two_level::Kernel, HostBlock>(c, Flaw::none, whole), {});
+  expect_only(*run<SgemmRing<OneChain>, HostBlock>(c, Flaw::none, whole), {Check::result});
 }
 
 // ---- parts of K that a second kernel adds

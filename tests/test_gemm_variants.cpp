@@ -7,6 +7,7 @@
 
 #include <inlay/explain/explanation.h>
 #include <inlay/registry/registry.h>
+#include <inlay/registry/rounding.h>
 #include "gemm_corpus.h"
 
 namespace inlay::test {
@@ -25,8 +26,10 @@ void fill(Recorder& recorder, float* seen, std::size_t count, float value) {
   for (std::size_t i = 0; i < count; ++i) std::memcpy(recorder.real(seen + i), &value, sizeof value);
 }
 
+enum class Data { integers, significands };
+
 // Replays one case; whether the variant took it.
-bool runs(Entry<Gemm> const& entry, GemmCase const& c, Compute compute) {
+bool runs(Entry<Gemm> const& entry, GemmCase const& c, Compute compute, Data data = Data::integers) {
   SCOPED_TRACE(c.name());
   auto const floats = [](std::int64_t n) { return std::size_t(n) + 16; };
   std::size_t const c_floats = floats(stored_c(c).elements(c.L));
@@ -34,6 +37,11 @@ bool runs(Entry<Gemm> const& entry, GemmCase const& c, Compute compute) {
   float* const A = recorder.allocate_integers("A", floats(stored_a(c).elements(c.L)), 1);
   float* const B = recorder.allocate_integers("B", floats(stored_b(c).elements(c.L)), 2);
   float* const C = recorder.allocate_integers("C", c_floats, 3);
+  if (data == Data::significands) {
+    put_significands(recorder, A, floats(stored_a(c).elements(c.L)), 1);
+    put_significands(recorder, B, floats(stored_b(c).elements(c.L)), 2);
+    put_significands(recorder, C, c_floats, 3);
+  }
   if (c.beta == 0) fill(recorder, C, c_floats, NAN);
   Gemm const gemm = gemm_of(c, A, B, C, compute);
   if (Reason const why = entry.info().rejects(gemm, Device{})) {
@@ -70,6 +78,17 @@ TEST_P(GemmVariants, ReplayIsRightAndCostsWhatWasPredicted) {
     if (HasFailure()) return;
   }
   EXPECT_GE(ran, kFewest);
+}
+
+// Whole numbers are exact in TF32 too; of significands the last bit counts.
+TEST_P(GemmVariants, RoundsAsFp32) {
+  auto const& entry = gemm_variants()[std::size_t(GetParam())];
+  int ran = 0;
+  for (char const* letters : {"nn", "nt", "tn", "tt"})
+    for (GemmCase const& c : {GemmCase{40, 36, 700, 1, letters, 1.3f, -.7f}, GemmCase{1, 3, 5, 2, letters}})
+      for (Compute compute : {Compute::fp32, Compute::fp32_two_level})
+        ran += runs(entry, c, compute, Data::significands);
+  EXPECT_GE(ran, 2);
 }
 
 INSTANTIATE_TEST_SUITE_P(Ladder, GemmVariants, testing::Range(0, int(gemm_variants().size())), [](auto const& info) {

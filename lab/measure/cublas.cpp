@@ -1,10 +1,12 @@
 #include "measure/cublas.h"
 
+#include <cublasLt.h>
 #include <cublas_v2.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <climits>
+#include <cmath>
 #include <memory>
 
 #include "measure/cuda_handles.h"
@@ -15,10 +17,6 @@ namespace {
 void check_cublas(cublasStatus_t status) {
   if (status != CUBLAS_STATUS_SUCCESS) throw Error(fmt::format("cuBLAS: {}", cublasGetStatusString(status)));
 }
-
-struct DestroyCublas {
-  void operator()(cublasHandle_t handle) const { cublasDestroy(handle); }
-};
 
 // cuBLAS is column-major: our (rows, cols) source is its (cols, rows) A, our (cols, rows) destination its (rows, cols)
 // C. With beta = 0 it does not read B; C stands in for it.
@@ -31,10 +29,76 @@ void transpose_by(Geam geam, cublasHandle_t handle, Case const& c, T one, T zero
                     out, pitch_dst));
 }
 
+// As much as cuBLAS has by default on this GPU. Without one of its own it would allocate in every captured launch.
+constexpr std::size_t kWorkspace = 32 << 20;
+
+cublasOperation_t operation(bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; }
+
+void check_extents(GemmCase const& c) {
+  if (auto const longest = std::max({c.M, c.N, c.K, c.a().pitch, c.b().pitch, c.c().pitch, c.batch}); longest > INT_MAX)
+    throw Rejection(fmt::format("cuBLAS takes extents of 31 bits, not {}", longest));
+}
+
+template <class T, auto F, auto Create, class... A>
+std::unique_ptr<T, Destroy<F>> created(A... arguments) {
+  T* p = nullptr;
+  check_cublas(Create(&p, arguments...));
+  return std::unique_ptr<T, Destroy<F>>(p);
+}
+
+// A product as cublasLt describes it, transposed as for sgemm().
+struct LtProduct {
+  using Layout = std::unique_ptr<cublasLtMatrixLayoutOpaque_t, Destroy<cublasLtMatrixLayoutDestroy>>;
+  std::unique_ptr<cublasLtContext, Destroy<cublasLtDestroy>> handle =
+      created<cublasLtContext, cublasLtDestroy, cublasLtCreate>();
+  std::unique_ptr<cublasLtMatmulDescOpaque_t, Destroy<cublasLtMatmulDescDestroy>> operation =
+      created<cublasLtMatmulDescOpaque_t, cublasLtMatmulDescDestroy, cublasLtMatmulDescCreate>(CUBLAS_COMPUTE_32F,
+                                                                                               CUDA_R_32F);
+  Layout a, b, c;
+
+  explicit LtProduct(GemmCase const& x)
+      : a(layout(x.a(), x.batch)), b(layout(x.b(), x.batch)), c(layout(x.c(), x.batch)) {
+    set(CUBLASLT_MATMUL_DESC_TRANSA, lab::operation(x.b_transposed()));
+    set(CUBLASLT_MATMUL_DESC_TRANSB, lab::operation(x.a_transposed()));
+  }
+
+ private:
+  void set(cublasLtMatmulDescAttributes_t what, cublasOperation_t value) {
+    check_cublas(cublasLtMatmulDescSetAttribute(operation.get(), what, &value, sizeof value));
+  }
+  // Row-major as stored: by columns its rows are our columns.
+  static Layout layout(Stored const& x, std::int64_t batch) {
+    cublasLtMatrixLayout_t made;
+    check_cublas(cublasLtMatrixLayoutCreate(&made, CUDA_R_32F, std::uint64_t(x.cols), std::uint64_t(x.rows), x.pitch));
+    Layout layout(made);
+    auto const count = std::int32_t(batch);
+    std::int64_t const apart = x.elements();
+    check_cublas(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
+    check_cublas(
+        cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart, sizeof apart));
+    return layout;
+  }
+};
+
+// Milliseconds of one of several launches back to back; infinity for what does not run.
+template <class F>
+double time_roughly(F const& launch, cudaStream_t stream) {
+  constexpr int kLaunches = 10;
+  if (launch() != CUBLAS_STATUS_SUCCESS) return INFINITY;
+  Event const begin = make_event(), end = make_event();
+  check(cudaEventRecord(begin.get(), stream));
+  for (int i = 0; i < kLaunches; ++i) check_cublas(launch());
+  check(cudaEventRecord(end.get(), stream));
+  check(cudaEventSynchronize(end.get()));
+  float ms = 0;
+  check(cudaEventElapsedTime(&ms, begin.get(), end.get()));
+  return ms / kLaunches;
+}
+
 std::shared_ptr<cublasContext> make_handle() {
   cublasHandle_t created;
   check_cublas(cublasCreate(&created));
-  return {created, DestroyCublas{}};
+  return {created, Destroy<cublasDestroy>{}};
 }
 
 }  // namespace
@@ -58,19 +122,17 @@ Launch geam(Case const& c) {
 
 // cuBLAS is column-major: it is given our product transposed, C^T = op(B)^T op(A)^T, in which each operand keeps its
 // letter.
-GemmLaunch sgemm(GemmCase const& c) {
-  // As much as it has by default on this GPU. Without one of its own it would allocate in every captured launch.
-  constexpr std::size_t kWorkspace = 32 << 20;
+GemmLaunch sgemm(GemmCase const& c, CublasMath math) {
   std::shared_ptr<char> const workspace = device_memory(kWorkspace);
   auto const handle = make_handle();
-  check_cublas(cublasSetMathMode(handle.get(), CUBLAS_PEDANTIC_MATH));
+  check_cublas(
+      cublasSetMathMode(handle.get(), math == CublasMath::pedantic ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH));
   return [c, workspace, handle](GemmCall const& call, cudaStream_t stream) {
+    check_extents(c);
     Stored const a = c.a(), b = c.b(), out = c.c();
-    if (auto const longest = std::max({c.M, c.N, c.K, a.pitch, b.pitch, out.pitch, c.batch}); longest > INT_MAX)
-      throw Rejection(fmt::format("sgemm takes extents of 31 bits, not {}", longest));
     check_cublas(cublasSetStream(handle.get(), stream));
     check_cublas(cublasSetWorkspace(handle.get(), workspace.get(), kWorkspace));  // a new stream takes the default's
-    auto const op_a = c.a_transposed() ? CUBLAS_OP_T : CUBLAS_OP_N, op_b = c.b_transposed() ? CUBLAS_OP_T : CUBLAS_OP_N;
+    auto const op_a = operation(c.a_transposed()), op_b = operation(c.b_transposed());
     int const M = int(c.M), N = int(c.N), K = int(c.K);
     // What a user would call: the batched one may have other kernels for a batch of one.
     if (c.batch == 1)
@@ -80,6 +142,38 @@ GemmLaunch sgemm(GemmCase const& c) {
       check_cublas(cublasSgemmStridedBatched(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, int(b.pitch),
                                              b.elements(), call.a, int(a.pitch), a.elements(), &call.beta, call.c,
                                              int(out.pitch), out.elements(), int(c.batch)));
+  };
+}
+
+GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, cudaStream_t stream) {
+  check_extents(c);
+  auto const product = std::make_shared<LtProduct>(c);
+  cublasLtMatmulPreference_t made;
+  check_cublas(cublasLtMatmulPreferenceCreate(&made));
+  std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, Destroy<cublasLtMatmulPreferenceDestroy>> const preference(made);
+  check_cublas(cublasLtMatmulPreferenceSetAttribute(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace,
+                                                    sizeof kWorkspace));
+  cublasLtMatmulHeuristicResult_t found[16];
+  int count = 0;
+  cublasStatus_t const status =
+      cublasLtMatmulAlgoGetHeuristic(product->handle.get(), product->operation.get(), product->b.get(),
+                                     product->a.get(), product->c.get(), product->c.get(), made, 16, found, &count);
+  if (status != CUBLAS_STATUS_SUCCESS || count == 0)
+    return [](GemmCall const&, cudaStream_t) { throw Rejection("the heuristics of cublasLt propose nothing"); };
+  auto const launch = [product, workspace = std::shared_ptr<char>(device_memory(kWorkspace))](
+                          cublasLtMatmulAlgo_t const& algorithm, GemmCall const& now, cudaStream_t s) {
+    return cublasLtMatmul(product->handle.get(), product->operation.get(), &now.alpha, now.b, product->b.get(), now.a,
+                          product->a.get(), &now.beta, now.c, product->c.get(), now.c, product->c.get(), &algorithm,
+                          workspace.get(), kWorkspace, s);
+  };
+  int best = 0;
+  double least = INFINITY;
+  for (int i = 0; i < count; ++i) {
+    double const ms = time_roughly([&] { return launch(found[i].algo, call, stream); }, stream);
+    if (ms < least) least = ms, best = i;
+  }
+  return [launch, algorithm = found[best].algo](GemmCall const& now, cudaStream_t s) {
+    check_cublas(launch(algorithm, now, s));
   };
 }
 

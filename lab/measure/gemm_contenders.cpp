@@ -36,7 +36,7 @@ GemmContender public_contender(char const* name, GemmCase const& c, GemmCall con
 
 GemmContender cublas_contender([[maybe_unused]] GemmCase const& c) {
 #ifdef INLAY_CUBLAS
-  return {kCublas, sgemm(c)};
+  return {kCublas, sgemm(c, CublasMath::pedantic)};
 #else
   throw UsageError("products are measured against cuBLAS, which this build was made without");
 #endif

@@ -15,8 +15,9 @@ __device__ float value(Values values, unsigned seed, std::int64_t i) {
   x = (x ^ x >> 32) * 0xBF58476D1CE4E5B9u;
   x ^= x >> 29;
   unsigned const bits = unsigned(x >> 40);  // 24 of them
-  return values.range ? float(int(bits % unsigned(2 * values.range + 1)) - values.range)
-                      : float(bits) * (1.f / (1 << 23)) - 1;
+  if (values.range) return float(int(bits % unsigned(2 * values.range + 1)) - values.range);
+  float const magnitude = float(1 << 23 | (bits & 0x7FFFFF) | 1) * (1.f / (1 << 24));
+  return bits >> 23 ? -magnitude : magnitude;
 }
 
 __device__ float not_a_number() { return __int_as_float(0x7fffffff); }
@@ -114,7 +115,9 @@ Deviation deviation(Product const& p, Values values, std::int64_t l, Sampled sam
     deviation_kernel<<<kBlocks, kThreads, 0, stream>>>(p, values, l, sampled, there);
   });
   double const norm = sums.expected > 0 ? sums.expected : 1;
-  return {{std::int64_t(sums.wrong.count), std::int64_t(sums.wrong.first)}, std::sqrt(sums.difference / norm)};
+  return {{std::int64_t(sums.wrong.count), std::int64_t(sums.wrong.first)},
+          std::sqrt(sums.difference / norm),
+          std::sqrt(sums.difference / double(sampled.rows * sampled.cols))};
 }
 
 }  // namespace inlay::lab

@@ -18,7 +18,8 @@ struct Product {
   std::int64_t c_elements() const { return batch * M * ldc; }  // the gaps between rows included
 };
 
-// Values that are made from their index: whole numbers in -range .. range, or, for range 0, uniform in [-1, 1).
+// Values that are made from their index: whole numbers in -range .. range, or, for range 0, significands: of either sign,
+// 1/2 to 1, with all 24 bits in use.
 struct Values {
   int range = 0;
 };
@@ -43,6 +44,7 @@ Sampled sample_of(Product const& p);
 struct Deviation {
   Wrong wrong;     // elements that are not exactly what they should be, and the first one's index in C
   double rel_err;  // in Frobenius' norm
+  double error;    // of an element: the root of the mean square
 };
 // Matrix `l` of the batch. Synchronises the stream.
 Deviation deviation(Product const& p, Values values, std::int64_t l, Sampled sampled, cudaStream_t stream);

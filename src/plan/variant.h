@@ -57,6 +57,8 @@ struct Info {
   Reason (*rejects)(P const&, Device const&);
   Counts (*counts)(P const&, Device const&) = nullptr;                  // in closed form; null: only a replay counts
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
+  // Of a product: so many fused multiply-adds follow one another at most, then their sum is added to others. 0: all of K.
+  std::int64_t chain = 0;
   // The part of the problem that the variant answers where a workspace takes its partial results: `parts` of it say how
   // many there are. Null: it answers alone.
   P (*cut)(P const&, Device const&) = nullptr;

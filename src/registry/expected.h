@@ -23,19 +23,23 @@ class ExpectedMove {
 
 // The product about to be replayed: A and B may be read if K > 0, C if beta != 0 and only before it is written; each
 // of its elements must be written exactly once, over all kernels of the variant. The workspace is nobody's yet.
-// conclude() reports elements left unwritten, and elements that differ from alpha A B + beta C, summed in double.
+// conclude() reports elements left unwritten. Where all operands are whole numbers it reports elements that differ from
+// alpha A B + beta C, summed in double; else the operands are significands, and it reports an error beyond error_bound().
 class ExpectedGemm {
  public:
-  ExpectedGemm(Gemm const& gemm, Recorder& recorder);
+  ExpectedGemm(Gemm const& gemm, Recorder& recorder, std::int64_t chain);
   void conclude() const;
 
  private:
   Gemm const& gemm_;
   Recorder& recorder_;
+  std::int64_t chain_;      // of the variant: 0 for all of K
   std::vector<float> old_;  // C before the replay, [l][m][n]
 };
 
-inline ExpectedMove expected(Move const& move, Recorder& recorder) { return {move, recorder}; }
-inline ExpectedGemm expected(Gemm const& gemm, Recorder& recorder) { return {gemm, recorder}; }
+inline ExpectedMove expected(Move const& move, Recorder& recorder, std::int64_t = 0) { return {move, recorder}; }
+inline ExpectedGemm expected(Gemm const& gemm, Recorder& recorder, std::int64_t chain = 0) {
+  return {gemm, recorder, chain};
+}
 
 }  // namespace inlay::registry

@@ -8,10 +8,10 @@ namespace inlay::registry {
 
 using ReplaySetting = kernels::Setting<replay::ReplayEncoder>;
 
-// Replays what a variant launches, in order, with all checks.
+// Replays what a variant launches, in order, with all checks. `chain`: see Info.
 template <class V, class Block = replay::HostBlock, class P>
-void replay_variant(P const& problem, planning::Device const& device, Recorder& recorder) {
-  auto const wanted = expected(problem, recorder);
+void replay_variant(P const& problem, planning::Device const& device, Recorder& recorder, std::int64_t chain = 0) {
+  auto const wanted = expected(problem, recorder, chain);
   replay::guarded(recorder, [&] {
     kernels::launches<V>(problem, ReplaySetting{device, recorder.workspace(), {}},
                          [&](auto const& kernel) { replay::run<Block>(kernel, recorder); });

@@ -22,6 +22,7 @@ inline constexpr Info<Gemm> info = {
     .ptxas = "-O1",
     .rejects = Kernel::rejects,
     .workspace = Kernel::workspace,
+    .chain = Step::CHAIN,
 };
 
 }  // namespace inlay::kernels::sgemm_14_two_level

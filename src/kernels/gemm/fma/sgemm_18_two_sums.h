@@ -24,6 +24,7 @@ inline constexpr Info<Gemm> info = {
     .origin = Origin::ours,
     .family = "tile",
     .rejects = Kernel::rejects,
+    .chain = 256,
 };
 
 }  // namespace inlay::kernels::sgemm_18_two_sums
