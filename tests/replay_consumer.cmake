@@ -30,7 +30,7 @@ endfunction()
 set(free "shared tile load[^\n]* 1.00 +1.00  wavefronts\n")
 replays(row_sums 0 "^row_sums: ok\n" "in load[^\n]* sectors +100.0 %\n" ${free})
 replays(race 1 "  race: row_sums, block 0, thread [0-9]+: writes shared tile[^\n]*since the last barrier" ${free})
-replays(deadlock 1 "  deadlock: row_sums, block 3: threads [^\n]* wait for the barrier of line [0-9]+ .32 of 256 arrived.")
+replays(deadlock 1 "  deadlock: row_sums, block 0: threads 0-31 wait for barrier 1 of line [0-9]+ .32 of 256 arrived.")
 replays(conflict 0 "^row_sums: ok\n" "shared tile load[^\n]* 32.00 +1.00  wavefronts\n" "pad rows by 4 bytes, or Swizzle<5,0,5>")
 
 # What docs/03_writing_a_kernel.md shows of this.

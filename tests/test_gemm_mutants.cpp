@@ -48,6 +48,10 @@ enum class Flaw {
   some_bytes_too_few,
   a_box_too_few,
   a_tile_on,
+  no_barrier_fence,
+  too_many_registers,
+  // kernels that begin early
+  no_wait_previous,
   // stream-K
   no_release,
   no_acquire,
@@ -127,6 +131,17 @@ struct Flawed : HostBlock {
   template <class X>
   X const* peer(X const* shared, int rank) const {
     return flaw == Flaw::peers_of_itself ? shared : HostBlock::peer(shared, rank);
+  }
+  void fence_barrier_init() const {
+    if (flaw != Flaw::no_barrier_fence) HostBlock::fence_barrier_init();
+  }
+  void wait_previous_kernel() const {
+    if (flaw != Flaw::no_wait_previous) HostBlock::wait_previous_kernel();
+  }
+  template <int N>
+  void fewer_registers(Int<N>) const {
+    HostBlock::fewer_registers(Int<(N + 32)>{});
+    if (flaw != Flaw::too_many_registers) HostBlock::fewer_registers(Int<N>{});
   }
   template <int N>
   void cp_async_wait(Int<N>) const {
@@ -306,8 +321,11 @@ TEST(GemmMutants, Rings) {
                                  {Flaw::empty_too_early, {Check::race}},
                                  {Flaw::empty_for_all_but_a_warp, {Check::race}},
                                  {Flaw::no_sync_warp, {Check::race}},
-                                 {Flaw::some_bytes_too_few, {Check::deadlock, Check::coverage}},
-                                 {Flaw::a_box_too_few, {Check::race, Check::deadlock, Check::coverage}},
+                                 {Flaw::some_bytes_too_few, {Check::misuse, Check::race}},
+                                 {Flaw::a_box_too_few, {Check::race, Check::misuse, Check::deadlock, Check::coverage}},
+                                 {Flaw::no_barrier_fence, {Check::race}},
+                                 {Flaw::too_many_registers, {Check::misuse}},
+                                 {Flaw::no_wait_previous, {Check::race}},
                                  {Flaw::a_tile_on, {Check::result}}});
   constexpr GemmCase scalars{64, 63, 8, 1, "tn", 1, 0, 0, 1};
   expect_caught<StreamK>(scalars, {{Flaw::no_sync_warp, {Check::race, Check::result}}});
@@ -350,6 +368,8 @@ TEST(GemmMutants, Clusters) {
   std::vector<Mutant> const mutants = {{Flaw::no_sync_cluster, {Check::race, Check::result}},
                                        {Flaw::no_second_sync_cluster, {Check::race}},
                                        {Flaw::peers_of_itself, {Check::result}},
+                                       {Flaw::no_barrier_fence, {Check::race}},
+                                       {Flaw::no_wait_previous, {Check::race}},
                                        {Flaw::no_sync_warp, {Check::race}},
                                        {Flaw::empty_for_all_but_a_warp, {Check::race}}};
   expect_caught<Cluster>({60, 64, 700, 1, "tn"}, mutants, {.sm_count = 2});
@@ -395,6 +415,7 @@ TEST(GemmMutants, TwoLevelsInOneChain) {
 TEST(GemmMutants, SplitK) {
   constexpr GemmCase c{70, 40, 300};
   expect_only(*run<SplitK>(c), {});
+  expect_only(*run<SplitK>(c, Flaw::no_wait_previous), {Check::race});
   auto const a_part_less = [](auto& kernel) {
     if constexpr (requires { kernel.part_k; }) --kernel.g.parts;
     return true;

@@ -377,6 +377,43 @@ TEST(Mutants, NoFenceBeforeTmaStore) {  // the output is right
   expect_only(*run<TmaBothWays, NoFence>(kWhole, 4), {Check::race});
 }
 
+struct NoBarrierFence : HostBlock {
+  void fence_barrier_init() const {}
+};
+TEST(Mutants, MbarrierNotFencedBeforeTmaLoad) {  // nor is anything wrong with this output
+  expect_only(*run<Copy04, NoBarrierFence>(), {Check::race});
+  expect_only(*run<TmaBothWays, NoBarrierFence>(kWhole, 4), {Check::race});
+}
+// TMA stores what a fence of its own thread alone has not covered: that one comes before the barrier.
+struct OneFences : HostBlock {
+  void fence_async() const {
+    if (rank == 0) HostBlock::fence_async();
+  }
+};
+TEST(Mutants, FencedByTheWrongThread) {
+  expect_only(*run<TmaStore, OneFences>(), {Check::race});
+  expect_only(*run<TmaBothWays, OneFences>(kWhole, 4), {Check::race});
+}
+struct InitialisesTwice : HostBlock {
+  struct Mbarrier : replay::Mbarrier {
+    void init(std::uint32_t count) const { replay::Mbarrier::init(count), replay::Mbarrier::init(count); }
+  };
+};
+TEST(Mutants, MbarrierInitialisedTwice) {
+  expect_only(*run<Copy04, InitialisesTwice>(), {Check::misuse});
+  expect_only(*run<TmaBothWays, InitialisesTwice>(kWhole, 4), {Check::misuse});
+}
+struct ExpectsTooLittle : HostBlock {
+  struct Mbarrier : replay::Mbarrier {
+    void arrive_and_expect_tx(std::uint32_t bytes) const { replay::Mbarrier::arrive_and_expect_tx(bytes - 16); }
+  };
+};
+TEST(Mutants, PhaseThatEndsInTheMiddleOfABox) {
+  auto const r = run<Copy04, ExpectsTooLittle>();
+  EXPECT_TRUE(r->found(Check::misuse));
+  EXPECT_TRUE(r->found(Check::race));  // the rest of the box is stored before it has come
+}
+
 struct NoStoreWait : HostBlock {
   template <int N>
   void tma_store_wait(Int<N>) const {}
@@ -421,13 +458,12 @@ struct TwoBarriers : HostBlock {
       HostBlock::sync(std::source_location::current());
   }
 };
+// The others go on when it has ended, as on a GPU: no deadlock, but it reads too early.
 TEST(Mutants, BarrierThatOneThreadMisses) {
   auto const r = run<Swizzled, OneStaysAway>();
-  ASSERT_TRUE(r->found(Check::deadlock));
-  bool told = false;
-  for (Finding const& f : r->findings)
-    told |= f.sentence.find("threads 0-4,6-511 wait for the barrier") != std::string::npos;
-  EXPECT_TRUE(told);
+  expect_only(*r, {Check::race, Check::result});
+  EXPECT_NE(r->findings.front().sentence.find("thread 5: reads shared A["), std::string::npos)
+      << r->findings.front().sentence;
 }
 TEST(Mutants, TwoBarriersForOne) { expect_only(*run<Swizzled, TwoBarriers>(), {Check::divergence}); }
 

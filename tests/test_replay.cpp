@@ -77,23 +77,29 @@ TEST(Memory, BothMappingsAreOneMemory) {
   EXPECT_DEATH(*static_cast<char volatile*>(r.seen) = 1, "");
 }
 
-constexpr auto kGeneric = Ordering::Proxy::generic, kAsync = Ordering::Proxy::async;
+constexpr auto kGeneric = Proxy::generic, kAsync = Proxy::async;
+
+// A barrier of the whole block, of two threads.
+void pass_barrier(Ordering& o) {
+  for (unsigned t : {0u, 1u}) o.barrier_arrive(t);
+  o.barrier_complete();
+  for (unsigned t : {0u, 1u}) o.barrier_leave(t);
+}
 
 TEST(Ordering, ABarrierOrdersWriteAndRead) {
   Ordering o;
   o.reset(2, 64);
-  EXPECT_EQ(o.write(0, 4, o.now(0), 0), "");
-  for (unsigned t : {0u, 1u}) o.barrier_arrive(t);
-  for (unsigned t : {0u, 1u}) o.barrier_leave(t);
+  EXPECT_EQ(o.write(0, 4, o.now(0), 0, kGeneric), "");
+  pass_barrier(o);
   EXPECT_EQ(o.read(0, 4, o.now(1), 1, kGeneric), "");
-  EXPECT_EQ(o.write(0, 4, o.now(0), 0), "read by thread 1 since the last barrier or wait");
+  EXPECT_EQ(o.write(0, 4, o.now(0), 0, kGeneric), "read by thread 1 since the last barrier or wait");
 }
 TEST(Ordering, BytesThatDoNotMeetDoNotRace) {
   Ordering o;
   o.reset(2, 64);
-  EXPECT_EQ(o.write(0, 1, o.now(0), 0), "");
-  EXPECT_EQ(o.write(1, 1, o.now(1), 1), "");
-  EXPECT_EQ(o.write(0, 2, o.now(1), 1), "written by thread 0 since the last barrier or wait");
+  EXPECT_EQ(o.write(0, 1, o.now(0), 0, kGeneric), "");
+  EXPECT_EQ(o.write(1, 1, o.now(1), 1, kGeneric), "");
+  EXPECT_EQ(o.write(0, 2, o.now(1), 1, kGeneric), "written by thread 0 since the last barrier or wait");
 }
 TEST(Ordering, SharedMemoryThatNobodyWroteIsReported) {
   Ordering o;
@@ -103,17 +109,16 @@ TEST(Ordering, SharedMemoryThatNobodyWroteIsReported) {
 TEST(Ordering, WhatTheBlockBeforeLeftIsVoid) {
   Ordering o;
   o.reset(1, 64);
-  EXPECT_EQ(o.write(0, 4, o.now(0), 0), "");
+  EXPECT_EQ(o.write(0, 4, o.now(0), 0, kGeneric), "");
   o.reset(1, 64);
   EXPECT_EQ(o.read(0, 4, o.now(0), 0, kGeneric), "which nobody has written");
 }
 TEST(Ordering, TheCopyEngineSeesFencedStoresAlone) {
   Ordering o;
   o.reset(2, 64);
-  EXPECT_EQ(o.write(0, 16, o.now(0), 0), "");
-  for (unsigned t : {0u, 1u}) o.barrier_arrive(t);
-  for (unsigned t : {0u, 1u}) o.barrier_leave(t);
-  int const store = o.start("TMA store");
+  EXPECT_EQ(o.write(0, 16, o.now(0), 0, kGeneric), "");
+  pass_barrier(o);
+  int const store = o.start("TMA store", kAsync);
   EXPECT_EQ(o.read(0, 16, o.in_operation(1, store), 1, kAsync), "stored by thread 0 with no fence.proxy.async since");
   o.fence_async(1);  // after the barrier, by the thread that issues the store: legal
   EXPECT_EQ(o.read(0, 16, o.in_operation(1, store), 1, kAsync), "");
@@ -121,20 +126,21 @@ TEST(Ordering, TheCopyEngineSeesFencedStoresAlone) {
 TEST(Ordering, ReleaseAndAcquireOrderTwoThreads) {
   Ordering o;
   o.reset(3, 64);
-  EXPECT_EQ(o.write(0, 4, o.now(0), 0), "");
+  EXPECT_EQ(o.write(0, 4, o.now(0), 0, kGeneric), "");
   o.fence_async(0);
   Clock barrier;
   o.release(0, barrier);
   o.acquire(1, barrier);
   EXPECT_EQ(o.read(0, 4, o.now(1), 1, kGeneric), "");
-  EXPECT_EQ(o.read(0, 4, o.in_operation(1, o.start("TMA store")), 1, kAsync), "");  // the fence was published too
+  EXPECT_EQ(o.read(0, 4, o.in_operation(1, o.start("TMA store", kAsync)), 1, kAsync),
+            "");  // the fence was published too
   EXPECT_EQ(o.read(0, 4, o.now(2), 2, kGeneric), "written by thread 0 since the last barrier or wait");
 }
 TEST(Ordering, AnOperationIsOverForWhoSawItsEnd) {
   Ordering o;
   o.reset(3, 64);
-  int const load = o.start("TMA load");
-  EXPECT_EQ(o.write(0, 16, o.in_operation(0, load), 0), "");
+  int const load = o.start("TMA load", kAsync);
+  EXPECT_EQ(o.write(0, 16, o.in_operation(0, load), 0, kAsync), "");
   o.observe(load, 1);
   EXPECT_EQ(o.read(0, 16, o.now(1), 1, kGeneric), "");
   EXPECT_EQ(o.read(0, 16, o.now(2), 2, kGeneric), "written by TMA load of thread 0 since the last barrier or wait");
@@ -144,57 +150,172 @@ TEST(Ordering, AnOperationIsOverForWhoSawItsEnd) {
   EXPECT_EQ(o.read(0, 16, o.now(2), 2, kGeneric), "");
 }
 
+TEST(Ordering, AFenceReachesWhoCameToKnowOfIt) {
+  Ordering o;
+  o.reset(3, 64);
+  int const store = o.start("TMA store", kAsync);
+  EXPECT_EQ(o.write(0, 16, o.now(0), 0, kGeneric), "");
+  Clock written, fenced;
+  o.release(0, written);
+  o.fence_async(0);
+  o.acquire(1, written);  // of the store alone: the fence came after
+  EXPECT_EQ(o.read(0, 16, o.in_operation(1, store), 1, kAsync), "stored by thread 0 with no fence.proxy.async since");
+  o.release(0, fenced);
+  EXPECT_EQ(o.read(0, 16, o.in_operation(1, store), 1, kAsync), "stored by thread 0 with no fence.proxy.async since");
+  o.acquire(1, fenced);
+  EXPECT_EQ(o.read(0, 16, o.in_operation(1, store), 1, kAsync), "");
+}
+TEST(Ordering, AnotherThreadsFenceCoversWhatThatThreadKnewOf) {
+  Ordering o;
+  o.reset(3, 64);
+  EXPECT_EQ(o.write(0, 16, o.now(0), 0, kGeneric), "");
+  o.fence_async(1);  // knows of nothing
+  Clock a, b;
+  o.release(0, a);
+  o.acquire(1, a);
+  o.release(1, b);
+  o.acquire(2, b);
+  int const load = o.start("TMA load", kAsync);
+  EXPECT_EQ(o.write(0, 16, o.in_operation(2, load), 2, kAsync), "stored by thread 0 with no fence.proxy.async since");
+  o.reset(3, 64);
+  EXPECT_EQ(o.write(0, 16, o.now(0), 0, kGeneric), "");
+  Clock c, d;
+  o.release(0, c);
+  o.acquire(1, c);
+  o.fence_async(1);
+  o.release(1, d);
+  o.acquire(2, d);
+  EXPECT_EQ(o.write(0, 16, o.in_operation(2, o.start("TMA load", kAsync)), 2, kAsync), "");
+}
+TEST(Ordering, WhatCpAsyncBroughtIsStoredByItsThread) {
+  Ordering o;
+  o.reset(1, 64);
+  int const copy = o.start("cp.async", kGeneric), store = o.start("TMA store", kAsync);
+  EXPECT_EQ(o.write(0, 16, o.in_operation(0, copy), 0, kGeneric), "");
+  o.fence_async(0);  // too early
+  o.observe(copy, 0);
+  EXPECT_EQ(o.read(0, 16, o.in_operation(0, store), 0, kAsync),
+            "stored by cp.async of thread 0 with no fence.proxy.async since");
+  o.fence_async(0);
+  EXPECT_EQ(o.read(0, 16, o.in_operation(0, store), 0, kAsync), "");
+}
+TEST(Ordering, WhoHasLeftTookNoPartInWhatFollows) {
+  Ordering o;
+  o.reset(2, 64);
+  EXPECT_EQ(o.write(0, 4, o.now(1), 1, kGeneric), "");
+  o.leave(1);
+  o.barrier_arrive(0);
+  o.barrier_complete();
+  o.barrier_leave(0);
+  EXPECT_EQ(o.read(0, 4, o.now(0), 0, kGeneric), "written by thread 1 since the last barrier or wait");
+}
+TEST(Ordering, AtomicChangesOfOneKindDoNotRace) {
+  Ordering o;
+  auto const event = [&](unsigned t, Atomic kind) { return o.in_operation(t, Event::atomic(kind)); };
+  o.reset(2, 64);
+  EXPECT_EQ(o.change(0, 4, event(0, Atomic::add), 0), "which nobody has written");
+  o.reset(2, 64);
+  EXPECT_EQ(o.write(0, 4, o.now(0), 0, kGeneric), "");
+  EXPECT_EQ(o.change(0, 4, event(1, Atomic::add), 1), "written by thread 0 since the last barrier or wait");
+  pass_barrier(o);
+  EXPECT_EQ(o.change(0, 4, event(0, Atomic::add), 0), "");
+  EXPECT_EQ(o.change(0, 4, event(1, Atomic::add), 1), "");
+  EXPECT_EQ(o.change(0, 4, event(1, Atomic::max), 1), "changed atomically by thread 0 since the last barrier or wait");
+  EXPECT_EQ(o.read(0, 4, o.now(1), 1, kGeneric), "changed atomically by thread 0 since the last barrier or wait");
+  EXPECT_EQ(o.write(0, 4, o.now(0), 0, kGeneric), "changed atomically by thread 1 since the last barrier or wait");
+}
+
 TEST(Workspace, IsReadByTheBlockThatWroteAndByLaterKernels) {
-  Workspace w;
+  GlobalOrdering w;
+  Places p(64, GlobalOrdering::kWord, false);
   Ordering o;
   o.reset(2, 0);
-  w.forget(64);
+  w.forget();
   w.next_kernel();
   w.next_block(0);
-  EXPECT_EQ(w.read(0, 4, 0, o), "which nobody has written");
-  EXPECT_EQ(w.write(0, 16, o.now(0), o), "");
-  EXPECT_EQ(w.read(0, 16, 0, o), "");
-  EXPECT_EQ(w.read(0, 16, 1, o), "written by thread 0 since the last barrier or wait");
+  EXPECT_EQ(w.read(p, 0, 4, o.now(0), o), "which nobody has written");
+  EXPECT_EQ(w.write(p, 0, 16, o.now(0), o), "");
+  EXPECT_EQ(w.read(p, 0, 16, o.now(0), o), "");
+  EXPECT_EQ(w.read(p, 0, 16, o.now(1), o), "written by thread 0 since the last barrier or wait");
   w.next_block(1);
-  EXPECT_EQ(w.read(0, 16, 0, o), "written by block 0, which has released no flag since");
-  EXPECT_EQ(w.write(8, 8, o.now(0), o), "written by block 0, which has released no flag since");
+  EXPECT_EQ(w.read(p, 0, 16, o.now(0), o), "written by block 0, which has released no flag since");
+  EXPECT_EQ(w.write(p, 8, 8, o.now(0), o), "written by block 0, which has released no flag since");
   w.next_kernel();
   w.next_block(1);
-  EXPECT_EQ(w.read(0, 16, 0, o), "");
+  EXPECT_EQ(w.read(p, 0, 16, o.now(0), o), "");
 }
 TEST(Workspace, WhatAFlagTellsIsPassedOn) {
-  Workspace w;
+  GlobalOrdering w;
+  Places p(64, GlobalOrdering::kWord, false);
   Ordering o;
   o.reset(1, 0);
-  w.forget(64);
+  w.forget();
   w.next_block(0);
-  EXPECT_EQ(w.write(0, 4, o.now(0), o), "");
-  w.release(32, 0, o);
+  EXPECT_EQ(w.write(p, 0, 4, o.now(0), o), "");
+  w.release(p, 32, 0, o);
   w.next_block(1);
-  EXPECT_EQ(w.acquire(32, 0, o), "");
-  EXPECT_EQ(w.read(0, 4, 0, o), "");
-  w.release(36, 0, o);
+  EXPECT_EQ(w.acquire(p, 32, 0, o), "");
+  EXPECT_EQ(w.read(p, 0, 4, o.now(0), o), "");
+  w.release(p, 36, 0, o);
   w.next_block(2);
-  EXPECT_EQ(w.acquire(36, 0, o), "");  // of block 1, that knows of block 0
-  EXPECT_EQ(w.read(0, 4, 0, o), "");
+  EXPECT_EQ(w.acquire(p, 36, 0, o), "");  // of block 1, that knows of block 0
+  EXPECT_EQ(w.read(p, 0, 4, o.now(0), o), "");
   w.next_block(3);
-  EXPECT_EQ(w.acquire(40, 0, o), "which nobody has written");
-  EXPECT_EQ(w.read(0, 4, 0, o), "written by block 0, whose flag this thread has not acquired");
+  EXPECT_EQ(w.acquire(p, 40, 0, o), "which nobody has written");
+  EXPECT_EQ(w.read(p, 0, 4, o.now(0), o), "written by block 0, whose flag this thread has not acquired");
 }
 
 TEST(Workspace, AFlagTellsOfWhatCameBeforeItAlone) {
-  Workspace w;
+  GlobalOrdering w;
+  Places p(64, GlobalOrdering::kWord, false);
   Ordering o;
   o.reset(2, 0);
-  w.forget(64);
+  w.forget();
   w.next_block(0);
-  EXPECT_EQ(w.write(0, 4, o.now(1), o), "");  // by another thread, with no barrier between
-  w.release(32, 0, o);
-  EXPECT_EQ(w.write(4, 4, o.now(0), o), "");  // after it
+  EXPECT_EQ(w.write(p, 0, 4, o.now(1), o), "");  // by another thread, with no barrier between
+  w.release(p, 32, 0, o);
+  EXPECT_EQ(w.write(p, 4, 4, o.now(0), o), "");  // after it
   w.next_block(1);
-  EXPECT_EQ(w.acquire(32, 0, o), "");
+  EXPECT_EQ(w.acquire(p, 32, 0, o), "");
   for (std::size_t at : {0u, 4u})
-    EXPECT_EQ(w.read(at, 4, 0, o), "written by block 0, which has released no flag since");
+    EXPECT_EQ(w.read(p, at, 4, o.now(0), o), "written by block 0, which has released no flag since");
+}
+
+TEST(Workspace, WhatOthersStillReadIsNotWritten) {
+  GlobalOrdering w;
+  Places p(64, GlobalOrdering::kWord, true);
+  Ordering o;
+  o.reset(3, 0);
+  w.forget();
+  w.next_block(0);
+  for (unsigned t : {1u, 2u}) EXPECT_EQ(w.read(p, 0, 8, o.now(t), o), "");
+  EXPECT_EQ(w.write(p, 4, 4, o.now(1), o), "read by thread 2 since the last barrier or wait");
+  EXPECT_EQ(w.write(p, 8, 4, o.now(1), o), "");
+  EXPECT_EQ(w.read(p, 16, 8, o.now(0), o), "");
+  w.release(p, 32, 0, o);
+  w.next_block(1);
+  EXPECT_EQ(w.write(p, 0, 4, o.now(0), o), "read by block 0, which has released no flag since");
+  EXPECT_EQ(w.write(p, 16, 4, o.now(0), o), "read by block 0, whose flag this thread has not acquired");
+  EXPECT_EQ(w.acquire(p, 32, 0, o), "");
+  EXPECT_EQ(w.write(p, 20, 4, o.now(0), o), "");
+  w.next_kernel();
+  w.next_block(0);
+  EXPECT_EQ(w.write(p, 4, 4, o.now(0), o), "");
+}
+TEST(Workspace, AListOfReadersForgetsWhomABarrierHasSettled) {
+  GlobalOrdering w;
+  Places p(64, 4, true);
+  Ordering o;
+  o.reset(2, 0);
+  w.forget();
+  w.next_block(0);
+  for (int i = 0; i < 3; ++i) {
+    for (unsigned t : {0u, 1u}) EXPECT_EQ(w.read(p, 0, 4, o.now(t), o), "");
+    EXPECT_EQ(w.write(p, 4, 4, o.now(0), o), "");
+    pass_barrier(o);
+  }
+  EXPECT_EQ(w.read(p, 0, 4, o.now(1), o), "");
+  EXPECT_EQ(w.write(p, 0, 4, o.now(0), o), "read by thread 1 since the last barrier or wait");
 }
 
 // ---- kernels
@@ -365,6 +486,7 @@ struct TmaRing {
     auto* const empty = reinterpret_cast<typename Block::Mbarrier*>(smem.empty);
     if (block.thread_rank() == 0)
       for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(slip == Slip::few_arrivals ? 2 : 1);
+    block.fence_barrier_init();
     block.sync();
     if (block.thread_rank() < 32) {
       if (block.thread_rank() != 0) return;

@@ -3,9 +3,16 @@
 //   thread_rank()  group_index()                 who am I (grids are one-dimensional)
 //   sync()  sync(Int<id>{}, Int<threads>{})      all threads of the block; so many of them, at barrier 1 to 15
 //   sync_warp()                                  the threads of a warp
+//   shfl(x, lane)  shfl_up, shfl_down(x, n)  shfl_xor(x, mask)    what another lane of the warp has, 4 or 8 bytes; all its
+//   any(p)  all(p)  ballot(p)                    lanes come, and no memory is ordered
+//   atomic_add, atomic_min, atomic_max(p, x)  atomic_fetch_add, atomic_exchange(p, x)  atomic_cas(p, expected, x)
+//                                                of global or shared memory, relaxed; the last three return what was there; a
+//                                                last argument of false: not this lane
 //   cp_async_fence()  cp_async_wait(Int<N>{})    commit a group of cp.async; wait until at most N groups are in flight
 //   Mbarrier: init, arrive_and_expect_tx, wait   an 8-byte barrier in shared memory; fence_barrier_init()
-//   tma_load (with an L2 hint), tma_store, tma_store_commit, tma_store_wait(Int<N>{}), fence_async()
+//   tma_load (with an L2 hint), tma_store, tma_store_commit, fence_async()
+//   tma_store_wait(Int<N>{})  tma_store_written(Int<N>{})    until of all groups but N shared memory is read; global memory
+//                                                is written, which the end of the kernel waits for anyway
 //   more_registers(Int<n>{})  fewer_registers(Int<n>{})    of each thread of this warpgroup, where the launch allows it
 //   sync_cluster(Int<threads>{})  peer(p, rank)  all threads of the cluster that are still there, so many in each block; the
 //                                                place of p in the shared memory of another block (for LoadCluster)
@@ -19,6 +26,7 @@
 #pragma once
 #include <cutlass/fast_math.h>
 
+#include <concepts>
 #include <cstdint>
 #include <cute/tensor.hpp>
 
@@ -38,6 +46,14 @@ CUTE_HOST_DEVICE void copy_one(Atom const& atom, bool on, From from, To to) {
   cute::copy_if(atom, p, cute::make_tensor(from, cute::Layout<cute::_1>{}),
                 cute::make_tensor(to, cute::Layout<cute::_1>{}));
 }
+
+// What shuffles carry, and what is changed atomically: min, max and cas take integers.
+template <class X>
+concept Shuffled = std::is_arithmetic_v<X> &&(sizeof(X) == 4 || sizeof(X) == 8);
+template <class X>
+concept AtomicInteger = std::same_as<X, int> || std::same_as<X, unsigned> || std::same_as<X, unsigned long long>;
+template <class X>
+concept AtomicNumber = AtomicInteger<X> || std::same_as<X, float> || std::same_as<X, double>;
 
 // What the L2 should do with what a TMA load brings.
 enum class L2 { normal, evict_last };

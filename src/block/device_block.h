@@ -22,6 +22,57 @@ struct DeviceBlock {
   }
   CUTE_DEVICE static void sync_warp() { __syncwarp(); }
 
+  static constexpr unsigned kLanes = 0xFFFFFFFF;
+  template <Shuffled X>
+  CUTE_DEVICE static X shfl(X x, int lane) {
+    return __shfl_sync(kLanes, x, lane);
+  }
+  template <Shuffled X>
+  CUTE_DEVICE static X shfl_up(X x, int n) {
+    return __shfl_up_sync(kLanes, x, unsigned(n));
+  }
+  template <Shuffled X>
+  CUTE_DEVICE static X shfl_down(X x, int n) {
+    return __shfl_down_sync(kLanes, x, unsigned(n));
+  }
+  template <Shuffled X>
+  CUTE_DEVICE static X shfl_xor(X x, int mask) {
+    return __shfl_xor_sync(kLanes, x, mask);
+  }
+  CUTE_DEVICE static bool any(bool p) { return __any_sync(kLanes, p); }
+  CUTE_DEVICE static bool all(bool p) { return __all_sync(kLanes, p); }
+  CUTE_DEVICE static unsigned ballot(bool p) { return __ballot_sync(kLanes, p); }
+
+  template <AtomicNumber X>
+  CUTE_DEVICE static void atomic_add(X* p, X x, bool on = true) {
+    if (on) atomicAdd(p, x);
+  }
+  template <AtomicInteger X>
+  CUTE_DEVICE static void atomic_min(X* p, X x, bool on = true) {
+    if (on) atomicMin(p, x);
+  }
+  template <AtomicInteger X>
+  CUTE_DEVICE static void atomic_max(X* p, X x, bool on = true) {
+    if (on) atomicMax(p, x);
+  }
+  template <AtomicNumber X>
+  CUTE_DEVICE static X atomic_fetch_add(X* p, X x, bool on = true) {
+    return on ? atomicAdd(p, x) : X{};
+  }
+  template <AtomicNumber X>
+  CUTE_DEVICE static X atomic_exchange(X* p, X x, bool on = true) {
+    if constexpr (std::same_as<X, double>)  // CUDA has it for the bits
+      return on ? __longlong_as_double((long long)atomicExch(reinterpret_cast<unsigned long long*>(p),
+                                                             (unsigned long long)__double_as_longlong(x)))
+                : X{};
+    else
+      return on ? atomicExch(p, x) : X{};
+  }
+  template <AtomicInteger X>
+  CUTE_DEVICE static X atomic_cas(X* p, X expected, X x, bool on = true) {
+    return on ? atomicCAS(p, expected, x) : X{};
+  }
+
   CUTE_DEVICE static void cp_async_fence() { cute::cp_async_fence(); }
   template <int N>
   CUTE_DEVICE static void cp_async_wait(cute::Int<N>) {
@@ -41,7 +92,11 @@ struct DeviceBlock {
   CUTE_DEVICE static void tma_store_commit() { cute::tma_store_arrive(); }
   template <int N>
   CUTE_DEVICE static void tma_store_wait(cute::Int<N>) {
-    cute::tma_store_wait<N>();
+    cute::tma_store_wait<N>();  // .read
+  }
+  template <int N>
+  CUTE_DEVICE static void tma_store_written(cute::Int<N>) {
+    asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");
   }
   CUTE_DEVICE static void fence_async() { cute::tma_store_fence(); }  // fence.proxy.async
 

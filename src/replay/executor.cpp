@@ -1,6 +1,7 @@
 #include <inlay/replay/executor.h>
 
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstring>
 #include <mutex>
@@ -88,18 +89,23 @@ void Executor::guarded(std::function<void()> const& f) {
   }
 }
 
-void Executor::run(std::int64_t first, std::int64_t blocks, unsigned threads, unsigned cluster, std::size_t smem_bytes,
-                   std::vector<Operand> const& smem, Body const& body) {
-  block_threads_ = threads;
+void Executor::run(std::int64_t first, std::int64_t blocks, LaunchFacts const& facts, unsigned cluster,
+                   std::size_t smem_bytes, std::vector<Operand> const& smem, Body const& body) {
+  facts_ = facts, block_threads_ = unsigned(facts.threads);
   block_smem_ = cluster == 1 ? smem_bytes : (smem_bytes + 1023) / 1024 * 1024;
   place_of_.clear();
   places_.clear();
-  workspace.next_kernel();
+  global.next_kernel();
+  sums_.clear();
+  waited_ = false;
+  for (Region& r : memory.regions())
+    if (std::exchange(r.stored, false))
+      for (std::uint8_t& s : r.state) s |= std::uint8_t(s & Region::kWritten ? Region::kEarlier : 0);
   std::vector<Operand> operands;
   for (unsigned c = 0; c < cluster; ++c)
     for (Operand o : smem) o.offset += c * block_smem_, operands.push_back(std::move(o));
   shared_ = smem_bytes ? &memory.map(Space::shared, block_smem_ * cluster, std::move(operands)) : nullptr;
-  count_ = threads * cluster;
+  count_ = block_threads_ * cluster;
   struct Running {  // also when a body throws something of its own
     Executor& executor;
     Guard const guard{executor};
@@ -110,6 +116,10 @@ void Executor::run(std::int64_t first, std::int64_t blocks, unsigned threads, un
   } const running{*this};
   try {
     for (std::int64_t b = first; b < first + blocks; b += cluster) run_cluster(unsigned(b), body);
+    if (facts_.follows && blocks > 0 && !waited_)
+      recorder_.report(Check::race, recorder_.kernel +
+                                        ": may begin before the kernel before it has ended, and no thread "
+                                        "calls wait_previous_kernel()");
   } catch (Fault const& f) {
     recorder_.report(f.check, f.what());
   } catch (Deadlock const& d) {
@@ -123,11 +133,17 @@ void Executor::run_cluster(unsigned first, Body const& body) {
   threads_.assign(count_, {});
   named_.assign(16 * (count_ / block_threads_), nullptr);
   warps_.assign((count_ + 31) / 32, nullptr);
+  exchanges_.assign(warps_.size(), nullptr);
   cluster_ = nullptr;
-  ends_.assign(count_ / block_threads_, {block_threads_, 0, false, {}});
-  workspace.next_block(first);
+  ends_.assign(count_ / block_threads_, {.threads = block_threads_});
+  left_of_block_.assign(count_ / block_threads_, 0);
+  left_of_warp_.assign(warps_.size(), 0);
+  previous_ended_.clear();
+  registers_.assign((count_ + 127) / 128, 0);
+  global.next_block(first);
   ordering_.reset(count_, shared_ ? shared_->bytes : 0);
   mbarriers_.clear();
+  is_mbarrier_.clear();
   in_flight_.clear();
   arrived_ = 0, loaded_at_.reset();
   if (shared_) std::memset(shared_->real, 0xCD, shared_->bytes);
@@ -136,7 +152,7 @@ void Executor::run_cluster(unsigned first, Body const& body) {
       [&](unsigned rank) {
         unsigned const member = rank / block_threads_;
         body(first + member, rank % block_threads_, shared_ ? shared_->seen + member * block_smem_ : nullptr);
-        if (shared_ && count_ != block_threads_) leave();
+        leave();
         tell(Happens::end);
       },
       [&] {
@@ -148,6 +164,11 @@ void Executor::run_cluster(unsigned first, Body const& body) {
       });
   if (!in_flight_.empty())
     recorder_.report(Check::misuse, recorder_.kernel + ", block " + str(first) + ": ends with a TMA load in flight");
+  check_registers();
+  if (shared_)
+    std::erase_if(sums_, [&](auto const& s) {
+      return s.first - shared_->real < std::ptrdiff_t(shared_->mapped) && s.first >= shared_->real;
+    });
   for (unsigned t = 0; t < count_; ++t) {
     Thread const& x = threads_[t];
     if (!x.cp_pending.empty() || !x.cp_groups.empty())
@@ -208,11 +229,11 @@ char* Executor::access(Slot slot, void const* p, unsigned bytes, Direction direc
   q.region = r, q.operand = &operand, q.store = store, q.mechanism = mechanism;
 
   if (rank() % block_threads_ == 0) watch_for_exposed_loads(*r, direction, mechanism);
-  Event const event = operation < 0 ? ordering_.now(rank()) : ordering_.in_operation(rank(), operation);
+  Event const event = ordering_.in_operation(rank(), operation);
   if (r->space == Space::global)
-    check_global(*r, offset, bytes, direction, event);
+    check_global(*r, offset, bytes, direction, event, Proxy::generic);
   else
-    check_shared(offset, bytes, direction, event, Ordering::Proxy::generic);
+    check_shared(offset, bytes, direction, event, Proxy::generic);
   if (trace_) tell(*r, offset, bytes, direction, mechanism);
   end_pass(slot);
   return r->real + offset;
@@ -232,12 +253,32 @@ void Executor::meets_halves(Slot slot, void const* from, void const* to) {
   if (apart % 32 != 0) slot.request->halves |= 1u << rank() % 32;
 }
 
-void Executor::check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event) {
-  if (r.workspace) return check_workspace(r, offset, bytes, direction, event);
+void Executor::check_after_previous(Region const& r, std::size_t offset, char const* verb) {
+  Thread& x = thread();
+  if (x.may_touch) return;
+  x.may_touch = true;  // one finding a thread is enough
+  for (Event const& e : previous_ended_)
+    if (ordering_.before(e, rank())) return;
+  report(Check::race, verb + element(r, offset) + " before wait_previous_kernel(): the kernel before may still run");
+}
+
+void Executor::check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
+                            Proxy proxy) {
+  if (facts_.follows) check_after_previous(r, offset, direction == Direction::load ? "reads " : "writes ");
+  if (r.workspace) return check_order(r, offset, bytes, direction, event, proxy);
   if (r.loose) return;
+  if (r.state.empty()) r.state.resize(r.bytes);
+  if (event.is_atomic())
+    check_change(r, offset, bytes, event);
+  else
+    check_state(r, offset, bytes, direction);
+  constexpr auto kBoth = Region::kReadable | Region::kWritable;
+  if (event.is_atomic() || (r.state[offset] & kBoth) == kBoth) check_order(r, offset, bytes, direction, event, proxy);
+}
+
+void Executor::check_state(Region& r, std::size_t offset, std::size_t bytes, Direction direction) {
   constexpr auto kReadable = Region::kReadable, kWritable = Region::kWritable, kWritten = Region::kWritten;
   bool const load = direction == Direction::load;
-  if (r.state.empty()) r.state.resize(r.bytes);
   std::uint8_t* const state = r.state.data() + offset;
   std::uint8_t const may = load ? kReadable : kWritable;
   if (!r.all(offset, bytes, may | kWritten, may)) {
@@ -251,30 +292,85 @@ void Executor::check_global(Region& r, std::size_t offset, std::size_t bytes, Di
     if (load) return report(Check::race, at + ", which has been written already");
     report(Check::coverage, at + " once more");
   }
-  if (!load)
-    for (std::size_t i = 0; i < bytes; ++i) state[i] |= kWritten;
+  if (load) return;
+  r.stored = true;
+  for (std::size_t i = 0; i < bytes; ++i) state[i] |= kWritten;
 }
 
-void Executor::check_workspace(Region const& r, std::size_t offset, std::size_t bytes, Direction direction,
-                               Event const& event) {
-  bool const load = direction == Direction::load;
-  std::string const verb = load ? "reads " : "writes ";
-  if ((offset | bytes) % Workspace::kWord)
+// Atomically an element is changed as often as one likes, from what the caller or an earlier kernel has put there.
+void Executor::check_change(Region& r, std::size_t offset, std::size_t bytes, Event const& event) {
+  auto const at = [&] { return "changes " + element(r, offset) + " atomically"; };
+  for (std::size_t i = offset; i < offset + bytes; ++i) {
+    std::uint8_t& s = r.state[i];
+    if (!(s & Region::kWritable)) fault(Check::bounds, at() + ", which is no element of the destination");
+    if (!(s & (Region::kReadable | Region::kWritten)) && event.operation != Event::atomic(Atomic::exchange))
+      fault(Check::bounds, at() + ", which nobody has set");
+    if (s & Region::kWritten && !(s & (Region::kEarlier | Region::kChanged)))
+      return report(Check::race, at() + ", which a store of this kernel has written");
+    s |= Region::kWritten | Region::kChanged;
+  }
+}
+
+// The workspace, and what is both read and written.
+void Executor::check_order(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
+                           Proxy proxy) {
+  char const* const verb = event.is_atomic() ? "changes " : direction == Direction::load ? "reads " : "writes ";
+  if (r.workspace && (offset | bytes) % GlobalOrdering::kWord)
     fault(Check::misuse, verb + element(r, offset) + ", " + str(bytes) + " bytes: no whole words of the workspace");
-  std::string const how =
-      load ? workspace.read(offset, bytes, rank(), ordering_) : workspace.write(offset, bytes, event, ordering_);
+  if (!r.places) r.places = std::make_shared<Places>(r.bytes, 1, true);
+  Places& p = *r.places;
+  std::string const how = event.is_atomic()              ? global.change(p, offset, bytes, event, ordering_)
+                          : direction == Direction::load ? global.read(p, offset, bytes, event, ordering_, proxy)
+                                                         : global.write(p, offset, bytes, event, ordering_, proxy);
   if (!how.empty()) report(Check::race, verb + element(r, offset) + ", " + how);
 }
 
+bool Executor::holds_mbarrier(std::size_t offset, std::size_t bytes) const {
+  if (is_mbarrier_.empty()) return false;
+  for (std::size_t i = offset / 8; i <= (offset + bytes - 1) / 8; ++i)
+    if (is_mbarrier_[i]) return true;
+  return false;
+}
+
 void Executor::check_shared(std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
-                            Ordering::Proxy proxy) {
+                            Proxy proxy) {
   bool const load = direction == Direction::load;
-  std::string const how =
-      load ? ordering_.read(offset, bytes, event, rank(), proxy) : ordering_.write(offset, bytes, event, rank());
+  char const* const verb = event.is_atomic() ? "changes " : load ? "reads " : "writes ";
+  if (holds_mbarrier(offset, bytes))
+    report(Check::misuse, verb + element(*shared_, offset) + ", where an mbarrier lives until the block ends");
+  std::string const how = event.is_atomic() ? ordering_.change(offset, bytes, event, rank())
+                          : load            ? ordering_.read(offset, bytes, event, rank(), proxy)
+                                            : ordering_.write(offset, bytes, event, rank(), proxy);
   bool const gone = ends_[offset / block_smem_].over;
   if (!how.empty() || gone)
-    report(Check::race, (load ? "reads " : "writes ") + element(*shared_, offset) + ", " +
-                            (gone ? "of a block that has ended" : how));
+    report(Check::race, verb + element(*shared_, offset) + ", " + (gone ? "of a block that has ended" : how));
+}
+
+// ---- atomic operations
+char* Executor::atomic(Slot slot, void const* p, unsigned bytes, Atomic kind) {
+  return access(slot, p, bytes, Direction::store, Mechanism::atomic, Event::atomic(kind));
+}
+
+// Threads add in an order that nobody decides. A sum is the same in any, if all that is added, taken without its signs,
+// fits the digits between the lowest one of them and the format's.
+void Executor::adds(char const* place, double old, double value, int digits) {
+  auto const lowest = [](double x) {
+    int e = 0;
+    if (!std::isfinite(x)) return -(1 << 20);
+    for (x = std::frexp(x, &e); x != std::floor(x); x *= 2) --e;
+    return e;
+  };
+  Region const* const r = memory.find_real(place);
+  unsigned const block = block_ + member(), t = rank() % block_threads_;
+  auto const [at, fresh] = sums_.try_emplace(place, Sum{std::abs(old), old != 0 ? lowest(old) : 1 << 20, block, t});
+  Sum& sum = at->second;
+  sum.magnitude += std::abs(value);
+  if (value != 0) sum.digit = std::min(sum.digit, lowest(value));
+  bool const others = sum.block != block || sum.thread != t;
+  if (sum.reported || !others || sum.magnitude <= std::ldexp(1., std::min(sum.digit, 1 << 10) + digits)) return;
+  sum.reported = true;
+  report(Check::result, "adds to " + element(*r, std::size_t(place - r->real)) +
+                            " atomically, where sums are rounded: they depend on the order of the threads");
 }
 
 void Executor::tally(Place& place, Request const& q) {

@@ -3,6 +3,7 @@
 #include <inlay/banks.h>
 
 #include <algorithm>
+#include <array>
 #include <deque>
 #include <functional>
 #include <map>
@@ -11,13 +12,14 @@
 #include <source_location>
 #include <stdexcept>
 
+#include <inlay/block/kernel.h>
 #include <inlay/block/tensor_map.h>
 #include <inlay/replay/fibers.h>
+#include <inlay/replay/global_ordering.h>
 #include <inlay/replay/memory.h>
 #include <inlay/replay/ordering.h>
 #include <inlay/replay/recorder.h>
 #include <inlay/replay/trace.h>
-#include <inlay/replay/workspace.h>
 
 namespace inlay::replay {
 using namespace block;
@@ -35,12 +37,12 @@ class Executor {
   explicit Executor(Recorder& recorder) : recorder_(recorder) {}
 
   Memory memory;
-  Workspace workspace;
+  GlobalOrdering global;
 
   // Replays blocks first .. first+blocks-1, those of a cluster together. `smem` describes a block's shared memory (no
   // bytes: none); body(block, rank, shared).
   using Body = std::function<void(unsigned block, unsigned rank, void* shared)>;
-  void run(std::int64_t first, std::int64_t blocks, unsigned threads, unsigned cluster, std::size_t smem_bytes,
+  void run(std::int64_t first, std::int64_t blocks, LaunchFacts const& facts, unsigned cluster, std::size_t smem_bytes,
            std::vector<Operand> const& smem, Body const& body);
 
   // See replay/run.h.
@@ -66,7 +68,11 @@ class Executor {
   enum class Direction { load, store };
   // Records and checks one lane's access; returns where the bytes really are.
   char* access(Slot slot, void const* address, unsigned bytes, Direction direction, Mechanism mechanism,
-               int operation = -1);
+               int operation = Event::kPlain);
+  // A lane's atomic operation, before it is done: the bytes that it changes. Sums of floating-point numbers are exact,
+  // whatever their order, or are reported.
+  char* atomic(Slot slot, void const* address, unsigned bytes, Atomic kind);
+  void adds(char const* place, double old, double value, int digits);
   void fma() { ++recorder_.fma; }
   // Of a lane's cp.async past the L1, before its access: it comes in sectors of shared memory, and where those lie half
   // a sector beside those of global memory, each asks for two halves.
@@ -75,6 +81,18 @@ class Executor {
   void sync(std::source_location at);
   void sync(int id, unsigned threads, std::source_location at);  // a named barrier
   void sync_warp(std::source_location at);
+  // What each lane of the warp has brought, and which are there. It orders no memory.
+  struct Exchange {
+    char const* what;
+    std::source_location at;
+    std::array<std::uint64_t, 32> value{};
+    std::uint32_t lanes = 0;
+    bool over = false;
+  };
+  std::shared_ptr<Exchange const> exchange(char const* what, std::uint64_t value, std::source_location at);
+  std::uint64_t shuffle(char const* what, std::uint64_t value, unsigned from, std::source_location at);
+  std::uint32_t vote(char const* what, bool value, std::source_location at);
+  unsigned lane() const { return rank() % 32; }
   void sync_cluster(unsigned threads, std::source_location at);  // so many of each block
   // The place of p, in the shared memory of this block, in that of a block of the cluster.
   void const* peer(void const* p, unsigned member);
@@ -94,14 +112,19 @@ class Executor {
   void cp_async_wait(int keep);
 
   void mbarrier_init(void const* address, unsigned count);
+  void fence_barrier_init();
   void mbarrier_arrive(void const* address, std::int64_t expected_bytes);
   void mbarrier_wait(void const* address, unsigned parity);
 
   void tma_load(TmaTensor const& map, void const* mbarrier, void const* smem, std::int64_t const (&c)[3]);
   void tma_store(TmaTensor const& map, void const* smem, std::int64_t const (&c)[3]);
   void tma_store_commit();
-  void tma_store_wait(int keep);
+  void tma_store_wait(int keep);     // for what is read of shared memory
+  void tma_store_written(int keep);  // for what is written to global memory
   void fence_async() { ordering_.fence_async(rank()); }
+
+  void wait_previous_kernel();
+  void registers(int count);  // of each thread of this warpgroup, from now on
 
   void watch(Trace trace) { trace_ = std::move(trace); }  // an empty one: nobody watches
 
@@ -115,19 +138,24 @@ class Executor {
   };
   struct Thread {
     std::vector<Landing> cp_pending, store_pending;
-    int cp_operation = -1, store_operation = -1;
+    int cp_operation = -1, store_operation = -1, store_writes = -1;
     std::vector<Group> cp_groups, store_groups;
+    std::vector<int> unwritten;  // of the groups of TMA stores: the operations that write global memory
+    bool may_touch = false;      // global memory: the kernel before has ended
   };
   struct Round {  // of a barrier of some of the threads
     unsigned threads, arrived = 0;
     bool over = false;
-    Clock clock;
+    unsigned const* left = nullptr;   // these count as arrived: of the threads, those that have ended
+    std::vector<unsigned> of_warp{};  // arrived, where warps count: as 32 threads, when all their lanes are there
+    Clock clock{};
   };
   struct Mbarrier {
     unsigned count = 0, pending = 0;
     std::int64_t missing_bytes = 0;
     std::uint64_t phase = 0;
     Event init;
+    std::optional<Event> fenced;  // its fence_barrier_init
     Clock arriving, released;
     std::vector<int> landing, landed;  // TMA loads whose bytes have arrived: in this phase, in the last one
   };
@@ -137,17 +165,32 @@ class Executor {
   unsigned member() const { return rank() / block_threads_; }  // which block of the cluster
   std::string who(unsigned rank) const;
   unsigned lanes_of(unsigned warp) const { return std::min(32u, count_ - 32 * warp); }
-  void check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event);
-  void check_workspace(Region const& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event);
+  void check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
+                    Proxy proxy);
+  void check_state(Region& r, std::size_t offset, std::size_t bytes, Direction direction);
+  void check_change(Region& r, std::size_t offset, std::size_t bytes, Event const& event);
+  void check_order(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
+                   Proxy proxy);
+  void check_after_previous(Region const& r, std::size_t offset, char const* verb);
+  void check_registers();
   std::size_t flag(void const* address, char const* verb);
+  template <class Fresh, class What>
+  void meet(std::shared_ptr<Round>& open, Fresh const& fresh, What const& what);
   template <class What>
-  void meet(std::shared_ptr<Round>& open, unsigned threads, What const& what);
+  void check_threads(std::shared_ptr<Round> const& open, unsigned threads, What const& what);
+  unsigned counted(Round const& round) const;
+  void settle();  // what may be complete now
+  void settle(std::shared_ptr<Round>& open) const;
+  void settle(std::shared_ptr<Exchange>& open);
   void leave();
   void land(std::vector<Group>& groups, int keep);
-  void check_shared(std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
-                    Ordering::Proxy proxy);
+  void check_shared(std::size_t offset, std::size_t bytes, Direction direction, Event const& event, Proxy proxy);
+  bool holds_mbarrier(std::size_t offset, std::size_t bytes) const;
   Mbarrier& mbarrier(void const* address);
+  std::size_t mbarrier_place(void const* address, char const* verb);
   void flip(Mbarrier& m, std::size_t offset);
+  void end_phase(Mbarrier& m, std::size_t offset);
+  void box_lands(Mbarrier& m, std::size_t offset, std::int64_t bytes, int operation, unsigned issuer);
   void check_box_place(TmaTensor const& map, std::size_t offset, char const* what);
   // Calls f(global address, shared offset, bytes inside the tensor, bytes) for each piece of a box that stays together: a
   // row, or 16 bytes where rows are swizzled.
@@ -172,6 +215,7 @@ class Executor {
   Ordering ordering_;
   unsigned block_ = 0, count_ = 0;  // the cluster's first block, its threads; none: no block runs
   unsigned block_threads_ = 0;
+  LaunchFacts facts_{};
   std::size_t block_smem_ = 0;  // bytes from one block's shared memory to the next's
   std::vector<Thread> threads_;
   std::optional<std::int64_t> loaded_at_;  // FMAs before thread 0's last load from global memory
@@ -179,13 +223,26 @@ class Executor {
   std::deque<Place> places_;                     // of this kernel
   std::vector<Place*> place_of_;                 // by number
   std::map<std::size_t, Mbarrier> mbarriers_;    // by offset in shared memory
+  std::vector<bool> is_mbarrier_;                // by 8 bytes
   std::deque<std::function<void()>> in_flight_;  // TMA loads land when nobody can run: as late as possible
   unsigned arrived_ = 0;
   std::uint64_t generation_ = 0;
   std::source_location barrier_at_;
   std::vector<std::shared_ptr<Round>> named_, warps_;  // 16 of each block; 0 is sync() in a cluster
   std::shared_ptr<Round> cluster_;
-  std::vector<Round> ends_;  // of a cluster's blocks: their threads have finished
+  std::vector<std::shared_ptr<Exchange>> exchanges_;    // of each warp
+  std::vector<Round> ends_;                             // of a cluster's blocks: their threads have finished
+  std::vector<unsigned> left_of_block_, left_of_warp_;  // threads
+  std::vector<Event> previous_ended_;                   // for who comes after these: the kernel before has
+  bool waited_ = false;                                 // for it, any thread of this kernel
+  std::vector<int> registers_;                          // of a thread, by warpgroup; 0: as launched
+  struct Sum {                                          // of floats that threads add to a place
+    double magnitude;
+    int digit;               // the lowest that any of them has
+    unsigned block, thread;  // the first that added
+    bool reported = false;
+  };
+  std::map<char const*, Sum> sums_;
   Trace trace_;
 };
 

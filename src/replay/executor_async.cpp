@@ -21,7 +21,7 @@ void Executor::land(std::vector<Group>& groups, int keep) {
 }
 int Executor::cp_async_operation() {
   Thread& x = thread();
-  if (x.cp_operation < 0) x.cp_operation = ordering_.start("cp.async");
+  if (x.cp_operation < 0) x.cp_operation = ordering_.start("cp.async", Proxy::generic);
   return x.cp_operation;
 }
 void Executor::cp_async_fence() {
@@ -133,7 +133,7 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
   Mbarrier& m = mbarrier(bar);
   Region* const r = memory.find(reinterpret_cast<std::uint64_t>(map.base));
   if (!r) fault(Check::bounds, "TMA load from no buffer");
-  int const operation = ordering_.start("TMA load");
+  int const operation = ordering_.start("TMA load", Proxy::async);
   Event const e = ordering_.in_operation(rank(), operation);
   Site& site = recorder_.site(r->operand(0).name, Space::global, false, Mechanism::tma, 0);
   ++site.traffic.requests;
@@ -141,8 +141,8 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
   BoxCount box{site};
   over_box(map, to, c, [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row, bool in_rows) {
     if (offset + row > shared_->bytes) fault(Check::bounds, "TMA load past the end of shared memory");
-    if (inside) check_global(*r, std::size_t(from - r->seen), inside, Direction::load, e);
-    check_shared(offset, row, Direction::store, e, Ordering::Proxy::async);
+    if (inside) check_global(*r, std::size_t(from - r->seen), inside, Direction::load, e, Proxy::async);
+    check_shared(offset, row, Direction::store, e, Proxy::async);
     if (trace_ && inside) tell(*r, std::size_t(from - r->seen), inside, Direction::load, Mechanism::tma);
     if (trace_) tell(*shared_, offset, row, Direction::store, Mechanism::tma);
     box.bytes(inside);
@@ -153,17 +153,18 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
   std::int64_t const at[3] = {c[0], c[1], c[2]};
   auto const mbarrier_at = std::size_t(static_cast<char const*>(bar) - shared_->seen);
   tell(Happens::box, mbarrier_at, std::size_t(total));
-  in_flight_.push_back([this, &m, mbarrier_at, map, to, r, total, operation, at0 = at[0], at1 = at[1], at2 = at[2]] {
-    over_box(map, to, {at0, at1, at2},
-             [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row, bool) {
-               std::memset(shared_->real + offset, 0, row);  // out of range reads zero
-               if (inside) std::memcpy(shared_->real + offset, r->real + (from - r->seen), inside);
-             });
-    m.missing_bytes -= total;
-    m.landing.push_back(operation);
-    tell(Happens::box_landed, mbarrier_at, std::size_t(total));
-    flip(m, mbarrier_at);
-  });
+  if (!(m.fenced && ordering_.before(*m.fenced, rank())) && !ordering_.visible_to_async(m.init, rank()))
+    report(Check::race, "TMA load completes at the mbarrier " + element(*shared_, mbarrier_at) +
+                            ", initialised by thread " + str(m.init.thread) + " with no fence_barrier_init() since");
+  in_flight_.push_back(
+      [this, &m, mbarrier_at, map, to, r, total, operation, issuer = rank(), at0 = at[0], at1 = at[1], at2 = at[2]] {
+        over_box(map, to, {at0, at1, at2},
+                 [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row, bool) {
+                   std::memset(shared_->real + offset, 0, row);  // out of range reads zero
+                   if (inside) std::memcpy(shared_->real + offset, r->real + (from - r->seen), inside);
+                 });
+        box_lands(m, mbarrier_at, total, operation, issuer);
+      });
 }
 
 void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t const (&c)[3]) {
@@ -172,16 +173,20 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
   Region* const r = memory.find(reinterpret_cast<std::uint64_t>(map.base));
   if (!r) fault(Check::bounds, "TMA store to no buffer");
   Thread& x = thread();
-  if (x.store_operation < 0) x.store_operation = ordering_.start("TMA store");
+  if (x.store_operation < 0) {  // two ends: shared memory has been read, global memory has been written
+    x.store_operation = ordering_.start("TMA store", Proxy::async);
+    x.store_writes = ordering_.start("TMA store", Proxy::async);
+  }
   Event const e = ordering_.in_operation(rank(), x.store_operation);
+  Event const writes = ordering_.in_operation(rank(), x.store_writes);
   Site& site = recorder_.site(r->operand(0).name, Space::global, true, Mechanism::tma, 0);
   ++site.traffic.requests;
   BoxCount box{site};
   over_box(map, from, c, [&](char const* to, std::size_t offset, std::size_t inside, std::size_t row, bool) {
     if (offset + row > shared_->bytes) fault(Check::bounds, "TMA store past the end of shared memory");
     if (!inside) return;
-    check_shared(offset, inside, Direction::load, e, Ordering::Proxy::async);
-    check_global(*r, std::size_t(to - r->seen), inside, Direction::store, e);
+    check_shared(offset, inside, Direction::load, e, Proxy::async);
+    check_global(*r, std::size_t(to - r->seen), inside, Direction::store, writes, Proxy::async);
     if (trace_) tell(*shared_, offset, inside, Direction::load, Mechanism::tma);
     if (trace_) tell(*r, std::size_t(to - r->seen), inside, Direction::store, Mechanism::tma);
     box.bytes(inside);
@@ -193,14 +198,23 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
 void Executor::tma_store_commit() {
   Thread& x = thread();
   x.store_groups.push_back({x.store_operation, std::move(x.store_pending)});
+  if (x.store_writes >= 0) x.unwritten.push_back(x.store_writes);
   x.store_pending.clear();
-  x.store_operation = -1;
+  x.store_operation = x.store_writes = -1;
   tell(Happens::commit_stores);
 }
 void Executor::tma_store_wait(int keep) {
   std::size_t const before = thread().store_groups.size();
   land(thread().store_groups, keep);
   tell(Happens::stored, before - thread().store_groups.size());
+}
+void Executor::tma_store_written(int keep) {
+  tma_store_wait(keep);
+  std::vector<int>& unwritten = thread().unwritten;
+  if (unwritten.size() <= std::size_t(keep)) return;
+  auto const kept = unwritten.end() - keep;
+  for (auto i = unwritten.begin(); i != kept; ++i) ordering_.observe(*i, rank());
+  unwritten.erase(unwritten.begin(), kept);
 }
 
 }  // namespace inlay::replay

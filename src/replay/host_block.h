@@ -35,6 +35,59 @@ struct HostBlock {
   }
   void sync_warp(std::source_location at = std::source_location::current()) const { running().sync_warp(at); }
 
+  template <Shuffled X>
+  X shfl(X x, int lane, std::source_location at = std::source_location::current()) const {
+    return shuffled("shfl", x, lane & 31, at);
+  }
+  template <Shuffled X>
+  X shfl_up(X x, int n, std::source_location at = std::source_location::current()) const {
+    int const from = lane() - n;
+    return shuffled("shfl_up", x, from < 0 ? lane() : from, at);
+  }
+  template <Shuffled X>
+  X shfl_down(X x, int n, std::source_location at = std::source_location::current()) const {
+    int const from = lane() + n;
+    return shuffled("shfl_down", x, from > 31 ? lane() : from, at);
+  }
+  template <Shuffled X>
+  X shfl_xor(X x, int mask, std::source_location at = std::source_location::current()) const {
+    return shuffled("shfl_xor", x, (lane() ^ mask) & 31, at);
+  }
+  bool any(bool p, std::source_location at = std::source_location::current()) const {
+    return running().vote("any", p, at);
+  }
+  bool all(bool p, std::source_location at = std::source_location::current()) const {
+    return running().vote("all", p, at);
+  }
+  unsigned ballot(bool p, std::source_location at = std::source_location::current()) const {
+    return running().vote("ballot", p, at);
+  }
+
+  template <AtomicNumber X>
+  void atomic_add(X* p, X x, bool on = true) const {
+    atomically<Atomic::add>(p, x, x, on);
+  }
+  template <AtomicInteger X>
+  void atomic_min(X* p, X x, bool on = true) const {
+    atomically<Atomic::min>(p, x, x, on);
+  }
+  template <AtomicInteger X>
+  void atomic_max(X* p, X x, bool on = true) const {
+    atomically<Atomic::max>(p, x, x, on);
+  }
+  template <AtomicNumber X>
+  X atomic_fetch_add(X* p, X x, bool on = true) const {
+    return atomically<Atomic::add>(p, x, x, on);
+  }
+  template <AtomicNumber X>
+  X atomic_exchange(X* p, X x, bool on = true) const {
+    return atomically<Atomic::exchange>(p, x, x, on);
+  }
+  template <AtomicInteger X>
+  X atomic_cas(X* p, X expected, X x, bool on = true) const {
+    return atomically<Atomic::cas>(p, expected, x, on);
+  }
+
   void cp_async_fence() const { running().cp_async_fence(); }
   template <int N>
   void cp_async_wait(cute::Int<N>) const {
@@ -53,11 +106,15 @@ struct HostBlock {
   void tma_store_wait(cute::Int<N>) const {
     running().tma_store_wait(N);
   }
+  template <int N>
+  void tma_store_written(cute::Int<N>) const {
+    running().tma_store_written(N);
+  }
   void fence_async() const { running().fence_async(); }
-  void fence_barrier_init() const {}
+  void fence_barrier_init() const { running().fence_barrier_init(); }
 
-  void start_next_kernel() const {}
-  void wait_previous_kernel() const {}  // kernels are replayed one after the other
+  void start_next_kernel() const {}  // kernels are replayed one after the other
+  void wait_previous_kernel() const { running().wait_previous_kernel(); }
 
   template <int Threads>
   void sync_cluster(cute::Int<Threads>, std::source_location at = std::source_location::current()) const {
@@ -71,6 +128,7 @@ struct HostBlock {
   template <int N>
   void more_registers(cute::Int<N>) const {
     static_assert(N % 8 == 0 && N >= 24 && N <= 240);
+    running().registers(N);
   }
   template <int N>
   void fewer_registers(cute::Int<N> n) const {
@@ -79,6 +137,34 @@ struct HostBlock {
 
   void release(unsigned* flag, unsigned value) const { running().release(flag, value); }
   void acquire(unsigned const* flag, unsigned value) const { running().acquire(flag, value); }
+
+ private:
+  static int lane() { return int(running().lane()); }
+  template <class X>
+  static X shuffled(char const* what, X x, int from, std::source_location at) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &x, sizeof x);
+    bits = running().shuffle(what, bits, unsigned(from), at);
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+  }
+  // One number per operation and type, as of copies.
+  template <Atomic kind, class X>
+  static X atomically(X* p, X expected, X x, bool on) {
+    static int const place = Executor::new_place();
+    auto const slot = running().tick(place);
+    if (!on) return running().end_pass(slot), X{};
+    char* const bytes = running().atomic(slot, p, sizeof x, kind);
+    X old;
+    std::memcpy(&old, bytes, sizeof old);
+    if constexpr (kind == Atomic::add && std::is_floating_point_v<X>)
+      running().adds(bytes, double(old), double(x), std::numeric_limits<X>::digits);
+    if constexpr (kind == Atomic::add) x = X(old + x);
+    if constexpr (kind == Atomic::min) x = std::min(old, x);
+    if constexpr (kind == Atomic::max) x = std::max(old, x);
+    if (kind != Atomic::cas || old == expected) std::memcpy(bytes, &x, sizeof x);
+    return old;
+  }
 };
 
 }  // namespace inlay::replay

@@ -63,6 +63,12 @@ Region const* Memory::find(void const* address) const {
   return const_cast<Memory*>(this)->find(reinterpret_cast<std::uint64_t>(address));
 }
 
+Region const* Memory::find_real(char const* p) const {
+  for (Region const& r : regions_)
+    if (p >= r.real && p < r.real + r.mapped) return &r;
+  return nullptr;
+}
+
 void Memory::unmap_shared() {
   last_ = nullptr;
   auto const shared = [](Region const& r) { return r.space == Space::shared; };

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct Operand {
   int elem_bytes;
 };
 
+struct Places;  // replay/global_ordering.h
+
 struct Region {
   Space space;
   std::size_t bytes;   // what the kernel may use
@@ -25,11 +28,14 @@ struct Region {
   char* seen;          // the kernel's addresses
   char* real;          // the recorder's
   std::vector<Operand> operands;
-  // Global regions, per byte; 0: no element of an operand. Written: what awaited its one write has had it.
-  static constexpr std::uint8_t kReadable = 1, kWritable = 2, kWritten = 4;
+  // Global regions, per byte; 0: no element of an operand. Written: what awaited its one write has had it, in an earlier
+  // kernel or in this one; changed: atomically, as often as one likes.
+  static constexpr std::uint8_t kReadable = 1, kWritable = 2, kWritten = 4, kEarlier = 8, kChanged = 16;
   std::vector<std::uint8_t> state;
-  bool loose = false;      // any byte may be read and written: of a replay of a few blocks
-  bool workspace = false;  // has rules of its own instead: replay/workspace.h
+  bool stored = false;             // this kernel has written some of it
+  bool loose = false;              // any byte may be read and written: of a replay of a few blocks
+  bool workspace = false;          // has rules of its own instead
+  std::shared_ptr<Places> places;  // of the workspace, and where bytes are both read and written
 
   bool contains(std::uint64_t address) const { return address - reinterpret_cast<std::uint64_t>(seen) < mapped; }
   std::size_t offset(void const* address) const { return std::size_t(static_cast<char const*>(address) - seen); }
@@ -47,6 +53,7 @@ class Memory {
   Region& map(Space space, std::size_t bytes, std::vector<Operand> operands);
   Region* find(std::uint64_t seen_address);
   Region const* find(void const* seen_address) const;
+  Region const* find_real(char const* real_address) const;
   Region& of(void const* seen);  // throws where there is none
   void unmap_shared();
   std::deque<Region>& regions() { return regions_; }

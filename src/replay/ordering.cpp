@@ -4,22 +4,47 @@
 
 namespace inlay::replay {
 namespace {
-void raise(Clock& c, std::size_t i, std::uint32_t to) {
+using Clocks = std::vector<std::uint32_t>;
+
+void raise(Clocks& c, std::size_t i, std::uint32_t to) {
   if (c.size() <= i) c.resize(i + 1);
   c[i] = std::max(c[i], to);
 }
-void join(Clock& c, Clock const& with) {
+void join(Clocks& c, Clocks const& with) {
   if (c.size() < with.size()) c.resize(with.size());
   for (std::size_t i = 0; i < with.size(); ++i) c[i] = std::max(c[i], with[i]);
 }
-std::uint32_t at(Clock const& c, std::size_t i) { return i < c.size() ? c[i] : 0; }
+std::uint32_t at(Clocks const& c, std::size_t i) { return i < c.size() ? c[i] : 0; }
+
+// What a thread knows of fences.
+void tell_fences(ThreadClock const& t, unsigned thread, Clock& into) {
+  if (t.fenced) raise(into.fenced, thread, t.fenced);
+  join(into.fenced, t.fenced_others);
+  into.fenced_epoch = std::max(into.fenced_epoch, t.fenced_epoch);
+}
 }  // namespace
+
+char const* name_of(Atomic kind) {
+  switch (kind) {
+    case Atomic::add:
+      return "add";
+    case Atomic::min:
+      return "min";
+    case Atomic::max:
+      return "max";
+    case Atomic::exchange:
+      return "exchange";
+    case Atomic::cas:
+      return "cas";
+  }
+  return "";
+}
 
 void Ordering::reset(unsigned threads, std::size_t shared_bytes) {
   threads_.assign(threads, {});
   operations_.clear();
-  published_fence_.clear();
-  published_fence_epoch_ = 0;
+  some_left_ = false;
+  arriving_ = published_ = {};
   ++block_;
   if (shared_bytes_ == shared_bytes) return;  // the cells of the block before, split as this one's will be
   shared_bytes_ = shared_bytes;
@@ -27,14 +52,14 @@ void Ordering::reset(unsigned threads, std::size_t shared_bytes) {
   cells_.assign((shared_bytes + 15) / 16, {});
 }
 
-Event Ordering::now(unsigned t) const { return {t, threads_[t].clock, threads_[t].epoch, -1}; }
+Event Ordering::now(unsigned t) const { return {t, threads_[t].clock, threads_[t].epoch, Event::kPlain}; }
 Event Ordering::in_operation(unsigned t, int operation) const {
   Event e = now(t);
   e.operation = operation;
   return e;
 }
-int Ordering::start(char const* name) {
-  operations_.push_back({name, false, {}, nullptr});
+int Ordering::start(char const* name, Proxy proxy) {
+  operations_.push_back({name, proxy, false, {}, nullptr});
   return int(operations_.size()) - 1;
 }
 void Ordering::observe(int operation, unsigned t) {
@@ -60,37 +85,62 @@ bool Ordering::over(int operation, unsigned t) const {
   return o.others->by[t] || std::any_of(seen.begin(), seen.end(), [&](Event const& e) { return before(e, t); });
 }
 
-void Ordering::publish_fence(unsigned t) {
-  raise(published_fence_, t, threads_[t].fenced);
-  published_fence_epoch_ = std::max(published_fence_epoch_, threads_[t].fenced_epoch);
-}
 void Ordering::barrier_arrive(unsigned t) {
-  publish_fence(t);
+  tell_fences(threads_[t], t, arriving_);
   ++threads_[t].clock;
 }
+void Ordering::barrier_complete() {
+  join(published_.fenced, arriving_.fenced);
+  published_.fenced_epoch = arriving_.fenced_epoch;
+}
 void Ordering::barrier_leave(unsigned t) { ++threads_[t].epoch; }
+void Ordering::leave(unsigned t) {
+  threads_[t].left = threads_[t].epoch;
+  some_left_ = true;
+}
 
 void Ordering::fence_async(unsigned t) {
-  threads_[t].fenced = threads_[t].clock++;
-  threads_[t].fenced_epoch = threads_[t].epoch;
+  ThreadClock& x = threads_[t];
+  x.fenced = x.clock++;
+  join(x.fenced_others, x.seen);
+  x.fenced_epoch = x.epoch;
 }
 void Ordering::release(unsigned t, Clock& into) {
-  publish_fence(t);
-  join(into, threads_[t].seen);
-  raise(into, t, threads_[t].clock++);
+  tell_fences(threads_[t], t, into);
+  join(into.seen, threads_[t].seen);
+  raise(into.seen, t, threads_[t].clock++);
 }
-void Ordering::acquire(unsigned t, Clock const& from) { join(threads_[t].seen, from); }
+void Ordering::acquire(unsigned t, Clock const& from) {
+  ThreadClock& x = threads_[t];
+  join(x.seen, from.seen);
+  join(x.fenced_others, from.fenced);
+  x.fenced_epoch = std::max(x.fenced_epoch, from.fenced_epoch);
+}
 
-// A plain store reaches the copy engine if its thread fenced after it, or the issuer fenced after the barrier between.
+// Does a fence that t knows of stand after e? Whose fence it is does not matter: what it has followed does.
+bool Ordering::fenced(Event const& e, unsigned t) const {
+  ThreadClock const& x = threads_[t];
+  std::uint32_t const own = e.thread == t ? x.fenced : 0;
+  return e.clock <= std::max({own, at(x.fenced_others, e.thread), at(published_.fenced, e.thread)}) ||
+         settled(e, std::max(x.fenced_epoch, published_.fenced_epoch));
+}
+// What cp.async brings, it stores as a thread would: the fence comes after the wait for it.
 bool Ordering::visible_to_async(Event const& e, unsigned t) const {
-  if (e.operation >= 0) return true;
-  std::uint32_t const fenced = e.thread == t ? threads_[t].fenced : at(published_fence_, e.thread);
-  return e.clock <= fenced || e.epoch < std::max(threads_[t].fenced_epoch, published_fence_epoch_);
+  if (e.operation < 0) return fenced(e, t);
+  Operation const& o = operations_[std::size_t(e.operation)];
+  if (o.proxy == Proxy::async) return true;
+  if (!o.over) return false;
+  if (fenced(o.first, t)) return true;
+  return o.others && std::any_of(o.others->observed.begin(), o.others->observed.end(),
+                                 [&](Event const& seen) { return fenced(seen, t); });
 }
 
 std::string Ordering::who(Event const& e) const {
   if (e.operation < 0) return "thread " + std::to_string(e.thread);
   return std::string(operations_[std::size_t(e.operation)].name) + " of thread " + std::to_string(e.thread);
+}
+std::string Ordering::since(char const* did, Event const& e) const {
+  return (e.is_atomic() ? "changed atomically" : did) + (" by " + who(e)) + " since the last barrier or wait";
 }
 
 template <class F>
@@ -108,11 +158,22 @@ void Ordering::each_cell(std::size_t offset, std::size_t bytes, F f) {
   for (std::size_t i = offset / cell_bytes_; i < (offset + bytes) / cell_bytes_; ++i) {
     Cell& c = cells_[i];
     if (c.block != block_) {
-      c.block = block_, c.written = false;
+      c.block = block_, c.written = c.changed = false;
       c.readers.clear();
     }
     f(c);
   }
+}
+
+// Of atomic changes, for a read.
+std::string Ordering::unordered_change(Cell const& c, unsigned t, Proxy proxy) const {
+  for (Event const& r : c.readers) {
+    if (!r.is_atomic()) continue;
+    if (!before(r, t)) return since("", r);
+    if (proxy == Proxy::async && !visible_to_async(r, t))
+      return "changed by " + who(r) + " with no fence.proxy.async since";
+  }
+  return {};
 }
 
 std::string Ordering::read(std::size_t offset, std::size_t bytes, Event const& e, unsigned t, Proxy proxy) {
@@ -122,12 +183,14 @@ std::string Ordering::read(std::size_t offset, std::size_t bytes, Event const& e
       if (!c.written)
         how = "which nobody has written";
       else if (!before(c.writer, t))
-        how = "written by " + who(c.writer) + " since the last barrier or wait";
+        how = since("written", c.writer);
       else if (proxy == Proxy::async && !visible_to_async(c.writer, t))
         how = "stored by " + who(c.writer) + " with no fence.proxy.async since";
+      else if (c.changed)
+        how = unordered_change(c, t, proxy);
     }
     if (!c.readers.empty() && c.readers.front().epoch < e.epoch)  // a barrier has settled the plain reads before it
-      std::erase_if(c.readers, [&](Event const& r) { return r.operation < 0 && r.epoch < e.epoch; });
+      std::erase_if(c.readers, [&](Event const& r) { return r.operation == Event::kPlain && settled(r, e.epoch); });
     if (c.readers.empty() || c.readers.back().thread != e.thread || c.readers.back().operation != e.operation)
       c.readers.push_back(e);
     else
@@ -136,29 +199,54 @@ std::string Ordering::read(std::size_t offset, std::size_t bytes, Event const& e
   return how;
 }
 
-std::string Ordering::write(std::size_t offset, std::size_t bytes, Event const& e, unsigned t) {
+// Generic reads need no fence before the asynchronous write that comes after them: what they read has arrived.
+std::string Ordering::before_write(Cell const& c, unsigned t, Proxy proxy) const {
+  if (c.written && !before(c.writer, t)) return since("written", c.writer);
+  for (Event const& r : c.readers)
+    if (!before(r, t)) return since("read", r);
+  if (proxy == Proxy::async && c.written && !visible_to_async(c.writer, t))
+    return "stored by " + who(c.writer) + " with no fence.proxy.async since";
+  return proxy == Proxy::async && c.changed ? unordered_change(c, t, proxy) : std::string();
+}
+
+std::string Ordering::write(std::size_t offset, std::size_t bytes, Event const& e, unsigned t, Proxy proxy) {
   std::string how;
   each_cell(offset, bytes, [&](Cell& c) {
-    if (how.empty() && c.written && !before(c.writer, t))
-      how = "written by " + who(c.writer) + " since the last barrier or wait";
-    if (how.empty())
-      for (Event const& r : c.readers)
-        if (!before(r, t)) {
-          how = "read by " + who(r) + " since the last barrier or wait";
-          break;
-        }
+    if (how.empty() && (c.written || !c.readers.empty())) how = before_write(c, t, proxy);
     c.readers.clear();
-    c.writer = e, c.written = true;
+    c.writer = e, c.written = true, c.changed = false;
   });
   return how;
+}
+
+std::string Ordering::change(std::size_t offset, std::size_t bytes, Event const& e, unsigned t) {
+  std::string how;
+  each_cell(offset, bytes, [&](Cell& c) {
+    if (how.empty() && !c.written) how = "which nobody has written";
+    if (how.empty() && !before(c.writer, t)) how = since("written", c.writer);
+    for (Event const& r : c.readers)
+      if (how.empty() && !r.commutes_with(e) && !before(r, t)) how = since("read", r);
+    std::erase_if(c.readers, [&](Event const& r) {
+      return r.operation < 0 && (settled(r, e.epoch) || (r.thread == e.thread && r.operation == e.operation));
+    });
+    c.readers.push_back(e);
+    c.changed = true;
+  });
+  return how;
+}
+
+std::string Ordering::would_write(std::size_t offset, std::size_t bytes, unsigned t) const {
+  for (std::size_t i = offset / cell_bytes_; i * cell_bytes_ < offset + bytes; ++i)
+    if (Cell const& c = cells_[i]; c.block == block_)
+      if (std::string how = before_write(c, t, Proxy::generic); !how.empty()) return how;
+  return {};
 }
 
 std::string Ordering::end(std::size_t offset, std::size_t bytes, Clock const& known) {
   std::string how;
   each_cell(offset, bytes, [&](Cell& c) {
     for (Event const& r : c.readers)
-      if (how.empty() && r.operation < 0 && at(known, r.thread) < r.clock)
-        how = "read by " + who(r) + " since the last barrier or wait";
+      if (how.empty() && r.operation < 0 && at(known.seen, r.thread) < r.clock) how = since("read", r);
   });
   return how;
 }

@@ -90,7 +90,7 @@ void Recorder::reserve_workspace(std::size_t bytes) {
   auto& r = executor_->memory.map(Space::global, bytes, {{"workspace", 0, bytes, sizeof(float)}});
   r.workspace = true;
   workspace_ = r.seen;
-  executor_->workspace.forget(bytes);
+  forget_accesses();
 }
 void Recorder::allocate_workspace(std::size_t bytes) {
   reserve_workspace(bytes);
@@ -98,21 +98,28 @@ void Recorder::allocate_workspace(std::size_t bytes) {
 }
 
 void Recorder::begin() {
-  executor_->workspace.partly = false;
-  if (workspace_) executor_->workspace.forget(executor_->memory.of(workspace_).bytes);
+  executor_->global.partly = false;
+  forget_accesses();
+}
+void Recorder::forget_accesses() {
+  executor_->global.forget();
+  for (Region& r : executor_->memory.regions())
+    r.places = r.workspace ? std::make_shared<Places>(r.bytes, GlobalOrdering::kWord, false) : nullptr;
 }
 void Recorder::expect_samples() {
   begin();
   for (Region& r : executor_->memory.regions()) r.loose = !r.workspace;
-  executor_->workspace.partly = true;
+  executor_->global.partly = true;
 }
 void Recorder::times(std::int64_t n, std::function<void()> const& f) {
   std::vector<Site> const before = std::exchange(sites, {});
   std::int64_t const fma_before = std::exchange(fma, 0), exposed_before = std::exchange(exposed_loads, 0);
+  std::int64_t const shuffles_before = std::exchange(shuffles, 0), votes_before = std::exchange(votes, 0);
   f();
   std::vector<Site> const counted = std::exchange(sites, before);
   for (Site const& s : counted) site(s.operand, s.space, s.store, s.mechanism, s.bytes).add(s, n);
   fma = fma_before + n * fma, exposed_loads = exposed_before + n * exposed_loads;
+  shuffles = shuffles_before + n * shuffles, votes = votes_before + n * votes;
 }
 
 float Recorder::number(float const* seen) const {
@@ -123,8 +130,9 @@ float Recorder::number(float const* seen) const {
 
 void Recorder::forget_expectations(void const* buffer) {
   Region& r = executor_->memory.of(buffer);
-  r.loose = false;
+  r.loose = r.stored = false;
   r.state.assign(r.bytes, 0);
+  r.places.reset();
 }
 void Recorder::permit(void const* p, std::size_t bytes, std::uint8_t what) {
   Region& r = executor_->memory.of(p);
@@ -132,7 +140,7 @@ void Recorder::permit(void const* p, std::size_t bytes, std::uint8_t what) {
   if (offset + bytes > r.bytes) throw std::runtime_error("replay: bytes past the end of their buffer");
   if (r.state.empty()) r.state.resize(r.bytes);
   for (std::size_t i = offset; i < offset + bytes; ++i)
-    r.state[i] = std::uint8_t((r.state[i] | what) & ~Region::kWritten);
+    r.state[i] = std::uint8_t((r.state[i] | what) & (Region::kReadable | Region::kWritable));
 }
 void Recorder::reads(void const* buffer) {
   Region const& r = executor_->memory.of(buffer);
@@ -164,6 +172,8 @@ void Recorder::conclude() {
       report(Check::coverage, kernel + ": leaves " + std::to_string(unwritten) + " elements unwritten, the first is " +
                                   operand.name + "[" + std::to_string(first) + "]");
     r.state.clear();
+    r.stored = false;
+    if (!r.workspace) r.places.reset();
   }
 }
 

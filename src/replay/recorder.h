@@ -31,7 +31,7 @@ struct Traffic {
 };
 
 // How a site moves data.
-enum class Mechanism { plain, cp_async, tma };
+enum class Mechanism { plain, cp_async, tma, atomic };
 
 // All accesses of one operand in one direction.
 struct Site {
@@ -113,7 +113,8 @@ class Recorder {
   // How often thread 0 of a block puts into shared memory what it has just loaded from global memory, with no FMA in
   // between to hide the load.
   std::int64_t exposed_loads = 0;
-  std::int64_t fma = 0;  // fused multiply-adds of threads
+  std::int64_t fma = 0;                  // fused multiply-adds of threads
+  std::int64_t shuffles = 0, votes = 0;  // of warps
 
   bool found(Check check) const;
   void report(Check check, std::string sentence);
@@ -125,6 +126,7 @@ class Recorder {
   Executor& executor() { return *executor_; }
 
  private:
+  void forget_accesses();
   void permit(void const* p, std::size_t bytes, std::uint8_t what);
 
   std::unique_ptr<Executor> executor_;

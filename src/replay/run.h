@@ -26,8 +26,8 @@ std::vector<Operand> operands_of() {
 template <class Block = HostBlock, Kernel K>
 void run(K const& kernel, Recorder& recorder, std::int64_t first, std::int64_t count) {
   using Smem = typename K::Smem;
-  recorder.executor().run(first, count, unsigned(K::launch_facts.threads), cluster_of(kernel), smem_bytes<K>,
-                          operands_of<Smem>(), [&](unsigned group, unsigned rank, void* shared) {
+  recorder.executor().run(first, count, K::launch_facts, cluster_of(kernel), smem_bytes<K>, operands_of<Smem>(),
+                          [&](unsigned group, unsigned rank, void* shared) {
                             Block block;
                             block.rank = rank, block.group = group;
                             if constexpr (std::is_empty_v<Smem>) {
