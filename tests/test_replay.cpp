@@ -612,7 +612,7 @@ TEST(Gemms, AWrongSumIsNamedByItsCoordinates) {
 TEST(Gemms, OperandsThatMayNotBeRead) {
   Product p(32, 32, 3);
   Gemm const scaled = p.gemm.with_K(0);
-  registry::ExpectedGemm const wanted(scaled, *p.recorder);
+  registry::ExpectedGemm const wanted(scaled, *p.recorder, 0);
   run(Ring<Flaw::none>{p.gemm}, *p.recorder);
   p.expect({Check::bounds}, "reads A[0] (byte 0), which is no element of the source");
 }
