@@ -10,10 +10,10 @@
 #include <cstdlib>
 
 #include "measure/buffers.h"
-#include "measure/contenders.h"
 #include "measure/gpu.h"
+#include "measure/move_contenders.h"
 #include "measure/stats.h"
-#include "variants.h"
+#include "problems/variants.h"
 
 namespace inlay::lab {
 namespace {
@@ -101,13 +101,15 @@ Stream most_urgent_stream() {
 
 class Arena {
  public:
-  explicit Arena(Case const& c) : large_buffers_(c, current_device().l2_bytes, large_stream_.get()) {
+  explicit Arena(MoveCase const& c) : case_(c), large_buffers_(c, current_device().l2_bytes) {
     check(cudaMemset(in_.get(), 1, kSmallBytes));
   }
 
-  std::string checked(Contender const& large) const {
-    return verdict(large, large_buffers_.dst(0), large_buffers_.src(0), large_stream_.get());
+  std::string checked(MoveContender const& large) const {
+    return OnDevice<MoveCase>::check(case_, call(), large_stream_.get())(large);
   }
+
+  MoveCall call() const { return large_buffers_.call(0); }
 
   // Every kernel once: the driver loads one when it is first launched, and would wait for a running one to end.
   void load_kernels() {
@@ -119,7 +121,7 @@ class Arena {
   }
 
   // Both at once, or one alone where the other is null.
-  Rates round(Contender const* large, SmallKernel const* small) {
+  Rates round(MoveContender const* large, SmallKernel const* small) {
     set(waiting);
     check(cudaStreamSynchronize(large_stream_.get()));
     if (small) launch(*small);
@@ -127,8 +129,7 @@ class Arena {
     set(counting);
     check(cudaEventRecord(begin_.get(), large_stream_.get()));
     if (!large) idle<<<1, 1, 0, large_stream_.get()>>>(kAlone);
-    for (int k = 0; large && k < kLaunches; ++k)
-      large->launch(large_buffers_.dst(0), large_buffers_.src(0), large_stream_.get());
+    for (int k = 0; large && k < kLaunches; ++k) large->launch(call(), large_stream_.get());
     check(cudaEventRecord(end_.get(), large_stream_.get()));
     set(stopped);
     check(cudaStreamSynchronize(large_stream_.get()));
@@ -147,10 +148,10 @@ class Arena {
   }
   void set(State state) { check(cudaMemsetAsync(state_.get(), state, 1, large_stream_.get())); }
 
-  double large_rate(Contender const& large) const {
+  double large_rate(MoveContender const& large) const {
     float ms;
     check(cudaEventElapsedTime(&ms, begin_.get(), end_.get()));
-    return 1e-6 * large.bytes() * kLaunches / double(ms);
+    return OnDevice<MoveCase>::work(case_, large) * kLaunches / double(ms);
   }
   double small_rate(SmallKernel const& small) const {
     Window windows[kBlocks];
@@ -167,7 +168,8 @@ class Arena {
   Event begin_ = make_event(), end_ = make_event();
   DeviceMemory in_ = device_memory(kSmallBytes), out_ = device_memory(kSmallBytes), state_ = device_memory(1),
                windows_ = device_memory(kBlocks * sizeof(Window));
-  BufferPairs large_buffers_;
+  MoveCase case_;
+  CaseBuffers<MoveCase> large_buffers_;
 };
 
 void print_spread(std::vector<double> const& samples) {
@@ -176,9 +178,9 @@ void print_spread(std::vector<double> const& samples) {
 }
 
 // A line for each large move, and one for none; in every round all combinations in turn.
-void print_table(Arena& arena, std::vector<Contender> const& moves, int rounds) {
-  std::vector<Contender const*> large{nullptr};
-  for (Contender const& move : moves) large.push_back(&move);
+void print_table(Arena& arena, std::vector<MoveContender> const& moves, int rounds) {
+  std::vector<MoveContender const*> large{nullptr};
+  for (MoveContender const& move : moves) large.push_back(&move);
   SmallKernel const* const small[] = {nullptr, &kSmall[0], &kSmall[1]};
   std::vector<double> large_rates[1 + std::size(kLarge)][3], small_rates[1 + std::size(kLarge)][3];
   for (int round = 0; round < rounds; ++round)
@@ -205,11 +207,12 @@ void print_table(Arena& arena, std::vector<Contender> const& moves, int rounds) 
 }
 
 void run(int rounds) {
-  Case const c;
-  std::vector<Contender> moves;
-  for (char const* name : kLarge) moves.push_back(variant_contender(variant_named<Move>(name), c));
+  MoveCase const c;
+  std::vector<MoveContender> moves;
   Arena arena(c);
-  for (Contender const& move : moves)
+  for (char const* name : kLarge)
+    moves.push_back(OnDevice<MoveCase>::of_variant(variant_named<MoveCase>(name), c, arena.call()));
+  for (MoveContender const& move : moves)
     if (auto const said = arena.checked(move); said != "ok") throw Error(move.name + ": " + said);
   arena.load_kernels();
   std::printf("%s, %s, %d rounds\n\n", gpu_name().c_str(), c.sentence().c_str(), rounds);

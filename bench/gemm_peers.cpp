@@ -2,7 +2,7 @@
 #include "gemm_peers.h"
 
 #include "commands.h"
-#include "measure/gpu.h"
+#include "measure/gemm_contenders.h"
 
 int main(int argc, char** argv) {
   using namespace inlay;
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
 #endif
       return all;
     };
-    status = lab::bench(options) ? 0 : 1;
+    status = lab::run_bench(options) ? 0 : 1;
   });
   return lab::run_command(app, argc, argv, status);
 }

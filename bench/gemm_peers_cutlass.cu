@@ -33,17 +33,17 @@ void multiply(lab::GemmCase const& c, lab::GemmCall const& call, cudaStream_t st
 
 template <class Block, class Warp>
 lab::GemmContender contender(char const* name, lab::GemmCase const& c) {
-  return {name, [c](lab::GemmCall const& call, cudaStream_t stream) {
-            if (c.batch > 1) throw lab::Rejection("takes one matrix");
-            if (std::max({c.M, c.N, c.K, c.a().pitch, c.b().pitch, c.c().pitch}) > INT_MAX)
-              throw lab::Rejection("takes extents of 31 bits");
-            if (c.a_transposed())
-              c.b_transposed() ? multiply<Block, Warp, Column, Column>(c, call, stream)
-                               : multiply<Block, Warp, Column, Row>(c, call, stream);
-            else
-              c.b_transposed() ? multiply<Block, Warp, Row, Column>(c, call, stream)
-                               : multiply<Block, Warp, Row, Row>(c, call, stream);
-          }};
+  return {{name, [c](lab::GemmCall const& call, cudaStream_t stream) {
+             if (c.batch > 1) throw lab::Rejection("takes one matrix");
+             if (std::max({c.M, c.N, c.K, c.a().pitch, c.b().pitch, c.c().pitch}) > INT_MAX)
+               throw lab::Rejection("takes extents of 31 bits");
+             if (c.a_transposed())
+               c.b_transposed() ? multiply<Block, Warp, Column, Column>(c, call, stream)
+                                : multiply<Block, Warp, Column, Row>(c, call, stream);
+             else
+               c.b_transposed() ? multiply<Block, Warp, Row, Column>(c, call, stream)
+                                : multiply<Block, Warp, Row, Row>(c, call, stream);
+           }}};
 }
 
 }  // namespace

@@ -12,21 +12,15 @@ using T = std::uint32_t;
 
 // A kernel of this program on the case's own verification and timing.
 template <class Kernel>
-lab::Contender contender(std::string name, lab::Case const& c) {
-  std::vector<lab::Contender> const rows =
-      Kernel::transposes ? lab::table_rows(c, true, {"transpose_06_smem_swizzled"}) : lab::copy_limit(c);
-  lab::Contender x = rows.back();
-  for (lab::Contender const& row : rows)
-    if (row.name == "transpose_06_smem_swizzled") x = row;
-  x.name = std::move(name);
-  x.launch = [c](void* dst, void const* src, cudaStream_t stream) {
-    Move const move = Kernel::transposes ? lab::transpose_move(c, dst, src) : lab::copy_move(c, dst, src);
+lab::MoveContender contender(std::string name, lab::MoveCase const& c) {
+  auto const launch = [c](lab::MoveCall const& call, cudaStream_t stream) {
+    Move const move = Kernel::transposes ? lab::transpose_move(c, call) : lab::copy_move(c, call);
     Device const& device = current_device();
     if (Reason const reason = Kernel::rejects(move, device)) throw lab::Rejection(reason.sentence());
     Setting<DriverEncoder> const setting{device, nullptr, {}};
     block::launch(Kernel::make(move, setting), {device.id, device.compute_capability}, stream);
   };
-  return x;
+  return {{std::move(name), launch}, lab::placement_of(c, !Kernel::transposes)};
 }
 
 // transpose_06 (one element a load) and transpose_09 (16 bytes) with tiles of M x N.
@@ -40,7 +34,7 @@ struct TransposeStep : SmemStep<T> {
   using Load = std::conditional_t<kVector == 1, UniversalCopy<T>, UniversalCopy<Vector16>>;
 };
 template <int M, int N, int kThreads, int kVector, bool kInterior = true>
-lab::Contender transpose(lab::Case const& c) {
+lab::MoveContender transpose(lab::MoveCase const& c) {
   return contender<SmemTile<T, TransposeStep<M, N, kThreads, kVector, kInterior>>>(
       std::string(kVector == 1 ? "transpose_06, " : "transpose_09, ") + std::to_string(M) + " x " + std::to_string(N) +
           ", " + std::to_string(kThreads) + " threads" + (kInterior ? "" : ", always predicated"),

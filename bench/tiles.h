@@ -2,12 +2,12 @@
 #pragma once
 #include <vector>
 
-#include "measure/contenders.h"
+#include "measure/move_contenders.h"
 
 namespace inlay::kernels {
 
-std::vector<lab::Contender> copy_03_tiles(lab::Case const& c);
-std::vector<lab::Contender> transpose_06_tiles(lab::Case const& c);
-std::vector<lab::Contender> transpose_09_tiles(lab::Case const& c);
+std::vector<lab::MoveContender> copy_03_tiles(lab::MoveCase const& c);
+std::vector<lab::MoveContender> transpose_06_tiles(lab::MoveCase const& c);
+std::vector<lab::MoveContender> transpose_09_tiles(lab::MoveCase const& c);
 
 }  // namespace inlay::kernels

@@ -2,7 +2,7 @@
 
 namespace inlay::kernels {
 
-std::vector<lab::Contender> transpose_06_tiles(lab::Case const& c) {
+std::vector<lab::MoveContender> transpose_06_tiles(lab::MoveCase const& c) {
   return {transpose<32, 32, 256, 1>(c),  transpose<32, 64, 256, 1>(c),       transpose<64, 32, 256, 1>(c),
           transpose<64, 64, 256, 1>(c),  transpose<64, 64, 512, 1>(c),       transpose<128, 32, 256, 1>(c),
           transpose<128, 64, 512, 1>(c), transpose<64, 64, 256, 1, false>(c)};

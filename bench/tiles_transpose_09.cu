@@ -2,7 +2,7 @@
 
 namespace inlay::kernels {
 
-std::vector<lab::Contender> transpose_09_tiles(lab::Case const& c) {
+std::vector<lab::MoveContender> transpose_09_tiles(lab::MoveCase const& c) {
   return {transpose<32, 32, 256, 4>(c),   transpose<32, 128, 256, 4>(c),      transpose<64, 64, 256, 4>(c),
           transpose<64, 64, 512, 4>(c),   transpose<128, 32, 256, 4>(c),      transpose<128, 64, 512, 4>(c),
           transpose<128, 64, 1024, 4>(c), transpose<64, 64, 256, 4, false>(c)};

@@ -3,16 +3,25 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "measure/bench.h"
-#include "problems/problems.h"
+#include "problems/own_kinds.h"
+#include "results/bench.h"
 
 namespace inlay::lab {
 
-// Flags for one problem; each command adds those of the batch, the element size, the layout itself.
-void add_shape(CLI::App& command, Case& c);
-void add_shape(CLI::App& command, GemmCase& c);
+inline constexpr std::string_view kBatchFlag = "--batch";
+
+// The flags of one problem, but those that a command treats in a way of its own.
+void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector<std::string_view> const& but);
+template <KindOf C>
+void add_flags_but(CLI::App& command, C& c, std::vector<std::string_view> const& but) {
+  add_fields(command, Kind<C>::fields(c), but);
+}
+template <KindOf C>
+void add_flags(CLI::App& command, C& c) {
+  add_flags_but(command, c, {});
+}
+// For commands that take problems of both kinds.
 void add_batch(CLI::App& command, std::int64_t& batch);
-CLI::Option* add_layout(CLI::App& command, GemmCase& c);
 
 // `bench transpose`, `bench copy`, `bench gemm`: each runs `act` with what was asked for.
 using Act = std::function<void(BenchOptions const&)>;

@@ -13,9 +13,9 @@
 #include "layout/command.h"
 #include "measure/gpu.h"
 #include "page/report_page.h"
+#include "problems/variants.h"
 #include "readme/readme.h"
 #include "results/compare.h"
-#include "variants.h"
 #include "verify/verify.h"
 
 namespace inlay::lab {
@@ -38,30 +38,48 @@ void add_info(CLI::App& app) {
   });
 }
 
+struct AskedToVerify {
+  std::vector<std::string> variants;
+  MoveCase move{1003, 517, 1, 4};
+  std::vector<int> elem_bytes{1, 2, 4, 8, 16};
+  GemmCase product = product_of(131, 275, 67, "nn");
+  std::vector<std::string> layouts{"nn", "nt", "tn", "tt"};
+  bool cpu = false;
+
+  // One for each element size, one for each layout. Throws UsageError.
+  std::vector<Problem> problems() const {
+    std::vector<Problem> all;
+    auto const add = [&all]<class C>(C c) { Kind<C>::validate(c), all.push_back(c); };
+    MoveCase m = move;
+    for (int e : elem_bytes) m.elem_bytes = e, add(m);
+    GemmCase p = product;
+    p.batch = move.batch;
+    for (std::string const& layout : layouts) p.layout = layout, add(p);
+    return all;
+  }
+};
+
 void add_verify(CLI::App& app, int& status) {
   auto* const command = app.add_subcommand("verify", "run variants and compare every element; replayed without a GPU");
-  auto const options = std::make_shared<VerifyOptions>();
-  command->add_option("variants", options->variants, "names or their beginnings (default: all)");
-  add_shape(*command, options->move);
-  command->add_option("--elem", options->elem_bytes, "bytes of an element; may be repeated")
+  auto const asked = std::make_shared<AskedToVerify>();
+  command->add_option("variants", asked->variants, "names or their beginnings (default: all)");
+  add_flags_but(*command, asked->move, {kBatchFlag, "--elem"});
+  command->add_option("--elem", asked->elem_bytes, "bytes of an element; may be repeated")
       ->allow_extra_args(false)
       ->capture_default_str();
-  add_shape(*command, options->product);
-  command->add_option("--layout", options->layouts, "of a product's A and B: nn, nt, tn, tt; may be repeated")
+  add_flags_but(*command, asked->product, {kBatchFlag, "--layout"});
+  command->add_option("--layout", asked->layouts, "of a product's A and B: nn, nt, tn, tt; may be repeated")
       ->allow_extra_args(false)
       ->capture_default_str();
-  add_batch(*command, options->move.batch);
-  command->add_flag("--cpu", options->cpu, "replay on the CPU although there is a GPU");
-  command->callback([options, &status] {
-    options->product.batch = options->move.batch;
-    status = verify(*options) ? 0 : 1;
-  });
+  add_batch(*command, asked->move.batch);
+  command->add_flag("--cpu", asked->cpu, "replay on the CPU although there is a GPU");
+  command->callback([asked, &status] { status = verify(asked->variants, asked->problems(), asked->cpu) ? 0 : 1; });
 }
 
 void add_bench(CLI::App& app, int& status, std::string const& typed) {
   auto* const command = app.add_subcommand("bench", "verify, then measure; needs a GPU");
   command->require_subcommand(1);
-  auto const act = [&status](BenchOptions const& options) { status = bench(options) ? 0 : 1; };
+  auto const act = [&status](BenchOptions const& options) { status = run_bench(options) ? 0 : 1; };
   add_bench_of_moves(*command, "transpose", typed, act);
   add_bench_of_moves(*command, "copy", typed, act);
   add_bench_of_products(*command, typed, act);
@@ -91,10 +109,10 @@ void add_demo(CLI::App& app, int& status) {
     std::fflush(stdout);
     if (why_no_gpu().empty()) {
       BenchOptions options;
-      options.cases = {{Case{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
+      options.cases = {{MoveCase{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
       fmt::print("\n");
       std::fflush(stdout);
-      status = bench(options) ? 0 : 1;
+      status = run_bench(options) ? 0 : 1;
     }
     fmt::print("\nEvery step explained, with pictures and its code: {}\n", demo_report(*file));
   });
@@ -103,7 +121,9 @@ void add_demo(CLI::App& app, int& status) {
 void add_why(CLI::App& app) {
   auto* const command = app.add_subcommand("why", "which variant answers a problem, and why");
   command->require_subcommand(1);
-  auto const tell = [](auto const& problem, bool may_use_workspace) {
+  auto const tell = []<class C>(C const& c, bool may_use_workspace) {
+    Kind<C>::validate(c);
+    auto const problem = planned(c);
     Device const device = gpu_or_table();
     auto const plan = make_plan(problem, device, may_use_workspace);
     fmt::print("{}", planning::why(plan, problem, device, may_use_workspace));
@@ -111,28 +131,16 @@ void add_why(CLI::App& app) {
   };
 
   auto* const transpose = command->add_subcommand("transpose", "of a batch of matrices");
-  auto const move = std::make_shared<Case>();
-  add_shape(*transpose, *move);
-  add_batch(*transpose, move->batch);
-  transpose->add_option("--elem", move->elem_bytes, "bytes of an element")->capture_default_str();
-  transpose->callback([move, tell] {
-    validate(*move);
-    // Nothing is touched: any two aligned addresses that are far enough apart.
-    auto const at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t(1) << bit); };
-    tell(transpose_move(*move, at(62), at(40)), false);
-  });
+  auto const move = std::make_shared<MoveCase>();
+  add_flags(*transpose, *move);
+  transpose->callback([move, tell] { tell(*move, false); });
 
   auto* const gemm = command->add_subcommand("gemm", "of a batch of products");
   auto const product = std::make_shared<GemmCase>();
   auto const without = std::make_shared<bool>(false);
-  add_shape(*gemm, *product);
-  add_batch(*gemm, product->batch);
-  add_layout(*gemm, *product);
+  add_flags(*gemm, *product);
   gemm->add_flag("--no-workspace", *without, "what it does without a workspace");
-  gemm->callback([product, without, tell] {
-    validate(*product);
-    tell(gemm_of(*product, unplaced(*product)), !*without);
-  });
+  gemm->callback([product, without, tell] { tell(*product, !*without); });
 }
 
 void add_readme(CLI::App& app, int& status) {

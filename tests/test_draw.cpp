@@ -12,8 +12,8 @@
 #include "draw/request.h"
 #include "draw/svg.h"
 #include "draw/timeline.h"
+#include "problems/variants.h"
 #include "usage_error.h"
-#include "variants.h"
 
 namespace inlay::lab {
 namespace {
@@ -158,12 +158,12 @@ TEST(Request, WavefrontsAreTheModels) {
 }
 
 TEST(Request, EveryLaneIsThere) {
-  Case const c{64, 96};
+  MoveCase const c{64, 96};
   for (auto const& [variant, site, space, conflicts] :
        {std::tuple{"transpose_03_smem_read_conflict", "shared A load", replay::Space::shared, true},
         std::tuple{"transpose_05_smem_padded", "A load", replay::Space::shared, false},
         std::tuple{"transpose_01_naive_read", "out", replay::Space::global, true}}) {
-    WarpRequest const request = worst_request(variant_named<Move>(variant), c, site);
+    WarpRequest const request = worst_request(variant_named<MoveCase>(variant), c, site);
     EXPECT_EQ(request.space, space) << variant;
     std::string const picture = draw_request(request);
     expect_well_formed(picture);
@@ -178,19 +178,19 @@ TEST(Request, EveryLaneIsThere) {
 }
 
 TEST(Request, SitesAreFoundByTheirWords) {
-  Entry<Gemm> const& entry = variant_named<Gemm>("sgemm_05_warp_tiled");
+  Entry<Gemm> const& entry = variant_named<GemmCase>("sgemm_05_warp_tiled");
   GemmCase const c{128, 128, 16};
   EXPECT_EQ(worst_request(entry, c, "A load by").site, "A load by cp.async (4 B)");
   EXPECT_EQ(worst_request(entry, c, "shared B load").operand, "shared B");
   EXPECT_EQ(worst_request(entry, c, "B").operand, "B");           // no other name begins so
   EXPECT_THROW(worst_request(entry, c, "shared A"), UsageError);  // written and read
   EXPECT_THROW(worst_request(entry, c, "D load"), UsageError);
-  EXPECT_THROW(worst_request(variant_named<Move>("copy_04_tma"), {64, 64}, ""), UsageError);
+  EXPECT_THROW(worst_request(variant_named<MoveCase>("copy_04_tma"), {64, 64}, ""), UsageError);
 }
 
 TEST(Trace, ChangesNothing) {
-  Entry<Move> const& entry = variant_named<Move>("transpose_16_tma");
-  Case const c{100, 72};
+  Entry<Move> const& entry = variant_named<MoveCase>("transpose_16_tma");
+  MoveCase const c{100, 72};
   Recorder alone, watched;
   std::size_t events = 0, outside = 0;
   watched.watch([&](replay::TraceEvent const& e) { ++events, outside += e.thread >= 256; });
@@ -204,12 +204,10 @@ TEST(Trace, ChangesNothing) {
 
 TEST(Path, TheTileArrivesWhole) {
   for (auto const& entry : move_variants()) {
-    Case c{128, 192};
+    MoveCase c{128, 192};
     for (auto [rows, cols, batch] : {std::tuple{128, 192, 1}, {4096, 8, 1}, {8, 4096, 1}, {16, 16, 64}}) {
       c.rows = rows, c.cols = cols, c.batch = batch;
-      void* const at[] = {reinterpret_cast<void*>(std::uintptr_t(1) << 40),
-                          reinterpret_cast<void*>(std::uintptr_t(1) << 41)};
-      if (!entry.info().rejects(transpose_move(c, at[0], at[1]), Device{})) break;
+      if (!entry.info().rejects(planned(c), Device{})) break;
     }
     if (is_copy(entry.info().name)) c = {128, 192};
     SCOPED_TRACE(title_of(entry, c));
@@ -228,7 +226,7 @@ TEST(Path, TheTileArrivesWhole) {
 
 TEST(Path, TheNaiveStepsThreads) {
   GemmCase const c{16, 64, 24, 2, "nt"};
-  BlockTiles const tiles = tiles_of(variant_named<Gemm>("sgemm_01_naive"), c);
+  BlockTiles const tiles = tiles_of(variant_named<GemmCase>("sgemm_01_naive"), c);
   ASSERT_EQ(tiles.threads.size(), 256u);
   for (std::int64_t t = 0; t < 256; ++t) {
     EXPECT_EQ(tiles.threads[std::size_t(t)].m, std::vector{t / 32});
@@ -238,7 +236,7 @@ TEST(Path, TheNaiveStepsThreads) {
   EXPECT_EQ(tiles.stored.size(), 8u);
   EXPECT_EQ(tiles.stored[3].m0, 8);
   EXPECT_EQ(tiles.stored[3].n0, 32);
-  auto const words = texts(draw_path(variant_named<Gemm>("sgemm_01_naive"), c));
+  auto const words = texts(draw_path(variant_named<GemmCase>("sgemm_01_naive"), c));
   for (int t = 0; t < 256; ++t) EXPECT_NE(std::find(words.begin(), words.end(), std::to_string(t)), words.end()) << t;
 }
 
@@ -247,7 +245,7 @@ TEST(Path, EveryStepsTileIsSummed) {
   for (auto const& entry : gemm_variants())
     for (char const* layout : {"nn", "nt", "tn", "tt"}) {
       GemmCase const c{256, 256, 32, 1, layout};
-      if (entry.info().rejects(gemm_of(c, unplaced(c)), Device{})) continue;
+      if (entry.info().rejects(planned(c), Device{})) continue;
       SCOPED_TRACE(title_of(entry, c));
       BlockTiles const tiles = tiles_of(entry, c);
       std::map<std::pair<std::int64_t, std::int64_t>, int> times;
@@ -277,7 +275,7 @@ TEST(Timeline, OfThePipelines) {
                                                            {"sgemm_12_stream_k", "tn", 4, 4, 32},
                                                            {"sgemm_13_turned", "nn", 4, 3, 32}}) {
     SCOPED_TRACE(name);
-    Entry<Gemm> const& entry = variant_named<Gemm>(name);
+    Entry<Gemm> const& entry = variant_named<GemmCase>(name);
     GemmCase const c{128, 256, 256, 1, layout};
     Timeline const t = timeline_of(entry, c);
     EXPECT_EQ(t.most_in_flight(), in_flight);
@@ -309,7 +307,7 @@ TEST(Timeline, OfThePipelines) {
 
 TEST(Timeline, OfMoves) {
   for (char const* name : {"transpose_10_cp_async", "transpose_16_tma"}) {
-    Entry<Move> const& entry = variant_named<Move>(name);
+    Entry<Move> const& entry = variant_named<MoveCase>(name);
     Timeline const t = timeline_of(entry, {128, 128});
     ASSERT_EQ(t.uses.size(), 1u) << name;
     EXPECT_LT(t.uses[0].landed.at, t.uses[0].first_read.at);
@@ -317,7 +315,7 @@ TEST(Timeline, OfMoves) {
     EXPECT_LT(t.uses[0].first_read.at, t.stores[0].begin.at);
     expect_well_formed(draw_timeline(name, t));
   }
-  EXPECT_THROW(timeline_of(variant_named<Move>("transpose_01_naive_read"), {64, 64}), UsageError);
+  EXPECT_THROW(timeline_of(variant_named<MoveCase>("transpose_01_naive_read"), {64, 64}), UsageError);
 }
 
 TEST(Svg, Words) {

@@ -7,17 +7,17 @@
 #include <set>
 
 #include "explain/explain.h"
+#include "problems/variants.h"
 #include "results/results.h"
-#include "variants.h"
 
 namespace inlay::lab {
 namespace {
 
 Device const& h200() { return *find_device("H200"); }
-Case square(std::int64_t n) { return {n, n, 1, 4}; }
+MoveCase square(std::int64_t n) { return {n, n, 1, 4}; }
 
 double predicted_ms(std::string const& variant, Problem const& problem, Device const& gpu) {
-  return 1e3 * std::visit([&](auto const& c) { return explain_variant(variant, c, gpu).seconds; }, problem);
+  return 1e3 * explain_variant(variant, problem, gpu).seconds;
 }
 
 // No access to global memory takes more than twice the sectors that its bytes need.
@@ -40,11 +40,11 @@ std::vector<Judged> judged(Results const& results, Problem const& problem) {
   auto const add = [&](std::string const& name) {
     Row const* const row = results.find(problem, name);
     if (!row || !row->ms_median) return;
-    Explanation const x = std::visit([&](auto const& c) { return explain_variant(name, c, h200()); }, problem);
+    Explanation const x = explain_variant(name, problem, h200());
     all.push_back({name, *row->ms_median, 1e3 * x.seconds, coalesced(x)});
   };
-  if (std::holds_alternative<Case>(problem))
-    for (auto const& name : variant_names<Move>()) add(name);
+  if (is_a<MoveCase>(problem))
+    for (auto const& name : variant_names<MoveCase>()) add(name);
   else
     for (auto const& entry : gemm_variants()) add(entry.info().name);
   return all;
@@ -147,14 +147,14 @@ void watch_sample(Entry<P> const& entry, P const& problem, Recorder& recorder, R
   EXPECT_EQ(recorder.finding_count, 0) << entry.info().name;
   for (replay::Launch const& l : recorder.launches) seen.launched += l.blocks * l.threads;
 }
-Replayed replayed(Entry<Move> const& entry, Case const& c) {
+Replayed replayed(Entry<Move> const& entry, MoveCase const& c) {
   Recorder recorder;
   auto const buffer = [&](char const* name, std::int64_t elements) {
     return recorder.reserve(name, std::size_t(elements * c.elem_bytes), c.elem_bytes);
   };
   void *const in = buffer("in", c.rows * c.cols), *const out = buffer("out", c.rows * c.cols);
   Replayed seen;
-  Move const move = is_copy(entry.info()) ? copy_move(c, out, in) : transpose_move(c, out, in);
+  Move const move = Kind<MoveCase>::canonical(c, {in, out}, &entry.info());
   if (!entry.info().rejects(move, h200())) watch_sample(entry, move, recorder, seen);
   return seen;
 }
@@ -182,7 +182,7 @@ TEST(Explain, AnySizeFromAFewBlocks) {
   for (auto const& entry : move_variants())
     for (std::int64_t n : {32768, 65536}) {
       SCOPED_TRACE(entry.info().name + (" " + std::to_string(n)));
-      Replayed const seen = replayed(entry, Case{n, n, 1, 1});
+      Replayed const seen = replayed(entry, MoveCase{n, n, 1, 1});
       if (seen.launched == 0) continue;  // rejected
       ++ran, expect_a_few_blocks(seen);
     }

@@ -12,8 +12,8 @@
 #include "draw/request.h"
 #include "draw/timeline.h"
 #include "draw/watch.h"
+#include "problems/variants.h"
 #include "usage_error.h"
-#include "variants.h"
 
 namespace inlay::lab {
 namespace {
@@ -30,7 +30,7 @@ void add_out(CLI::App& command, std::string& file) {
 // A variant of either kind, and what it is to move or to multiply.
 struct Asked {
   std::string variant, site, out;
-  Case move{256, 256};
+  MoveCase move{256, 256};
   GemmCase product{256, 256, 64};
   CLI::Option const* layout = nullptr;
 };
@@ -38,10 +38,9 @@ std::shared_ptr<Asked> add_variant(CLI::App& command, GemmCase const& usual = {2
   auto const asked = std::make_shared<Asked>();
   asked->product = usual;
   command.add_option("variant", asked->variant, "its name, or the beginning of it")->required();
-  add_shape(command, asked->move);
-  command.add_option("--elem", asked->move.elem_bytes, "bytes of an element")->capture_default_str();
-  add_shape(command, asked->product);
-  asked->layout = add_layout(command, asked->product);
+  add_flags_but(command, asked->move, {kBatchFlag});
+  add_flags_but(command, asked->product, {kBatchFlag});
+  asked->layout = command.get_option("--layout");
   add_batch(command, asked->move.batch);
   add_out(command, asked->out);
   return asked;
@@ -52,39 +51,35 @@ void take_possible_layout(Entry<Gemm> const& entry, GemmCase& c) {
   for (char const* layout : {"nn", "nt", "tn", "tt"}) {
     GemmCase possible = c;
     possible.layout = layout;
-    validate(possible);
-    if (!entry.info().rejects(gemm_of(possible, unplaced(possible)), Device{})) return void(c = possible);
+    Kind<GemmCase>::validate(possible);
+    if (!entry.info().rejects(planned(possible), Device{})) return void(c = possible);
   }
 }
 
 // Draws with the variant and its case.
 template <class Draw>
 void draw(Asked& asked, Draw const& picture_of) {
-  auto names = variant_names<Move>();
-  for (std::string& name : variant_names<Gemm>()) names.push_back(std::move(name));
-  std::string const name = resolve(asked.variant, names);
-  if (info_of<Gemm>(name)) {
-    auto const& entry = variant_named<Gemm>(name);
+  std::string const name = resolve(asked.variant, all_variant_names());
+  if (info_of<GemmCase>(name)) {
+    auto const& entry = variant_named<GemmCase>(name);
     asked.product.batch = asked.move.batch;
     if (!asked.layout->count()) take_possible_layout(entry, asked.product);
-    validate(asked.product);
+    Kind<GemmCase>::validate(asked.product);
     write(picture_of(entry, asked.product), asked.out);
   } else {
-    validate(asked.move);
-    write(picture_of(variant_named<Move>(name), asked.move), asked.out);
+    Kind<MoveCase>::validate(asked.move);
+    write(picture_of(variant_named<MoveCase>(name), asked.move), asked.out);
   }
 }
 
 void add_ladder(CLI::App& app) {
   auto* const command = app.add_subcommand("ladder", "the recorded results: every variant against the copy limit");
-  auto const shape = std::make_shared<Case>();
+  auto const shape = std::make_shared<MoveCase>();
   auto const file = std::make_shared<std::string>();
   command->add_option("file", *file, "the file to write")->required();
-  add_shape(*command, *shape);
-  add_batch(*command, shape->batch);
-  command->add_option("--elem", shape->elem_bytes, "bytes of an element")->capture_default_str();
+  add_flags(*command, *shape);
   command->callback([shape, file] {
-    validate(*shape);
+    Kind<MoveCase>::validate(*shape);
     write(draw_ladder(*shape), *file);
   });
 }

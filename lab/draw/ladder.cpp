@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "draw/svg.h"
+#include "problems/variants.h"
 #include "results/results.h"
 #include "usage_error.h"
-#include "variants.h"
 
 namespace inlay::lab {
 namespace {
@@ -24,7 +24,7 @@ constexpr Group kGroups[] = {
     {"copies", "plain"}, {"the tutorials' steps", "good"}, {"inlay", "own"}, {"peers", "peer"}};
 
 std::size_t group_of(std::string const& variant) {
-  Info<Move> const* const info = info_of<Move>(variant);
+  Info<Move> const* const info = info_of<MoveCase>(variant);
   if (!info) return variant == "cudaMemcpyAsync" ? 0 : variant == "transpose" ? 2 : 3;
   return is_copy(*info) ? 0 : info->origin == Origin::tutorial ? 1 : 2;
 }
@@ -52,7 +52,7 @@ void add_axis(svg::Picture& picture, double scale, double bottom) {
   picture.text(kBars + scale, kTop - 14, "s11 middle", "copy limit");
 }
 
-std::string ladder(Case const& c, Results const& ours, std::vector<Row> rows) {
+std::string ladder(MoveCase const& c, Results const& ours, std::vector<Row> rows) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](Row const& a, Row const& b) { return group_of(a.variant) < group_of(b.variant); });
   double longest = 1;
@@ -86,7 +86,7 @@ std::string ladder(Case const& c, Results const& ours, std::vector<Row> rows) {
 
 }  // namespace
 
-std::string draw_ladder(Case const& c) {
+std::string draw_ladder(MoveCase const& c) {
   Recorded const recorded = load_recorded();
   auto rows = recorded.rows(c);
   if (rows.empty())

@@ -29,7 +29,7 @@ struct Hop {
 };
 
 // The hops of a move's first block, in the order in which they begin. Throws what replay_sound does.
-std::vector<Hop> hops_of(Entry<Move> const& entry, Case const& c);
+std::vector<Hop> hops_of(Entry<Move> const& entry, MoveCase const& c);
 
 // [m0, m1) x [n0, n1) of C.
 struct Box {
@@ -52,7 +52,7 @@ struct BlockTiles {
 // Throws UsageError when the variant rejects the case or it is too large, Error when a check finds something.
 BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c);
 
-std::string draw_path(Entry<Move> const& entry, Case const& c);
+std::string draw_path(Entry<Move> const& entry, MoveCase const& c);
 std::string draw_path(Entry<Gemm> const& entry, GemmCase const& c);
 
 }  // namespace inlay::lab

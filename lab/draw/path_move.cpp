@@ -4,7 +4,7 @@
 
 #include "draw/path.h"
 #include "draw/svg.h"
-#include "variants.h"
+#include "problems/variants.h"
 
 namespace inlay::lab {
 namespace {
@@ -25,7 +25,7 @@ Placed matrix(std::int64_t base, std::int64_t rows, std::int64_t pitch, int elem
     return Place{at / pitch % rows + at / pitch / rows * rows, at % pitch};
   };
 }
-Placed placed(Hop const& hop, Case const& c, bool copies) {
+Placed placed(Hop const& hop, MoveCase const& c, bool copies) {
   int const e = c.elem_bytes;
   if (hop.space == replay::Space::shared)
     return [e](std::size_t offset) { return Place{std::int64_t(offset) / 128, std::int64_t(offset) % 128 / e}; };
@@ -98,7 +98,7 @@ std::string lanes(Hop const& hop, Placed const& place) {
   return s;
 }
 
-void add_panel(svg::Picture& picture, Hop const& hop, Case const& c, Placed const& place, double x, double y) {
+void add_panel(svg::Picture& picture, Hop const& hop, MoveCase const& c, Placed const& place, double x, double y) {
   Map map = map_of(hop, c.elem_bytes, place);
   auto const [is, least, of] = price(hop);
   bool const costly = !hop.boxes && is > least, shared = hop.space == replay::Space::shared;
@@ -154,7 +154,7 @@ banks::Request Hop::first_request() const {
   return q;
 }
 
-std::vector<Hop> hops_of(Entry<Move> const& entry, Case const& c) {
+std::vector<Hop> hops_of(Entry<Move> const& entry, MoveCase const& c) {
   std::vector<Hop> hops;
   std::vector<std::size_t> of_box;  // the hops that the pieces of a box belong to
   bool waited = false;
@@ -184,7 +184,7 @@ std::vector<Hop> hops_of(Entry<Move> const& entry, Case const& c) {
   return hops;
 }
 
-std::string draw_path(Entry<Move> const& entry, Case const& c) {
+std::string draw_path(Entry<Move> const& entry, MoveCase const& c) {
   std::vector<Hop> const hops = hops_of(entry, c);
   bool const copies = is_copy(entry.info());
   svg::Picture picture;

@@ -243,7 +243,7 @@ std::map<std::uint64_t, Lanes> sectors_of(banks::Request const& request) {
   return sectors;
 }
 
-WarpRequest worst_request(Entry<Move> const& entry, Case const& c, std::string const& site) {
+WarpRequest worst_request(Entry<Move> const& entry, MoveCase const& c, std::string const& site) {
   return worst(entry, c, site);
 }
 WarpRequest worst_request(Entry<Gemm> const& entry, GemmCase const& c, std::string const& site) {

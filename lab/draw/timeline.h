@@ -37,7 +37,7 @@ struct Timeline {
 };
 
 // Of a variant's first block. Throws what replay_sound does, and UsageError where nothing is asynchronous.
-Timeline timeline_of(Entry<Move> const& entry, Case const& c);
+Timeline timeline_of(Entry<Move> const& entry, MoveCase const& c);
 Timeline timeline_of(Entry<Gemm> const& entry, GemmCase const& c);
 
 std::string draw_timeline(std::string const& title, Timeline const& timeline);

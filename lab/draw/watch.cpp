@@ -7,22 +7,13 @@
 #include <algorithm>
 
 #include "usage_error.h"
-#include "verify/replay_check.h"
 
 namespace inlay::lab {
-namespace {
 
-template <class P, class C>
-void replay(Entry<P> const& entry, C const& c, Recorder& recorder) {
-  Replayed const replayed = replay_on_cpu(entry, c, recorder);
-  if (replayed.failed()) throw Error(fmt::format("{}: {}", title_of(entry, c), replayed.verdict));
-  if (replayed.verdict != "ok") throw UsageError(fmt::format("{}: {}", title_of(entry, c), replayed.verdict));
+void expect_sound(std::string const& title, Replayed const& replayed) {
+  if (replayed.failed()) throw Error(fmt::format("{}: {}", title, replayed.verdict));
+  if (!replayed.ok()) throw UsageError(fmt::format("{}: {}", title, replayed.verdict));
 }
-
-}  // namespace
-
-void replay_sound(Entry<Move> const& entry, Case const& c, Recorder& recorder) { replay(entry, c, recorder); }
-void replay_sound(Entry<Gemm> const& entry, GemmCase const& c, Recorder& recorder) { replay(entry, c, recorder); }
 
 std::string name_of(Site const& site) {
   std::string const name = site.operand + (site.store ? " store" : " load");

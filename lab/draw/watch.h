@@ -6,19 +6,24 @@
 #include <map>
 #include <string>
 
-#include "problems/problems.h"
+#include "problems/own_kinds.h"
+#include "verify/replay_check.h"
 
 namespace inlay::lab {
 
-// Replays with all checks. Throws UsageError when the variant rejects the case, Error when a check finds something: a
-// picture of that would mislead.
-void replay_sound(Entry<Move> const& entry, Case const& c, Recorder& recorder);
-void replay_sound(Entry<Gemm> const& entry, GemmCase const& c, Recorder& recorder);
-
 // "transpose_03_smem_read_conflict, 256 x 256, 4 B"
-template <class P, class C>
-std::string title_of(Entry<P> const& entry, C const& c) {
+template <KindOf C>
+std::string title_of(Entry<CanonicalOf<C>> const& entry, C const& c) {
   return std::string(entry.info().name) + ", " + c.sentence();
+}
+
+// Throws UsageError when the variant rejects the case, Error when a check finds something: a picture of that would mislead.
+void expect_sound(std::string const& title, Replayed const& replayed);
+
+// Replays with all checks. Throws what expect_sound does.
+template <KindOf C>
+void replay_sound(Entry<CanonicalOf<C>> const& entry, C const& c, Recorder& recorder) {
+  expect_sound(title_of(entry, c), replay_on_cpu(entry, c, recorder));
 }
 
 // "shared A load (4 B)", "A load by cp.async (16 B)", "in load by TMA"

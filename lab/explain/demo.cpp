@@ -4,16 +4,15 @@
 #include <unistd.h>
 
 #include "explain/demo_parts.h"
+#include "page/report.h"
 #include "page/report_page.h"
+#include "problems/variants.h"
 #include "results/data_files.h"
-#include "variants.h"
 
 namespace inlay::lab {
 namespace {
 
-Case const kMeasured{32768, 32768, 1, 4};
-
-constexpr char const* kIntroduction =
+constexpr char const* kMoves =
     "Every step of the matrix transpose, replayed on this CPU thread by thread: each access is counted and checked.\n"
     "  A warp is 32 threads that access memory together: one request. Global memory answers in sectors of 32 bytes, "
     "shared\n"
@@ -21,21 +20,78 @@ constexpr char const* kIntroduction =
     "  Ideal: 4 sectors for 4-byte accesses, 16 for 16-byte ones; 1 wavefront for 4-byte accesses, 4 for 16-byte "
     "ones.\n"
     "  32 sectors: every lane in a sector of its own.  32 wavefronts: all lanes in one bank, one after the other.\n";
+constexpr char const* kProducts =
+    "Every step of the matrix product in fp32, replayed in the same way. A multiprocessor makes 128 multiply-adds "
+    "(FMAs) in "
+    "the\n"
+    "  time of one wavefront: a kernel that loads more often than that from shared memory waits for it.\n";
 
-std::string counts(Counts const& c) {
-  return fmt::format("{:>5}{:>6}{:>7}{:>6}", per_request(c.global_load, c.async_copy, c.tma_load),
-                     per_request(c.global_store, {}, c.tma_store), per_request(c.shared_store, {}, {}),
-                     per_request(c.shared_load, {}, {}));
+// Transactions per request, "4", "15.9"; of cp.async with an a; "box" for TMA; "-" for none.
+std::string per_request(Traffic const& plain, Traffic const& async = {}, Traffic const& tma = {}) {
+  if (tma.requests) return "box";
+  if (async.requests) return fmt::format("{:.0f}a", async.per_request());
+  if (!plain.requests) return "-";
+  double const x = plain.per_request();
+  return x == double(int(x)) ? fmt::format("{:.0f}", x) : fmt::format("{:.1f}", x);
+}
+std::string load(Counts const& c) { return per_request(c.global_load, c.async_copy, c.tma_load); }
+std::string store(Counts const& c) { return per_request(c.global_store, {}, c.tma_store); }
+
+std::string head(MoveCase const& ragged) {
+  return fmt::format("\n{:<33}{:<13}{:>11}{:>13}{:>17}  {}\n", "", ragged.name(), "global", "shared", "H200",
+                     "the tutorial's own") +
+         fmt::format("{:<33}{:<13}{:>5}{:>6}{:>7}{:>6}{:>8}{:>9}  {}\n", "variant", "all checks", "load", "store",
+                     "store", "load", "ms", "of copy", "figure");
+}
+std::string head(GemmCase const& ragged) {
+  return fmt::format("\n{:<33}{:<13}{:<4}{:>12}{:>17}{:>20}  {}\n", "", ragged.name(), "", "global", "shared", "H200",
+                     "the tutorial's own") +
+         fmt::format("{:<33}{:<13}{:<4}{:>7}{:>7}{:>8}{:>9}{:>9}{:>11}  {}\n", "variant", "all checks", "", "load",
+                     "store", "load", "FMAs", "TFLOP/s", "of cuBLAS", "figure");
 }
 
-// The recorded time and its share of the copy limit.
-std::string recorded(Results const& results, std::string const& variant) {
-  Row const* const row = results.find(kMeasured, variant);
-  if (!row || !row->ms_median || !row->share) return fmt::format("{:>8}{:>9}", "-", "-");
-  return fmt::format("{:>8.3f}{:>8.0f}%", *row->ms_median, 100 * *row->share);
+// What is counted and what is recorded.
+std::string cells(MoveCase const&, Counts const& c, Row const& row) {
+  std::string const share = row.share ? fmt::format("{:.0f}%", 100 * *row.share) : "-";
+  return fmt::format("{:>5}{:>6}{:>7}{:>6}{:>8}{:>9}", load(c), store(c), per_request(c.shared_store),
+                     per_request(c.shared_load), number(row.ms_median, 3, "-"), share);
+}
+std::string cells(GemmCase const& shown, Counts const& c, Row const& row) {
+  auto const wavefronts = c.shared_load.transactions;
+  return fmt::format("{:<4}{:>7}{:>7}{:>8}{:>9}{:>9}{:>11}", shown.layout, load(c), store(c),
+                     per_request(c.shared_load),
+                     wavefronts ? fmt::format("{:.1f}", double(c.fma) / double(wavefronts)) : "-",
+                     number(row.rate, 1, "-"), number(row.share, 3, "-"));
 }
 
-std::string legend(bool has_results) {
+// The first that is listed: published.json begins with the figures for the size measured here.
+std::string tutorial(std::vector<Published> const& published, std::string const& variant) {
+  for (Published const& p : published)
+    if (p.variant == variant) return p.sentence();
+  return "-";
+}
+
+template <KindOf C>
+std::string ladder(Results const& results, std::vector<Published> const& published) {
+  std::string s;
+  planning::Ladder last{};
+  for (auto const& entry : Kind<C>::variants()) {
+    std::string const name = entry.info().name;
+    auto const [ragged, full, measured] = shown_cases(entry);
+    if (s.empty())
+      s = head(ragged);
+    else if (entry.info().ladder != last && last == planning::Ladder::copy)
+      s += '\n';
+    last = entry.info().ladder;
+    Replayed const whole = replay_on_cpu(entry, full);
+    Row const* const row = results.find(measured, name);
+    s += fmt::format("{:<33}{:<13}{}  {}\n", name, short_verdict(replay_on_cpu(entry, ragged), whole),
+                     cells(full, whole.counts, row ? *row : Row{}), tutorial(published, name));
+  }
+  return s + '\n';
+}
+
+std::string legend_of_moves(bool has_results) {
   std::string s =
       "all checks: result, bounds, alignment, races, barriers; (aligned): takes only rows of whole 16-byte vectors.\n"
       "load, store: sectors per request (a: by cp.async; box: TMA moves whole tiles, no lanes take part), or "
@@ -46,43 +102,27 @@ std::string legend(bool has_results) {
   return s + "The tutorials measured on other GPUs: compare the steps, not the milliseconds.\n";
 }
 
-std::string moves_screen(Results const& results, std::vector<Published> const& published) {
-  std::string s = kIntroduction;
-  s += fmt::format("\n{:<33}{:<13}{:>11}{:>13}{:>17}  {}\n", "", kRagged.name(), "global", "shared", "H200",
-                   "the tutorial's own");
-  s += fmt::format("{:<33}{:<13}{:>5}{:>6}{:>7}{:>6}{:>8}{:>9}  {}\n", "variant", "all checks", "load", "store",
-                   "store", "load", "ms", "of copy", "figure");
-  bool copies = true;
-  for (auto const& entry : move_variants()) {
-    std::string const name = entry.info().name;
-    if (copies && !is_copy(entry.info())) s += '\n';
-    copies = is_copy(entry.info());
-    Replayed const full = replay_on_cpu(entry, kFull);
-    s += fmt::format("{:<33}{:<13}{}{}  {}\n", name, short_verdict(replay_on_cpu(entry, kRagged), full),
-                     counts(full.counts), recorded(results, name), tutorial(published, name));
-  }
-  return s + '\n' + legend(!results.rows.empty());
+std::string legend_of_products(bool has_results) {
+  return std::string(
+             "FMAs: of all threads, for each wavefront that loads from shared memory; layout: nn, or nt, where B is "
+             "stored transposed.\n") +
+         (has_results
+              ? "TFLOP/s: 4096 x 4096 x 4096 in that layout, recorded on one H200; of cuBLAS in fp32 at the same "
+                "letters.\n"
+              : "TFLOP/s: nothing is recorded yet.\n");
 }
 
 }  // namespace
 
-std::string per_request(Traffic const& plain, Traffic const& async, Traffic const& tma) {
-  if (tma.requests) return "box";
-  if (async.requests) return fmt::format("{:.0f}a", async.per_request());
-  if (!plain.requests) return "-";
-  double const x = plain.per_request();
-  return x == double(int(x)) ? fmt::format("{:.0f}", x) : fmt::format("{:.1f}", x);
+Shown<MoveCase> shown_cases(Entry<Move> const&) { return {{204, 148, 1, 4}, {256, 256, 1, 4}, {32768, 32768, 1, 4}}; }
+Shown<GemmCase> shown_cases(Entry<Gemm> const& entry) {
+  std::string const layout = shown_layout(entry.info());
+  return {product_of(130, 70, 20, layout), product_of(256, 256, 32, layout), product_of(4096, 4096, 4096, layout)};
 }
 
 std::string short_verdict(Replayed const& ragged, Replayed const& full) {
   if (ragged.failed() || full.failed()) return "FAILED";
-  return ragged.verdict == "ok" ? "ok" : full.verdict == "ok" ? "ok (aligned)" : "rejected";
-}
-
-std::string tutorial(std::vector<Published> const& published, std::string const& variant) {
-  for (Published const& p : published)
-    if (p.variant == variant) return p.sentence();
-  return "-";
+  return ragged.ok() ? "ok" : full.ok() ? "ok (aligned)" : "rejected";
 }
 
 std::string demo_report(std::string const& asked) {
@@ -99,7 +139,9 @@ std::string demo_report(std::string const& asked) {
 std::string demo_screen() {
   auto const recorded = load_recorded();
   auto const published = load_published();
-  return moves_screen(recorded.ours, published) + '\n' + products_screen(recorded.products, published);
+  return kMoves + ladder<MoveCase>(recorded.ours, published) + legend_of_moves(!recorded.ours.rows.empty()) + '\n' +
+         kProducts + ladder<GemmCase>(recorded.products, published) +
+         legend_of_products(!recorded.products.rows.empty());
 }
 
 }  // namespace inlay::lab

@@ -7,24 +7,11 @@
 
 #include "commands.h"
 #include "measure/gpu.h"
+#include "problems/variants.h"
 #include "usage_error.h"
-#include "variants.h"
 
 namespace inlay::lab {
 namespace {
-
-template <class P>
-void sample(Entry<P> const& entry, P const& problem, Device const& device, Recorder& recorder) {
-  if (Reason const reason = entry.info().rejects(problem, device))
-    throw UsageError(fmt::format("{} does not take this problem: {}", entry.info().name, reason.sentence()));
-  entry.sample(problem, device, recorder);
-  for (replay::Launch const& l : recorder.launches)
-    if (std::int64_t(l.shared_bytes) > device.shared_bytes)
-      throw UsageError(fmt::format("{} takes {} bytes of shared memory, {} has {}", entry.info().name, l.shared_bytes,
-                                   device.name, device.shared_bytes));
-  if (recorder.finding_count)
-    throw Error(fmt::format("{} fails in its replay: {}", entry.info().name, recorder.findings.front().sentence));
-}
 
 // "H200, H100-SXM, ...", of the table.
 std::string known_devices() {
@@ -68,34 +55,37 @@ Json site_json(ExplainedSite const& x) {
 
 struct Options {
   std::string variant, device = "H200";
-  Case move;
+  MoveCase move;
   GemmCase product;
   bool json = false;
 };
 
 // Throws UsageError for what the other kind of problem is asked by.
-void refuse_foreign(CLI::App const& command, bool is_product) {
-  for (char const* name : {"--rows", "--cols", "--pitch", "--pitch-dst", "--base-src", "--base-dst", "--elem"})
-    if (is_product && command.get_option(name)->count())
-      throw UsageError(fmt::format("{} was given with a product", name));
-  for (char const* name :
-       {"--m", "--n", "--k", "--alpha", "--beta", "--lda", "--ldb", "--ldc", "--layout", "--accuracy"})
-    if (!is_product && command.get_option(name)->count())
-      throw UsageError(fmt::format("{} was given with a move", name));
+template <KindOf Other>
+void refuse_flags_of(CLI::App const& command) {
+  Other c;
+  for (Field const& field : Kind<Other>::fields(c))
+    if (field.flag != kBatchFlag && command.get_option(field.flag)->count())
+      throw UsageError(fmt::format("{} was given with a {}", field.flag,
+                                   std::is_same_v<Other, MoveCase> ? Kind<GemmCase>::name : Kind<MoveCase>::name));
+}
+
+Problem asked_for(Options& o, CLI::App const& command) {
+  if (!info_of<GemmCase>(o.variant)) {
+    refuse_flags_of<GemmCase>(command);
+    return o.move;
+  }
+  refuse_flags_of<MoveCase>(command);
+  if (!command.get_option("--layout")->count())
+    o.product.layout = shown_layout(variant_named<GemmCase>(o.variant).info());
+  o.product.batch = o.move.batch;
+  return o.product;
 }
 
 void run(Options& o, CLI::App const& command) {
-  auto names = variant_names<Move>();
-  for (auto const& name : variant_names<Gemm>()) names.push_back(name);
-  o.variant = resolve(o.variant, names);
-  bool const is_product = info_of<Gemm>(o.variant);
-  refuse_foreign(command, is_product);
-  Device const device = device_asked_for(o.device);
-  if (is_product && !command.get_option("--layout")->count())
-    o.product.layout = shown_layout(variant_named<Gemm>(o.variant).info());
-  o.product.batch = o.move.batch;
-  Explanation const x =
-      is_product ? explain_variant(o.variant, o.product, device) : explain_variant(o.variant, o.move, device);
+  o.variant = resolve(o.variant, all_variant_names());
+  Problem const problem = asked_for(o, command);
+  Explanation const x = explain_variant(o.variant, problem, device_asked_for(o.device));
   if (o.json)
     fmt::print("{}\n", to_json(x).dump(1));
   else
@@ -104,36 +94,21 @@ void run(Options& o, CLI::App const& command) {
 
 }  // namespace
 
-Explanation explain_variant(std::string const& variant, Case const& c, Device const& device) {
-  validate(c);
-  auto const& entry = variant_named<Move>(variant);
-  Recorder recorder;
-  auto const e = std::size_t(c.elem_bytes);
-  void const* src = recorder.reserve("in", std::size_t(c.source_elements()) * e, c.elem_bytes);
-  void* dst = recorder.reserve("out", std::size_t(c.destination_elements()) * e, c.elem_bytes);
-  sample(entry, is_copy(entry.info()) ? copy_move(c, dst, src) : transpose_move(c, dst, src), device, recorder);
-  double const bytes = 2 * double(c.elements()) * c.elem_bytes;
-  return explanation_of(recorder, {entry.info().name, c.sentence(), c.name(), bytes, 0}, device);
+void refuse(char const* variant, Reason const& reason) {
+  if (reason) throw UsageError(fmt::format("{} does not take this problem: {}", variant, reason.sentence()));
 }
 
-Explanation explain_variant(std::string const& variant, GemmCase const& c, Device const& device) {
-  validate(c);
-  auto const& entry = variant_named<Gemm>(variant);
-  Recorder recorder;
-  auto const operand = [&](char const* name, Stored const& x) {
-    return static_cast<float*>(
-        recorder.reserve(name, std::size_t(c.batch * x.elements()) * sizeof(float), sizeof(float)));
-  };
-  GemmCall const call{c.alpha, c.beta, operand("A", c.a()), operand("B", c.b()), operand("C", c.c())};
-  Gemm const gemm = gemm_of(c, call);
-  recorder.reserve_workspace(entry.info().workspace(gemm, device));
-  sample(entry, gemm, device, recorder);
-  double const m = double(gemm.M()), n = double(gemm.N()), k = double(gemm.K());
-  double const elements = m * k + k * n + m * n * (c.beta != 0 ? 2 : 1);
-  return explanation_of(
-      recorder,
-      {entry.info().name, c.sentence(), c.name(), 4 * elements * double(c.batch), 2 * m * n * k * double(gemm.L())},
-      device);
+void check_samples(char const* variant, Recorder const& recorder, Device const& device) {
+  for (replay::Launch const& l : recorder.launches)
+    if (std::int64_t(l.shared_bytes) > device.shared_bytes)
+      throw UsageError(fmt::format("{} takes {} bytes of shared memory, {} has {}", variant, l.shared_bytes,
+                                   device.name, device.shared_bytes));
+  if (recorder.finding_count)
+    throw Error(fmt::format("{} fails in its replay: {}", variant, recorder.findings.front().sentence));
+}
+
+Explanation explain_variant(std::string const& variant, Problem const& problem, Device const& device) {
+  return with_case(problem, [&]<class C>(C const& c) { return explain_entry(variant_named<C>(variant), c, device); });
 }
 
 Json to_json(Explanation const& x) {
@@ -176,10 +151,8 @@ void add_explain_command(CLI::App& app) {
       app.add_subcommand("explain", "what a variant does to memory, and how long that takes on a GPU");
   auto const o = std::make_shared<Options>();
   command->add_option("variant", o->variant, "its name or the beginning of it")->required();
-  add_shape(*command, o->move);
-  command->add_option("--elem", o->move.elem_bytes, "bytes of an element")->capture_default_str();
-  add_shape(*command, o->product);
-  add_layout(*command, o->product);
+  add_flags_but(*command, o->move, {kBatchFlag});
+  add_flags_but(*command, o->product, {kBatchFlag});
   add_batch(*command, o->move.batch);
   command->add_option("--device", o->device, known_devices() + ", or here")->capture_default_str();
   command->add_flag("--json", o->json, "as JSON; times in microseconds");

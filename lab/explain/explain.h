@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "problems/problems.h"
+#include "problems/own_kinds.h"
 #include "results/json_rows.h"
 
 namespace CLI {
@@ -13,9 +13,30 @@ class App;
 
 namespace inlay::lab {
 
-// Of a problem of any size, from samples. Throws UsageError when the variant does not take it, or there is no such variant.
-Explanation explain_variant(std::string const& variant, Case const& c, Device const& device);
-Explanation explain_variant(std::string const& variant, GemmCase const& c, Device const& device);
+// Throws UsageError where the variant does not take the problem, or `device` has not the shared memory for its launches;
+// Error where a check speaks.
+void refuse(char const* variant, Reason const& reason);
+void check_samples(char const* variant, Recorder const& recorder, Device const& device);
+
+// Of a problem of any size, from samples. Throws UsageError when the variant does not take it.
+template <KindOf C>
+Explanation explain_entry(Entry<CanonicalOf<C>> const& entry, C const& c, Device const& device) {
+  Kind<C>::validate(c);
+  Recorder recorder;
+  std::vector<void*> addresses;
+  for (OperandBuffer const& x : Kind<C>::operands(c))
+    addresses.push_back(recorder.reserve(x.name, x.bytes(), x.elem_bytes));
+  auto const problem = Kind<C>::canonical(c, Kind<C>::call(c, addresses), &entry.info());
+  refuse(entry.info().name, entry.info().rejects(problem, device));
+  recorder.reserve_workspace(entry.info().workspace(problem, device));
+  entry.sample(problem, device, recorder);
+  check_samples(entry.info().name, recorder, device);
+  return explanation_of(recorder, {entry.info().name, c.sentence(), c.name(), Kind<C>::bytes(c), Kind<C>::flops(c)},
+                        device);
+}
+
+// Of the lab's own kinds. Throws UsageError when there is no such variant too.
+Explanation explain_variant(std::string const& variant, Problem const& problem, Device const& device);
 
 Json to_json(Explanation const& explanation);
 

@@ -1,25 +1,14 @@
-// What `inlay bench` is asked for.
+// One table, measured. Nothing is printed but progress.
 #pragma once
-#include <filesystem>
-#include <functional>
-#include <string>
-#include <vector>
-
-#include "problems/suites.h"
+#include "results/bench.h"
+#include "results/results.h"
 
 namespace inlay::lab {
 
-struct GemmContender;
-
-struct BenchOptions {
-  std::vector<SuiteCase> cases;
-  bool copies_alone = false;  // of moves: no transposes
-  int samples = 15;
-  bool host = false;           // measure the host's time per call too
-  std::filesystem::path json;  // empty: no file
-  std::string command;         // as it was typed, for the file
-  // Others' products, for the same table; null: none.
-  std::function<std::vector<GemmContender>(GemmCase const&)> peers;
+struct Measured {
+  std::vector<Row> rows;
+  double clock_mhz;  // right behind the measurement
 };
+Measured bench(SuiteCase const& listed, BenchOptions const& options);
 
 }  // namespace inlay::lab

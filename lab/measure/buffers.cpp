@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "measure/device_data.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -16,6 +15,8 @@ constexpr std::int64_t kMostSets = 4096;
 
 }  // namespace
 
+std::int64_t padded_bytes(OperandBuffer const& operand) { return (std::int64_t(operand.bytes()) + 255) / 256 * 256; }
+
 void require_memory(std::string const& whose, std::int64_t bytes) {
   std::size_t free = 0, total = 0;
   check(cudaMemGetInfo(&free, &total));
@@ -23,21 +24,18 @@ void require_memory(std::string const& whose, std::int64_t bytes) {
     throw UsageError(fmt::format("{} needs {} bytes of GPU memory, {} are free", whose, bytes, free));
 }
 
-BufferSets::BufferSets(std::string const& whose, std::vector<std::int64_t> const& bytes, std::int64_t l2_bytes)
-    : bytes_(bytes) {
-  for (std::int64_t& b : bytes_) b = (b + 255) / 256 * 256;
+BufferSets::BufferSets(std::string const& whose, std::vector<OperandBuffer> const& operands, std::int64_t l2_bytes) {
+  for (OperandBuffer const& x : operands) bytes_.push_back(padded_bytes(x));
   std::int64_t const set = std::accumulate(bytes_.begin(), bytes_.end(), std::int64_t(0));
   count_ = int(std::clamp((4 * l2_bytes + set - 1) / set, std::int64_t(1), kMostSets));
   require_memory(whose, set * count_);
   for (std::int64_t b : bytes_) memory_.push_back(device_memory(std::size_t(b * count_)));
 }
 
-char* BufferSets::get(int set, int buffer) const { return memory_[std::size_t(buffer)].get() + set * bytes(buffer); }
-
-BufferPairs::BufferPairs(Case const& c, std::int64_t l2_bytes, cudaStream_t stream)
-    : sets_(c.sentence(), {c.source_elements() * c.elem_bytes, c.destination_elements() * c.elem_bytes}, l2_bytes) {
-  for (int k = 0; k < count(); ++k) fill(sets_.get(k, 0), c.elem_bytes, sets_.bytes(0) / c.elem_bytes, stream);
-  check(cudaStreamSynchronize(stream));
+std::vector<void*> BufferSets::at(int set) const {
+  std::vector<void*> addresses;
+  for (std::size_t i = 0; i < bytes_.size(); ++i) addresses.push_back(memory_[i].get() + set * bytes_[i]);
+  return addresses;
 }
 
 }  // namespace inlay::lab

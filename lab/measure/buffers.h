@@ -5,9 +5,12 @@
 #include <vector>
 
 #include "measure/cuda_handles.h"
-#include "problems/cases.h"
+#include "problems/kind.h"
 
 namespace inlay::lab {
+
+// A multiple of 256.
+std::int64_t padded_bytes(OperandBuffer const& operand);
 
 // Throws UsageError when the GPU has less free memory than `whose` needs.
 void require_memory(std::string const& whose, std::int64_t bytes);
@@ -16,30 +19,30 @@ void require_memory(std::string const& whose, std::int64_t bytes);
 // multiple of 256 bytes.
 class BufferSets {
  public:
-  // The bytes of each buffer of a set. Throws UsageError when the GPU has not enough free memory.
-  BufferSets(std::string const& whose, std::vector<std::int64_t> const& bytes, std::int64_t l2_bytes);
+  // Throws UsageError when the GPU has not enough free memory.
+  BufferSets(std::string const& whose, std::vector<OperandBuffer> const& operands, std::int64_t l2_bytes);
 
   int count() const { return count_; }
-  char* get(int set, int buffer) const;
-  std::int64_t bytes(int buffer) const { return bytes_[std::size_t(buffer)]; }  // what was asked for and the padding
+  // The addresses of a set's buffers.
+  std::vector<void*> at(int set) const;
 
  private:
   int count_;
-  std::vector<std::int64_t> bytes_;
+  std::vector<std::int64_t> bytes_;  // of each buffer, with its padding
   std::vector<DeviceMemory> memory_;
 };
 
-// Sources and destinations, with room for the case's bases and pitches.
-class BufferPairs {
+// A case's operands.
+template <KindOf C>
+class CaseBuffers {
  public:
-  // Fills every source and its padding: the copy limit takes whole vectors.
-  BufferPairs(Case const& c, std::int64_t l2_bytes, cudaStream_t stream);
+  CaseBuffers(C const& c, std::int64_t l2_bytes) : c_(c), sets_(c.sentence(), Kind<C>::operands(c), l2_bytes) {}
 
   int count() const { return sets_.count(); }
-  void const* src(int k) const { return sets_.get(k, 0); }
-  void* dst(int k) const { return sets_.get(k, 1); }
+  CallOf<C> call(int set) const { return Kind<C>::call(c_, sets_.at(set)); }
 
  private:
+  C c_;
   BufferSets sets_;
 };
 

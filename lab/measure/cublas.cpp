@@ -21,7 +21,7 @@ void check_cublas(cublasStatus_t status) {
 // cuBLAS is column-major: our (rows, cols) source is its (cols, rows) A, our (cols, rows) destination its (rows, cols)
 // C. With beta = 0 it does not read B; C stands in for it.
 template <class T, class Geam>
-void transpose_by(Geam geam, cublasHandle_t handle, Case const& c, T one, T zero, void* dst, void const* src) {
+void transpose_by(Geam geam, cublasHandle_t handle, MoveCase const& c, T one, T zero, void* dst, void const* src) {
   int const pitch = int(c.source_pitch()), pitch_dst = int(c.destination_pitch());
   auto const* const in = static_cast<T const*>(src) + c.base_src;
   auto* const out = static_cast<T*>(dst) + c.base_dst;
@@ -103,9 +103,10 @@ std::shared_ptr<cublasContext> make_handle() {
 
 }  // namespace
 
-Launch geam(Case const& c) {
+Launch geam(MoveCase const& c) {
   auto const handle = make_handle();
-  return [c, handle](void* dst, void const* src, cudaStream_t stream) {
+  return [c, handle](MoveCall const& call, cudaStream_t stream) {
+    auto const [src, dst] = call;
     if (c.elem_bytes < 4) throw Rejection(fmt::format("geam has no type of {} bytes", c.elem_bytes));
     if (c.batch > 1) throw Rejection(fmt::format("geam takes one matrix, not {}", c.batch));
     if (auto const longest = std::max(c.source_pitch(), c.destination_pitch()); longest > INT_MAX)

@@ -14,8 +14,6 @@ constexpr int kMostRange = 3;
 constexpr std::int64_t kExact = 1 << 24;  // whole numbers up to here are floats
 constexpr unsigned kSeedOfA = 1, kSeedOfB = 2;
 
-std::int64_t bytes(Stored const& x, std::int64_t batch) { return batch * x.elements() * 4; }
-
 }  // namespace
 
 Product product_of(GemmCase const& c, GemmCall const& call) {
@@ -30,7 +28,7 @@ Product product_of(GemmCase const& c, GemmCall const& call) {
 }
 
 Values exact_values(GemmCase const& c) {
-  GemmCall const call = with_whole_factors(unplaced(c));
+  GemmCall const call = with_whole_factors({c.alpha, c.beta, nullptr, nullptr, nullptr});
   auto const alpha = std::max<std::int64_t>(1, std::int64_t(std::abs(call.alpha)));
   auto const beta = std::int64_t(std::abs(call.beta));
   for (int range = kMostRange; range > 0; --range)
@@ -45,22 +43,6 @@ void fill_operands(GemmCase const& c, GemmCall const& call, Values values, cudaS
   };
   fill(call.a, c.a(), kSeedOfA);
   fill(call.b, c.b(), kSeedOfB);
-}
-
-GemmBuffers::GemmBuffers(GemmCase const& c, std::int64_t l2_bytes)
-    : c_(c), sets_(c.sentence(), {bytes(c.a(), c.batch), bytes(c.b(), c.batch), bytes(c.c(), c.batch)}, l2_bytes) {}
-
-GemmCall GemmBuffers::call(int set) const {
-  auto const at = [&](int buffer) { return reinterpret_cast<float*>(sets_.get(set, buffer)); };
-  return {c_.alpha, c_.beta, at(0), at(1), at(2)};
-}
-
-void GemmBuffers::fill(Values values, int sets, cudaStream_t stream) const {
-  for (int set = 0; set < sets; ++set) {
-    fill_operands(c_, call(set), values, stream);
-    prepare_c(product_of(c_, call(set)), values, stream);
-  }
-  check(cudaStreamSynchronize(stream));
 }
 
 }  // namespace inlay::lab

@@ -1,12 +1,8 @@
 // All that the rest of the lab asks of a GPU. A build without nvcc links no_gpu.cpp, where there is never one.
 #pragma once
-#include <inlay/registry/registry.h>
-
 #include <string>
-#include <vector>
 
-#include "measure/bench.h"
-#include "problems/problems.h"
+#include "problems/own_kinds.h"
 
 namespace inlay::lab {
 
@@ -22,11 +18,8 @@ std::string gpu_name();
 // The facts of the GPU and its copy limit, on stdout.
 void print_gpu_info();
 
-// "ok", "rejected: ...", "FAILED: ...".
-std::string check_on_gpu(Entry<Move> const& entry, Case const& c);
-std::string check_on_gpu(Entry<Gemm> const& entry, GemmCase const& c);
-
-// `inlay bench`: a table per case on stdout, and the file if one is asked for. False when a verdict is FAILED.
-bool bench(BenchOptions const& options);
+// "ok", "rejected: ...", "FAILED: ...". Of the lab's own kinds.
+template <KindOf C>
+std::string check_on_gpu(Entry<CanonicalOf<C>> const& entry, C const& c);
 
 }  // namespace inlay::lab

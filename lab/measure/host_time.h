@@ -1,17 +1,31 @@
 // What a call costs the host before the GPU has it.
 #pragma once
-#include <cuda_runtime_api.h>
+#include <inlay/plan/candidate.h>
 
-#include "problems/problems.h"
+#include <algorithm>
+
+#include "measure/buffers.h"
+#include "measure/on_device.h"
 
 namespace inlay::lab {
 
-struct HostTime {
-  double call_us, bare_us;  // medians: the public function; the launches alone that the planner picks
-  int calls;                // of each
-};
-
 // 10^4 calls of each in turn, fewer where the GPU needs more than a second for them. Both must have run without error.
-HostTime host_time(Problem const& problem, cudaStream_t stream);
+HostTime in_turn(std::function<void()> const& call, std::function<void()> const& bare, cudaStream_t stream);
+
+// The public function, and the launches alone that the planner picks. One set of buffers: what the caches hold does not
+// matter to the host.
+template <KindOf C>
+HostTime host_time(C const& c, cudaStream_t stream) {
+  using On = OnDevice<C>;
+  CaseBuffers<C> const buffers(c, 0);
+  CallOf<C> const call = buffers.call(0);
+  On::fill(c, call, stream);
+  Device const& device = current_device();
+  auto const plan = make_plan(Kind<C>::canonical(c, call, nullptr), device, true);
+  DeviceMemory const workspace = device_memory(std::max<std::size_t>(plan.workspace_bytes, 1));
+  auto const function = On::public_call(c, call, workspace.get(), plan.workspace_bytes);
+  Operands const operands = On::in_order(c, call, workspace.get());
+  return in_turn([&] { function(stream); }, [&] { planning::run(plan, device, operands, stream); }, stream);
+}
 
 }  // namespace inlay::lab

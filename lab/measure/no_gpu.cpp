@@ -1,8 +1,8 @@
 // Linked where there is no nvcc: nothing here can be launched.
 #include <inlay/error.h>
 
+#include "measure/bench.h"
 #include "measure/gpu.h"
-#include "usage_error.h"
 
 namespace inlay::lab {
 
@@ -14,9 +14,13 @@ std::string gpu_name() { throw Error(why_no_gpu()); }
 
 void print_gpu_info() {}
 
-std::string check_on_gpu(Entry<Move> const&, Case const&) { throw Error(why_no_gpu()); }
-std::string check_on_gpu(Entry<Gemm> const&, GemmCase const&) { throw Error(why_no_gpu()); }
+template <KindOf C>
+std::string check_on_gpu(Entry<CanonicalOf<C>> const&, C const&) {
+  throw Error(why_no_gpu());
+}
+template std::string check_on_gpu(Entry<Move> const&, MoveCase const&);
+template std::string check_on_gpu(Entry<Gemm> const&, GemmCase const&);
 
-bool bench(BenchOptions const&) { throw UsageError("bench needs a GPU: " + why_no_gpu()); }
+Measured bench(SuiteCase const&, BenchOptions const&) { throw Error(why_no_gpu()); }
 
 }  // namespace inlay::lab

@@ -4,7 +4,17 @@
 
 #include <algorithm>
 
+#include "measure/cuda_handles.h"
+
 namespace inlay::lab {
+
+std::shared_ptr<char> poisoned_workspace(std::size_t bytes) {
+  if (bytes == 0) return {};
+  DeviceMemory memory = device_memory(bytes);
+  check(cudaMemset(memory.get(), kPoison, bytes));
+  check(cudaStreamSynchronize(nullptr));  // the streams of the lab do not wait for that one
+  return memory;
+}
 
 std::string attempt(std::string const& name, std::function<void(cudaStream_t)> const& launch, cudaStream_t stream) {
   try {

@@ -1,6 +1,7 @@
 // The way of every contender, whatever the problem: verified first, then timed with the others that are right.
 #pragma once
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "measure/device_data.h"
@@ -13,6 +14,9 @@ namespace inlay::lab {
 struct Rejection : Error {
   using Error::Error;
 };
+
+// Poisoned: nobody may count on what a workspace holds. Null for no bytes.
+std::shared_ptr<char> poisoned_workspace(std::size_t bytes);
 
 struct Trial {
   Timed timed;

@@ -85,8 +85,8 @@ std::string ladders(Ladder const& moves, Ladder const& products) {
 std::string rooflines(Ladder const& moves, Ladder const& products) {
   return R"(<section id="rooflines" class="rooflines">
 <h2>Rooflines</h2>
-<p>No step is faster than the DRAM moves its bytes, or the multiply-add units do its work: the flat roof. Before that, what feeds
-the threads may hold it up: the L1, which passes a wavefront or a line in a clock, and for products the L2 too, where it is the
+<p>No step is faster than the DRAM moves its bytes, or the multiply-add units do its work: the flat roof. Before that, the
+producer of what the threads work on may hold it up: the L1, which passes a wavefront or a line in a clock, and for products the L2 too, where it is the
 busier. That is the slanted roof. So the axis is the work that a step gets done for each of those clocks, as the replay counts
 them: who has bank conflicts, scattered sectors or narrow loads stands on the left.</p>
 <p>Points are measured, in blue the tutorials' steps and in green inlay's; dashes are predicted.</p>

@@ -32,7 +32,7 @@ struct Step {
   std::vector<std::string> published;  // the tutorials' figures
   std::vector<Picture> pictures;
 
-  bool is_product() const { return std::holds_alternative<GemmCase>(problem); }
+  bool is_product() const { return is_a<GemmCase>(problem); }
   bool is_tutorials() const { return origin == Origin::tutorial; }
   bool is_copy() const { return ladder == planning::Ladder::copy; }
   // "03", and "smem read conflict".

@@ -5,8 +5,8 @@
 #include "draw/svg.h"
 #include "draw/timeline.h"
 #include "draw/watch.h"
+#include "problems/variants.h"
 #include "usage_error.h"
-#include "variants.h"
 
 namespace inlay::lab::page {
 namespace {
@@ -19,9 +19,9 @@ std::string without_style(std::string svg) {
 }
 
 // A product's worst request shows in a smaller one; its pipeline only in a longer one.
-Case const& of_requests(Case const& c) { return c; }
+MoveCase const& of_requests(MoveCase const& c) { return c; }
 GemmCase of_requests(GemmCase const& c) { return product_of(128, 128, 32, c.layout); }
-Case const& of_stages(Case const& c) { return c; }
+MoveCase const& of_stages(MoveCase const& c) { return c; }
 GemmCase of_stages(GemmCase const& c) { return product_of(128, 256, 256, c.layout); }
 
 // Adds what `draw` returns; nothing where there is nothing to see.
@@ -51,21 +51,17 @@ std::vector<Picture> drawn(Entry<P> const& entry, C const& of_path) {
 
 }  // namespace
 
-std::optional<Case> small_case(Entry<Move> const& entry) {
-  auto const at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t(1) << bit); };  // nobody reads there
-  for (Case const& c : {Case{256, 256}, Case{4096, 8}, Case{8, 4096}, Case{16, 16, 64}}) {
-    bool const copy = is_copy(entry.info());
-    if (!entry.info().rejects((copy ? copy_move : transpose_move)(c, at(62), at(40)), Device{})) return c;
-  }
+std::optional<MoveCase> small_case(Entry<Move> const& entry) {
+  for (MoveCase const& c : {MoveCase{256, 256}, MoveCase{4096, 8}, MoveCase{8, 4096}, MoveCase{16, 16, 64}})
+    if (!entry.info().rejects(planned(c, &entry.info()), Device{})) return c;
   return std::nullopt;
 }
-GemmCase small_case(Entry<Gemm> const& entry) { return product_of(256, 256, 32, shown_layout(entry.info())); }
-
-std::vector<Picture> pictures_of(Entry<Move> const& entry) {
-  auto const c = small_case(entry);
-  return c ? drawn(entry, *c) : std::vector<Picture>();
+std::optional<GemmCase> small_case(Entry<Gemm> const& entry) {
+  return product_of(256, 256, 32, shown_layout(entry.info()));
 }
-std::vector<Picture> pictures_of(Entry<Gemm> const& entry) { return drawn(entry, small_case(entry)); }
+
+std::vector<Picture> pictures_of(Entry<Move> const& entry, MoveCase const& small) { return drawn(entry, small); }
+std::vector<Picture> pictures_of(Entry<Gemm> const& entry, GemmCase const& small) { return drawn(entry, small); }
 
 std::string picture_style() {
   std::string const svg = svg::Picture().document(1, "");

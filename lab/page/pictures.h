@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "problems/problems.h"
+#include "problems/own_kinds.h"
 
 namespace inlay::lab::page {
 
@@ -15,12 +15,12 @@ struct Picture {
 };
 
 // A problem that is small enough to be seen, and that the variant takes.
-std::optional<Case> small_case(Entry<Move> const& entry);
-GemmCase small_case(Entry<Gemm> const& entry);
+std::optional<MoveCase> small_case(Entry<Move> const& entry);
+std::optional<GemmCase> small_case(Entry<Gemm> const& entry);
 
 // Its way through memory, the request that costs most beyond its ideal, the stages of its pipeline: those that there are.
-std::vector<Picture> pictures_of(Entry<Move> const& entry);
-std::vector<Picture> pictures_of(Entry<Gemm> const& entry);
+std::vector<Picture> pictures_of(Entry<Move> const& entry, MoveCase const& small);
+std::vector<Picture> pictures_of(Entry<Gemm> const& entry, GemmCase const& small);
 
 // What all of them need once.
 std::string picture_style();

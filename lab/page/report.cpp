@@ -15,16 +15,15 @@ std::string error_number(std::optional<double> x, char const* nothing) {
 std::string table(std::vector<Row> const& rows, std::string const& device) {
   Problem const& problem = rows.front().measured;
   Units const& in = units(problem);
-  bool const products = std::holds_alternative<GemmCase>(problem);
   std::string s = fmt::format("{}, on {}\n{:<32}{:>10}{:>10}{:>10}{:>11}{:>9}", sentence(problem), device, "", "ms",
                               "IQR ms", in.rate, in.share, "of peak");
-  if (products) s += fmt::format("{:>10}{:>10}", "error", "cuBLAS's");
+  if (in.errors) s += fmt::format("{:>10}{:>10}", "error", "cuBLAS's");
   s += "  verdict\n";
   for (Row const& row : rows) {
     s += fmt::format("{:<32}{:>10}{:>10}{:>10}{:>11}{:>9}", row.variant, number(row.ms_median, 4, "-"),
                      number(row.ms_iqr, 4, "-"), number(row.rate, in.digits, "-"), number(row.share, 3, "-"),
                      number(row.of_peak, 3, "-"));
-    if (products)
+    if (in.errors)
       s += fmt::format("{:>10}{:>10}", error_number(row.rel_err, "-"), error_number(row.rel_err_cublas, "-"));
     s += "  " + row.verdict + '\n';
   }

@@ -10,7 +10,7 @@
 namespace inlay::lab::page {
 namespace {
 
-// A step in the plane: its work for each clock of the unit that feeds it, and how fast it is.
+// A step in the plane: its work for each clock of its producer on chip, and how fast it is.
 struct Point {
   Step const* step;
   double x, measured, predicted;  // GB/s or TFLOP/s; measured 0: it is not
@@ -19,7 +19,7 @@ struct Point {
 
 // What the slanted roof is made of: the unit on chip through which all data go. Moves spend little in the L2 that their
 // DRAM does not hide; products find there what other blocks have loaded.
-bool is_feed(Resource const& r, bool product) { return r.name == "L1" || (product && r.name == "L2"); }
+bool is_producer(Resource const& r, bool product) { return r.name == "L1" || (product && r.name == "L2"); }
 
 double clocks_per_second(Device const& device) { return device.sm_count * device.clock_ghz * 1e9; }
 
@@ -31,12 +31,13 @@ std::vector<Point> points_of(Ladder const& ladder) {
   for (Step const& step : ladder.steps) {
     if (!step.explained || !step.at_home || step.is_copy()) continue;
     Explanation const& x = *step.explained;
-    auto const feed = std::find_if(x.resources.begin(), x.resources.end(),
-                                   [&](Resource const& r) { return is_feed(r, step.is_product()); });
-    if (feed == x.resources.end()) continue;
-    double const each = work_of(x) * (x.work.flops > 0 ? 1e12 : 1e9) / (feed->seconds * clocks_per_second(x.device));
+    auto const producer = std::find_if(x.resources.begin(), x.resources.end(),
+                                       [&](Resource const& r) { return is_producer(r, step.is_product()); });
+    if (producer == x.resources.end()) continue;
+    double const each =
+        work_of(x) * (x.work.flops > 0 ? 1e12 : 1e9) / (producer->seconds * clocks_per_second(x.device));
     points.push_back(
-        {&step, each, step.recorded ? step.recorded->rate.value_or(0) : 0, work_of(x) / x.seconds, feed->name});
+        {&step, each, step.recorded ? step.recorded->rate.value_or(0) : 0, work_of(x) / x.seconds, producer->name});
   }
   return points;
 }
@@ -68,7 +69,7 @@ void add_point(Plot& plot, Point const& p, char const* unit) {
   plot.add(
       fmt::format("<path d=\"M{0:.1f} {1:.1f}V{2:.1f}\" class=\"between\"/>\n<circle cx=\"{0:.1f}\" cy=\"{1:.1f}\" "
                   "r=\"4.5\" class=\"{3}\"><title>{4}: "
-                  "{5:.4g} {6}, predicted {7:.4g}; fed by {8}</title></circle>\n",
+                  "{5:.4g} {6}, predicted {7:.4g}; producer: {8}</title></circle>\n",
                   x, y, predicted, p.step->is_tutorials() ? "tutorial" : "own", p.step->name, p.measured, unit,
                   p.predicted, escaped(p.unit)));
 }

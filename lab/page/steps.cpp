@@ -10,8 +10,8 @@
 #include "explain/demo_parts.h"
 #include "explain/explain.h"
 #include "page/parts.h"
+#include "problems/variants.h"
 #include "usage_error.h"
-#include "variants.h"
 
 namespace inlay::lab::page {
 namespace {
@@ -21,7 +21,7 @@ Device const& device() { return *find_device("H200"); }
 
 void explain_at(Step& step, Problem const& problem) {
   step.problem = problem;
-  step.explained = std::visit([&](auto const& c) { return explain_variant(step.name, c, device()); }, problem);
+  step.explained = explain_variant(step.name, problem, device());
 }
 
 // A variant that does not take the ladder's problem is shown where it was recorded nearest to the yardstick.
@@ -44,20 +44,11 @@ Json counters_file() {
   return in ? Json::parse(in).at("rows") : Json::array();
 }
 
-// Whether a row of the counters is of this problem.
-bool is_of(Json const& row, Case const& c) {
-  return !row.contains("layout") && row.at("case") == c.name() && row.at("elem_bytes") == c.elem_bytes &&
-         Case{c.rows, c.cols, 1, c.elem_bytes} == c;
-}
-bool is_of(Json const& row, GemmCase const& c) {
-  return row.contains("layout") && row["layout"] == c.layout && row.at("case") == c.name();
-}
-
 std::vector<Counter> counters_of(Json const& rows, Step const& step) {
   auto const number = [](Json const& j) { return j.is_number() ? std::optional(j.get<double>()) : std::nullopt; };
   std::vector<Counter> counters;
   for (Json const& row : rows)
-    if (row.at("variant") == step.name && std::visit([&](auto const& c) { return is_of(row, c); }, step.problem))
+    if (row.at("variant") == step.name && parse_problem(row, own_kinds()) == step.problem)
       counters.push_back({row.at("counter"), number(row.at("predicted")), number(row.at("measured"))});
   return counters;
 }
@@ -76,20 +67,23 @@ void on_all_cores(std::size_t n, F const& f) {
   for (auto& other : others) other.get();
 }
 
-template <class P, class Replay, class Problems>
-std::vector<Step> steps_of(Results const& recorded, Replay const& verdict, Problems const& problem_of) {
+template <KindOf C>
+std::vector<Step> steps_of(Results const& recorded) {
   auto const published = load_published();
   Json const counters = counters_file();
-  std::span<Entry<P> const> const entries = variants<P>();
+  auto const entries = Kind<C>::variants();
   std::vector<Step> steps(entries.size());
   on_all_cores(entries.size(), [&](std::size_t i) {
-    Entry<P> const& entry = entries[i];
+    auto const& entry = entries[i];
     Step& step = steps[i];
+    auto const [ragged, full, measured] = shown_cases(entry);
+    std::optional<C> const small = small_case(entry);
     step.name = entry.info().name, step.idea = entry.info().idea, step.source = entry.info().source;
     step.ladder = entry.info().ladder, step.origin = entry.info().origin;
-    step.replayed = verdict(entry);
-    step.pictures = pictures_of(entry);
-    explain_or_look_elsewhere(step, problem_of(entry), recorded);
+    Replayed const verdict = replay_on_cpu(entry, ragged);
+    step.replayed = short_verdict(verdict, small ? replay_on_cpu(entry, *small) : verdict);
+    if (small) step.pictures = pictures_of(entry, *small);
+    explain_or_look_elsewhere(step, measured, recorded);
     if (Row const* row = recorded.find(step.problem, step.name)) step.recorded = *row;
     step.counters = counters_of(counters, step);
     for (Published const& p : published)
@@ -127,30 +121,21 @@ std::optional<double> Step::off() const {
 }
 
 std::string shown_problem(Step const& step) {
-  return step.is_product() && step.at_home ? std::get<GemmCase>(step.problem).layout : sentence(step.problem);
+  return step.is_product() && step.at_home ? step.problem.as<GemmCase>()->layout : sentence(step.problem);
 }
 
 Ladder moves() {
   Recorded const recorded = load_recorded();
-  Ladder ladder{"transposes", "Transposes",         "the copy limit",  Case{}, {}, {},
-                {},           recorded.ours.device, recorded.ours.date};
-  auto const verdict = [](Entry<Move> const& entry) {
-    return short_verdict(replay_on_cpu(entry, kRagged), replay_on_cpu(entry, small_case(entry).value_or(kFull)));
-  };
-  ladder.steps = steps_of<Move>(recorded.ours, verdict, [](auto const&) { return Case{}; });
-  add_others(ladder, recorded.rows(Case{}));
+  Ladder ladder{"transposes", "Transposes", "the copy limit",     MoveCase{},        steps_of<MoveCase>(recorded.ours),
+                {},           {},           recorded.ours.device, recorded.ours.date};
+  add_others(ladder, recorded.rows(ladder.problem));
   return ladder;
 }
 
 Ladder products() {
   Results const recorded = load_recorded().products;
-  Ladder ladder{"products", "Products", "cuBLAS", GemmCase{}, {}, {}, {}, recorded.device, recorded.date};
-  auto const verdict = [](Entry<Gemm> const& entry) {
-    std::string const layout = shown_layout(entry.info());
-    return short_verdict(replay_on_cpu(entry, ragged_product(layout)), replay_on_cpu(entry, full_product(layout)));
-  };
-  ladder.steps = steps_of<Gemm>(
-      recorded, verdict, [](auto const& entry) { return product_of(4096, 4096, 4096, shown_layout(entry.info())); });
+  Ladder ladder{"products", "Products", "cuBLAS",        GemmCase{},   steps_of<GemmCase>(recorded),
+                {},         {},         recorded.device, recorded.date};
   std::vector<Row> rows;
   for (Row const& row : recorded.rows)
     if (row.measured == ladder.problem && row.suite == "ladder") rows.push_back(row);

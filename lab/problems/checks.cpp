@@ -36,7 +36,14 @@ std::int64_t number(std::string const& digits) {
   }
 }
 
-void over_list(std::string const& text, std::regex const& form, char const* example,
+void read_extents(std::string name, std::initializer_list<std::int64_t*> extents) {
+  for (std::int64_t* extent : extents) {
+    *extent = std::stoll(name);
+    name.erase(0, std::min(name.find('x'), name.size() - 1) + 1);
+  }
+}
+
+void over_list(std::string const& text, std::regex const& form, std::string const& example,
                std::function<void(std::smatch const&)> const& f) {
   for (std::size_t at = 0; at <= text.size();) {
     auto const comma = std::min(text.find(',', at), text.size());

@@ -1,9 +1,13 @@
 // What both kinds of problem refuse, and how lists of them are typed. Everything here throws UsageError.
 #pragma once
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <functional>
 #include <regex>
 #include <string>
+
+#include "problems/kind.h"
 
 namespace inlay::lab {
 
@@ -21,8 +25,26 @@ void check_bytes(Extent const& extent, char const* whose);
 
 std::int64_t number(std::string const& digits);
 
+// "32768x32768", "4096x4096x4096": as many numbers as are asked for.
+void read_extents(std::string name, std::initializer_list<std::int64_t*> extents);
+
 // Calls f for each piece between commas, which must match `form`; `example` is what a piece looks like.
-void over_list(std::string const& text, std::regex const& form, char const* example,
+void over_list(std::string const& text, std::regex const& form, std::string const& example,
                std::function<void(std::smatch const&)> const& f);
+
+// "32768x32768:4,1003x517:8": cases of a kind, separated by commas; all else is that of `defaults`.
+template <KindOf C>
+std::vector<C> parse_cases(std::string const& text, C const& defaults) {
+  static std::regex const form(Kind<C>::item_form);
+  std::vector<C> cases;
+  over_list(text, form, fmt::format("{} such as {}", Kind<C>::item_shape, Kind<C>::item_example),
+            [&](std::smatch const& m) {
+              C c = defaults;
+              Kind<C>::take_item(c, m);
+              Kind<C>::validate(c);
+              cases.push_back(c);
+            });
+  return cases;
+}
 
 }  // namespace inlay::lab

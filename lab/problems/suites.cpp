@@ -6,17 +6,15 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 
+#include "problems/variants.h"
 #include "results/data_files.h"
 #include "usage_error.h"
-#include "variants.h"
 
 namespace inlay::lab {
 namespace {
 
-using Json = nlohmann::json;
 using Path = std::filesystem::path;
 
 std::vector<std::string> suite_names(Path const& folder) {
@@ -47,59 +45,45 @@ std::vector<std::string> variants_of(Json const& value) {
                                Selection::kProduction));
 }
 
-// Where the value of each key belongs; those of `needed` must be there.
-using Fields = std::map<std::string, std::variant<std::int64_t*, int*, float*, std::string*>>;
-
-Fields fields(Case& c) {
-  return {
-      {"rows", &c.rows},         {"cols", &c.cols},           {"batch", &c.batch},       {"pitch", &c.pitch},
-      {"base_src", &c.base_src}, {"pitch_dst", &c.pitch_dst}, {"base_dst", &c.base_dst}, {"elem_bytes", &c.elem_bytes}};
+void set(Json const& value, Field const& field) {
+  std::visit(
+      [&](auto* at) {
+        if constexpr (!std::is_same_v<decltype(at), Compute*>) value.get_to(*at);
+      },
+      field.value);
 }
-Fields fields(GemmCase& c) {
-  return {{"m", &c.M},         {"n", &c.N},       {"k", &c.K},     {"batch", &c.batch}, {"layout", &c.layout},
-          {"alpha", &c.alpha}, {"beta", &c.beta}, {"lda", &c.lda}, {"ldb", &c.ldb},     {"ldc", &c.ldc}};
-}
-std::vector<char const*> needed(Case const&) { return {"rows", "cols"}; }
-std::vector<char const*> needed(GemmCase const&) { return {"m", "n", "k", "layout"}; }
 
-template <class C>
-SuiteCase parse_case(Json const& object, std::string const& suite) {
-  C c;
+SuiteCase parse_case(AnyKind const& kind, Json const& object, std::string const& suite) {
   SuiteCase parsed{{}, {Selection::kProduction}, suite};
-  Fields const known = fields(c);
-  for (char const* key : needed(c)) (void)object.at(key);
-  for (auto const& [key, value] : object.items()) {
-    auto const at = known.find(key);
-    if (key == "variants")
-      parsed.variants = variants_of(value);
-    else if (at == known.end())
-      throw UsageError(fmt::format("there is no key '{}'", key));
-    else
-      std::visit([&value = value](auto* field) { value.get_to(*field); }, at->second);
-  }
-  validate(c);
-  parsed.problem = c;
+  parsed.problem = kind.made([&](std::vector<Field> const& fields) {
+    for (Field const& field : fields)
+      if (field.needed) (void)object.at(field.key);
+    for (auto const& [key, value] : object.items()) {
+      auto const at = std::find_if(fields.begin(), fields.end(),
+                                   [&k = key](Field const& field) { return field.key && field.key == k; });
+      if (key == "variants")
+        parsed.variants = variants_of(value);
+      else if (at == fields.end())
+        throw UsageError(fmt::format("there is no key '{}'", key));
+      else
+        set(value, *at);
+    }
+  });
   return parsed;
-}
-
-template <class C>
-std::vector<SuiteCase> load(Path const& folder, std::string const& asked) {
-  Path const file = file_of_suite(folder, asked);
-  std::vector<SuiteCase> cases;
-  try {
-    std::ifstream in(file);
-    for (Json const& object : Json::parse(in)) cases.push_back(parse_case<C>(object, file.stem()));
-  } catch (std::exception const& e) {
-    throw UsageError(fmt::format("{}, after {} good cases: {}", file.string(), cases.size(), e.what()));
-  }
-  return cases;
 }
 
 }  // namespace
 
-std::vector<SuiteCase> load_suite(std::string const& name) { return load<Case>(data_file("suites"), name); }
-std::vector<SuiteCase> load_gemm_suite(std::string const& name) {
-  return load<GemmCase>(data_file("suites/gemm"), name);
+std::vector<SuiteCase> load_suite(AnyKind const& kind, std::string const& asked) {
+  Path const file = file_of_suite(data_file(kind.suites), asked);
+  std::vector<SuiteCase> cases;
+  try {
+    std::ifstream in(file);
+    for (Json const& object : Json::parse(in)) cases.push_back(parse_case(kind, object, file.stem()));
+  } catch (std::exception const& e) {
+    throw UsageError(fmt::format("{}, after {} good cases: {}", file.string(), cases.size(), e.what()));
+  }
+  return cases;
 }
 
 }  // namespace inlay::lab

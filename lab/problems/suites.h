@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "problems/problems.h"
+#include "problems/problem.h"
 
 namespace inlay::lab {
 
@@ -14,9 +14,12 @@ struct SuiteCase {
   std::string suite;  // what the rows are filed under
 };
 
-// By name, of transposes in suites/, of products in suites/gemm/; or the path of a file that ends in .json. Throw UsageError
-// when there is no such suite, with the names of those there are, and when its file is wrong.
-std::vector<SuiteCase> load_suite(std::string const& name);
-std::vector<SuiteCase> load_gemm_suite(std::string const& name);
+// By its name in the kind's folder, or by the path of a file that ends in .json. Throws UsageError when there is no such
+// suite, with the names of those there are, and when its file is wrong.
+std::vector<SuiteCase> load_suite(AnyKind const& kind, std::string const& asked);
+template <KindOf C>
+std::vector<SuiteCase> load_suite(std::string const& asked) {
+  return load_suite(kAnyKind<C>, asked);
+}
 
 }  // namespace inlay::lab

@@ -9,9 +9,9 @@
 namespace inlay::lab {
 namespace {
 
-Results readable(std::filesystem::path const& file) {
+Results readable(std::filesystem::path const& file, KindList const& kinds) {
   try {
-    if (auto results = load_results(file)) return *results;
+    if (auto results = load_results(file, kinds)) return *results;
   } catch (Error const& e) {
     throw UsageError(e.what());
   }
@@ -52,9 +52,10 @@ std::string judge(Row const& before, Row const& after, double tolerance, Counts&
 
 }  // namespace
 
-Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance) {
+Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance,
+                   KindList const& kinds) {
   if (!(tolerance >= 0)) throw UsageError(fmt::format("--tolerance is {}; it must not be negative", tolerance));
-  Results const old_results = readable(before), new_results = readable(after);
+  Results const old_results = readable(before, kinds), new_results = readable(after, kinds);
   Counts counts;
   std::string s;
   for (Row const& row : old_results.rows) {

@@ -6,11 +6,10 @@
 
 namespace inlay::lab {
 
-using Json = nlohmann::ordered_json;  // fields stay in the order they are written in
-
 Json to_json(Row const& row);
-// Both throw nlohmann's exceptions when a field is missing or of another type.
-Row parse_row(Json const& json);
+// They throw nlohmann's exceptions when a field is missing or of another type, Error for a row of no kind of `kinds`.
+Problem parse_problem(Json const& row, KindList const& kinds);
+Row parse_row(Json const& json, KindList const& kinds);
 Published parse_published(Json const& json);
 
 }  // namespace inlay::lab

@@ -35,28 +35,28 @@ Row const* Results::find(Problem const& problem, std::string const& variant, std
   return first;
 }
 
-std::optional<Results> load_results(std::filesystem::path const& file) {
+std::optional<Results> load_results(std::filesystem::path const& file, KindList const& kinds) {
   auto const json = parse(file);
   if (!json) return std::nullopt;
   try {
     Results r{json->at("device"), json->value("clock_mhz", 0.), json->at("date"), json->at("command"), {}};
-    for (Json const& row : json->at("rows")) r.rows.push_back(parse_row(row));
+    for (Json const& row : json->at("rows")) r.rows.push_back(parse_row(row, kinds));
     return r;
   } catch (std::exception const& e) {
     throw Error(fmt::format("{} is no results file: {}", file.string(), e.what()));
   }
 }
 
-std::vector<Row> Recorded::rows(Case const& c) const {
+std::vector<Row> Recorded::rows(Problem const& problem) const {
   std::vector<Row> of_case;
   std::optional<double> limit;  // GB/s; the copy limit's two rows come first, and one of them is 1
   for (Row const& row : ours.rows) {
-    if (row.measured != Problem(c)) continue;
+    if (row.measured != problem) continue;
     of_case.push_back(row);
     if (!limit && row.share && *row.share >= 1) limit = row.rate;
   }
   for (Row row : peers.rows) {
-    if (row.measured != Problem(c)) continue;
+    if (row.measured != problem) continue;
     row.share = row.rate && limit ? std::optional(*row.rate / *limit) : std::nullopt;
     of_case.push_back(row);
   }
@@ -83,9 +83,9 @@ void save_results(Results const& results, std::filesystem::path const& file) {
 
 std::string Published::sentence() const {
   if (share) return fmt::format("{:.2f} TFLOP/s, {:.3f} of cuBLAS ({})", rate, *share, source);
-  bool const size = measured && *measured != Problem(Case{});
+  bool const size = measured && *measured != Problem(MoveCase{});
   return fmt::format("{} {} ({}{})", device, ms ? fmt::format("{:.3f} ms", *ms) : fmt::format("{:.1f} GB/s", rate),
-                     source, size ? ", " + std::get<Case>(*measured).name() : "");
+                     source, size ? ", " + name_of(*measured) : "");
 }
 
 std::vector<Published> load_published() {

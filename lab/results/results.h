@@ -5,9 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "problems/problems.h"
+#include "problems/own_kinds.h"
 
 namespace inlay::lab {
+
+struct HostTime {
+  double call_us, bare_us;  // medians: the public function; the launches alone that the planner picks
+  int calls = 0;            // of each; 0 where that is not known any more
+};
 
 // One line of a table. Without the verdict "ok" there are no numbers.
 struct Row {
@@ -18,7 +23,7 @@ struct Row {
   std::optional<double> ms_median, ms_iqr;
   std::optional<double> rate, share, of_peak;     // GB/s, of the copy limit; TFLOP/s, of cuBLAS
   std::optional<double> rel_err, rel_err_cublas;  // of products: relative, in Frobenius' norm, against fp64
-  std::optional<double> host_us, host_us_bare;    // of the public function: a call; the chosen variant's launch alone
+  std::optional<HostTime> host;                   // of the public function
 
   bool ok() const { return verdict == "ok"; }
 };
@@ -34,7 +39,7 @@ struct Results {
 };
 
 // Nothing when there is no such file; throws Error when it is no results file.
-std::optional<Results> load_results(std::filesystem::path const& file);
+std::optional<Results> load_results(std::filesystem::path const& file, KindList const& kinds = own_kinds());
 void save_results(Results const& results, std::filesystem::path const& file);
 
 // What is recorded of the H200: our own files and the peers', without rows where there is none.
@@ -42,7 +47,7 @@ struct Recorded {
   Results ours, peers, products;
 
   // Of one case, ours and then the peers'. All shares are of our copy limit: the peers' own files know another.
-  std::vector<Row> rows(Case const& c) const;
+  std::vector<Row> rows(Problem const& problem) const;
 };
 Recorded load_recorded();
 

@@ -3,24 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "problems/problems.h"
+#include "problems/problem.h"
 
 namespace inlay::lab {
 
-struct VerifyOptions {
-  std::vector<std::string> variants;  // names or their beginnings; none: all
-  Case move{1003, 517, 1, 4};
-  std::vector<int> elem_bytes{1, 2, 4, 8, 16};  // one case each
-  GemmCase product = [] {
-    GemmCase c;
-    c.M = 131, c.N = 275, c.K = 67;
-    return c;
-  }();
-  std::vector<std::string> layouts{"nn", "nt", "tn", "tt"};  // one case each
-  bool cpu = false;
-};
-
-// One line per variant and element size or layout; false when something failed.
-bool verify(VerifyOptions const& options);
+// A line for each variant and each problem of its kind, which is valid; false when something failed. Variants: names or
+// their beginnings; none: all.
+bool verify(std::vector<std::string> const& variants, std::vector<Problem> const& problems, bool on_cpu);
 
 }  // namespace inlay::lab

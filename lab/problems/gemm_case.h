@@ -1,12 +1,6 @@
 // What is multiplied: row-major operands by their letters, and how they become a Gemm.
 #pragma once
-#include <inlay/problem/gemm.h>
-
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include "rooms.h"
+#include "problems/kind.h"
 
 namespace inlay::lab {
 
@@ -29,10 +23,9 @@ struct GemmCase {
   Stored b() const { return b_transposed() ? stored(N, K, ldb) : stored(K, N, ldb); }
   Stored c() const { return stored(M, N, ldc); }
   double operations() const { return 2. * double(M) * double(N) * double(K) * double(batch); }
-
-  std::string name() const { return std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K); }
   // "4096 x 4096 x 4096, nn, alpha 2, pitches 4100, 4096 and 4096": all that tells it from other cases.
   std::string sentence() const;
+  std::string name() const { return std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K); }
 
   // A pitch that is given and one that follows from the extents are the same.
   friend bool operator==(GemmCase const& x, GemmCase const& y);
@@ -44,12 +37,6 @@ struct GemmCase {
 };
 
 GemmCase product_of(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout);
-
-// Throws UsageError: extents below 1, other layouts, pitches below the row, more than 2^62 bytes.
-void validate(GemmCase const& c);
-
-// "4096x4096x4096:nn,1000x16x300:tt": MxNxK:LAYOUT, separated by commas; all else is that of `defaults`.
-std::vector<GemmCase> parse_gemm_cases(std::string const& text, GemmCase const& defaults);
 
 // The operands of one multiplication of a case.
 struct GemmCall {
@@ -63,10 +50,39 @@ struct GemmViews {
 };
 GemmViews views(GemmCase const& c, GemmCall const& call);
 Gemm gemm_of(GemmCase const& c, GemmCall const& call);
-// With addresses that nobody reads, for what only plans.
-GemmCall unplaced(GemmCase const& c);
 
 // With factors that keep whole numbers whole: 0 stays 0, others are rounded and lie between -3 and 3.
 GemmCall with_whole_factors(GemmCall call);
+
+template <>
+struct Kind<GemmCase> {
+  static constexpr char const *name = "product", *public_function = "gemm", *suites = "suites/gemm";
+  static constexpr Units units{
+      "TFLOP/s", "tflops", "of cuBLAS", "of_cublas", "cuBLAS in fp32, without TF32, at the same letters", 2, true};
+  static constexpr char const *item_form = "(\\d+)x(\\d+)x(\\d+):([a-z]+)", *item_shape = "MxNxK:LAYOUT",
+                              *item_example = "4096x4096x4096:nn";
+  static std::string short_name(GemmCase const& c) { return "  " + c.layout; }
+  static std::vector<Field> fields(GemmCase& c);
+  static void take_item(GemmCase& c, std::smatch const& match);
+  // Extents below 1, other layouts, pitches below the row, more than 2^62 bytes.
+  static void validate(GemmCase const& c);
+  // What a plain multiplication has none of is left out.
+  static void write(GemmCase const& c, std::string const& variant, Json& json);
+  static bool wrote(Json const& row);
+  static GemmCase read(Json const& row);
+
+  static double bytes(GemmCase const& c);
+  static double flops(GemmCase const& c) { return c.operations(); }
+  static double replayed_fma(GemmCase const& c);
+  static std::vector<OperandBuffer> operands(GemmCase const& c);
+  using Call = GemmCall;
+  static GemmCall call(GemmCase const& c, std::span<void* const> at);
+  static GemmCall exact(GemmCall const& call) { return with_whole_factors(call); }
+
+  using Canonical = Gemm;
+  static std::span<Entry<Gemm> const> variants() { return gemm_variants(); }
+  static Gemm canonical(GemmCase const& c, GemmCall const& call, Info<Gemm> const*) { return gemm_of(c, call); }
+};
+static_assert(KindOf<GemmCase>);
 
 }  // namespace inlay::lab

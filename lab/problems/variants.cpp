@@ -1,4 +1,4 @@
-#include "variants.h"
+#include "problems/variants.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "problems/gemm_cases.h"
+#include "problems/own_kinds.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -57,26 +57,14 @@ std::string resolve(std::string const& typed, std::vector<std::string> const& kn
   throw UsageError(fmt::format("there is no variant '{}'; did you mean '{}'?", typed, *nearest));
 }
 
-template <class P>
-Entry<P> const& variant_named(std::string const& name) {
-  for (auto const& entry : variants<P>())
-    if (name == entry.info().name) return entry;
-  throw UsageError(fmt::format("there is no variant '{}'", name));
+std::vector<std::string> all_variant_names() {
+  auto names = variant_names<MoveCase>();
+  for (std::string& name : variant_names<GemmCase>()) names.push_back(std::move(name));
+  return names;
 }
-template Entry<Move> const& variant_named(std::string const&);
-template Entry<Gemm> const& variant_named(std::string const&);
-
-template <class P>
-Info<P> const* info_of(std::string_view name) {
-  for (auto const& entry : variants<P>())
-    if (name == entry.info().name) return &entry.info();
-  return nullptr;
-}
-template Info<Move> const* info_of(std::string_view);
-template Info<Gemm> const* info_of(std::string_view);
 
 bool is_copy(std::string_view name) {
-  Info<Move> const* const info = info_of<Move>(name);
+  Info<Move> const* const info = info_of<MoveCase>(name);
   return info && is_copy(*info);
 }
 
@@ -84,7 +72,7 @@ std::string shown_layout(Info<Gemm> const& info) {
   if (std::string_view(info.name).ends_with("column_major_b")) return "nt";
   for (char const* layout : {"nn", "nt", "tn"}) {
     GemmCase const c = product_of(256, 256, 32, layout);
-    if (!info.rejects(gemm_of(c, unplaced(c)), Device{})) return layout;
+    if (!info.rejects(planned(c), Device{})) return layout;
   }
   return "tt";
 }
@@ -112,8 +100,8 @@ void list_variants(bool json) {
     else
       fmt::print("{}\n  {}\n  [{}]\n", info.name, info.idea, info.source);
   };
-  for (auto const& entry : variants<Move>()) add(entry.info());
-  for (auto const& entry : variants<Gemm>()) add(entry.info());
+  for (auto const& entry : move_variants()) add(entry.info());
+  for (auto const& entry : gemm_variants()) add(entry.info());
   if (json) fmt::print("{}\n", rows.dump(2));
 }
 

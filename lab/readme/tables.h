@@ -1,22 +1,18 @@
-// What the tables of a Markdown file share.
+// The tables of a Markdown file.
 #pragma once
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "results/results.h"
 
 namespace inlay::lab {
 
-inline constexpr char const* kNone = "–";  // a cell without a number
-std::string cell(std::optional<double> x, int digits);
-
-// The tutorials' figures for a variant.
-std::string figures(std::vector<Published> const& published, std::string const& variant);
+// Of n x n elements: a line for each variant, ours and then the peers'.
+std::string square_table(Recorded const& recorded, std::int64_t n, int elem_bytes);
+// A line for each case of a suite: the public function, and the peers' shares of the same copy limit.
+std::string suite_table(Recorded const& recorded, std::string const& suite);
 
 // A line for each variant of the suite "ladder", a column for each of its cases.
 std::string gemm_ladder_table(Results const& results);
-
 // A line for each case of another suite: cuBLAS and the public function, with and without what it may use.
 std::string gemm_suite_table(Results const& results, std::string const& suite);
 

@@ -1,44 +1,46 @@
 // Finding variants by what a user types.
 #pragma once
-#include <inlay/registry/registry.h>
-
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "rooms.h"
+#include "problems/kind.h"
+#include "usage_error.h"
 
 namespace inlay::lab {
-
-// All variants of a problem, sorted by name.
-template <class P>
-std::span<Entry<P> const> variants();
-template <>
-inline std::span<Entry<Move> const> variants() {
-  return move_variants();
-}
-template <>
-inline std::span<Entry<Gemm> const> variants() {
-  return gemm_variants();
-}
 
 // The one of `known` that `typed` names: exactly, or by a prefix that no other has. Throws UsageError with the nearest.
 std::string resolve(std::string const& typed, std::vector<std::string> const& known);
 
-template <class P>
+// In the order of the registry: sorted.
+template <KindOf C>
 std::vector<std::string> variant_names() {
   std::vector<std::string> names;
-  for (auto const& entry : variants<P>()) names.emplace_back(entry.info().name);
+  for (auto const& entry : Kind<C>::variants()) names.emplace_back(entry.info().name);
   return names;
 }
+// Of all of the lab's own kinds.
+std::vector<std::string> all_variant_names();
 
+// Null where the name is no variant of this kind, but a public function or a peer.
+template <KindOf C>
+Entry<CanonicalOf<C>> const* find_variant(std::string_view name) {
+  for (auto const& entry : Kind<C>::variants())
+    if (name == entry.info().name) return &entry;
+  return nullptr;
+}
 // Throws UsageError when there is none.
-template <class P>
-Entry<P> const& variant_named(std::string const& name);
-
-// What the registry says of a name; null where it is no variant of this kind, but a public function or a peer.
-template <class P>
-Info<P> const* info_of(std::string_view name);
+template <KindOf C>
+Entry<CanonicalOf<C>> const& variant_named(std::string const& name) {
+  if (auto const* entry = find_variant<C>(name)) return *entry;
+  throw UsageError("there is no variant '" + name + "'");
+}
+// What the registry says of it; null where it says nothing.
+template <KindOf C>
+Info<CanonicalOf<C>> const* info_of(std::string_view name) {
+  auto const* const entry = find_variant<C>(name);
+  return entry ? &entry->info() : nullptr;
+}
 
 // Copies pack the rows of their case. A name that is no variant is none of them.
 inline bool is_copy(Info<Move> const& info) { return info.ladder == Ladder::copy; }

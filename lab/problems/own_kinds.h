@@ -1,0 +1,24 @@
+// The lab's own kinds of problem, for what lists all that there are.
+#pragma once
+#include <stdexcept>
+
+#include "problems/gemm_case.h"
+#include "problems/move_case.h"
+#include "problems/problem.h"
+
+namespace inlay::lab {
+
+inline KindList const& own_kinds() {
+  static KindList const kinds{&kAnyKind<MoveCase>, &kAnyKind<GemmCase>};
+  return kinds;
+}
+
+// Calls f with the case itself.
+template <class F>
+auto with_case(Problem const& problem, F const& f) {
+  if (auto const* c = problem.as<MoveCase>()) return f(*c);
+  if (auto const* c = problem.as<GemmCase>()) return f(*c);
+  throw std::logic_error("a problem of a kind that is not the lab's own");
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,127 @@
+#include "readme/tables.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "page/report.h"
+#include "problems/own_kinds.h"
+#include "problems/suites.h"
+#include "usage_error.h"
+
+namespace inlay::lab {
+namespace {
+
+constexpr char const* kNone = "–";  // a cell without a number
+std::string cell(std::optional<double> x, int digits) { return number(x, digits, kNone); }
+std::string error(std::optional<double> x) { return error_number(x, kNone); }
+
+std::string line(std::vector<std::string> const& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
+
+// The tutorials' figures for a variant.
+std::string figures(std::vector<Published> const& published, std::string const& variant) {
+  std::string s;
+  for (Published const& p : published)
+    if (p.variant == variant) s += (s.empty() ? "" : "; ") + p.sentence();
+  return s;
+}
+
+// The first row of a variant, or one without numbers.
+Row of_variant(std::vector<Row> const& rows, char const* variant) {
+  auto const at = std::find_if(rows.begin(), rows.end(), [&](Row const& r) { return r.variant == variant; });
+  return at == rows.end() ? Row{} : *at;
+}
+
+// The variants in the order of the file, each once.
+std::vector<std::string> variants_of(Results const& results, std::vector<SuiteCase> const& cases) {
+  std::vector<std::string> names;
+  for (Row const& row : results.rows)
+    if (std::any_of(cases.begin(), cases.end(), [&](SuiteCase const& c) { return c.problem == row.measured; }) &&
+        std::find(names.begin(), names.end(), row.variant) == names.end())
+      names.push_back(row.variant);
+  return names;
+}
+
+}  // namespace
+
+std::string square_table(Recorded const& recorded, std::int64_t n, int elem_bytes) {
+  MoveCase const c{n, n, 1, elem_bytes};
+  auto const published = load_published();
+  auto const rows = recorded.rows(c);
+  if (rows.empty())
+    throw UsageError(fmt::format("{} has no row for {} at {} bytes",
+                                 (results_dir() / "h200" / "transpose.json").string(), c.name(), c.elem_bytes));
+  std::string s =
+      "| variant | ms | GB/s | of copy limit | verdict | the tutorial's own figure |\n|---|--:|--:|--:|---|---|\n";
+  for (Row const& row : rows)
+    s += line({"`" + row.variant + "`", cell(row.ms_median, 3), cell(row.rate, 0), cell(row.share, 3), row.verdict,
+               figures(published, row.variant)});
+  return s;
+}
+
+std::string suite_table(Recorded const& recorded, std::string const& suite) {
+  std::string s =
+      "| case | `inlay::transpose`, ms | GB/s | of copy limit | torch eager | torch.compile | cuBLAS geam |\n"
+      "|---|--:|--:|--:|--:|--:|--:|\n";
+  for (SuiteCase const& c : load_suite<MoveCase>(suite)) {
+    auto const rows = recorded.rows(c.problem);
+    Row const own = of_variant(rows, "transpose");
+    s += line({sentence(c.problem), cell(own.ms_median, 3), cell(own.rate, 0), cell(own.share, 3),
+               cell(of_variant(rows, "torch_eager").share, 3), cell(of_variant(rows, "torch_compile").share, 3),
+               cell(of_variant(rows, "cublas_geam").share, 3)});
+  }
+  return s;
+}
+
+std::string gemm_ladder_table(Results const& results) {
+  auto const cases = load_suite<GemmCase>("ladder");
+  auto const published = load_published();
+  std::vector<std::string> head{"TFLOP/s (of cuBLAS)"};
+  std::string last, rule = "|---|";
+  for (SuiteCase const& c : cases) {
+    auto const& product = *c.problem.as<GemmCase>();
+    head.push_back(last = fmt::format("{}, {}", product.M, product.layout));
+    rule += "--:|";
+  }
+  head.insert(head.end(), {"error, cuBLAS's at " + last, "the tutorial's own figure"});
+  std::string s = line(head) + rule + "--:|---|\n";
+  for (std::string const& variant : variants_of(results, cases)) {
+    std::vector<std::string> cells{"`" + variant + "`"};
+    std::string errors;  // of the last case
+    for (SuiteCase const& c : cases) {
+      Row const* const found = results.find(c.problem, variant, "ladder");
+      Row const row = found ? *found : Row{};
+      cells.push_back(row.rate ? fmt::format("{:.2f} ({})", *row.rate, cell(row.share, 3)) : kNone);
+      errors = error(row.rel_err) + ", " + error(row.rel_err_cublas);
+    }
+    cells.insert(cells.end(), {errors, figures(published, variant)});
+    s += line(cells);
+  }
+  return s;
+}
+
+std::string gemm_suite_table(Results const& results, std::string const& suite) {
+  std::string s =
+      "| case | cuBLAS, TFLOP/s | `inlay::gemm` | of cuBLAS | of peak | no workspace | two levels | error | two "
+      "levels' | "
+      "cuBLAS's |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
+  double logarithms = 0;
+  int measured = 0;
+  for (SuiteCase const& c : load_suite<GemmCase>(suite)) {
+    auto const row = [&](char const* variant) {
+      Row const* const found = results.find(c.problem, variant, suite);
+      return found ? *found : Row{};
+    };
+    Row const own = row("gemm"), two_level = row("gemm_two_level");
+    if (own.share) logarithms += std::log(*own.share), ++measured;
+    s += line({sentence(c.problem), cell(row("cublas").rate, 2), cell(own.rate, 2), cell(own.share, 3),
+               cell(own.of_peak, 3), cell(row("gemm_no_workspace").share, 3), cell(two_level.share, 3),
+               error(own.rel_err), error(two_level.rel_err), error(own.rel_err_cublas)});
+  }
+  if (measured) s += fmt::format("| geometric mean | | | {:.3f} | | | | | | |\n", std::exp(logarithms / measured));
+  return s;
+}
+
+}  // namespace inlay::lab

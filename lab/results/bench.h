@@ -1,0 +1,30 @@
+// `inlay bench`: what it is asked for, and what it prints and writes. measure/bench.h measures.
+#pragma once
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "problems/gemm_case.h"
+#include "problems/suites.h"
+
+namespace inlay::lab {
+
+struct GemmContender;
+
+struct BenchOptions {
+  std::vector<SuiteCase> cases;
+  bool copies_alone = false;  // of moves: no transposes
+  int samples = 15;
+  bool host = false;           // measure the host's time per call too
+  std::filesystem::path json;  // empty: no file
+  std::string command;         // as it was typed, for the file
+  // Others' products, for the same table; null: none.
+  std::function<std::vector<GemmContender>(GemmCase const&)> peers;
+};
+
+// A table per case on stdout, and the file if one is asked for. False when a verdict is FAILED. Throws UsageError where there
+// is no GPU.
+bool run_bench(BenchOptions const& options);
+
+}  // namespace inlay::lab
