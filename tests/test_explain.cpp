@@ -2,13 +2,18 @@
 // others published of GPUs that are not here.
 #include <gtest/gtest.h>
 
+#include <inlay/explain/cure.h>
+
+#include <algorithm>
 #include <cmath>
 #include <map>
+#include <regex>
 #include <set>
 
 #include "explain/explain.h"
 #include "problems/variants.h"
 #include "results/results.h"
+#include "usage_error.h"
 
 namespace inlay::lab {
 namespace {
@@ -20,19 +25,10 @@ double predicted_ms(std::string const& variant, Problem const& problem, Device c
   return 1e3 * explain_variant(variant, problem, gpu).seconds;
 }
 
-// No access to global memory takes more than twice the sectors that its bytes need.
-bool coalesced(Explanation const& x) {
-  for (ExplainedSite const& s : x.sites)
-    if (s.site.space == replay::Space::global && s.site.mechanism != Mechanism::tma &&
-        s.site.traffic.transactions > 2 * s.site.ideal)
-      return false;
-  return true;
-}
-
 struct Judged {
   std::string variant;
   double measured, predicted;  // milliseconds
-  bool coalesced;
+  bool doubted;                // the explanation itself says that it may be far off
 };
 // The steps that are recorded ok for a problem.
 std::vector<Judged> judged(Results const& results, Problem const& problem) {
@@ -41,7 +37,7 @@ std::vector<Judged> judged(Results const& results, Problem const& problem) {
     Row const* const row = results.find(problem, name);
     if (!row || !row->ms_median) return;
     Explanation const x = explain_variant(name, problem, h200());
-    all.push_back({name, *row->ms_median, 1e3 * x.seconds, coalesced(x)});
+    all.push_back({name, *row->ms_median, 1e3 * x.seconds, !x.doubt().empty()});
   };
   if (is_a<MoveCase>(problem))
     for (auto const& name : variant_names<MoveCase>()) add(name);
@@ -49,10 +45,12 @@ std::vector<Judged> judged(Results const& results, Problem const& problem) {
     for (auto const& entry : gemm_variants()) add(entry.info().name);
   return all;
 }
-void expect_near(std::vector<Judged> const& all) {
-  ASSERT_GE(all.size(), 1u);
+// But for as many as the explanation doubts.
+void expect_near(std::vector<Judged> const& all, std::size_t doubted) {
+  ASSERT_GT(all.size(), doubted);
+  EXPECT_EQ(std::size_t(std::count_if(all.begin(), all.end(), [](Judged const& j) { return j.doubted; })), doubted);
   for (Judged const& j : all)
-    if (j.coalesced && j.variant.find("naive") == std::string::npos) {
+    if (!j.doubted) {
       EXPECT_LT(std::abs(j.predicted / j.measured - 1), .15) << j.variant << " " << j.predicted;
     }
 }
@@ -60,14 +58,14 @@ void expect_near(std::vector<Judged> const& all) {
 TEST(Explain, TimesOfTransposesAreThoseRecorded) {
   auto const all = judged(load_recorded().ours, square(32768));
   EXPECT_GE(all.size(), 20u);
-  expect_near(all);
+  expect_near(all, 2);  // the naive ones
 }
 TEST(Explain, TimesOfProductsAreThoseRecorded) {
   auto const products = load_recorded().products;
   std::set<std::string> steps;
   for (char const* layout : {"nn", "nt", "tn"}) {
     auto const all = judged(products, product_of(4096, 4096, 4096, layout));
-    expect_near(all);
+    expect_near(all, 1);  // the naive one
     for (Judged const& j : all) steps.insert(j.variant);
   }
   EXPECT_EQ(steps.size(), gemm_variants().size());  // each at every layout that it takes
@@ -200,6 +198,103 @@ TEST(Explain, SaysWhatToChange) {
   EXPECT_NE(x.advice().find("Swizzle<5,0,6>"), std::string::npos) << x.advice();
   Explanation const y = explain_variant("transpose_01_naive_read", square(4096), h200());
   EXPECT_NE(y.advice().find("32 sectors where 4 would do"), std::string::npos) << y.advice();
+}
+
+ExplainedSite const& site_of(Explanation const& x, std::string const& name) {
+  for (ExplainedSite const& s : x.sites)
+    if (s.name == name) return s;
+  throw std::runtime_error("no site " + name);
+}
+
+// The tile of step 07 is written 16 bytes at a time and read 4 at a time: what is advised is what 08 and 09 do, and it
+// costs what theirs costs. Those cannot be bettered, and the DRAM limits them.
+TEST(Explain, AdviceKeepsAllAccessesOfAnArrayWhole) {
+  Explanation const x = explain_variant("transpose_07_vector_conflict", square(32768), h200());
+  std::string const advice = site_of(x, "shared A load").advice;
+  EXPECT_NE(advice.find(": pad rows by 16 bytes, or Swizzle<3,2,4>; then 4"), std::string::npos) << advice;
+  EXPECT_EQ(x.advice().find("shared A load: "), 0u) << x.advice();
+  for (char const* cured : {"transpose_08_vector_padded", "transpose_09_vector_swizzled"}) {
+    Explanation const y = explain_variant(cured, square(32768), h200());
+    EXPECT_EQ(site_of(y, "shared A load").per_request(), 4.);
+    EXPECT_NEAR(x.seconds - site_of(x, "shared A load").saves, y.seconds, 1e-9);
+    std::string const none = site_of(y, "shared A load").advice;
+    EXPECT_NE(none.find("no layout that keeps its 16-byte stores whole needs fewer"), std::string::npos) << none;
+    EXPECT_EQ(y.advice(), "every byte moves once and the DRAM is busy: only moving fewer bytes would help");
+  }
+}
+
+// Of everything that is advised: a padding keeps each lane's bytes together and aligned.
+TEST(Explain, PaddingsKeepLanesAligned) {
+  std::regex const padding("pad rows by ([0-9]+) bytes");
+  int paddings = 0;
+  auto const check = [&](Explanation const& x) {
+    for (ExplainedSite const& s : x.sites)
+      if (std::smatch found; std::regex_search(s.advice, found, padding)) {
+        ++paddings;
+        for (ExplainedSite const& other : x.sites) {
+          EXPECT_NE(other.site.mechanism, Mechanism::tma) << x.work.variant << ", " << s.name;
+          if (other.site.operand == s.site.operand && other.site.space == s.site.space) {
+            EXPECT_EQ(std::stoul(found[1]) % other.site.bytes, 0u) << x.work.variant << ", " << s.name;
+          }
+        }
+      }
+  };
+  for (auto const& name : variant_names<MoveCase>())
+    for (int elem_bytes : {2, 4}) {
+      try {
+        check(explain_variant(name, MoveCase{1024, 1024, 1, elem_bytes}, h200()));
+      } catch (UsageError const&) {  // it does not take these
+      }
+    }
+  for (auto const& entry : gemm_variants())
+    check(explain_variant(entry.info().name, product_of(1024, 1024, 1024, shown_layout(entry.info())), h200()));
+  EXPECT_GE(paddings, 5);
+}
+
+// Sites by hand: rows of so many bytes, written one by one, their first words read by the lanes of a warp.
+Site site_of_rows(bool store, unsigned bytes, std::uint64_t apart) {
+  Site s{"shared A", replay::Space::shared, store, Mechanism::plain, bytes};
+  banks::Request r{{}, ~0u, bytes};
+  for (unsigned lane = 0; lane < 32; ++lane) r.address[lane] = 4096 + lane * apart;
+  s.count(r);
+  return s;
+}
+TEST(Explain, CuresAreAskedOfAllSites) {
+  Site const read = site_of_rows(false, 4, 128), written = site_of_rows(true, 4, 4), wide = site_of_rows(true, 16, 16);
+  EXPECT_EQ(cure_of(read, {read, written})->layouts, "pad rows by 4 bytes, or Swizzle<5,0,5>");
+  EXPECT_EQ(cure_of(read, {read, wide})->layouts, "pad rows by 16 bytes, or Swizzle<3,2,3>");
+  EXPECT_EQ(cure_of(read, {read, wide})->wavefronts, 4u);
+  Site box{"out", replay::Space::global, true, Mechanism::tma, 0};
+  box.traffic = {1, 4096};
+  EXPECT_EQ(cure_of(read, {read, box})->layouts, "Swizzle<3,2,3>");  // TMA's, of 128 bytes
+  EXPECT_EQ(cure_of(site_of_rows(false, 4, 256), {site_of_rows(false, 4, 256), box})->why_not,
+            "no swizzle that TMA takes does better");
+  Site other = wide;
+  other.operand = "shared B";
+  EXPECT_EQ(cure_of(read, {read, written, other})->layouts, cure_of(read, {read, written})->layouts);
+}
+
+// Where nothing is gained, the resource is named.
+TEST(Explain, AdviceThatWouldNotHelpIsNotGivenFirst) {
+  Explanation const x = explain_variant("copy_01_scalar", MoveCase{4096, 4096, 1, 4, 0, 0, 1, 0}, h200());
+  EXPECT_FALSE(site_of(x, "in load").advice.empty());
+  EXPECT_EQ(x.limit, "DRAM");
+  EXPECT_EQ(x.advice().find("every byte moves once"), 0u) << x.advice();
+  EXPECT_NE(x.advice().find("would save less than 2 %"), std::string::npos) << x.advice();
+}
+
+// Its own screen says of which kernels the model knows little, and what was measured.
+TEST(Explain, DoubtsKernelsThatAreFarFromIdeal) {
+  for (char const* name : {"transpose_01_naive_read", "transpose_02_naive_write"}) {
+    Explanation const x = explain_variant(name, square(32768), h200());
+    EXPECT_NE(to_text(x).find("\n  doubt: "), std::string::npos) << name;
+    EXPECT_NE(recorded_text(x, square(32768)).find("ms on NVIDIA H200"), std::string::npos) << name;
+    EXPECT_EQ(recorded_text(explain_variant(name, square(32768), *find_device("A100")), square(32768)), "");
+    EXPECT_EQ(recorded_text(x, square(12345)), "");
+  }
+  EXPECT_NE(explain_variant("sgemm_01_naive", product_of(4096, 4096, 4096, "nn"), h200()).doubt(), "");
+  EXPECT_EQ(explain_variant("transpose_06_smem_swizzled", square(32768), h200()).doubt(), "");
+  EXPECT_EQ(explain_variant("sgemm_09_thread_tile", product_of(4096, 4096, 4096, "nn"), h200()).doubt(), "");
 }
 
 }  // namespace

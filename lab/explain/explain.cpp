@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "measure/gpu.h"
 #include "problems/variants.h"
+#include "results/results.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -89,7 +90,7 @@ void run(Options& o, CLI::App const& command) {
   if (o.json)
     fmt::print("{}\n", to_json(x).dump(1));
   else
-    fmt::print("{}", to_text(x));
+    fmt::print("{}{}", to_text(x), recorded_text(x, problem));
 }
 
 }  // namespace
@@ -109,6 +110,18 @@ void check_samples(char const* variant, Recorder const& recorder, Device const& 
 
 Explanation explain_variant(std::string const& variant, Problem const& problem, Device const& device) {
   return with_case(problem, [&]<class C>(C const& c) { return explain_entry(variant_named<C>(variant), c, device); });
+}
+
+std::string recorded_text(Explanation const& x, Problem const& problem) {
+  Recorded const recorded = load_recorded();
+  for (Results const* results : {&recorded.ours, &recorded.products}) {
+    Device const* device = find_device(results->device);
+    Row const* row = results->find(problem, x.work.variant);
+    if (device && device->name == x.device.name && row && row->ms_median)
+      return fmt::format("  recorded: {:.4g} ms on {}, the prediction is {:.2f} of that\n", *row->ms_median,
+                         results->device, 1e3 * x.seconds / *row->ms_median);
+  }
+  return "";
 }
 
 Json to_json(Explanation const& x) {

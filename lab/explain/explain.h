@@ -40,6 +40,9 @@ Explanation explain_variant(std::string const& variant, Problem const& problem, 
 
 Json to_json(Explanation const& explanation);
 
+// A line with the time that was measured, where one is recorded of that device; else nothing.
+std::string recorded_text(Explanation const& explanation, Problem const& problem);
+
 void add_explain_command(CLI::App& app);
 
 }  // namespace inlay::lab

@@ -1,9 +1,9 @@
 #include <inlay/explain/advice.h>
 
-#include <bit>
-#include <optional>
+#include <algorithm>
 
 #include <inlay/explain/busiest_bank.h>
+#include <inlay/explain/cure.h>
 #include <inlay/plan/format.h>
 
 namespace inlay::explain {
@@ -12,45 +12,25 @@ using replay::Mechanism;
 
 namespace {
 
-// Bytes from each active lane to the next, if they are the same all through the request.
-std::optional<std::int64_t> stride_of(banks::Request const& r) {
-  std::optional<std::int64_t> stride;
-  int last = -1;
-  for (int lane = 0; lane < 32; ++lane) {
-    if (!(r.active >> lane & 1)) continue;
-    if (last >= 0) {
-      auto const step = std::int64_t(r.address[lane] - r.address[last]) / (lane - last);
-      if (stride && *stride != step) return {};
-      stride = step;
-    }
-    last = lane;
-  }
-  return stride;
-}
-
-// How to lay out rows of so many bytes so that elements below each other meet all banks: the xor of ConflictFree in
-// kernels/move/smem_tile.h. Swizzles are of elements as wide as the access.
-std::string cure_of_column(std::int64_t row_bytes, unsigned access_bytes) {
-  unsigned const granule = access_bytes > 4 ? access_bytes : 4;
-  std::string cure = format("pad rows by %u bytes", granule);
-  if (row_bytes >= 128 && std::has_single_bit(std::uint64_t(row_bytes))) {
-    int const B = std::countr_zero(128 / granule), M = std::countr_zero(granule / access_bytes),
-              S = std::countr_zero(std::uint64_t(row_bytes) / access_bytes) - M;
-    cure += format(", or Swizzle<%d,%d,%d>", B, M, S);
-  }
-  return cure;
-}
-
-std::string advice_for_shared(Site const& s) {
+Advice advice_for_shared(Site const& s, std::vector<Site> const& all) {
   banks::Request const& r = s.worst;
   auto const access = s.store ? banks::Access::store : banks::Access::load;
   BusiestBank const b = busiest_bank(r, access);
-  std::string text = format("%u wavefronts where %u would do, %u words in bank %u", banks::wavefronts(r, access),
-                            banks::passes(r, access), b.words, b.bank);
-  auto const stride = stride_of(r);
-  if (stride && *stride > 0 && *stride % 4 == 0 && *stride > std::int64_t(r.bytes))
-    text += ", " + std::to_string(*stride) + " bytes apart: " + cure_of_column(*stride, r.bytes);
-  return text;
+  unsigned const now = banks::wavefronts(r, access), least = banks::passes(r, access);
+  Advice advice{format("%u wavefronts where %u would do, %u words in bank %u", now, least, b.words, b.bank), s};
+  if (auto const stride = stride_of(r); stride && *stride > std::int64_t(r.bytes))
+    advice.sentence += format(", %lld bytes apart", static_cast<long long>(*stride));
+  std::int64_t& after = advice.after.traffic.transactions;
+  auto const cure = cure_of(s, all);
+  if (!cure) {
+    after = s.ideal;
+    return advice;
+  }
+  advice.sentence += ": " + (cure->layouts.empty() ? cure->why_not : cure->layouts);
+  if (!cure->layouts.empty() && cure->wavefronts > least) advice.sentence += format("; then %u", cure->wavefronts);
+  if (!cure->layouts.empty())
+    after = std::max(s.ideal, std::min(after, s.traffic.requests * std::int64_t(cure->wavefronts)));
+  return advice;
 }
 
 std::string advice_for_global(Site const& s) {
@@ -70,9 +50,13 @@ std::string advice_for_global(Site const& s) {
 
 }  // namespace
 
-std::string advice_for(Site const& s) {
-  if (s.mechanism == Mechanism::tma || s.traffic.transactions <= s.ideal || s.worst_excess == 0) return {};
-  return s.space == replay::Space::shared ? advice_for_shared(s) : advice_for_global(s);
+Advice advice_for(Site const& s, std::vector<Site> const& all) {
+  if (s.mechanism == Mechanism::tma || s.traffic.transactions <= s.ideal || s.worst_excess == 0) return {"", s};
+  if (s.space == replay::Space::shared) return advice_for_shared(s, all);
+  Advice advice{advice_for_global(s), s};
+  advice.after.traffic.transactions = s.ideal;
+  advice.after.lines = std::min(s.lines, (s.ideal + 3) / 4);
+  return advice;
 }
 
 std::string advice_for(Resource const& limit) {

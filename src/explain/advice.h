@@ -6,8 +6,13 @@
 
 namespace inlay::explain {
 
-// Of the request that costs most beyond its ideal. Empty: nothing to gain.
-std::string advice_for(Site const& site);
+// Of the request that costs most beyond its ideal.
+struct Advice {
+  std::string sentence;  // empty: nothing to gain
+  Site after;            // what the site would ask for then; as it is where nothing helps
+};
+// In shared memory it holds for all sites of the array.
+Advice advice_for(Site const& site, std::vector<Site> const& all);
 std::string advice_for(Resource const& limit);
 
 }  // namespace inlay::explain

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <inlay/explain/advice.h>
+#include <inlay/plan/format.h>
 
 namespace inlay::explain {
 using planning::Traffic;
@@ -10,60 +11,77 @@ using replay::Mechanism;
 
 namespace {
 
+constexpr double kWorthIt = .02;  // of the time: less is within what the model is off by
+constexpr double kCounts = .1;    // of all sectors: fewer have hardly a part in the time
+
 std::string name_of(Site const& s) { return s.operand + (s.store ? " store" : " load"); }
 
-// Of all launches together.
-planning::Demand demand_of(Recorder const& recorder, Explanation const& x) {
+void add(planning::Demand& d, Site const& s) {
+  double const requests = double(s.traffic.requests), transactions = double(s.traffic.transactions);
+  if (s.mechanism != Mechanism::tma) d.requests += requests;
+  if (s.space == replay::Space::shared) {
+    double const excess = transactions - double(s.ideal);
+    d.wavefronts += transactions, d.excess += excess;
+    if (s.mechanism != Mechanism::plain) return;
+    (s.store ? d.shared_stores : d.shared_loads) += requests;
+    if (!s.store) d.load_excess += excess;
+  } else if (s.mechanism == Mechanism::tma) {
+    // Through the L1, into shared memory.
+    d.l2_bytes += 32 * double(s.sectors), d.wavefronts += 2 * transactions / 128;
+  } else {
+    // What a load's sectors hold beside what was asked for is found in the L1 by the next one; stores go on as they are.
+    d.l2_bytes += s.store ? 32 * transactions : double(s.useful);
+    bool const async = s.mechanism == Mechanism::cp_async;
+    d.lines += double(s.lines) + (async ? requests : 0);  // on its way back once more
+    if (async) d.async_copies += requests;
+  }
+}
+
+// Of all launches together; of `sites`, which are the recorder's but for what is asked about.
+planning::Demand demand_of(Recorder const& recorder, Work const& work, std::vector<Site> const& sites) {
   planning::Demand d;
   for (replay::Launch const& l : recorder.launches)
     d.launches.push_back({l.blocks, l.threads, l.cluster, l.shared_bytes, l.min_blocks, l.blocks_per_sm});
-  d.dram_bytes = x.work.dram_bytes;
+  d.dram_bytes = work.dram_bytes;
   d.fma = double(recorder.fma), d.exposed_loads = double(recorder.exposed_loads);
-  for (ExplainedSite const& e : x.sites) {
-    Site const& s = e.site;
-    double const requests = double(s.traffic.requests), transactions = double(s.traffic.transactions);
-    if (s.mechanism != Mechanism::tma) d.requests += requests;
-    if (s.space == replay::Space::shared) {
-      double const excess = transactions - double(s.ideal);
-      d.wavefronts += transactions, d.excess += excess;
-      if (s.mechanism != Mechanism::plain) continue;
-      (s.store ? d.shared_stores : d.shared_loads) += requests;
-      if (!s.store) d.load_excess += excess;
-    } else if (s.mechanism == Mechanism::tma) {
-      // Through the L1, into shared memory.
-      d.l2_bytes += 32 * double(s.sectors), d.wavefronts += 2 * transactions / 128;
-    } else {
-      // What a load's sectors hold beside what was asked for is found in the L1 by the next one; stores go on as they
-      // are.
-      d.l2_bytes += s.store ? 32 * transactions : double(s.useful);
-      bool const async = s.mechanism == Mechanism::cp_async;
-      d.lines += double(s.lines) + (async ? requests : 0);  // on its way back once more
-      if (async) d.async_copies += requests;
-    }
-  }
+  for (Site const& s : sites)
+    if (s.traffic.requests) add(d, s);
   return d;
+}
+
+// Of a site, with what following its advice saves.
+ExplainedSite explained(Recorder const& recorder, Explanation const& x, std::size_t site) {
+  Advice advice = advice_for(recorder.sites[site], recorder.sites);
+  std::vector<Site> sites = recorder.sites;
+  sites[site] = advice.after;
+  planning::Demand const then = demand_of(recorder, x.work, sites);
+  double const seconds = prediction_of(then, x.device, resources_of(then, x.device)).seconds;
+  return {recorder.sites[site], name_of(recorder.sites[site]), std::move(advice.sentence), x.seconds - seconds};
 }
 
 }  // namespace
 
-double ExplainedSite::useful_share() const {
-  std::int64_t const sectors = site.mechanism == Mechanism::tma ? site.sectors : site.traffic.transactions;
-  return sectors ? double(site.useful) / double(32 * sectors) : 0;
+double ExplainedSite::useful_share() const { return sectors() ? double(site.useful) / double(32 * sectors()) : 0; }
+
+std::int64_t ExplainedSite::sectors() const {
+  if (site.space == replay::Space::shared) return 0;
+  return site.mechanism == Mechanism::tma ? site.sectors : site.traffic.transactions;
 }
 
 Explanation explanation_of(Recorder const& recorder, Work work, Device const& device) {
   Explanation x;
   x.work = std::move(work), x.device = device;
   x.totals = counted(recorder);
-  for (Site const& s : recorder.sites) {
-    if (s.traffic.requests == 0) continue;
-    x.sites.push_back({s, name_of(s), advice_for(s)});
-    if (s.mechanism == Mechanism::tma) (s.store ? x.tma_store_sectors : x.tma_load_sectors) += s.sectors;
-  }
-  x.demand = demand_of(recorder, x);
+  x.demand = demand_of(recorder, x.work, recorder.sites);
   x.resources = resources_of(x.demand, device);
   auto const [seconds, limit] = prediction_of(x.demand, device, x.resources);
   x.seconds = seconds, x.limit = limit;
+  for (std::size_t i = 0; i < recorder.sites.size(); ++i) {
+    Site const& s = recorder.sites[i];
+    if (s.traffic.requests == 0) continue;
+    x.sites.push_back(explained(recorder, x, i));
+    if (s.mechanism == Mechanism::tma) (s.store ? x.tma_store_sectors : x.tma_load_sectors) += s.sectors;
+  }
   return x;
 }
 
@@ -87,17 +105,36 @@ Counts counted(Recorder const& recorder) {
 }
 
 std::string Explanation::advice() const {
-  // The access that costs most beyond its ideal; else, or where no access is what the time goes to, what holds for the
-  // resource.
-  ExplainedSite const* worst = nullptr;
-  std::int64_t most = 0;
-  for (ExplainedSite const& s : sites)
-    if (std::int64_t const excess = s.site.traffic.transactions - s.site.ideal; !s.advice.empty() && excess > most)
-      worst = &s, most = excess;
-  if (worst && limit != "launch" && limit != "latency") return worst->name + ": " + worst->advice;
+  // The access where most is to be gained; where that is little, what holds for the resource that the time goes to.
+  auto const worst =
+      std::max_element(sites.begin(), sites.end(), [](auto const& a, auto const& b) { return a.saves < b.saves; });
+  if (worst != sites.end() && worst->saves > kWorthIt * seconds)
+    return worst->name + ": " + worst->advice +
+           planning::format(" (up to %.0f %% less time)", 100 * worst->saves / seconds);
+  bool const advised = std::any_of(sites.begin(), sites.end(), [](auto const& s) { return s.saves > 0; });
   for (Resource const& r : resources)
-    if (r.name == limit) return advice_for(r);
+    if (r.name == limit)
+      return advice_for(r) +
+             (advised
+                  ? planning::format("; what is said of accesses above would save less than %.0f %%", 100 * kWorthIt)
+                  : "");
   return {};
+}
+
+std::string Explanation::doubt() const {
+  std::int64_t all = 0;
+  for (ExplainedSite const& s : sites) all += s.sectors();
+  ExplainedSite const* worst = nullptr;
+  for (ExplainedSite const& s : sites) {
+    bool const counts = double(s.sectors()) > kCounts * double(all) && s.site.mechanism != Mechanism::tma;
+    if (counts && s.useful_share() < .5 && (!worst || s.useful_share() < worst->useful_share())) worst = &s;
+  }
+  if (!worst) return {};
+  return worst->name +
+         planning::format(
+             ": %.0f %% of the sectors' bytes are asked for; the model does not know what the caches make "
+             "of the rest, and has been off by a factor of two for such kernels, either way",
+             100 * worst->useful_share());
 }
 
 }  // namespace inlay::explain

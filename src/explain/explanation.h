@@ -26,9 +26,11 @@ struct ExplainedSite {
   Site site;
   std::string name;    // "in load", "shared A store"
   std::string advice;  // empty: nothing to gain
+  double saves = 0;    // seconds of the whole that following it saves, in the model
   double per_request() const { return site.traffic.per_request(); }
   double ideal() const { return site.traffic.requests ? double(site.ideal) / double(site.traffic.requests) : 0; }
-  double useful_share() const;  // of the bytes that sectors bring; global sites
+  double useful_share() const;   // of the bytes that sectors bring; global sites
+  std::int64_t sectors() const;  // of global memory
 };
 
 struct Explanation {
@@ -43,6 +45,9 @@ struct Explanation {
   std::string limit;  // the resource whose time decides
 
   std::string advice() const;  // what to change first
+  // Why the time may be far off: of a kernel that asks for less than half of what the sectors of an access hold; else
+  // empty.
+  std::string doubt() const;
 };
 
 // Of what was replayed or sampled.

@@ -22,6 +22,20 @@ char const* unit(Site const& s) {
   return s.space == replay::Space::global ? "sectors" : "wavefronts";
 }
 
+// Lines of at most so many columns, all but the first further in.
+std::string wrapped(std::string const& text, std::string const& in) {
+  constexpr std::size_t kColumns = 120;
+  std::string s = in;
+  std::size_t column = in.size();
+  for (std::size_t at = 0, end; at < text.size(); at = end + 1) {
+    end = std::min(text.find(' ', at), text.size());
+    if (column + end - at > kColumns) s.back() = '\n', s += "  " + in, column = in.size() + 2;
+    s += text.substr(at, end - at) + ' ', column += end - at + 1;
+  }
+  s.back() = '\n';
+  return s;
+}
+
 std::string row(ExplainedSite const& x) {
   Site const& s = x.site;
   bool const global = s.space == replay::Space::global, box = s.mechanism == Mechanism::tma;
@@ -38,7 +52,7 @@ std::string sites(Explanation const& x) {
                             "ideal", "", "useful");
   for (ExplainedSite const& s : x.sites) {
     text += row(s);
-    if (!s.advice.empty()) text += "      " + s.advice + "\n";
+    if (!s.advice.empty()) text += wrapped(s.advice, "      ");
   }
   return text;
 }
@@ -70,7 +84,9 @@ std::string times(Explanation const& x) {
     text += format(", %.1f TFLOP/s", x.work.flops / x.seconds / 1e12);
   else
     text += format(", %.0f GB/s", x.work.dram_bytes / x.seconds / 1e9);
-  return text + format(", limited by %s\n  next: ", x.limit.c_str()) + x.advice() + "\n";
+  text += format(", limited by %s\n", x.limit.c_str());
+  if (std::string const doubt = x.doubt(); !doubt.empty()) text += wrapped("doubt: " + doubt, "  ");
+  return text + wrapped("next: " + x.advice(), "  ");
 }
 
 }  // namespace
