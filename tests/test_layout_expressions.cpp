@@ -8,7 +8,7 @@
 #include <cute/swizzle_layout.hpp>
 #include <random>
 
-#include "layout/suggest.h"
+#include "layout/print.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -382,6 +382,20 @@ TEST(Suggest, PadsPitchesThatNestTogether) {
         } else {
           break;
         }
+}
+
+// Eight places for vectors, so that a column takes four wavefronts in any layout: not all paddings are tried, and that is
+// said.
+TEST(Suggest, SaysHowManyPaddingsWereTried) {
+  char const* const nested = "((4,8,8),(16,4,4)):((16,256,8192),(1,64,2048))";
+  auto const accesses = both(16, 1);
+  auto const found = suggested(nested, 1, accesses);
+  EXPECT_TRUE(found.free.empty());
+  EXPECT_EQ(found.paddings_tried, 512);
+  EXPECT_NE(table(found, parse_layout(nested), accesses, 1)
+                .find("no swizzle and none of the 512 paddings that were tried is free of conflicts"),
+            std::string::npos);
+  EXPECT_EQ(suggested("(32,32):(32,1)", 4, both(16, 4)).paddings_tried, 0);  // all
 }
 
 // What docs/02 says of a row-major tile whose widest access is as wide as a granule: B counts the granules of a row, or of

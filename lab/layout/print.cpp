@@ -116,9 +116,10 @@ std::string table(Suggestions const& found, Layout const& layout, std::vector<Wa
 
   bool const none = found.free.empty();
   if (none)
-    s += found.paddings_tried ? fmt::format("  no swizzle and none of the {} smallest paddings is free of conflicts",
-                                            found.paddings_tried)
-                              : "  no swizzle and no padding is free of conflicts";
+    s += found.paddings_tried
+             ? fmt::format("  no swizzle and none of the {} paddings that were tried is free of conflicts",
+                           found.paddings_tried)
+             : "  no swizzle and no padding is free of conflicts";
   if (none) s += found.nearest.empty() ? fmt::format(", nor better than {}\n", plain) : "; the nearest:\n";
   constexpr std::size_t kSwizzles = 5, kPaddings = 2;  // that are shown
   std::size_t swizzles = 0, paddings = 0;

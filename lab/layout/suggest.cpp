@@ -8,12 +8,14 @@
 namespace inlay::lab {
 namespace {
 
-constexpr std::int64_t kMostLookedAt = std::int64_t(1) << 27;  // elements of padded tiles: less than a second
+constexpr std::int64_t kMostLookedAt = std::int64_t(1) << 25;  // elements of padded tiles: less than a second
 
 class Search {
  public:
   Search(Layout const& layout, std::vector<WarpAccess> const& accesses, int elem_bytes)
-      : plain_(layout.with({})), accesses_(accesses), elem_bytes_(elem_bytes), cosize_(plain_.cosize()) {}
+      : plain_(layout.with({})), accesses_(accesses), elem_bytes_(elem_bytes), cosize_(plain_.cosize()) {
+    for (WarpAccess const& a : accesses_) longest_ = std::max<std::int64_t>(longest_, a.bytes / elem_bytes_);
+  }
 
   Suggestions run() {
     TileOffsets const tile = tile_of(plain_);
@@ -53,9 +55,7 @@ class Search {
 
   // Fewer bits first, then those that keep longer vectors whole, then the shorter shift.
   void try_swizzles(TileOffsets const& tile) {
-    int longest = 1;
-    for (WarpAccess const& a : accesses_) longest = std::max(longest, a.bytes / elem_bytes_);
-    int const whole = std::countr_zero(unsigned(longest)), reach = std::bit_width(std::uint64_t(cosize_ - 1));
+    int const whole = std::countr_zero(std::uint64_t(longest_)), reach = std::bit_width(std::uint64_t(cosize_ - 1));
     for (int bits = 1; whole + 2 * bits <= reach; ++bits)
       for (int base = reach - 2 * bits; base >= whole; --base)
         for (int shift = bits; base + shift + bits <= reach; ++shift) {
@@ -67,8 +67,8 @@ class Search {
         }
   }
 
-  // The banks repeat after 128 bytes: longer paddings tell nothing new.
-  std::int64_t longest_padding() const { return 128 / elem_bytes_ - 1; }
+  // Whole vectors, so that all of them stay aligned. The banks repeat after 128 bytes: more tells nothing new.
+  bool lengthen(std::int64_t& padding) const { return (padding += longest_) < 128 / elem_bytes_; }
 
   void try_padding(Layout const& padded) {
     consider(padded, tile_of(padded), (padded.cosize() - cosize_) * elem_bytes_);
@@ -79,7 +79,7 @@ class Search {
     auto const swizzles = std::ptrdiff_t(found_.free.size());
     auto const n = plain_.pitches().size();
     for (std::size_t pitch = 0; pitch < n; ++pitch)
-      for (std::vector<std::int64_t> by(n); ++by[pitch] <= longest_padding();)
+      for (std::vector<std::int64_t> by(n); lengthen(by[pitch]);)
         if (Layout const padded = plain_.padded(by); padded.cosize() * elem_bytes_ <= kSharedBytes) try_padding(padded);
     try_nested_paddings();
     std::stable_sort(found_.free.begin() + swizzles, found_.free.end(),
@@ -104,14 +104,15 @@ class Search {
       Node node = next.top();
       next.pop();
       if (std::count(node.by.begin(), node.by.end(), 0) + 1 < std::ptrdiff_t(node.by.size())) {
-        if (paddings_ * plain_.size() > kMostLookedAt) return void(found_.paddings_tried = paddings_);
+        if (paddings_ * plain_.size() >= kMostLookedAt) return void(found_.paddings_tried = paddings_);
         try_padding(plain_.padded(node.by));
       }
       for (std::size_t pitch = node.last; pitch < node.by.size(); ++pitch) {
-        if (++node.by[pitch] <= longest_padding())
+        auto const padding = node.by[pitch];
+        if (lengthen(node.by[pitch]))
           if (std::int64_t const cosize = plain_.padded(node.by).cosize(); cosize <= limit)
             next.push({cosize, node.by, pitch});
-        --node.by[pitch];
+        node.by[pitch] = padding;
       }
     }
   }
@@ -120,6 +121,7 @@ class Search {
   std::vector<WarpAccess> const& accesses_;
   int const elem_bytes_;
   std::int64_t const cosize_;
+  std::int64_t longest_ = 1;  // elements of a lane
   unsigned nearest_ = 0;
   std::int64_t paddings_ = 0;  // that were tried
   Suggestions found_;
