@@ -51,6 +51,42 @@ def check_sections(page, variants):
             expect(holds, f"the section of {variant['name']} lacks {what}")
 
 
+def check_folded(page):
+    """Of each step its name, idea and figures show; the rest is one click away. What is wide has a box to scroll in."""
+    boxes = {id(x) for box in page.iter(XHTML + "div") if box.get("class") == "scroll" for x in box.iter()}
+    for section in page.iter(XHTML + "section"):
+        if section.get("class") != "step":
+            continue
+        name, folds = section.get("id"), section.findall(XHTML + "details")
+        expect(len(folds) == 1 and folds[0].get("open") is None and folds[0][0].tag == XHTML + "summary", f"{name} is not folded")
+        folded = {id(x) for fold in folds for x in fold.iter()}
+        for tag in "table", "pre", "figure":
+            expect(all(id(x) in folded for x in section.iter(XHTML + tag)), f"a {tag} of {name} is not folded")
+        expect(all(id(x) not in folded for x in section.iter(XHTML + "dl")), f"the figures of {name} are folded")
+    for table in page.iter(XHTML + "table"):
+        expect(id(table) in boxes, f"a table has no box to scroll in: {text_of(table)[:60]}")
+
+
+def check_counters(page):
+    """Counters that are no counts have units."""
+    stalls = 0
+    for row in page.iter(XHTML + "th"):
+        name, unit = text_of(row), text_of(row[0]) if len(row) else ""
+        stalls += name.startswith("stalled: ")
+        expect("stall" not in name or unit == "warps for each issue", f"a stall has no unit: {name}")
+        expect("percent" not in name and (not name.startswith(("lsu pipe", "fma pipe")) or unit == "%"), f"a share has no unit: {name}")
+    expect(stalls > 20, f"the page has {stalls} figures of stalls")
+
+
+def check_pictures(page):
+    """A pipeline has several tiles on their way."""
+    pipelines = [f for f in page.iter(XHTML + "figure") if text_of(f).startswith("The stages of the pipeline")]
+    expect(len(pipelines) > 5, f"the page has {len(pipelines)} pictures of pipelines")
+    for figure in pipelines:
+        tiles = {t for t in map(text_of, figure.iter("{http://www.w3.org/2000/svg}text")) if t.isdigit()}
+        expect(len(tiles) > 1, f"an empty picture: {text_of(figure)[:90]}")
+
+
 def check_recorded(page):
     """The sections say what was measured, at the ladders' sizes."""
     for file, case, rate in ("transpose.json", "32768x32768", "gbps"), ("sgemm.json", "4096x4096x4096", "tflops"):
@@ -90,16 +126,28 @@ def check_in_browser(file, scratch, variants):
         expect(f'id="{variant["name"]}"' in loaded.stdout, f"{variant['name']} is not in the page that was loaded")
     for line in loaded.stderr.splitlines():
         expect("CONSOLE" not in line, f"the console says: {line}")
-    # A copy that tells how wide it became, in a frame: a window cannot be as narrow as a phone.
+    # A copy that tells how high and wide it is, and how wide with all its steps open, and what sticks out of a box. It is in
+    # a frame: a window cannot be as narrow as a phone.
     copy, frame = scratch / "copy.html", scratch / "frame.html"
-    tell = "onload = () => { const e = document.documentElement; parent.postMessage(e.clientWidth + ' of ' + e.scrollWidth, '*') }"
+    tell = """onload = () => {
+      const e = document.documentElement, high = e.scrollHeight, all = what => [...document.querySelectorAll(what)];
+      all('details').forEach(x => x.open = true);
+      const cut = all('main *').filter(x => !x.closest('.scroll, pre') && x.getBoundingClientRect().right - 1 > e.clientWidth);
+      const wide = all('.scroll').filter(x => x.querySelector('table') !== null && x.scrollWidth - 1 > x.clientWidth);
+      parent.postMessage([high, e.clientWidth, e.scrollWidth, cut.length, wide.map(x => x.ariaLabel).join() || 'none'].join(' '), '*') }"""
     copy.write_text(file.read_text().replace("</body>", f"<script>{tell}</script></body>"))
     for width in (1280, 390):
         frame.write_text("<title>-</title><script>onmessage = e => document.title = e.data</script>"
                          f"<iframe src='{copy.as_uri()}' width='{width}' height='800'></iframe>")
         title = re.search(r"<title>(.*?)</title>", load(frame, 1400, "--virtual-time-budget=5000").stdout)
-        wide = re.fullmatch(r"(\d+) of (\d+)", title[1] if title else "")
-        expect(wide and wide[1] == wide[2], f"in {width} pixels the page is {title and title[1]} wide")
+        told = title[1].split(" ", 4) if title else []
+        if len(told) != 5:
+            failed.append(f"in {width} pixels the page tells nothing")
+            continue
+        high, window, wide, cut, scrolled = told
+        expect(int(high) < 40_000, f"in {width} pixels the page is {high} high")
+        expect(window == wide and cut == "0", f"in {width} pixels the page is {wide} wide, {cut} elements are cut")
+        expect(scrolled == "none", f"in {width} pixels these tables are wider than the page: {scrolled}")
 
 
 if in_browser and not browser:
@@ -118,6 +166,9 @@ with tempfile.TemporaryDirectory() as folder:
         text = file.read_text()
         page = xml.etree.ElementTree.fromstring(text)
         check_sections(page, variants)
+        check_folded(page)
+        check_counters(page)
+        check_pictures(page)
         check_recorded(page)
         check_closed(page, text)
         named = run(inlay, "demo").stdout.rstrip().rpartition(" ")[2]

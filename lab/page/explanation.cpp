@@ -71,18 +71,29 @@ std::string launches(Explanation const& x) {
   return "<ul class=\"launches\">\n" + s + "</ul>\n";
 }
 
+// "stall_long_scoreboard" is "stalled: long scoreboard", in warps of a scheduler that wait while another issues; what ends
+// in a unit has that instead.
+std::string counter_name(std::string name) {
+  char const* unit = "";
+  auto const cut = [&](std::string const& end, char const* as) {
+    if (name.ends_with(end)) name.erase(name.size() - end.size()), unit = as;
+  };
+  cut("_percent", "%"), cut("_us", "µs");
+  if (name.starts_with("stall_")) name.replace(0, 6, "stalled: "), unit = "warps for each issue";
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return escaped(name) + (*unit ? fmt::format(" <small>{}</small>", unit) : "");
+}
+
 std::string counters(Step const& step) {
   if (step.counters.empty()) return "";
   std::string s =
       "<table><thead><tr><th>counter</th><th>predicted</th><th>measured</th><th>off</th></tr></thead><tbody>\n";
   for (Counter const& c : step.counters) {
-    std::string name = c.name;
-    std::replace(name.begin(), name.end(), '_', ' ');
     auto const cell = [](std::optional<double> x) { return x ? each(*x) : "–"; };
     std::string off;
     if (c.predicted && c.measured && *c.measured > 0)
       off = *c.predicted == *c.measured ? "equal" : deviation(*c.predicted / *c.measured);
-    s += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", escaped(name),
+    s += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", counter_name(c.name),
                      cell(c.predicted), cell(c.measured), off);
   }
   return "<h4>What the hardware counted</h4>\n" + scrolling("counters of " + step.name, s + "</tbody></table>\n");
@@ -95,6 +106,7 @@ std::string explanation(Step const& step) {
   Explanation const& x = *step.explained;
   return fmt::format("<h4>What its warps ask for <small>{}</small></h4>\n", escaped(x.work.what)) + accesses(x) +
          launches(x) + "<h4>Where the time goes</h4>\n" + resources(x) +
+         (x.doubt().empty() ? "" : fmt::format("<p class=\"next\"><b>In doubt:</b> {}</p>\n", escaped(x.doubt()))) +
          fmt::format("<p class=\"next\"><b>Next:</b> {}</p>\n", escaped(x.advice())) + counters(step);
 }
 

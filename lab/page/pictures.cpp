@@ -44,7 +44,9 @@ std::vector<Picture> drawn(Entry<P> const& entry, C const& of_path) {
   });
   add(pictures, "The stages of the pipeline", [&] {
     C const c = of_stages(of_path);
-    return draw_timeline(title_of(entry, c), timeline_of(entry, c));
+    Timeline const timeline = timeline_of(entry, c);
+    return timeline.uses.size() > 1 ? draw_timeline(title_of(entry, c), timeline)
+                                    : std::string();  // one is no pipeline
   });
   return pictures;
 }

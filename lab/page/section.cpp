@@ -26,7 +26,9 @@ std::string facts(Step const& step) {
     if (row.share) s += fact(in.share, fmt::format("{:.3f}", *row.share), "1 is as fast");
   }
   if (step.explained) {
-    s += fact("predicted", duration(step.explained->seconds), step.off() ? deviation(*step.off()) + " off" : "");
+    std::string note = step.off() ? deviation(*step.off()) + " off" : "";
+    if (!step.explained->doubt().empty()) note += note.empty() ? "in doubt" : ", in doubt";
+    s += fact("predicted", duration(step.explained->seconds), note);
     s += fact("limited by", escaped(step.explained->limit), "in the model");
   }
   return s + "</dl>\n";
@@ -69,8 +71,9 @@ std::string section(Step const& step) {
              step.name, step.number(), escaped(step.title()), escaped(step.idea),
              step.source == "inlay" ? "inlay's own" : "after " + escaped(step.source)) +
          (figures.empty() ? "" : "<ul class=\"published\">\n" + figures + "</ul>\n") + facts(step) +
-         "<div class=\"beside\">\n<div class=\"explained\">\n" + explanation(step) + "</div>\n" + code(step) +
-         "</div>\n" + pictures(step) + "</section>\n";
+         "<details>\n<summary>what it asks for, where the time goes, code, pictures</summary>\n"
+         "<div class=\"beside\">\n<div class=\"explained\">\n" +
+         explanation(step) + "</div>\n" + code(step) + "</div>\n" + pictures(step) + "</details>\n</section>\n";
 }
 
 }  // namespace inlay::lab::page

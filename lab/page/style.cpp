@@ -57,7 +57,7 @@ figure { margin: 1rem 0 } figcaption { color: var(--pale); font-size: .88rem }
 .plot .predicted { stroke: var(--ink); stroke-width: 2 } .plot .between { stroke: var(--pale); stroke-width: 1 } .plot .leader { stroke: var(--pale); stroke-width: .7 }
 .plot .step { font-family: var(--mono); font-size: 12px } .plot .step tspan { fill: var(--link); font-weight: 600 }
 )"
-         R"(.scroll { overflow-x: auto; max-width: 100% }
+         R"(.scroll { overflow-x: auto; max-width: 100%; background: linear-gradient(90deg, var(--page) 50%, transparent) local left / 3rem 100% no-repeat, linear-gradient(-90deg, var(--page) 50%, transparent) local right / 3rem 100% no-repeat, linear-gradient(90deg, var(--line), transparent) left / .8rem 100% no-repeat, linear-gradient(-90deg, var(--line), transparent) right / .8rem 100% no-repeat }
 table { border-collapse: collapse; width: 100%; font-size: .84rem; font-variant-numeric: tabular-nums }
 th, td { padding: .22rem .4rem; text-align: right; white-space: nowrap; border-bottom: 1px solid var(--line) }
 th:first-child { text-align: left; padding-left: 0 } .word { text-align: left } tbody th { font-weight: 400 } thead th { color: var(--pale); font-weight: 400; font-size: .92em }
@@ -80,7 +80,7 @@ tr.costly th, tr.costly .each { color: var(--costly); font-weight: 600 } tr.cost
 .code { min-width: 0 } .file { font-family: var(--mono); font-size: .78rem; color: var(--pale); margin: 1.5rem 0 .3rem }
 pre { margin: 0; padding: .8rem 1rem; background: var(--cell); border: 1px solid var(--line); border-radius: 6px; overflow: auto; max-height: 34rem; font-size: .75rem; line-height: 1.5; tab-size: 2 }
 pre em, pre i, pre q { font-style: normal } pre q::before, pre q::after { content: none } pre em { color: var(--comment) } pre q { color: var(--literal) } pre i { color: var(--directive) } pre b { color: var(--keyword); font-weight: 400 }
-details { margin: .4rem 0 } summary { cursor: pointer; font-family: var(--mono); font-size: .88rem }
+details { margin: .4rem 0 } .step summary { color: var(--link); font-family: inherit } summary { cursor: pointer; font-family: var(--mono); font-size: .88rem }
 .pictures svg { display: block; min-width: 40rem; max-width: 54rem; width: 100%; height: auto }
 .rooflines figure { margin: 2rem 0; display: grid; grid-template-columns: minmax(0, 43rem) minmax(0, 1fr); gap: .5rem 2.5rem; align-items: start }
 .rooflines figcaption h3 { margin: .3rem 0; font-size: 1.05rem; color: var(--ink) } .rooflines ol { list-style: none; margin: 0; padding: 0; columns: 9.5rem; font-size: .84rem; line-height: 1.7 }
@@ -88,9 +88,10 @@ details { margin: .4rem 0 } summary { cursor: pointer; font-family: var(--mono);
 @media (max-width: 44rem) {
   main { padding: 0 1rem 3rem } nav.top { padding: .55rem 1rem; gap: 1rem } h1 { font-size: 1.9rem; margin-top: 1.5rem } h2 { margin-top: 2.5rem; font-size: 1.4rem } .lead { font-size: 1.05rem }
   .bar { grid-template-columns: 1fr auto 4.9rem; gap: 0 .5rem; margin-bottom: .25rem } .bar .name { grid-column: 1; font-size: .75em; white-space: normal; line-height: 1.4 } .bar .share { grid-column: 2; grid-row: 1 } .bar .rate { grid-column: 3; grid-row: 1 } .bar .track { grid-column: 1 / -1; grid-row: 2; min-height: .8rem }
-  .meter { width: 3.5rem } .step h3 code { display: block; margin: 0 } .facts { gap: .6rem 1.4rem }
+  table { font-size: .7rem } th, td { padding: .2rem .13rem } tbody th, .times .word { white-space: normal } .times .bar-cell { display: none } .times tbody th { min-width: 5.5rem } .resources td.word { min-width: 6rem }
+  .meter { width: 2.2rem } .step h3 code { display: block; margin: 0 } .facts { gap: .6rem 1.4rem }
 }
-@media print { nav.top { display: none } * { print-color-adjust: exact; -webkit-print-color-adjust: exact } pre { max-height: none; white-space: pre-wrap } .scroll { overflow: visible } .step { break-inside: auto } figure, .bar, tr { break-inside: avoid } main { max-width: none; padding: 0 } .beside { display: block } body { font-size: 11px } }
+@media print { nav.top { display: none } details::details-content { content-visibility: visible; block-size: auto } * { print-color-adjust: exact; -webkit-print-color-adjust: exact } pre { max-height: none; white-space: pre-wrap } .scroll { overflow: visible } .step { break-inside: auto } figure, .bar, tr { break-inside: avoid } main { max-width: none; padding: 0 } .beside { display: block } body { font-size: 11px } }
 )";
 }
 

@@ -33,15 +33,17 @@ std::string times(Ladder const& ladder) {
     std::string measured = "–";
     if (s.recorded && s.recorded->ms_median) measured = duration(*s.recorded->ms_median * 1e-3);
     rows += fmt::format(
-        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td class=\"word\">{}</td></tr>\n",
+        "<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td><td class=\"bar-cell\">{}</td><td "
+        "class=\"word\">{}</td></tr>\n",
         name_in(ladder, s), measured, duration(s.explained->seconds), off ? deviation(*off) : "–",
         off ? deviation_bar(*off) : "", escaped(s.explained->limit));
   }
-  return scrolling("predicted beside measured times, " + ladder.id,
-                   fmt::format("<table class=\"times\"><thead><tr><th>{}</th><th>measured</th><th>predicted</th>"
-                               "<th>off</th><th></th><th class=\"word\">limited by</th></tr></thead><tbody>\n{}"
-                               "</tbody></table>\n",
-                               ladder.title, rows));
+  return scrolling(
+      "predicted beside measured times, " + ladder.id,
+      fmt::format("<table class=\"times\"><thead><tr><th>{}</th><th>measured</th><th>predicted</th>"
+                  "<th>off</th><th class=\"bar-cell\"></th><th class=\"word\">limited by</th></tr></thead><tbody>\n{}"
+                  "</tbody></table>\n",
+                  ladder.title, rows));
 }
 
 }  // namespace inlay::lab::page
