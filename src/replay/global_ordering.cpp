@@ -1,5 +1,6 @@
 #include <inlay/replay/global_ordering.h>
 
+#include <algorithm>
 #include <new>
 
 namespace inlay::replay {
@@ -33,21 +34,18 @@ void GlobalOrdering::next_block(unsigned block) {
   known_.clear();
 }
 
-std::uint32_t GlobalOrdering::add(Event const& e) {
+std::uint32_t GlobalOrdering::add(Event const& e, Proxy proxy) {
   if (accesses_.size() == first_of_block_ || accesses_.back().event != e || accesses_.back().release)
-    accesses_.push_back({kernel_, block_, e});
+    accesses_.push_back({kernel_, block_, e, proxy});
   return std::uint32_t(accesses_.size() - 1);
 }
 
-// How the thread, of another block than the access, has come to know of it.
-GlobalOrdering::Known const* GlobalOrdering::known(Access const& a, unsigned t, Ordering const& ordering) const {
-  for (Known const& k : known_)
-    if (k.block == a.block && a.release && a.release <= k.release && ordering.before(k.since, t)) return &k;
-  return nullptr;
-}
 bool GlobalOrdering::ordered(Access const& a, unsigned t, Ordering const& ordering) const {
   if (a.kernel < kernel_) return true;
-  return a.block == block_ ? ordering.before(a.event, t) : known(a, t, ordering) != nullptr;
+  if (a.block == block_) return ordering.before(a.event, t);
+  return a.release && std::any_of(known_.begin(), known_.end(), [&](Known const& k) {
+           return k.block == a.block && a.release <= k.release && ordering.before(k.since, t);
+         });
 }
 std::string GlobalOrdering::conflict(std::uint32_t access, char const* did, unsigned t, Ordering const& ordering,
                                      Proxy proxy) const {
@@ -56,13 +54,12 @@ std::string GlobalOrdering::conflict(std::uint32_t access, char const* did, unsi
   bool const here = a.block == block_;
   std::string const by = (a.event.is_atomic() ? "changed atomically" : did) + std::string(" by ") +
                          (here ? ordering.who(a.event) : "block " + std::to_string(a.block));
-  Known const* const k = here ? nullptr : known(a, t, ordering);
-  if (here && !ordering.before(a.event, t)) return by + " since the last barrier or wait";
-  if (!here && !k)
-    return by + (a.release ? ", whose flag this thread has not acquired" : ", which has released no flag since");
-  if (proxy == Proxy::generic) return {};
-  bool const fenced = here ? ordering.visible_to_async(a.event, t) : a.fenced || ordering.visible_to_async(k->since, t);
-  return fenced ? "" : by + " with no fence.proxy.async since";
+  if (!ordered(a, t, ordering))
+    return by + (here        ? " since the last barrier or wait"
+                 : a.release ? ", whose flag this thread has not acquired"
+                             : ", which has released no flag since");
+  // No fence of the vocabulary is for global memory.
+  return proxy == Proxy::async && a.proxy == Proxy::generic ? by + " in this kernel, which TMA may not see yet" : "";
 }
 
 // An access is nothing beside a later one of its kind that came after it: what comes after the later one, comes after both.
@@ -81,7 +78,7 @@ std::uint32_t GlobalOrdering::with(std::uint32_t list, std::uint32_t access, Ord
 std::string GlobalOrdering::read(Places& places, std::size_t offset, std::size_t bytes, Event const& e,
                                  Ordering const& ordering, Proxy proxy) {
   std::string how;
-  std::uint32_t const me = add(e);
+  std::uint32_t const me = add(e, proxy);
   std::uint32_t checked = 0, old = 0, list = 0;
   for (std::size_t i = offset / places.grain; i < (offset + bytes) / places.grain; ++i) {
     std::uint32_t const writer = places.writer[i], head = places.touched[i];
@@ -100,7 +97,7 @@ std::string GlobalOrdering::read(Places& places, std::size_t offset, std::size_t
 std::string GlobalOrdering::write(Places& places, std::size_t offset, std::size_t bytes, Event const& e,
                                   Ordering const& ordering, Proxy proxy) {
   std::string how;
-  std::uint32_t const me = add(e);
+  std::uint32_t const me = add(e, proxy);
   std::uint32_t checked = 0;
   for (std::size_t i = offset / places.grain; i < (offset + bytes) / places.grain; ++i) {
     std::uint32_t& writer = places.writer[i];
@@ -117,7 +114,7 @@ std::string GlobalOrdering::write(Places& places, std::size_t offset, std::size_
 std::string GlobalOrdering::change(Places& places, std::size_t offset, std::size_t bytes, Event const& e,
                                    Ordering const& ordering) {
   std::string how;
-  std::uint32_t const me = add(e);
+  std::uint32_t const me = add(e, Proxy::generic);
   for (std::size_t i = offset / places.grain; i < (offset + bytes) / places.grain; ++i) {
     std::uint32_t const writer = places.writer[i];
     std::uint32_t& head = places.touched[i];
@@ -134,9 +131,8 @@ std::string GlobalOrdering::change(Places& places, std::size_t offset, std::size
 void GlobalOrdering::release(Places& places, std::size_t flag, unsigned t, Ordering const& ordering) {
   ++releases_;
   for (std::size_t i = first_of_block_; i < accesses_.size(); ++i)
-    if (Access& a = accesses_[i]; !a.release && ordering.before(a.event, t))
-      a.release = releases_, a.fenced = ordering.visible_to_async(a.event, t);
-  std::uint32_t const me = add(ordering.now(t));
+    if (Access& a = accesses_[i]; !a.release && ordering.before(a.event, t)) a.release = releases_;
+  std::uint32_t const me = add(ordering.now(t), Proxy::generic);
   Flag f{me, {{block_, releases_, {}}}};
   for (Known const& k : known_)
     if (ordering.before(k.since, t)) f.known.push_back(k);

@@ -52,8 +52,8 @@ class GlobalOrdering {
     int kernel;
     unsigned block;
     Event event;
-    int release = 0;      // the first release of its block that came after it; 0: none yet
-    bool fenced = false;  // and a fence.proxy.async stands before that
+    Proxy proxy;
+    int release = 0;  // the first release of its block that came after it; 0: none yet
   };
   struct Node {
     std::uint32_t access, next;
@@ -67,8 +67,7 @@ class GlobalOrdering {
     std::uint32_t writer;
     std::vector<Known> known;
   };
-  std::uint32_t add(Event const& e);
-  Known const* known(Access const& a, unsigned thread, Ordering const& ordering) const;
+  std::uint32_t add(Event const& e, Proxy proxy);
   bool ordered(Access const& a, unsigned thread, Ordering const& ordering) const;
   std::string conflict(std::uint32_t access, char const* did, unsigned thread, Ordering const& ordering,
                        Proxy proxy) const;
