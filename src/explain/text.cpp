@@ -15,7 +15,10 @@ std::string duration(double seconds) {
 }
 
 char const* mechanism(Site const& s) {
-  return s.mechanism == Mechanism::tma ? "TMA" : s.mechanism == Mechanism::cp_async ? "cp.async" : "";
+  return s.mechanism == Mechanism::tma        ? "TMA"
+         : s.mechanism == Mechanism::cp_async ? "cp.async"
+         : s.mechanism == Mechanism::atomic   ? "atomic"
+                                              : "";
 }
 char const* unit(Site const& s) {
   if (s.mechanism == Mechanism::tma) return "bytes";
