@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "measure/device_data.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -22,6 +23,20 @@ void require_memory(std::string const& whose, std::int64_t bytes) {
   check(cudaMemGetInfo(&free, &total));
   if (std::size_t(bytes) > free)
     throw UsageError(fmt::format("{} needs {} bytes of GPU memory, {} are free", whose, bytes, free));
+}
+
+Guarded::Guarded(std::int64_t bytes) : bytes_(bytes), memory_(device_memory(std::size_t(bytes + 2 * kGuard))) {
+  check(cudaMemset(memory_.get(), kPoison, std::size_t(bytes + 2 * kGuard)));
+  check(cudaStreamSynchronize(nullptr));  // the streams of the lab do not wait for that one
+}
+
+std::string Guarded::verdict(std::string const& said, char const* what, cudaStream_t stream) const {
+  if (said != "ok") return said;
+  for (char const* guard : {get() - kGuard, get() + bytes_})
+    if (Wrong const wrong = count_unpoisoned(guard, kGuard, stream); wrong.count)
+      return fmt::format("FAILED: {} bytes {} {} were overwritten", wrong.count, guard < get() ? "before" : "behind",
+                         what);
+  return "ok";
 }
 
 BufferSets::BufferSets(std::string const& whose, std::vector<OperandBuffer> const& operands, std::int64_t l2_bytes) {

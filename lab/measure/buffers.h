@@ -15,6 +15,23 @@ std::int64_t padded_bytes(OperandBuffer const& operand);
 // Throws UsageError when the GPU has less free memory than `whose` needs.
 void require_memory(std::string const& whose, std::int64_t bytes);
 
+// Poisoned memory with a band before it and one behind, in which nothing may be written.
+class Guarded {
+ public:
+  static constexpr std::int64_t kGuard = 64 << 10;  // a tile that is one row off still lands in it
+
+  explicit Guarded(std::int64_t bytes);
+  char* get() const { return memory_.get() + kGuard; }
+
+  // The verdict on what lies between the bands, or, if that is ok, on the bands. `what` lies between them. Synchronises the
+  // stream.
+  std::string verdict(std::string const& said, char const* what, cudaStream_t stream) const;
+
+ private:
+  std::int64_t bytes_;
+  DeviceMemory memory_;
+};
+
 // One set of buffers when it is worth four L2s by itself, else so many sets, to be used in turn. Each buffer starts at a
 // multiple of 256 bytes.
 class BufferSets {

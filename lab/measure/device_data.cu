@@ -88,11 +88,13 @@ void fill(void* data, int elem_bytes, std::int64_t elements, cudaStream_t stream
   check(cudaGetLastError());
 }
 
-Checked check_placement(void const* dst, int elem_bytes, Placement const& placement, cudaStream_t stream) {
+Checked check_placement(std::vector<void const*> const& dsts, int elem_bytes, Placement const& placement,
+                        cudaStream_t stream) {
   return tallied(stream, [&](Tallies* tallies) {
     with_bits(elem_bytes, [&]<class T>(T*) {
-      check_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<T const*>(dst), placement.dst_elements(), placement,
-                                                     tallies);
+      for (void const* dst : dsts)
+        check_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<T const*>(dst), placement.dst_elements(), placement,
+                                                       tallies);
     });
   });
 }

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <vector>
 
 namespace inlay::lab {
 
@@ -29,8 +30,9 @@ struct Checked {
   Wrong wrong;  // elements that are not what fill() wrote in the source
   Wrong stray;  // elements before the base or in a gap between rows that are no longer poison
 };
-// Compares bitwise, every element of the destination's buffer. Synchronises the stream.
-Checked check_placement(void const* dst, int elem_bytes, Placement const& placement, cudaStream_t stream);
+// Compares bitwise, every element of the destinations' buffers, all of which take the same. Synchronises the stream.
+Checked check_placement(std::vector<void const*> const& dsts, int elem_bytes, Placement const& placement,
+                        cudaStream_t stream);
 
 // Destinations are filled with this byte before a check, guard bands around them too.
 inline constexpr int kPoison = 0xA5;

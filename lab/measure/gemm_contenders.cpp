@@ -1,12 +1,12 @@
 #include "measure/gemm_contenders.h"
 
 #include <inlay/gemm.h>
+#include <inlay/registry/rounding.h>
 
 #include <algorithm>
 #include <memory>
 
 #include "measure/cuda_handles.h"
-#include "measure/gemm_check.h"
 #include "problems/variants.h"
 #include "usage_error.h"
 #ifdef INLAY_CUBLAS
@@ -22,15 +22,20 @@ constexpr char const* kGemm = Kind<GemmCase>::public_function;  // with the work
 GemmContender public_contender(char const* name, GemmCase const& c, GemmCall const& call, bool with_workspace) {
   auto const [a, b, out] = views(c, call);
   std::size_t const bytes = with_workspace ? gemm_workspace(a, b, out, {call.alpha, call.beta}, c.compute) : 0;
-  return {{name, [c, bytes, workspace = poisoned_workspace(bytes)](GemmCall const& now, cudaStream_t stream) {
-             auto const [a, b, out] = views(c, now);
-             gemm(a, b, out, {now.alpha, now.beta}, stream, {c.compute, workspace.get(), bytes});
-           }}};
+  auto const workspace = workspace_of(bytes);
+  auto const launch = [c, bytes, workspace](GemmCall const& now, cudaStream_t stream) {
+    auto const [a, b, out] = views(c, now);
+    gemm(a, b, out, {now.alpha, now.beta}, stream, {c.compute, workspace ? workspace->get() : nullptr, bytes});
+  };
+  return {{name, launch, workspace}, longest_chain(c.compute)};
 }
 
-GemmContender cublas_contender([[maybe_unused]] GemmCase const& c) {
+std::vector<GemmContender> cublas_contenders([[maybe_unused]] GemmCase const& c, [[maybe_unused]] GemmCall const& call,
+                                             [[maybe_unused]] cudaStream_t stream) {
 #ifdef INLAY_CUBLAS
-  return {{kCublas, sgemm(c, CublasMath::pedantic)}};
+  return {{{kPedantic, sgemm(c, CublasMath::pedantic)}},
+          {{kDefault, sgemm(c, CublasMath::standard)}},
+          {{kLt, cublas_lt(c, call, stream)}}};
 #else
   throw UsageError("products are measured against cuBLAS, which this build was made without");
 #endif
@@ -46,14 +51,14 @@ GemmContender named(std::string const& name, GemmCase c, GemmCall const& call) {
 
 }  // namespace
 
-std::vector<GemmContender> On::contenders(GemmCase const& c, GemmCall const& call, cudaStream_t,
+std::vector<GemmContender> On::contenders(GemmCase const& c, GemmCall const& call, cudaStream_t stream,
                                           std::vector<std::string> const& asked, BenchOptions const& options) {
   auto names = variant_names<GemmCase>();
   for (char const* name : {kGemm, kGemmWithout, kGemmTwoLevel}) names.emplace_back(name);
   auto known = names;
-  known.emplace_back(kCublas);
+  auto rows = cublas_contenders(c, call, stream);
+  for (GemmContender const& always : rows) known.push_back(always.name);
   Selection const selection(asked, known);
-  std::vector<GemmContender> rows{cublas_contender(c)};
   for (auto const& name : names)
     if (selection.has(name, !info_of<GemmCase>(name))) rows.push_back(named(name, c, call));
   if (options.peers)
@@ -61,23 +66,16 @@ std::vector<GemmContender> On::contenders(GemmCase const& c, GemmCall const& cal
   return rows;
 }
 
-void On::fill(GemmCase const& c, GemmCall const& call, cudaStream_t stream) {
-  fill_operands(c, call, {}, stream);
-  prepare_c(product_of(c, call), {}, stream);
-}
-
-void On::add_errors(GemmCase const& c, GemmCall const& call, std::vector<GemmContender> const& contenders,
-                    std::vector<Row>& rows, cudaStream_t stream) {
-  Product const p = product_of(c, call);
-  std::optional<double> cublas;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (!rows[i].ok()) continue;
-    prepare_c(p, {}, stream);
-    contenders[i].launch(call, stream);
-    rows[i].rel_err = deviation(p, {}, 0, sample_of(p), stream).rel_err;
-    if (rows[i].variant == kCublas) cublas = rows[i].rel_err;
-    rows[i].rel_err_cublas = cublas;
-  }
+void On::best(std::vector<Row>& rows) {
+  Row const* best = nullptr;
+  for (Row const& row : rows)
+    if (row.variant.starts_with("cublas_") && row.ms_median && (!best || *row.ms_median < *best->ms_median))
+      best = &row;
+  if (!best) return;
+  Row bar = *best;
+  bar.variant = kCublas;
+  rows.insert(rows.begin(), bar);
+  for (Row& row : rows) row.rel_err_cublas = bar.rel_err;
 }
 
 std::function<void(cudaStream_t)> On::public_call(GemmCase const& c, GemmCall const& call, void* workspace,
@@ -89,11 +87,6 @@ std::function<void(cudaStream_t)> On::public_call(GemmCase const& c, GemmCall co
 Operands On::in_order(GemmCase const& c, GemmCall const& call, void* workspace) {
   GemmViews const v = views(c, call);
   return {{v.a.data, v.b.data, v.c.data}, workspace};
-}
-
-CheckOf<GemmCase> On::check(GemmCase const& c, GemmCall const& call, cudaStream_t stream) {
-  fill_operands(c, call, exact_values(c), stream);
-  return [check = std::make_shared<ExactCheck>(c, call, stream)](GemmContender const& x) { return (*check)(x); };
 }
 
 }  // namespace inlay::lab

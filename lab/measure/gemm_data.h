@@ -30,9 +30,9 @@ void fill_values(float* data, std::int64_t rows, std::int64_t cols, std::int64_t
 // C as a multiplication must find it: values where beta has it read, else NaN; poison between the rows.
 void prepare_c(Product const& p, Values values, cudaStream_t stream);
 
-// C must equal `expected` (0 and -0 are the same), which has its pitch, and be poison between the rows. Synchronises the
-// stream.
-Checked compare_c(Product const& p, float const* expected, cudaStream_t stream);
+// Each C must equal `expected` (0 and -0 are the same; a NaN equals one that is expected, but for a C beside itself), which has its pitch, and be poison between the rows. Synchronises
+// the stream.
+Checked compare_c(std::vector<Product> const& products, float const* expected, cudaStream_t stream);
 
 // Elements of one matrix of C, spread over it from corner to corner: at least 4096, or all.
 struct Sampled {

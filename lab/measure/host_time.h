@@ -19,7 +19,7 @@ HostTime host_time(C const& c, cudaStream_t stream) {
   using On = OnDevice<C>;
   CaseBuffers<C> const buffers(c, 0);
   CallOf<C> const call = buffers.call(0);
-  On::fill(c, call, stream);
+  typename On::Judge(c, call, stream).fill(call);
   Device const& device = current_device();
   auto const plan = make_plan(Kind<C>::canonical(c, call, nullptr), device, true);
   DeviceMemory const workspace = device_memory(std::max<std::size_t>(plan.workspace_bytes, 1));

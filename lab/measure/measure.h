@@ -21,20 +21,25 @@ std::vector<Row> measure(C const& c, ContendersOf<C> const& contenders_of, int s
                          Progress& progress) {
   using On = OnDevice<C>;
   CaseBuffers<C> const buffers(c, current_device().l2_bytes);
-  CallOf<C> const call = buffers.call(0);
-  CheckOf<C> const checked = On::check(c, call, stream);
-  auto const contenders = contenders_of(call, stream);
+  std::vector<CallOf<C>> calls;
+  for (int set = 0; set < buffers.count(); ++set) calls.push_back(buffers.call(set));
+  typename On::Judge judge(c, calls[0], stream);
+  auto const contenders = contenders_of(calls[0], stream);
   std::vector<Trial> trials;
   for (auto const& x : contenders)
-    trials.push_back({{x.name, [&](int set, cudaStream_t s) { x.launch(buffers.call(set), s); }},
+    trials.push_back({{x.name, [&](int set, cudaStream_t s) { x.launch(calls[std::size_t(set)], s); }, {}},
                       On::work(c, x),
                       On::is_yardstick(x),
-                      [&] { return checked(x); }});
+                      [&] { return judged_with_workspace<C>(judge, x, stream); },
+                      [&](AllSets const& all_sets) {
+                        std::string const said = judge.again(x, calls, all_sets);
+                        return x.workspace ? x.workspace->verdict(said, "the workspace", stream) : said;
+                      }});
   auto rows = verified(c, trials, progress);
-  for (int set = 0; set < buffers.count(); ++set) On::fill(c, buffers.call(set), stream);
-  On::add_errors(c, call, contenders, rows, stream);
+  for (CallOf<C> const& call : calls) judge.fill(call);
   check(cudaStreamSynchronize(stream));
   time_right(rows, trials, buffers.count(), samples, stream, progress);
+  On::best(rows);
   return rows;
 }
 

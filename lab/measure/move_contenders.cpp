@@ -80,7 +80,7 @@ Placement placement_of(MoveCase const& c, bool copies) {
 }
 
 MoveContender On::of_variant(Entry<Move> const& entry, MoveCase const& c, MoveCall const& call) {
-  return {{entry.info().name, launch_of(entry, c, call)}, placement_of(c, is_copy(entry.info()))};
+  return {contender_of(entry, c, call), placement_of(c, is_copy(entry.info()))};
 }
 
 std::vector<MoveContender> copy_limit(MoveCase const& c, MoveCall const& call) {
@@ -100,11 +100,6 @@ std::vector<MoveContender> On::contenders(MoveCase const& c, MoveCall const& cal
   return rows;
 }
 
-void On::fill(MoveCase const& c, MoveCall const& call, cudaStream_t stream) {
-  lab::fill(const_cast<void*>(call.src), c.elem_bytes, padded_bytes(Kind<MoveCase>::operands(c)[0]) / c.elem_bytes,
-            stream);
-}
-
 std::function<void(cudaStream_t)> On::public_call(MoveCase const& c, MoveCall const& call, void*, std::size_t) {
   return [dst = transposed_view(c, call.dst), src = source_view(c, call.src)](cudaStream_t stream) {
     transpose(dst, src, stream);
@@ -115,20 +110,48 @@ Operands On::in_order(MoveCase const& c, MoveCall const& call, void* workspace) 
   return {{transposed_view(c, call.dst).data, source_view(c, call.src).data, nullptr}, workspace};
 }
 
-CheckOf<MoveCase> On::check(MoveCase const& c, MoveCall const& call, cudaStream_t stream) {
-  fill(c, call, stream);
-  return [c, call, stream](MoveContender const& contender) {
-    Placement const& placement = contender.placement;
-    std::int64_t const placed = placement.dst_elements() * c.elem_bytes;
-    std::int64_t const all = std::max(placed, c.destination_elements() * c.elem_bytes);
-    inlay::check(cudaMemsetAsync(call.dst, kPoison, std::size_t(all), stream));
-    auto const launch = [&](cudaStream_t s) { contender.launch(call, s); };
-    if (std::string const said = attempt(contender.name, launch, stream); !said.empty()) return said;
-    Checked checked = check_placement(call.dst, c.elem_bytes, placement, stream);
+MoveJudge::MoveJudge(MoveCase const& c, MoveCall const& call, cudaStream_t stream)
+    : c_(c), first_{call}, stream_(stream) {
+  fill(call);
+}
+
+Verdict MoveJudge::operator()(MoveContender const& contender) {
+  poison(first_, contender);
+  auto const launch = [&](cudaStream_t s) { contender.launch(first_[0], s); };
+  if (std::string const said = attempt(contender.name, launch, stream_); !said.empty()) return {said, {}};
+  return {verdict(first_, contender), {}};
+}
+
+void MoveJudge::fill(MoveCall const& call) const {
+  lab::fill(const_cast<void*>(call.src), c_.elem_bytes, padded_bytes(Kind<MoveCase>::operands(c_)[0]) / c_.elem_bytes,
+            stream_);
+}
+
+std::string MoveJudge::again(MoveContender const& contender, std::vector<MoveCall> const& calls,
+                             AllSets const& all_sets) {
+  poison(calls, contender);
+  all_sets();
+  return verdict(calls, contender);
+}
+
+std::int64_t MoveJudge::bytes(MoveContender const& contender) const {
+  return std::max(contender.placement.dst_elements(), c_.destination_elements()) * c_.elem_bytes;
+}
+
+void MoveJudge::poison(std::vector<MoveCall> const& calls, MoveContender const& contender) const {
+  for (MoveCall const& call : calls) check(cudaMemsetAsync(call.dst, kPoison, std::size_t(bytes(contender)), stream_));
+}
+
+std::string MoveJudge::verdict(std::vector<MoveCall> const& calls, MoveContender const& contender) const {
+  Placement const& placement = contender.placement;
+  std::vector<void const*> dsts;
+  for (MoveCall const& call : calls) dsts.push_back(call.dst);
+  Checked checked = check_placement(dsts, c_.elem_bytes, placement, stream_);
+  std::int64_t const placed = placement.dst_elements() * c_.elem_bytes, all = bytes(contender);
+  for (MoveCall const& call : calls)
     if (checked.stray.count == 0 && all > placed)  // a copy packs its rows, and leaves what a transpose would fill
-      checked.stray = count_unpoisoned(static_cast<char*>(call.dst) + placed, all - placed, stream);
-    return judged(checked, placement.elements());
-  };
+      checked.stray = count_unpoisoned(static_cast<char*>(call.dst) + placed, all - placed, stream_);
+  return judged(checked, placement.elements() * std::int64_t(calls.size()));
 }
 
 }  // namespace inlay::lab

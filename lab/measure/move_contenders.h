@@ -15,6 +15,26 @@ struct MoveContender : Contender<MoveCase> {
   Placement placement;  // which source element belongs where
 };
 
+// Poisons destinations, and checks every element.
+class MoveJudge {
+ public:
+  MoveJudge(MoveCase const& c, MoveCall const& call, cudaStream_t stream);
+  Verdict operator()(MoveContender const& contender);
+  // The padding too: the copy limit takes whole vectors.
+  void fill(MoveCall const& call) const;
+  std::string again(MoveContender const& contender, std::vector<MoveCall> const& calls, AllSets const& all_sets);
+
+ private:
+  void poison(std::vector<MoveCall> const& calls, MoveContender const& contender) const;
+  std::string verdict(std::vector<MoveCall> const& calls, MoveContender const& contender) const;
+  // As much of a destination as is looked at.
+  std::int64_t bytes(MoveContender const& contender) const;
+
+  MoveCase c_;
+  std::vector<MoveCall> first_;  // the one call of the first verdict
+  cudaStream_t stream_;
+};
+
 // Of a transpose, or of a copy, which packs the rows.
 Placement placement_of(MoveCase const& c, bool copies);
 
@@ -33,18 +53,14 @@ struct OnDevice<MoveCase> {
   // The copy limit's, copies of as many contiguous bytes, then transposes, the public function, baselines.
   static std::vector<MoveContender> contenders(MoveCase const& c, MoveCall const& call, cudaStream_t stream,
                                                std::vector<std::string> const& asked, BenchOptions const& options);
-  // Poisons the destination, launches, checks every element.
-  static CheckOf<MoveCase> check(MoveCase const& c, MoveCall const& call, cudaStream_t stream);
+  using Judge = MoveJudge;
+  static void best(std::vector<Row>&) {}
   static bool is_yardstick(MoveContender const& x) { return x.name == kMemcpy || x.name == kVectorCopy; }
   // Bytes read plus bytes written.
   static double work(MoveCase const& c, MoveContender const& x) {
     return 2e-6 * double(x.placement.elements()) * c.elem_bytes;
   }
   static std::int64_t check_bytes(MoveCase const&) { return 0; }
-  // The padding too: the copy limit takes whole vectors.
-  static void fill(MoveCase const& c, MoveCall const& call, cudaStream_t stream);
-  static void add_errors(MoveCase const&, MoveCall const&, std::vector<MoveContender> const&, std::vector<Row>&,
-                         cudaStream_t) {}
   static double peak(Device const& device, double) { return device.peak_gbps; }
   static std::function<void(cudaStream_t)> public_call(MoveCase const& c, MoveCall const& call, void*, std::size_t);
   static Operands in_order(MoveCase const& c, MoveCall const& call, void* workspace);

@@ -84,6 +84,14 @@ class Sample {
     }
   }
 
+  // Every set as often as every other; how often.
+  int enqueue_all_sets(Turn turn, cudaStream_t stream) const {
+    turn.all_done();
+    int const all = turn.whole_turns(launches_);
+    for (int done = 0; done < all; done += launches_) enqueue(turn, stream);
+    return all / turn.whole_turns(1);
+  }
+
   double single_ms() const { return single_ms_; }
   int launches() const { return launches_; }
   int samples(int wanted) const {
@@ -147,6 +155,7 @@ std::vector<Spread> time_interleaved(std::vector<Timed> const& contenders, int s
     std::vector<double> ms;
     for (Interval const& interval : intervals[i]) ms.push_back(interval.ms() / all[i].launches());
     spreads.push_back(spread(std::move(ms)));
+    contenders[i].afterwards([&] { return all[i].enqueue_all_sets(turn, stream); });
   }
   return spreads;
 }

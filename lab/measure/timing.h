@@ -11,11 +11,16 @@
 
 namespace inlay::lab {
 
+// Enqueues launches on all sets, and says how many on each.
+using AllSets = std::function<int()>;
+
 // What is timed. A launch only enqueues, so that it can be captured into a graph; it works on one of several equal sets of
 // buffers, so that it need not find them in a cache.
 struct Timed {
   std::string name;
   std::function<void(int set, cudaStream_t)> launch;
+  // Is called after the rounds, with what does all sets once more as they were timed: the same graph, the same workspace.
+  std::function<void(AllSets const&)> afterwards;
 };
 
 // Milliseconds of one launch of each, over `samples` rounds; what takes longer than 100 ms takes part in fewer of them,

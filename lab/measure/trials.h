@@ -1,7 +1,8 @@
 // The way of every contender, whatever the problem: verified first, then timed with the others that are right.
 #pragma once
 #include <functional>
-#include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "measure/device_data.h"
@@ -15,14 +16,18 @@ struct Rejection : Error {
   using Error::Error;
 };
 
-// Poisoned: nobody may count on what a workspace holds. Null for no bytes.
-std::shared_ptr<char> poisoned_workspace(std::size_t bytes);
+// What is said of a contender: "ok", "rejected: ..." or "FAILED: ...".
+struct Verdict {
+  std::string said;
+  std::optional<double> rel_err;  // of those that round
+};
 
 struct Trial {
   Timed timed;
   double work;     // of a launch, in the rate's unit times a millisecond
   bool yardstick;  // the fastest of these has the share 1
-  std::function<std::string()> verdict;
+  std::function<Verdict()> verdict;
+  std::function<std::string(AllSets const&)> again;  // the verdict on all sets, as they were timed
 };
 
 // Launches, and waits until it is done: empty, or "rejected: ..." or "FAILED: ...". Throws Error when the GPU fails.
@@ -34,7 +39,7 @@ std::string judged(Checked const& checked, std::int64_t elements);
 // A row for each trial, with its verdict.
 std::vector<Row> verified(Problem const& problem, std::vector<Trial> const& trials, Progress& progress);
 
-// The times, rates and shares of those rows that are ok.
+// The times, rates and shares of those rows that are ok, and still are when all sets have been looked at.
 void time_right(std::vector<Row>& rows, std::vector<Trial> const& trials, int sets, int samples, cudaStream_t stream,
                 Progress& progress);
 
