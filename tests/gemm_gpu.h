@@ -3,10 +3,12 @@
 #pragma once
 #include <inlay/gemm.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include <inlay/problem/footprint.h>
+#include <inlay/registry/rounding.h>
 #include "gemm_corpus.h"
 #include "gpu.h"
 
@@ -36,6 +38,9 @@ inline float uniform(std::uint64_t index, std::uint64_t seed) { return float(cha
 inline float normal(std::uint64_t index, std::uint64_t seed) {
   double const radius = std::sqrt(-2 * std::log(1 - chance(index, seed)));
   return float(radius * std::cos(2 * 3.141592653589793 * chance(index, seed + 100)));
+}
+inline float significands(std::uint64_t index, std::uint64_t seed) {
+  return registry::significand(index, unsigned(seed));
 }
 inline float wide_range(std::uint64_t index, std::uint64_t seed) {  // both signs, 2^-12 to 2^12
   double const magnitude = std::exp2(24 * chance(index, seed) - 12);
@@ -136,14 +141,17 @@ class GemmOnDevice {
     return sums;
   }
 
-  // The distance of C's elements from the reference, relative to its size: both as the root of the sum of squares.
-  double relative_error() const {
+  // The distance of C's elements from the reference, of each as the root of the mean square; and relative to its size.
+  struct Error {
+    double absolute, relative;
+  };
+  Error error() const {
     std::vector<float> const got = elements();
     std::vector<double> const& sums = reference();
     double off = 0, size = 0;
     for (std::size_t i = 0; i < got.size(); ++i)
       off += (got[i] - sums[i]) * (got[i] - sums[i]), size += sums[i] * sums[i];
-    return std::sqrt(off / size);
+    return {std::sqrt(off / double(got.size())), std::sqrt(off / size)};
   }
 
  private:
@@ -199,14 +207,26 @@ class GemmOnDevice {
   DeviceBuffer device_[3];
 };
 
-// A workspace for the options: null where the plan wants none.
+// A workspace for the options: null where the plan wants none. Nobody may write beside it: that is looked at when it goes.
 struct Workspace {
+  static constexpr std::size_t kGuard = 4096;
+  static constexpr char kNan = char(0xFF);
   DeviceBuffer memory;
   GemmOptions options;
 
   explicit Workspace(std::size_t bytes, Compute compute = Compute::fp32) {
-    if (bytes) memory = device_buffer(std::vector<char>(bytes, char(0xFF)));  // NaN
-    options = {.compute = compute, .workspace = memory.get(), .workspace_bytes = bytes};
+    if (bytes) memory = device_buffer(std::vector<char>(bytes + 2 * kGuard, kNan));
+    options = {.compute = compute, .workspace = bytes ? memory.get() + kGuard : nullptr, .workspace_bytes = bytes};
+  }
+  Workspace(Workspace&&) = default;
+  ~Workspace() {
+    if (!memory) return;
+    std::vector<char> bands(2 * kGuard);
+    EXPECT_EQ(cudaMemcpy(bands.data(), memory.get(), kGuard, cudaMemcpyDeviceToHost), cudaSuccess);
+    EXPECT_EQ(
+        cudaMemcpy(&bands[kGuard], memory.get() + kGuard + options.workspace_bytes, kGuard, cudaMemcpyDeviceToHost),
+        cudaSuccess);
+    EXPECT_EQ(std::count(bands.begin(), bands.end(), kNan), std::ptrdiff_t(bands.size())) << "beside a workspace";
   }
   explicit Workspace(GemmOnDevice const& g, Compute compute = Compute::fp32)
       : Workspace(g.workspace_bytes(compute), compute) {}

@@ -51,6 +51,26 @@ TEST_P(GpuGemmVariants, MultiplyTheCorpus) {
     EXPECT_EQ(here.wrong_bytes(), 0u);
   }
 }
+// TF32 and bf16 would multiply the integers as well.
+TEST_P(GpuGemmVariants, RoundsAsFp32) {
+  NEEDS_GPU();
+  Variant<Gemm> const& variant = gemm_variants()[std::size_t(GetParam())].variant;
+  int ran = 0;
+  for (char const* letters : kLetters)
+    for (std::int64_t K : {36, 1000, 16384}) {
+      GemmCase const c{96, 80, K, 1, letters};
+      SCOPED_TRACE(c.name());
+      GemmOnDevice const here(c, significands);
+      Gemm const problem = here.problem();
+      if (variant.info->rejects(problem, current_device())) continue;
+      Workspace const workspace(variant.info->workspace(problem, current_device()));
+      variant.run(problem, current_device(), workspace.options.workspace, nullptr);
+      check(cudaDeviceSynchronize());
+      EXPECT_LE(here.error().absolute, error_bound({K, variant.info->chain}, c.M * c.N));
+      ++ran;
+    }
+  EXPECT_GE(ran, 3);
+}
 INSTANTIATE_TEST_SUITE_P(Ladder, GpuGemmVariants, testing::Range(0, int(gemm_variants().size())), [](auto const& info) {
   return std::string(gemm_variants()[std::size_t(info.param)].info().name);
 });
@@ -277,11 +297,28 @@ TEST(GpuGemm, ErrorGrowsNoFasterThanTheRootOfK) {
             here.reset();
             here.multiply(nullptr, options);
             check(cudaDeviceSynchronize());
-            double const error = here.relative_error();
+            double const error = here.error().relative;
             EXPECT_TRUE(error <= std::sqrt(double(K)) * 0x1p-24)
                 << error << " for " << kind.name << ", K " << K << ", " << letters;
           }
         }
+}
+TEST(GpuGemm, RoundsAsItsChainsMay) {
+  NEEDS_GPU();
+  for (std::int64_t K : {300, 2048, 16384})
+    for (char const* letters : kLetters)
+      for (Compute compute : {Compute::fp32, Compute::fp32_two_level}) {
+        GemmOnDevice const here(GemmCase{200, 300, K, 1, letters, 1.3f, -.7f}, significands);
+        Workspace const workspace(here, compute);
+        for (GemmOptions options : {GemmOptions{}, workspace.options}) {
+          options.compute = compute;
+          here.reset();
+          here.multiply(nullptr, options);
+          check(cudaDeviceSynchronize());
+          EXPECT_LE(here.error().absolute, error_bound({K, longest_chain(compute), 1.3f, -.7f}, 200 * 300))
+              << "K " << K << ", " << letters;
+        }
+      }
 }
 
 // ---- more elements than 31 bits count

@@ -58,7 +58,14 @@ template <>
 struct Kind<GemmCase> {
   static constexpr char const *name = "product", *public_function = "gemm", *suites = "suites/gemm";
   static constexpr Units units{
-      "TFLOP/s", "tflops", "of cuBLAS", "of_cublas", "cuBLAS in fp32, without TF32, at the same letters", 2, true};
+      "TFLOP/s",
+      "tflops",
+      "of cuBLAS",
+      "of_cublas",
+      "the fastest of cuBLAS in pedantic and default math and cublasLt with the best of 16 algorithms, all in fp32 "
+      "without TF32, at the same letters,",
+      2,
+      true};
   static constexpr char const *item_form = "(\\d+)x(\\d+)x(\\d+):([a-z]+)", *item_shape = "MxNxK:LAYOUT",
                               *item_example = "4096x4096x4096:nn";
   static std::string short_name(GemmCase const& c) { return "  " + c.layout; }
