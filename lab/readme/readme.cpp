@@ -13,7 +13,8 @@ namespace inlay::lab {
 namespace {
 
 std::string with_tables(std::string const& text, std::string const& file) {
-  static std::regex const marker("<!-- table:h200-(?:(\\d{1,9})-(\\d{1,2})|suite-(\\w+)|gemm-(\\w+)) -->\n");
+  static std::regex const marker(
+      "<!-- table:h200-(?:(\\d{1,9})-(\\d{1,2})|suite-(\\w+)|gemm-(\\w+)|brief-(moves|products)) -->\n");
   std::string const closing = "<!-- /table -->";
   Recorded const recorded = load_recorded();
   std::string s;
@@ -22,7 +23,9 @@ std::string with_tables(std::string const& text, std::string const& file) {
     auto const end = text.find(closing, std::size_t(m[0].second - text.begin()));
     if (end == text.npos) throw UsageError(fmt::format("{} has a table without its '{}'", file, closing));
     s.append(at, m[0].second);
-    if (m[4].matched)
+    if (m[5].matched)
+      s += m[5] == "moves" ? brief_moves_table(recorded) : brief_products_table(recorded.products);
+    else if (m[4].matched)
       s += m[4] == "ladder" ? gemm_ladder_table(recorded.products) : gemm_suite_table(recorded.products, m[4]);
     else if (m[3].matched)
       s += suite_table(recorded, m[3]);

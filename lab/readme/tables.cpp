@@ -34,6 +34,17 @@ Row of_variant(std::vector<Row> const& rows, char const* variant) {
   return at == rows.end() ? Row{} : *at;
 }
 
+// Of the copy limit: the public function's, PyTorch's, of which the better compiled one, and cuBLAS's.
+std::vector<std::string> shares(std::vector<Row> const& rows) {
+  auto const share = [&](char const* variant) { return cell(of_variant(rows, variant).share, 3); };
+  auto const by_default = of_variant(rows, "torch_compile").share, tuned = of_variant(rows, "torch_max_autotune").share;
+  return {share("transpose"), share("torch_eager"), cell(std::max(by_default, tuned), 3), share("cublas_geam")};
+}
+std::vector<std::string> joined(std::vector<std::string> a, std::vector<std::string> const& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
 // The variants in the order of the file, each once.
 std::vector<std::string> variants_of(Results const& results, std::vector<SuiteCase> const& cases) {
   std::vector<std::string> names;
@@ -68,9 +79,31 @@ std::string suite_table(Recorded const& recorded, std::string const& suite) {
   for (SuiteCase const& c : load_suite<MoveCase>(suite)) {
     auto const rows = recorded.rows(c.problem);
     Row const own = of_variant(rows, "transpose");
-    s += line({sentence(c.problem), cell(own.ms_median, 3), cell(own.rate, 0), cell(own.share, 3),
-               cell(of_variant(rows, "torch_eager").share, 3), cell(of_variant(rows, "torch_compile").share, 3),
-               cell(of_variant(rows, "cublas_geam").share, 3)});
+    s += line(joined({sentence(c.problem), cell(own.ms_median, 3), cell(own.rate, 0)}, shares(rows)));
+  }
+  return s;
+}
+
+std::string brief_moves_table(Recorded const& recorded) {
+  std::string s =
+      "| case | ms | of copy limit | torch eager | torch.compile | cuBLAS geam |\n|---|--:|--:|--:|--:|--:|\n";
+  for (MoveCase const& c : {MoveCase{32768, 32768, 1, 4}, MoveCase{16384, 16384, 1, 8}, MoveCase{32768, 32768, 1, 1},
+                            MoveCase{10007, 10009, 1, 4}, MoveCase{10007, 10009, 1, 1}, MoveCase{16, 16, 1000000, 4}}) {
+    auto const rows = recorded.rows(c);
+    s += line(joined({c.sentence(), cell(of_variant(rows, "transpose").ms_median, 3)}, shares(rows)));
+  }
+  return s;
+}
+
+std::string brief_products_table(Results const& results) {
+  std::string s = "| M = N = K | nn | nt | tn | tt |\n|---|--:|--:|--:|--:|\n";
+  for (std::int64_t n : {1024, 2047, 2048, 4096, 8192, 16384}) {
+    std::vector<std::string> cells{std::to_string(n)};
+    for (char const* layout : {"nn", "nt", "tn", "tt"}) {
+      Row const* const row = results.find(product_of(n, n, n, layout), "gemm");
+      cells.push_back(cell(row ? row->share : std::nullopt, 3));
+    }
+    s += line(cells);
   }
   return s;
 }

@@ -11,6 +11,12 @@ std::string square_table(Recorded const& recorded, std::int64_t n, int elem_byte
 // A line for each case of a suite: the public function, and the peers' shares of the same copy limit.
 std::string suite_table(Recorded const& recorded, std::string const& suite);
 
+// README's selection of it: without the rate.
+std::string brief_moves_table(Recorded const& recorded);
+
+// README's: the share of cuBLAS for some squares, a column for each layout.
+std::string brief_products_table(Results const& results);
+
 // A line for each variant of the suite "ladder", a column for each of its cases.
 std::string gemm_ladder_table(Results const& results);
 // A line for each case of another suite: cuBLAS and the public function, with and without what it may use.
