@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 #include <set>
 
+#include "output.h"
 #include "page/html.h"
 #include "page/parts.h"
 #include "page/pictures.h"
-#include "usage_error.h"
 
 namespace inlay::lab {
 namespace {
@@ -73,9 +72,8 @@ std::string report_page() {
 }
 
 void write_report(std::filesystem::path const& file) {
-  std::string const page = report_page();
-  std::ofstream out(file, std::ios::binary);
-  if (!(out << page).flush()) throw UsageError(fmt::format("{} cannot be written", file.string()));
+  check_writable(file);
+  write_file(file, report_page());
 }
 
 void add_report_command(CLI::App& app) {

@@ -9,7 +9,7 @@ namespace inlay::lab {
 // The page, as HTML.
 std::string report_page();
 
-// Throws UsageError when the file cannot be written.
+// Throws Error, before the page is made, when the file cannot be written.
 void write_report(std::filesystem::path const& file);
 
 void add_report_command(CLI::App& app);

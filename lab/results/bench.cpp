@@ -9,6 +9,7 @@
 
 #include "measure/bench.h"
 #include "measure/gpu.h"
+#include "output.h"
 #include "page/report.h"
 #include "usage_error.h"
 
@@ -40,6 +41,7 @@ std::string summary(std::vector<Row> const& rows) {
 }  // namespace
 
 bool run_bench(BenchOptions const& options) {
+  if (!options.json.empty()) check_writable(options.json);
   if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("bench needs a GPU: " + why);
   if (options.samples < 15) throw UsageError(fmt::format("--samples is {}; it must be at least 15", options.samples));
   Results results{
@@ -56,7 +58,7 @@ bool run_bench(BenchOptions const& options) {
                    row.host->call_us, row.host->bare_us, row.host->calls);
     }
     fmt::print("\n");
-    std::fflush(stdout);
+    flush_stdout();
     results.rows.insert(results.rows.end(), rows.begin(), rows.end());
     if (!options.json.empty()) save_results(results, options.json);  // a run that is cut short leaves what it has
   }

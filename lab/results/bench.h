@@ -24,7 +24,7 @@ struct BenchOptions {
 };
 
 // A table per case on stdout, and the file if one is asked for. False when a verdict is FAILED. Throws UsageError where there
-// is no GPU.
+// is no GPU; Error, before anything is measured, where the file cannot be written.
 bool run_bench(BenchOptions const& options);
 
 }  // namespace inlay::lab

@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "output.h"
 #include "results/data_files.h"
 #include "results/json_rows.h"
 
@@ -76,9 +77,7 @@ void save_results(Results const& results, std::filesystem::path const& file) {
                      {"date", results.date},
                      {"command", results.command},
                      {"rows", rows}};
-  std::ofstream out(file);
-  out << json.dump(1) << '\n';
-  if (!out.flush()) throw Error(fmt::format("{} cannot be written", file.string()));
+  write_file(file, json.dump(1) + '\n');
 }
 
 std::string Published::sentence() const {
