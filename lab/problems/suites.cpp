@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "problems/variants.h"
 #include "results/data_files.h"
@@ -47,8 +48,13 @@ std::vector<std::string> variants_of(Json const& value) {
 
 void set(Json const& value, Field const& field) {
   std::visit(
-      [&](auto* at) {
-        if constexpr (!std::is_same_v<decltype(at), Compute*>) value.get_to(*at);
+      [&]<class T>(T* at) {
+        if constexpr (std::is_integral_v<T>)
+          if (!value.is_number_integer() || !(value.is_number_unsigned() ? std::in_range<T>(value.get<std::uint64_t>())
+                                                                         : std::in_range<T>(value.get<std::int64_t>())))
+            throw UsageError(
+                fmt::format("{} is {}, no whole number of {} bits", field.key, value.dump(), 8 * sizeof(T)));
+        if constexpr (!std::is_same_v<T, Compute>) value.get_to(*at);
       },
       field.value);
 }

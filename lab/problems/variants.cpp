@@ -36,6 +36,27 @@ std::string with_two_digits(std::string s) {
   return s;
 }
 
+// Whether each part of what was typed, between underscores, occurs.
+bool has_parts(std::string const& name, std::string const& typed) {
+  for (std::size_t at = 0; at <= typed.size();) {
+    auto const end = std::min(typed.find('_', at), typed.size());
+    if (name.find(typed.substr(at, end - at)) == name.npos) return false;
+    at = end + 1;
+  }
+  return !typed.empty();
+}
+
+// "'a', 'b' or 'c'", "'a', 'b', 'c' or one of 5 others"
+std::string any_of(std::vector<std::string> const& names) {
+  constexpr std::size_t kMost = 4;
+  bool const all = names.size() <= kMost;
+  std::size_t const told = all ? names.size() : kMost - 1;
+  std::string s;
+  for (std::size_t i = 0; i < told; ++i)
+    s += fmt::format("{}'{}'", i == 0 ? "" : all && i + 1 == told ? " or " : ", ", names[i]);
+  return all ? s : s + fmt::format(" or one of {} others", names.size() - told);
+}
+
 }  // namespace
 
 std::string resolve(std::string const& typed, std::vector<std::string> const& known) {
@@ -48,6 +69,12 @@ std::string resolve(std::string const& typed, std::vector<std::string> const& kn
     throw UsageError(fmt::format("'{}' begins {} names: say {} or {}", typed, begins.size(), begins[0], begins[1]));
 
   std::string const wanted = with_two_digits(typed);
+  std::vector<std::string> contain;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(contain),
+               [&](std::string const& name) { return has_parts(name, wanted); });
+  if (!contain.empty())
+    throw UsageError(fmt::format("there is no variant '{}'; did you mean {}?", typed, any_of(contain)));
+
   // Against a name's beginning too, so that a short slip is not drawn to the shortest name.
   auto const distance = [&](std::string const& name) {
     return std::min(edit_distance(wanted, name), edit_distance(wanted, name.substr(0, wanted.size())));

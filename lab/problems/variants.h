@@ -9,7 +9,8 @@
 
 namespace inlay::lab {
 
-// The one of `known` that `typed` names: exactly, or by a prefix that no other has. Throws UsageError with the nearest.
+// The one of `known` that `typed` names: exactly, or by a prefix that no other has. Throws UsageError with those that contain
+// its parts, or else the nearest.
 std::string resolve(std::string const& typed, std::vector<std::string> const& known);
 
 // In the order of the registry: sorted.

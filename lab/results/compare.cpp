@@ -65,6 +65,9 @@ Comparison compare(std::filesystem::path const& before, std::filesystem::path co
     else if (auto const became = judge(row, *now, tolerance, counts); !became.empty())
       s += fmt::format("{}, {}: {}\n", sentence(row.measured), row.variant, became);
   }
+  if (counts.better + counts.same + counts.worse == 0)
+    throw UsageError(
+        fmt::format("{} and {} have no row in common: the same case and variant", before.string(), after.string()));
   for (Row const& row : new_results.rows) counts.only_after += !old_results.find(row.measured, row.variant);
   s += fmt::format("{} better, {} same, {} worse (by more than {} %), {} only in {}, {} only in {}\n", counts.better,
                    counts.same, counts.worse, tolerance, counts.only_before, before.string(), counts.only_after,
