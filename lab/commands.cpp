@@ -1,14 +1,53 @@
 #include "commands.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <inlay/plan/device.h>
 
 #include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
 
+#include "measure/gpu.h"
+#include "output.h"
 #include "problems/checks.h"
+#include "problems/variants.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
 namespace {
+
+std::map<std::string, Compute> const& levels() {
+  static std::map<std::string, Compute> const words{{"one_level", Compute::fp32},
+                                                    {"two_level", Compute::fp32_two_level}};
+  return words;
+}
+
+bool given(CLI::App const& command, std::string const& flag) {
+  CLI::Option const* const option = command.get_option_no_throw(flag);
+  return option && option->count() > 0;
+}
+
+// Whether one of these rows heeds something, told from its variant's facts; rows that are no variants do.
+template <KindOf C, class Heeds>
+bool any_heeds(std::vector<std::string> const& names, Heeds const& heeds) {
+  return std::any_of(names.begin(), names.end(), [&](std::string const& name) {
+    if (auto const* info = info_of<C>(name)) return heeds(*info);
+    return !info_of<MoveCase>(name) && !info_of<GemmCase>(name);
+  });
+}
+
+template <KindOf C>
+void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> const& names) {
+  if (any_heeds<C>(names, [](auto const&) { return true; })) return;
+  C c;
+  for (Field const& field : Kind<C>::fields(c))
+    if (field.flag != kBatchFlag && given(command, field.flag))
+      throw UsageError(fmt::format("{} was given without a {}", field.flag, Kind<C>::name));
+}
 
 // Which problems are to be measured, as typed.
 template <KindOf C>
@@ -31,6 +70,43 @@ struct Asked {
     for (C const& c : cases.empty() ? std::vector{shape} : parse_cases(cases, shape))
       listed.push_back({c, variants, filed_under});
     return listed;
+  }
+
+  // Throws UsageError for what has no effect on any row.
+  void refuse_ignored(CLI::App const& flags) const {
+    for (CLI::Option const* option : flags.get_options())
+      if (given(flags, "--cases") && option->count() && named_by_item(option->get_single_name()))
+        throw UsageError(fmt::format("{} was given with --cases, which name it too", option->get_name()));
+    auto const names = rows();
+    if (names.empty()) return;
+    GemmCase product;
+    if constexpr (std::is_same_v<C, GemmCase>) product = shape;
+    lab::refuse_ignored(flags, names, product);
+    if (options.host && std::find(names.begin(), names.end(), Kind<C>::public_function) == names.end())
+      throw UsageError(fmt::format("--host was given without the row of {}, which it times", Kind<C>::public_function));
+  }
+
+ private:
+  // The rows that are asked for; none: all that there are, or more than are known here.
+  std::vector<std::string> rows() const {
+    auto all = variant_names<C>();
+    if (options.copies_alone) std::erase_if(all, [](std::string const& name) { return !is_copy(name); });
+    std::vector<std::string> names;
+    for (std::string const& word : variants) {
+      if (word == Selection::kAll || word == Selection::kProduction) return {};
+      auto const before = names.size();
+      std::copy_if(all.begin(), all.end(), std::back_inserter(names),
+                   [&](std::string const& name) { return name.starts_with(word); });
+      if (names.size() == before || word == Kind<C>::public_function) names.push_back(word);
+    }
+    return variants.empty() && options.copies_alone ? all : names;
+  }
+  // "rows" is a part of "ROWSxCOLS:ELEM".
+  static bool named_by_item(std::string name) {
+    for (char& letter : name) letter = char(std::toupper(static_cast<unsigned char>(letter)));
+    std::string shape;  // its parts between blanks
+    for (char const* at = Kind<C>::item_shape; *at; ++at) shape += *at == 'x' || *at == ':' ? ' ' : *at;
+    return (' ' + shape + ' ').find(' ' + name + ' ') != std::string::npos;
   }
 };
 
@@ -57,9 +133,28 @@ void add_bench_of(CLI::App& bench, char const* what, char const* description, ch
     for (CLI::Option const* option : one->get_options())
       if (suite->count() && option->count())
         throw UsageError(fmt::format("{} was given with --suite, which lists whole problems", option->get_name()));
+    asked->refuse_ignored(*one);
     asked->options.cases = asked->all();
     act(asked->options);
   });
+}
+
+// What does not fit is refused: CLI11 takes the largest integer that does, and infinity. Commands of commands included.
+void refuse_unfit_numbers(CLI::App& app) {
+  auto const all = [](auto const*) { return true; };
+  for (CLI::Option* option : app.get_options(all)) {
+    if (option->get_type_name() == "INT")
+      option->check([](std::string const& typed) {
+        errno = 0;
+        (void)std::strtoll(typed.c_str(), nullptr, 0);
+        return errno == ERANGE ? typed + " does not fit in 64 bits" : "";
+      });
+    if (option->get_type_name() == "FLOAT")
+      option->check([](std::string const& typed) {
+        return std::isfinite(std::strtof(typed.c_str(), nullptr)) ? "" : typed + " is no finite float";
+      });
+  }
+  for (CLI::App* command : app.get_subcommands(all)) refuse_unfit_numbers(*command);
 }
 
 // Throws UsageError when a word stands where a command should, and is none.
@@ -80,15 +175,14 @@ void check_words(CLI::App const& app, int argc, char const* const* argv) {
 }  // namespace
 
 void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector<std::string_view> const& but) {
-  static std::map<std::string, Compute> const words{{"one_level", Compute::fp32},
-                                                    {"two_level", Compute::fp32_two_level}};
   for (Field const& field : fields) {
     if (std::find(but.begin(), but.end(), field.flag) != but.end()) continue;
     std::visit(
         [&]<class T>(T* at) {
           CLI::Option* const option = command.add_option(field.flag, *at, field.help);
           if (field.shows_default) option->capture_default_str();
-          if constexpr (std::is_same_v<T, Compute>) option->transform(CLI::CheckedTransformer(words).description(""));
+          if constexpr (std::is_same_v<T, Compute>)
+            option->transform(CLI::CheckedTransformer(levels()).description(""));
         },
         field.value);
   }
@@ -96,6 +190,41 @@ void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector
 
 void add_batch(CLI::App& command, std::int64_t& batch) {
   command.add_option(std::string(kBatchFlag), batch, "how many matrices")->capture_default_str();
+}
+
+void refuse_ignored(CLI::App const& command, std::vector<std::string> const& names, GemmCase const& product) {
+  refuse_flags_of_another<MoveCase>(command, names);
+  refuse_flags_of_another<GemmCase>(command, names);
+  if (given(command, "--pitch-dst") && !any_heeds<MoveCase>(names, [](auto const& info) { return !is_copy(info); }))
+    throw UsageError("--pitch-dst was given with copies alone, which pack their rows");
+  // What K is cut for adds as it is asked to; others know one way.
+  auto const knows = [&](Info<Gemm> const& info) {
+    return info.cut || (info.chain > 0) == (product.compute == Compute::fp32_two_level);
+  };
+  if (given(command, "--accuracy") && !any_heeds<GemmCase>(names, knows))
+    for (auto const& [word, level] : levels())
+      if (level == product.compute)
+        throw UsageError(fmt::format("--accuracy {} has no effect on {}", word, fmt::join(names, ", ")));
+}
+
+std::string known_devices() {
+  std::string names;
+  for (Device const& device : planning::devices()) names += (names.empty() ? "" : ", ") + device.name;
+  return names;
+}
+
+Device device_named(std::string const& typed) {
+  auto const is = [&](std::string_view name) {
+    return std::equal(name.begin(), name.end(), typed.begin(), typed.end(),
+                      [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
+  };
+  if (is("here")) {
+    if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("there is no GPU here: " + why);
+    return gpu_or_table();
+  }
+  for (Device const& device : planning::devices())
+    if (is(device.name)) return device;
+  throw UsageError(fmt::format("there is no device '{}' in the table, which has {}, and here", typed, known_devices()));
 }
 
 void add_bench_of_moves(CLI::App& bench, char const* what, std::string const& typed, Act const& act) {
@@ -109,10 +238,15 @@ int run_command(CLI::App& app, int argc, char** argv, int const& status) {
   std::string const who = app.get_name();
   try {
     check_words(app, argc, argv);
-    app.parse(argc, argv);
+    refuse_unfit_numbers(app);
+    check_stdout();
+    try {
+      app.parse(argc, argv);
+    } catch (CLI::Success const& help) {
+      app.exit(help);
+    }
+    flush_stdout();
     return status;
-  } catch (CLI::Success const& help) {
-    return app.exit(help);
   } catch (CLI::ParseError const& e) {
     fmt::print(stderr, "{0}: {1} (see {0} --help)\n", who, e.what());
   } catch (UsageError const& e) {

@@ -23,6 +23,15 @@ void add_flags(CLI::App& command, C& c) {
 // For commands that take problems of both kinds.
 void add_batch(CLI::App& command, std::int64_t& batch);
 
+// Throws UsageError for an option that was given and that none of these rows heeds: a flag of another kind of problem, how a
+// copy is to lay its rows, levels that a step does not know. Names that are no variants heed those of their kind.
+void refuse_ignored(CLI::App const& command, std::vector<std::string> const& names, GemmCase const& product);
+
+// "H200, H100-SXM, ...", of the table.
+std::string known_devices();
+// By its name in any case; "here" is the GPU. Throws UsageError with the names.
+Device device_named(std::string const& typed);
+
 // `bench transpose`, `bench copy`, `bench gemm`: each runs `act` with what was asked for.
 using Act = std::function<void(BenchOptions const&)>;
 void add_bench_of_moves(CLI::App& bench, char const* what, std::string const& typed, Act const& act);

@@ -1,4 +1,4 @@
-// The command `inlay`: what can be asked, and who answers. Exit codes: 0 well, 1 something is wrong, 2 asked wrongly.
+// The command `inlay`: what can be asked, and who answers.
 #include <fmt/format.h>
 #include <inlay/plan/candidate.h>
 #include <inlay/version.h>
@@ -12,6 +12,7 @@
 #include "explain/explain.h"
 #include "layout/command.h"
 #include "measure/gpu.h"
+#include "output.h"
 #include "page/report_page.h"
 #include "problems/variants.h"
 #include "readme/readme.h"
@@ -20,6 +21,10 @@
 
 namespace inlay::lab {
 namespace {
+
+constexpr char const* kExitCodes =
+    "Exit codes: 0 all is well; 1 something is not: a check failed, a row is worse, output cannot be written; 2 asked "
+    "wrongly, or without the GPU that it takes.";
 
 void add_list(CLI::App& app) {
   auto* const command = app.add_subcommand("list", "every variant: its name, its idea, where it comes from");
@@ -60,7 +65,7 @@ struct AskedToVerify {
 };
 
 void add_verify(CLI::App& app, int& status) {
-  auto* const command = app.add_subcommand("verify", "run variants and compare every element; replayed without a GPU");
+  auto* const command = app.add_subcommand("verify", "run variants and check what they give; replayed without a GPU");
   auto const asked = std::make_shared<AskedToVerify>();
   command->add_option("variants", asked->variants, "names or their beginnings (default: all)");
   add_flags_but(*command, asked->move, {kBatchFlag, "--elem"});
@@ -73,7 +78,11 @@ void add_verify(CLI::App& app, int& status) {
       ->capture_default_str();
   add_batch(*command, asked->move.batch);
   command->add_flag("--cpu", asked->cpu, "replay on the CPU although there is a GPU");
-  command->callback([asked, &status] { status = verify(asked->variants, asked->problems(), asked->cpu) ? 0 : 1; });
+  command->callback([asked, command, &status] {
+    auto const variants = chosen_variants(asked->variants);
+    refuse_ignored(*command, variants, asked->product);
+    status = verify(variants, asked->problems(), asked->cpu) ? 0 : 1;
+  });
 }
 
 void add_bench(CLI::App& app, int& status, std::string const& typed) {
@@ -105,40 +114,52 @@ void add_demo(CLI::App& app, int& status) {
   command->add_option("--out", *file,
                       "the report's file (default: report.html, beside a program that is not installed)");
   command->callback([file, &status] {
+    auto const page = demo_report(*file);
+    check_writable(page);
     fmt::print("{}", demo_screen());
-    std::fflush(stdout);
+    flush_stdout();
     if (why_no_gpu().empty()) {
       BenchOptions options;
       options.cases = {{MoveCase{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
       fmt::print("\n");
-      std::fflush(stdout);
+      flush_stdout();
       status = run_bench(options) ? 0 : 1;
     }
-    fmt::print("\nEvery step explained, with pictures and its code: {}\n", demo_report(*file));
+    write_report(page);
+    fmt::print("\nEvery step explained, with pictures and its code: {}\n", std::filesystem::proximate(page).string());
   });
 }
 
 void add_why(CLI::App& app) {
   auto* const command = app.add_subcommand("why", "which variant answers a problem, and why");
   command->require_subcommand(1);
-  auto const tell = []<class C>(C const& c, bool may_use_workspace) {
+  auto const name = std::make_shared<std::string>();
+  auto const add_device = [name](CLI::App& of) {
+    of.add_option("--device", *name, known_devices() + ", or here (default: the GPU here, or else the table's H200)");
+  };
+  auto const tell = [name]<class C>(C const& c, bool may_use_workspace) {
     Kind<C>::validate(c);
     auto const problem = planned(c);
-    Device const device = gpu_or_table();
+    Device const device = name->empty() ? gpu_or_table() : device_named(*name);
     auto const plan = make_plan(problem, device, may_use_workspace);
     fmt::print("{}", planning::why(plan, problem, device, may_use_workspace));
-    if (auto const why = why_no_gpu(); !why.empty()) fmt::print("(planned for the device table's H200: {})\n", why);
+    if (!name->empty())
+      fmt::print("(planned for {})\n", device.name);
+    else if (auto const none = why_no_gpu(); !none.empty())
+      fmt::print("(planned for the device table's H200: {})\n", none);
   };
 
   auto* const transpose = command->add_subcommand("transpose", "of a batch of matrices");
   auto const move = std::make_shared<MoveCase>();
   add_flags(*transpose, *move);
+  add_device(*transpose);
   transpose->callback([move, tell] { tell(*move, false); });
 
   auto* const gemm = command->add_subcommand("gemm", "of a batch of products");
   auto const product = std::make_shared<GemmCase>();
   auto const without = std::make_shared<bool>(false);
   add_flags(*gemm, *product);
+  add_device(*gemm);
   gemm->add_flag("--no-workspace", *without, "what it does without a workspace");
   gemm->callback([product, without, tell] { tell(*product, !*without); });
 }
@@ -164,6 +185,7 @@ int run(int argc, char** argv) {
       "Transposes and products of matrices for CUDA, from naive to fast: replayed, verified, measured, explained.",
       "inlay");
   app.require_subcommand(1);
+  app.footer(kExitCodes);
   app.set_version_flag("--version",
                        fmt::format("inlay {}.{}.{}", INLAY_VERSION_MAJOR, INLAY_VERSION_MINOR, INLAY_VERSION_PATCH));
   add_demo(app, status);

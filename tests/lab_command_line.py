@@ -69,6 +69,8 @@ def test_compare():
     expect_equal("compare of products", expect(1, "compare", was_fast, now_fast).splitlines(), [
         "64 x 48 x 32, nn, gemm: 1.100 -> 1.000 of cuBLAS", "64 x 48 x 32, nn, no_share: 50.00 -> 48.00 TFLOP/s",
         f"0 better, 1 same, 2 worse (by more than 2 %), 1 only in {was_fast}, 1 only in {now_fast}"])
+    expect(2, "compare", was, was_fast, err=f"{was} and {was_fast} have no row in common")
+    expect(2, "compare", was, results_file("renamed.json", {"variant": "new"}), err="no row in common")
     expect(2, "compare", was, "nowhere.json", err="nowhere.json")
     expect(2, "compare", str(scratch_file("cut.json", "{")), was, err="cut.json")
     expect(2, "compare", was, str(scratch_file("rowless.json", "{}")), err="rowless.json")
@@ -95,7 +97,11 @@ def test_draw():
         if not any(words in label for label in labels):
             failed.append(f"the ladder does not say '{words}'")
     expect(2, "draw", "ladder", str(file), "--rows", "7", err="no row for 7 x 32768, 4 B")
-    expect(2, "draw", "ladder", str(pathlib.Path(scratch.name, "nowhere", "ladder.svg")), err="cannot be written")
+    other = pathlib.Path(scratch.name, "other.svg")
+    expect(0, "draw", "ladder", "--out", str(other), "--rows", "10007", "--cols", "10009")
+    expect_equal("the ladder by --out", other.read_text(), file.read_text())
+    expect_equal("the ladder on stdout", expect(0, "draw", "ladder", "--rows", "10007", "--cols", "10009"), file.read_text())
+    expect(2, "draw", "ladder", str(file), "--out", str(other), err="--out")
     expect(2, "draw", "circle", str(file), err="circle")
 
 
@@ -167,7 +173,6 @@ def test_pictures():
         expect_equal(f"stages of {variant}", sum(word.startswith("stage ") for word in picture("timeline", variant)), stages)
     expect(0, "draw", "path", "copy_02", *small, "--out", str(file))
     xml.etree.ElementTree.parse(file)
-    expect(2, "draw", "path", "copy_02", "--out", str(pathlib.Path(scratch.name, "nowhere", "a.svg")), err="cannot be written")
     expect(2, "draw", "banks", "(200,2)", err="(200,2) has 200 x 2 elements; at most 128 x 128")
     expect(2, "draw", "banks", plain, "--elem", "3", err="3")
     expect(2, "draw", "request", "transpose_03", *small, "--site", "D load", err="'D load' names none of the sites with requests: in load (4 B)")
@@ -213,6 +218,98 @@ def test_gemm_tables():
     expect(2, "readme", str(scratch_file("cubes.md", "<!-- table:h200-gemm-cubes -->\n<!-- /table -->\n")), err="'cubes'")
 
 
+def test_ignored_options():
+    """An option without an effect is a mistake."""
+    m = "--m was given without a product"
+    expect(2, "verify", "transpose_03", "--m", "5", err=m)
+    expect(2, "explain", "transpose_03", "--m", "5", err=m)
+    expect(2, "draw", "path", "transpose_03", "--m", "5", err=m)
+    expect(2, "draw", "timeline", "transpose_16", "--layout", "nn", err="--layout was given without a product")
+    expect(2, "draw", "request", "sgemm_03", "--elem", "4", err="--elem was given without a move")
+    expect(2, "verify", "sgemm_03", "sgemm_04", "--rows", "5", err="--rows was given without a move")
+    expect(0, "verify", "--cpu", "sgemm_01", "copy_01", "--m", "5", "--rows", "5", out=" ok")
+    for command in ("verify", "sgemm_03"), ("explain", "sgemm_03"), ("draw", "path", "sgemm_03"), ("bench", "gemm", "--variants", "sgemm_03"):
+        expect(2, *command, "--accuracy", "two_level", err="--accuracy two_level has no effect on sgemm_03_padded")
+    expect(2, "verify", "sgemm_14", "--accuracy", "one_level", err="--accuracy one_level has no effect on sgemm_14_two_level")
+    expect(0, "verify", "--cpu", "sgemm_16", "sgemm_03", "--accuracy", "two_level", "--layout", "nn", out=" ok")  # one knows both
+    expect(0, "explain", "sgemm_14", "--accuracy", "two_level", "--layout", "tn")
+    for command in ("verify", "copy_01", "copy_03_v"), ("explain", "copy_01"), ("draw", "path", "copy_01"), ("bench", "copy"):
+        expect(2, *command, "--pitch-dst", "99999", err="--pitch-dst was given with copies alone, which pack their rows")
+    expect(2, "bench", "copy", "--host", err="--host was given without the row of transpose")
+    expect(2, "bench", "gemm", "--variants", "sgemm_03", "--host", err="--host was given without the row of gemm")
+    expect(2, "bench", "transpose", "--cases", "5x5:4", "--elem", "8", err="--elem was given with --cases, which name it too")
+    expect(2, "bench", "gemm", "--cases", "5x5x5:nn", "--k", "5", err="--k was given with --cases")
+
+
+def test_output():
+    """What cannot be written is exit code 1, before anything is done: what takes a GPU has not looked for one."""
+    nowhere = str(pathlib.Path(scratch.name, "nowhere", "file"))
+    kept = scratch_file("kept.json", "as it was")
+    for file in nowhere, "/dev/full", scratch.name:
+        for command in (("report", "--out"), ("demo", "--out"), ("draw", "ladder", "--out"), ("draw", "ladder"), ("draw", "banks", "(8,8)", "--out"),
+                        ("draw", "path", "copy_02", "--rows", "64", "--cols", "64", "--out"), ("draw", "request", "transpose_03", "--out"),
+                        ("bench", "transpose", "--json"), ("bench", "gemm", "--json")):
+            if expect(1, *command, file, err=f"inlay: {file} cannot be written: "):
+                failed.append(f"{' '.join(command)} prints before it finds that {file} cannot be written")
+    if not shutil.which("nvidia-smi"):
+        new = pathlib.Path(scratch.name, "new.json")
+        for file in new, kept:
+            expect(2, "bench", "transpose", "--json", str(file), err="GPU")
+        expect_equal("files that were only asked for", (new.exists(), kept.read_text()), (False, "as it was"))
+    for command in ["list"], ["demo"], ["verify", "--cpu"], ["--help"], ["--version"], ["draw", "banks", "(8,8)"]:
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([inlay, *command], stdout=full, stderr=subprocess.PIPE, text=True, timeout=120)
+        expect_equal(f"inlay {' '.join(command)} on a full device", (done.returncode, done.stderr),
+                     (1, "inlay: the standard output cannot be written: No space left on device\n"))
+    expect(0, "--help", out="Exit codes: 0 all is well; 1 something is not: ")
+
+
+def test_numbers():
+    """Numbers that fit in no 64 bits are refused, wherever they stand."""
+    large = "99999999999999999999"
+    for command in ("verify", "--rows"), ("why", "gemm", "--m"), ("bench", "transpose", "--batch"), ("layout", "(8,8)", "--elem"), ("verify", "--elem"):
+        expect(2, *command, large, err=f"{command[-1]}: {large} does not fit in 64 bits")
+    expect(2, "verify", f"--batch=-{large}", err="does not fit in 64 bits")
+    expect(2, "verify", "--alpha", "1e99", err="--alpha: 1e99 is no finite float")
+    expect(2, "bench", "transpose", "--cases", f"{large}x5:4", err=f"{large} does not fit in 64 bits")
+    for rows in 10**20, 2**63, -2**63 - 1, 2.5, "5":
+        suite = scratch_file("large.json", json.dumps([{"rows": rows, "cols": 5}]))
+        expect(2, "bench", "transpose", "--suite", str(suite), err="no whole number of 64 bits")
+    suite = scratch_file("wide.json", json.dumps([{"rows": 5, "cols": 5, "elem_bytes": 2**32 + 4}]))
+    expect(2, "bench", "transpose", "--suite", str(suite), err="elem_bytes is 4294967300, no whole number of 32 bits")
+
+
+def test_names():
+    expect_equal("explain --device h200", expect(0, "explain", "transpose_03", "--device", "h200"), expect(0, "explain", "transpose_03", "--device", "H200"))
+    expect(0, "why", "transpose", "--rows", "4096", "--cols", "1024", "--device", "rtx-3090", out="(planned for RTX-3090)\n")
+    expect(0, "why", "gemm", "--device", "a100", out="(planned for A100)\n")
+    if expect(0, "why", "gemm", "--device", "a100").partition("chosen")[2] == expect(0, "why", "gemm", "--device", "H200").partition("chosen")[2]:
+        failed.append("why gemm says the same of an A100 and of an H200")
+    expect(2, "why", "gemm", "--device", "H2", err="there is no device 'H2' in the table, which has H200, ")
+    expect(2, "explain", "swizzled", err="did you mean 'transpose_06_smem_swizzled', 'transpose_09_vector_swizzled' or 'sgemm_08_swizzled'?")
+    expect(2, "explain", "sgemm_swizzled", err="did you mean 'sgemm_08_swizzled'?")
+    expect(2, "explain", "transpose_6", err="did you mean 'transpose_06_smem_swizzled'?")
+    expect(2, "explain", "smem", err=" or one of ")
+    expect(2, "explain", "transpsoe_06", err="did you mean 'transpose_06_smem_swizzled'?")
+
+
+def test_verify():
+    """It says beforehand what it will do, and what it is at meanwhile."""
+    code, out, err = run("verify", "--cpu", "transpose_01", "sgemm_01", "sgemm_02", "--rows", "9", "--cols", "7", "--m", "5")
+    first, *verdicts = out.splitlines()
+    expect_equal("the exit code, and how many verdicts", (code, len(verdicts)), (0, 13))
+    if ", 1 variant of a move x 5 cases, 2 variants of a product x 4 cases: every element is compared; products once more on significands" not in first:
+        failed.append(f"verify begins with {first!r}")
+    progress = err.splitlines()
+    expect_equal("progress", (len(progress), progress[0], progress[-1]),
+                 (13, "1 of 13: transpose_01_naive_read, 9 x 7, 1 B", "13 of 13: sgemm_02_tiled_mma, 5 x 275 x 67, tt"))
+    expect(2, "verify", "--cpu", "transpose_01", "--rows", "100000", "--cols", "100000", err="at most 16777216 elements")  # before the first line
+    demo = expect(0, "demo", "--out", str(pathlib.Path(scratch.name, "demo.html")))
+    products = {line.split()[0]: line.split()[3:7] for line in demo.splitlines() if line.startswith("sgemm_0")}
+    expect_equal("accesses of the products' steps 2 and 3", (products["sgemm_02_tiled_mma"], products["sgemm_03_padded"]), (["6", "4", "8", "1"], ["6", "4", "1", "1"]))
+    expect_equal("lines of the demo that are too long", [line for line in demo.splitlines() if len(line) > 152], [])
+
+
 names = [v["name"] for v in json.loads(expect(0, "list", "--json"))]
 ladder, products = [n for n in names if n.startswith("transpose")], [n for n in names if n.startswith("sgemm")]
 moves = names[:len(names) - len(products)]
@@ -250,14 +347,14 @@ expect(2, "verify", "--base-src", "-1", err="--base-src is -1; it must not be ne
 expect(2, "verify", "--base-dst", "-2", err="--base-dst is -2; it must not be negative")
 expect(2, "verify", "--base-dst", str(2**62), err=f"base {2**62}) are more than 2^62 bytes of destination")
 expect(2, "bench", "transpose", "--colour", "red", err="--colour")
-expect(2, "bench", "transpose", "--suite", "3d", err="there is no suite '3d'; there are 2d, small, squares")
+expect(2, "bench", "transpose", "--suite", "3d", err="there is no suite '3d'; there are 2d, blind, small, squares")
 expect(2, "bench", "transpose", "--suite", "2d", "--rows", "5", err="--rows was given with --suite")
 expect(2, "bench", "transpose", "--suite", "2d", "--cases", "5x5:4", err="--cases was given with --suite")
 expect(2, "verify", "--layout", "ab", err="--layout is 'ab'; it is nn, nt, tn or tt")
 expect(2, "verify", "--m", "0", err="--m is 0; it must be at least 1")
 expect(2, "verify", "--lda", "5", err="--lda is 5, less than the 67 elements of a row of A")
 expect(2, "why", "gemm", "--rows", "5", err="--rows")
-expect(2, "bench", "gemm", "--suite", "2d", err="there is no suite '2d'; there are ladder, odd, shapes, small, squares")
+expect(2, "bench", "gemm", "--suite", "2d", err="there is no suite '2d'; there are blind, ladder, odd, shapes, small, squares")
 expect(2, "bench", "gemm", "--suite", "odd,shapes", "--m", "5", err="--m was given with --suite")
 expect(2, "bench", "gemm", "--cases", "64x64:nn", err="'64x64:nn', which is no MxNxK:LAYOUT")
 expect(2, "bench", "nonsense", err="nonsense")
@@ -268,11 +365,14 @@ if not shutil.which("nvidia-smi"):  # no GPU here
 else:
     expect(2, "bench", "transpose", "--rows", "1000000", "--cols", "1000000", err="bytes")
 
+test_ignored_options()
+test_output()
+test_numbers()
+test_names()
+test_verify()
 test_compare()
 test_draw()
 test_layout()
-
-
 test_pictures()
 test_suite_table()
 test_gemm_tables()

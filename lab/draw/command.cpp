@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
 #include <memory>
 
 #include "commands.h"
@@ -12,35 +11,36 @@
 #include "draw/request.h"
 #include "draw/timeline.h"
 #include "draw/watch.h"
+#include "output.h"
 #include "problems/variants.h"
-#include "usage_error.h"
 
 namespace inlay::lab {
 namespace {
 
+void check(std::string const& file) {
+  if (!file.empty()) check_writable(file);
+}
 void write(std::string const& picture, std::string const& file) {
   if (file.empty()) return fmt::print("{}", picture);
-  std::ofstream out(file);
-  if (!(out << picture).flush()) throw UsageError(fmt::format("{} cannot be written", file));
+  write_file(file, picture);
 }
-void add_out(CLI::App& command, std::string& file) {
-  command.add_option("--out", file, "the file to write (default: standard output)");
-}
+constexpr char const* kOut = "the file to write (default: standard output)";
+void add_out(CLI::App& command, std::string& file) { command.add_option("--out", file, kOut); }
 
 // A variant of either kind, and what it is to move or to multiply.
 struct Asked {
+  CLI::App const* command;
   std::string variant, site, out;
   MoveCase move{256, 256};
   GemmCase product{256, 256, 64};
-  CLI::Option const* layout = nullptr;
 };
 std::shared_ptr<Asked> add_variant(CLI::App& command, GemmCase const& usual = {256, 256, 64}) {
   auto const asked = std::make_shared<Asked>();
+  asked->command = &command;
   asked->product = usual;
   command.add_option("variant", asked->variant, "its name, or the beginning of it")->required();
   add_flags_but(command, asked->move, {kBatchFlag});
   add_flags_but(command, asked->product, {kBatchFlag});
-  asked->layout = command.get_option("--layout");
   add_batch(command, asked->move.batch);
   add_out(command, asked->out);
   return asked;
@@ -60,10 +60,12 @@ void take_possible_layout(Entry<Gemm> const& entry, GemmCase& c) {
 template <class Draw>
 void draw(Asked& asked, Draw const& picture_of) {
   std::string const name = resolve(asked.variant, all_variant_names());
+  refuse_ignored(*asked.command, {name}, asked.product);
+  check(asked.out);
   if (info_of<GemmCase>(name)) {
     auto const& entry = variant_named<GemmCase>(name);
     asked.product.batch = asked.move.batch;
-    if (!asked.layout->count()) take_possible_layout(entry, asked.product);
+    if (!asked.command->get_option("--layout")->count()) take_possible_layout(entry, asked.product);
     Kind<GemmCase>::validate(asked.product);
     write(picture_of(entry, asked.product), asked.out);
   } else {
@@ -76,10 +78,11 @@ void add_ladder(CLI::App& app) {
   auto* const command = app.add_subcommand("ladder", "the recorded results: every variant against the copy limit");
   auto const shape = std::make_shared<MoveCase>();
   auto const file = std::make_shared<std::string>();
-  command->add_option("file", *file, "the file to write")->required();
+  command->add_option("file,--out", *file, kOut);
   add_flags(*command, *shape);
   command->callback([shape, file] {
     Kind<MoveCase>::validate(*shape);
+    check(*file);
     write(draw_ladder(*shape), *file);
   });
 }
@@ -93,7 +96,10 @@ void add_banks(CLI::App& app) {
       ->required();
   command->add_option("--elem", *elem_bytes, "bytes of an element (default: 4, or what an smem_ptr names)");
   add_out(*command, *file);
-  command->callback([layouts, elem_bytes, file] { write(draw_banks(*layouts, *elem_bytes), *file); });
+  command->callback([layouts, elem_bytes, file] {
+    check(*file);
+    write(draw_banks(*layouts, *elem_bytes), *file);
+  });
 }
 
 void add_request(CLI::App& app) {

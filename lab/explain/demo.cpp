@@ -5,7 +5,6 @@
 
 #include "explain/demo_parts.h"
 #include "page/report.h"
-#include "page/report_page.h"
 #include "problems/variants.h"
 #include "results/data_files.h"
 
@@ -44,10 +43,10 @@ std::string head(MoveCase const& ragged) {
                      "store", "load", "ms", "of copy", "figure");
 }
 std::string head(GemmCase const& ragged) {
-  return fmt::format("\n{:<33}{:<13}{:<4}{:>12}{:>17}{:>20}  {}\n", "", ragged.name(), "", "global", "shared", "H200",
+  return fmt::format("\n{:<33}{:<13}{:<4}{:>12}{:>12}{:>27}  {}\n", "", ragged.name(), "", "global", "shared", "H200",
                      "the tutorial's own") +
-         fmt::format("{:<33}{:<13}{:<4}{:>7}{:>7}{:>8}{:>9}{:>9}{:>11}  {}\n", "variant", "all checks", "", "load",
-                     "store", "load", "FMAs", "TFLOP/s", "of cuBLAS", "figure");
+         fmt::format("{:<33}{:<13}{:<4}{:>6}{:>6}{:>6}{:>6}{:>7}{:>9}{:>11}  {}\n", "variant", "all checks", "", "load",
+                     "store", "store", "load", "FMAs", "TFLOP/s", "of cuBLAS", "figure");
 }
 
 // What is counted and what is recorded.
@@ -58,8 +57,8 @@ std::string cells(MoveCase const&, Counts const& c, Row const& row) {
 }
 std::string cells(GemmCase const& shown, Counts const& c, Row const& row) {
   auto const wavefronts = c.shared_load.transactions;
-  return fmt::format("{:<4}{:>7}{:>7}{:>8}{:>9}{:>9}{:>11}", shown.layout, load(c), store(c),
-                     per_request(c.shared_load),
+  return fmt::format("{:<4}{:>6}{:>6}{:>6}{:>6}{:>7}{:>9}{:>11}", shown.layout, load(c), store(c),
+                     per_request(c.shared_store), per_request(c.shared_load),
                      wavefronts ? fmt::format("{:.1f}", double(c.fma) / double(wavefronts)) : "-",
                      number(row.rate, 1, "-"), number(row.share, 3, "-"));
 }
@@ -125,15 +124,11 @@ std::string short_verdict(Replayed const& ragged, Replayed const& full) {
   return ragged.ok() ? "ok" : full.ok() ? "ok (aligned)" : "rejected";
 }
 
-std::string demo_report(std::string const& asked) {
-  std::filesystem::path file = asked;
-  if (asked.empty()) {
-    auto const place = program_folder();
-    bool const beside = !is_installed() && access(place.c_str(), W_OK) == 0;
-    file = (beside ? place : std::filesystem::current_path()) / "report.html";
-  }
-  write_report(file);
-  return std::filesystem::proximate(file).string();
+std::filesystem::path demo_report(std::string const& asked) {
+  if (!asked.empty()) return asked;
+  auto const place = program_folder();
+  bool const beside = !is_installed() && access(place.c_str(), W_OK) == 0;
+  return (beside ? place : std::filesystem::current_path()) / "report.html";
 }
 
 std::string demo_screen() {

@@ -6,7 +6,6 @@
 #include <memory>
 
 #include "commands.h"
-#include "measure/gpu.h"
 #include "problems/variants.h"
 #include "results/results.h"
 #include "usage_error.h"
@@ -14,24 +13,11 @@
 namespace inlay::lab {
 namespace {
 
-// "H200, H100-SXM, ...", of the table.
-std::string known_devices() {
-  std::string names;
-  for (Device const& device : devices()) names += (names.empty() ? "" : ", ") + device.name;
-  return names;
-}
-
 Device device_asked_for(std::string const& name) {
-  if (name == "here") {
-    if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("there is no GPU here: " + why);
-    Device const device = gpu_or_table();
-    // A part of a GPU has not the rates of the whole one.
-    if (Device const* known = find_device(device.name); known && known->sm_count == device.sm_count) return device;
-    throw UsageError(fmt::format("the GPU here, {}, is not in the table", device.name));
-  }
-  for (Device const& device : devices())
-    if (name == device.name) return device;
-  throw UsageError(fmt::format("there is no device '{}' in the table, which has {}, and here", name, known_devices()));
+  Device const device = device_named(name);
+  // A part of a GPU has not the rates of the whole one.
+  if (Device const* known = find_device(device.name); known && known->sm_count == device.sm_count) return device;
+  throw UsageError(fmt::format("the GPU here, {}, is not in the table", device.name));
 }
 
 Json site_json(ExplainedSite const& x) {
@@ -61,22 +47,9 @@ struct Options {
   bool json = false;
 };
 
-// Throws UsageError for what the other kind of problem is asked by.
-template <KindOf Other>
-void refuse_flags_of(CLI::App const& command) {
-  Other c;
-  for (Field const& field : Kind<Other>::fields(c))
-    if (field.flag != kBatchFlag && command.get_option(field.flag)->count())
-      throw UsageError(fmt::format("{} was given with a {}", field.flag,
-                                   std::is_same_v<Other, MoveCase> ? Kind<GemmCase>::name : Kind<MoveCase>::name));
-}
-
 Problem asked_for(Options& o, CLI::App const& command) {
-  if (!info_of<GemmCase>(o.variant)) {
-    refuse_flags_of<GemmCase>(command);
-    return o.move;
-  }
-  refuse_flags_of<MoveCase>(command);
+  refuse_ignored(command, {o.variant}, o.product);
+  if (!info_of<GemmCase>(o.variant)) return o.move;
   if (!command.get_option("--layout")->count())
     o.product.layout = shown_layout(variant_named<GemmCase>(o.variant).info());
   o.product.batch = o.move.batch;

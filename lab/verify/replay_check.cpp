@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <inlay/explain/explanation.h>
+#include <inlay/registry/rounding.h>
 
 #include <algorithm>
 
@@ -15,6 +16,13 @@ constexpr std::int64_t kMostElements = std::int64_t(1) << 24;
 constexpr double kMostProducts = 1 << 28;
 
 }  // namespace
+
+void* filled(Recorder& recorder, OperandBuffer const& x, unsigned seed, Numbers numbers) {
+  if (!x.numbers) return recorder.allocate(x.name, x.bytes(), x.elem_bytes, seed);
+  float* const floats = recorder.allocate_integers(x.name, std::size_t(x.elements), seed);
+  if (numbers == Numbers::significands) registry::put_significands(recorder, floats, std::size_t(x.elements), seed);
+  return floats;
+}
 
 void refuse_long_replay(std::vector<OperandBuffer> const& operands, double fma) {
   std::int64_t most = 0;

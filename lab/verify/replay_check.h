@@ -1,5 +1,6 @@
 // A variant replayed on the CPU, thread by thread, with every check.
 #pragma once
+#include <algorithm>
 #include <string>
 
 #include "problems/kind.h"
@@ -13,6 +14,11 @@ struct Replayed {
   bool failed() const { return verdict.starts_with("FAILED"); }
 };
 
+// What floats hold before a replay: whole numbers, which are exact in any order of sums and in TF32 too, or significands, of
+// which the result may be off by what its chains of fp32 are.
+enum class Numbers { whole, significands };
+void* filled(Recorder& recorder, OperandBuffer const& x, unsigned seed, Numbers numbers);
+
 // Throws UsageError for a problem that would take too long.
 void refuse_long_replay(std::vector<OperandBuffer> const& operands, double fma);
 // What the checks said after a replay.
@@ -20,15 +26,13 @@ Replayed concluded(Recorder const& recorder);
 
 // Throws UsageError for problems that would take too long. Where a recorder is given, it keeps what it recorded.
 template <KindOf C>
-Replayed replay_on_cpu(Entry<CanonicalOf<C>> const& entry, C const& c, Recorder& recorder) {
+Replayed replay_on_cpu(Entry<CanonicalOf<C>> const& entry, C const& c, Recorder& recorder,
+                       Numbers numbers = Numbers::whole) {
   auto const operands = Kind<C>::operands(c);
   refuse_long_replay(operands, Kind<C>::replayed_fma(c));
   std::vector<void*> addresses;
-  for (OperandBuffer const& x : operands) {
-    unsigned const seed = unsigned(addresses.size()) + 1;
-    addresses.push_back(x.numbers ? recorder.allocate_integers(x.name, std::size_t(x.elements), seed)
-                                  : recorder.allocate(x.name, x.bytes(), x.elem_bytes, seed));
-  }
+  for (OperandBuffer const& x : operands)
+    addresses.push_back(filled(recorder, x, unsigned(addresses.size()) + 1, numbers));
   auto const problem = Kind<C>::canonical(c, Kind<C>::exact(Kind<C>::call(c, addresses)), &entry.info());
   Device const device;
   if (Reason const reason = entry.info().rejects(problem, device)) return {"rejected: " + reason.sentence(), {}};
@@ -40,6 +44,17 @@ template <KindOf C>
 Replayed replay_on_cpu(Entry<CanonicalOf<C>> const& entry, C const& c) {
   Recorder recorder;
   return replay_on_cpu(entry, c, recorder);
+}
+
+// On whole numbers, and where that is right and there are floats, on significands too. Throws what replay_on_cpu does.
+template <KindOf C>
+Replayed verify_on_cpu(Entry<CanonicalOf<C>> const& entry, C const& c) {
+  Replayed const whole = replay_on_cpu(entry, c);
+  auto const operands = Kind<C>::operands(c);
+  bool const floats = std::any_of(operands.begin(), operands.end(), [](OperandBuffer const& x) { return x.numbers; });
+  if (!whole.ok() || !floats) return whole;
+  Recorder recorder;
+  return replay_on_cpu(entry, c, recorder, Numbers::significands);
 }
 
 }  // namespace inlay::lab

@@ -2,47 +2,113 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "measure/gpu.h"
+#include "measure/progress.h"
+#include "output.h"
 #include "problems/variants.h"
 #include "verify/replay_check.h"
 
 namespace inlay::lab {
 namespace {
 
-// The chosen variants of one kind on their problems; how many failed.
+// The chosen variants of one kind, and the cases of it.
 template <KindOf C>
-int verify_kind(std::set<std::string> const& chosen, std::vector<Problem> const& problems, bool on_gpu) {
-  int failures = 0;
-  for (auto const& entry : Kind<C>::variants()) {
-    if (!chosen.contains(entry.info().name)) continue;
-    for (Problem const& problem : problems) {
-      C const* const c = problem.as<C>();
-      if (!c) continue;
-      std::string const verdict = on_gpu ? check_on_gpu(entry, *c) : replay_on_cpu(entry, *c).verdict;
-      failures += verdict.starts_with("FAILED");
-      fmt::print("{:<34} {}  {}\n", entry.info().name, Kind<C>::short_name(*c), verdict);
-      std::fflush(stdout);
-    }
+struct Chosen {
+  std::vector<Entry<CanonicalOf<C>> const*> entries;
+  std::vector<C> cases;
+
+  Chosen(std::vector<std::string> const& names, std::vector<Problem> const& problems) {
+    for (std::string const& name : names)
+      if (auto const* entry = find_variant<C>(name)) entries.push_back(entry);
+    for (Problem const& problem : problems)
+      if (C const* const c = problem.as<C>()) cases.push_back(*c);
   }
-  return failures;
+  std::size_t runs() const { return entries.size() * cases.size(); }
+  // ", 3 variants of a move x 5 cases"
+  std::string sentence() const {
+    auto const counted = [](std::size_t n, char const* what) {
+      return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+    };
+    if (!runs()) return "";
+    return fmt::format(", {} of a {} x {}", counted(entries.size(), "variant"), Kind<C>::name,
+                       counted(cases.size(), "case"));
+  }
+};
+
+class Verification {
+ public:
+  Verification(bool on_gpu, std::size_t runs) : on_gpu_(on_gpu), runs_(runs) {}
+  bool failed() const { return failed_; }
+
+  template <KindOf C>
+  void run(Chosen<C> const& chosen) {
+    for (auto const* entry : chosen.entries)
+      for (C const& c : chosen.cases) {
+        std::string const verdict = verdict_on(*entry, c);
+        failed_ |= verdict.starts_with("FAILED");
+        fmt::print("{:<34} {}  {}\n", entry->info().name, Kind<C>::short_name(c), verdict);
+        flush_stdout();
+      }
+  }
+
+ private:
+  template <KindOf C>
+  std::string verdict_on(Entry<CanonicalOf<C>> const& entry, C const& c) {
+    Progress progress;  // is gone before the verdict is printed
+    progress.say(fmt::format("{} of {}: {}, {}", ++run_, runs_, entry.info().name, c.sentence()));
+    return on_gpu_ ? check_on_gpu(entry, c) : verify_on_cpu(entry, c).verdict;
+  }
+
+  bool const on_gpu_;
+  std::size_t const runs_;
+  std::size_t run_ = 0;
+  bool failed_ = false;
+};
+
+// What is compared, and with what.
+std::string comparisons(bool on_gpu, bool moves, bool products) {
+  if (!on_gpu)
+    return std::string("every element is compared") +
+           (products ? "; products once more on significands, which tell fp32 from TF32, against a bound" : "");
+  std::string s = "poisoned outputs between guard bands";
+  if (moves) s += "; of a move every element is compared";
+  if (products)
+    s += "; of a product every element up to 2e10 multiply-adds, beyond that a sample against fp64, and once more, on "
+         "significands, which tell fp32 from TF32, a sample against a bound";
+  return s;
 }
 
 }  // namespace
 
-bool verify(std::vector<std::string> const& variants, std::vector<Problem> const& problems, bool on_cpu) {
+std::vector<std::string> chosen_variants(std::vector<std::string> const& typed) {
   auto const known = all_variant_names();
   std::set<std::string> chosen;
-  for (auto const& name : variants.empty() ? known : variants) chosen.insert(resolve(name, known));
-  std::string const missing = on_cpu ? "as asked" : why_no_gpu();
-  if (missing.empty())
-    fmt::print("on the GPU: poisoned output, guard bands, every element compared\n");
-  else
-    fmt::print("replayed on the CPU, thread by thread ({})\n", missing);
+  for (std::string const& name : typed) chosen.insert(resolve(name, known));
+  return typed.empty() ? known : std::vector(chosen.begin(), chosen.end());
+}
 
+bool verify(std::vector<std::string> const& variants, std::vector<Problem> const& problems, bool on_cpu) {
+  Chosen<MoveCase> const moves(variants, problems);
+  Chosen<GemmCase> const products(variants, problems);
+  std::string const missing = on_cpu ? "as asked" : why_no_gpu();
   bool const on_gpu = missing.empty();
-  return verify_kind<MoveCase>(chosen, problems, on_gpu) + verify_kind<GemmCase>(chosen, problems, on_gpu) == 0;
+  auto const refuse_long = [&]<class C>(Chosen<C> const& chosen) {
+    if (!on_gpu && chosen.runs())
+      for (C const& c : chosen.cases) refuse_long_replay(Kind<C>::operands(c), Kind<C>::replayed_fma(c));
+  };
+  refuse_long(moves);
+  refuse_long(products);
+  std::string const where = on_gpu ? "on the GPU" : fmt::format("replayed on the CPU, thread by thread ({})", missing);
+  fmt::print("{}{}{}: {}\n", where, moves.sentence(), products.sentence(),
+             comparisons(on_gpu, moves.runs(), products.runs()));
+  flush_stdout();
+  Verification verification(on_gpu, moves.runs() + products.runs());
+  verification.run(moves);
+  verification.run(products);
+  return !verification.failed();
 }
 
 }  // namespace inlay::lab

@@ -7,8 +7,11 @@
 
 namespace inlay::lab {
 
-// A line for each variant and each problem of its kind, which is valid; false when something failed. Variants: names or
-// their beginnings; none: all.
+// By names or their beginnings; none: all. Each once. Throws UsageError.
+std::vector<std::string> chosen_variants(std::vector<std::string> const& typed);
+
+// What is about to be done, then a line for each variant and each problem of its kind, which is valid; false when something
+// failed. Throws UsageError, before the first, for problems that would take too long on the CPU.
 bool verify(std::vector<std::string> const& variants, std::vector<Problem> const& problems, bool on_cpu);
 
 }  // namespace inlay::lab
