@@ -17,24 +17,26 @@ using planning::Operands;
 
 namespace {
 
-// Null streams are of the current device. Before 12.8 CUDA does not say whose a stream is: the launch is refused in its words.
-void check_stream(cudaStream_t stream, Device const& device) {
-  if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;
-#if CUDART_VERSION >= 12080
-  int id = 0;
-  check(cudaStreamGetDevice(stream, &id));
-  if (id != device.id)
-    throw Error("the stream belongs to device " + std::to_string(id) + ", the current device is " +
-                std::to_string(device.id));
-#endif
-}
-
 bool is_capturing(cudaStream_t stream) {
   if (stream == nullptr || stream == cudaStreamLegacy)
     return false;  // it cannot be captured, nor asked beside a capture
   cudaStreamCaptureStatus status{};
   check(cudaStreamIsCapturing(stream, &status));
   return status != cudaStreamCaptureStatusNone;
+}
+
+// Null streams are of the current device. A stream that is captured does not say whose it is, nor does any before CUDA 12.8:
+// there the launch is refused in CUDA's words.
+void check_stream(cudaStream_t stream, Device const& device) {
+  if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;
+#if CUDART_VERSION >= 12080
+  if (is_capturing(stream)) return;
+  int id = 0;
+  check(cudaStreamGetDevice(stream, &id));
+  if (id != device.id)
+    throw Error("the stream belongs to device " + std::to_string(id) + ", the current device is " +
+                std::to_string(device.id));
+#endif
 }
 
 // Memory that cudaMallocAsync gave while the stream is captured belongs to the graph: CUDA does not know it before a launch

@@ -184,7 +184,7 @@ TEST(Gpu, MemoryOfAGraphIsTaken) {
     if (planned)
       plan.run(here.dst().data, between, stream.id);
     else
-      transpose(here.dst(), matrix(static_cast<void const*>(between), b32, 300, 500), stream.id);
+      transpose(here.dst(), tensor(static_cast<void const*>(between), b32, {1, 300, 500}), stream.id);
     check(cudaFreeAsync(between, stream.id));
     check(cudaStreamEndCapture(stream.id, &graph));
     check(cudaGraphInstantiate(&executable, graph, 0));

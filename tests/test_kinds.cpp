@@ -170,6 +170,7 @@ struct OnDevice<FillCase> {
       return judged({wrong, {}}, wanted.n);
     }
     Verdict operator()(Contender const& contender) const {
+      fill({wanted.out});
       auto const launch = [&](cudaStream_t s) { contender.launch({wanted.out}, s); };
       std::string const said = attempt(contender.name, launch, stream);
       return {said.empty() ? verdict({wanted.out}) : said, {}};
