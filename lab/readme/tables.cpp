@@ -100,7 +100,7 @@ std::string brief_products_table(Results const& results) {
   for (std::int64_t n : {1024, 2047, 2048, 4096, 8192, 16384}) {
     std::vector<std::string> cells{std::to_string(n)};
     for (char const* layout : {"nn", "nt", "tn", "tt"}) {
-      Row const* const row = results.find(product_of(n, n, n, layout), "gemm");
+      Row const* const row = results.find(product_of(n, n, n, layout), "gemm", "squares");
       cells.push_back(cell(row ? row->share : std::nullopt, 3));
     }
     s += line(cells);
