@@ -175,7 +175,9 @@ struct OnDevice<FillCase> {
       std::string const said = attempt(contender.name, launch, stream);
       return {said.empty() ? verdict({wanted.out}) : said, {}};
     }
-    void fill(FillCall const& call) const { check(cudaMemsetAsync(call.out, 0, 4, stream)); }
+    void fill(FillCall const& call) const {
+      check(cudaMemsetAsync(call.out, 0, std::size_t(wanted.n) * sizeof(float), stream));
+    }
     std::string again(Contender const&, std::vector<FillCall> const& calls, AllSets const& all_sets) const {
       for (FillCall const& call : calls) fill(call);
       all_sets();
