@@ -12,9 +12,9 @@
 #include <iterator>
 
 #include "measure/gpu.h"
-#include "output.h"
 #include "problems/checks.h"
 #include "problems/variants.h"
+#include "results/output.h"
 #include "usage_error.h"
 
 namespace inlay::lab {

@@ -12,11 +12,11 @@
 #include "explain/explain.h"
 #include "layout/command.h"
 #include "measure/gpu.h"
-#include "output.h"
 #include "page/report_page.h"
 #include "problems/variants.h"
 #include "readme/readme.h"
 #include "results/compare.h"
+#include "results/output.h"
 #include "verify/verify.h"
 
 namespace inlay::lab {

@@ -70,9 +70,9 @@ def test_share_out():
     missing = counters.share_out(rows(("copy_02_smem", 1)), [], told, "")
     expect_equal("a row that was not run", missing[0]["failed"], "it was not run; 0 launches were counted")
     name = "sgemm_12_stream_k"
-    twice = [launch(FLAGS, 1), launch(name, 2), launch(FLAGS, 3), launch(name, 4)]
-    of = counters.share_out(rows((name, "tn"), alone=True), twice, counters.verdicts([f"{name:<34}   tn  ok"]), "")
-    expect_equal("the second run of a product", [x["metrics"][SECTORS] for x in of[0]["launches"]], [3, 4])
+    thrice = [launch(kernel, n) for n, kernel in enumerate([FLAGS, name] * 3, 1)]
+    of = counters.share_out(rows((name, "tn"), alone=True), thrice, counters.verdicts([f"{name:<34}   tn  ok"]), "")
+    expect_equal("the last run of a product", [x["metrics"][SECTORS] for x in of[0]["launches"]], [5, 6])
 
 
 SITE = {"operand": "in", "space": "global", "direction": "load", "mechanism": "plain", "bytes_per_lane": 4, "requests": 100,

@@ -11,8 +11,8 @@
 #include "draw/request.h"
 #include "draw/timeline.h"
 #include "draw/watch.h"
-#include "output.h"
 #include "problems/variants.h"
+#include "results/output.h"
 
 namespace inlay::lab {
 namespace {

@@ -5,10 +5,10 @@
 #include <memory>
 #include <set>
 
-#include "output.h"
 #include "page/html.h"
 #include "page/parts.h"
 #include "page/pictures.h"
+#include "results/output.h"
 
 namespace inlay::lab {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "measure/bench.h"
 #include "measure/gpu.h"
-#include "output.h"
 #include "page/report.h"
+#include "results/output.h"
 #include "usage_error.h"
 
 namespace inlay::lab {

@@ -5,9 +5,9 @@
 
 #include <fstream>
 
-#include "output.h"
 #include "results/data_files.h"
 #include "results/json_rows.h"
+#include "results/output.h"
 
 namespace inlay::lab {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "measure/gpu.h"
 #include "measure/progress.h"
-#include "output.h"
 #include "problems/variants.h"
+#include "results/output.h"
 #include "verify/replay_check.h"
 
 namespace inlay::lab {

@@ -1,4 +1,4 @@
-#include "output.h"
+#include "results/output.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
