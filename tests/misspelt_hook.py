@@ -119,7 +119,7 @@ def check_one_file(work):
         return [f"the tree with one more file does not configure:\n{done.stdout}{done.stderr}"]
     generated = build / "inlay/generated"
     said = []
-    for pattern, wanted in (("move_variants.h", "namespace transpose_99_toy {"), ("move_registry.cpp", "kernels::transpose_99_toy::facts"),
+    for pattern, wanted in (("move_variants.h", "namespace transpose_99_toy {"), ("move_registry.cpp", "kernels::transpose_99_toy::variant()"),
                             ("move_info.cpp", "transpose_99_toy::info"), ("move_direct_tile_*_run.cu", "transpose_99_toy::run("),
                             ("move_direct_tile_*_replay.cpp", "transpose_99_toy::replay(")):
         if not any(wanted in file.read_text() for file in generated.glob(pattern)):
