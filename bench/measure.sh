@@ -8,8 +8,9 @@ steps=${*:-tests large sanitizer bench squares small gemm counters evict_last la
 mkdir -p "$out"
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64  # where cuBLAS lies on a machine that did not build
 status=0
-# What a step prints is kept where it is the result: tests, sanitizer, calibration.
-kept() { "${@:2}" 2>&1 | tee -a "$out/$1.txt"; return "${PIPESTATUS[0]}"; }
+# What a step prints is kept where it is the result: tests, sanitizer, calibration. Progress, on stderr, is shown and not
+# kept; sources are named from the root of the project, wherever it was built.
+kept() { "${@:2}" | sed -E 's#(^|[ (])/[^ ]*/((tests|lab|src)/)#\1\2#' | tee -a "$out/$1.txt"; return "${PIPESTATUS[0]}"; }
 for step in $steps; do
   echo "== $step"
   case $step in

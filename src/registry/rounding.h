@@ -23,7 +23,7 @@ struct RoundedSum {
 
 // The root of the mean square by which so many elements of alpha A B + beta C may be off. A bound for random signs, where a
 // sum of j products is as large as the root of j of them: each step rounds it by up to 2^-24 of its size. It grows with the
-// root of K times that of the chain's length. Operands rounded to TF32 exceed it 30 times over at K = 16384.
+// root of K times that of the chain's length. Operands rounded to TF32 exceed it at K = 16384, by calculation 30 times over.
 double error_bound(RoundedSum const& sum, std::int64_t elements);
 
 // What a public function promises of its chains: types.h.
