@@ -28,6 +28,25 @@ CUTE_HOST_DEVICE constexpr std::uint32_t funnel_shift_right(std::uint32_t lo, st
 #endif
 }
 
+// Division by what a launch knows, of numbers from 0 to 2^31 - 1: a multiplication and a shift, for every divisor from 1 on.
+struct Divisor {
+  std::uint32_t by = 1, multiplier = 0xFFFFFFFF, shift = 0;
+
+  Divisor() = default;
+  Divisor(int divisor) : by(std::uint32_t(divisor)) {  // multiplier: 2^(32 + shift) / by, rounded down, in 32 bits
+    while ((std::uint64_t(2) << shift) <= by) ++shift;
+    if (std::uint64_t const m = (std::uint64_t(1) << (32 + shift)) / by; m >> 32 == 0) multiplier = std::uint32_t(m);
+  }
+  CUTE_HOST_DEVICE int over(int n) const {
+    return int(std::uint32_t((std::uint64_t(std::uint32_t(n)) * multiplier + multiplier) >> 32) >> shift);
+  }
+  CUTE_HOST_DEVICE void operator()(int& quotient, int& remainder, int n) const {
+    int const q = over(n);
+    remainder = n - q * int(by);
+    quotient = q;
+  }
+};
+
 // 16 of the 32 bytes of hi:lo, from byte `first` (modulo 16) on, as words: two steps of selects, then a funnel shift a
 // word. Indices are constants, so that all stays in registers.
 CUTE_HOST_DEVICE constexpr void realign(Vector16 lo, Vector16 hi, unsigned first, std::uint32_t (&out)[4]) {

@@ -43,9 +43,11 @@ std::uint64_t span_within(Footprint const& f, std::uint64_t pitch) {
 
 void check_memory(ConstTensor const& t, char const* who) {
   if (!t.data) throw Error(std::string(who) + " is a null pointer, but has elements");
-  if (auto const past = reinterpret_cast<std::uint64_t>(t.data) % unsigned(bytes_of(t.dtype)))
-    throw Error(std::string(who) + " begins " + std::to_string(past) + " bytes past a multiple of its element size, " +
-                std::to_string(bytes_of(t.dtype)));
+  unsigned const bytes = unsigned(bytes_of(t.dtype)), unit = bytes & -bytes;
+  if (auto const past = reinterpret_cast<std::uint64_t>(t.data) % unit)
+    throw Error(std::string(who) + " begins " + std::to_string(past) + " bytes past a multiple of " +
+                (unit == bytes ? "its element size, " + std::to_string(bytes)
+                               : std::to_string(unit) + ", which elements of " + std::to_string(bytes) + " bytes need"));
   if (!offsets_fit(t))
     throw Error("the byte offsets of " + std::string(who) + " of shape " + shape(t) + " leave 63 bits");
   Footprint const f(t);

@@ -11,8 +11,8 @@ namespace inlay::problem {
 std::string shape(ConstTensor const& t);
 
 // Throw Error, a sentence about `who`. The first looks at the extents; the second, for a view with elements, at its
-// memory: null, a base that is no multiple of the element size, byte offsets beyond 63 bits, bytes outside the address
-// space.
+// memory: null, a base that is no multiple of the largest power of two that divides the element size, byte offsets beyond 63 bits,
+// bytes outside the address space.
 void check_extents(ConstTensor const& t, char const* who);
 void check_memory(ConstTensor const& t, char const* who);
 

@@ -12,8 +12,8 @@ void check_tensor(ConstTensor const& t, char const* who) {
   int const e = bytes_of(t.dtype);
   if (t.rank < 0 || t.rank > Tensor::kMaxRank)
     throw Error(std::string(who) + " has rank " + std::to_string(t.rank) + ", which is not between 0 and 64");
-  if (e != 1 && e != 2 && e != 4 && e != 8 && e != 16)
-    throw Error(std::string(who) + " has elements of " + std::to_string(e) + " bytes; 1, 2, 4, 8 and 16 are supported");
+  if (e < 1 || e > 16)
+    throw Error(std::string(who) + " has elements of " + std::to_string(e) + " bytes; 1 to 16 are supported");
   check_extents(t, who);
 }
 
@@ -62,11 +62,11 @@ Move make_move(Tensor const& written_to, ConstTensor const& src) {
   if (!same) throw Error("the destination has shape " + shape(dst) + " where the source gives " + shape(src));
 
   Move m;
-  m.elem_bytes = e;
+  int const unit = m.elem_bytes = e & -e;
   m.src = src.data, m.dst = written_to.data;
   for (int k = 0; k < dst.rank; ++k)
     if (dst.extent[k] == 0) {  // nothing to move: pointers and strides do not matter
-      m.rank = 1, m.mode[0] = {0, e, e};
+      m.rank = 1, m.mode[0] = {0, unit, unit};
       return m.analyse(), m;
     }
   check_memory(dst, "the destination");
@@ -76,9 +76,9 @@ Move make_move(Tensor const& written_to, ConstTensor const& src) {
     throw Error("the destination of shape " + shape(dst) + " has strides with which its elements overlap");
   if (overlap(written, read))
     throw Error("the source and the destination of shape " + shape(dst) + " overlap in memory");
-  m.rank = dst.rank;
+  if (e != unit) m.mode[m.rank++] = {e / unit, unit, unit};
   for (int k = 0; k < dst.rank; ++k)
-    m.mode[k] = dst.extent[k] == 1 ? Mode{1, 0, 0} : Mode{dst.extent[k], src.stride[k] * e, dst.stride[k] * e};
+    m.mode[m.rank++] = dst.extent[k] == 1 ? Mode{1, 0, 0} : Mode{dst.extent[k], src.stride[k] * e, dst.stride[k] * e};
   canonicalise(m);
   return m.analyse(), m;
 }
@@ -124,6 +124,24 @@ void Move::analyse() {
          : transpose_ ? Kind::transpose
          : copy_      ? Kind::rows
                       : Kind::general;
+}
+
+Move Move::widened() const {
+  Move m = *this;
+  auto address = [](void const* p) { return reinterpret_cast<std::uint64_t>(p); };
+  int const u = elem_bytes;
+  if (rank == 0 || mode[0].src_stride != u || mode[0].dst_stride != u) return m;
+  std::uint64_t all = address(src) | address(dst) | std::uint64_t(mode[0].extent * u) | 16;
+  for (int k = 1; k < rank; ++k) all |= std::uint64_t(mode[k].src_stride) | std::uint64_t(mode[k].dst_stride);
+  int const wide = int(all & -all);
+  if (wide <= u) return m;
+  m.elem_bytes = wide;
+  m.mode[0] = {mode[0].extent * u / wide, wide, wide};
+  if (m.mode[0].extent == 1) {
+    std::copy(m.mode + 1, m.mode + m.rank, m.mode);
+    --m.rank;
+  }
+  return m;  // what it is was asked of the narrow one
 }
 
 Move Move::between(void const* from, void* to) const {

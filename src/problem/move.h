@@ -21,18 +21,38 @@ struct Matrices {
   std::int64_t ld_in = 1, ld_out = 1, batch_in = 0, batch_out = 0;
 };
 
+// How a move is cut into tiles: so much of each of these modes, one index of every other. A choice of the planner's; none is
+// made where `modes` is 0.
+struct Cut {
+  static constexpr int kModes = 6;
+  struct Piece {
+    int mode;
+    std::int32_t extent;
+  };
+  int modes = 0;
+  Piece piece[kModes];      // in the order of the modes
+  int line_modes = 0;       // the first of them, so many, lie one behind the other in the destination: a line
+  std::int32_t repeat = 1;  // the last mode of a line is cut once more, so many times
+  int lanes = 8;            // of a warp, along a line; the others are in other lines
+};
+
 // Canonical: no extents of 1, modes sorted by destination stride (fastest first), neighbours that fuse are fused.
 // An empty move has one mode of extent 0. What it is has been worked out once, when it was made.
+//
+// What is moved are units: the largest power of two that divides the element's size. An element of several units, such as
+// one of 3, 6 or 12 bytes, has a mode of its own.
 struct Move {
   enum class Kind : std::uint8_t { contiguous, rows, transpose, general };
 
-  int elem_bytes = 0;
+  static constexpr int kMaxRank = Tensor::kMaxRank + 1;
+  int elem_bytes = 0;  // of a unit: 1, 2, 4, 8 or 16
   int rank = 0;
-  Mode mode[Tensor::kMaxRank]{};
+  Mode mode[kMaxRank]{};
   void const* src = nullptr;
   void* dst = nullptr;
   std::int64_t src_shift = 0, dst_shift = 0;  // bytes from where the caller's views begin: modes that ran backwards
   Kind kind = Kind::general;
+  Cut cut;
 
   std::int64_t elements() const {
     std::int64_t n = 1;
@@ -44,6 +64,8 @@ struct Move {
   std::optional<Matrices> const& as_transpose() const { return transpose_; }
   std::optional<Matrices> const& as_copy() const { return copy_; }
 
+  // The same move in the widest units, up to 16 bytes, where runs of them are contiguous on both sides.
+  Move widened() const;
   // The same move between other places.
   Move between(void const* from, void* to) const;
   // Works out what the move is: of one whose modes are set.
@@ -54,9 +76,8 @@ struct Move {
 };
 char const* name_of(Move::Kind kind);
 
-// dst(i) = src(i) for all i. Throws Error for: different shapes or element sizes, element sizes other than 1, 2, 4, 8,
-// 16, a null pointer with elements, a base that is no multiple of the element size, a destination that overlaps
-// itself or the source, byte offsets beyond 63 bits.
+// dst(i) = src(i) for all i. Throws Error for: different shapes or element sizes, a null pointer with elements, a base that
+// is no multiple of the unit, a destination that overlaps itself or the source, byte offsets beyond 63 bits.
 Move make_move(Tensor const& dst, ConstTensor const& src);
 
 }  // namespace inlay::problem

@@ -1,0 +1,209 @@
+#include <inlay/plan/move_tile.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace inlay::planning {
+namespace {
+
+constexpr std::int64_t kVector = 16, kSector = 32;
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+std::int64_t past(void const* p, std::int64_t of) { return std::int64_t(reinterpret_cast<std::uint64_t>(p) % std::uint64_t(of)); }
+
+// A mode of the tile while it is made.
+struct Part {
+  int mode;
+  std::int32_t extent;  // of the piece
+  std::int64_t n, src, dst;
+  int slot = -1;
+  bool row = false;        // a row digit; else it lies within a row's span
+  std::int32_t image = 0;  // signed
+  bool cut() const { return extent < n; }
+};
+
+}  // namespace
+
+std::int64_t MoveTile::blocks() const {
+  std::int64_t n = 1;
+  for (int k = 0; k < outers; ++k)
+    if (__builtin_mul_overflow(n, outer[k].tiles, &n)) return std::int64_t(1) << 62;
+  return n;
+}
+
+Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
+  std::int32_t const u = m.elem_bytes, V = std::int32_t(kVector / u);
+  t = {};
+  Part part[Cut::kModes];
+  int const parts = cut.modes;
+  std::int32_t piece[Tensor::kMaxRank + 1];
+  std::fill(piece, piece + m.rank, 0);
+  for (int i = 0; i < parts; ++i) {
+    Mode const& mode = m.mode[cut.piece[i].mode];
+    part[i] = {cut.piece[i].mode, cut.piece[i].extent, mode.extent, mode.src_stride, mode.dst_stride};
+    piece[part[i].mode] = part[i].extent;
+  }
+  if (parts == 0 || part[0].mode != 0 || part[0].dst != u)
+    return {"no line of a tile is contiguous in the destination"};
+
+  // Lines.
+  bool const last_cut = part[cut.line_modes - 1].cut();
+  std::int64_t units = 1;
+  for (int i = 0; i < cut.line_modes; ++i) {
+    if (part[i].dst != units * u || (i + 1 < cut.line_modes && part[i].cut()))
+      return {"the modes of a line leave gaps in the destination"};
+    t.inner = std::int32_t(units);
+    units *= part[i].extent;
+  }
+  Part& last = part[cut.line_modes - 1];
+  // Lines that are cut at any unit would leave sectors in part; so they begin early, on a sector.
+  auto const on = [&](std::int64_t bytes) {
+    bool all = past(m.dst, bytes) == 0;
+    for (int k = 0; k < m.rank; ++k) {
+      bool const along = std::any_of(part, part + cut.line_modes, [&](Part const& p) { return p.mode == k; });
+      if (!along) all &= m.mode[k].dst_stride % bytes == 0;
+    }
+    return all && (!last_cut || units * u % bytes == 0) && (units / last.extent * (last.extent / cut.repeat) * u % bytes == 0 || cut.repeat == 1);
+  };
+  t.whole = on(kVector);
+  if (last_cut && cut.line_modes == 1 && cut.repeat == 1 && !on(kSector) && last.src > 0 && last.extent * u % kSector == 0) {
+    t.shear = std::int32_t(kSector / u);
+    t.whole = false;
+  }
+
+  // The grid. Modes that are cut come first, in the destination's order: then what consecutive blocks write is consecutive.
+  for (int i = 0; i < parts; ++i) {
+    if (!part[i].cut()) continue;
+    if (t.slots == t.kSlots) return {"more than {} modes are cut", {t.kSlots}};
+    part[i].slot = t.slots++;
+  }
+  for (int k = 0; k < m.rank; ++k) {
+    Mode const& mode = m.mode[k];
+    Part const* p = std::find_if(part, part + parts, [&](Part const& q) { return q.mode == k; });
+    if (p != part + parts && !p->cut()) continue;
+    if (t.outers == t.kOuter) return {"more than {} modes are outside a tile", {t.kOuter}};
+    std::int64_t const extent = p == part + parts ? 1 : p->extent;
+    std::int64_t const longer = p == &last ? std::max(t.shear - 1, 0) : 0;
+    t.outer[t.outers++] = {ceil_div(mode.extent + longer, extent), mode.src_stride * extent, mode.dst_stride * extent,
+                           p == part + parts ? -1 : p->slot};
+  }
+
+  // Rows: modes by their strides in the source, as long as what they span is mostly theirs.
+  Part* by_src[Cut::kModes];
+  int n = 0;
+  for (int i = 0; i < parts; ++i)
+    if (part[i].src) by_src[n++] = &part[i];
+  std::sort(by_src, by_src + n, [](Part* a, Part* b) { return std::abs(a->src) < std::abs(b->src); });
+  std::int64_t span = u;
+  auto const longer = [&](Part const* p) { return p->extent + (p == &last ? t.shear : 0); };
+  int run = 0;
+  for (; run < n; ++run) {
+    std::int64_t const s = std::abs(by_src[run]->src);
+    if (s > 2 * span && !(run == 0 && s <= kSector)) break;
+    span += s * (longer(by_src[run]) - 1);
+    by_src[run]->image = std::int32_t(by_src[run]->src);
+    if (span > 1 << 20) return {"a row of {} bytes is more than a tile holds", {span}};
+  }
+  std::int64_t low = past(m.src, kVector);
+  if (t.shear) low -= t.shear * last.src;
+  t.first_src = t.shear ? -t.shear * last.src : 0;
+  t.aligned = true;
+  for (int k = 0; k < t.outers; ++k) t.aligned &= t.outer[k].src % kVector == 0;
+  for (int i = 0; i < parts; ++i)
+    if (part[i].src < 0) {
+      std::int64_t const back = -part[i].src * (part[i].extent - 1);
+      t.first_src -= back, low -= back;
+      t.aligned &= !part[i].cut() || part[i].src % kVector == 0;
+    }
+  t.aligned &= low % kVector == 0;
+  for (int i = run; i < n; ++i) t.aligned &= by_src[i]->src % kVector == 0;
+  t.span = std::int32_t(span);
+  t.vectors = std::int32_t(ceil_div(span + (t.aligned ? 0 : kVector - u), kVector));
+  if (run > 0 && by_src[run - 1]->slot >= 0) {
+    t.span_slot = by_src[run - 1]->slot;
+    t.span_step = std::int32_t(std::abs(by_src[run - 1]->src));
+  }
+  std::int64_t rows = 1;
+  for (int i = run; i < n; ++i) {
+    Part& p = *by_src[i];
+    if (rows * t.vectors * kVector > 1 << 20) return {"{} rows of {} bytes are more than a tile holds", {rows, span}};
+    p.row = true;
+    p.image = std::int32_t(rows * t.vectors * kVector) * (p.src < 0 ? -1 : 1);
+    t.row[t.row_modes++] = {longer(&p), std::abs(p.src), 0, 0, p.slot, 1};
+    rows *= longer(&p);
+  }
+  t.rows = std::int32_t(rows);
+  t.reach = t.vectors * kVector + kVector - 1;
+  for (int i = 0; i < t.row_modes; ++i) t.reach += t.row[i].src * (t.row[i].extent - 1);
+  if (t.shear) t.first_image = t.shear * last.image;
+  for (int i = 0; i < parts; ++i) {
+    Part const& p = part[i];
+    std::int64_t const back = p.src < 0 ? -p.src : 0;
+    std::int32_t const image = p.src < 0 ? -p.image : 0;
+    t.first_image += image * (p.extent - 1);
+    if (p.row) t.first_phase += std::int32_t((back * (p.extent - 1)) % kVector);
+    if (t.shear && p.row && &p == &last) t.first_phase += std::int32_t(t.shear * p.src % kVector);
+    if (p.slot >= 0) t.slot[p.slot] = {p.n, p.extent, back, image, p.row ? std::int32_t(back % kVector) : 0};
+  }
+
+  // Units and lines.
+  t.units = std::int32_t(units / cut.repeat);
+  auto const digit = [&](Part const& p) {
+    return MoveTile::Digit{p.extent, p.row ? p.src : 0, p.dst, p.image, p.slot, 1};
+  };
+  for (int i = 0; i < cut.line_modes; ++i) t.along[t.along_modes++] = digit(part[i]);
+  if (cut.repeat > 1) {
+    MoveTile::Digit& d = t.along[t.along_modes - 1];
+    std::int32_t const q = d.extent /= cut.repeat;
+    t.line[t.line_modes++] = {cut.repeat, d.src * q, d.dst * q, d.image * q, d.slot, q};
+    t.lines *= cut.repeat;
+  }
+  for (int i = cut.line_modes; i < parts; ++i) {
+    if (t.line_modes == t.kModes) return {"a tile has more than {} modes beside its lines'", {t.kModes}};
+    t.line[t.line_modes++] = digit(part[i]);
+    t.lines *= part[i].extent;
+  }
+  t.windows = std::int32_t(ceil_div(t.units + (t.whole || t.shear ? 0 : V - 1), V));
+
+  // Banks: threads of a warp gather from units that lie whole vectors apart; padding takes them apart. The padding that
+  // makes each step along a line by a vector one vector more.
+  t.lanes = cut.lanes;
+  std::int64_t const step = std::abs(std::int64_t(t.along[0].image)) * V / kVector;  // vectors from a lane to the next
+  t.skew = step % 2 == 0 && step > 0 && step < 1 << 24 ? std::int32_t(step) : 0;
+  if (t.along_modes > 1 && t.rows == 1) t.skew = 8;
+
+  std::int64_t const all = std::int64_t(t.rows) * t.vectors, image = (all + (t.skew ? all / t.skew : 0)) * kVector;
+  if (std::int64_t(t.lines) + t.inner > 1 << 16 || image > 1 << 20) return {"a tile of {} bytes, {} lines of {} units", {image, t.lines, t.units}};
+  t.row_table = std::int32_t(image);
+  t.line_table = t.row_table + (t.row_modes > 1 || t.row[0].src > INT32_MAX ? std::int32_t(ceil_div(t.rows, 2) * kVector) : 0);
+  t.unit_table = t.line_table + t.lines * std::int32_t(kVector);
+  t.shared_bytes = t.unit_table + (t.along_modes > 1 ? (t.inner + V) * 4 : 0);
+
+  // Do all lines of a thread see the same pattern?
+  std::int64_t const apart = t.lines_apart(threads);
+  std::int64_t const align = t.shear ? kSector : kVector;
+  if (!t.whole) {
+    bool same = true;
+    for (int i = 0; i < t.line_modes; ++i) same &= t.line[i].dst % align == 0;
+    if (!same) same = t.line_modes == 1 && t.line[0].dst * apart % align == 0;
+    t.refresh |= !same;
+  }
+  std::int64_t inside = u;  // bytes that lines reach over
+  for (int i = 0; i < t.line_modes; ++i) {
+    auto const& d = t.line[i];
+    if (!t.aligned) t.refresh |= d.src % kVector != 0;
+    bool const blocks = t.skew == 0 || d.image % (kVector * t.skew) == 0;
+    if (!blocks) inside += std::abs(d.image) * std::int64_t(d.extent - 1);
+  }
+  if (t.skew && inside > u) {
+    bool const within_row = t.rows > 1 && t.skew % t.vectors == 0 && inside <= t.span;
+    bool const within_step = t.aligned && t.rows == 1 && t.along_modes == 1 && inside <= std::abs(t.along[0].image);
+    t.refresh |= !(within_row || within_step);
+  }
+  if (t.skew && !t.refresh)  // constants then, with the padding that they step over
+    for (int i = 0; i < t.line_modes; ++i)
+      if (auto& image = t.line[i].image; image % (kVector * t.skew) == 0) image += image / t.skew;
+  return {};
+}
+
+}  // namespace inlay::planning

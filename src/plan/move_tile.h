@@ -1,0 +1,86 @@
+// How a move is cut into tiles that go through shared memory: any layouts, any number of modes on either side.
+//
+// A tile is a piece of some modes, whole ones or parts of long ones; the other modes are the grid's. On the source's side it is
+// `rows`: each is the memory from its first to its last byte, loaded as aligned vectors of 16 bytes, which lie in shared
+// memory as they come. On the destination's side it is `lines`: contiguous runs of units. A thread gathers 16 bytes of a
+// line, unit by unit, and stores them at once. A transpose, planes of an image, a batch of small matrices, a permutation of
+// twenty modes differ in these numbers alone.
+#pragma once
+#include <inlay/plan/variant.h>
+
+#include <cstdint>
+
+namespace inlay::planning {
+
+struct MoveTile {
+  static constexpr int kModes = Cut::kModes, kOuter = 40, kSlots = 3;
+
+  // The grid: a block's index has one digit for each, the first runs fastest. `src`, `dst`: bytes from a tile to the next.
+  // slot: of the mode that is cut here, -1 for a whole index a tile.
+  struct Outer {
+    std::int64_t tiles, src, dst;
+    int slot;
+  };
+  Outer outer[kOuter];
+  int outers = 0;
+  // A mode that is cut: the last tile may have less of it than `piece`. For each index that it lacks of a mode that runs
+  // backwards, its lowest byte lies `src` bytes further, and its first unit `image` bytes earlier.
+  struct Slot {
+    std::int64_t extent;
+    std::int32_t piece;
+    std::int64_t src;
+    std::int32_t image, phase;
+  };
+  Slot slot[kSlots];
+  int slots = 0;
+
+  struct Digit {
+    std::int32_t extent;
+    std::int64_t src;    // of a row: bytes to the next. Of a unit or a line: the same, where a row begins with it; else 0
+    std::int64_t dst;    // of a line: bytes to the next
+    std::int32_t image;  // of a unit or a line: bytes in shared memory
+    int slot;            // -1: not cut
+    std::int32_t step;   // so many indices of the slot's mode for one of this
+  };
+  // Loading.
+  Digit row[kModes];
+  int row_modes = 0;
+  std::int32_t rows = 1, vectors = 0;  // of a row, in shared memory
+  std::int32_t span = 0;               // bytes of a whole row; it is shorter by span_step for each index that span_slot lacks
+  int span_slot = -1;
+  std::int32_t span_step = 0;
+  std::int32_t skew = 0;       // so many vectors, then one of padding; 0: none
+  bool aligned = true;         // all rows begin at multiples of 16
+  std::int64_t reach = 0;      // bytes from the lowest one of a tile to behind its last vector
+  std::int64_t first_src = 0;  // bytes from the move's source to the lowest of the first tile
+
+  // Gathering.
+  Digit along[kModes], line[kModes];
+  int along_modes = 0, line_modes = 0;
+  std::int32_t units = 0, lines = 1;  // of a line; of a tile
+  std::int32_t inner = 1;             // units for one index of the last digit along a line
+  std::int32_t first_image = 0;       // of the tile's first unit
+  std::int32_t first_phase = 0;       // of its row: bytes from the lowest row's beginning, modulo 16
+  std::int32_t shear = 0;             // the lines of a tile begin less than so many units early, on a sector; 0: as they lie
+  bool whole = true;                  // all lines begin at multiples of 16 bytes
+  bool refresh = false;               // places differ from line to line by more than a constant
+  int lanes = 8;                      // of a warp, along a line; the others are in other lines
+  std::int32_t windows = 0;           // vectors of a line, at most
+
+  // Shared memory, in bytes: the image, then tables of rows (8 each, where they have several modes or a pitch beyond 31 bits), of lines (16) and of
+  // the units within the modes before a line's last (4, where it has several).
+  std::int32_t row_table = 0, line_table = 0, unit_table = 0, shared_bytes = 0;
+
+  std::int64_t blocks() const;  // at most 2^62
+  // Of a block's warps, so many lie side by side along a line; a thread's lines are so many apart.
+  constexpr int warps_along(int threads) const {
+    int const all = (windows + lanes - 1) / lanes;
+    return all < threads / 32 ? all : threads / 32;
+  }
+  constexpr int lines_apart(int threads) const { return threads / 32 / warps_along(threads) * (32 / lanes); }
+};
+
+// The tile of a widened move, for blocks of so many threads. Empty, or why there is none.
+Reason make_tile(Move const& widened, Cut const& cut, int threads, MoveTile& tile);
+
+}  // namespace inlay::planning
