@@ -25,7 +25,7 @@ endfunction()
 
 # inlay_kernel_units(TYPE VARIANT FOLDER SAMPLES VERB...)
 #   TYPE      the problem's type; files and functions have its name in lower case
-#   VARIANT   what makes a variant of a file's Kernel: ByElement, or nothing
+#   VARIANT   what makes a variant of a file's Kernel: ByElement, or nothing; of a verb of its own where that says VERB=VARIANT
 #   FOLDER    of src/kernels
 #   SAMPLES   the header of parts/ that says how blocks are sampled, where a family has none; none: kernels have no replay
 function(inlay_kernel_units P variant folder samples)
@@ -35,6 +35,13 @@ function(inlay_kernel_units P variant folder samples)
 
   set(stems)
   foreach(verb IN LISTS ARGN)
+    string(REGEX MATCH "=(.*)" own "${verb}")
+    set(own "${CMAKE_MATCH_1}")
+    string(REGEX REPLACE "=.*" "" verb "${verb}")
+    set(variant_of_${verb} "${variant}")
+    if(own)
+      set(variant_of_${verb} ${own})
+    endif()
     file(GLOB files CONFIGURE_DEPENDS RELATIVE ${from} ${from}/${verb}_[0-9][0-9]_*.h)
     list(APPEND stems ${files})
   endforeach()
@@ -72,8 +79,9 @@ function(inlay_kernel_units P variant folder samples)
       set(replays)
       foreach(stem IN LISTS chunk)
         set(V ${stem}::Kernel)
-        if(variant)
-          set(V ${variant}<${stem}::Kernel>)
+        string(REGEX MATCH "^[a-z]+" verb ${stem})
+        if(variant_of_${verb})
+          set(V ${variant_of_${verb}}<${stem}::Kernel>)
         endif()
         string(APPEND includes "#include <inlay/kernels/${folder}/${stem}.h>\n")
         string(APPEND runs "void ${stem}::run(${P} const& problem, Device const& device, void* workspace, cudaStream_t stream) {\n"

@@ -62,6 +62,37 @@ planning::Plan answer(P const& problem, Device const& device, bool may_use_works
   return plan;
 }
 
+// Times what the default stream of the device does.
+class Timer {
+ public:
+  Timer() {
+    check(cudaEventCreate(&begin_));
+    check(cudaEventCreate(&end_));
+  }
+  Timer(Timer const&) = delete;
+  ~Timer() { cudaEventDestroy(begin_), cudaEventDestroy(end_); }
+
+  // Milliseconds of the fastest of so many runs, after one that nobody times.
+  template <class F>
+  float best_of(int runs, F const& f) {
+    float least = 0;
+    f();
+    for (int i = 0; i < runs; ++i) {
+      float ms = 0;
+      check(cudaEventRecord(begin_));
+      f();
+      check(cudaEventRecord(end_));
+      check(cudaEventSynchronize(end_));
+      check(cudaEventElapsedTime(&ms, begin_, end_));
+      if (i == 0 || ms < least) least = ms;
+    }
+    return least;
+  }
+
+ private:
+  cudaEvent_t begin_{}, end_{};
+};
+
 // No kernel writes to what is only read.
 void* only_read(void const* p) { return const_cast<void*>(p); }
 
@@ -86,13 +117,19 @@ void run_gemm(planning::Plan const& plan, Gemm const& gemm, void const* A, void 
 
 }  // namespace
 
-void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
-  if (src.rank != 2 && src.rank != 3)
-    throw Error("transpose takes views of rank 2 or 3, the source has rank " + std::to_string(src.rank));
-  Move const move = make_move(dst, src.transposed());  // bad input is told before the device is asked
+void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
+  Move const move = make_move(dst, src);  // bad input is told before the device is asked
+  if (move.elements() == 0) return;
   Device const& device = current_device();
-  planning::Plan const plan = answer(move, device, false, "transpose");
-  if (move.elements()) run_move(plan, dst.data, src.data, device, stream);
+  run_move(answer(move, device, false, "copy"), dst.data, src.data, device, stream);
+}
+void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
+  if (src.rank < 2)
+    throw Error("transpose takes views of rank 2 and more, the source has rank " + std::to_string(src.rank));
+  copy(dst, src.transposed(), stream);
+}
+void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axes, cudaStream_t stream) {
+  copy(dst, src.permuted(axes), stream);
 }
 
 void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, cudaStream_t stream,
@@ -122,11 +159,34 @@ struct Plan::Impl {
   planning::Plan plan;
 };
 
-Plan plan(Tensor const& dst, ConstTensor const& src) {
+namespace {
+
+// Of the rows that can answer, the fastest of those that are predicted to take at most twice as long as the fastest.
+planning::Plan measured(Move const& move, void* dst, void const* src, Device const& device) {
+  planning::Plan best = answer(move, device, false, "copy");
+  double const most = 2 * best.seconds;
+  float least = 0;
+  auto const rows = planning::candidates<Move>();
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    planning::Attempt a = attempt_in_pieces(rows[i], move, device, false);
+    if (a.rejected || a.plan.seconds > most) continue;
+    a.plan.row = int(i);
+    Timer timer;
+    float const ms = timer.best_of(5, [&] { run_move(a.plan, dst, src, device, nullptr); });
+    if (least == 0 || ms < least) least = ms, best = a.plan;
+  }
+  return best;
+}
+
+}  // namespace
+
+Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose) {
   Move const move = make_move(dst, src);
   Device const& device = current_device();
+  bool const times = choose == Choose::measured && move.elements();
   return Plan(std::make_shared<Plan::Impl const>(
-      Plan::Impl{device, move, {dst, src, {}}, false, answer(move, device, false, "move")}));
+      Plan::Impl{device, move, {dst, src, {}}, false,
+                 times ? measured(move, dst.data, src.data, device) : answer(move, device, false, "copy")}));
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
           bool with_workspace) {

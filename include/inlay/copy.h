@@ -6,17 +6,35 @@
 
 namespace inlay {
 
-// dst(..., j, i) = src(..., i, j): dst has the source's shape with the last two modes exchanged.
-// Rank 2, or 3 for a batch. Elements of 1, 2, 4, 8 or 16 bytes; row-major views of any pitch (the last mode contiguous);
-// bases are multiples of the element size; extents may be 0 and 1.
-// Throws Error, before anything is launched, for: different shapes or element sizes, unsupported element sizes, null
-// pointers with elements, misaligned bases, overlapping views, pointers that the current device does not own, a stream of
-// another device, and strides that no variant handles. While `stream` is captured, pointers that CUDA does not know are
-// taken for memory of the graph.
+// dst(i) = src(i) for two views of one shape. Rank 0 to 64, extents and strides of 64 bits: strides of the source may be 0
+// (repeated) and negative (backwards), those of the destination negative; it must not overlap itself. Elements are bits, of
+// 1 to 16 bytes; a base is a multiple of the largest power of two that divides the element's size (2 for 6 bytes, 1 for 3).
+// Extents may be 0 (nothing happens) and 1. Where the source has gaps between its elements, bytes of the gaps may be read,
+// never used.
+// Throws Error, before anything is launched, for: different shapes or element sizes, null pointers with elements,
+// misaligned bases, overlapping views, byte offsets beyond 63 bits, pointers that the current device does not own, and a
+// stream of another device. While `stream` is captured, pointers that CUDA does not know are taken for memory of the
+// graph.
+void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
+
+// dst(..., j, i) = src(..., i, j): the copy of the source with its last two modes exchanged. Rank 2 and more.
 void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
 
-// The plan by which dst(i) = src(i) for two views of one shape, on the current device; of a transpose, with the source's
-// transposed view. Launches nothing. Throws as transpose(), but for pointers that the device does not own: a run does.
-Plan plan(Tensor const& dst, ConstTensor const& src);
+// Mode k of dst is mode axes[k] of src: the copy of src.permuted(axes).
+void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axes, cudaStream_t stream = nullptr);
+inline void permute(Tensor const& dst, ConstTensor const& src, std::initializer_list<int> axes,
+                    cudaStream_t stream = nullptr) {
+  permute(dst, src, std::span<int const>(axes.begin(), axes.size()), stream);
+}
+
+// How a plan chooses.
+enum class Choose {
+  predicted,  // by the model of the GPU: launches nothing
+  measured,   // the few that are predicted to be the fastest are timed: overwrites dst, and synchronises
+};
+
+// The plan by which dst(i) = src(i), on the current device. Throws as copy(); where nothing is launched, pointers that the
+// device does not own are refused by a run.
+Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose = Choose::predicted);
 
 }  // namespace inlay

@@ -35,18 +35,23 @@ struct BasicTensor {
   }
 
   // The same elements with the modes in another order: mode k of the result is mode axes[k] of this.
-  BasicTensor permuted(std::initializer_list<int> axes) const {
-    require(int(axes.size()) == rank, "permuted: the number of axes differs from the rank of the tensor");
+  BasicTensor permuted(std::span<int const> axes) const {
+    if (int(axes.size()) != rank)
+      throw Error("permuted: " + std::to_string(axes.size()) + " axes for a tensor of rank " + std::to_string(rank));
     BasicTensor t = *this;
     std::uint64_t seen = 0;
     int k = 0;
     for (int a : axes) {
-      require(a >= 0 && a < rank && !(seen >> a & 1), "permuted: the axes are no permutation of 0 .. rank-1");
+      if (!(a >= 0 && a < rank)) throw Error("permuted: there is no mode " + std::to_string(a) + of_rank());
+      if (seen >> a & 1) throw Error("permuted: the mode " + std::to_string(a) + " is named twice");
       seen |= std::uint64_t(1) << a;
       t.extent[k] = extent[a];
       t.stride[k++] = stride[a];
     }
     return t;
+  }
+  BasicTensor permuted(std::initializer_list<int> axes) const {
+    return permuted(std::span<int const>(axes.begin(), axes.size()));
   }
   // The same elements with the last two modes exchanged: a view, nothing moves.
   BasicTensor transposed() const {
@@ -58,13 +63,42 @@ struct BasicTensor {
   }
   // The elements [first, first + count) of one mode.
   BasicTensor slice(int axis, std::int64_t first, std::int64_t count) const {
-    require(axis >= 0 && axis < rank, "slice: there is no such mode");
-    require(first >= 0 && count >= 0 && count <= extent[axis] - first, "slice: the range leaves the tensor");
+    if (!(axis >= 0 && axis < rank)) throw Error("slice: there is no mode " + std::to_string(axis) + of_rank());
+    if (!(first >= 0 && count >= 0 && first <= extent[axis] && count <= extent[axis] - first))
+      throw Error("slice: " + std::to_string(count) + " elements from " + std::to_string(first) +
+                  " on leave the extent of " + std::to_string(extent[axis]));
     BasicTensor t = *this;
     using Byte = std::conditional_t<std::is_const_v<Void>, char const, char>;
     if (count) t.data = static_cast<Byte*>(data) + first * stride[axis] * bytes_of(dtype);
     t.extent[axis] = count;
     return t;
+  }
+
+  // The same elements, repeated: modes of extent 1 get the extents of `extents`, with strides of 0; modes that it has
+  // more stand in front. A view for reading: as a destination it would overlap itself.
+  BasicTensor broadcast(std::span<std::int64_t const> extents) const {
+    int const more = int(extents.size()) - rank;
+    if (more < 0 || extents.size() > std::size_t(kMaxRank))
+      throw Error("broadcast: " + std::to_string(extents.size()) + " extents for a tensor of rank " + std::to_string(rank));
+    BasicTensor t = *this;
+    t.rank = int(extents.size());
+    for (int k = 0; k < t.rank; ++k) {
+      bool const same = k >= more && extent[k - more] == extents[std::size_t(k)];
+      if (!same && k >= more && extent[k - more] != 1)
+        throw Error("broadcast: an extent of " + std::to_string(extent[k - more]) + " cannot become " +
+                    std::to_string(extents[std::size_t(k)]));
+      t.extent[k] = extents[std::size_t(k)], t.stride[k] = same ? stride[k - more] : 0;
+    }
+    return t;
+  }
+  BasicTensor broadcast(std::initializer_list<std::int64_t> extents) const {
+    return broadcast(std::span<std::int64_t const>(extents.begin(), extents.size()));
+  }
+  // The same elements in the same order (the last mode fastest) under other extents. Throws where strides do not allow it:
+  // nothing moves.
+  BasicTensor reshape(std::span<std::int64_t const> extents) const;
+  BasicTensor reshape(std::initializer_list<std::int64_t> extents) const {
+    return reshape(std::span<std::int64_t const>(extents.begin(), extents.size()));
   }
 
   // The same view, of elements that are only read.
@@ -74,7 +108,41 @@ struct BasicTensor {
     for (int k = 0; k < rank && k < kMaxRank; ++k) t.extent[k] = extent[k], t.stride[k] = stride[k];
     return t;
   }
+
+ private:
+  std::string of_rank() const { return " in a tensor of rank " + std::to_string(rank); }
 };
+
+template <class Void>
+BasicTensor<Void> BasicTensor<Void>::reshape(std::span<std::int64_t const> extents) const {
+  std::int64_t n = 1;
+  for (std::int64_t e : extents)
+    if (e < 0 || __builtin_mul_overflow(n, e, &n)) throw Error("reshape: an extent is negative, or their product leaves 63 bits");
+  if (n != size() || extents.size() > std::size_t(kMaxRank))
+    throw Error("reshape: " + std::to_string(size()) + " elements do not become " + std::to_string(n) + " in " +
+                std::to_string(extents.size()) + " modes");
+  BasicTensor t = *this;
+  t.rank = int(extents.size());
+  for (int k = 0; k < t.rank; ++k) t.extent[k] = extents[std::size_t(k)], t.stride[k] = 0;
+  if (n == 0) return t;
+  // From the last mode on: a group of modes here, that are one behind the other, is a group of modes there.
+  int to = t.rank;
+  for (int from = rank; from > 0;) {
+    if (extent[--from] == 1) continue;
+    std::int64_t const inner = stride[from];
+    std::int64_t all = extent[from];
+    while (from > 0 && (extent[from - 1] == 1 || stride[from - 1] == inner * all)) all *= extent[--from];
+    std::int64_t step = inner, left = all;
+    while (to > 0 && left > 1) {
+      std::int64_t const e = t.extent[--to];
+      if (left % e)
+        throw Error("reshape: the strides do not allow an extent of " + std::to_string(e) + " where " +
+                    std::to_string(left) + " elements lie evenly apart");
+      t.stride[to] = step, step *= e, left /= e;
+    }
+  }
+  return t;
+}
 using Tensor = BasicTensor<void>;
 using ConstTensor = BasicTensor<void const>;
 // Of a pointer to T: a Tensor, or a ConstTensor where T is const.

@@ -65,6 +65,29 @@ CUTE_HOST_DEVICE constexpr Vector16 join(std::uint32_t const (&word)[4]) {
   return Vector16(word[3]) << 96 | Vector16(word[2]) << 64 | Vector16(word[1]) << 32 | word[0];
 }
 
+// 16 bytes of so many elements, the first lowest.
+template <class T>
+CUTE_HOST_DEVICE constexpr Vector16 joined(T const (&e)[16 / sizeof(T)]) {
+  constexpr int E = sizeof(T);
+  if constexpr (E == 16) {
+    return e[0];
+  } else if constexpr (E == 8) {
+    return Vector16(e[1]) << 64 | e[0];
+  } else {
+    std::uint32_t word[4]{};
+    CUTE_UNROLL
+    for (int w = 0; w < 4; ++w)
+      if constexpr (E == 4)
+        word[w] = e[w];
+      else if constexpr (E == 2)
+        word[w] = byte_permute(e[2 * w], e[2 * w + 1], 0x5410);
+      else
+        word[w] = byte_permute(byte_permute(e[4 * w], e[4 * w + 1], 0x40),
+                               byte_permute(e[4 * w + 2], e[4 * w + 3], 0x40), 0x5410);
+    return join(word);
+  }
+}
+
 // A word holds k elements: its carrier is the element itself from 4 bytes on. rows[i] holds k neighbours of row i;
 // afterwards rows[j] holds column j of the k x k block. One permute per word at k = 2, two at k = 4.
 template <int k, class Word>

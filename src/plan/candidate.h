@@ -68,6 +68,7 @@ Attempt attempt_in_pieces(Candidate<P> const& row, P const& problem, Device cons
     if (by) continue;
     if (a.rejected) return a;
     a.plan.pieces = batch.extent / count;
+    a.plan.seconds *= double(batch.extent) / double(count);
     for (std::size_t k = 0; k < 3; ++k) a.plan.apart[k] = count * batch.apart[k];
     if (std::int64_t const left = batch.extent % count) {
       Attempt last = Planner<P>::attempt(row, Planner<P>::piece(problem, left), device, may_use_workspace);
@@ -80,21 +81,25 @@ Attempt attempt_in_pieces(Candidate<P> const& row, P const& problem, Device cons
   return whole;
 }
 
-// Takes the first row that is wanted and can; where none can, the first that can. Without a workspace nothing is
-// packed, and only variants that can do without one are asked.
+// Takes the first row that is wanted and can; where times are predicted, the fastest of those; where none can, the first
+// that can. Without a workspace nothing is packed, and only variants that can do without one are asked.
 template <class P>
 Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
                std::type_identity_t<std::span<Candidate<P> const>> rows = candidates<P>()) {
   if (problem.elements() == 0) return {};
   typename Planner<P>::Facts const facts(problem, device);
-  for (bool wanted : {true, false})
+  for (bool wanted : {true, false}) {
+    Plan best;
     for (Candidate<P> const& row : rows) {
       if (row.want.holds(facts) != wanted) continue;
       Attempt a = attempt_in_pieces(row, problem, device, may_use_workspace);
-      if (a.rejected) continue;
-      a.plan.row = int(&row - rows.data());
-      return a.plan;
+      if (a.rejected || (best.row >= 0 && !(a.plan.seconds < best.seconds))) continue;
+      best = a.plan;
+      best.row = int(&row - rows.data());
+      if (best.seconds == 0) return best;
     }
+    if (best.row >= 0) return best;
+  }
   return {};
 }
 
@@ -127,7 +132,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, bool m
       continue;
     }
     s += Trait::row_text(a.plan, row, problem, device);
-    if (!chosen && row.want.holds(facts)) s += "; comes later";
+    if (!chosen && row.want.holds(facts)) s += plan.seconds > 0 ? "; slower" : "; comes later";
     if (!chosen && !row.want.holds(facts)) {
       s += std::string("; ") + row.want.otherwise;
       if (*row.want.measured) s += std::string(" (measured: ") + row.want.measured + ")";
@@ -145,7 +150,9 @@ struct Planner<Move> {
 
     Facts(Move const& move, Device const& device);
   };
-  struct Needs {};
+  struct Needs {
+    Cut (*cut)(Move const& widened, Device const&) = nullptr;  // of a variant that wants tiles chosen
+  };
   static std::span<Candidate<Move> const> rows();
   static Attempt attempt(Candidate<Move> const& row, Move const& move, Device const& device, bool may_use_workspace);
   static Batch batch(Move const& move);

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <inlay/plan/candidate.h>
+#include <inlay/plan/move_cut.h>
 
 #include "move_variants.h"
 
@@ -8,11 +9,6 @@ namespace {
 
 using Facts = Planner<Move>::Facts;
 
-// A copy of short rows leaves most lanes idle.
-bool wide_rows(Facts const& f) {
-  auto const& copy = f.move.as_copy();
-  return copy && (copy->N * f.move.elem_bytes >= 128 || copy->M * copy->L == 1);
-}
 // A few microseconds, all of them latency: many small blocks without a barrier win, though their reads are strided.
 bool small(Facts const& f) {
   auto const& x = f.move.as_transpose();
@@ -22,34 +18,31 @@ bool small(Facts const& f) {
   auto const tiles = [](std::int64_t extent) { return (extent + 31) / 32; };
   return tiles(x->M) * tiles(x->N) <= most / (1024 * e);
 }
-// A tile of the big kernels is 256 bytes both ways: what is smaller leaves most of it empty.
-bool small_batch(Facts const& f) {
-  auto const& x = f.move.as_transpose();
-  return x && x->L > 1 && (x->M * f.move.elem_bytes < 256 || x->N * f.move.elem_bytes < 256);
-}
-bool few_columns(Facts const& f) {
-  auto const& x = f.move.as_transpose();
-  return x && x->N * f.move.elem_bytes < 128;
-}
-bool few_rows(Facts const& f) {
-  auto const& x = f.move.as_transpose();
-  return x && x->M * f.move.elem_bytes < 128;
-}
 
-Want<Move> const kWideRows{wide_rows, "its rows would leave most lanes idle"};
-Want<Move> const kSmall{small, "tiles in shared memory are faster for these extents and elements",
+Want<Move> const kSmall{small, "larger than what latency alone decides",
                         "results/h200/squares.json; the model does not tell loads that wait from those that do not"};
-Want<Move> const kSmallBatch{small_batch, "no batch of matrices smaller than a tile"};
-Want<Move> const kFewColumns{few_columns, "rows of 128 bytes and more fill a tile"};
-Want<Move> const kFewRows{few_rows, "columns of 128 bytes and more fill a tile"};
 Want<Move> const kAny{[](Facts const&) { return true; }};
+Want<Move> const kNone{[](Facts const&) { return false; }, "is asked where nothing else runs"};
+
+template <TileLimits const& limits>
+Cut cut_for(Move const& widened, Device const& device) {
+  return best_cut(widened, limits, device).cut;
+}
 
 // What a plan for a move asks for, all pieces together.
 Counts counts_of(Plan const& plan, Device const& device) {
   auto const& [variant, problem, at, own] = *plan.find<Move>();
   Counts sum = plan.rest ? counts_of(*plan.rest, device) : Counts{};
-  add(sum, variant->info->counts(problem, device), plan.pieces);
+  if (variant->info->counts) add(sum, variant->info->counts(problem, device), plan.pieces);
   return sum;
+}
+
+// ", tiles of mode 0: 64, mode 2: 32"
+std::string cut_text(Move const& move) {
+  std::string s;
+  for (int i = 0; i < move.cut.modes; ++i)
+    s += fmt::format("{}mode {}: {}", i ? ", " : ", tiles of ", move.cut.piece[i].mode, move.cut.piece[i].extent);
+  return s;
 }
 
 std::string line(char const* what, Traffic const& t, char const* unit) {
@@ -62,30 +55,32 @@ std::string line(char const* what, Traffic const& t, char const* unit) {
 Planner<Move>::Facts::Facts(Move const& move, Device const& device)
     : move(move), vectors(!kernels::transpose_14_evict_last::facts->rejects(move, device)) {}
 
-// Copies come first: a transpose that is one is better moved so. What is not wanted is taken where nothing else runs.
+// The model chooses among them; of equals the first.
 std::span<Candidate<Move> const> Planner<Move>::rows() {
   using namespace kernels;
   static Candidate<Move> const all[] = {
-      {.variant = copy_05_evict_last::variant(), .want = kWideRows},
-      {.variant = copy_01_scalar::variant(), .want = kWideRows},
+      {.variant = copy_05_evict_last::variant(), .want = kAny},
       {.variant = transpose_02_naive_write::variant(), .want = kSmall},
-      {.variant = transpose_19_batch_squares::variant(), .want = kSmallBatch},
-      {.variant = transpose_20_batch::variant(), .want = kSmallBatch},
-      {.variant = transpose_17_few_columns::variant(), .want = kFewColumns},
-      {.variant = transpose_18_few_rows::variant(), .want = kFewRows},
       {.variant = transpose_14_evict_last::variant(), .want = kAny},
       {.variant = transpose_15_odd_pitch::variant(), .want = kAny},
-      {.variant = transpose_06_smem_swizzled::variant(), .want = kAny},
+      {.variant = transpose_19_batch_squares::variant(), .want = kAny},
+      {.variant = permute_01_tile::variant(), .want = kAny, .needs = {cut_for<kSmallTiles>}},
+      {.variant = permute_02_large_tile::variant(), .want = kAny, .needs = {cut_for<kLargeTiles>}},
+      {.variant = permute_03_rows::variant(), .want = kAny},
   };
   return all;
 }
 
 Attempt Planner<Move>::attempt(Candidate<Move> const& row, Move const& move, Device const& device, bool) {
   Attempt a;
-  if ((a.rejected = row.variant.info->rejects(move, device))) return a;
+  Info<Move> const& info = *row.variant.info;
+  Move chosen = move;
+  if (row.needs.cut) chosen.cut = row.needs.cut(move.widened(), device);
+  if ((a.rejected = info.rejects(chosen, device))) return a;
+  if (info.seconds) a.plan.seconds = info.seconds(chosen, device);
   a.plan.add(
       StepOf<Move>{&row.variant,
-                   move,
+                   chosen,
                    {Place{Place::In::operand, 0, move.dst_shift}, Place{Place::In::operand, 1, move.src_shift}}});
   return a;
 }
@@ -131,11 +126,8 @@ std::string Planner<Move>::choice_text(Plan const& plan, Candidate<Move> const&,
   return s;
 }
 
-std::string Planner<Move>::row_text(Plan const& plan, Candidate<Move> const&, Move const&, Device const& device) {
-  Counts const c = counts_of(plan, device);
-  return fmt::format("{} sectors, {} shared wavefronts",
-                     c.global_load.transactions + c.async_copy.transactions + c.global_store.transactions,
-                     c.shared_store.transactions + c.shared_load.transactions);
+std::string Planner<Move>::row_text(Plan const& plan, Candidate<Move> const&, Move const&, Device const&) {
+  return fmt::format("{:.2f} us predicted", 1e6 * plan.seconds) + cut_text(plan.find<Move>()->problem);
 }
 
 }  // namespace inlay::planning

@@ -91,9 +91,12 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   // Rows: modes by their strides in the source, as long as what they span is mostly theirs.
   Part* by_src[Cut::kModes];
   int n = 0;
-  for (int i = 0; i < parts; ++i)
-    if (part[i].src) by_src[n++] = &part[i];
-  std::sort(by_src, by_src + n, [](Part* a, Part* b) { return std::abs(a->src) < std::abs(b->src); });
+  for (int i = 0; i < parts; ++i) {  // sorted as it grows: there are few
+    if (!part[i].src) continue;
+    int at = n++;
+    for (; at > 0 && std::abs(by_src[at - 1]->src) > std::abs(part[i].src); --at) by_src[at] = by_src[at - 1];
+    by_src[at] = &part[i];
+  }
   std::int64_t span = u;
   auto const longer = [&](Part const* p) { return p->extent + (p == &last ? t.shear : 0); };
   int run = 0;
@@ -129,7 +132,7 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     if (rows * t.vectors * kVector > 1 << 20) return {"{} rows of {} bytes are more than a tile holds", {rows, span}};
     p.row = true;
     p.image = std::int32_t(rows * t.vectors * kVector) * (p.src < 0 ? -1 : 1);
-    t.row[t.row_modes++] = {longer(&p), std::abs(p.src), 0, 0, p.slot, 1};
+    t.row[t.row_modes++] = {std::abs(p.src), 0, longer(&p), 0, p.slot, 1};
     rows *= longer(&p);
   }
   t.rows = std::int32_t(rows);
@@ -143,19 +146,19 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     t.first_image += image * (p.extent - 1);
     if (p.row) t.first_phase += std::int32_t((back * (p.extent - 1)) % kVector);
     if (t.shear && p.row && &p == &last) t.first_phase += std::int32_t(t.shear * p.src % kVector);
-    if (p.slot >= 0) t.slot[p.slot] = {p.n, p.extent, back, image, p.row ? std::int32_t(back % kVector) : 0};
+    if (p.slot >= 0) t.slot[p.slot] = {p.extent, std::int32_t(p.n - (ceil_div(p.n + (&p == &last ? std::max(t.shear - 1, 0) : 0), p.extent) - 1) * p.extent), back, image, p.row ? std::int32_t(back % kVector) : 0};
   }
 
   // Units and lines.
   t.units = std::int32_t(units / cut.repeat);
   auto const digit = [&](Part const& p) {
-    return MoveTile::Digit{p.extent, p.row ? p.src : 0, p.dst, p.image, p.slot, 1};
+    return MoveTile::Digit{p.row ? p.src : 0, p.dst, p.extent, p.image, p.slot, 1};
   };
   for (int i = 0; i < cut.line_modes; ++i) t.along[t.along_modes++] = digit(part[i]);
   if (cut.repeat > 1) {
     MoveTile::Digit& d = t.along[t.along_modes - 1];
     std::int32_t const q = d.extent /= cut.repeat;
-    t.line[t.line_modes++] = {cut.repeat, d.src * q, d.dst * q, d.image * q, d.slot, q};
+    t.line[t.line_modes++] = {d.src * q, d.dst * q, cut.repeat, d.image * q, d.slot, q};
     t.lines *= cut.repeat;
   }
   for (int i = cut.line_modes; i < parts; ++i) {
@@ -179,30 +182,55 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   t.unit_table = t.line_table + t.lines * std::int32_t(kVector);
   t.shared_bytes = t.unit_table + (t.along_modes > 1 ? (t.inner + V) * 4 : 0);
 
-  // Do all lines of a thread see the same pattern?
-  std::int64_t const apart = t.lines_apart(threads);
+  // Words: lines in groups that are neighbours in the source, at places that are whole words.
+  std::int32_t const k = 4 / u;
   std::int64_t const align = t.shear ? kSector : kVector;
+  if (k > 1 && t.line_modes > 0 && t.line[0].image == u && (t.line_modes == 1 || t.line[0].extent % k == 0) &&
+      (t.whole || t.line[0].dst % align == 0)) {
+    bool all = low % 4 == 0 && (t.line[0].slot < 0 || (t.slot[t.line[0].slot].piece % k == 0 && t.slot[t.line[0].slot].tail % k == 0));
+    for (int i = 0; i < t.outers; ++i) all &= t.outer[i].src % 4 == 0;
+    for (int i = 0; i < t.row_modes; ++i) all &= t.row[i].src % 4 == 0;
+    for (int i = 0; i < t.along_modes; ++i) all &= t.along[i].image % 4 == 0;
+    for (int i = 1; i < t.line_modes; ++i) all &= t.line[i].image % 4 == 0;
+    for (int i = 0; i < t.slots; ++i) all &= t.slot[i].src % 4 == 0;
+    t.words = all && t.first_image % 4 == 0;
+  }
+
+  // Places of one line, or of one index of a line's last digit, are those of another and a constant if their rows begin
+  // alike and no padding lies between; the constant has the padding that it steps over.
+  auto const additive = [&](MoveTile::Digit& d) {
+    if (!t.aligned && d.src % kVector != 0) return false;
+    if (t.skew == 0) return true;
+    if (d.image % (kVector * t.skew) == 0) return true;
+    bool const in_row = std::abs(std::int64_t(d.image)) < t.vectors * kVector && d.src == 0;
+    return t.rows > 1 && t.skew % t.vectors == 0 && in_row;
+  };
+  bool constant = true;
+  for (int i = 0; i < t.line_modes; ++i) constant &= additive(t.line[i]);
+  if (!constant && t.skew && t.aligned && t.rows == 1 && t.along_modes == 1) {
+    std::int64_t inside = u;  // bytes that lines reach over: less than a step along the line, which is one of padding
+    for (int i = 0; i < t.line_modes; ++i) inside += std::abs(std::int64_t(t.line[i].image)) * (t.line[i].extent - 1);
+    constant = inside <= std::abs(t.along[0].image);
+  }
+  t.refresh = !constant;
+  t.even = t.aligned && t.along_modes == 1 && t.whole && t.first_image == 0 &&
+           (t.skew == 0 || kVector * t.skew == V * std::abs(std::int64_t(t.along[0].image)));
+  t.placed = constant && t.along_modes > 1 && additive(t.along[t.along_modes - 1]);
+  auto const padded = [&](MoveTile::Digit& d) {
+    if (t.skew && d.image % (kVector * t.skew) == 0) d.image += d.image / t.skew;
+  };
+  if (!t.refresh)
+    for (int i = 0; i < t.line_modes; ++i) padded(t.line[i]);
+  if (t.placed) padded(t.along[t.along_modes - 1]);
+
+  // Do all lines of a thread begin alike?
   if (!t.whole) {
+    std::int64_t const apart = std::int64_t(t.lines_apart(threads)) * (t.words ? k : 1);
     bool same = true;
     for (int i = 0; i < t.line_modes; ++i) same &= t.line[i].dst % align == 0;
     if (!same) same = t.line_modes == 1 && t.line[0].dst * apart % align == 0;
-    t.refresh |= !same;
+    t.turns = !same;
   }
-  std::int64_t inside = u;  // bytes that lines reach over
-  for (int i = 0; i < t.line_modes; ++i) {
-    auto const& d = t.line[i];
-    if (!t.aligned) t.refresh |= d.src % kVector != 0;
-    bool const blocks = t.skew == 0 || d.image % (kVector * t.skew) == 0;
-    if (!blocks) inside += std::abs(d.image) * std::int64_t(d.extent - 1);
-  }
-  if (t.skew && inside > u) {
-    bool const within_row = t.rows > 1 && t.skew % t.vectors == 0 && inside <= t.span;
-    bool const within_step = t.aligned && t.rows == 1 && t.along_modes == 1 && inside <= std::abs(t.along[0].image);
-    t.refresh |= !(within_row || within_step);
-  }
-  if (t.skew && !t.refresh)  // constants then, with the padding that they step over
-    for (int i = 0; i < t.line_modes; ++i)
-      if (auto& image = t.line[i].image; image % (kVector * t.skew) == 0) image += image / t.skew;
   return {};
 }
 

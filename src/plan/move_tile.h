@@ -13,7 +13,7 @@
 namespace inlay::planning {
 
 struct MoveTile {
-  static constexpr int kModes = Cut::kModes, kOuter = 40, kSlots = 3;
+  static constexpr int kModes = Cut::kModes, kOuter = 26, kSlots = 3;
 
   // The grid: a block's index has one digit for each, the first runs fastest. `src`, `dst`: bytes from a tile to the next.
   // slot: of the mode that is cut here, -1 for a whole index a tile.
@@ -26,8 +26,7 @@ struct MoveTile {
   // A mode that is cut: the last tile may have less of it than `piece`. For each index that it lacks of a mode that runs
   // backwards, its lowest byte lies `src` bytes further, and its first unit `image` bytes earlier.
   struct Slot {
-    std::int64_t extent;
-    std::int32_t piece;
+    std::int32_t piece, tail;  // of a tile; of the last one, which with a shear may lack all and more
     std::int64_t src;
     std::int32_t image, phase;
   };
@@ -35,9 +34,9 @@ struct MoveTile {
   int slots = 0;
 
   struct Digit {
-    std::int32_t extent;
     std::int64_t src;    // of a row: bytes to the next. Of a unit or a line: the same, where a row begins with it; else 0
     std::int64_t dst;    // of a line: bytes to the next
+    std::int32_t extent;
     std::int32_t image;  // of a unit or a line: bytes in shared memory
     int slot;            // -1: not cut
     std::int32_t step;   // so many indices of the slot's mode for one of this
@@ -63,7 +62,11 @@ struct MoveTile {
   std::int32_t first_phase = 0;       // of its row: bytes from the lowest row's beginning, modulo 16
   std::int32_t shear = 0;             // the lines of a tile begin less than so many units early, on a sector; 0: as they lie
   bool whole = true;                  // all lines begin at multiples of 16 bytes
-  bool refresh = false;               // places differ from line to line by more than a constant
+  bool refresh = false;               // places differ from line to line by more than a constant,
+  bool turns = false;                 // or lines begin at several residues within a thread's
+  bool placed = false;                // the table of units holds places, to which the last digit adds a constant
+  bool even = false;                  // the places of a window's units are evenly apart
+  bool words = false;                 // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
   int lanes = 8;                      // of a warp, along a line; the others are in other lines
   std::int32_t windows = 0;           // vectors of a line, at most
 

@@ -49,6 +49,7 @@ struct Plan {
   int steps = 0;
   int row = -1;  // of the candidates: which one answers. -1: none can, or none need
   std::size_t workspace_bytes = 0;
+  double seconds = 0;  // predicted; 0: nobody has
 
   // Where a grid does not hold the whole batch the steps answer a piece of it. They run `pieces` times, each time with the
   // caller's operands so many bytes further; `rest` answers what is left, if anything is.

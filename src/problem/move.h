@@ -24,7 +24,7 @@ struct Matrices {
 // How a move is cut into tiles: so much of each of these modes, one index of every other. A choice of the planner's; none is
 // made where `modes` is 0.
 struct Cut {
-  static constexpr int kModes = 6;
+  static constexpr int kModes = 14;
   struct Piece {
     int mode;
     std::int32_t extent;

@@ -24,6 +24,7 @@ inline constexpr Info<Move> info = {
     .family = "direct_tile",
     .rejects = rejects<Kernel>,
     .counts = counts<Kernel>,
+    .seconds = seconds<Kernel>,
 };
 
 }  // namespace inlay::kernels::copy_05_evict_last

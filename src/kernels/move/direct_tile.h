@@ -1,5 +1,7 @@
 // Family: global -> registers -> global, one element per access. Steps differ in the tile and in how the threads lie on it.
 #pragma once
+#include <inlay/plan/move_time.h>
+
 #include <inlay/kernels/parts/tile_grid.h>
 
 namespace inlay::kernels {
@@ -51,6 +53,19 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     }
   }
 
+  static double seconds(Move const& move, Device const& device) {
+    constexpr double each = double(Grid::BLK_M) * Grid::BLK_N / 32;  // accesses of warps in a tile
+    double const tiles = double(make(move, 0).blocks()), bytes = 2 * double(move.elements()) * move.elem_bytes;
+    // Turned, each lane's load is of a sector of its own; the L1 has it for the next ones.
+    return seconds_of({.bytes = bytes,
+                       .sectors = bytes / 32,
+                       .issued = tiles * each * 24,
+                       .wavefronts = tiles * each * (Grid::transposes ? 32 + sizeof(T) : sizeof(T) / 2.),
+                       .blocks = tiles,
+                       .held = 8,
+                       .turn = Grid::transposes ? .65 : .5},
+                      device);
+  }
   static Reason rejects(Move const& move, Device const&) {
     if (Reason r = Grid::rejects(move)) return r;
     auto const& x = *Grid::matrices(move);

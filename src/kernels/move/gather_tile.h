@@ -12,17 +12,17 @@
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
 #include <inlay/kernels/parts/tile_grid.h>
-#include <inlay/plan/move_tile.h>
+#include <inlay/plan/move_cut.h>
 
 namespace inlay::kernels {
 
 template <class T, class Step>
 struct GatherTile {
-  static constexpr int E = sizeof(T), V = 16 / E, threads = Step::threads, kInFlight = 4;
+  static constexpr int E = sizeof(T), V = 16 / E, kLines = E < 4 ? 4 / E : 1, threads = Step::limits.threads, kInFlight = 4;
   static constexpr LaunchFacts launch_facts{
-      .threads = threads, .min_blocks = Step::min_blocks, .blocks_per_sm = Step::blocks_per_sm};
+      .threads = threads, .min_blocks = Step::limits.blocks};
   struct Smem {
-    alignas(128) Vector16 image[Step::bytes / 16];
+    alignas(128) Vector16 image[Step::limits.bytes / 16];
     static void members(auto name) { name("image", &Smem::image); }
   };
   using Tile = MoveTile;
@@ -35,13 +35,12 @@ struct GatherTile {
   Divisor by_vectors, by_skew, by_windows, by_inner;
   Divisor by_outer[Tile::kOuter];
   Divisor by_row[Tile::kModes], by_along[Tile::kModes], by_line[Tile::kModes];
-  int pitch, grid, warps_along, lines_apart;
+  int pitch, grid, lanes, warps_along, lines_apart, lines_at_once;
 
 
-  static GatherTile make(Move const& move, auto const&) {
+  static GatherTile make(Move const& m, auto const& setting) {
     GatherTile k{};
-    Move const m = move.widened();
-    make_tile(m, move.cut, threads, k.tile);
+    make_tile(m, cut_of(m, setting.device), threads, k.tile);
     Tile const& t = k.tile;
     k.src = static_cast<char const*>(m.src) + t.first_src;
     k.first = k.last = static_cast<char const*>(m.src);
@@ -59,6 +58,8 @@ struct GatherTile {
     for (int i = 0; i < t.along_modes; ++i) k.by_along[i] = {t.along[i].extent};
     for (int i = 0; i < t.line_modes; ++i) k.by_line[i] = {t.line[i].extent};
     k.by_inner = {t.inner};
+    k.lanes = log2_of(t.lanes);
+    k.lines_at_once = t.words ? kLines : 1;
     k.warps_along = t.warps_along(threads);
     k.lines_apart = t.lines_apart(threads);
     k.grid = int(t.blocks());
@@ -81,18 +82,19 @@ struct GatherTile {
     for (int i = 0; i < tile.outers; ++i) {
       int digit;
       by_outer[i](rest, digit, rest);
-      h.src += digit * tile.outer[i].src;
-      h.dst += digit * tile.outer[i].dst;
-      if (int const s = tile.outer[i].slot; s >= 0) {
+      auto const& outer = tile.outer[i];
+      h.src += digit * outer.src;
+      h.dst += digit * outer.dst;
+      if (int const s = outer.slot; s >= 0) {
         auto const& slot = tile.slot[s];
-        int64_t const left = slot.extent - int64_t(digit) * slot.piece;
-        int const all = slot.piece + tile.shear;
+        int const behind = int(by_outer[i].by) - 1 - digit;  // tiles
+        int const n = (behind < 2 ? behind : 2) * slot.piece + slot.tail, all = slot.piece + tile.shear;
         CUTE_UNROLL
         for (int j = 0; j < Tile::kSlots; ++j)
-          if (j == s) h.left[j] = int(left < all ? left : all);
+          if (j == s) h.left[j] = n < all ? n : all;
         if (s == 0) h.begins = digit == 0;
-        if (left < slot.piece) {
-          int const lacks = slot.piece - int(left);
+        if (slot.src && n < slot.piece) {
+          int const lacks = slot.piece - n;
           h.src += lacks * slot.src, h.image -= lacks * slot.image, h.phase -= lacks * slot.phase;
         }
       }
@@ -110,6 +112,7 @@ struct GatherTile {
   CUTE_HOST_DEVICE int padded(int vector) const {
     return vector + by_skew.over(vector);
   }
+  CUTE_HOST_DEVICE int slip() const { return tile.aligned ? 0 : 15; }
   CUTE_HOST_DEVICE int place(int byte) const { return padded(byte >> 4) * 16 + (byte & 15); }
 
   // Shared memory: the image, then tables of what is the same for all threads.
@@ -123,7 +126,7 @@ struct GatherTile {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     Here const h = here(block.group_index());
-    int const tid = int(block.thread_rank());
+    int const tid = int(block.thread_rank()), warp = tid / 32 * 32;
     char* const base = reinterpret_cast<char*>(smem.image);
     int64_t* const row_table = reinterpret_cast<int64_t*>(base + tile.row_table);
     Vector16* const line_table = reinterpret_cast<Vector16*>(base + tile.line_table);
@@ -131,37 +134,37 @@ struct GatherTile {
     Copy_Atom<On<Block, UniversalCopy<int64_t>>, int64_t> row_atom;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> line_atom;
     Copy_Atom<On<Block, UniversalCopy<uint32_t>>, uint32_t> unit_atom;
-    bool const table = tile.row_table < tile.line_table;
-    if (table) {
+    if (tile.row_table < tile.line_table) {
       CUTE_NO_UNROLL
-      for (int i = 0; i < tile.rows; i += threads) {
+      for (int i = 0; i + warp < tile.rows; i += threads) {
         int64_t const row = row_begin(h, i + tid);
         copy_one(row_atom, i + tid < tile.rows, &row, make_smem_ptr(row_table + (i + tid)));
       }
       block.sync();
+      load(block, smem, h, row_table, true_type{});
+    } else {
+      load(block, smem, h, row_table, false_type{});
     }
-    load(block, smem, h, table ? row_table : nullptr);
     CUTE_NO_UNROLL
-    for (int i = 0; i < tile.lines; i += threads) {
+    for (int i = 0; i + warp < tile.lines; i += threads) {
       Vector16 const line = line_of(h, i + tid);
       copy_one(line_atom, i + tid < tile.lines, &line, make_smem_ptr(line_table + (i + tid)));
     }
     if (tile.along_modes > 1) {
       CUTE_NO_UNROLL
-      for (int i = 0; i < tile.inner + V; i += threads) {
-        uint32_t const unit = unit_of(i + tid);
+      for (int i = 0; i + warp < tile.inner + V; i += threads) {
+        uint32_t const unit = unit_of(h, i + tid);
         copy_one(unit_atom, i + tid < tile.inner + V, &unit, make_smem_ptr(unit_table + (i + tid)));
       }
     }
     block.sync();
-    // A warp's lanes: `lanes` windows of a line, the rest other lines.
-    int const lanes = tile.lanes, wide = warps_along * lanes, down = lines_apart;
+    // A warp's lanes: 2^lanes windows of a line, the rest other lines.
     int along, group;
     by_windows(group, along, tid / 32);
-    int const x0 = tid % lanes + along * lanes, y0 = tid % 32 / lanes + group * (32 / lanes);
+    int const lane = tid % 32, x0 = (lane & ((1 << lanes) - 1)) + (along << lanes), y0 = (lane >> lanes) + (group << (5 - lanes));
     CUTE_NO_UNROLL
-    for (int x = 0; x < tile.windows; x += wide)
-      gather(block, smem, h, x0 + x, y0 < down ? y0 : tile.lines, down, line_table, unit_table);
+    for (int x = 0; x < tile.windows; x += warps_along << lanes)
+      gather(block, smem, h, x0 + x, y0 < lines_apart ? y0 : tile.lines / lines_at_once + 1, line_table, unit_table);
   }
 
   // Where row number i begins, from the tile's lowest byte on; of a row outside the matrix -1.
@@ -203,7 +206,7 @@ struct GatherTile {
     return Vector16(uint32_t(end * 16 + (phase & 15))) << 96 | Vector16(uint32_t(image)) << 64 | Vector16(uint64_t(dst));
   }
   // Unit number i along a line within the modes before the last: bytes in shared memory, and how its row begins.
-  CUTE_HOST_DEVICE uint32_t unit_of(int i) const {
+  CUTE_HOST_DEVICE uint32_t unit_of(Here const& h, int i) const {
     int image = 0, phase = 0;
     CUTE_NO_UNROLL
     for (int k = 0; k + 1 < tile.along_modes; ++k) {
@@ -213,35 +216,35 @@ struct GatherTile {
       phase += digit * int(tile.along[k].src & 15);
     }
     Digit const& last = tile.along[tile.along_modes - 1];
+    if (tile.placed) return uint32_t(place(h.image + image + (h.phase + phase & slip())) + i * last.image);
     image += i * last.image, phase += i * int(last.src & 15);
     return uint32_t(image) & 0xFFFFFFF | uint32_t(phase) << 28;
   }
 
-  template <class Block>
-  CUTE_DEVICE void load(Block block, Smem& smem, Here const& h, int64_t const* row_table) const {
+  template <class Block, class Table>
+  CUTE_DEVICE void load(Block block, Smem& smem, Here const& h, int64_t const* row_table, Table table) const {
     int span = tile.span, first_row = 0, rows = tile.rows;
     if (tile.span_slot >= 0) {
       auto const& slot = tile.slot[tile.span_slot];
       int const lacks = slot.piece + (tile.span_slot == 0 ? tile.shear : 0) - reach(h, tile.span_slot);
       span -= lacks * tile.span_step;
     }
-    bool const table = row_table != nullptr;
-    if (!table && tile.row_modes && tile.row[0].slot >= 0) {
+    if (!Table::value && tile.row_modes && tile.row[0].slot >= 0) {
       rows = reach(h, tile.row[0].slot);
-      if (tile.shear && h.begins) first_row = tile.shear;  // nothing is above
+      if (tile.shear && h.begins && tile.row[0].slot == 0) first_row = tile.shear;  // nothing is above
     }
-    int64_t const below = (table ? 0 : first_row * int64_t(pitch)) - 15;
-    int64_t const above = table ? tile.reach : rows * int64_t(pitch) - pitch + (tile.vectors * 16 + 15);
-    if (h.src + below >= first && h.src + above <= last) {
-      load_rows(block, smem, h, row_table, span, first_row * tile.vectors, rows * tile.vectors, true_type{});
-    } else {
-      load_rows(block, smem, h, row_table, span, first_row * tile.vectors, rows * tile.vectors, false_type{});
-    }
+    char const* const low = h.src - 15 + (Table::value ? 0 : int64_t(first_row) * pitch);
+    char const* const high = h.src + (Table::value ? tile.reach : int64_t(rows - 1) * pitch + (tile.vectors * 16 + 15));
+    int const from = first_row * tile.vectors, to = rows * tile.vectors;
+    if (low >= first && high <= last)
+      load_rows(block, smem, h, row_table, span, from, to, table, true_type{});
+    else
+      load_rows(block, smem, h, row_table, span, from, to, table, false_type{});
   }
   // Vectors [from, to) of the tile. `inside`: all are in the source as a whole.
-  template <class Block, class Inside>
+  template <class Block, class Table, class Inside>
   CUTE_DEVICE void load_rows(Block block, Smem& smem, Here const& h, int64_t const* row_table, int span, int from, int to,
-                             Inside inside) const {
+                             Table, Inside) const {
     Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load_atom;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
     Copy_Atom<On<Block, LoadShared<int64_t>>, int64_t> row_atom;
@@ -258,7 +261,7 @@ struct GatherTile {
         by_vectors(row, v, i);
         on[j] = i < to;
         char const* p = h.src;
-        if (row_table) {
+        if constexpr (Table::value) {
           int64_t begin = 0;
           copy_one(row_atom, on[j], make_smem_ptr(row_table + (on[j] ? row : 0)), &begin);
           on[j] = on[j] && begin >= 0;
@@ -308,95 +311,93 @@ struct GatherTile {
 
   // Window number x of all lines from y0 on.
   template <class Block>
-  CUTE_DEVICE void gather(Block block, Smem& smem, Here const& h, int x, int y0, int down, Vector16 const* line_table,
+  CUTE_DEVICE void gather(Block block, Smem& smem, Here const& h, int x, int y0, Vector16 const* line_table,
                           uint32_t const* unit_table) const {
     Copy_Atom<On<Block, LoadShared<T>>, T> load_atom;
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> line_atom;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
+    Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> word_atom;
     char const* const image = reinterpret_cast<char const*>(smem.image);
-    int where[V];
-    int const align = tile.whole ? 0 : tile.shear ? 31 : 15;
+    int const align = tile.whole ? 0 : tile.shear ? 31 : 15, lines = x < tile.windows ? tile.lines : 0;
     int const lowest = tile.shear && !h.begins ? -(1 << 24) : 0;
-    bool fresh = true;
+    char* out = h.dst;
+    int offset = 0, begin = 0, end = 0, phase = 0;
+    auto const line = [&](int y) {
+      Vector16 r = 0;
+      bool const on = y < lines;
+      copy_one(line_atom, on, make_smem_ptr(line_table + (on ? y : 0)), &r);
+      out = h.dst + int64_t(uint64_t(r));
+      offset = int(uint32_t(r >> 64)), phase = int(uint32_t(r >> 96)) & 15;
+      end = on ? int(uint32_t(r >> 96)) >> 4 : -(1 << 24);
+    };
+    auto const turn = [&] { begin = x * V - int(reinterpret_cast<uintptr_t>(out) & align) / E; };
+    int where[V];
+    line(y0 * lines_at_once);
+    turn();
+    if (!tile.refresh) places(block, h, begin, 0, 0, unit_table, where);
     CUTE_NO_UNROLL
-    for (int y = y0; y - y0 < tile.lines; y += down) {
-      bool const on = y < tile.lines && x < tile.windows;
-      Vector16 line = 0;
-      copy_one(line_atom, on, make_smem_ptr(line_table + (on ? y : 0)), &line);
-      char* const out = h.dst + int64_t(uint64_t(line));
-      int offset = int(uint32_t(line >> 64));
-      int const mixed = int(uint32_t(line >> 96));
-      int const early = int(reinterpret_cast<uintptr_t>(out) & align) / E, begin = x * V - early;
-      int const end = on ? mixed >> 4 : -(1 << 24);
-      if (tile.refresh) {
-        places(block, h, begin, offset, mixed & 15, unit_table, where);
-        offset = 0;
-      } else if (fresh) {
-        places(block, h, begin, 0, 0, unit_table, where);
-        fresh = false;
+    for (int y = y0 * lines_at_once;;) {
+      if (tile.refresh || tile.turns) {
+        turn();
+        places(block, h, begin, tile.refresh ? offset : 0, tile.refresh ? phase : 0, unit_table, where);
+        if (tile.refresh) offset = 0;
       }
       bool const whole = begin + V <= end && begin >= lowest;
       bool const part = !whole && begin < end && begin + V > lowest;
-      T e[V];
-      char* const to = out + begin * E;
-      if (block.any(part)) {
-        CUTE_UNROLL
-        for (int v = 0; v < V; ++v) {
-          bool const mine = begin + v < end && begin + v >= lowest;
-          copy_one(load_atom, mine, make_smem_ptr(reinterpret_cast<T const*>(image + (mine ? where[v] + offset : 0))), &e[v]);
+      bool const parts = block.any(part);
+      if (kLines > 1 && tile.words) {
+        // A word has a unit of each of kLines lines; k x k of them are turned in registers.
+        uint32_t word[V];
+        if (parts) {
+          CUTE_UNROLL
+          for (int v = 0; v < V; ++v) {
+            bool const on = begin + v < end && begin + v >= lowest;
+            copy_one(word_atom, on, make_smem_ptr(reinterpret_cast<uint32_t const*>(image + (on ? where[v] + offset : 0))), &word[v]);
+          }
+        } else {
+          CUTE_UNROLL
+          for (int v = 0; v < V; ++v)
+            copy_one(word_atom, whole, make_smem_ptr(reinterpret_cast<uint32_t const*>(image + (where[v] + offset))), &word[v]);
         }
-        ends(block, part, lowest, begin, end, to, joined(e));
-      } else {
         CUTE_UNROLL
-        for (int v = 0; v < V; ++v)
-          copy_one(load_atom, whole, make_smem_ptr(reinterpret_cast<T const*>(image + (where[v] + offset))), &e[v]);
+        for (int v = 0; v < V; v += kLines) {
+          uint32_t square[kLines];
+          CUTE_UNROLL
+          for (int i = 0; i < kLines; ++i) square[i] = word[v + i];
+          transpose_words(square);
+          CUTE_UNROLL
+          for (int i = 0; i < kLines; ++i) word[v + i] = square[i];
+        }
+        char* to = out + begin * E;
+        CUTE_UNROLL
+        for (int i = 0; i < kLines; ++i) {
+          uint32_t const four[4] = {word[i], word[kLines + i], word[2 * kLines + i], word[3 * kLines + i]};
+          Vector16 const r = join(four);
+          copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+          if (parts) ends(block, part, lowest, begin, end, to, r);
+          to += tile.line[0].dst;
+        }
+      } else {
+        T e[V];
+        if (parts) {
+          CUTE_UNROLL
+          for (int v = 0; v < V; ++v) {
+            bool const on = begin + v < end && begin + v >= lowest;
+            copy_one(load_atom, on, make_smem_ptr(reinterpret_cast<T const*>(image + (on ? where[v] + offset : 0))), &e[v]);
+          }
+        } else {
+          CUTE_UNROLL
+          for (int v = 0; v < V; ++v)
+            copy_one(load_atom, whole, make_smem_ptr(reinterpret_cast<T const*>(image + (where[v] + offset))), &e[v]);
+        }
+        Vector16 const r = joined(e);
+        char* const to = out + begin * E;
+        copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+        if (parts) ends(block, part, lowest, begin, end, to, r);
       }
-      Vector16 const r = joined(e);
-      copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
-    }
-  }
-  CUTE_HOST_DEVICE static Vector16 joined(T const (&e)[V]) {
-    if constexpr (E == 16) {
-      return e[0];
-    } else if constexpr (E == 8) {
-      return Vector16(e[1]) << 64 | e[0];
-    } else {
-      uint32_t word[4];
-      CUTE_UNROLL
-      for (int w = 0; w < 4; ++w)
-        if constexpr (E == 4)
-          word[w] = e[w];
-        else if constexpr (E == 2)
-          word[w] = byte_permute(e[2 * w], e[2 * w + 1], 0x5410);
-        else
-          word[w] = byte_permute(byte_permute(e[4 * w], e[4 * w + 1], 0x40), byte_permute(e[4 * w + 2], e[4 * w + 3], 0x40), 0x5410);
-      return join(word);
-    }
-  }
-  // Where the V units of a window are that begins with unit `begin` of a line; the line is `offset` bytes further, and its
-  // rows begin `phase` bytes further.
-  template <class Block>
-  CUTE_DEVICE void places(Block, Here const& h, int begin, int offset, int phase, uint32_t const* unit_table,
-                          int (&where)[V]) const {
-    Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> unit_atom;
-    Digit const& last = tile.along[tile.along_modes - 1];
-    int const step = last.image, turn = int(last.src & 15), slip = tile.aligned ? 0 : 15;
-    int at = h.image + offset, row = h.phase + phase;
-    if (tile.along_modes == 1) {
-      at += begin * step, row += begin * turn;
-      CUTE_UNROLL
-      for (int v = 0; v < V; ++v) where[v] = place(at + v * step + (row + v * turn & slip));
-    } else {
-      int digit, unit;
-      by_inner(digit, unit, begin > 0 ? begin : 0);
-      unit += begin > 0 ? 0 : begin;
-      at += digit * step, row += digit * turn;
-      CUTE_UNROLL
-      for (int v = 0; v < V; ++v) {
-        uint32_t entry = 0;
-        copy_one(unit_atom, true, make_smem_ptr(unit_table + (unit + v > 0 ? unit + v : 0)), &entry);
-        where[v] = place(at + (int(entry << 4) >> 4) + (row + int(entry >> 28) & slip));
-      }
+      y += lines_apart * lines_at_once;
+      if (y - y0 * lines_at_once >= tile.lines) break;
+      line(y);
     }
   }
   // A window that is not whole, unit by unit: those of [lowest, end).
@@ -411,24 +412,67 @@ struct GatherTile {
       copy_one(atom, mine, &e, make_gmem_ptr(reinterpret_cast<T*>(to) + v));
     }
   }
-
-  static Reason rejects(Move const& move) {
-    Move const m = move.widened();
-    if (move.cut.modes == 0) return {"nobody has cut it into tiles"};
-    Tile t;
-    if (Reason r = make_tile(m, move.cut, threads, t)) return r;
-    if (t.shared_bytes > Step::bytes) return {"a tile of {} bytes is more than {}", {t.shared_bytes, Step::bytes}};
-    if (t.windows > threads * 64) return {"a line of {} vectors is too long", {t.windows}};
-    return too_many("{} tiles are more blocks than a grid holds", t.blocks(), 1, {t.blocks(), 0, 0});
+  // Where the V units of a window are that begins with unit `begin` of a line; the line is `offset` bytes further, and its
+  // rows begin `phase` bytes further.
+  template <class Block>
+  CUTE_DEVICE void places(Block, Here const& h, int begin, int offset, int phase, uint32_t const* unit_table,
+                          int (&where)[V]) const {
+    Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> unit_atom;
+    Digit const& last = tile.along[tile.along_modes - 1];
+    int const step = last.image, turn = int(last.src & 15);
+    int at = h.image + offset, row = h.phase + phase;
+    if (tile.along_modes == 1) {
+      at += begin * step, row += begin * turn;
+      if (tile.even) {
+        int const first = place(at);
+        CUTE_UNROLL
+        for (int v = 0; v < V; ++v) where[v] = first + v * step;
+      } else {
+        CUTE_UNROLL
+        for (int v = 0; v < V; ++v) where[v] = place(at + v * step + (row + v * turn & slip()));
+      }
+      return;
+    }
+    int digit, unit;
+    by_inner(digit, unit, begin > 0 ? begin : 0);
+    unit += begin > 0 ? 0 : begin;
+    if (tile.placed && !tile.refresh) {
+      CUTE_UNROLL
+      for (int v = 0; v < V; ++v) {
+        uint32_t entry = 0;
+        copy_one(unit_atom, true, make_smem_ptr(unit_table + (unit + v > 0 ? unit + v : 0)), &entry);
+        where[v] = int(entry) + digit * step;
+      }
+      return;
+    }
+    at += digit * step, row += digit * turn;
+    CUTE_UNROLL
+    for (int v = 0; v < V; ++v) {
+      uint32_t entry = 0;
+      copy_one(unit_atom, true, make_smem_ptr(unit_table + (unit + v > 0 ? unit + v : 0)), &entry);
+      where[v] = place(at + (int(entry << 4) >> 4) + (row + int(entry >> 28) & slip()));
+    }
   }
-};
+  // Of a widened move. One that nobody has cut is cut as the model would.
+  static Cut cut_of(Move const& m, Device const& device) {
+    return m.cut.modes ? m.cut : best_cut(m, limits, device).cut;
+  }
+  static constexpr TileLimits limits = Step::limits;
 
-// A variant for every unit, which is wider than the element where that goes.
-template <template <class> class Kernel>
-struct ByUnit {
-  template <class S, class F>
-  static void launches(Move const& move, S const& setting, F const& f) {
-    with_element(move.widened().elem_bytes, [&](auto e) { kernels::launches<Kernel<decltype(e)>>(move, setting, f); });
+  static double seconds(Move const& m, Device const& device) {
+    Tile t;
+    make_tile(m, cut_of(m, device), threads, t);
+    return seconds_of(work_of(m, t, limits), device);
+  }
+  static Reason rejects(Move const& m, Device const& device) {
+    Cut const cut = cut_of(m, device);
+    if (cut.modes == 0) return {"no tile of {} bytes holds a piece of it that is contiguous in the destination", {Step::limits.bytes}};
+    Tile t;
+    if (Reason r = make_tile(m, cut, threads, t)) return r;
+    if (t.shared_bytes > Step::limits.bytes) return {"a tile of {} bytes is more than {}", {t.shared_bytes, Step::limits.bytes}};
+    for (int i = 0; i < t.outers; ++i)
+      if (t.outer[i].tiles > INT32_MAX) return {"{} tiles along a mode are more than a grid holds", {t.outer[i].tiles}, t.outer[i].tiles / INT32_MAX + 1};
+    return too_many("{} tiles are more blocks than a grid holds", t.blocks(), 1, {t.blocks(), 0, 0});
   }
 };
 

@@ -1,13 +1,25 @@
-// Any move, in tiles of 16 KB.
+// Any move, in tiles of 16 KB and a little.
 #pragma once
 #include <inlay/kernels/move/gather_tile.h>
 
 namespace inlay::kernels::permute_01_tile {
 
 struct Step {
-  static constexpr int threads = 256, bytes = 20 << 10, min_blocks = 4, blocks_per_sm = 0;
+  static constexpr TileLimits limits = kSmallTiles;
 };
 template <class T>
 using Kernel = GatherTile<Carrier<T>, Step>;
+
+inline constexpr Info<Move> info = {
+    .name = "permute_01_tile",
+    .idea = "Any layout to any other: rows of the source go into shared memory as they lie, lines of the destination are "
+            "gathered from it.",
+    .source = "inlay",
+    .ladder = Ladder::none,
+    .origin = Origin::ours,
+    .family = "gather_tile",
+    .rejects = rejects_wide<Kernel>,
+    .seconds = seconds_wide<Kernel>,
+};
 
 }  // namespace inlay::kernels::permute_01_tile

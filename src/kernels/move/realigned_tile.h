@@ -39,6 +39,10 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     static void members(auto name) { name("A", &Smem::A); }
   };
 
+  static double seconds(Move const& move, Device const& device) {
+    return Grid::Grid::seconds(move, device, Step::threads, 110, 4.5);
+  }
+
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     auto const here = this->tile(block.group_index());

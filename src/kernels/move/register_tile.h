@@ -2,6 +2,8 @@
 // 16-byte loads and stores out. Nothing narrower anywhere, no bank conflict, one tile a block. Steps differ in how many
 // blocks a multiprocessor holds, in the operation that loads, and in the order of the tiles.
 #pragma once
+#include <inlay/plan/move_time.h>
+
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
 #include <inlay/kernels/parts/tile_grid.h>
@@ -121,6 +123,19 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
     return rejects_unaligned_output(x, x.N, sizeof(T));
   }
 
+  static double seconds(Move const& move, Device const& device) {
+    Matrices const& x = *Grid::matrices(move);
+    double const tiles = double(Grid::make(x).blocks()), tile = BLK_M * BLK_N * double(E);
+    double const bytes = double(move.elements()) * E, taken = (bytes + tiles * tile) / 2;  // edges are no faster by half
+    return seconds_of({.bytes = 2 * taken,
+                       .sectors = 2 * taken / 32,
+                       .issued = tiles * threads / 32 * (70 + 24 * tile / 16 / threads),
+                       .wavefronts = tiles * tile / 16 / 32 * 16,
+                       .blocks = tiles,
+                       .held = BlocksInFlight<T>,
+                       .turn = 1.1 + .02 * tile / 1024},
+                      device);
+  }
   static Counts counts(Move const& move) {
     Matrices const& x = *Grid::matrices(move);
     Walk in = input_walk(x, sizeof(T), BLK_M, BLK_N);

@@ -2,6 +2,7 @@
 // written in part. The price is a sector's worth of input rows above the tile, which two tiles read.
 #pragma once
 #include <inlay/kernels/parts/tile_grid.h>
+#include <inlay/plan/move_time.h>
 
 namespace inlay::kernels {
 
@@ -24,6 +25,19 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
     return Grid::rejects_blocks(tiles_along_m(*x), tiles_along_n(*x), x->L);
   }
 
+  // Rows above each tile are read twice, and rows begin anywhere in a sector.
+  static double seconds(Move const& move, Device const& device, int threads, double instructions, double turn) {
+    Matrices const& x = *Grid::matrices(move);
+    double const E = sizeof(T), tiles = double(tiles_along_m(x)) * double(tiles_along_n(x)) * double(x.L);
+    double const bytes = double(move.elements()) * E, whole = bytes / (BLK_M * BLK_N * E);
+    return seconds_of({.bytes = 2 * bytes,
+                       .sectors = (whole + tiles) / 2 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
+                       .issued = tiles * threads / 32 * 100 + (whole + tiles) / 2 * BLK_M * BLK_N * E / 16 / 32 * instructions,
+                       .blocks = tiles,
+                       .held = 3,
+                       .turn = turn},
+                      device);
+  }
   struct Here : Grid::Here {
     T const* row0;    // the first of the ROWS, at the tile's first column; it may lie above the matrix
     int first, last;  // those of them that are in the matrix: [first, last)
@@ -50,6 +64,9 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
 template <class T, class Step>
 struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
   using Grid = ShearedGrid<T, typename Step::Tile>;
+  static double seconds(Move const& move, Device const& device) {
+    return Grid::seconds(move, device, threads, 20 + 8 * 16. / sizeof(T), 2);
+  }
   static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SHEAR = Grid::SHEAR;
   static constexpr int threads = Step::threads;
   static constexpr LaunchFacts launch_facts{

@@ -22,6 +22,7 @@ inline constexpr Info<Move> info = {
     .family = "direct_tile",
     .rejects = rejects<Kernel>,
     .counts = counts<Kernel>,
+    .seconds = seconds<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_02_naive_write

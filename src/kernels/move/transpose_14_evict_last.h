@@ -24,6 +24,7 @@ inline constexpr Info<Move> info = {
     .family = "register_tile",
     .rejects = rejects<Kernel>,
     .counts = counts<Kernel>,
+    .seconds = seconds<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_14_evict_last

@@ -44,6 +44,7 @@ inline constexpr Info<Move> info = {
     .family = "realigned_tile",
     .rejects = rejects<Kernel>,
     .counts = counts<Kernel>,
+    .seconds = seconds<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_15_odd_pitch

@@ -100,6 +100,17 @@ struct Kernel {
     return rejects_gaps(*x);
   }
 
+  static double seconds(Move const& move, Device const& device) {
+    Kernel const kernel = make(move, 0);
+    double const bytes = double(move.elements()) * sizeof(T), vectors = bytes / 16 / 32;
+    return seconds_of({.bytes = 2 * bytes,
+                       .sectors = bytes / 16,
+                       .issued = double(kernel.blocks()) * threads / 32 * 100 + vectors * (60 + 60. / sizeof(T)),
+                       .wavefronts = vectors * 20,
+                       .blocks = double(kernel.blocks()),
+                       .held = 4},
+                      device);
+  }
   static Counts counts(Move const& move) {
     Kernel const kernel = make(move, 0);
     Counts sum;
@@ -148,6 +159,7 @@ inline constexpr Info<Move> info = {
     .family = "flat_tile",
     .rejects = rejects<Kernel>,
     .counts = counts<Kernel>,
+    .seconds = seconds<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_19_batch_squares

@@ -85,6 +85,30 @@ struct ByElement {
     with_element(move.elem_bytes, [&](auto e) { kernels::launches<Kernel<decltype(e)>>(move, setting, f); });
   }
 };
+// Kernel<T> for the unit of the widened move: wider than the element where that goes.
+template <template <class> class Kernel>
+struct ByUnit {
+  template <class S, class F>
+  static void launches(Move const& move, S const& setting, F const& f) {
+    Move const wide = move.widened();
+    with_element(wide.elem_bytes, [&](auto e) { kernels::launches<Kernel<decltype(e)>>(wide, setting, f); });
+  }
+};
+template <template <class> class Kernel>
+Reason rejects_wide(Move const& move, Device const& device) {
+  if (move.elements() == 0) return {};
+  Move const wide = move.widened();
+  Reason reason;
+  with_element(wide.elem_bytes, [&](auto e) { reason = Kernel<decltype(e)>::rejects(wide, device); });
+  return reason;
+}
+template <template <class> class Kernel>
+double seconds_wide(Move const& move, Device const& device) {
+  Move const wide = move.widened();
+  double s = 0;
+  with_element(wide.elem_bytes, [&](auto e) { s = Kernel<decltype(e)>::seconds(wide, device); });
+  return s;
+}
 template <template <class> class Kernel>
 Reason rejects(Move const& move, Device const& device) {
   if (move.elements() == 0) return {};
@@ -97,6 +121,13 @@ Counts counts(Move const& move, Device const&) {
   Counts c;
   if (move.elements()) with_element(move.elem_bytes, [&](auto e) { c = Kernel<decltype(e)>::counts(move); });
   return c;
+}
+
+template <template <class> class Kernel>
+double seconds(Move const& move, Device const& device) {
+  double s = 0;
+  with_element(move.elem_bytes, [&](auto e) { s = Kernel<decltype(e)>::seconds(move, device); });
+  return s;
 }
 
 // ---- a variant that is one of several, by the problem

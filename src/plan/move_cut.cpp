@@ -1,0 +1,166 @@
+#include <inlay/plan/move_cut.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+namespace inlay::planning {
+namespace {
+
+constexpr std::int64_t kVector = 16, kSector = 32;
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// ---- Instructions of a warp, read off the machine code of permute_01_tile at 4 bytes.
+constexpr double kBlock = 190, kOuter = 45;          // a block begins; for each mode of the grid
+constexpr double kLoad = 27;                         // a vector is loaded and stored in shared memory
+constexpr double kTable = 70;                        // an entry of a table
+constexpr double kLine = 24;                         // a line's window, beside its units
+constexpr double kUnit = 2.2, kWord = 2.8;           // gathered; a word, turned
+constexpr double kEnds = 10;                         // a unit of a window that is not whole
+constexpr double kEven = 1, kPlace = 9, kPlaced = 3, kRefreshed = 12;  // to find a unit's place
+
+double unit_places(MoveTile const& t) {
+  return t.refresh ? kRefreshed : t.along_modes > 1 ? (t.placed ? kPlaced : kRefreshed) : t.even ? kEven : kPlace;
+}
+
+// The gathering of one warp: windows and lines that its threads go through.
+double gathering(MoveTile const& t, int threads, int V) {
+  int const along = t.warps_along(threads) * t.lanes, k = t.words ? 4 / (16 / V) : 1;
+  double const windows = double(ceil_div(t.windows, along)), lines = double(ceil_div(ceil_div(t.lines, k), t.lines_apart(threads)));
+  double const places = unit_places(t) * V, again = t.refresh || t.turns;
+  double const units = t.words ? kWord * V : kUnit * V;
+  return windows * (places + lines * (kLine + units + (k - 1) * 6. + again * places));
+}
+
+struct Pieces {
+  std::int64_t of[Move::kMaxRank];
+  int line_modes;  // at most
+};
+
+// How much of a mode of n, so that it is about `want`: whole sectors on either side where it is cut, and pieces alike.
+std::int64_t piece_of(std::int64_t n, std::int64_t want, std::int64_t inner_bytes) {
+  if (want >= n) return n;
+  std::int64_t const step = kSector / std::gcd(inner_bytes, kSector);
+  std::int64_t const even = ceil_div(n, ceil_div(n, std::max<std::int64_t>(want, 1)));
+  return std::min(n, ceil_div(even, step) * step);
+}
+
+}  // namespace
+
+MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits) {
+  int const u = m.elem_bytes, V = int(kVector / u);
+  MoveWork w;
+  double const elements = double(m.elements()), tile = double(t.units) * t.lines, tiles = elements / tile;
+  double distinct = elements;
+  for (int k = 0; k < m.rank; ++k)
+    if (m.mode[k].src_stride == 0) distinct /= double(m.mode[k].extent);
+  w.bytes = (elements + distinct) * u;
+  // Rows and lines begin anywhere, or on a sector. Lines that follow one another are one.
+  bool on_sectors = t.aligned && t.first_src % kSector == 0;
+  for (int i = 0; i < t.row_modes; ++i) on_sectors &= t.row[i].src % kSector == 0;
+  double const in = t.rows * (on_sectors ? double(ceil_div(t.span, kSector)) : (t.span + kSector - u) / double(kSector));
+  double run = double(t.units) * u, runs = t.lines;
+  for (int i = 0; i < t.line_modes && double(t.line[i].dst) == run; ++i) run *= t.line[i].extent, runs /= t.line[i].extent;
+  bool const whole = t.shear > 0 || (t.whole && std::int64_t(run) % kSector == 0);
+  double const out = runs * (whole ? run / kSector : run / kSector + 2);  // those in part count twice
+  w.sectors = tiles * (in + out);
+
+  int const threads = limits.threads, k = t.words ? 4 / u : 1;
+  double const vectors = double(t.rows) * t.vectors;
+  auto const entries = [&](double n) { return kTable * std::ceil(n / threads); };
+  double const ends = t.whole || t.shear ? 0 : kEnds * V * std::ceil(t.lines / double(t.lines_apart(threads)));
+  double const warp = kBlock + kOuter * t.outers + kLoad * std::ceil(vectors / threads) + gathering(t, threads, V) + ends +
+                      entries(t.lines) + (t.row_modes > 1 ? entries(t.rows) : 0) +
+                      (t.along_modes > 1 ? entries(t.inner + V) : 0);
+  w.issued = tiles * threads / 32 * warp;
+  double const stored = tile * u / kVector / 32;  // vectors of warps
+  w.wavefronts = tiles * (vectors / 32 * 8 + stored * (V / k * 1.5 + 8));
+  w.blocks = double(t.blocks());
+  w.held = limits.blocks;
+  return w;
+}
+
+int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
+  if (m.rank == 0 || m.mode[0].dst_stride != m.elem_bytes) return 0;
+  std::int64_t const u = m.elem_bytes;
+  int const V = int(kVector / u);
+  int by_src[Move::kMaxRank], n = 0;
+  for (int k = 0; k < m.rank; ++k)
+    if (m.mode[k].src_stride) by_src[n++] = k;
+  auto const src = [&](int k) { return std::abs(m.mode[k].src_stride); };
+  std::sort(by_src, by_src + n, [&](int a, int b) { return src(a) < src(b); });
+
+  std::int64_t const most = limits.bytes - limits.bytes / 8, all = m.elements() * u;
+  int found = 0;
+  for (std::int64_t line = 2 * kSector; line <= most; line *= 2)
+    for (std::int64_t row = 2 * kSector; row <= most; row *= 2) {
+      std::int64_t piece[Move::kMaxRank], bytes = u, run = u, span = u;
+      std::fill(piece, piece + m.rank, 1);
+      int chain = 0;
+      for (; chain < m.rank && run < line && m.mode[chain].dst_stride == run; ++chain) {
+        piece[chain] = piece_of(m.mode[chain].extent, ceil_div(line, run), run);
+        run *= piece[chain];
+        if (piece[chain] < m.mode[chain].extent) break;
+      }
+      for (int i = 0; i < n && span < row; ++i) {
+        int const k = by_src[i];
+        if (src(k) > 2 * span && !(i == 0 && src(k) <= kSector)) break;
+        piece[k] = std::max(piece[k], piece_of(m.mode[k].extent, (row - span) / src(k) + 1, src(k)));
+        span += src(k) * (piece[k] - 1);
+        if (piece[k] < m.mode[k].extent) break;
+      }
+      Cut c;
+      bool fits = true;
+      for (int k = 0; k < m.rank && fits; ++k) {
+        if (piece[k] == 1 && k > 0) continue;
+        fits = c.modes < Cut::kModes && piece[k] <= most && (bytes *= piece[k]) <= most;
+        if (fits) c.piece[c.modes++] = {k, std::int32_t(piece[k])};
+      }
+      if (!fits || (bytes < most / 10 && bytes < all)) continue;
+      auto const same = [&](Cut const& o) {
+        return o.modes == c.modes && std::equal(o.piece, o.piece + o.modes, c.piece, [](auto const& a, auto const& b) {
+                 return a.mode == b.mode && a.extent == b.extent;
+               });
+      };
+      if (std::any_of(cuts.begin(), cuts.begin() + found, same)) continue;
+      if (found == int(cuts.size())) return found;
+      // The line: as many modes as make whole vectors, and as many pieces as threads like.
+      double best = 1e30;
+      std::int64_t length = u;
+      for (int i = 0; i < c.modes && m.mode[c.piece[i].mode].dst_stride == length; ++i) {
+        std::int32_t const extent = c.piece[i].extent;
+        for (int repeat = 1; repeat <= 16 && repeat <= extent; ++repeat) {
+          std::int64_t const one = length * extent / repeat;
+          if (extent % repeat || (repeat > 1 && (one % kVector || one < 256))) continue;
+          for (int lanes : {8, 32}) {
+            int const warps = limits.threads / 32;
+            std::int64_t const windows = ceil_div(one, kVector) + (one % kVector != 0), lines = bytes / one;
+            std::int64_t const along = std::min<std::int64_t>(ceil_div(windows, lanes), warps), apart = warps / along * (32 / lanes);
+            double const passes = double(ceil_div(windows, along * lanes));
+            double const work = passes * ((i > 0 ? 3 * V : V) + double(ceil_div(lines, apart)) * (kLine + kUnit * V * (one % kVector ? 4 : 1)));
+            if (work < best) best = work, c.line_modes = i + 1, c.repeat = repeat, c.lanes = lanes;
+          }
+        }
+        length *= extent;
+        if (extent < m.mode[c.piece[i].mode].extent) break;
+      }
+      cuts[std::size_t(found++)] = c;
+    }
+  return found;
+}
+
+TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device) {
+  Cut cuts[64];
+  int const n = cuts_of(m, limits, cuts);
+  TimedCut best;
+  for (int i = 0; i < n; ++i) {
+    MoveTile tile;
+    if (make_tile(m, cuts[i], limits.threads, tile) || tile.shared_bytes > limits.bytes) continue;
+    double const seconds = seconds_of(work_of(m, tile, limits), device);
+    if (best.cut.modes == 0 || seconds < best.seconds) best = {cuts[i], seconds};
+  }
+  return best;
+}
+
+}  // namespace inlay::planning

@@ -1,0 +1,35 @@
+// How long a move takes that goes tile by tile: closed forms, for the planner, which compares them within microseconds.
+#pragma once
+#include <inlay/plan/device.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace inlay::planning {
+
+// What a kernel asks for in all.
+struct MoveWork {
+  double bytes = 0;    // that have to move: the source's once, and the destination's
+  double sectors = 0;  // of 32 bytes, between the multiprocessors and the L2
+  double issued = 0;   // instructions of warps
+  double wavefronts = 0;  // of the L1
+  double blocks = 0;
+  double held = 4;     // blocks of a multiprocessor at once
+  double turn = 1.2;   // microseconds that a block takes which has the GPU for itself
+};
+
+// Seconds. On a GPU that the table does not know, those of an H200: what is compared is alike there.
+inline double seconds_of(MoveWork const& w, Device const& device) {
+  Device const known = device.copy_gbps > 0 && device.clock_ghz > 0 ? device : Device{};
+  double const sms = known.sm_count * known.clock_ghz * 1e9;
+  double const memory = std::max(w.bytes / known.copy_gbps, 32 * w.sectors / known.l2_gbps) * 1e-9;
+  double const inside = std::max(w.issued / 4, w.wavefronts) / sms;
+  // What loads, computes and stores in turn hides one behind another block's other: the better, the more there are.
+  double busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., w.held);
+  double const each = w.blocks / known.sm_count, waves = each / w.held;
+  if (waves < 2) busy *= std::max(1., std::ceil(each) / std::max(each, 1e-9) * (waves < 1 ? 1 : .5));
+  return known.launch_us * 1e-6 + std::max(busy, std::ceil(waves) * w.turn * 1e-6);
+}
+
+}  // namespace inlay::planning
