@@ -62,7 +62,7 @@ struct Asked {
     std::vector<SuiteCase> listed;
     for (std::string const& suite : suites)
       for (SuiteCase& c : load_suite<C>(suite)) {
-        if (!variants.empty() || options.copies_alone) c.variants = variants;  // suites name transposes
+        if (!variants.empty()) c.variants = variants;
         listed.push_back(std::move(c));
       }
     if (!suites.empty()) return listed;
@@ -90,7 +90,6 @@ struct Asked {
   // The rows that are asked for; none: all that there are, or more than are known here.
   std::vector<std::string> rows() const {
     auto all = variant_names<C>();
-    if (options.copies_alone) std::erase_if(all, [](std::string const& name) { return !is_copy(name); });
     std::vector<std::string> names;
     for (std::string const& word : variants) {
       if (word == Selection::kAll || word == Selection::kProduction) return {};
@@ -99,7 +98,7 @@ struct Asked {
                    [&](std::string const& name) { return name.starts_with(word); });
       if (names.size() == before || word == Kind<C>::public_function) names.push_back(word);
     }
-    return variants.empty() && options.copies_alone ? all : names;
+    return names;
   }
   // "rows" is a part of "ROWSxCOLS:ELEM".
   static bool named_by_item(std::string name) {
@@ -118,7 +117,7 @@ void add_bench_of(CLI::App& bench, char const* what, char const* description, ch
   auto const asked = std::make_shared<Asked<C>>();
   asked->filed_under = filed_under;
   BenchOptions& options = asked->options;
-  options.command = typed, options.copies_alone = std::string_view(what) == "copy";
+  options.command = typed;
   auto* const one = command->add_option_group("one problem, or several of a kind");
   add_flags(*one, asked->shape);
   one->add_option("--cases", asked->cases, fmt::format("several: {0},{0},...", Kind<C>::item_shape));
@@ -180,6 +179,7 @@ void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector
     std::visit(
         [&]<class T>(T* at) {
           CLI::Option* const option = command.add_option(field.flag, *at, field.help);
+          if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) option->delimiter(',');
           if (field.shows_default) option->capture_default_str();
           if constexpr (std::is_same_v<T, Compute>)
             option->transform(CLI::CheckedTransformer(levels()).description(""));
@@ -227,8 +227,9 @@ Device device_named(std::string const& typed) {
   throw UsageError(fmt::format("there is no device '{}' in the table, which has {}, and here", typed, known_devices()));
 }
 
-void add_bench_of_moves(CLI::App& bench, char const* what, std::string const& typed, Act const& act) {
-  add_bench_of<MoveCase>(bench, what, "against the copy limit", "2d", typed, act);
+void add_bench_of_moves(CLI::App& bench, std::string const& typed, Act const& act) {
+  add_bench_of<MoveCase>(bench, "transpose", "of a batch of matrices, against the copy limit", "2d", typed, act);
+  add_bench_of<CopyCase>(bench, "copy", "any layout to any other, against a copy of as many sectors", "permute", typed, act);
 }
 void add_bench_of_products(CLI::App& bench, std::string const& typed, Act const& act) {
   add_bench_of<GemmCase>(bench, "gemm", "products in fp32 against cuBLAS", "gemm", typed, act);

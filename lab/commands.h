@@ -34,7 +34,7 @@ Device device_named(std::string const& typed);
 
 // `bench transpose`, `bench copy`, `bench gemm`: each runs `act` with what was asked for.
 using Act = std::function<void(BenchOptions const&)>;
-void add_bench_of_moves(CLI::App& bench, char const* what, std::string const& typed, Act const& act);
+void add_bench_of_moves(CLI::App& bench, std::string const& typed, Act const& act);
 void add_bench_of_products(CLI::App& bench, std::string const& typed, Act const& act);
 
 // Parses and carries out; mistakes are told on stderr. The exit code: 0 or `status`, as the commands left it, 1 when

@@ -89,8 +89,7 @@ void add_bench(CLI::App& app, int& status, std::string const& typed) {
   auto* const command = app.add_subcommand("bench", "verify, then measure; needs a GPU");
   command->require_subcommand(1);
   auto const act = [&status](BenchOptions const& options) { status = run_bench(options) ? 0 : 1; };
-  add_bench_of_moves(*command, "transpose", typed, act);
-  add_bench_of_moves(*command, "copy", typed, act);
+  add_bench_of_moves(*command, typed, act);
   add_bench_of_products(*command, typed, act);
 }
 
@@ -154,6 +153,12 @@ void add_why(CLI::App& app) {
   add_flags(*transpose, *move);
   add_device(*transpose);
   transpose->callback([move, tell] { tell(*move, false); });
+
+  auto* const copy = command->add_subcommand("copy", "of a tensor from any layout to any other");
+  auto const copied = std::make_shared<CopyCase>();
+  add_flags(*copy, *copied);
+  add_device(*copy);
+  copy->callback([copied, tell] { tell(*copied, false); });
 
   auto* const gemm = command->add_subcommand("gemm", "of a batch of products");
   auto const product = std::make_shared<GemmCase>();

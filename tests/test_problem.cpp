@@ -132,9 +132,9 @@ TEST(Refusals, AreSentencesWithTheValues) {
             "the destination is a null pointer, but has elements");
   EXPECT_EQ(refusal(floats(kDst + 2, 5, 3), floats(kSrc, 3, 5).transposed()),
             "the destination begins 2 bytes past a multiple of its element size, 4");
-  DType const three = opaque(3);
-  EXPECT_EQ(refusal(matrix(at(kDst), three, 5, 3), matrix(at(kSrc), three, 3, 5).transposed()),
-            "the destination has elements of 3 bytes; 1, 2, 4, 8 and 16 are supported");
+  DType const six = opaque(6);
+  EXPECT_EQ(refusal(matrix(at(kDst + 1), six, 5, 3), matrix(at(kSrc), six, 3, 5).transposed()),
+            "the destination begins 1 bytes past a multiple of 2, which elements of 6 bytes need");
   EXPECT_EQ(refusal(matrix(at(kDst), f64, 5, 3), floats(kSrc, 3, 5).transposed()),
             "the destination has elements of 8 bytes, the source of 4");
   EXPECT_EQ(refusal(floats(kDst, -5, 3), floats(kSrc, 3, -5).transposed()),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "measure/copy_contenders.h"
 #include "measure/device_clock.h"
 #include "measure/gemm_contenders.h"
 #include "measure/host_time.h"

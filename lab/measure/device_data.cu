@@ -56,6 +56,25 @@ __global__ void check_kernel(T const* dst, std::int64_t elements, Placement p, T
   });
 }
 
+__global__ void check_strided_kernel(unsigned char* dst, std::int64_t elements, __grid_constant__ Strided const layout,
+                                     Tallies* tallies) {
+  over_all(elements, [&](std::int64_t i) {
+    std::int64_t rest = i, from = layout.src_base, to = layout.dst_base;
+    for (int k = 0; k < layout.rank; ++k) {
+      std::int64_t const digit = rest % layout.extent[k];
+      rest /= layout.extent[k];
+      from += digit * layout.src[k], to += digit * layout.dst[k];
+    }
+    bool right = true;
+    for (int b = 0; b < layout.bytes; ++b) {
+      std::uint32_t const word = pattern<std::uint32_t>(std::uint64_t(from + b) / 4);
+      right &= dst[to + b] == (word >> 8 * ((from + b) % 4) & 0xFF);
+      dst[to + b] = kPoison;
+    }
+    if (!right) note(&tallies->wrong, i);
+  });
+}
+
 __global__ void poison_kernel(unsigned char const* data, std::int64_t bytes, Tallies* tallies) {
   over_all(bytes, [=](std::int64_t i) {
     if (data[i] != kPoison) note(&tallies->stray, i);
@@ -96,6 +115,17 @@ Checked check_placement(std::vector<void const*> const& dsts, int elem_bytes, Pl
         check_kernel<<<kBlocks, kThreads, 0, stream>>>(static_cast<T const*>(dst), placement.dst_elements(), placement,
                                                        tallies);
     });
+  });
+}
+
+Checked check_strided(std::vector<void*> const& dsts, Strided const& layout, std::int64_t buffer_bytes,
+                      cudaStream_t stream) {
+  return tallied(stream, [&](Tallies* tallies) {
+    for (void* dst : dsts) {
+      auto* const bytes = static_cast<unsigned char*>(dst);
+      check_strided_kernel<<<kBlocks, kThreads, 0, stream>>>(bytes, layout.elements(), layout, tallies);
+      poison_kernel<<<kBlocks, kThreads, 0, stream>>>(bytes, buffer_bytes, tallies);
+    }
   });
 }
 

@@ -34,6 +34,25 @@ struct Checked {
 Checked check_placement(std::vector<void const*> const& dsts, int elem_bytes, Placement const& placement,
                         cudaStream_t stream);
 
+// Which bytes belong where, of elements of any layout: `bytes` of each, strides in bytes, bases from the starts of two
+// buffers to the first element. The source's buffer was filled as elements of 4 bytes.
+struct Strided {
+  static constexpr int kMaxRank = 65;
+  int bytes, rank;
+  std::int64_t extent[kMaxRank], src[kMaxRank], dst[kMaxRank];
+  std::int64_t src_base, dst_base;
+
+  std::int64_t elements() const {
+    std::int64_t n = 1;
+    for (int k = 0; k < rank; ++k) n *= extent[k];
+    return n;
+  }
+};
+// Compares every byte of every element; then poisons it, so that what else has changed in the buffers stands out: strays.
+// Synchronises the stream.
+Checked check_strided(std::vector<void*> const& dsts, Strided const& layout, std::int64_t buffer_bytes,
+                      cudaStream_t stream);
+
 // Destinations are filled with this byte before a check, guard bands around them too.
 inline constexpr int kPoison = 0xA5;
 // The bytes that are not kPoison. Synchronises the stream.

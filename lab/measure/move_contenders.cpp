@@ -40,12 +40,11 @@ MoveContender public_contender(MoveCase const& c) {
 }
 
 // The names a table can have besides the copy limit's, in its order.
-std::vector<std::string> row_names(bool transposes) {
+std::vector<std::string> row_names() {
   std::vector<std::string> names;
   for (auto const& name : variant_names<MoveCase>())
-    if (name != kVectorCopy && (is_copy(name) || transposes)) names.push_back(name);
+    if (name != kVectorCopy) names.push_back(name);
   std::stable_partition(names.begin(), names.end(), [](std::string const& name) { return is_copy(name); });
-  if (!transposes) return names;
   names.emplace_back(kPublic);
 #ifdef INLAY_CUBLAS
   names.emplace_back(kGeam);
@@ -89,9 +88,9 @@ std::vector<MoveContender> copy_limit(MoveCase const& c, MoveCall const& call) {
 }
 
 std::vector<MoveContender> On::contenders(MoveCase const& c, MoveCall const& call, cudaStream_t,
-                                          std::vector<std::string> const& asked, BenchOptions const& options) {
+                                          std::vector<std::string> const& asked, BenchOptions const&) {
   auto rows = copy_limit(c, call);
-  auto const names = row_names(!options.copies_alone);
+  auto const names = row_names();
   auto known = names;
   for (MoveContender const& always : rows) known.push_back(always.name);
   Selection const selection(asked, known);

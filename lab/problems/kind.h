@@ -49,7 +49,7 @@ struct Units {
 // A number or a word of a case, as the command line and the suites name it.
 struct Field {
   char const *key, *flag;  // in a suite, null where suites have none; on the command line
-  std::variant<std::int64_t*, int*, float*, std::string*, Compute*> value;
+  std::variant<std::int64_t*, int*, float*, std::string*, Compute*, std::vector<std::int64_t>*> value;
   char const* help;
   bool shows_default = true;
   bool needed = false;  // in a suite

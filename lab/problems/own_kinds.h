@@ -2,6 +2,7 @@
 #pragma once
 #include <stdexcept>
 
+#include "problems/copy_case.h"
 #include "problems/gemm_case.h"
 #include "problems/move_case.h"
 #include "problems/problem.h"
@@ -9,7 +10,7 @@
 namespace inlay::lab {
 
 inline KindList const& own_kinds() {
-  static KindList const kinds{&kAnyKind<MoveCase>, &kAnyKind<GemmCase>};
+  static KindList const kinds{&kAnyKind<CopyCase>, &kAnyKind<MoveCase>, &kAnyKind<GemmCase>};
   return kinds;
 }
 
@@ -18,6 +19,7 @@ template <class F>
 auto with_case(Problem const& problem, F const& f) {
   if (auto const* c = problem.as<MoveCase>()) return f(*c);
   if (auto const* c = problem.as<GemmCase>()) return f(*c);
+  if (auto const* c = problem.as<CopyCase>()) return f(*c);
   throw std::logic_error("a problem of a kind that is not the lab's own");
 }
 

@@ -14,7 +14,6 @@ struct GemmContender;
 
 struct BenchOptions {
   std::vector<SuiteCase> cases;
-  bool copies_alone = false;  // of moves: no transposes
   int samples = 15;
   bool host = false;           // measure the host's time per call too
   std::filesystem::path json;  // empty: no file

@@ -14,6 +14,8 @@ using replay::Recorder;
 class ExpectedMove {
  public:
   ExpectedMove(Move const& move, Recorder& recorder);
+  // What lies between the source's elements may be read too.
+  void allow_gaps() const;
   void conclude() const;
 
  private:

@@ -12,6 +12,7 @@ using ReplaySetting = kernels::Setting<replay::ReplayEncoder>;
 template <class V, class Block = replay::HostBlock, class P>
 void replay_variant(P const& problem, planning::Device const& device, Recorder& recorder, std::int64_t chain = 0) {
   auto const wanted = expected(problem, recorder, chain);
+  if constexpr (requires { V::reads_gaps; }) wanted.allow_gaps();
   replay::guarded(recorder, [&] {
     kernels::launches<V>(problem, ReplaySetting{device, recorder.workspace(), {}},
                          [&](auto const& kernel) { replay::run<Block>(kernel, recorder); });

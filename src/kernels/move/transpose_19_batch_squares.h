@@ -4,6 +4,7 @@
 #include <inlay/block/register_ops.h>
 #include <inlay/kernels/move/flat_tile.h>
 #include <inlay/kernels/move/flat_tile_samples.h>
+#include <inlay/plan/move_time.h>
 
 namespace inlay::kernels::transpose_19_batch_squares {
 

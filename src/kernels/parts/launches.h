@@ -88,6 +88,7 @@ struct ByElement {
 // Kernel<T> for the unit of the widened move: wider than the element where that goes.
 template <template <class> class Kernel>
 struct ByUnit {
+  static constexpr bool reads_gaps = true;  // between the source's elements, as wide loads do
   template <class S, class F>
   static void launches(Move const& move, S const& setting, F const& f) {
     Move const wide = move.widened();

@@ -1,0 +1,38 @@
+// Blocks of the tile kernel are alike where their tiles are as large, begin alike within sectors, and have the source's ends as
+// near.
+#pragma once
+#include <inlay/kernels/move/gather_tile.h>
+#include <inlay/kernels/parts/tile_grid_samples.h>
+
+#include <array>
+#include <map>
+
+namespace inlay::kernels {
+
+template <class T, class Step>
+struct Kinds<GatherTile<T, Step>> {
+  template <class F>
+  static void each(GatherTile<T, Step> const& kernel, F f) {
+    using Key = std::array<int64_t, 10>;
+    std::map<Key, std::pair<int64_t, int64_t>> alike;  // to the first of them, and how many there are
+    int64_t const near = kernel.tile.reach + 64;
+    for (int64_t block = 0; block < kernel.blocks(); ++block) {
+      auto const h = kernel.here(unsigned(block));
+      auto const low = h.src - kernel.first, high = kernel.last - h.src;
+      Key const key{h.left[0],
+                    h.left[1],
+                    h.left[2],
+                    h.image,
+                    h.phase,
+                    h.begins,
+                    int64_t(reinterpret_cast<uintptr_t>(h.src) % 32),
+                    int64_t(reinterpret_cast<uintptr_t>(h.dst) % 32),
+                    low < near ? low : near,
+                    high < near ? high : near};
+      ++alike.try_emplace(key, block, 0).first->second.second;
+    }
+    for (auto const& [key, blocks] : alike) f(kernel, blocks.first, blocks.second);
+  }
+};
+
+}  // namespace inlay::kernels

@@ -1,0 +1,180 @@
+"""Draws cases for `inlay bench copy` by a seed, so that nobody tunes for cases that he has seen.
+
+    draw.py copy --seed N [--count 300]      a list of cases on stdout: suites/wild.json is --seed 18
+    draw.py permute SOURCE FOLDER            the published benchmark cases, a file for each of their suites
+
+A third of the drawn cases has more than 64 MB a side. They are spread evenly over the classes below.
+"""
+import argparse
+import collections
+import json
+import math
+import pathlib
+import random
+
+ELEMENTS = (1, 2, 3, 4, 6, 8, 12, 16)
+
+
+def extent(rng, low, high):
+    """Log-uniform; a third are powers of two or their neighbours, a third primes."""
+    n = max(1, round(math.exp(rng.uniform(math.log(low), math.log(high)))))
+    kind = rng.randrange(3)
+    if kind == 0:
+        n = 2 ** round(math.log2(n)) + rng.choice((-1, 0, 0, 1))
+    elif kind == 1:
+        while n > 2 and any(n % d == 0 for d in range(2, math.isqrt(n) + 1)):
+            n += 1
+    return max(1, n)
+
+
+def product(numbers):
+    return math.prod(numbers)
+
+
+def fill_up(rng, sizes, bytes_wanted, element, at):
+    """The extent number `at` so that all have about as many bytes."""
+    rest = product(sizes[:at] + sizes[at + 1 :]) * element
+    sizes[at] = max(1, round(bytes_wanted / rest * rng.uniform(0.8, 1.2)))
+
+
+def packed(extents):
+    strides, n = [], 1
+    for e in extents:
+        strides.append(n)
+        n *= e
+    return strides
+
+
+def two_dimensional(rng, bytes_wanted, element):
+    sizes = [extent(rng, 200, 40000), 1]
+    fill_up(rng, sizes, bytes_wanted, element, 1)
+    return {"sizes": sizes, "perm": [1, 0]}
+
+
+def narrow(rng, bytes_wanted, element):
+    sizes = [rng.randint(2, 64), 1]
+    fill_up(rng, sizes, bytes_wanted, element, 1)
+    return {"sizes": sizes if rng.random() < 0.5 else sizes[::-1], "perm": [1, 0]}
+
+
+def small_batch(rng, bytes_wanted, element):
+    sizes = [extent(rng, 2, 256), extent(rng, 2, 256), 1]
+    fill_up(rng, sizes, bytes_wanted, element, 2)
+    return {"sizes": sizes, "perm": [1, 0, 2]}
+
+
+def general(rng, bytes_wanted, element):
+    rank = rng.randint(3, 8)
+    each = (bytes_wanted / element) ** (1 / rank)
+    sizes = [extent(rng, max(2, each / 4), each * 4) for _ in range(rank)]
+    fill_up(rng, sizes, bytes_wanted, element, rng.randrange(rank))
+    perm = list(range(rank))
+    rng.shuffle(perm)
+    return {"sizes": sizes, "perm": perm}
+
+
+def rows(rng, bytes_wanted, element):
+    """The fastest mode stays so: attention heads, pixels, windows."""
+    sizes = [extent(rng, 3, 512), extent(rng, 2, 512), extent(rng, 2, 512), 1]
+    fill_up(rng, sizes, bytes_wanted, element, 3)
+    perm = [0] + rng.sample([1, 2, 3], 3)
+    return {"sizes": sizes, "perm": perm}
+
+
+def pitched(rng, bytes_wanted, element):
+    """Rows with gaps, on one side or both, sometimes backwards or repeated."""
+    case = rng.choice((two_dimensional, general, rows))(rng, bytes_wanted, element)
+    extents = case["sizes"]
+    to = [extents[k] for k in case["perm"]]
+    source, destination = packed(extents), packed(to)
+    gap = lambda: rng.choice((1, 2, 3, 8, 16, 100))
+    if rng.random() < 0.7:
+        source = packed([extents[0] + gap()] + extents[1:])
+    if rng.random() < 0.5:
+        destination = packed([to[0] + gap()] + to[1:])
+    special = rng.random()
+    k = rng.randrange(len(extents))
+    if special < 0.2:
+        source[k] = -source[k]
+    elif special < 0.4 and extents[k] <= 64:
+        source[k] = 0
+    return case | {"src_strides": source, "dst_strides": destination}
+
+
+def strided(rng, bytes_wanted, element):
+    """Every so many-th element, gathered or scattered."""
+    n, step = extent(rng, 64, 4096), rng.randint(2, 9)
+    sizes = [n, 1]
+    fill_up(rng, sizes, bytes_wanted / step, element, 1)
+    case = {"sizes": sizes, "perm": [0, 1]}
+    strides = [step, step * n]
+    return case | ({"src_strides": strides} if rng.random() < 0.7 else {"dst_strides": strides})
+
+
+CLASSES = collections.OrderedDict(
+    two_dimensional=two_dimensional, narrow=narrow, small_batch=small_batch, general=general, rows=rows, pitched=pitched,
+    strided=strided)
+
+
+def sane(case):
+    bytes_here = product(case["sizes"]) * case["elem_bytes"]
+    span = lambda strides, extents: sum(abs(s) * (e - 1) for s, e in zip(strides, extents)) * case["elem_bytes"]
+    to = [case["sizes"][k] for k in case["perm"]]
+    spans = [span(case.get("src_strides", packed(case["sizes"])), case["sizes"]),
+             span(case.get("dst_strides", packed(to)), to)]
+    return 4096 <= bytes_here <= 4 << 30 and max(spans) < 6 << 30
+
+
+def draw(seed, count):
+    rng = random.Random(seed)
+    cases = []
+    while len(cases) < count:
+        i = len(cases)
+        name = list(CLASSES)[i % len(CLASSES)]
+        low, high = [(4096, 1 << 20), (1 << 20, 64 << 20), (64 << 20, 1 << 30)][i // len(CLASSES) % 3]
+        element = rng.choice(ELEMENTS)
+        wanted = math.exp(rng.uniform(math.log(low), math.log(high)))
+        if high == 1 << 30 and rng.random() < 0.1:
+            wanted = rng.uniform(1 << 30, 3.5 * (1 << 30))
+        case = {"class": name} | CLASSES[name](rng, wanted, element) | {"elem_bytes": element}
+        unit = element & -element
+        if rng.random() < 0.25:
+            case["base_src"] = unit * rng.randrange(1, 64)
+        if rng.random() < 0.25:
+            case["base_dst"] = unit * rng.randrange(1, 64)
+        if sane(case):
+            cases.append(case)
+    return cases
+
+
+def published(source, folder):
+    suites = collections.defaultdict(list)
+    for record in json.loads(pathlib.Path(source).read_text()):
+        for element in record["elem_bytes"]:
+            case = {"class": record["id"], "sizes": record["sizes"], "perm": record["perm"], "elem_bytes": element}
+            for key in ("src_strides", "dst_strides"):
+                if key in record:
+                    case[key] = record[key]
+            suites[record["suite"]].append(case)
+    for name, cases in suites.items():
+        (pathlib.Path(folder) / f"{name}.json").write_text(listed(cases))
+
+
+def listed(cases):
+    return "[\n" + ",\n".join("  " + json.dumps(case) for case in cases) + "\n]\n"
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    commands = parser.add_subparsers(dest="what", required=True)
+    copy = commands.add_parser("copy")
+    copy.add_argument("--seed", type=int, required=True)
+    copy.add_argument("--count", type=int, default=300)
+    permute = commands.add_parser("permute")
+    permute.add_argument("source")
+    permute.add_argument("folder")
+    args = parser.parse_args()
+    if args.what == "copy":
+        print(listed(draw(args.seed, args.count)), end="")
+    else:
+        published(args.source, args.folder)

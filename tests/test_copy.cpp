@@ -1,0 +1,125 @@
+// Copies between any layouts without a GPU: every variant that takes a case, replayed with all checks; and the planner.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <set>
+
+#include <inlay/plan/candidate.h>
+#include <inlay/plan/move_cut.h>
+#include <inlay/registry/registry.h>
+#include "copy_corpus.h"
+
+namespace inlay::test {
+namespace {
+using namespace registry;
+using planning::candidates, planning::Candidate, planning::make_plan, planning::why;
+
+Entry<Move> const* entry_of(Info<Move> const* info) {
+  for (auto const& entry : move_variants())
+    if (entry.variant.info == info) return &entry;
+  return nullptr;
+}
+
+// Replays a case by every row of the planner that takes it; how many did.
+int replay_all(Copied const& c) {
+  SCOPED_TRACE(c.text());
+  int ran = 0;
+  for (Candidate<Move> const& row : candidates<Move>()) {
+    Entry<Move> const* const entry = entry_of(row.variant.info);
+    EXPECT_TRUE(entry);
+    SCOPED_TRACE(row.variant.info->name);
+    Recorder recorder;
+    void* const in = recorder.allocate("in", c.src_bytes() + 64, 1, 1);
+    void* const out = recorder.allocate("out", c.dst_bytes() + 64, 1, 2);
+    Move const move = c.move(in, out);
+    if (entry->info().rejects(move, Device{})) continue;
+    ++ran;
+    entry->replay(move, Device{}, recorder);
+    for (auto const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
+    // Once more against the caller's own strides, which the canonical form has nothing to do with.
+    std::int64_t wrong = 0;
+    Numbers at(c.extents.size(), 0);
+    for (std::int64_t i = 0; i < c.elements(); ++i) {
+      std::int64_t from = 0, to = 0;
+      for (std::size_t k = 0; k < at.size(); ++k) from += at[k] * c.src[k], to += at[k] * c.dst[k];
+      wrong += std::memcmp(recorder.real(c.src_at(in)) + from * c.elem, recorder.real(c.dst_at(out)) + to * c.elem,
+                           std::size_t(c.elem)) != 0;
+      for (std::size_t k = 0; k < at.size() && ++at[k] == c.extents[k]; ++k) at[k] = 0;
+    }
+    EXPECT_EQ(wrong, 0) << "elements";
+    if (testing::Test::HasFailure()) return ran;
+  }
+  return ran;
+}
+
+class HardCopies : public testing::TestWithParam<int> {};
+TEST_P(HardCopies, AreRightByEveryVariant) {
+  Copied const c = hard_cases()[std::size_t(GetParam())];
+  EXPECT_GE(replay_all(c), 1) << "nobody takes it";
+}
+INSTANTIATE_TEST_SUITE_P(Replayed, HardCopies, testing::Range(0, int(hard_cases().size())), [](auto const& info) {
+  std::string name;
+  for (char ch : hard_cases()[std::size_t(info.param)].name) name += std::isalnum(ch) ? ch : '_';
+  return name;
+});
+
+TEST(RandomCopies, AreRightByEveryVariant) {
+  std::mt19937 rng(18);
+  int met = 0;
+  for (int i = 0; i < 300 && !HasFailure(); ++i) {
+    Copied const c = random_copy(rng, 3000);
+    met += replay_all(c) > 0;
+  }
+  EXPECT_EQ(met, 300) << "cases that somebody takes";
+}
+
+// ---- the planner
+
+Move somewhere(Copied const& c) {
+  return c.move(reinterpret_cast<void const*>(1ull << 40), reinterpret_cast<void*>(1ull << 41));
+}
+
+TEST(PlanOfACopy, ChoosesTheFastestThatIsPredicted) {
+  for (Copied const& c : hard_cases()) {
+    if (c.elements() == 0) continue;
+    SCOPED_TRACE(c.text());
+    Move const move = somewhere(c);
+    auto const plan = make_plan(move, Device{}, false);
+    ASSERT_GE(plan.row, 0);
+    EXPECT_GT(plan.seconds, 0);
+    for (Candidate<Move> const& row : candidates<Move>()) {
+      auto const a = planning::attempt_in_pieces(row, move, Device{}, false);
+      planning::Planner<Move>::Facts const facts(move, Device{});
+      if (!a.rejected && row.want.holds(facts)) EXPECT_LE(plan.seconds, a.plan.seconds) << row.variant.info->name;
+    }
+  }
+}
+TEST(PlanOfACopy, SaysWhatEachCandidateWouldTake) {
+  Move const move = somewhere(permuted("", 2, {128, 32, 2048}, {2, 0, 1}));
+  std::string const text = why(make_plan(move, Device{}, false), move, Device{}, false);
+  EXPECT_NE(text.find("us predicted"), std::string::npos) << text;
+  EXPECT_NE(text.find("tiles of mode 0: "), std::string::npos) << text;
+  EXPECT_NE(text.find("; slower"), std::string::npos) << text;
+}
+TEST(PlanOfACopy, HasAtMost60Instances) {  // a row is compiled for units of 1, 2, 4, 8 and 16 bytes
+  EXPECT_LE(candidates<Move>().size() * 5, 60u);
+}
+
+// ---- units
+TEST(Units, AreThePowerOfTwoInAnElement) {
+  for (auto const [elem, unit] : {std::pair{1, 1}, {2, 2}, {3, 1}, {4, 4}, {5, 1}, {6, 2}, {12, 4}, {16, 16}})
+    EXPECT_EQ(somewhere(permuted("", elem, {7, 5}, {1, 0})).elem_bytes, unit) << elem;
+}
+TEST(Units, AreAsWideAsAlignmentAllows) {
+  auto const wide = [](Copied const& c) { return somewhere(c).widened().elem_bytes; };
+  EXPECT_EQ(wide(permuted("", 2, {64, 7, 33}, {0, 2, 1})), 16);
+  EXPECT_EQ(wide(permuted("", 2, {4, 7, 33}, {0, 2, 1})), 8);
+  EXPECT_EQ(wide(permuted("", 1, {6, 7, 33}, {0, 2, 1})), 2);
+  EXPECT_EQ(wide(permuted("", 12, {7, 33}, {1, 0})), 4);  // 12 bytes are three words
+  EXPECT_EQ(wide(permuted("", 2, {64, 7, 33}, {0, 2, 1}, 8, 0)), 8);
+  EXPECT_EQ(wide(permuted("", 2, {64, 7, 33}, {0, 2, 1}, 0, 2)), 2);
+  EXPECT_EQ(wide(permuted("", 2, {64, 7}, {1, 0})), 2);  // nothing is contiguous on both sides
+}
+
+}  // namespace
+}  // namespace inlay::test
