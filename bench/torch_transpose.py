@@ -98,16 +98,20 @@ def transposed_into(dst, src):
     return dst.copy_(src.transpose(-1, -2))
 
 
+def wrappers(compiles):
+    """PyTorch's ways to run a function. The graphs are made here, of all contenders alike."""
+    ways = {"torch_eager": lambda f: f}
+    if compiles:
+        ways |= {"torch_compile": lambda f: torch.compile(f, dynamic=False),
+                 "torch_max_autotune": lambda f: torch.compile(f, dynamic=False, mode="max-autotune-no-cudagraphs")}
+    return ways
+
+
 def contenders(case, compiles):
     """What takes a Pair and returns the result: the transposes allocate theirs, as users' code does, unless it has a pitch."""
     n = case.elements
     functions = {"torch_copy": lambda pair: pair.dst_flat[:n].copy_(pair.src_flat[:n])}
-    wrappers = {"torch_eager": lambda f: f}
-    if compiles:
-        # The graphs are made here, of all contenders alike.
-        wrappers |= {"torch_compile": lambda f: torch.compile(f, dynamic=False),
-                     "torch_max_autotune": lambda f: torch.compile(f, dynamic=False, mode="max-autotune-no-cudagraphs")}
-    for name, wrapped in wrappers.items():
+    for name, wrapped in wrappers(compiles).items():
         if case.packed_destination:
             functions[name] = lambda pair, f=wrapped(transposed): f(pair.src)
         else:
@@ -163,12 +167,13 @@ def verified(function, name, pair, case):
     return "ok" if right else "FAILED: the result is wrong"
 
 
-def measure(case, options):
+def measure(case, options, pair_of=Pair, contenders=contenders, verified=verified):
+    """The rows of a case, of what takes a pair of buffers."""
     torch._dynamo.reset()
     device = torch.cuda.get_device_properties(0)
     bytes_one = case.elements * case.elem_bytes
     count = max(1, -(-4 * device.L2_cache_size // (2 * bytes_one)))
-    pairs = [Pair(case) for _ in range(min(count, MOST_PAIRS))]
+    pairs = [pair_of(case) for _ in range(min(count, MOST_PAIRS))]
     functions = contenders(case, not options.no_compile)
     verdicts, runs, launches = {}, {}, {}
     for name, function in functions.items():
@@ -236,4 +241,5 @@ def main():
             options.json.write_text(json.dumps(report, indent=1) + "\n")
 
 
-main()
+if __name__ == "__main__":
+    main()

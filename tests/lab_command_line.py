@@ -233,9 +233,14 @@ def test_ignored_options():
     expect(2, "verify", "sgemm_14", "--accuracy", "one_level", err="--accuracy one_level has no effect on sgemm_14_two_level")
     expect(0, "verify", "--cpu", "sgemm_16", "sgemm_03", "--accuracy", "two_level", "--layout", "nn", out=" ok")  # one knows both
     expect(0, "explain", "sgemm_14", "--accuracy", "two_level", "--layout", "tn")
-    for command in ("verify", "copy_01", "copy_03_v"), ("explain", "copy_01"), ("draw", "path", "copy_01"), ("bench", "copy"):
+    for command in ("verify", "copy_01", "copy_03_v"), ("explain", "copy_01"), ("draw", "path", "copy_01"):
         expect(2, *command, "--pitch-dst", "99999", err="--pitch-dst was given with copies alone, which pack their rows")
-    expect(2, "bench", "copy", "--host", err="--host was given without the row of transpose")
+    expect(2, "bench", "transpose", "--variants", "copy_0", "--host", err="--host was given without the row of transpose")
+    expect(2, "why", "copy", "--sizes", "4,5", "--perm", "0,0", err="--perm is 0,0, no permutation of 0 to 1")
+    expect(2, "why", "copy", "--sizes", "4,5", "--perm", "1,0", "--src-strides", "1", err="--src-strides has 1 strides for 2 extents")
+    expect(2, "why", "copy", "--sizes", "4,5", "--perm", "1,0", "--dst-strides", "1,1", err="with which its elements overlap")
+    expect(2, "why", "copy", "--sizes", "4,5", "--perm", "1,0", "--elem", "17", err="--elem is 17; elements have 1 to 16 bytes")
+    expect(0, "why", "copy", "--sizes", "128,32,2048", "--perm", "0,2,1", "--elem", "2", out="us predicted")
     expect(2, "bench", "gemm", "--variants", "sgemm_03", "--host", err="--host was given without the row of gemm")
     expect(2, "bench", "transpose", "--cases", "5x5:4", "--elem", "8", err="--elem was given with --cases, which name it too")
     expect(2, "bench", "gemm", "--cases", "5x5x5:nn", "--k", "5", err="--k was given with --cases")

@@ -67,6 +67,7 @@ std::span<Candidate<Move> const> Planner<Move>::rows() {
       {.variant = permute_01_tile::variant(), .want = kAny, .needs = {cut_for<kSmallTiles>}},
       {.variant = permute_02_large_tile::variant(), .want = kAny, .needs = {cut_for<kLargeTiles>}},
       {.variant = permute_03_rows::variant(), .want = kAny},
+      {.variant = permute_04_largest_tile::variant(), .want = kAny, .needs = {cut_for<kLargestTiles>}},
   };
   return all;
 }

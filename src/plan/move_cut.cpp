@@ -17,7 +17,8 @@ constexpr double kLoad = 27;                         // a vector is loaded and s
 constexpr double kTable = 70;                        // an entry of a table
 constexpr double kLine = 24;                         // a line's window, beside its units
 constexpr double kUnit = 2.2, kWord = 2.8;           // gathered; a word, turned
-constexpr double kEnds = 10;                         // a unit of a window that is not whole
+constexpr double kEnds = 38;                         // a unit beside the whole windows of a line
+constexpr double kClockOfAWarp = .0022;              // microseconds for an instruction of a warp that has company
 constexpr double kEven = 1, kPlace = 9, kPlaced = 3, kRefreshed = 12;  // to find a unit's place
 
 double unit_places(MoveTile const& t) {
@@ -40,7 +41,7 @@ struct Pieces {
 
 // How much of a mode of n, so that it is about `want`: whole sectors on either side where it is cut, and pieces alike.
 std::int64_t piece_of(std::int64_t n, std::int64_t want, std::int64_t inner_bytes) {
-  if (want >= n) return n;
+  if (4 * want >= 3 * n) return n;
   std::int64_t const step = kSector / std::gcd(inner_bytes, kSector);
   std::int64_t const even = ceil_div(n, ceil_div(n, std::max<std::int64_t>(want, 1)));
   return std::min(n, ceil_div(even, step) * step);
@@ -69,22 +70,48 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits) {
   int const threads = limits.threads, k = t.words ? 4 / u : 1;
   double const vectors = double(t.rows) * t.vectors;
   auto const entries = [&](double n) { return kTable * std::ceil(n / threads); };
-  double const ends = t.whole || t.shear ? 0 : kEnds * V * std::ceil(t.lines / double(t.lines_apart(threads)));
+  double const ends = (t.whole && t.units % V == 0) || t.shear ? 0 : kEnds * std::ceil(t.lines * 2. * V / threads);
   double const warp = kBlock + kOuter * t.outers + kLoad * std::ceil(vectors / threads) + gathering(t, threads, V) + ends +
                       entries(t.lines) + (t.row_modes > 1 ? entries(t.rows) : 0) +
                       (t.along_modes > 1 ? entries(t.inner + V) : 0);
   w.issued = tiles * threads / 32 * warp;
   double const stored = tile * u / kVector / 32;  // vectors of warps
-  w.wavefronts = tiles * (vectors / 32 * 8 + stored * (V / k * 1.5 + 8));
+  w.wavefronts = tiles * (vectors / 32 * 8 + stored * (V / k * (.2 + t.gathered_wavefronts(V)) + 8));
   w.blocks = double(t.blocks());
   w.held = limits.blocks;
+  w.turn = .8 + kClockOfAWarp * warp;
   return w;
 }
+
+namespace {
+// The line of a tile of so many bytes: as many modes as make whole vectors, and as many pieces as the threads like.
+void line_of(Move const& m, TileLimits const& limits, std::int64_t bytes, Cut& c) {
+  int const V = int(kVector / m.elem_bytes), warps = limits.threads / 32;
+  double best = HUGE_VAL;
+  std::int64_t length = m.elem_bytes;
+  for (int i = 0; i < c.modes && m.mode[c.piece[i].mode].dst_stride == length; ++i) {
+    std::int32_t const extent = c.piece[i].extent;
+    for (int repeat = 1; repeat <= 16 && repeat <= extent; ++repeat) {
+      std::int64_t const one = length * extent / repeat;
+      if (extent % repeat || (repeat > 1 && (one % kVector || one < 256))) continue;
+      for (int lanes : {8, 32}) {
+        std::int64_t const windows = ceil_div(one, kVector) + (one % kVector != 0), lines = bytes / one;
+        std::int64_t const along = std::min<std::int64_t>(ceil_div(windows, lanes), warps);
+        double const passes = double(ceil_div(windows, along * lanes));
+        double const each = double(ceil_div(lines, warps / along * (32 / lanes)));
+        double const work = passes * ((i > 0 ? 3 * V : V) + each * (kLine + kUnit * V * (one % kVector ? 4 : 1)));
+        if (work < best) best = work, c.line_modes = i + 1, c.repeat = repeat, c.lanes = lanes;
+      }
+    }
+    length *= extent;
+    if (extent < m.mode[c.piece[i].mode].extent) break;
+  }
+}
+}  // namespace
 
 int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
   if (m.rank == 0 || m.mode[0].dst_stride != m.elem_bytes) return 0;
   std::int64_t const u = m.elem_bytes;
-  int const V = int(kVector / u);
   int by_src[Move::kMaxRank], n = 0;
   for (int k = 0; k < m.rank; ++k)
     if (m.mode[k].src_stride) by_src[n++] = k;
@@ -125,40 +152,53 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
       };
       if (std::any_of(cuts.begin(), cuts.begin() + found, same)) continue;
       if (found == int(cuts.size())) return found;
-      // The line: as many modes as make whole vectors, and as many pieces as threads like.
-      double best = 1e30;
-      std::int64_t length = u;
-      for (int i = 0; i < c.modes && m.mode[c.piece[i].mode].dst_stride == length; ++i) {
-        std::int32_t const extent = c.piece[i].extent;
-        for (int repeat = 1; repeat <= 16 && repeat <= extent; ++repeat) {
-          std::int64_t const one = length * extent / repeat;
-          if (extent % repeat || (repeat > 1 && (one % kVector || one < 256))) continue;
-          for (int lanes : {8, 32}) {
-            int const warps = limits.threads / 32;
-            std::int64_t const windows = ceil_div(one, kVector) + (one % kVector != 0), lines = bytes / one;
-            std::int64_t const along = std::min<std::int64_t>(ceil_div(windows, lanes), warps), apart = warps / along * (32 / lanes);
-            double const passes = double(ceil_div(windows, along * lanes));
-            double const work = passes * ((i > 0 ? 3 * V : V) + double(ceil_div(lines, apart)) * (kLine + kUnit * V * (one % kVector ? 4 : 1)));
-            if (work < best) best = work, c.line_modes = i + 1, c.repeat = repeat, c.lanes = lanes;
-          }
-        }
-        length *= extent;
-        if (extent < m.mode[c.piece[i].mode].extent) break;
-      }
+      line_of(m, limits, bytes, c);
       cuts[std::size_t(found++)] = c;
     }
+  // Where the first modes are whole on both sides, matrices one behind the other: as many to a line as there are threads
+  // for its windows, in whole vectors, and a few such lines.
+  std::int64_t run = u;
+  for (int k = 0; k < m.rank && m.mode[k].dst_stride == run && found < int(cuts.size()); ++k) {
+    Mode const& mode = m.mode[k];
+    std::int64_t const step = kSector / std::gcd(run, kSector), fit = limits.threads * kVector / run / step * step;
+    if (k > 0 && src(k) == run && run >= 2 * u && fit > 0 && run * fit <= most)
+      for (std::int64_t repeat : {1, 2, 4, 8}) {
+        if (fit * repeat > mode.extent || run * fit * repeat > most || found == int(cuts.size())) break;
+        Cut c;
+        for (int i = 0; i < k && c.modes < Cut::kModes - 1; ++i) c.piece[c.modes++] = {i, std::int32_t(m.mode[i].extent)};
+        if (c.modes < k) break;
+        c.piece[c.modes++] = {k, std::int32_t(fit * repeat)};
+        c.line_modes = c.modes, c.repeat = std::int32_t(repeat), c.lanes = 32;
+        cuts[std::size_t(found++)] = c;
+      }
+    run *= mode.extent;
+  }
   return found;
 }
 
 TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device) {
   Cut cuts[64];
+  double seconds[64];
   int const n = cuts_of(m, limits, cuts);
-  TimedCut best;
-  for (int i = 0; i < n; ++i) {
+  auto const timed = [&](Cut const& cut) {
     MoveTile tile;
-    if (make_tile(m, cuts[i], limits.threads, tile) || tile.shared_bytes > limits.bytes) continue;
-    double const seconds = seconds_of(work_of(m, tile, limits), device);
-    if (best.cut.modes == 0 || seconds < best.seconds) best = {cuts[i], seconds};
+    if (make_tile(m, cut, limits.threads, tile) || tile.shared_bytes > limits.bytes) return HUGE_VAL;
+    return seconds_of(work_of(m, tile, limits), device);
+  };
+  for (int i = 0; i < n; ++i) seconds[i] = timed(cuts[i]);
+  // The few that look best, with other lanes and other padding.
+  TimedCut best;
+  for (int turn = 0; turn < std::min(n, 3); ++turn) {
+    int const i = int(std::min_element(seconds, seconds + n) - seconds);
+    if (seconds[i] == HUGE_VAL) break;
+    for (Cut::Padding padding : {Cut::Padding::step, Cut::Padding::none, Cut::Padding::row})
+      for (int lanes : {8, 32}) {
+        Cut cut = cuts[i];
+        cut.padding = padding, cut.lanes = lanes;
+        double const s = timed(cut);
+        if (s < HUGE_VAL && (best.cut.modes == 0 || s < best.seconds)) best = {cut, s};
+      }
+    seconds[i] = HUGE_VAL;
   }
   return best;
 }

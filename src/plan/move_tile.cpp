@@ -24,6 +24,30 @@ struct Part {
 
 }  // namespace
 
+int MoveTile::gathered_wavefronts(int V) const {
+  int words[32], n = 0, in_bank[32]{}, most = 1;
+  for (int lane = 0; lane < 32; ++lane) {
+    std::int64_t padded = first_image, beyond = 0;  // what padding is counted for, and constants that have theirs
+    int unit = lane % lanes * V, row = lane / lanes * (this->words ? V / 4 : 1);
+    if (unit >= units || row >= lines) continue;
+    for (int k = 0; k < along_modes; ++k) {
+      bool const last = k + 1 == along_modes;
+      (last && placed ? beyond : padded) += (last ? unit : unit % along[k].extent) * std::int64_t(along[k].image);
+      unit /= along[k].extent;
+    }
+    for (int k = 0; k < line_modes; ++k) {
+      (refresh ? padded : beyond) += row % line[k].extent * std::int64_t(line[k].image);
+      row /= line[k].extent;
+    }
+    std::int64_t const byte = padded + (skew ? padded / 16 / skew * 16 : 0) + beyond;
+    int const word = int(byte / 4);
+    if (std::find(words, words + n, word) != words + n) continue;
+    words[n++] = word;
+    most = std::max(most, ++in_bank[word & 31]);
+  }
+  return most;
+}
+
 std::int64_t MoveTile::blocks() const {
   std::int64_t n = 1;
   for (int k = 0; k < outers; ++k)
@@ -166,14 +190,18 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     t.line[t.line_modes++] = digit(part[i]);
     t.lines *= part[i].extent;
   }
+  // Lines that are neighbours in shared memory are a warp's.
+  std::sort(t.line, t.line + t.line_modes, [](MoveTile::Digit const& a, MoveTile::Digit const& b) {
+    return std::abs(std::int64_t(a.image)) < std::abs(std::int64_t(b.image));
+  });
   t.windows = std::int32_t(ceil_div(t.units + (t.whole || t.shear ? 0 : V - 1), V));
 
   // Banks: threads of a warp gather from units that lie whole vectors apart; padding takes them apart. The padding that
   // makes each step along a line by a vector one vector more.
   t.lanes = cut.lanes;
   std::int64_t const step = std::abs(std::int64_t(t.along[0].image)) * V / kVector;  // vectors from a lane to the next
-  t.skew = step % 2 == 0 && step > 0 && step < 1 << 24 ? std::int32_t(step) : 0;
-  if (t.along_modes > 1 && t.rows == 1) t.skew = 8;
+  if (cut.padding == Cut::Padding::step && step % 2 == 0 && step > 0 && step < 1 << 24) t.skew = std::int32_t(step);
+  if (cut.padding == Cut::Padding::row) t.skew = 8;
 
   std::int64_t const all = std::int64_t(t.rows) * t.vectors, image = (all + (t.skew ? all / t.skew : 0)) * kVector;
   if (std::int64_t(t.lines) + t.inner > 1 << 16 || image > 1 << 20) return {"a tile of {} bytes, {} lines of {} units", {image, t.lines, t.units}};
@@ -207,7 +235,8 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   };
   bool constant = true;
   for (int i = 0; i < t.line_modes; ++i) constant &= additive(t.line[i]);
-  if (!constant && t.skew && t.aligned && t.rows == 1 && t.along_modes == 1) {
+  if (!constant && t.aligned && t.rows == 1 && t.along_modes == 1 &&
+      kVector * t.skew == V * std::abs(std::int64_t(t.along[0].image))) {
     std::int64_t inside = u;  // bytes that lines reach over: less than a step along the line, which is one of padding
     for (int i = 0; i < t.line_modes; ++i) inside += std::abs(std::int64_t(t.line[i].image)) * (t.line[i].extent - 1);
     constant = inside <= std::abs(t.along[0].image);

@@ -75,6 +75,8 @@ struct MoveTile {
   std::int32_t row_table = 0, line_table = 0, unit_table = 0, shared_bytes = 0;
 
   std::int64_t blocks() const;  // at most 2^62
+  // Of shared memory, for a warp that gathers the first unit of its windows; a window has V.
+  int gathered_wavefronts(int V) const;
   // Of a block's warps, so many lie side by side along a line; a thread's lines are so many apart.
   constexpr int warps_along(int threads) const {
     int const all = (windows + lanes - 1) / lanes;

@@ -165,6 +165,10 @@ struct GatherTile {
     CUTE_NO_UNROLL
     for (int x = 0; x < tile.windows; x += warps_along << lanes)
       gather(block, smem, h, x0 + x, y0 < lines_apart ? y0 : tile.lines / lines_at_once + 1, line_table, unit_table);
+    Digit const& last = tile.along[tile.along_modes - 1];
+    bool const short_line = last.slot >= 0 && left(h, last.slot) < tile.slot[last.slot].piece;
+    bool const inside = tile.shear ? !h.begins && left(h, 0) > tile.windows * V : tile.whole && tile.units % V == 0;
+    if (!inside || (short_line && !tile.shear)) ends(block, smem, h, line_table, unit_table);
   }
 
   // Where row number i begins, from the tile's lowest byte on; of a row outside the matrix -1.
@@ -343,22 +347,13 @@ struct GatherTile {
         if (tile.refresh) offset = 0;
       }
       bool const whole = begin + V <= end && begin >= lowest;
-      bool const part = !whole && begin < end && begin + V > lowest;
-      bool const parts = block.any(part);
+      char* to = out + begin * E;
       if (kLines > 1 && tile.words) {
         // A word has a unit of each of kLines lines; k x k of them are turned in registers.
         uint32_t word[V];
-        if (parts) {
-          CUTE_UNROLL
-          for (int v = 0; v < V; ++v) {
-            bool const on = begin + v < end && begin + v >= lowest;
-            copy_one(word_atom, on, make_smem_ptr(reinterpret_cast<uint32_t const*>(image + (on ? where[v] + offset : 0))), &word[v]);
-          }
-        } else {
-          CUTE_UNROLL
-          for (int v = 0; v < V; ++v)
-            copy_one(word_atom, whole, make_smem_ptr(reinterpret_cast<uint32_t const*>(image + (where[v] + offset))), &word[v]);
-        }
+        CUTE_UNROLL
+        for (int v = 0; v < V; ++v)
+          copy_one(word_atom, whole, make_smem_ptr(reinterpret_cast<uint32_t const*>(image + (where[v] + offset))), &word[v]);
         CUTE_UNROLL
         for (int v = 0; v < V; v += kLines) {
           uint32_t square[kLines];
@@ -368,49 +363,70 @@ struct GatherTile {
           CUTE_UNROLL
           for (int i = 0; i < kLines; ++i) word[v + i] = square[i];
         }
-        char* to = out + begin * E;
         CUTE_UNROLL
         for (int i = 0; i < kLines; ++i) {
           uint32_t const four[4] = {word[i], word[kLines + i], word[2 * kLines + i], word[3 * kLines + i]};
           Vector16 const r = join(four);
           copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
-          if (parts) ends(block, part, lowest, begin, end, to, r);
           to += tile.line[0].dst;
         }
       } else {
         T e[V];
-        if (parts) {
-          CUTE_UNROLL
-          for (int v = 0; v < V; ++v) {
-            bool const on = begin + v < end && begin + v >= lowest;
-            copy_one(load_atom, on, make_smem_ptr(reinterpret_cast<T const*>(image + (on ? where[v] + offset : 0))), &e[v]);
-          }
-        } else {
-          CUTE_UNROLL
-          for (int v = 0; v < V; ++v)
-            copy_one(load_atom, whole, make_smem_ptr(reinterpret_cast<T const*>(image + (where[v] + offset))), &e[v]);
-        }
+        CUTE_UNROLL
+        for (int v = 0; v < V; ++v)
+          copy_one(load_atom, whole, make_smem_ptr(reinterpret_cast<T const*>(image + (where[v] + offset))), &e[v]);
         Vector16 const r = joined(e);
-        char* const to = out + begin * E;
         copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
-        if (parts) ends(block, part, lowest, begin, end, to, r);
       }
       y += lines_apart * lines_at_once;
       if (y - y0 * lines_at_once >= tile.lines) break;
       line(y);
     }
   }
-  // A window that is not whole, unit by unit: those of [lowest, end).
+  // The units before a line's first whole window and behind its last, a thread each: at most 2 V for a line.
   template <class Block>
-  CUTE_DEVICE void ends(Block, bool on, int lowest, int begin, int end, char* to, Vector16 r) const {
-    Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
+  CUTE_DEVICE void ends(Block block, Smem& smem, Here const& h, Vector16 const* line_table, uint32_t const* unit_table) const {
+    Copy_Atom<On<Block, LoadShared<T>>, T> load_atom;
+    Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> line_atom;
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> store_atom;
+    char const* const image = reinterpret_cast<char const*>(smem.image);
+    int const align = tile.whole ? 0 : tile.shear ? 31 : 15, all = tile.lines * 2 * V, tid = int(block.thread_rank());
     CUTE_NO_UNROLL
-    for (int v = 0; v < V; ++v) {
-      bool const mine = on && begin + v < end && begin + v >= lowest;
-      T const e = T(r);
-      if constexpr (V > 1) r >>= 8 * E % 128;
-      copy_one(atom, mine, &e, make_gmem_ptr(reinterpret_cast<T*>(to) + v));
+    for (int i = 0; i < all; i += threads) {
+      int const y = (i + tid) / (2 * V), slot = (i + tid) % (2 * V);
+      Vector16 r = 0;
+      copy_one(line_atom, y < tile.lines, make_smem_ptr(line_table + (y < tile.lines ? y : 0)), &r);
+      char* const out = h.dst + int64_t(uint64_t(r));
+      int const mixed = int(uint32_t(r >> 96)), end = y < tile.lines ? mixed >> 4 : 0;
+      int const begin = int(reinterpret_cast<uintptr_t>(out) & align) / E, early = begin % V;
+      int const head = tile.shear && !h.begins ? -begin : early ? V - early : 0;                // whole windows begin here
+      int const tail = end > head ? head + (end - head) / V * V : head;                         // and end here
+      int const unit = slot < V ? slot : tail + slot - V;
+      bool const ours = !tile.shear || end <= tile.windows * V - begin;  // else the line goes on in the next tile
+      bool const on = slot < V ? unit < head && unit < end : ours && unit < end;
+      T e{};
+      int const at = on ? unit_place(block, h, unit, int(uint32_t(r >> 64)), mixed & 15, unit_table) : 0;
+      copy_one(load_atom, on, make_smem_ptr(reinterpret_cast<T const*>(image + at)), &e);
+      copy_one(store_atom, on, &e, make_gmem_ptr(reinterpret_cast<T*>(out) + unit));
     }
+  }
+  // Where unit number i of a line is that is `offset` bytes further and whose rows begin `phase` bytes further.
+  template <class Block>
+  CUTE_DEVICE int unit_place(Block, Here const& h, int i, int offset, int phase, uint32_t const* unit_table) const {
+    Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> unit_atom;
+    Digit const& last = tile.along[tile.along_modes - 1];
+    int at = h.image + (tile.refresh ? offset : 0), row = h.phase + (tile.refresh ? phase : 0), digit = i;
+    int const more = tile.refresh ? 0 : offset;
+    if (tile.along_modes > 1) {
+      int unit;
+      uint32_t entry = 0;
+      by_inner(digit, unit, i);
+      copy_one(unit_atom, true, make_smem_ptr(unit_table + unit), &entry);
+      if (tile.placed) return int(entry) + digit * last.image + more;
+      at += int(entry << 4) >> 4, row += int(entry >> 28);
+    }
+    at += digit * last.image, row += digit * int(last.src & 15);
+    return place(at + (row & slip())) + more;
   }
   // Where the V units of a window are that begins with unit `begin` of a line; the line is `offset` bytes further, and its
   // rows begin `phase` bytes further.

@@ -132,7 +132,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
                        .issued = tiles * threads / 32 * (70 + 24 * tile / 16 / threads),
                        .wavefronts = tiles * tile / 16 / 32 * 16,
                        .blocks = tiles,
-                       .held = BlocksInFlight<T>,
+                       .held = 6,  // as if: what is in flight is bounded so that the memory is kept busy
                        .turn = 1.1 + .02 * tile / 1024},
                       device);
   }

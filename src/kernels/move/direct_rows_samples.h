@@ -1,16 +1,16 @@
 // Blocks of the rows' kernel: all of them where they are few, else so many evenly apart, each for those after it. That is an
 // average, not a count.
 #pragma once
-#include <inlay/kernels/move/permute_03_rows.h>
+#include <inlay/kernels/move/direct_rows.h>
 #include <inlay/kernels/parts/tile_grid_samples.h>
 
 namespace inlay::kernels {
 
 template <class T>
-struct Kinds<permute_03_rows::Rows<T>> {
+struct Kinds<DirectRows<T>> {
   static constexpr int64_t kMost = 2048;
   template <class F>
-  static void each(permute_03_rows::Rows<T> const& kernel, F f) {
+  static void each(DirectRows<T> const& kernel, F f) {
     int64_t const all = kernel.blocks(), n = all < kMost ? all : kMost / 4;
     for (int64_t i = 0; i < n; ++i) {
       int64_t const first = i * all / n, last = (i + 1) * all / n;

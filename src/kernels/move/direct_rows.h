@@ -1,0 +1,145 @@
+// Family: a move without shared memory. A thread has 16 bytes of the destination, wherever they come from: of rows that are
+// contiguous on both sides, whatever they begin with; of repeated and strided elements; and, unit by unit, all the rest.
+#pragma once
+#include <inlay/block/load_ops.h>
+#include <inlay/block/register_ops.h>
+#include <inlay/kernels/parts/tile_grid.h>
+#include <inlay/plan/move_time.h>
+
+namespace inlay::kernels {
+
+template <class T>
+struct DirectRows {
+  static constexpr int E = sizeof(T), V = 16 / E, threads = 256, kModes = 40;
+  static constexpr LaunchFacts launch_facts{.threads = threads};
+  struct Smem {};
+  struct Mode {
+    Divisor extent;
+    int64_t src, dst;
+  };
+
+  char const *src, *first, *last;  // the source's first unit; its lowest byte, and the one behind its highest
+  char* dst;
+  Mode mode[kModes];  // beside the row's own
+  Divisor windows;    // of a row
+  int modes, all, units;  // rows' modes; windows; units of a row
+  int64_t step;           // bytes from a unit of a row to the next, in the source
+  bool lone, plain;       // a window is one unit; windows are whole vectors on both sides
+
+  static DirectRows make(Move const& m, auto const&) {
+    DirectRows k{};
+    k.src = k.first = k.last = static_cast<char const*>(m.src);
+    k.dst = static_cast<char*>(m.dst);
+    for (int i = 0; i < m.rank; ++i)
+      (m.mode[i].src_stride < 0 ? k.first : k.last) += m.mode[i].src_stride * (m.mode[i].extent - 1);
+    k.last += E;
+    bool const row = m.rank > 0 && m.mode[0].dst_stride == E;
+    k.lone = !row;
+    k.step = row ? m.mode[0].src_stride : E;
+    int64_t const n = row ? m.mode[0].extent : 1;
+    for (int i = row; i < m.rank; ++i) k.mode[k.modes++] = {int(m.mode[i].extent), m.mode[i].src_stride, m.mode[i].dst_stride};
+    bool whole = reinterpret_cast<uintptr_t>(m.dst) % 16 == 0;
+    for (int i = row; i < m.rank; ++i) whole &= m.mode[i].dst_stride % 16 == 0;
+    k.plain = E == 16 && k.step == E && row;
+    int64_t const w = k.lone ? 1 : (n + (whole ? 0 : V - 1) + V - 1) / V;
+    k.units = int(n), k.windows = int(w);
+    int64_t rows = 1;
+    for (int i = 0; i < k.modes; ++i) rows *= k.mode[i].extent.by;
+    k.all = int(rows * w);
+    return k;
+  }
+  int64_t blocks() const { return (int64_t(all) + threads - 1) / threads; }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem&) const {
+    Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load_atom;
+    Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
+    Copy_Atom<On<Block, LoadGlobal<T>>, T> unit_load;
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> unit_store;
+    int const i = int(block.group_index() * threads + block.thread_rank());
+    bool const on = i < all && i >= 0;
+    int row, x;
+    windows(row, x, on ? i : 0);
+    char const* from = src;
+    char* to = dst;
+    CUTE_NO_UNROLL
+    for (int k = 0; k < modes; ++k) {
+      int digit;
+      mode[k].extent(row, digit, row);
+      from += digit * mode[k].src;
+      to += digit * mode[k].dst;
+    }
+    if (plain) {
+      Vector16 r;
+      copy_one(load_atom, on, make_gmem_ptr(reinterpret_cast<Vector16 const*>(from + int64_t(x) * 16)), &r);
+      copy_one(store_atom, on, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to + int64_t(x) * 16)));
+      return;
+    }
+    // The window's units are [begin, begin + V) of the row; some of them may be before its beginning or behind its end.
+    int const begin = lone ? 0 : x * V - int(reinterpret_cast<uintptr_t>(to) & 15) / E;
+    int const low = begin < 0 ? 0 : begin, high = begin + V < units ? begin + V : units;
+    bool const whole = on && high - low == V;
+    from += begin * step, to += begin * int64_t(E);
+    bool const all_whole = block.all(whole || !on);
+    if (E < 16 && step == E && all_whole && block.all(!on || (from - 15 >= first && from + 31 <= last))) {
+      // Two aligned vectors have the window's bytes; of one whose rows are aligned, the first has.
+      unsigned const past = unsigned(reinterpret_cast<uintptr_t>(from) & 15);
+      auto const pair = reinterpret_cast<Vector16 const*>(from - past);
+      Vector16 lo{}, hi{};
+      uint32_t word[4];
+      copy_one(load_atom, on, make_gmem_ptr(pair), &lo);
+      copy_one(load_atom, on && past, make_gmem_ptr(pair + 1), &hi);
+      realign(lo, hi, past, word);
+      Vector16 const r = join(word);
+      copy_one(store_atom, on, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+    } else if (all_whole) {
+      T e[V];
+      CUTE_UNROLL
+      for (int v = 0; v < V; ++v) copy_one(unit_load, on, make_gmem_ptr(reinterpret_cast<T const*>(from + v * step)), &e[v]);
+      Vector16 const r = joined(e);
+      copy_one(store_atom, on, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+    } else {
+      CUTE_NO_UNROLL
+      for (int v = 0; v < (lone ? 1 : V); ++v) {
+        T e;
+        bool const mine = on && begin + v >= low && begin + v < high;
+        copy_one(unit_load, mine, make_gmem_ptr(reinterpret_cast<T const*>(from + v * step)), &e);
+        copy_one(unit_store, mine, &e, make_gmem_ptr(reinterpret_cast<T*>(to) + v));
+      }
+    }
+  }
+
+  static double seconds(Move const& m, Device const& device) {
+    DirectRows const k = make(m, 0);
+    double const elements = double(m.elements()), warps = k.all / 32.;
+    double distinct = elements, modes = k.modes;
+    for (int i = 0; i < m.rank; ++i)
+      if (m.mode[i].src_stride == 0) distinct /= double(m.mode[i].extent);
+    bool const row = k.step == E && !k.lone, broadcast = k.step == 0;
+    double const rows = elements / std::max(k.units, 1), span = double(k.units) * E;
+    auto const ragged = [](double bytes) { return (bytes + 31) / 32; };
+    MoveWork w{.bytes = (elements + distinct) * E, .blocks = double(k.blocks()), .held = 8, .turn = .9};
+    bool const sectors = k.plain && span >= 32;
+    double const in = row         ? rows * (sectors ? span / 32 : ragged(span))
+                      : broadcast ? rows
+                                  : elements * std::min(1., std::abs(double(k.step)) / 32);
+    double const out = k.lone ? elements * 2 : rows * (sectors ? span / 32 : ragged(span) + (k.plain ? 0 : 1));
+    w.sectors = in + out;
+    double const ends = k.plain || span >= 4096 ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 12 * V;
+    w.issued = warps * (30 + 14 * modes + (k.plain ? 0 : row ? 45 : 4 * V) + ends);
+    w.wavefronts = warps * (k.plain ? 8 : row ? 14 : 8 + V * (broadcast ? 1 : std::min(32., 4 + std::abs(double(k.step)) * V / 4)));
+    return seconds_of(w, device);
+  }
+  static Reason rejects(Move const& m, Device const&) {
+    if (m.rank > kModes) return {"{} modes are more than {}", {m.rank, kModes}};
+    bool const row = m.rank > 0 && m.mode[0].dst_stride == E;
+    __int128 windows = 1;
+    for (int i = 0; i < m.rank; ++i) {
+      int64_t const n = m.mode[i].extent;
+      windows *= i == 0 && row ? n / V + 2 : n;
+      if (n > INT32_MAX) return {"an extent of {} is more than {}", {n, INT32_MAX}, n / INT32_MAX + 1};
+    }
+    return too_many("{} elements are more vectors than a grid counts", windows, 1, {m.elements(), 0, 0}, INT32_MAX - threads);
+  }
+};
+}  // namespace inlay::kernels
