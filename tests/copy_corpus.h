@@ -2,6 +2,7 @@
 #pragma once
 #include <inlay/problem/move.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <random>

@@ -13,6 +13,7 @@ namespace inlay::planning {
 //   Facts          what the rows ask of a problem: Facts(P const&, Device const&)
 //   Needs          what a row wants of the operands
 //   rows()         the candidates, in order of preference
+//   is_best()      no other row could take less: the loop may stop
 //   attempt()      the plan by which a row answers, or why it cannot
 //   batch()        how the problem can be cut into pieces
 //   piece()        its first indices of the batch, so many
@@ -96,7 +97,7 @@ Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
       if (a.rejected || (best.row >= 0 && !(a.plan.seconds < best.seconds))) continue;
       best = a.plan;
       best.row = int(&row - rows.data());
-      if (best.seconds == 0) return best;
+      if (best.seconds == 0 || Planner<P>::is_best(best, problem, device)) return best;
     }
     if (best.row >= 0) return best;
   }
@@ -154,6 +155,7 @@ struct Planner<Move> {
     Cut (*cut)(Move const& widened, Device const&) = nullptr;  // of a variant that wants tiles chosen
   };
   static std::span<Candidate<Move> const> rows();
+  static bool is_best(Plan const& plan, Move const& move, Device const& device);
   static Attempt attempt(Candidate<Move> const& row, Move const& move, Device const& device, bool may_use_workspace);
   static Batch batch(Move const& move);
   static Move piece(Move const& move, std::int64_t count);
@@ -185,6 +187,7 @@ struct Planner<Gemm> {
     bool runs_without = false;  // the workspace that it wants makes it faster, and is not needed
   };
   static std::span<Candidate<Gemm> const> rows();
+  static bool is_best(Plan const&, Gemm const&, Device const&) { return true; }
   static Attempt attempt(Candidate<Gemm> const& row, Gemm const& gemm, Device const& device, bool may_use_workspace);
   static Batch batch(Gemm const& gemm);
   static Gemm piece(Gemm const& gemm, std::int64_t count);

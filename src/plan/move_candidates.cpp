@@ -72,11 +72,16 @@ std::span<Candidate<Move> const> Planner<Move>::rows() {
   return all;
 }
 
+bool Planner<Move>::is_best(Plan const& plan, Move const& move, Device const& device) {
+  double const bytes = 2 * double(move.elements()) * move.elem_bytes;
+  return plan.seconds < 1.04 * seconds_of({.bytes = bytes}, device) && move.elements() * move.elem_bytes > 4 << 20;
+}
+
 Attempt Planner<Move>::attempt(Candidate<Move> const& row, Move const& move, Device const& device, bool) {
   Attempt a;
   Info<Move> const& info = *row.variant.info;
   Move chosen = move;
-  if (row.needs.cut) chosen.cut = row.needs.cut(move.widened(), device);
+  if (row.needs.cut && !move.cut.modes) chosen.cut = row.needs.cut(move.widened(), device);
   if ((a.rejected = info.rejects(chosen, device))) return a;
   if (info.seconds) a.plan.seconds = info.seconds(chosen, device);
   a.plan.add(

@@ -397,7 +397,7 @@ struct GatherTile {
       Vector16 r = 0;
       copy_one(line_atom, y < tile.lines, make_smem_ptr(line_table + (y < tile.lines ? y : 0)), &r);
       char* const out = h.dst + int64_t(uint64_t(r));
-      int const mixed = int(uint32_t(r >> 96)), end = y < tile.lines ? mixed >> 4 : 0;
+      int const mixed = int(uint32_t(r >> 96)), end = y < tile.lines ? mixed >> 4 : -(1 << 24);
       int const begin = int(reinterpret_cast<uintptr_t>(out) & align) / E, early = begin % V;
       int const head = tile.shear && !h.begins ? -begin : early ? V - early : 0;                // whole windows begin here
       int const tail = end > head ? head + (end - head) / V * V : head;                         // and end here
