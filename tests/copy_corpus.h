@@ -128,6 +128,7 @@ inline std::vector<Copied> hard_cases() {
       {"backwards in the destination", 2, {40, 30}, {1, 40}, {30, -1}},
       {"repeated rows", 4, {40, 30}, {1, 0}, {1, 40}},
       {"repeated elements", 2, {40, 30}, {0, 1}, {1, 40}},
+      {"repeated along an odd number of lines", 2, {103, 39}, {0, 1}, {1, 104}},
       {"one element everywhere", 4, {40, 30}, {0, 0}, {1, 40}},
       {"every fifth", 4, {777}, {5}, {1}},
       {"to every third", 2, {777}, {1}, {3}},

@@ -91,7 +91,8 @@ TEST(PlanOfACopy, ChoosesTheFastestThatIsPredicted) {
     for (Candidate<Move> const& row : candidates<Move>()) {
       auto const a = planning::attempt_in_pieces(row, move, Device{}, false);
       planning::Planner<Move>::Facts const facts(move, Device{});
-      if (!a.rejected && row.want.holds(facts)) EXPECT_LE(plan.seconds, 1.05 * a.plan.seconds) << row.variant.info->name;
+      if (a.rejected || !row.want.holds(facts)) continue;
+      EXPECT_LE(plan.seconds, 1.05 * a.plan.seconds) << row.variant.info->name;
     }
   }
 }

@@ -8,7 +8,7 @@
 namespace inlay::planning {
 namespace {
 
-constexpr std::int64_t kVector = 16, kSector = 32;
+constexpr std::int64_t kVector = 16, kSector = 32, kGranule = 64;  // the last: what the DRAM gives at once
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // ---- Instructions of a warp, read off the machine code of permute_01_tile at 4 bytes.
@@ -42,9 +42,10 @@ struct Pieces {
 // How much of a mode of n, so that it is about `want`: whole sectors on either side where it is cut, and pieces alike.
 std::int64_t piece_of(std::int64_t n, std::int64_t want, std::int64_t inner_bytes) {
   if (4 * want >= 3 * n) return n;
-  std::int64_t const step = kSector / std::gcd(inner_bytes, kSector);
+  std::int64_t const step = kGranule / std::gcd(inner_bytes, kGranule);
   std::int64_t const even = ceil_div(n, ceil_div(n, std::max<std::int64_t>(want, 1)));
-  return std::min(n, ceil_div(even, step) * step);
+  std::int64_t const rounded = std::min(n, ceil_div(even, step) * step);
+  return 3 * rounded <= 4 * even ? rounded : even;  // sectors are not worth a third more
 }
 
 }  // namespace
@@ -66,6 +67,15 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits) {
   bool const whole = t.shear > 0 || (t.whole && std::int64_t(run) % kSector == 0);
   double const out = runs * (whole ? run / kSector : run / kSector + 2);  // those in part count twice
   w.sectors = tiles * (in + out);
+  // Pieces of rows and of lines that end within what the DRAM gives at once: the rest is asked for once more, by a tile that
+  // comes later.
+  auto const granules = [](double bytes, bool begins_on_one) {
+    return begins_on_one ? std::ceil(bytes / kGranule) : (bytes + kGranule - 16) / kGranule;
+  };
+  bool on_granules = on_sectors && t.first_src % kGranule == 0;
+  for (int i = 0; i < t.row_modes; ++i) on_granules &= t.row[i].src % kGranule == 0;
+  double const read = t.rows * granules(t.span, on_granules) * kGranule;
+  w.bytes = std::max(w.bytes, elements * u + tiles * std::min(read, 1.5 * t.rows * t.span));
 
   int const threads = limits.threads, k = t.words ? 4 / u : 1;
   double const vectors = double(t.rows) * t.vectors;

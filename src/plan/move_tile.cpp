@@ -213,7 +213,7 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   // Words: lines in groups that are neighbours in the source, at places that are whole words.
   std::int32_t const k = 4 / u;
   std::int64_t const align = t.shear ? kSector : kVector;
-  if (k > 1 && t.line_modes > 0 && t.line[0].image == u && (t.line_modes == 1 || t.line[0].extent % k == 0) &&
+  if (k > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent % k == 0 &&
       (t.whole || t.line[0].dst % align == 0)) {
     bool all = low % 4 == 0 && (t.line[0].slot < 0 || (t.slot[t.line[0].slot].piece % k == 0 && t.slot[t.line[0].slot].tail % k == 0));
     for (int i = 0; i < t.outers; ++i) all &= t.outer[i].src % 4 == 0;

@@ -92,20 +92,17 @@ struct DirectRows {
       realign(lo, hi, past, word);
       Vector16 const r = join(word);
       copy_one(store_atom, on, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
-    } else if (all_whole) {
+    } else {
       T e[V];
       CUTE_UNROLL
-      for (int v = 0; v < V; ++v) copy_one(unit_load, on, make_gmem_ptr(reinterpret_cast<T const*>(from + v * step)), &e[v]);
+      for (int v = 0; v < V; ++v)
+        copy_one(unit_load, on && begin + v >= low && begin + v < high, make_gmem_ptr(reinterpret_cast<T const*>(from + v * step)), &e[v]);
       Vector16 const r = joined(e);
-      copy_one(store_atom, on, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
-    } else {
-      CUTE_NO_UNROLL
-      for (int v = 0; v < (lone ? 1 : V); ++v) {
-        T e;
-        bool const mine = on && begin + v >= low && begin + v < high;
-        copy_one(unit_load, mine, make_gmem_ptr(reinterpret_cast<T const*>(from + v * step)), &e);
-        copy_one(unit_store, mine, &e, make_gmem_ptr(reinterpret_cast<T*>(to) + v));
-      }
+      copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+      if (all_whole) return;
+      CUTE_UNROLL
+      for (int v = 0; v < V; ++v)
+        copy_one(unit_store, on && !whole && begin + v >= low && begin + v < high, &e[v], make_gmem_ptr(reinterpret_cast<T*>(to) + v));
     }
   }
 

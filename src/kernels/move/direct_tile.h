@@ -54,10 +54,13 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
   }
 
   static double seconds(Move const& move, Device const& device) {
+    constexpr double BLK_BYTES = double(Grid::BLK_M) * Grid::BLK_N * sizeof(T);
     constexpr double each = double(Grid::BLK_M) * Grid::BLK_N / 32;  // accesses of warps in a tile
     double const tiles = double(make(move, 0).blocks()), bytes = 2 * double(move.elements()) * move.elem_bytes;
-    // Turned, each lane's load is of a sector of its own; the L1 has it for the next ones.
-    return seconds_of({.bytes = bytes,
+    // Turned, each lane's load is of a sector of its own; the L1 has it for the next ones. Lanes without work keep nothing in
+    // flight.
+    double const busy = Grid::transposes ? 1 : bytes / (2 * tiles * BLK_BYTES);
+    return seconds_of({.bytes = bytes * (1.6 - .6 * busy),
                        .sectors = bytes / 32,
                        .issued = tiles * each * 24,
                        .wavefronts = tiles * each * (Grid::transposes ? 32 + sizeof(T) : sizeof(T) / 2.),
