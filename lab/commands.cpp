@@ -229,7 +229,8 @@ Device device_named(std::string const& typed) {
 
 void add_bench_of_moves(CLI::App& bench, std::string const& typed, Act const& act) {
   add_bench_of<MoveCase>(bench, "transpose", "of a batch of matrices, against the copy limit", "2d", typed, act);
-  add_bench_of<CopyCase>(bench, "copy", "any layout to any other, against a copy of as many sectors", "permute", typed, act);
+  add_bench_of<CopyCase>(bench, "copy", "any layout to any other, against a copy of as many sectors", "permute", typed,
+                         act);
 }
 void add_bench_of_products(CLI::App& bench, std::string const& typed, Act const& act) {
   add_bench_of<GemmCase>(bench, "gemm", "products in fp32 against cuBLAS", "gemm", typed, act);

@@ -258,7 +258,10 @@ Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose) {
   Device const& device = current_device();
   bool const times = choose == Choose::measured && move.elements();
   return Plan(std::make_shared<Plan::Impl const>(
-      Plan::Impl{device, move, {dst, src, {}}, false,
+      Plan::Impl{device,
+                 move,
+                 {dst, src, {}},
+                 false,
                  times ? measured(move, dst.data, src.data, device) : answer(move, device, false, "copy")}));
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,

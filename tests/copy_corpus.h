@@ -36,10 +36,10 @@ struct Copied {
   char const* src_at(void const* buffer) const {
     return static_cast<char const*>(buffer) + base_src + span(extents, src, true) * elem;
   }
-  char* dst_at(void* buffer) const {
-    return static_cast<char*>(buffer) + base_dst + span(extents, dst, true) * elem;
+  char* dst_at(void* buffer) const { return static_cast<char*>(buffer) + base_dst + span(extents, dst, true) * elem; }
+  Tensor destination(void* buffer) const {
+    return tensor(static_cast<void*>(dst_at(buffer)), opaque(elem), extents, dst);
   }
-  Tensor destination(void* buffer) const { return tensor(static_cast<void*>(dst_at(buffer)), opaque(elem), extents, dst); }
   ConstTensor source(void const* buffer) const {
     return tensor(static_cast<void const*>(src_at(buffer)), opaque(elem), extents, src);
   }

@@ -109,7 +109,7 @@ TEST(PlanOfACopy, HasAtMost60Instances) {  // a row is compiled for units of 1, 
 
 // ---- units
 TEST(Units, AreThePowerOfTwoInAnElement) {
-  for (auto const [elem, unit] : {std::pair{1, 1}, {2, 2}, {3, 1}, {4, 4}, {5, 1}, {6, 2}, {12, 4}, {16, 16}})
+  for (auto const& [elem, unit] : {std::pair{1, 1}, {2, 2}, {3, 1}, {4, 4}, {5, 1}, {6, 2}, {12, 4}, {16, 16}})
     EXPECT_EQ(somewhere(permuted("", elem, {7, 5}, {1, 0})).elem_bytes, unit) << elem;
 }
 TEST(Units, AreAsWideAsAlignmentAllows) {

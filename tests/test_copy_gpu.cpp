@@ -17,7 +17,8 @@ constexpr std::size_t kBand = 4096;
 // Buffers that many cases use in turn: the source has random bytes, the destination is poisoned, bands around both.
 class Bench {
  public:
-  explicit Bench(std::size_t most) : most_(most), src_(device_buffer(most + 2 * kBand)), dst_(device_buffer(most + 2 * kBand)) {
+  explicit Bench(std::size_t most)
+      : most_(most), src_(device_buffer(most + 2 * kBand)), dst_(device_buffer(most + 2 * kBand)) {
     std::mt19937_64 rng(5);
     bytes_.resize(most + 2 * kBand);
     for (std::size_t i = 0; i + 8 <= bytes_.size(); i += 8) {
@@ -108,7 +109,12 @@ void huge(Copied const& c) {
   DeviceBuffer const in = device_buffer(in_bytes), out = device_buffer(out_bytes);
   lab::fill(in.get(), 4, std::int64_t(in_bytes / 4), nullptr);
   Move const move = c.move(in.get(), out.get());
-  lab::Strided s{move.elem_bytes, move.rank, {}, {}, {}, static_cast<char const*>(move.src) - in.get(),
+  lab::Strided s{move.elem_bytes,
+                 move.rank,
+                 {},
+                 {},
+                 {},
+                 static_cast<char const*>(move.src) - in.get(),
                  static_cast<char const*>(move.dst) - out.get()};
   for (int k = 0; k < move.rank; ++k)
     s.extent[k] = move.mode[k].extent, s.src[k] = move.mode[k].src_stride, s.dst[k] = move.mode[k].dst_stride;
@@ -179,7 +185,11 @@ TEST(GpuCopies, PermuteAndTransposeAreCopies) {
   Tensor const dst = tensor(static_cast<void*>(bench.out()), f32, {7, 33, 16});
   EXPECT_EQ(bench.wrong_after(c, [&] { permute(dst, src, {1, 0, 2}); }), 0);
   Copied const t = permuted("batch", 4, {16, 7, 33}, {1, 0, 2});
-  EXPECT_EQ(bench.wrong_after(t, [&] { transpose(tensor(static_cast<void*>(bench.out()), f32, {33, 16, 7}), src); }), 0);
+  EXPECT_EQ(bench.wrong_after(t,
+                              [&] {
+                                transpose(tensor(static_cast<void*>(bench.out()), f32, {33, 16, 7}), src);
+                              }),
+            0);
 }
 TEST(GpuCopies, FromEightThreads) {
   NEEDS_GPU();

@@ -14,8 +14,10 @@ TensorOf<T> tensor(cuda::std::mdspan<T, Extents, Layout> const& span) {
   static_assert(rank <= std::size_t(Tensor::kMaxRank), "a tensor has at most 64 modes");
   std::int64_t extents[rank + 1]{}, strides[rank + 1]{};
   if constexpr (rank > 0)
-    for (std::size_t k = 0; k < rank; ++k) extents[k] = std::int64_t(span.extent(k)), strides[k] = std::int64_t(span.stride(k));
-  return tensor(span.data_handle(), std::span<std::int64_t const>(extents, rank), std::span<std::int64_t const>(strides, rank));
+    for (std::size_t k = 0; k < rank; ++k)
+      extents[k] = std::int64_t(span.extent(k)), strides[k] = std::int64_t(span.stride(k));
+  return tensor(span.data_handle(), std::span<std::int64_t const>(extents, rank),
+                std::span<std::int64_t const>(strides, rank));
 }
 
 }  // namespace inlay

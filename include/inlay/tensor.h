@@ -79,7 +79,8 @@ struct BasicTensor {
   BasicTensor broadcast(std::span<std::int64_t const> extents) const {
     int const more = int(extents.size()) - rank;
     if (more < 0 || extents.size() > std::size_t(kMaxRank))
-      throw Error("broadcast: " + std::to_string(extents.size()) + " extents for a tensor of rank " + std::to_string(rank));
+      throw Error("broadcast: " + std::to_string(extents.size()) + " extents for a tensor of rank " +
+                  std::to_string(rank));
     BasicTensor t = *this;
     t.rank = int(extents.size());
     for (int k = 0; k < t.rank; ++k) {
@@ -117,7 +118,8 @@ template <class Void>
 BasicTensor<Void> BasicTensor<Void>::reshape(std::span<std::int64_t const> extents) const {
   std::int64_t n = 1;
   for (std::int64_t e : extents)
-    if (e < 0 || __builtin_mul_overflow(n, e, &n)) throw Error("reshape: an extent is negative, or their product leaves 63 bits");
+    if (e < 0 || __builtin_mul_overflow(n, e, &n))
+      throw Error("reshape: an extent is negative, or their product leaves 63 bits");
   if (n != size() || extents.size() > std::size_t(kMaxRank))
     throw Error("reshape: " + std::to_string(size()) + " elements do not become " + std::to_string(n) + " in " +
                 std::to_string(extents.size()) + " modes");

@@ -51,7 +51,8 @@ double sectors(Numbers const& extents, Numbers const& strides, int elem_bytes, s
   std::sort(modes.begin(), modes.end(), [](Mode a, Mode b) { return a.stride < b.stride; });
   std::int64_t run = elem_bytes;
   std::size_t inner = 0;
-  for (; inner < modes.size() && modes[inner].stride - run < 32 && modes[inner].stride <= std::max<std::int64_t>(run, 32);
+  for (;
+       inner < modes.size() && modes[inner].stride - run < 32 && modes[inner].stride <= std::max<std::int64_t>(run, 32);
        ++inner)
     run += modes[inner].stride * (modes[inner].extent - 1);
   double runs = 1;
@@ -59,7 +60,9 @@ double sectors(Numbers const& extents, Numbers const& strides, int elem_bytes, s
   bool aligned = base % 32 == 0 && run % 32 == 0;
   for (std::size_t k = inner; k < modes.size(); ++k) aligned &= modes[k].stride % 32 == 0;
   if (aligned) return runs * double(run / 32);
-  if (runs > 1 << 22) return runs * (double(run) + 31 * .5 + (inner < modes.size() && modes[inner].stride - run < 32 ? -15.5 : 15.5)) / 32;
+  if (runs > 1 << 22)
+    return runs * (double(run) + 31 * .5 + (inner < modes.size() && modes[inner].stride - run < 32 ? -15.5 : 15.5)) /
+           32;
   double count = 0;
   std::int64_t seen = -1;
   Numbers digit(modes.size(), 0);
@@ -120,7 +123,8 @@ bool operator==(CopyCase const& a, CopyCase const& b) {
 }
 
 CopyViews views(CopyCase const& c, CopyCall const& call) {
-  Numbers extents = permuted(c.sizes, c.perm), from = permuted(c.source_strides(), c.perm), to = c.destination_strides();
+  Numbers extents = permuted(c.sizes, c.perm), from = permuted(c.source_strides(), c.perm),
+          to = c.destination_strides();
   auto const src = static_cast<char const*>(call.src) + c.base_src + before(c.sizes, c.source_strides()) * c.elem_bytes;
   auto const dst = static_cast<char*>(call.dst) + c.base_dst + before(extents, to) * c.elem_bytes;
   for (Numbers* v : {&extents, &from, &to}) std::reverse(v->begin(), v->end());
@@ -137,8 +141,10 @@ std::vector<Field> Kind<CopyCase>::fields(CopyCase& c) {
       {"perm", "--perm", &c.perm, "which mode of the source each of the destination's is", true, true},
       {"elem_bytes", "--elem", &c.elem_bytes, "bytes of an element, 1 to 16", true, true},
       {"src_strides", "--src-strides", &c.src_strides, "of the source's modes, in elements (default: packed)", false},
-      {"dst_strides", "--dst-strides", &c.dst_strides, "of the destination's modes, in elements (default: packed)", false},
-      {"base_src", "--base-src", &c.base_src, "bytes from a 256-byte aligned address to the source (default: 0)", false},
+      {"dst_strides", "--dst-strides", &c.dst_strides, "of the destination's modes, in elements (default: packed)",
+       false},
+      {"base_src", "--base-src", &c.base_src, "bytes from a 256-byte aligned address to the source (default: 0)",
+       false},
       {"base_dst", "--base-dst", &c.base_dst, "the same of the destination (default: 0)", false},
       {"class", "--class", &c.group, "what it is filed under (default: nothing)", false},
   };

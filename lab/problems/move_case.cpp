@@ -90,7 +90,9 @@ void Kind<MoveCase>::write(MoveCase const& c, std::string const& variant, Json& 
   json["elem_bytes"] = c.elem_bytes;
 }
 
-bool Kind<MoveCase>::wrote(Json const& row) { return row.contains("elem_bytes") && !row.contains("layout") && !row.contains("extents"); }
+bool Kind<MoveCase>::wrote(Json const& row) {
+  return row.contains("elem_bytes") && !row.contains("layout") && !row.contains("extents");
+}
 
 MoveCase Kind<MoveCase>::read(Json const& row) {
   MoveCase c;

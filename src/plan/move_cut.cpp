@@ -12,13 +12,13 @@ constexpr std::int64_t kVector = 16, kSector = 32, kGranule = 64;  // the last: 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // ---- Instructions of a warp, read off the machine code of permute_01_tile at 4 bytes.
-constexpr double kBlock = 190, kOuter = 45;          // a block begins; for each mode of the grid
-constexpr double kLoad = 27;                         // a vector is loaded and stored in shared memory
-constexpr double kTable = 70;                        // an entry of a table
-constexpr double kLine = 24;                         // a line's window, beside its units
-constexpr double kUnit = 2.2, kWord = 2.8;           // gathered; a word, turned
-constexpr double kEnds = 38;                         // a unit beside the whole windows of a line
-constexpr double kClockOfAWarp = .0022;              // microseconds for an instruction of a warp that has company
+constexpr double kBlock = 190, kOuter = 45;  // a block begins; for each mode of the grid
+constexpr double kLoad = 27;                 // a vector is loaded and stored in shared memory
+constexpr double kTable = 70;                // an entry of a table
+constexpr double kLine = 24;                 // a line's window, beside its units
+constexpr double kUnit = 2.2, kWord = 2.8;   // gathered; a word, turned
+constexpr double kEnds = 38;                 // a unit beside the whole windows of a line
+constexpr double kClockOfAWarp = .0022;      // microseconds for an instruction of a warp that has company
 constexpr double kEven = 1, kPlace = 9, kPlaced = 3, kRefreshed = 12;  // to find a unit's place
 
 double unit_places(MoveTile const& t) {
@@ -28,7 +28,8 @@ double unit_places(MoveTile const& t) {
 // The gathering of one warp: windows and lines that its threads go through.
 double gathering(MoveTile const& t, int threads, int V) {
   int const along = t.warps_along(threads) * t.lanes, k = t.words ? 4 / (16 / V) : 1;
-  double const windows = double(ceil_div(t.windows, along)), lines = double(ceil_div(ceil_div(t.lines, k), t.lines_apart(threads)));
+  double const windows = double(ceil_div(t.windows, along)),
+               lines = double(ceil_div(ceil_div(t.lines, k), t.lines_apart(threads)));
   double const places = unit_places(t) * V, again = t.refresh || t.turns;
   double const units = t.words ? kWord * V : kUnit * V;
   return windows * (places + lines * (kLine + units + (k - 1) * 6. + again * places));
@@ -61,9 +62,11 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits) {
   // Rows and lines begin anywhere, or on a sector. Lines that follow one another are one.
   bool on_sectors = t.aligned && t.first_src % kSector == 0;
   for (int i = 0; i < t.row_modes; ++i) on_sectors &= t.row[i].src % kSector == 0;
-  double const in = t.rows * (on_sectors ? double(ceil_div(t.span, kSector)) : (t.span + kSector - u) / double(kSector));
+  double const in =
+      t.rows * (on_sectors ? double(ceil_div(t.span, kSector)) : (t.span + kSector - u) / double(kSector));
   double run = double(t.units) * u, runs = t.lines;
-  for (int i = 0; i < t.line_modes && double(t.line[i].dst) == run; ++i) run *= t.line[i].extent, runs /= t.line[i].extent;
+  for (int i = 0; i < t.line_modes && double(t.line[i].dst) == run; ++i)
+    run *= t.line[i].extent, runs /= t.line[i].extent;
   bool const whole = t.shear > 0 || (t.whole && std::int64_t(run) % kSector == 0);
   double const out = runs * (whole ? run / kSector : run / kSector + 2);  // those in part count twice
   w.sectors = tiles * (in + out);
@@ -81,8 +84,8 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits) {
   double const vectors = double(t.rows) * t.vectors;
   auto const entries = [&](double n) { return kTable * std::ceil(n / threads); };
   double const ends = (t.whole && t.units % V == 0) || t.shear ? 0 : kEnds * std::ceil(t.lines * 2. * V / threads);
-  double const warp = kBlock + kOuter * t.outers + kLoad * std::ceil(vectors / threads) + gathering(t, threads, V) + ends +
-                      entries(t.lines) + (t.row_modes > 1 ? entries(t.rows) : 0) +
+  double const warp = kBlock + kOuter * t.outers + kLoad * std::ceil(vectors / threads) + gathering(t, threads, V) +
+                      ends + entries(t.lines) + (t.row_modes > 1 ? entries(t.rows) : 0) +
                       (t.along_modes > 1 ? entries(t.inner + V) : 0);
   w.issued = tiles * threads / 32 * warp;
   double const stored = tile * u / kVector / 32;  // vectors of warps
@@ -175,7 +178,8 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
       for (std::int64_t repeat : {1, 2, 4, 8}) {
         if (fit * repeat > mode.extent || run * fit * repeat > most || found == int(cuts.size())) break;
         Cut c;
-        for (int i = 0; i < k && c.modes < Cut::kModes - 1; ++i) c.piece[c.modes++] = {i, std::int32_t(m.mode[i].extent)};
+        for (int i = 0; i < k && c.modes < Cut::kModes - 1; ++i)
+          c.piece[c.modes++] = {i, std::int32_t(m.mode[i].extent)};
         if (c.modes < k) break;
         c.piece[c.modes++] = {k, std::int32_t(fit * repeat)};
         c.line_modes = c.modes, c.repeat = std::int32_t(repeat), c.lanes = 32;

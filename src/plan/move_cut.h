@@ -12,7 +12,8 @@ struct TileLimits {
   int threads, bytes, blocks;
 };
 // Those of permute_01_tile, permute_02_large_tile and permute_04_largest_tile.
-inline constexpr TileLimits kSmallTiles{128, 20 << 10, 6}, kLargeTiles{256, 40 << 10, 3}, kLargestTiles{512, 72 << 10, 2};
+inline constexpr TileLimits kSmallTiles{128, 20 << 10, 6}, kLargeTiles{256, 40 << 10, 3},
+    kLargestTiles{512, 72 << 10, 2};
 
 // What a tile asks of the GPU, over all tiles: counts of an average tile times their number; tiles that are not whole count
 // by what they move.

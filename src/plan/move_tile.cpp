@@ -9,7 +9,9 @@ namespace {
 constexpr std::int64_t kVector = 16, kSector = 32;
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-std::int64_t past(void const* p, std::int64_t of) { return std::int64_t(reinterpret_cast<std::uint64_t>(p) % std::uint64_t(of)); }
+std::int64_t past(void const* p, std::int64_t of) {
+  return std::int64_t(reinterpret_cast<std::uint64_t>(p) % std::uint64_t(of));
+}
 
 // A mode of the tile while it is made.
 struct Part {
@@ -87,10 +89,12 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
       bool const along = std::any_of(part, part + cut.line_modes, [&](Part const& p) { return p.mode == k; });
       if (!along) all &= m.mode[k].dst_stride % bytes == 0;
     }
-    return all && (!last_cut || units * u % bytes == 0) && (units / last.extent * (last.extent / cut.repeat) * u % bytes == 0 || cut.repeat == 1);
+    return all && (!last_cut || units * u % bytes == 0) &&
+           (units / last.extent * (last.extent / cut.repeat) * u % bytes == 0 || cut.repeat == 1);
   };
   t.whole = on(kVector);
-  if (last_cut && cut.line_modes == 1 && cut.repeat == 1 && !on(kSector) && last.src > 0 && last.extent * u % kSector == 0) {
+  if (last_cut && cut.line_modes == 1 && cut.repeat == 1 && !on(kSector) && last.src > 0 &&
+      last.extent * u % kSector == 0) {
     t.shear = std::int32_t(kSector / u);
     t.whole = false;
   }
@@ -170,7 +174,11 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     t.first_image += image * (p.extent - 1);
     if (p.row) t.first_phase += std::int32_t((back * (p.extent - 1)) % kVector);
     if (t.shear && p.row && &p == &last) t.first_phase += std::int32_t(t.shear * p.src % kVector);
-    if (p.slot >= 0) t.slot[p.slot] = {p.extent, std::int32_t(p.n - (ceil_div(p.n + (&p == &last ? std::max(t.shear - 1, 0) : 0), p.extent) - 1) * p.extent), back, image, p.row ? std::int32_t(back % kVector) : 0};
+    if (p.slot >= 0)
+      t.slot[p.slot] = {
+          p.extent,
+          std::int32_t(p.n - (ceil_div(p.n + (&p == &last ? std::max(t.shear - 1, 0) : 0), p.extent) - 1) * p.extent),
+          back, image, p.row ? std::int32_t(back % kVector) : 0};
   }
 
   // Units and lines.
@@ -204,9 +212,11 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   if (cut.padding == Cut::Padding::row) t.skew = 8;
 
   std::int64_t const all = std::int64_t(t.rows) * t.vectors, image = (all + (t.skew ? all / t.skew : 0)) * kVector;
-  if (std::int64_t(t.lines) + t.inner > 1 << 16 || image > 1 << 20) return {"a tile of {} bytes, {} lines of {} units", {image, t.lines, t.units}};
+  if (std::int64_t(t.lines) + t.inner > 1 << 16 || image > 1 << 20)
+    return {"a tile of {} bytes, {} lines of {} units", {image, t.lines, t.units}};
   t.row_table = std::int32_t(image);
-  t.line_table = t.row_table + (t.row_modes > 1 || t.row[0].src > INT32_MAX ? std::int32_t(ceil_div(t.rows, 2) * kVector) : 0);
+  t.line_table =
+      t.row_table + (t.row_modes > 1 || t.row[0].src > INT32_MAX ? std::int32_t(ceil_div(t.rows, 2) * kVector) : 0);
   t.unit_table = t.line_table + t.lines * std::int32_t(kVector);
   t.shared_bytes = t.unit_table + (t.along_modes > 1 ? (t.inner + V) * 4 : 0);
 
@@ -215,7 +225,8 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   std::int64_t const align = t.shear ? kSector : kVector;
   if (k > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent % k == 0 &&
       (t.whole || t.line[0].dst % align == 0)) {
-    bool all = low % 4 == 0 && (t.line[0].slot < 0 || (t.slot[t.line[0].slot].piece % k == 0 && t.slot[t.line[0].slot].tail % k == 0));
+    bool all = low % 4 == 0 &&
+               (t.line[0].slot < 0 || (t.slot[t.line[0].slot].piece % k == 0 && t.slot[t.line[0].slot].tail % k == 0));
     for (int i = 0; i < t.outers; ++i) all &= t.outer[i].src % 4 == 0;
     for (int i = 0; i < t.row_modes; ++i) all &= t.row[i].src % 4 == 0;
     for (int i = 0; i < t.along_modes; ++i) all &= t.along[i].image % 4 == 0;

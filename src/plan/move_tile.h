@@ -34,8 +34,8 @@ struct MoveTile {
   int slots = 0;
 
   struct Digit {
-    std::int64_t src;    // of a row: bytes to the next. Of a unit or a line: the same, where a row begins with it; else 0
-    std::int64_t dst;    // of a line: bytes to the next
+    std::int64_t src;  // of a row: bytes to the next. Of a unit or a line: the same, where a row begins with it; else 0
+    std::int64_t dst;  // of a line: bytes to the next
     std::int32_t extent;
     std::int32_t image;  // of a unit or a line: bytes in shared memory
     int slot;            // -1: not cut
@@ -45,7 +45,7 @@ struct MoveTile {
   Digit row[kModes];
   int row_modes = 0;
   std::int32_t rows = 1, vectors = 0;  // of a row, in shared memory
-  std::int32_t span = 0;               // bytes of a whole row; it is shorter by span_step for each index that span_slot lacks
+  std::int32_t span = 0;  // bytes of a whole row; it is shorter by span_step for each index that span_slot lacks
   int span_slot = -1;
   std::int32_t span_step = 0;
   std::int32_t skew = 0;       // so many vectors, then one of padding; 0: none
@@ -60,15 +60,15 @@ struct MoveTile {
   std::int32_t inner = 1;             // units for one index of the last digit along a line
   std::int32_t first_image = 0;       // of the tile's first unit
   std::int32_t first_phase = 0;       // of its row: bytes from the lowest row's beginning, modulo 16
-  std::int32_t shear = 0;             // the lines of a tile begin less than so many units early, on a sector; 0: as they lie
-  bool whole = true;                  // all lines begin at multiples of 16 bytes
-  bool refresh = false;               // places differ from line to line by more than a constant,
-  bool turns = false;                 // or lines begin at several residues within a thread's
-  bool placed = false;                // the table of units holds places, to which the last digit adds a constant
-  bool even = false;                  // the places of a window's units are evenly apart
-  bool words = false;                 // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
-  int lanes = 8;                      // of a warp, along a line; the others are in other lines
-  std::int32_t windows = 0;           // vectors of a line, at most
+  std::int32_t shear = 0;    // the lines of a tile begin less than so many units early, on a sector; 0: as they lie
+  bool whole = true;         // all lines begin at multiples of 16 bytes
+  bool refresh = false;      // places differ from line to line by more than a constant,
+  bool turns = false;        // or lines begin at several residues within a thread's
+  bool placed = false;       // the table of units holds places, to which the last digit adds a constant
+  bool even = false;         // the places of a window's units are evenly apart
+  bool words = false;        // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
+  int lanes = 8;             // of a warp, along a line; the others are in other lines
+  std::int32_t windows = 0;  // vectors of a line, at most
 
   // Shared memory, in bytes: the image, then tables of rows (8 each, where they have several modes or a pitch beyond 31 bits), of lines (16) and of
   // the units within the modes before a line's last (4, where it has several).

@@ -9,33 +9,34 @@
 namespace inlay::planning {
 
 // Fitted on an H200, on 59 cases of every class, each with all its tiles (docs/log.md).
-inline constexpr double kSectors = .9;    // of the L2's rate, where rows and lines are short
-inline constexpr double kIssued = 2.5;    // instructions of warps in a clock of a multiprocessor
+inline constexpr double kSectors = .9;     // of the L2's rate, where rows and lines are short
+inline constexpr double kIssued = 2.5;     // instructions of warps in a clock of a multiprocessor
 inline constexpr double kWavefront = 1.2;  // clocks
-inline constexpr double kHidden = 1.5;    // blocks that hide each other, of one that is held
+inline constexpr double kHidden = 1.5;     // blocks that hide each other, of one that is held
 
 // What a kernel asks for in all.
 struct MoveWork {
-  double bytes = 0;    // that have to move: the source's once, and the destination's
-  double sectors = 0;  // of 32 bytes, between the multiprocessors and the L2
-  double issued = 0;   // instructions of warps
+  double bytes = 0;       // that have to move: the source's once, and the destination's
+  double sectors = 0;     // of 32 bytes, between the multiprocessors and the L2
+  double issued = 0;      // instructions of warps
   double wavefronts = 0;  // of the L1
   double blocks = 0;
-  double held = 4;     // blocks of a multiprocessor at once
-  double turn = 1.2;   // microseconds that a block takes which has the GPU for itself
+  double held = 4;    // blocks of a multiprocessor at once
+  double turn = 1.2;  // microseconds that a block takes which has the GPU for itself
 };
 
 // Seconds. On a GPU that the table does not know, those of an H200: what is compared is alike there.
 inline double seconds_of(MoveWork const& w, Device const& device) {
-  Device const known = device.copy_gbps > 0 && device.clock_ghz > 0 ? device : Device{};
-  double const sms = known.sm_count * known.clock_ghz * 1e9;
-  double const memory = std::max(w.bytes / known.copy_gbps, 32 * w.sectors / (kSectors * known.l2_gbps)) * 1e-9;
+  bool const known = device.copy_gbps > 0 && device.clock_ghz > 0;
+  double const copy = known ? device.copy_gbps : 4286, l2 = known ? device.l2_gbps : 5600;
+  double const sms = device.sm_count * (known ? device.clock_ghz : 1.98) * 1e9, launch = known ? device.launch_us : 1;
+  double const memory = std::max(w.bytes / copy, 32 * w.sectors / (kSectors * l2)) * 1e-9;
   double const inside = std::max(w.issued / kIssued, w.wavefronts * kWavefront) / sms;
   // What loads, computes and stores in turn hides one behind another block's other: the better, the more there are.
   double busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., kHidden * w.held);
-  double const each = w.blocks / known.sm_count, waves = each / w.held;
+  double const each = w.blocks / device.sm_count, waves = each / w.held;
   if (waves < 2) busy *= std::max(1., std::ceil(each) / std::max(each, 1e-9) * (waves < 1 ? 1 : .5));
-  return known.launch_us * 1e-6 + std::max(busy, std::ceil(waves) * w.turn * 1e-6);
+  return launch * 1e-6 + std::max(busy, std::ceil(waves) * w.turn * 1e-6);
 }
 
 }  // namespace inlay::planning

@@ -55,7 +55,7 @@ struct Info {
   char const* family;  // the header whose body it shares, or its own name: kernels of one family are compiled together
   char const* ptxas = "";  // options of the device compiler for the family; the build reads them here
   Reason (*rejects)(P const&, Device const&);
-  Counts (*counts)(P const&, Device const&) = nullptr;                  // in closed form; null: only a replay counts
+  Counts (*counts)(P const&, Device const&) = nullptr;  // in closed form; null: only a replay counts
   // How long it takes, in closed form: for moves, whose planner takes the fastest. Null: it is not compared.
   double (*seconds)(P const&, Device const&) = nullptr;
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes

@@ -46,8 +46,9 @@ void check_memory(ConstTensor const& t, char const* who) {
   unsigned const bytes = unsigned(bytes_of(t.dtype)), unit = bytes & -bytes;
   if (auto const past = reinterpret_cast<std::uint64_t>(t.data) % unit)
     throw Error(std::string(who) + " begins " + std::to_string(past) + " bytes past a multiple of " +
-                (unit == bytes ? "its element size, " + std::to_string(bytes)
-                               : std::to_string(unit) + ", which elements of " + std::to_string(bytes) + " bytes need"));
+                (unit == bytes
+                     ? "its element size, " + std::to_string(bytes)
+                     : std::to_string(unit) + ", which elements of " + std::to_string(bytes) + " bytes need"));
   if (!offsets_fit(t))
     throw Error("the byte offsets of " + std::string(who) + " of shape " + shape(t) + " leave 63 bits");
   Footprint const f(t);

@@ -8,7 +8,7 @@
 
 namespace inlay::kernels {
 
-template <class T>
+template <class T, class Step>
 struct DirectRows {
   static constexpr int E = sizeof(T), V = 16 / E, threads = 256, kModes = 40;
   static constexpr LaunchFacts launch_facts{.threads = threads};
@@ -20,8 +20,8 @@ struct DirectRows {
 
   char const *src, *first, *last;  // the source's first unit; its lowest byte, and the one behind its highest
   char* dst;
-  Mode mode[kModes];  // beside the row's own
-  Divisor windows;    // of a row
+  Mode mode[kModes];      // beside the row's own
+  Divisor windows;        // of a row
   int modes, all, units;  // rows' modes; windows; units of a row
   int64_t step;           // bytes from a unit of a row to the next, in the source
   bool lone, plain;       // a window is one unit; windows are whole vectors on both sides
@@ -37,7 +37,8 @@ struct DirectRows {
     k.lone = !row;
     k.step = row ? m.mode[0].src_stride : E;
     int64_t const n = row ? m.mode[0].extent : 1;
-    for (int i = row; i < m.rank; ++i) k.mode[k.modes++] = {int(m.mode[i].extent), m.mode[i].src_stride, m.mode[i].dst_stride};
+    for (int i = row; i < m.rank; ++i)
+      k.mode[k.modes++] = {int(m.mode[i].extent), m.mode[i].src_stride, m.mode[i].dst_stride};
     bool whole = reinterpret_cast<uintptr_t>(m.dst) % 16 == 0;
     for (int i = row; i < m.rank; ++i) whole &= m.mode[i].dst_stride % 16 == 0;
     k.plain = E == 16 && k.step == E && row;
@@ -96,13 +97,15 @@ struct DirectRows {
       T e[V];
       CUTE_UNROLL
       for (int v = 0; v < V; ++v)
-        copy_one(unit_load, on && begin + v >= low && begin + v < high, make_gmem_ptr(reinterpret_cast<T const*>(from + v * step)), &e[v]);
+        copy_one(unit_load, on && begin + v >= low && begin + v < high,
+                 make_gmem_ptr(reinterpret_cast<T const*>(from + v * step)), &e[v]);
       Vector16 const r = joined(e);
       copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
       if (all_whole) return;
       CUTE_UNROLL
       for (int v = 0; v < V; ++v)
-        copy_one(unit_store, on && !whole && begin + v >= low && begin + v < high, &e[v], make_gmem_ptr(reinterpret_cast<T*>(to) + v));
+        copy_one(unit_store, on && !whole && begin + v >= low && begin + v < high, &e[v],
+                 make_gmem_ptr(reinterpret_cast<T*>(to) + v));
     }
   }
 
@@ -124,7 +127,9 @@ struct DirectRows {
     w.sectors = in + out;
     double const ends = k.plain || span >= 4096 ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 12 * V;
     w.issued = warps * (30 + 14 * modes + (k.plain ? 0 : row ? 45 : 4 * V) + ends);
-    w.wavefronts = warps * (k.plain ? 8 : row ? 14 : 8 + V * (broadcast ? 1 : std::min(32., 4 + std::abs(double(k.step)) * V / 4)));
+    w.wavefronts = warps * (k.plain ? 8
+                            : row   ? 14
+                                    : 8 + V * (broadcast ? 1 : std::min(32., 4 + std::abs(double(k.step)) * V / 4)));
     return seconds_of(w, device);
   }
   static Reason rejects(Move const& m, Device const&) {
@@ -136,7 +141,8 @@ struct DirectRows {
       windows *= i == 0 && row ? n / V + 2 : n;
       if (n > INT32_MAX) return {"an extent of {} is more than {}", {n, INT32_MAX}, n / INT32_MAX + 1};
     }
-    return too_many("{} elements are more vectors than a grid counts", windows, 1, {m.elements(), 0, 0}, INT32_MAX - threads);
+    return too_many("{} elements are more vectors than a grid counts", windows, 1, {m.elements(), 0, 0},
+                    INT32_MAX - threads);
   }
 };
 }  // namespace inlay::kernels

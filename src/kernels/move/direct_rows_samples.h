@@ -6,12 +6,12 @@
 
 namespace inlay::kernels {
 
-template <class T>
-struct Kinds<DirectRows<T>> {
-  static constexpr int64_t kMost = 2048;
+template <class T, class Step>
+struct Kinds<DirectRows<T, Step>> {
+  static constexpr int64_t kMost = 1024;
   template <class F>
-  static void each(DirectRows<T> const& kernel, F f) {
-    int64_t const all = kernel.blocks(), n = all < kMost ? all : kMost / 4;
+  static void each(DirectRows<T, Step> const& kernel, F f) {
+    int64_t const all = kernel.blocks(), n = all < kMost ? all : kMost / 16;
     for (int64_t i = 0; i < n; ++i) {
       int64_t const first = i * all / n, last = (i + 1) * all / n;
       f(kernel, first, last - first);

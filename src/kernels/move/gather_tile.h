@@ -18,9 +18,9 @@ namespace inlay::kernels {
 
 template <class T, class Step>
 struct GatherTile {
-  static constexpr int E = sizeof(T), V = 16 / E, kLines = E < 4 ? 4 / E : 1, threads = Step::limits.threads, kInFlight = 4;
-  static constexpr LaunchFacts launch_facts{
-      .threads = threads, .min_blocks = Step::limits.blocks};
+  static constexpr int E = sizeof(T), V = 16 / E, kLines = E < 4 ? 4 / E : 1, threads = Step::limits.threads,
+                       kInFlight = threads > 256 ? 2 : 4;
+  static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = Step::limits.blocks};
   struct Smem {
     alignas(128) Vector16 image[Step::limits.bytes / 16];
     static void members(auto name) { name("image", &Smem::image); }
@@ -36,7 +36,6 @@ struct GatherTile {
   Divisor by_outer[Tile::kOuter];
   Divisor by_row[Tile::kModes], by_along[Tile::kModes], by_line[Tile::kModes];
   int pitch, grid, lanes, warps_along, lines_apart, lines_at_once;
-
 
   static GatherTile make(Move const& m, auto const& setting) {
     GatherTile k{};
@@ -73,7 +72,7 @@ struct GatherTile {
     char* dst;
     int left[Tile::kSlots];  // indices of a mode that is cut, from the tile's first on
     int image, phase;
-    bool begins;             // the lines begin here
+    bool begins;  // the lines begin here
   };
   CUTE_HOST_DEVICE Here here(unsigned block) const {
     Here h{src, dst, {}, tile.first_image, tile.first_phase, true};
@@ -109,9 +108,7 @@ struct GatherTile {
     return n;
   }
   // Shared memory: where a vector is, and a byte of one.
-  CUTE_HOST_DEVICE int padded(int vector) const {
-    return vector + by_skew.over(vector);
-  }
+  CUTE_HOST_DEVICE int padded(int vector) const { return vector + by_skew.over(vector); }
   CUTE_HOST_DEVICE int slip() const { return tile.aligned ? 0 : 15; }
   CUTE_HOST_DEVICE int place(int byte) const { return padded(byte >> 4) * 16 + (byte & 15); }
 
@@ -161,7 +158,8 @@ struct GatherTile {
     // A warp's lanes: 2^lanes windows of a line, the rest other lines.
     int along, group;
     by_windows(group, along, tid / 32);
-    int const lane = tid % 32, x0 = (lane & ((1 << lanes) - 1)) + (along << lanes), y0 = (lane >> lanes) + (group << (5 - lanes));
+    int const lane = tid % 32, x0 = (lane & ((1 << lanes) - 1)) + (along << lanes),
+              y0 = (lane >> lanes) + (group << (5 - lanes));
     CUTE_NO_UNROLL
     for (int x = 0; x < tile.windows; x += warps_along << lanes)
       gather(block, smem, h, x0 + x, y0 < lines_apart ? y0 : tile.lines / lines_at_once + 1, line_table, unit_table);
@@ -204,10 +202,13 @@ struct GatherTile {
       }
     }
     int end = tile.units;
-    if (tile.shear) end = indices;
-    else if (last.slot >= 0 && indices * tile.inner < end) end = indices * tile.inner;
+    if (tile.shear)
+      end = indices;
+    else if (last.slot >= 0 && indices * tile.inner < end)
+      end = indices * tile.inner;
     if (!on) end = -(1 << 24);
-    return Vector16(uint32_t(end * 16 + (phase & 15))) << 96 | Vector16(uint32_t(image)) << 64 | Vector16(uint64_t(dst));
+    return Vector16(uint32_t(end * 16 + (phase & 15))) << 96 | Vector16(uint32_t(image)) << 64 |
+           Vector16(uint64_t(dst));
   }
   // Unit number i along a line within the modes before the last: bytes in shared memory, and how its row begins.
   CUTE_HOST_DEVICE uint32_t unit_of(Here const& h, int i) const {
@@ -237,18 +238,23 @@ struct GatherTile {
       rows = reach(h, tile.row[0].slot);
       if (tile.shear && h.begins && tile.row[0].slot == 0) first_row = tile.shear;  // nothing is above
     }
-    char const* const low = h.src - 15 + (Table::value ? 0 : int64_t(first_row) * pitch);
-    char const* const high = h.src + (Table::value ? tile.reach : int64_t(rows - 1) * pitch + (tile.vectors * 16 + 15));
     int const from = first_row * tile.vectors, to = rows * tile.vectors;
-    if (low >= first && high <= last)
+    if (inside(h, first_row, rows))
       load_rows(block, smem, h, row_table, span, from, to, table, true_type{});
     else
       load_rows(block, smem, h, row_table, span, from, to, table, false_type{});
   }
+  // Whether all vectors of these rows are in the source as a whole.
+  CUTE_HOST_DEVICE bool inside(Here const& h, int first_row, int rows) const {
+    bool const table = tile.row_table < tile.line_table;
+    char const* const low = h.src - 15 + (table ? 0 : int64_t(first_row) * pitch);
+    char const* const high = h.src + (table ? tile.reach : int64_t(rows - 1) * pitch + (tile.vectors * 16 + 15));
+    return low >= first && high <= last;
+  }
   // Vectors [from, to) of the tile. `inside`: all are in the source as a whole.
   template <class Block, class Table, class Inside>
-  CUTE_DEVICE void load_rows(Block block, Smem& smem, Here const& h, int64_t const* row_table, int span, int from, int to,
-                             Table, Inside) const {
+  CUTE_DEVICE void load_rows(Block block, Smem& smem, Here const& h, int64_t const* row_table, int span, int from,
+                             int to, Table, Inside) const {
     Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load_atom;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
     Copy_Atom<On<Block, LoadShared<int64_t>>, int64_t> row_atom;
@@ -353,7 +359,8 @@ struct GatherTile {
         uint32_t word[V];
         CUTE_UNROLL
         for (int v = 0; v < V; ++v)
-          copy_one(word_atom, whole, make_smem_ptr(reinterpret_cast<uint32_t const*>(image + (where[v] + offset))), &word[v]);
+          copy_one(word_atom, whole, make_smem_ptr(reinterpret_cast<uint32_t const*>(image + (where[v] + offset))),
+                   &word[v]);
         CUTE_UNROLL
         for (int v = 0; v < V; v += kLines) {
           uint32_t square[kLines];
@@ -385,7 +392,8 @@ struct GatherTile {
   }
   // The units before a line's first whole window and behind its last, a thread each: at most 2 V for a line.
   template <class Block>
-  CUTE_DEVICE void ends(Block block, Smem& smem, Here const& h, Vector16 const* line_table, uint32_t const* unit_table) const {
+  CUTE_DEVICE void ends(Block block, Smem& smem, Here const& h, Vector16 const* line_table,
+                        uint32_t const* unit_table) const {
     Copy_Atom<On<Block, LoadShared<T>>, T> load_atom;
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> line_atom;
     Copy_Atom<On<Block, UniversalCopy<T>>, T> store_atom;
@@ -399,8 +407,8 @@ struct GatherTile {
       char* const out = h.dst + int64_t(uint64_t(r));
       int const mixed = int(uint32_t(r >> 96)), end = y < tile.lines ? mixed >> 4 : -(1 << 24);
       int const begin = int(reinterpret_cast<uintptr_t>(out) & align) / E, early = begin % V;
-      int const head = tile.shear && !h.begins ? -begin : early ? V - early : 0;                // whole windows begin here
-      int const tail = end > head ? head + (end - head) / V * V : head;                         // and end here
+      int const head = tile.shear && !h.begins ? -begin : early ? V - early : 0;  // whole windows begin here
+      int const tail = end > head ? head + (end - head) / V * V : head;           // and end here
       int const unit = slot < V ? slot : tail + slot - V;
       bool const ours = !tile.shear || end <= tile.windows * V - begin;  // else the line goes on in the next tile
       bool const on = slot < V ? unit < head && unit < end : ours && unit < end;
@@ -482,12 +490,16 @@ struct GatherTile {
   }
   static Reason rejects(Move const& m, Device const& device) {
     Cut const cut = cut_of(m, device);
-    if (cut.modes == 0) return {"no tile of {} bytes holds a piece of it that is contiguous in the destination", {Step::limits.bytes}};
+    if (cut.modes == 0)
+      return {"no tile of {} bytes holds a piece of it that is contiguous in the destination", {Step::limits.bytes}};
     Tile t;
     if (Reason r = make_tile(m, cut, threads, t)) return r;
-    if (t.shared_bytes > Step::limits.bytes) return {"a tile of {} bytes is more than {}", {t.shared_bytes, Step::limits.bytes}};
+    if (t.shared_bytes > Step::limits.bytes)
+      return {"a tile of {} bytes is more than {}", {t.shared_bytes, Step::limits.bytes}};
     for (int i = 0; i < t.outers; ++i)
-      if (t.outer[i].tiles > INT32_MAX) return {"{} tiles along a mode are more than a grid holds", {t.outer[i].tiles}, t.outer[i].tiles / INT32_MAX + 1};
+      if (t.outer[i].tiles > INT32_MAX)
+        return {
+            "{} tiles along a mode are more than a grid holds", {t.outer[i].tiles}, t.outer[i].tiles / INT32_MAX + 1};
     return too_many("{} tiles are more blocks than a grid holds", t.blocks(), 1, {t.blocks(), 0, 0});
   }
 };

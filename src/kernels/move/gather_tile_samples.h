@@ -15,9 +15,9 @@ struct Kinds<GatherTile<T, Step>> {
   static void each(GatherTile<T, Step> const& kernel, F f) {
     using Key = std::array<int64_t, 10>;
     std::map<Key, std::pair<int64_t, int64_t>> alike;  // to the first of them, and how many there are
-    int64_t const near = kernel.tile.reach + 64;
     for (int64_t block = 0; block < kernel.blocks(); ++block) {
       auto const h = kernel.here(unsigned(block));
+      bool const inside = kernel.inside(h, 0, kernel.tile.rows);  // else how near the ends are counts
       auto const low = h.src - kernel.first, high = kernel.last - h.src;
       Key const key{h.left[0],
                     h.left[1],
@@ -27,8 +27,8 @@ struct Kinds<GatherTile<T, Step>> {
                     h.begins,
                     int64_t(reinterpret_cast<uintptr_t>(h.src) % 32),
                     int64_t(reinterpret_cast<uintptr_t>(h.dst) % 32),
-                    low < near ? low : near,
-                    high < near ? high : near};
+                    inside ? -1 : low,
+                    inside ? -1 : high};
       ++alike.try_emplace(key, block, 0).first->second.second;
     }
     for (auto const& [key, blocks] : alike) f(kernel, blocks.first, blocks.second);

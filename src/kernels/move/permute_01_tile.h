@@ -12,8 +12,9 @@ using Kernel = GatherTile<Carrier<T>, Step>;
 
 inline constexpr Info<Move> info = {
     .name = "permute_01_tile",
-    .idea = "Any layout to any other: rows of the source go into shared memory as they lie, lines of the destination are "
-            "gathered from it.",
+    .idea =
+        "Any layout to any other: rows of the source go into shared memory as they lie, lines of the destination are "
+        "gathered from it.",
     .source = "inlay",
     .ladder = Ladder::none,
     .origin = Origin::ours,

@@ -4,8 +4,9 @@
 
 namespace inlay::kernels::permute_03_rows {
 
+struct Step {};  // gives the kernel its name
 template <class T>
-using Kernel = DirectRows<Carrier<T>>;
+using Kernel = DirectRows<Carrier<T>, Step>;
 
 inline constexpr Info<Move> info = {
     .name = "permute_03_rows",

@@ -126,7 +126,8 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
   static double seconds(Move const& move, Device const& device) {
     Matrices const& x = *Grid::matrices(move);
     double const tiles = double(Grid::make(x).blocks()), tile = BLK_M * BLK_N * double(E);
-    double const bytes = double(move.elements()) * E, taken = (bytes + tiles * tile) / 2;  // edges are no faster by half
+    double const bytes = double(move.elements()) * E,
+                 taken = (bytes + tiles * tile) / 2;  // edges are no faster by half
     return seconds_of({.bytes = 2 * taken,
                        .sectors = 2 * taken / 32,
                        .issued = tiles * threads / 32 * (70 + 24 * tile / 16 / threads),

@@ -30,13 +30,14 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
     Matrices const& x = *Grid::matrices(move);
     double const E = sizeof(T), tiles = double(tiles_along_m(x)) * double(tiles_along_n(x)) * double(x.L);
     double const bytes = double(move.elements()) * E, whole = bytes / (BLK_M * BLK_N * E);
-    return seconds_of({.bytes = 2 * bytes,
-                       .sectors = (whole + tiles) / 2 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
-                       .issued = tiles * threads / 32 * 100 + (whole + tiles) / 2 * BLK_M * BLK_N * E / 16 / 32 * instructions,
-                       .blocks = tiles,
-                       .held = 3,
-                       .turn = turn},
-                      device);
+    return seconds_of(
+        {.bytes = 2 * bytes,
+         .sectors = (whole + tiles) / 2 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
+         .issued = tiles * threads / 32 * 100 + (whole + tiles) / 2 * BLK_M * BLK_N * E / 16 / 32 * instructions,
+         .blocks = tiles,
+         .held = 3,
+         .turn = turn},
+        device);
   }
   struct Here : Grid::Here {
     T const* row0;    // the first of the ROWS, at the tile's first column; it may lie above the matrix
