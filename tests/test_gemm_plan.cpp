@@ -359,15 +359,15 @@ TEST(GemmPlan, WhatIsContiguousNowhereIsPackedToo) {
   EXPECT_NE(p.plan.find<Move>(), nullptr);
   EXPECT_EQ(p.plan.steps, 2);
 }
-// A row that packs A and then fails at B leaves nothing of that behind.
+// A row that packs and is then refused leaves nothing of that behind.
 TEST(GemmPlan, NothingIsHalfFilledInAfterAFailedAttempt) {
   Candidate<Gemm> const all[] = {
-      {.variant = {&own_workspace, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}},
+      {.variant = {&refuses, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}},
       {.variant = {&nothing, note}, .want = any}};
   Gemm g = problem(64, 64, 64, "nn", 2);
   g.B.row_stride = 200, g.B.col_stride = 3, g.B.batch_stride = 20000;
   Planned const p(g, true, all);
-  EXPECT_SAYS(p, "own_workspace: no variant of move can pack B");
+  EXPECT_SAYS(p, "refuses: 64 rows are not to its taste");
   EXPECT_EQ(p.plan.row, 1);
   EXPECT_EQ(p.plan.steps, 1);
   EXPECT_EQ(p.plan.find<Move>(), nullptr);
