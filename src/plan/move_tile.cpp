@@ -221,7 +221,7 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   t.shared_bytes = t.unit_table + (t.along_modes > 1 ? (t.inner + V) * 4 : 0);
 
   // Words: lines in groups that are neighbours in the source, at places that are whole words.
-  std::int32_t const k = 4 / u;
+  std::int32_t const k = MoveTile::lines_of_a_word(u, threads);
   std::int64_t const align = t.shear ? kSector : kVector;
   if (k > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent % k == 0 &&
       (t.whole || t.line[0].dst % align == 0)) {

@@ -82,6 +82,10 @@ struct MoveTile {
     int const all = (windows + lanes - 1) / lanes;
     return all < threads / 32 ? all : threads / 32;
   }
+  // Lines of a word: elements of 1 and 2 bytes are read in words. A block of 512 threads has no registers for four lines.
+  static constexpr int lines_of_a_word(int unit, int threads) {
+    return unit >= 4 || (unit == 1 && threads > 256) ? 1 : 4 / unit;
+  }
   constexpr int lines_apart(int threads) const { return threads / 32 / warps_along(threads) * (32 / lanes); }
 };
 

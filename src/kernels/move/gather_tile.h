@@ -18,8 +18,8 @@ namespace inlay::kernels {
 
 template <class T, class Step>
 struct GatherTile {
-  static constexpr int E = sizeof(T), V = 16 / E, kLines = E < 4 ? 4 / E : 1, threads = Step::limits.threads,
-                       kInFlight = threads > 256 ? 2 : 4;
+  static constexpr int E = sizeof(T), V = 16 / E, threads = Step::limits.threads,
+                       kLines = MoveTile::lines_of_a_word(E, threads), kInFlight = threads > 256 ? 2 : 4;
   static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = Step::limits.blocks};
   struct Smem {
     alignas(128) Vector16 image[Step::limits.bytes / 16];
