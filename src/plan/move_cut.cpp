@@ -11,34 +11,29 @@ namespace {
 constexpr std::int64_t kVector = 16, kSector = 32, kGranule = 64;  // the last: what the DRAM gives at once
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// ---- Instructions of a warp, read off the machine code of permute_01_tile at 4 bytes.
+// ---- Instructions of a warp, read off the machine code of permute_01_tile.
 constexpr double kBlock = 190, kOuter = 45;  // a block begins; for each mode of the grid
-constexpr double kLoad = 27;                 // a vector is loaded and stored in shared memory
-constexpr double kTable = 70;                // an entry of a table
-constexpr double kLine = 24;                 // a line's window, beside its units
-constexpr double kUnit = 2.2, kWord = 2.8;   // gathered; a word, turned
-constexpr double kEnds = 38;                 // a unit beside the whole windows of a line
-constexpr double kClockOfAWarp = .0022;      // microseconds for an instruction of a warp that has company
-constexpr double kEven = 1, kPlace = 9, kPlaced = 3, kRefreshed = 12;  // to find a unit's place
-
-double unit_places(MoveTile const& t) {
-  return t.refresh ? kRefreshed : t.along_modes > 1 ? (t.placed ? kPlaced : kRefreshed) : t.even ? kEven : kPlace;
-}
+constexpr double kLoad = 24,
+                 kRealign = 22;  // a vector is loaded and stored in shared memory; of rows that begin anywhere
+constexpr double kTable = 70;    // an entry of a table
+constexpr double kLine = 30;     // a line's window, beside its units
+constexpr double kUnit = 2.7, kWord = 4.2;    // gathered; a word, turned
+constexpr double kAnywhere = 24, kEnds = 70;  // a window of lines that begin anywhere; one that is not whole
+constexpr double kEven = 4, kPlaced = 7;      // to find a unit's place
+constexpr double kClockOfAWarp = .0022;       // microseconds for an instruction of a warp that has company
 
 // The gathering of one warp: windows and lines that its threads go through.
 double gathering(MoveTile const& t, int threads, int V) {
-  int const along = t.warps_along(threads) * t.lanes, k = t.words ? 4 / (16 / V) : 1;
-  double const windows = double(ceil_div(t.windows, along)),
-               lines = double(ceil_div(ceil_div(t.lines, k), t.lines_apart(threads)));
-  double const places = unit_places(t) * V, again = t.refresh || t.turns;
-  double const units = t.words ? kWord * V : kUnit * V;
-  return windows * (places + lines * (kLine + units + (k - 1) * 6. + again * places));
+  int const k = t.words ? MoveTile::lines_of_a_word(16 / V, threads) : 1;
+  double const turns = double(ceil_div(t.turns, t.warps_along(threads))),
+               groups = double(ceil_div(t.groups, t.lines_apart(threads)));
+  // Ends are a turn's first window or its last.
+  bool const ragged = !t.whole || t.units % V;
+  double const ends = t.shear || !ragged ? 0 : kEnds * std::min(1., (t.whole ? 1. : 2.) / turns);
+  double const places = (t.along_modes > 1 ? kPlaced : kEven) * V;
+  double const each = kLine + (t.words ? kWord : kUnit) * V + k * ((t.whole ? 6. : kAnywhere) + ends);
+  return turns * (places + groups * each);
 }
-
-struct Pieces {
-  std::int64_t of[Move::kMaxRank];
-  int line_modes;  // at most
-};
 
 // How much of a mode of n, so that it is about `want`: whole sectors on either side where it is cut, and pieces alike.
 std::int64_t piece_of(std::int64_t n, std::int64_t want, std::int64_t inner_bytes) {
@@ -80,18 +75,18 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits) {
   double const read = t.rows * granules(t.span, on_granules) * kGranule;
   w.bytes = std::max(w.bytes, elements * u + tiles * std::min(read, 1.5 * t.rows * t.span));
 
-  int const threads = limits.threads, k = t.words ? 4 / u : 1;
+  int const threads = limits.threads, k = t.words ? MoveTile::lines_of_a_word(u, threads) : 1;
   double const vectors = double(t.rows) * t.vectors;
   auto const entries = [&](double n) { return kTable * std::ceil(n / threads); };
-  double const ends = (t.whole && t.units % V == 0) || t.shear ? 0 : kEnds * std::ceil(t.lines * 2. * V / threads);
-  double const warp = kBlock + kOuter * t.outers + kLoad * std::ceil(vectors / threads) + gathering(t, threads, V) +
-                      ends + entries(t.lines) + (t.row_modes > 1 ? entries(t.rows) : 0) +
+  double const warp = kBlock + kOuter * t.outers + (kLoad + (t.aligned ? 0 : kRealign)) * std::ceil(vectors / threads) +
+                      gathering(t, threads, V) + entries(t.groups) + (t.row_modes > 1 ? entries(t.rows) : 0) +
                       (t.along_modes > 1 ? entries(t.inner + V) : 0);
   w.issued = tiles * threads / 32 * warp;
-  double const stored = tile * u / kVector / 32;  // vectors of warps
-  w.wavefronts = tiles * (vectors / 32 * 8 + stored * (V / k * (.2 + t.gathered_wavefronts(V)) + 8));
+  double const stored = double(t.units + t.shear) * t.lines * u / kVector / 32;  // vectors of warps
+  w.wavefronts = tiles * (vectors / 32 * (t.aligned ? 8 : 12) +
+                          stored * (double(V) / k * (.2 + t.gathered_wavefronts(V)) + (t.whole ? 8 : 12)));
   w.blocks = double(t.blocks());
-  w.held = limits.blocks;
+  w.held = limits.held(u);
   w.turn = .8 + kClockOfAWarp * warp;
   return w;
 }
@@ -107,7 +102,7 @@ void line_of(Move const& m, TileLimits const& limits, std::int64_t bytes, Cut& c
     for (int repeat = 1; repeat <= 16 && repeat <= extent; ++repeat) {
       std::int64_t const one = length * extent / repeat;
       if (extent % repeat || (repeat > 1 && (one % kVector || one < 256))) continue;
-      for (int lanes : {8, 32}) {
+      for (int lanes : {8, 16, 32}) {
         std::int64_t const windows = ceil_div(one, kVector) + (one % kVector != 0), lines = bytes / one;
         std::int64_t const along = std::min<std::int64_t>(ceil_div(windows, lanes), warps);
         double const passes = double(ceil_div(windows, along * lanes));
@@ -131,6 +126,9 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
   auto const src = [&](int k) { return std::abs(m.mode[k].src_stride); };
   std::sort(by_src, by_src + n, [&](int a, int b) { return src(a) < src(b); });
 
+  bool anywhere = reinterpret_cast<std::uintptr_t>(m.dst) % kSector != 0;
+  for (int k = 1; k < m.rank; ++k) anywhere |= m.mode[k].dst_stride % kSector != 0;
+
   std::int64_t const most = limits.bytes - limits.bytes / 8, all = m.elements() * u;
   int found = 0;
   for (std::int64_t line = 2 * kSector; line <= most; line *= 2)
@@ -140,6 +138,8 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
       int chain = 0;
       for (; chain < m.rank && run < line && m.mode[chain].dst_stride == run; ++chain) {
         piece[chain] = piece_of(m.mode[chain].extent, ceil_div(line, run), run);
+        // A sector more is gathered of lines that are cut and begin anywhere: together they are as many windows as lanes.
+        if (chain == 0 && anywhere && piece[0] < m.mode[0].extent) piece[0] = (line - kSector) / u;
         run *= piece[chain];
         if (piece[chain] < m.mode[chain].extent) break;
       }
@@ -206,7 +206,7 @@ TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device)
     int const i = int(std::min_element(seconds, seconds + n) - seconds);
     if (seconds[i] == HUGE_VAL) break;
     for (Cut::Padding padding : {Cut::Padding::step, Cut::Padding::none, Cut::Padding::row})
-      for (int lanes : {8, 32}) {
+      for (int lanes : {8, 16, 32}) {
         Cut cut = cuts[i];
         cut.padding = padding, cut.lanes = lanes;
         double const s = timed(cut);

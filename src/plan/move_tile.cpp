@@ -24,25 +24,50 @@ struct Part {
   bool cut() const { return extent < n; }
 };
 
+// Banks: lanes gather from units that lie a step apart, often whole vectors; a vector of padding behind each step takes them
+// apart. Only where what a line adds stays a constant: it is whole steps, or all of it lies within one.
+void pad(MoveTile& t, Cut const& cut, int V) {
+  std::int64_t const step = std::int64_t(t.along[0].image) * V / kVector;  // vectors
+  if (cut.padding != Cut::Padding::step || step % 2 || step <= 0 || step >= 1 << 24) return;
+  std::int64_t const bytes = step * kVector;
+  std::int64_t within = t.first_image % bytes + kVector / V;
+  bool const steps = t.along_modes == 1 || t.along[0].extent % V == 0;  // windows begin at whole ones
+  for (int i = 0; i < t.along_modes; ++i) {
+    if (t.along[i].image < 0) return;
+    if (t.along[i].image % bytes == 0) continue;
+    within += t.along[i].image * std::int64_t((i == 0 && steps ? V : t.along[i].extent) - 1);
+  }
+  for (int i = 0; i < t.line_modes; ++i) {
+    if (t.line[i].image < 0) return;
+    if (t.line[i].image % bytes) within += t.line[i].image * std::int64_t(t.line[i].extent - 1);
+  }
+  for (int i = 0; i < t.slots; ++i)
+    if (t.slot[i].image) return;
+  if (within > bytes) return;
+  t.skew = std::int32_t(step);
+  for (int i = 0; i < t.line_modes; ++i)
+    if (t.line[i].image % bytes == 0) t.line[i].image += t.line[i].image / t.skew;
+}
+
 }  // namespace
 
 int MoveTile::gathered_wavefronts(int V) const {
   int words[32], n = 0, in_bank[32]{}, most = 1;
   for (int lane = 0; lane < 32; ++lane) {
-    std::int64_t padded = first_image, beyond = 0;  // what padding is counted for, and constants that have theirs
-    int unit = lane % lanes * V, row = lane / lanes * (this->words ? V / 4 : 1);
-    if (unit >= units || row >= lines) continue;
+    int unit = lane % lanes * V, group = lane / lanes;
+    if (unit >= units || group >= groups) continue;
+    std::int64_t byte = first_image, behind = 0;  // padding is in what lines add
     for (int k = 0; k < along_modes; ++k) {
-      bool const last = k + 1 == along_modes;
-      (last && placed ? beyond : padded) += (last ? unit : unit % along[k].extent) * std::int64_t(along[k].image);
+      byte += (k + 1 == along_modes ? unit : unit % along[k].extent) * std::int64_t(along[k].image);
       unit /= along[k].extent;
     }
     for (int k = 0; k < line_modes; ++k) {
-      (refresh ? padded : beyond) += row % line[k].extent * std::int64_t(line[k].image);
-      row /= line[k].extent;
+      int const extent = k == 0 ? line_groups : line[k].extent,
+                each = k == 0 && this->words ? lines_of_a_word(16 / V, 0) : 1;
+      behind += group % extent * each * std::int64_t(line[k].image);
+      group /= extent;
     }
-    std::int64_t const byte = padded + (skew ? padded / 16 / skew * 16 : 0) + beyond;
-    int const word = int(byte / 4);
+    int const word = int((byte + (skew ? byte / 16 / skew * 16 : 0) + behind) / 4);
     if (std::find(words, words + n, word) != words + n) continue;
     words[n++] = word;
     most = std::max(most, ++in_bank[word & 31]);
@@ -149,7 +174,8 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   t.aligned &= low % kVector == 0;
   for (int i = run; i < n; ++i) t.aligned &= by_src[i]->src % kVector == 0;
   t.span = std::int32_t(span);
-  t.vectors = std::int32_t(ceil_div(span + (t.aligned ? 0 : kVector - u), kVector));
+  t.vectors = std::int32_t(ceil_div(span, kVector));
+  t.pitch = t.vectors | (cut.padding == Cut::Padding::row ? 1 : 0);
   if (run > 0 && by_src[run - 1]->slot >= 0) {
     t.span_slot = by_src[run - 1]->slot;
     t.span_step = std::int32_t(std::abs(by_src[run - 1]->src));
@@ -157,40 +183,35 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   std::int64_t rows = 1;
   for (int i = run; i < n; ++i) {
     Part& p = *by_src[i];
-    if (rows * t.vectors * kVector > 1 << 20) return {"{} rows of {} bytes are more than a tile holds", {rows, span}};
+    if (rows * t.pitch * kVector > 1 << 20) return {"{} rows of {} bytes are more than a tile holds", {rows, span}};
     p.row = true;
-    p.image = std::int32_t(rows * t.vectors * kVector) * (p.src < 0 ? -1 : 1);
+    p.image = std::int32_t(rows * t.pitch * kVector) * (p.src < 0 ? -1 : 1);
     t.row[t.row_modes++] = {std::abs(p.src), 0, longer(&p), 0, p.slot, 1};
     rows *= longer(&p);
   }
   t.rows = std::int32_t(rows);
-  t.reach = t.vectors * kVector + kVector - 1;
+  t.reach = (t.vectors + 2) * kVector - 1;
   for (int i = 0; i < t.row_modes; ++i) t.reach += t.row[i].src * (t.row[i].extent - 1);
-  if (t.shear) t.first_image = t.shear * last.image;
   for (int i = 0; i < parts; ++i) {
     Part const& p = part[i];
     std::int64_t const back = p.src < 0 ? -p.src : 0;
     std::int32_t const image = p.src < 0 ? -p.image : 0;
     t.first_image += image * (p.extent - 1);
-    if (p.row) t.first_phase += std::int32_t((back * (p.extent - 1)) % kVector);
-    if (t.shear && p.row && &p == &last) t.first_phase += std::int32_t(t.shear * p.src % kVector);
     if (p.slot >= 0)
       t.slot[p.slot] = {
           p.extent,
           std::int32_t(p.n - (ceil_div(p.n + (&p == &last ? std::max(t.shear - 1, 0) : 0), p.extent) - 1) * p.extent),
-          back, image, p.row ? std::int32_t(back % kVector) : 0};
+          back, image};
   }
 
   // Units and lines.
   t.units = std::int32_t(units / cut.repeat);
-  auto const digit = [&](Part const& p) {
-    return MoveTile::Digit{p.row ? p.src : 0, p.dst, p.extent, p.image, p.slot, 1};
-  };
+  auto const digit = [](Part const& p) { return MoveTile::Digit{0, p.dst, p.extent, p.image, p.slot, 1}; };
   for (int i = 0; i < cut.line_modes; ++i) t.along[t.along_modes++] = digit(part[i]);
   if (cut.repeat > 1) {
     MoveTile::Digit& d = t.along[t.along_modes - 1];
     std::int32_t const q = d.extent /= cut.repeat;
-    t.line[t.line_modes++] = {d.src * q, d.dst * q, cut.repeat, d.image * q, d.slot, q};
+    t.line[t.line_modes++] = {0, d.dst * q, cut.repeat, d.image * q, d.slot, q};
     t.lines *= cut.repeat;
   }
   for (int i = cut.line_modes; i < parts; ++i) {
@@ -202,75 +223,32 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   std::sort(t.line, t.line + t.line_modes, [](MoveTile::Digit const& a, MoveTile::Digit const& b) {
     return std::abs(std::int64_t(a.image)) < std::abs(std::int64_t(b.image));
   });
-  t.windows = std::int32_t(ceil_div(t.units + (t.whole || t.shear ? 0 : V - 1), V));
-
-  // Banks: threads of a warp gather from units that lie whole vectors apart; padding takes them apart. The padding that
-  // makes each step along a line by a vector one vector more.
   t.lanes = cut.lanes;
-  std::int64_t const step = std::abs(std::int64_t(t.along[0].image)) * V / kVector;  // vectors from a lane to the next
-  if (cut.padding == Cut::Padding::step && step % 2 == 0 && step > 0 && step < 1 << 24) t.skew = std::int32_t(step);
-  if (cut.padding == Cut::Padding::row) t.skew = 8;
+  t.windows = std::int32_t(ceil_div(t.units + t.shear, V)) + (t.whole || t.shear ? 0 : 1);
+  // Where lines begin anywhere, the first lane of a turn has the last window of the one before.
+  t.turns = std::int32_t(t.whole || t.windows <= t.lanes ? ceil_div(t.windows, t.lanes)
+                                                         : 1 + ceil_div(t.windows - t.lanes, t.lanes - 1));
 
-  std::int64_t const all = std::int64_t(t.rows) * t.vectors, image = (all + (t.skew ? all / t.skew : 0)) * kVector;
-  if (std::int64_t(t.lines) + t.inner > 1 << 16 || image > 1 << 20)
-    return {"a tile of {} bytes, {} lines of {} units", {image, t.lines, t.units}};
-  t.row_table = std::int32_t(image);
-  t.line_table =
-      t.row_table + (t.row_modes > 1 || t.row[0].src > INT32_MAX ? std::int32_t(ceil_div(t.rows, 2) * kVector) : 0);
-  t.unit_table = t.line_table + t.lines * std::int32_t(kVector);
-  t.shared_bytes = t.unit_table + (t.along_modes > 1 ? (t.inner + V) * 4 : 0);
-
-  // Words: lines in groups that are neighbours in the source, at places that are whole words.
+  // Words: lines in groups that are neighbours in the image, at places that are whole words.
   std::int32_t const k = MoveTile::lines_of_a_word(u, threads);
-  std::int64_t const align = t.shear ? kSector : kVector;
-  if (k > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent % k == 0 &&
-      (t.whole || t.line[0].dst % align == 0)) {
-    bool all = low % 4 == 0 &&
-               (t.line[0].slot < 0 || (t.slot[t.line[0].slot].piece % k == 0 && t.slot[t.line[0].slot].tail % k == 0));
-    for (int i = 0; i < t.outers; ++i) all &= t.outer[i].src % 4 == 0;
-    for (int i = 0; i < t.row_modes; ++i) all &= t.row[i].src % 4 == 0;
+  if (k > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent > 1) {
+    bool all = t.first_image % 4 == 0;
     for (int i = 0; i < t.along_modes; ++i) all &= t.along[i].image % 4 == 0;
     for (int i = 1; i < t.line_modes; ++i) all &= t.line[i].image % 4 == 0;
-    for (int i = 0; i < t.slots; ++i) all &= t.slot[i].src % 4 == 0;
-    t.words = all && t.first_image % 4 == 0;
+    for (int i = 0; i < t.slots; ++i) all &= t.slot[i].image % 4 == 0;
+    t.words = all;
   }
+  t.line_groups = t.line_modes == 0 ? 1 : t.words ? std::int32_t(ceil_div(t.line[0].extent, k)) : t.line[0].extent;
+  t.groups = t.line_modes == 0 ? 1 : t.lines / t.line[0].extent * t.line_groups;
 
-  // Places of one line, or of one index of a line's last digit, are those of another and a constant if their rows begin
-  // alike and no padding lies between; the constant has the padding that it steps over.
-  auto const additive = [&](MoveTile::Digit& d) {
-    if (!t.aligned && d.src % kVector != 0) return false;
-    if (t.skew == 0) return true;
-    if (d.image % (kVector * t.skew) == 0) return true;
-    bool const in_row = std::abs(std::int64_t(d.image)) < t.vectors * kVector && d.src == 0;
-    return t.rows > 1 && t.skew % t.vectors == 0 && in_row;
-  };
-  bool constant = true;
-  for (int i = 0; i < t.line_modes; ++i) constant &= additive(t.line[i]);
-  if (!constant && t.aligned && t.rows == 1 && t.along_modes == 1 &&
-      kVector * t.skew == V * std::abs(std::int64_t(t.along[0].image))) {
-    std::int64_t inside = u;  // bytes that lines reach over: less than a step along the line, which is one of padding
-    for (int i = 0; i < t.line_modes; ++i) inside += std::abs(std::int64_t(t.line[i].image)) * (t.line[i].extent - 1);
-    constant = inside <= std::abs(t.along[0].image);
-  }
-  t.refresh = !constant;
-  t.even = t.aligned && t.along_modes == 1 && t.whole && t.first_image == 0 &&
-           (t.skew == 0 || kVector * t.skew == V * std::abs(std::int64_t(t.along[0].image)));
-  t.placed = constant && t.along_modes > 1 && additive(t.along[t.along_modes - 1]);
-  auto const padded = [&](MoveTile::Digit& d) {
-    if (t.skew && d.image % (kVector * t.skew) == 0) d.image += d.image / t.skew;
-  };
-  if (!t.refresh)
-    for (int i = 0; i < t.line_modes; ++i) padded(t.line[i]);
-  if (t.placed) padded(t.along[t.along_modes - 1]);
-
-  // Do all lines of a thread begin alike?
-  if (!t.whole) {
-    std::int64_t const apart = std::int64_t(t.lines_apart(threads)) * (t.words ? k : 1);
-    bool same = true;
-    for (int i = 0; i < t.line_modes; ++i) same &= t.line[i].dst % align == 0;
-    if (!same) same = t.line_modes == 1 && t.line[0].dst * apart % align == 0;
-    t.turns = !same;
-  }
+  pad(t, cut, V);
+  std::int64_t const all = std::int64_t(t.rows) * t.pitch, image = (all + (t.skew ? all / t.skew : 0)) * kVector;
+  if (std::int64_t(t.groups) + t.inner > 1 << 16 || image > 1 << 20)
+    return {"a tile of {} bytes, {} lines of {} units", {image, t.lines, t.units}};
+  t.row_table = std::int32_t(image);
+  t.line_table = t.row_table + (t.row_modes > 1 ? std::int32_t(ceil_div(t.rows, 2) * kVector) : 0);
+  t.unit_table = t.line_table + t.groups * std::int32_t(kVector);
+  t.shared_bytes = t.unit_table + (t.along_modes > 1 ? (t.inner + V) * 4 : 0);
   return {};
 }
 

@@ -28,13 +28,13 @@ struct MoveTile {
   struct Slot {
     std::int32_t piece, tail;  // of a tile; of the last one, which with a shear may lack all and more
     std::int64_t src;
-    std::int32_t image, phase;
+    std::int32_t image;
   };
   Slot slot[kSlots];
   int slots = 0;
 
   struct Digit {
-    std::int64_t src;  // of a row: bytes to the next. Of a unit or a line: the same, where a row begins with it; else 0
+    std::int64_t src;  // of a row: bytes to the next
     std::int64_t dst;  // of a line: bytes to the next
     std::int32_t extent;
     std::int32_t image;  // of a unit or a line: bytes in shared memory
@@ -44,48 +44,44 @@ struct MoveTile {
   // Loading.
   Digit row[kModes];
   int row_modes = 0;
-  std::int32_t rows = 1, vectors = 0;  // of a row, in shared memory
+  std::int32_t rows = 1, vectors = 1;  // of a row, from its first byte on
+  std::int32_t pitch = 1;              // vectors from row to row in shared memory
   std::int32_t span = 0;  // bytes of a whole row; it is shorter by span_step for each index that span_slot lacks
   int span_slot = -1;
   std::int32_t span_step = 0;
-  std::int32_t skew = 0;       // so many vectors, then one of padding; 0: none
+  std::int32_t skew = 0;       // so many vectors in shared memory, then one of padding; 0: none
   bool aligned = true;         // all rows begin at multiples of 16
-  std::int64_t reach = 0;      // bytes from the lowest one of a tile to behind its last vector
+  std::int64_t reach = 0;      // bytes from the lowest one of a tile to behind its last aligned vector
   std::int64_t first_src = 0;  // bytes from the move's source to the lowest of the first tile
 
   // Gathering.
   Digit along[kModes], line[kModes];
   int along_modes = 0, line_modes = 0;
   std::int32_t units = 0, lines = 1;  // of a line; of a tile
-  std::int32_t inner = 1;             // units for one index of the last digit along a line
-  std::int32_t first_image = 0;       // of the tile's first unit
-  std::int32_t first_phase = 0;       // of its row: bytes from the lowest row's beginning, modulo 16
-  std::int32_t shear = 0;    // the lines of a tile begin less than so many units early, on a sector; 0: as they lie
-  bool whole = true;         // all lines begin at multiples of 16 bytes
-  bool refresh = false;      // places differ from line to line by more than a constant,
-  bool turns = false;        // or lines begin at several residues within a thread's
-  bool placed = false;       // the table of units holds places, to which the last digit adds a constant
-  bool even = false;         // the places of a window's units are evenly apart
-  bool words = false;        // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
-  int lanes = 8;             // of a warp, along a line; the others are in other lines
-  std::int32_t windows = 0;  // vectors of a line, at most
+  std::int32_t groups = 1,
+               line_groups = 1;  // of lines that are gathered together: of a tile, of the first mode of lines
+  std::int32_t inner = 1;        // units for one index of the last digit along a line
+  std::int32_t first_image = 0;  // of the tile's first unit
+  std::int32_t shear = 0;        // the lines of a tile begin less than so many units early, on a sector; 0: as they lie
+  bool whole = true;             // all lines begin at multiples of 16 bytes
+  bool words = false;            // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
+  int lanes = 8;                 // of a warp, along a line; the others are in other lines
+  std::int32_t windows = 0, turns = 0;  // vectors of a line, at most; groups of lanes for them
 
-  // Shared memory, in bytes: the image, then tables of rows (8 each, where they have several modes or a pitch beyond 31 bits), of lines (16) and of
-  // the units within the modes before a line's last (4, where it has several).
+  // Shared memory, in bytes: the image, then tables of rows (8 each, where they have several modes), of lines (16 for
+  // those that are gathered together) and of the units within the modes before a line's last (4, where it has several).
   std::int32_t row_table = 0, line_table = 0, unit_table = 0, shared_bytes = 0;
 
   std::int64_t blocks() const;  // at most 2^62
   // Of shared memory, for a warp that gathers the first unit of its windows; a window has V.
   int gathered_wavefronts(int V) const;
-  // Of a block's warps, so many lie side by side along a line; a thread's lines are so many apart.
-  constexpr int warps_along(int threads) const {
-    int const all = (windows + lanes - 1) / lanes;
-    return all < threads / 32 ? all : threads / 32;
-  }
-  // Lines of a word: elements of 1 and 2 bytes are read in words. A block of 512 threads has no registers for four lines.
+  // Lines that are gathered together: elements of 1 and 2 bytes are read in words. A block of 512 threads has no registers
+  // for four lines.
   static constexpr int lines_of_a_word(int unit, int threads) {
     return unit >= 4 || (unit == 1 && threads > 256) ? 1 : 4 / unit;
   }
+  // Of a block's warps, so many lie side by side along a line; a thread's lines, or groups of them, are so many apart.
+  constexpr int warps_along(int threads) const { return turns < threads / 32 ? turns : threads / 32; }
   constexpr int lines_apart(int threads) const { return threads / 32 / warps_along(threads) * (32 / lanes); }
 };
 

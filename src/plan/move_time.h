@@ -36,7 +36,8 @@ inline double seconds_of(MoveWork const& w, Device const& device) {
   double busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., kHidden * w.held);
   double const each = w.blocks / device.sm_count, waves = each / w.held;
   if (waves < 2) busy *= std::max(1., std::ceil(each) / std::max(each, 1e-9) * (waves < 1 ? 1 : .5));
-  return launch * 1e-6 + std::max(busy, std::ceil(waves) * w.turn * 1e-6);
+  // The first blocks' loads and the last ones' stores have no company.
+  return launch * 1e-6 + std::max(busy + w.turn * 1e-6, std::ceil(waves) * w.turn * 1e-6);
 }
 
 }  // namespace inlay::planning

@@ -34,8 +34,8 @@ struct Cut {
   int line_modes = 0;       // the first of them, so many, lie one behind the other in the destination: a line
   std::int32_t repeat = 1;  // the last mode of a line is cut once more, so many times
   int lanes = 8;            // of a warp, along a line; the others are in other lines
-  enum class Padding : std::uint8_t { none, step, row };  // in shared memory: none; a vector behind each step from a
-                                                         // window to the next; a vector behind each 128 bytes
+  // In shared memory: none; a vector behind each step from a window to the next; rows of an odd number of vectors.
+  enum class Padding : std::uint8_t { none, step, row };
   Padding padding = Padding::step;
 };
 

@@ -13,17 +13,16 @@ template <class T, class Step>
 struct Kinds<GatherTile<T, Step>> {
   template <class F>
   static void each(GatherTile<T, Step> const& kernel, F f) {
-    using Key = std::array<int64_t, 10>;
+    using Key = std::array<int64_t, 9>;
     std::map<Key, std::pair<int64_t, int64_t>> alike;  // to the first of them, and how many there are
     for (int64_t block = 0; block < kernel.blocks(); ++block) {
       auto const h = kernel.here(unsigned(block));
-      bool const inside = kernel.inside(h, 0, kernel.tile.rows);  // else how near the ends are counts
+      bool const inside = kernel.whole_inside(h);  // else how near the ends are counts
       auto const low = h.src - kernel.first, high = kernel.last - h.src;
       Key const key{h.left[0],
                     h.left[1],
                     h.left[2],
                     h.image,
-                    h.phase,
                     h.begins,
                     int64_t(reinterpret_cast<uintptr_t>(h.src) % 32),
                     int64_t(reinterpret_cast<uintptr_t>(h.dst) % 32),

@@ -1,0 +1,166 @@
+// Where a block's tile of move/gather_tile.h is: in the source, in shared memory and in the destination.
+#pragma once
+#include <inlay/block/register_ops.h>
+#include <inlay/kernels/parts/tile_grid.h>
+#include <inlay/plan/move_cut.h>
+
+namespace inlay::kernels {
+
+template <class T, int THREADS>
+struct GatherGrid {
+  static constexpr int E = sizeof(T), V = 16 / E, threads = THREADS,
+                       kLines = MoveTile::lines_of_a_word(E, threads);  // that are gathered together, as words
+  using Tile = MoveTile;
+  using Digit = MoveTile::Digit;
+
+  char const* src;           // the lowest byte of the first tile
+  char const *first, *last;  // of the source
+  char* dst;
+  Tile tile;
+  Divisor by_vectors, by_skew, by_warps, by_inner;
+  Divisor by_outer[Tile::kOuter];
+  Divisor by_row[Tile::kModes], by_along[Tile::kModes], by_line[Tile::kModes];
+  int64_t pitch;  // bytes from row to row, where they have one mode
+  int grid, lanes, warps_along, lines_apart;
+
+  void place(Move const& m, Cut const& cut) {
+    make_tile(m, cut, threads, tile);
+    Tile const& t = tile;
+    src = static_cast<char const*>(m.src) + t.first_src;
+    first = last = static_cast<char const*>(m.src);
+    for (int i = 0; i < m.rank; ++i)
+      (m.mode[i].src_stride < 0 ? first : last) += m.mode[i].src_stride * (m.mode[i].extent - 1);
+    last += E;
+    dst = static_cast<char*>(m.dst);
+    by_vectors = {t.vectors};
+    by_skew = {t.skew ? t.skew : 1};
+    if (!t.skew) by_skew.multiplier = 0;
+    by_inner = {t.inner};
+    for (int i = 0; i < t.outers; ++i) by_outer[i] = {int(t.outer[i].tiles)};
+    for (int i = 0; i < t.row_modes; ++i) by_row[i] = {t.row[i].extent};
+    for (int i = 0; i < t.along_modes; ++i) by_along[i] = {t.along[i].extent};
+    for (int i = 0; i < t.line_modes; ++i) by_line[i] = {i == 0 && t.words ? t.line_groups : t.line[i].extent};
+    pitch = t.row[0].src;
+    lanes = log2_of(t.lanes);
+    warps_along = t.warps_along(threads), by_warps = {warps_along};
+    lines_apart = t.lines_apart(threads);
+    grid = int(t.blocks());
+  }
+  int64_t blocks() const { return grid; }
+
+  // A block's tile.
+  struct Here {
+    char const* src;
+    char* dst;
+    int left[Tile::kSlots];  // indices of a mode that is cut, from the tile's first on
+    int image;
+    bool begins;  // the lines begin here
+  };
+  CUTE_HOST_DEVICE Here here(unsigned block) const {
+    Here h{src, dst, {}, tile.first_image, true};
+    int rest = int(block);
+    CUTE_NO_UNROLL
+    for (int i = 0; i < tile.outers; ++i) {
+      int digit;
+      by_outer[i](rest, digit, rest);
+      auto const& outer = tile.outer[i];
+      h.src += digit * outer.src;
+      h.dst += digit * outer.dst;
+      if (int const s = outer.slot; s >= 0) {
+        auto const& slot = tile.slot[s];
+        int const behind = int(by_outer[i].by) - 1 - digit;  // tiles
+        int const n = (behind < 2 ? behind : 2) * slot.piece + slot.tail, all = slot.piece + tile.shear;
+        CUTE_UNROLL
+        for (int j = 0; j < Tile::kSlots; ++j)
+          if (j == s) h.left[j] = n < all ? n : all;
+        if (s == 0) h.begins = digit == 0;
+        if (slot.src && n < slot.piece) {
+          int const lacks = slot.piece - n;
+          h.src += lacks * slot.src, h.image -= lacks * slot.image;
+        }
+      }
+    }
+    return h;
+  }
+  CUTE_HOST_DEVICE static int left(Here const& h, int slot) {
+    int n = 0;
+    CUTE_UNROLL
+    for (int j = 0; j < Tile::kSlots; ++j) n = j == slot ? h.left[j] : n;
+    return n;
+  }
+  // Indices of a mode that is cut that are loaded.
+  CUTE_HOST_DEVICE int reach(Here const& h, int slot) const {
+    int const n = left(h, slot), s = slot == 0 ? tile.shear : 0;
+    int const all = tile.slot[slot].piece + s;
+    return n + s < all ? n + s : all;
+  }
+  // Whether all aligned vectors that the tile's rows lie in are in the source as a whole.
+  CUTE_HOST_DEVICE bool whole_inside(Here const& h) const {
+    return h.src - 15 >= first && h.src + tile.reach <= last;
+  }
+
+  // Where row number i begins, from the tile's lowest byte on; of a row outside the matrix -1.
+  CUTE_HOST_DEVICE int64_t row_begin(Here const& h, int i) const {
+    int64_t at = 0;
+    bool on = true;
+    CUTE_NO_UNROLL
+    for (int k = 0; k < tile.row_modes; ++k) {
+      int digit;
+      by_row[k](i, digit, i);
+      at += digit * tile.row[k].src;
+      if (tile.row[k].slot >= 0) on &= digit < reach(h, tile.row[k].slot);
+    }
+    return on ? at : -1;
+  }
+
+  // Some lines that are gathered together, of which the others follow by tile.line[0].
+  struct Lines {
+    int64_t dst;  // of the first of them: bytes from the tile's first unit to what is gathered first
+    int image;    // bytes in shared memory, from the first line's
+    int end;      // bytes to the line's end, times 8, and how many lines there are
+  };
+  static_assert(sizeof(Lines) == 16);
+  CUTE_HOST_DEVICE Vector16 lines_of(Here const& h, int i) const {
+    Digit const& last = tile.along[tile.along_modes - 1];
+    int64_t to = -tile.shear * E;
+    int image = 0, count = 1, indices = last.slot >= 0 ? left(h, last.slot) : 0;
+    CUTE_NO_UNROLL
+    for (int k = 0; k < tile.line_modes; ++k) {
+      int digit;
+      by_line[k](i, digit, i);
+      Digit const& d = tile.line[k];
+      if (k == 0 && tile.words) {
+        digit *= kLines;
+        count = d.extent - digit < kLines ? d.extent - digit : kLines;
+      }
+      to += digit * d.dst;
+      image += digit * d.image;
+      if (d.slot >= 0) {
+        int const n = left(h, d.slot) - digit * d.step;
+        count = n < count ? n : count;
+        if (d.slot == last.slot) indices -= digit * d.step;
+      }
+    }
+    int end = last.slot >= 0 && indices * tile.inner < tile.units ? indices * tile.inner : tile.units;
+    end += tile.shear;
+    count = count < 0 || end < 0 ? 0 : count;
+    return Vector16(uint32_t(end * E * 8 + count)) << 96 | Vector16(uint32_t(image)) << 64 | Vector16(uint64_t(to));
+  }
+
+  // Shared memory.
+  CUTE_HOST_DEVICE int padded(int vector) const { return vector + by_skew.over(vector); }
+  CUTE_HOST_DEVICE int place(int byte) const { return byte + by_skew.over(byte >> 4) * 16; }
+  // Unit number i of a line within the modes before the last: bytes from the line's first.
+  CUTE_HOST_DEVICE int unit_of(int i) const {
+    int image = 0;
+    CUTE_NO_UNROLL
+    for (int k = 0; k + 1 < tile.along_modes; ++k) {
+      int digit;
+      by_along[k](i, digit, i);
+      image += digit * tile.along[k].image;
+    }
+    return image + i * tile.along[tile.along_modes - 1].image;
+  }
+};
+
+}  // namespace inlay::kernels
