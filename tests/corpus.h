@@ -87,6 +87,16 @@ inline std::vector<Case> corpus() {
       {256, 256, 1, 0, 0, 1, 0},
       {256, 131, 1, 0, 0, 3, 0},
       {260, 290, 1, 3, 1, 1, 5},
+      // two and three columns and rows, of a batch too, pitched and misaligned
+      {1025, 2},
+      {700, 3, 1, 0, 5},
+      {512, 3, 3, 0, 0, 1, 3},
+      {333, 2, 4, 0, 3, 1, 0},
+      {96, 3},
+      {160, 2, 2, 0, 0, 0, 8},
+      {2, 900, 1, 3, 0, 1, 1},
+      {3, 1024, 2, 0, 0},
+      {3, 601, 3, 5, 0, 2, 1},
       // few columns, few rows; pitched and misaligned where they are not in one piece
       {3000, 3},
       {517, 5},

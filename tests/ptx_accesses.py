@@ -1,7 +1,8 @@
 """The accesses that stand in each kernel's PTX are those that its replay recorded, and ptxas spills nothing.
 
 usage: ptx_accesses.py PTX_FOLDER RECORDED PTXAS ARCH
-RECORDED holds lines "variant element_bytes space load|store bytes" from one interior and some edge blocks.
+RECORDED holds lines "variant element_bytes space load|store bytes" from one interior and some edge blocks, and lines
+"candidate variant": what the planner chooses among for moves is at most 60 kernels, all element sizes counted.
 A generic access (no state space) or one that the replay never saw fails, and so does one that only the replay saw.
 """
 import pathlib
@@ -35,8 +36,12 @@ def accesses(body):
         yield ("global", "store" if to == "global" else "load", 0)
 
 
-replay = defaultdict(set)
+MOST_INSTANCES = 60
+replay, candidates, instances = defaultdict(set), set(), 0
 for line in pathlib.Path(recorded).read_text().splitlines():
+    if line.startswith("candidate "):
+        candidates.add(line.split()[1])
+        continue
     name, element, space, direction, size = line.split()
     element = 16 if name in ONE_FOR_ALL else int(element)
     replay[name, element].add((space, direction, int(size)))
@@ -54,6 +59,7 @@ for file in sorted(pathlib.Path(folder).glob("*.ptx")):
         if not name or not (element or name[1].startswith("sgemm")):
             bad.append(f"{file.name}: {symbol} does not name its {'element' if name else 'variant'}")
             continue
+        instances += name[1] in candidates
         if name[1].startswith("permute"):
             continue  # compiled for units, which are wider than the elements that are replayed
         key = name[1], 4 if name[1].startswith("sgemm") else BYTES[element[1]]
@@ -71,6 +77,8 @@ for key in sorted(set(found) & set(replay)):
     only_ptx, only_replay = found[key] - replay[key], replay[key] - found[key] - (parts if key[0].startswith("sgemm") else set())
     if only_ptx or only_replay:
         bad.append(f"{key}: only in PTX {sorted(only_ptx)}, only in the replay {sorted(only_replay)}")
+if not 0 < instances <= MOST_INSTANCES:
+    bad.append(f"the planner chooses among {instances} kernels for moves: 1 to {MOST_INSTANCES} are wanted")
 if not found:
     bad.append(f"there is no PTX in {folder}")
 bad += [f"{key}: replayed, but in no PTX" for key in sorted(set(replay) - set(found))]

@@ -1,8 +1,9 @@
-// Prints what the replay of every variant accesses, for tests/ptx_accesses.py: shapes that between them reach the
+// Prints what the planner chooses among and what the replay of every variant accesses, for tests/ptx_accesses.py: shapes that between them reach the
 // unpredicated and the predicated path of each kernel. Shapes that a kernel rejects are left out.
 #include <cstdio>
 #include <set>
 
+#include <inlay/plan/candidate.h>
 #include <inlay/registry/registry.h>
 #include "corpus.h"
 #include "gemm_corpus.h"
@@ -77,6 +78,7 @@ int main() {
     for (int e : test::kElementSizes)
       for (auto const& line : of(entry, e)) std::puts(line.c_str());
   }
+  for (auto const& row : planning::candidates<Move>()) std::printf("candidate %s\n", row.variant.info->name);
   for (auto const& entry : gemm_variants())
     for (auto const& line : of(entry)) std::puts(line.c_str());
 }

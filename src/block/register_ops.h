@@ -88,6 +88,34 @@ CUTE_HOST_DEVICE constexpr Vector16 joined(T const (&e)[16 / sizeof(T)]) {
   }
 }
 
+CUTE_HOST_DEVICE constexpr void split(Vector16 v, std::uint32_t* word) {
+  CUTE_UNROLL
+  for (int i = 0; i < 4; ++i) word[i] = std::uint32_t(v >> 32 * i);
+}
+
+// A word of four bytes of an array of words, at places that the compiler knows: a permute for each word that they come from
+// beside the first.
+template <int n>
+CUTE_HOST_DEVICE constexpr std::uint32_t bytes_at(std::uint32_t const (&word)[n], int const (&place)[4]) {
+  int const a = place[0] / 4;
+  int b = a;
+  CUTE_UNROLL
+  for (int i = 3; i > 0; --i) b = place[i] / 4 != a ? place[i] / 4 : b;  // the first that is another
+  std::uint32_t selector = 0;
+  CUTE_UNROLL
+  for (int i = 0; i < 4; ++i) selector |= std::uint32_t(place[i] / 4 == a ? place[i] % 4 : 4 + place[i] % 4) << 4 * i;
+  std::uint32_t r = selector == 0x3210 ? word[a] : byte_permute(word[a], word[b], selector);
+  CUTE_UNROLL
+  for (int i = 2; i < 4; ++i) {  // a byte that is in neither of the two; those after it that are in its word come along
+    int const c = place[i] / 4;
+    if (c == a || c == b || (i == 3 && c == place[2] / 4)) continue;
+    std::uint32_t const here = std::uint32_t(4 + place[i] % 4) << 4 * i;
+    std::uint32_t const next = i == 2 && place[3] / 4 == c ? std::uint32_t(4 + place[3] % 4) << 12 : 0x3000;
+    r = byte_permute(r, word[c], i == 2 ? 0x0010 | here | next : 0x0210 | here);
+  }
+  return r;
+}
+
 // A word holds k elements: its carrier is the element itself from 4 bytes on. rows[i] holds k neighbours of row i;
 // afterwards rows[j] holds column j of the k x k block. One permute per word at k = 2, two at k = 4.
 template <int k, class Word>

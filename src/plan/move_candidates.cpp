@@ -68,6 +68,8 @@ std::span<Candidate<Move> const> Planner<Move>::rows() {
       {.variant = permute_02_large_tile::variant(), .want = kAny, .needs = {cut_for<kLargeTiles>}},
       {.variant = permute_03_rows::variant(), .want = kAny},
       {.variant = permute_04_largest_tile::variant(), .want = kAny, .needs = {cut_for<kLargestTiles>}},
+      {.variant = permute_05_to_planes::variant(), .want = kAny},
+      {.variant = permute_06_from_planes::variant(), .want = kAny},
   };
   return all;
 }

@@ -16,9 +16,10 @@ constexpr double kBlock = 190, kOuter = 45;  // a block begins; for each mode of
 constexpr double kLoad = 24,
                  kRealign = 22;  // a vector is loaded and stored in shared memory; of rows that begin anywhere
 constexpr double kTable = 70;    // an entry of a table
-constexpr double kLine = 30;     // a line's window, beside its units
+constexpr double kLine = 25;     // a line's window, beside its units
 constexpr double kUnit = 2.7, kWord = 4.2;    // gathered; a word, turned
-constexpr double kAnywhere = 24, kEnds = 70;  // a window of lines that begin anywhere; one that is not whole
+constexpr double kAnywhere = 50, kEnds = 60;  // a window of lines that begin anywhere; one that is not whole
+constexpr double kApart = 26, kOne = 6;       // a lane's units of a line that are apart; one of them
 constexpr double kEven = 4, kPlaced = 7;      // to find a unit's place
 constexpr double kClockOfAWarp = .0022;       // microseconds for an instruction of a warp that has company
 
@@ -31,6 +32,7 @@ double gathering(MoveTile const& t, int threads, int V) {
   bool const ragged = !t.whole || t.units % V;
   double const ends = t.shear || !ragged ? 0 : kEnds * std::min(1., (t.whole ? 1. : 2.) / turns);
   double const places = (t.along_modes > 1 ? kPlaced : kEven) * V;
+  if (t.apart) return turns * (places + groups * (kApart + kOne * V));
   double const each = kLine + (t.words ? kWord : kUnit) * V + k * ((t.whole ? 6. : kAnywhere) + ends);
   return turns * (places + groups * each);
 }
@@ -84,7 +86,9 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits) {
   w.issued = tiles * threads / 32 * warp;
   double const stored = double(t.units + t.shear) * t.lines * u / kVector / 32;  // vectors of warps
   w.wavefronts = tiles * (vectors / 32 * (t.aligned ? 8 : 12) +
-                          stored * (double(V) / k * (.2 + t.gathered_wavefronts(V)) + (t.whole ? 8 : 12)));
+                          stored * (double(V) / k * (.2 + t.gathered_wavefronts(V)) + (t.whole   ? 8
+                                                                                       : t.apart ? 4 + 2 * V
+                                                                                                 : 12)));
   w.blocks = double(t.blocks());
   w.held = limits.held(u);
   w.turn = .8 + kClockOfAWarp * warp;

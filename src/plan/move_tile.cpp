@@ -54,7 +54,7 @@ void pad(MoveTile& t, Cut const& cut, int V) {
 int MoveTile::gathered_wavefronts(int V) const {
   int words[32], n = 0, in_bank[32]{}, most = 1;
   for (int lane = 0; lane < 32; ++lane) {
-    int unit = lane % lanes * V, group = lane / lanes;
+    int unit = lane % lanes * (apart ? 1 : V), group = lane / lanes;
     if (unit >= units || group >= groups) continue;
     std::int64_t byte = first_image, behind = 0;  // padding is in what lines add
     for (int k = 0; k < along_modes; ++k) {
@@ -224,10 +224,13 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     return std::abs(std::int64_t(a.image)) < std::abs(std::int64_t(b.image));
   });
   t.lanes = cut.lanes;
-  t.windows = std::int32_t(ceil_div(t.units + t.shear, V)) + (t.whole || t.shear ? 0 : 1);
-  // Where lines begin anywhere, the first lane of a turn has the last window of the one before.
-  t.turns = std::int32_t(t.whole || t.windows <= t.lanes ? ceil_div(t.windows, t.lanes)
-                                                         : 1 + ceil_div(t.windows - t.lanes, t.lanes - 1));
+  // Lines that begin anywhere: units of 4 bytes and more are stored one by one; else a lane stores vectors of its own bytes and
+  // of those of the lane before, so that the first lane of a turn has the last window of the turn before.
+  t.apart = !t.whole && u >= 4;
+  bool const overlap = !t.whole && !t.apart;
+  t.windows = std::int32_t(ceil_div(t.units + t.shear, V)) + (overlap && !t.shear);
+  t.turns = std::int32_t(overlap && t.windows > t.lanes ? 1 + ceil_div(t.windows - t.lanes, t.lanes - 1)
+                                                        : ceil_div(t.windows, t.lanes));
 
   // Words: lines in groups that are neighbours in the image, at places that are whole words.
   std::int32_t const k = MoveTile::lines_of_a_word(u, threads);
@@ -240,14 +243,16 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   }
   t.line_groups = t.line_modes == 0 ? 1 : t.words ? std::int32_t(ceil_div(t.line[0].extent, k)) : t.line[0].extent;
   t.groups = t.line_modes == 0 ? 1 : t.lines / t.line[0].extent * t.line_groups;
+  t.entries = std::int32_t(ceil_div(t.groups, t.lines_apart(threads))) * t.lines_apart(threads);
 
   pad(t, cut, V);
   std::int64_t const all = std::int64_t(t.rows) * t.pitch, image = (all + (t.skew ? all / t.skew : 0)) * kVector;
-  if (std::int64_t(t.groups) + t.inner > 1 << 16 || image > 1 << 20)
+  if (std::int64_t(t.entries) + t.inner > 1 << 16 || image > 1 << 20)
     return {"a tile of {} bytes, {} lines of {} units", {image, t.lines, t.units}};
   t.row_table = std::int32_t(image);
-  t.line_table = t.row_table + (t.row_modes > 1 ? std::int32_t(ceil_div(t.rows, 2) * kVector) : 0);
-  t.unit_table = t.line_table + t.groups * std::int32_t(kVector);
+  t.line_table =
+      t.row_table + (t.row_modes > 1 || t.row[0].src > INT32_MAX ? std::int32_t(ceil_div(t.rows, 2) * kVector) : 0);
+  t.unit_table = t.line_table + t.entries * std::int32_t(kVector);
   t.shared_bytes = t.unit_table + (t.along_modes > 1 ? (t.inner + V) * 4 : 0);
   return {};
 }

@@ -60,16 +60,18 @@ struct MoveTile {
   std::int32_t units = 0, lines = 1;  // of a line; of a tile
   std::int32_t groups = 1,
                line_groups = 1;  // of lines that are gathered together: of a tile, of the first mode of lines
+  std::int32_t entries = 1;      // of the table of groups: as many as make whole steps of all threads
   std::int32_t inner = 1;        // units for one index of the last digit along a line
   std::int32_t first_image = 0;  // of the tile's first unit
   std::int32_t shear = 0;        // the lines of a tile begin less than so many units early, on a sector; 0: as they lie
   bool whole = true;             // all lines begin at multiples of 16 bytes
-  bool words = false;            // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
-  int lanes = 8;                 // of a warp, along a line; the others are in other lines
+  bool apart = false;  // a lane's units are as far apart as there are lanes along a line; else neighbours, 16 bytes
+  bool words = false;  // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
+  int lanes = 8;       // of a warp, along a line; the others are in other lines
   std::int32_t windows = 0, turns = 0;  // vectors of a line, at most; groups of lanes for them
 
-  // Shared memory, in bytes: the image, then tables of rows (8 each, where they have several modes), of lines (16 for
-  // those that are gathered together) and of the units within the modes before a line's last (4, where it has several).
+  // Shared memory, in bytes: the image, then tables of rows (8 each, where they have several modes or a pitch beyond
+  // 31 bits), of lines (16 for those that are gathered together) and of the units within the modes before a line's last (4, where it has several).
   std::int32_t row_table = 0, line_table = 0, unit_table = 0, shared_bytes = 0;
 
   std::int64_t blocks() const;  // at most 2^62

@@ -2,7 +2,7 @@
 // contiguous on both sides, whatever they begin with; of repeated and strided elements; and, unit by unit, all the rest.
 #pragma once
 #include <inlay/block/load_ops.h>
-#include <inlay/block/register_ops.h>
+#include <inlay/kernels/move/line_store.h>
 #include <inlay/kernels/parts/tile_grid.h>
 #include <inlay/plan/move_time.h>
 
@@ -56,7 +56,6 @@ struct DirectRows {
     Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load_atom;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
     Copy_Atom<On<Block, LoadGlobal<T>>, T> unit_load;
-    Copy_Atom<On<Block, UniversalCopy<T>>, T> unit_store;
     int const i = int(block.group_index() * threads + block.thread_rank());
     bool const on = i < all && i >= 0;
     int row, x;
@@ -79,34 +78,29 @@ struct DirectRows {
     // The window's units are [begin, begin + V) of the row; some of them may be before its beginning or behind its end.
     int const begin = lone ? 0 : x * V - int(reinterpret_cast<uintptr_t>(to) & 15) / E;
     int const low = begin < 0 ? 0 : begin, high = begin + V < units ? begin + V : units;
-    bool const whole = on && high - low == V;
+    bool const whole = on && high - low == V, part = on && !whole;
     from += begin * step, to += begin * int64_t(E);
-    bool const all_whole = block.all(whole || !on);
-    if (E < 16 && step == E && all_whole && block.all(!on || (from - 15 >= first && from + 31 <= last))) {
-      // Two aligned vectors have the window's bytes; of one whose rows are aligned, the first has.
-      unsigned const past = unsigned(reinterpret_cast<uintptr_t>(from) & 15);
+    Vector16 r;
+    if (E < 16 && step == E && !lone && block.all(!on || (from - 15 >= first && from + 31 <= last))) {
+      // Two aligned vectors have the window's bytes; in front of a row and behind it one may have none.
+      int const past = int(reinterpret_cast<uintptr_t>(from) & 15);
       auto const pair = reinterpret_cast<Vector16 const*>(from - past);
       Vector16 lo{}, hi{};
       uint32_t word[4];
-      copy_one(load_atom, on, make_gmem_ptr(pair), &lo);
-      copy_one(load_atom, on && past, make_gmem_ptr(pair + 1), &hi);
-      realign(lo, hi, past, word);
-      Vector16 const r = join(word);
-      copy_one(store_atom, on, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+      copy_one(load_atom, on && past + (low - begin) * E < 16, make_gmem_ptr(pair), &lo);
+      copy_one(load_atom, on && past + (high - begin) * E > 16, make_gmem_ptr(pair + 1), &hi);
+      realign(lo, hi, unsigned(past), word);
+      r = join(word);
     } else {
       T e[V];
       CUTE_UNROLL
       for (int v = 0; v < V; ++v)
         copy_one(unit_load, on && begin + v >= low && begin + v < high,
                  make_gmem_ptr(reinterpret_cast<T const*>(from + v * step)), &e[v]);
-      Vector16 const r = joined(e);
-      copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
-      if (all_whole) return;
-      CUTE_UNROLL
-      for (int v = 0; v < V; ++v)
-        copy_one(unit_store, on && !whole && begin + v >= low && begin + v < high, &e[v],
-                 make_gmem_ptr(reinterpret_cast<T*>(to) + v));
+      r = joined(e);
     }
+    copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+    if (block.any(part)) store_piece<E>(block, part, to, (low - begin) * E, (high - begin) * E, r);
   }
 
   static double seconds(Move const& m, Device const& device) {
@@ -125,7 +119,7 @@ struct DirectRows {
                                   : elements * std::min(1., std::abs(double(k.step)) / 32);
     double const out = k.lone ? elements * 2 : rows * (sectors ? span / 32 : ragged(span) + (k.plain ? 0 : 1));
     w.sectors = in + out;
-    double const ends = k.plain || span >= 4096 ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 12 * V;
+    double const ends = k.plain ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 60;  // two for each row
     w.issued = warps * (30 + 14 * modes + (k.plain ? 0 : row ? 45 : 4 * V) + ends);
     w.wavefronts = warps * (k.plain ? 8
                             : row   ? 14

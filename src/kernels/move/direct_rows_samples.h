@@ -1,5 +1,4 @@
-// Blocks of the rows' kernel: all of them where they are few, else so many evenly apart, each for those after it. That is an
-// average, not a count.
+// Blocks of the rows' kernel, of which few are alike.
 #pragma once
 #include <inlay/kernels/move/direct_rows.h>
 #include <inlay/kernels/parts/tile_grid_samples.h>
@@ -7,16 +6,6 @@
 namespace inlay::kernels {
 
 template <class T, class Step>
-struct Kinds<DirectRows<T, Step>> {
-  static constexpr int64_t kMost = 1024;
-  template <class F>
-  static void each(DirectRows<T, Step> const& kernel, F f) {
-    int64_t const all = kernel.blocks(), n = all < kMost ? all : kMost / 16;
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t const first = i * all / n, last = (i + 1) * all / n;
-      f(kernel, first, last - first);
-    }
-  }
-};
+struct Kinds<DirectRows<T, Step>> : SomeBlocks {};
 
 }  // namespace inlay::kernels

@@ -20,7 +20,7 @@ struct GatherGrid {
   Divisor by_vectors, by_skew, by_warps, by_inner;
   Divisor by_outer[Tile::kOuter];
   Divisor by_row[Tile::kModes], by_along[Tile::kModes], by_line[Tile::kModes];
-  int64_t pitch;  // bytes from row to row, where they have one mode
+  int pitch;  // bytes from row to row, where they have no table
   int grid, lanes, warps_along, lines_apart;
 
   void place(Move const& m, Cut const& cut) {
@@ -40,7 +40,7 @@ struct GatherGrid {
     for (int i = 0; i < t.row_modes; ++i) by_row[i] = {t.row[i].extent};
     for (int i = 0; i < t.along_modes; ++i) by_along[i] = {t.along[i].extent};
     for (int i = 0; i < t.line_modes; ++i) by_line[i] = {i == 0 && t.words ? t.line_groups : t.line[i].extent};
-    pitch = t.row[0].src;
+    pitch = int(t.row[0].src);
     lanes = log2_of(t.lanes);
     warps_along = t.warps_along(threads), by_warps = {warps_along};
     lines_apart = t.lines_apart(threads);
@@ -95,9 +95,7 @@ struct GatherGrid {
     return n + s < all ? n + s : all;
   }
   // Whether all aligned vectors that the tile's rows lie in are in the source as a whole.
-  CUTE_HOST_DEVICE bool whole_inside(Here const& h) const {
-    return h.src - 15 >= first && h.src + tile.reach <= last;
-  }
+  CUTE_HOST_DEVICE bool whole_inside(Here const& h) const { return h.src - 15 >= first && h.src + tile.reach <= last; }
 
   // Where row number i begins, from the tile's lowest byte on; of a row outside the matrix -1.
   CUTE_HOST_DEVICE int64_t row_begin(Here const& h, int i) const {
@@ -117,7 +115,7 @@ struct GatherGrid {
   struct Lines {
     int64_t dst;  // of the first of them: bytes from the tile's first unit to what is gathered first
     int image;    // bytes in shared memory, from the first line's
-    int end;      // bytes to the line's end, times 8, and how many lines there are
+    int end;      // units to the line's end, times 8, and how many lines there are
   };
   static_assert(sizeof(Lines) == 16);
   CUTE_HOST_DEVICE Vector16 lines_of(Here const& h, int i) const {
@@ -137,14 +135,14 @@ struct GatherGrid {
       image += digit * d.image;
       if (d.slot >= 0) {
         int const n = left(h, d.slot) - digit * d.step;
-        count = n < count ? n : count;
+        if (n < count && (k == 0 || n <= 0)) count = n;
         if (d.slot == last.slot) indices -= digit * d.step;
       }
     }
     int end = last.slot >= 0 && indices * tile.inner < tile.units ? indices * tile.inner : tile.units;
     end += tile.shear;
-    count = count < 0 || end < 0 ? 0 : count;
-    return Vector16(uint32_t(end * E * 8 + count)) << 96 | Vector16(uint32_t(image)) << 64 | Vector16(uint64_t(to));
+    if (count <= 0 || end < 0 || i > 0) count = 0, end = 0;  // the table has some more
+    return Vector16(uint32_t(end * 8 + count)) << 96 | Vector16(uint32_t(image)) << 64 | Vector16(uint64_t(to));
   }
 
   // Shared memory.

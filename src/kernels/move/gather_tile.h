@@ -13,6 +13,7 @@
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/move/gather_grid.h>
+#include <inlay/kernels/move/line_store.h>
 
 namespace inlay::kernels {
 
@@ -57,7 +58,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       load(block, smem, h, tables, false_type{});
     }
     block.sync();
-    gather(block, smem, h, tables);
+    if (E >= 4 && tile.apart)
+      gather_apart(block, smem, h, tables);
+    else
+      gather(block, smem, h, tables);
   }
 
   template <class Entry, class Block, class F>
@@ -84,7 +88,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       if (tile.shear && h.begins && tile.row[0].slot == 0) first_row = tile.shear;  // nothing is above
     }
     int const from = first_row * tile.vectors, to = rows * tile.vectors;
-    if (tile.aligned)
+    if (E == 16 || tile.aligned)
       load_rows(block, smem, h, tables, span, from, to, table, true_type{});
     else
       load_rows(block, smem, h, tables, span, from, to, table, false_type{});
@@ -101,7 +105,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     int row, v;
     this->by_vectors(row, v, i);
     bool on = i < end && v * 16 < span;
-    int64_t begin = int64_t(row) * this->pitch;
+    int64_t begin = int64_t(row) * this->pitch;  // one multiplication: both are 32 bits wide
     if constexpr (Table::value) {
       copy_one(row_atom, on, make_smem_ptr(tables.rows + (on ? row : 0)), &begin);
       on = on && begin >= 0;
@@ -136,7 +140,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
         if constexpr (!Aligned::value) copy_one(load_atom, at[j] >= 0 && p.count == 2, vectors + 1, &hi[j]);
       }
       if (i0 == from) {
-        fill<Vector16>(block, tables.lines, tile.groups, [&](int i) { return this->lines_of(h, i); });
+        fill<Vector16>(block, tables.lines, tile.entries, [&](int i) { return this->lines_of(h, i); });
         if (tile.along_modes > 1)
           fill<uint32_t>(block, tables.units, tile.inner + V, [&](int i) { return uint32_t(this->unit_of(i)); });
       }
@@ -171,41 +175,116 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     }
   }
 
-  // A warp's lanes: 2^lanes windows of a line, the rest other lines. Where lines begin anywhere the first lane's window is
-  // the last of the turn before.
+  // A warp's lanes: 2^lanes of them along a line, the rest on other lines.
+  struct Lane {
+    int along;  // which of the warps that lie side by side along a line
+    int x, y;   // of the lane, along the line and across
+    bool any;   // the warp has lines at all
+  };
+  CUTE_HOST_DEVICE Lane lane_of(int tid) const {
+    int const lane = tid % 32;
+    int along, group;
+    this->by_warps(group, along, tid / 32);
+    return {along, lane & ((1 << this->lanes) - 1), (lane >> this->lanes) + (group << (5 - this->lanes)),
+            group < this->lines_apart >> (5 - this->lanes)};
+  }
+  // Where unit number i of a line is, in the image.
+  template <class Block>
+  CUTE_DEVICE int place_of(Block, Here const& h, int i, Tables const& tables) const {
+    Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> unit_atom;
+    int const step = tile.along[tile.along_modes - 1].image;
+    if (tile.along_modes == 1) return this->place(h.image + i * step);
+    int digit, unit;
+    uint32_t entry;
+    this->by_inner(digit, unit, i);
+    copy_one(unit_atom, true, make_smem_ptr(tables.units + unit), &entry);
+    return this->place(h.image + digit * step + int(entry));
+  }
+  // Units of a line that are lanes apart, stored one by one.
+  template <class Block>
+  CUTE_DEVICE void gather_apart(Block block, Smem& smem, Here const& h, Tables const& tables) const {
+    Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> line_atom;
+    Copy_Atom<On<Block, LoadShared<T>>, T> load_atom;
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> store_atom;
+    char const* const base = reinterpret_cast<char const*>(smem.image);
+    Lane const lane = lane_of(int(block.thread_rank()));
+    if (!lane.any) return;
+    CUTE_NO_UNROLL
+    for (int turn = lane.along; turn < tile.turns; turn += this->warps_along) {
+      int const x = (turn * V << this->lanes) + lane.x;
+      int where[V];
+      CUTE_UNROLL
+      for (int v = 0; v < V; ++v) where[v] = place_of(block, h, x + (v << this->lanes), tables);
+      CUTE_NO_UNROLL
+      for (int y = lane.y; y < tile.entries; y += this->lines_apart) {
+        Vector16 entry;
+        copy_one(line_atom, true, make_smem_ptr(tables.lines + y), &entry);
+        char* const out = h.dst + int64_t(uint64_t(entry));
+        int const image = int(uint32_t(entry >> 64)), end = int(uint32_t(entry >> 96)) >> 3;
+        // With a shear the line goes from sector to sector.
+        int const early = tile.shear ? int(reinterpret_cast<uintptr_t>(out) & 31) / E : 0;
+        int const begin = tile.shear - (h.begins ? 0 : early), most = tile.windows * V - early;
+        int const stop = tile.shear && most < end ? most : end;
+        T e[V];
+        CUTE_UNROLL
+        for (int v = 0; v < V; ++v) {
+          int const i = x + (v << this->lanes);
+          copy_one(load_atom, i >= begin && i < stop,
+                   make_smem_ptr(reinterpret_cast<T const*>(base + (where[v] + image))), &e[v]);
+        }
+        CUTE_UNROLL
+        for (int v = 0; v < V; ++v) {
+          int const i = x + (v << this->lanes);
+          copy_one(store_atom, i >= begin && i < stop, &e[v], make_gmem_ptr(reinterpret_cast<T*>(out) + i));
+        }
+      }
+    }
+  }
+  // Windows of 16 bytes. Where lines begin anywhere the first lane's is the last of the turn before.
   template <class Block>
   CUTE_DEVICE void gather(Block block, Smem& smem, Here const& h, Tables const& tables) const {
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> line_atom;
-    int const lane = int(block.thread_rank()) % 32, lane_x = lane & ((1 << this->lanes) - 1);
-    int along, group;
-    this->by_warps(group, along, int(block.thread_rank()) / 32);
-    int const y_first = (lane >> this->lanes) + (group << (5 - this->lanes));
-    int const y_end = group < this->lines_apart >> (5 - this->lanes) ? tile.groups : 0;  // warps beyond have none
+    Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
+    Lane const lane = lane_of(int(block.thread_rank()));
+    if (!lane.any) return;
     int const step = (1 << this->lanes) - (tile.whole ? 0 : 1), first = tile.shear && h.begins ? tile.shear / V : 0;
     CUTE_NO_UNROLL
-    for (int turn = along; turn < tile.turns; turn += this->warps_along) {
-      int const x = turn * step + lane_x;
-      bool const ours = tile.whole || turn == 0 || lane_x > 0;
+    for (int turn = lane.along; turn < tile.turns; turn += this->warps_along) {
+      int const x = turn * step + lane.x;
+      bool const ours = tile.whole || turn == 0 || lane.x > 0;
       int where[V];
       places(block, h, x, tables, where);
       CUTE_NO_UNROLL
-      for (int y0 = 0; y0 < y_end; y0 += this->lines_apart) {
-        int const y = y0 + y_first;
-        bool const on = y < y_end;
-        Vector16 entry = 0;
-        copy_one(line_atom, on, make_smem_ptr(tables.lines + (on ? y : 0)), &entry);
+      for (int y = lane.y; y < tile.entries; y += this->lines_apart) {
+        Vector16 entry;
+        copy_one(line_atom, true, make_smem_ptr(tables.lines + y), &entry);
         char* const out = h.dst + int64_t(uint64_t(entry));
-        int const image = int(uint32_t(entry >> 64)), mixed = on ? int(uint32_t(entry >> 96)) : 0;
-        int const count = mixed & 7, end = count ? mixed >> 3 : 0;
-        int const units = x < first ? 0 : end / E - x * V;  // from the window's first on
+        int const image = int(uint32_t(entry >> 64)), mixed = int(uint32_t(entry >> 96));
+        int const count = mixed & 7, end = mixed >> 3;
+        int const units = x < first ? 0 : end - x * V;  // from the window's first on
+        bool const full = block.all(units >= V || units <= 0);
         Vector16 r[kLines];
-        if (block.all(units >= V || units <= 0))
+        if (full)
           read(block, smem, where, image, units, r, true_type{});
         else
           read(block, smem, where, image, units, r, false_type{});
         CUTE_UNROLL
-        for (int i = 0; i < kLines; ++i)
-          if (i == 0 || tile.words) store(block, h, ours && i < count, out + i * tile.line[0].dst, x, end, r[i]);
+        for (int i = 0; i < kLines; ++i) {
+          if (i > 0 && !tile.words) break;
+          bool const on_line = ours && i < count;
+          char* const line = out + i * tile.line[0].dst;
+          if (E < 4 && !tile.whole) {
+            // With a shear the line goes from sector to sector.
+            int const early = tile.shear ? int(reinterpret_cast<uintptr_t>(line) & 31) : 0;
+            int const begin = tile.shear * E - (h.begins ? 0 : early), most = tile.windows * 16 - early;
+            store_aligned<E>(block, on_line, line, x, begin, tile.shear && most < end * E ? most : end * E,
+                             of_lane_before(block, r[i]), r[i]);
+          } else {
+            copy_one(store_atom, on_line && units >= V, &r[i],
+                     make_gmem_ptr(reinterpret_cast<Vector16*>(line + x * 16)));
+            if (!full) store_piece<E>(block, on_line && units > 0 && units < V, line + x * 16, 0, units * E, r[i]);
+          }
+        }
       }
     }
   }
@@ -268,53 +347,6 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     CUTE_UNROLL
     for (int i = 0; i < kLines; ++i) r[i] = join(of[i]);
   }
-  // Window number x of the line that begins at `out` and has so many bytes: the aligned vector that it ends in.
-  template <class Block>
-  CUTE_DEVICE void store(Block block, Here const& h, bool on, char* out, int x, int bytes, Vector16 r) const {
-    Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
-    int const past = int(reinterpret_cast<uintptr_t>(out) & 31);
-    if (E < 16 && !tile.whole) {
-      uint64_t const lo = block.shfl_up(uint64_t(r), 1), hi = block.shfl_up(uint64_t(r >> 64), 1);
-      uint32_t word[4];
-      realign(past & 15 ? Vector16(hi) << 64 | lo : r, r, unsigned(-past), word);
-      r = join(word);
-    }
-    int const early = tile.shear ? past : 0;  // the line goes from sector to sector
-    int const begin = tile.shear * E - (h.begins ? 0 : early), at = x * 16 - (past & 15);
-    int const end = tile.shear && tile.windows * 16 - early < bytes ? tile.windows * 16 - early : bytes;
-    char* const to = out + at;
-    bool const whole = on && at >= begin && at + 16 <= end;
-    copy_one(atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
-    if constexpr (E < 16) {
-      bool const part = on && !whole && at + 16 > begin && at < end;
-      if (block.any(part)) ends(block, part, to, at < begin ? begin - at : 0, at + 16 < end ? 16 : end - at, r);
-    }
-  }
-  // Bytes [from, end) of a vector, in the largest pieces that are aligned.
-  template <class Block>
-  CUTE_DEVICE void ends(Block, bool on, char* to, int from, int end, Vector16 r) const {
-    uint32_t word[4];
-    realign(r, r, unsigned(from), word);
-    Vector16 rest = join(word);
-    auto const aligned_piece = [&](auto piece, bool now) {
-      constexpr int size = sizeof(piece);
-      if constexpr (size >= int(sizeof(T))) {
-        Copy_Atom<On<Block, UniversalCopy<decltype(piece)>>, decltype(piece)> atom;
-        now = now && on && from + size <= end;
-        piece = decltype(piece)(rest);
-        copy_one(atom, now, &piece, make_gmem_ptr(reinterpret_cast<decltype(piece)*>(to + from)));
-        if (now) rest >>= 8 * size, from += size;
-      }
-    };
-    aligned_piece(uint8_t{}, from & 1);
-    aligned_piece(uint16_t{}, from & 2);
-    aligned_piece(uint32_t{}, from & 4);
-    aligned_piece(uint64_t{}, true);
-    aligned_piece(uint32_t{}, true);
-    aligned_piece(uint16_t{}, true);
-    aligned_piece(uint8_t{}, true);
-  }
-
   // Of a widened move. One that nobody has cut is cut as the model would.
   static Cut cut_of(Move const& m, Device const& device) {
     return m.cut.modes ? m.cut : best_cut(m, limits, device).cut;

@@ -10,6 +10,19 @@ namespace inlay::kernels {
 template <class K>
 struct Kinds;
 
+// All blocks where they are few, else so many evenly apart, each for those after it. That is an average, not a count.
+struct SomeBlocks {
+  static constexpr int64_t kMost = 1024;
+  template <class K, class F>
+  static void each(K const& kernel, F f) {
+    int64_t const all = kernel.blocks(), n = all < kMost ? all : kMost / 16;
+    for (int64_t i = 0; i < n; ++i) {
+      int64_t const first = i * all / n, last = (i + 1) * all / n;
+      f(kernel, first, last - first);
+    }
+  }
+};
+
 // Specialised for a variant: of(problem, setting, sample) calls sample.kinds(kernel, times) or sample.all(kernel, times)
 // for kernels that together do what the variant does.
 template <class V>

@@ -1,0 +1,55 @@
+"""How much time the planner's choices cost: the public function against the fastest variant of the same table.
+
+usage: regret.py FILE [--suite NAME] [--worst 10]
+
+FILE is of `inlay bench copy --json FILE`, whose tables have a row for each candidate, all measured in turn. 1 is the best
+choice. Below 5 us half a microsecond is forgiven.
+"""
+import argparse
+import collections
+import json
+import math
+import pathlib
+
+YARDSTICKS = "cudaMemcpyAsync", "copy_03_vector"  # measured on a contiguous copy
+
+
+def regrets(rows):
+    """suite -> [(regret, the public function's row, the fastest variant's)]"""
+    cases = collections.defaultdict(dict)
+    for row in rows:
+        if row["verdict"] == "ok" and row["variant"] not in YARDSTICKS:
+            key = json.dumps([row.get(k) for k in ("suite", "extents", "perm", "src_strides", "dst_strides", "base_src", "base_dst",
+                                                   "elem_bytes")])
+            cases[key][row["variant"]] = row
+    found = collections.defaultdict(list)
+    for case in cases.values():
+        chosen = case.pop("copy", None)
+        if not chosen or not case:
+            continue
+        best = min(case.values(), key=lambda row: row["ms_median"])
+        forgiven = 5e-4 if best["ms_median"] < 5e-3 else 0
+        regret = max(1.0, (chosen["ms_median"] - forgiven) / best["ms_median"])
+        found[chosen["suite"]].append((regret, chosen, best))
+    return found
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("file", type=pathlib.Path)
+    options.add_argument("--suite")
+    options.add_argument("--worst", type=int, default=10)
+    options = options.parse_args()
+    for suite, cases in sorted(regrets(json.loads(options.file.read_text())["rows"]).items()):
+        if options.suite not in (None, suite):
+            continue
+        mean = math.exp(sum(math.log(regret) for regret, _, _ in cases) / len(cases))
+        cases.sort(key=lambda case: -case[0])
+        print(f"{suite}: regret {mean:.3f} in the geometric mean of {len(cases)} cases, {cases[0][0]:.2f} at worst")
+        for regret, chosen, best in cases[: options.worst]:
+            print(f"  {regret:.2f}  {chosen['case']} {chosen['elem_bytes']} B: {1e3 * chosen['ms_median']:.2f} us, "
+                  f"{best['variant']} {1e3 * best['ms_median']:.2f} us")
+
+
+if __name__ == "__main__":
+    main()

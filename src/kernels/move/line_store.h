@@ -1,0 +1,61 @@
+// Lines of the destination that begin anywhere: a warp's lanes have 16 bytes of one each, one behind the other, and store
+// aligned vectors.
+#pragma once
+#include <inlay/block/register_ops.h>
+
+namespace inlay::kernels {
+using namespace cute;
+using namespace block;
+
+// Stores bytes [from, end) of a vector of elements of E bytes, in the largest pieces that are aligned.
+template <int E, class Block>
+CUTE_DEVICE void store_piece(Block, bool on, char* to, int from, int end, Vector16 r) {
+  if constexpr (E < 16) {
+    uint32_t word[4];
+    realign(r, r, unsigned(from), word);
+    Vector16 rest = join(word);
+    auto const aligned = [&](auto piece, bool now) {
+      using P = decltype(piece);
+      if constexpr (sizeof(P) >= E) {
+        Copy_Atom<On<Block, UniversalCopy<P>>, P> atom;
+        now = now && on && from + int(sizeof(P)) <= end;
+        piece = P(rest);
+        copy_one(atom, now, &piece, make_gmem_ptr(reinterpret_cast<P*>(to + from)));
+        if (now) rest >>= 8 * sizeof(P), from += int(sizeof(P));
+      }
+    };
+    aligned(uint8_t{}, from & 1);
+    aligned(uint16_t{}, from & 2);
+    aligned(uint32_t{}, from & 4);
+    aligned(uint64_t{}, true);
+    aligned(uint32_t{}, true);
+    aligned(uint16_t{}, true);
+    aligned(uint8_t{}, true);
+  }
+}
+
+// Of a line at `out`, number x of its vectors is r, the one before it `before`; stores the aligned vector that r's last byte
+// but so many lies in, as far as it is in bytes [begin, end) of the line. All lanes of the warp come.
+template <int E, class Block>
+CUTE_DEVICE void store_aligned(Block block, bool on, char* out, int x, int begin, int end, Vector16 before,
+                               Vector16 r) {
+  Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
+  int const past = int(reinterpret_cast<uintptr_t>(out) & 15), at = x * 16 - past;
+  uint32_t word[4];
+  realign(past ? before : r, r, unsigned(-past), word);
+  r = join(word);
+  bool const some = on && at + 16 > begin && at < end, whole = some && at >= begin && at + 16 <= end;
+  copy_one(atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(out + at)));
+  bool const part = some && !whole;
+  if (block.any(part))
+    store_piece<E>(block, part, out + at, at < begin ? begin - at : 0, at + 16 < end ? 16 : end - at, r);
+}
+
+// What the lane before has.
+template <class Block>
+CUTE_DEVICE Vector16 of_lane_before(Block block, Vector16 r) {
+  uint64_t const lo = block.shfl_up(uint64_t(r), 1), hi = block.shfl_up(uint64_t(r >> 64), 1);
+  return Vector16(hi) << 64 | lo;
+}
+
+}  // namespace inlay::kernels
