@@ -18,13 +18,8 @@ import torch
 
 import torch_transpose as common
 
-
-def packed(extents):
-    strides, n = [], 1
-    for e in extents:
-        strides.append(n)
-        n *= e
-    return strides
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "suites"))
+from draw import packed  # noqa: E402
 
 
 @dataclasses.dataclass

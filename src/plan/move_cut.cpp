@@ -20,8 +20,8 @@ constexpr double kLine = 25;     // a line's window, beside its units
 constexpr double kUnit = 2.7, kWord = 4.2;    // gathered; a word, turned
 constexpr double kAnywhere = 50, kEnds = 60;  // a window of lines that begin anywhere; one that is not whole
 constexpr double kApart = 26, kOne = 6;       // a lane's units of a line that are apart; one of them
-constexpr double kEven = 4, kPlaced = 7;      // to find a unit's place
-constexpr double kClockOfAWarp = .0022;       // microseconds for an instruction of a warp that has company
+constexpr double kEven = 1.5, kPlaced = 2.5, kSkewed = 4;  // to find a unit's place
+constexpr double kClockOfAWarp = .0022;                    // microseconds for an instruction of a warp that has company
 
 // The gathering of one warp: windows and lines that its threads go through.
 double gathering(MoveTile const& t, int threads, int V) {
@@ -31,7 +31,7 @@ double gathering(MoveTile const& t, int threads, int V) {
   // Ends are a turn's first window or its last.
   bool const ragged = !t.whole || t.units % V;
   double const ends = t.shear || !ragged ? 0 : kEnds * std::min(1., (t.whole ? 1. : 2.) / turns);
-  double const places = (t.along_modes > 1 ? kPlaced : kEven) * V;
+  double const places = ((t.along_modes > 1 ? kPlaced : kEven) + (t.skew ? kSkewed : 0)) * V;
   if (t.apart) return turns * (places + groups * (kApart + kOne * V));
   double const each = kLine + (t.words ? kWord : kUnit) * V + k * ((t.whole ? 6. : kAnywhere) + ends);
   return turns * (places + groups * each);
@@ -49,6 +49,9 @@ std::int64_t piece_of(std::int64_t n, std::int64_t want, std::int64_t inner_byte
 }  // namespace
 
 MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits) {
+  return work_of(m, t, limits, t.gathered_wavefronts(int(kVector / m.elem_bytes)));
+}
+MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int wavefronts) {
   int const u = m.elem_bytes, V = int(kVector / u);
   MoveWork w;
   double const elements = double(m.elements()), tile = double(t.units) * t.lines, tiles = elements / tile;
@@ -86,9 +89,9 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits) {
   w.issued = tiles * threads / 32 * warp;
   double const stored = double(t.units + t.shear) * t.lines * u / kVector / 32;  // vectors of warps
   w.wavefronts = tiles * (vectors / 32 * (t.aligned ? 8 : 12) +
-                          stored * (double(V) / k * (.2 + t.gathered_wavefronts(V)) + (t.whole   ? 8
-                                                                                       : t.apart ? 4 + 2 * V
-                                                                                                 : 12)));
+                          stored * (double(V) / k * (.2 + wavefronts) + (t.whole   ? 8
+                                                                         : t.apart ? 4 + 2 * V
+                                                                                   : 12)));
   w.blocks = double(t.blocks());
   w.held = limits.held(u);
   w.turn = .8 + kClockOfAWarp * warp;
@@ -195,28 +198,31 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
 }
 
 TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device) {
-  Cut cuts[64];
-  double seconds[64];
+  constexpr int kCuts = 64, kLooked = 3;
+  Cut cuts[kCuts];
+  double least[kCuts];  // without conflicts of banks, which are what takes longest to find
   int const n = cuts_of(m, limits, cuts);
-  auto const timed = [&](Cut const& cut) {
+  int const V = int(kVector / m.elem_bytes);
+  // Seconds, or, where these are no less than `most`, less than they would be.
+  auto const timed = [&](Cut const& cut, double most) {
     MoveTile tile;
     if (make_tile(m, cut, limits.threads, tile) || tile.shared_bytes > limits.bytes) return HUGE_VAL;
-    return seconds_of(work_of(m, tile, limits), device);
+    double const s = seconds_of(work_of(m, tile, limits, 1), device);
+    return s < most ? seconds_of(work_of(m, tile, limits, tile.gathered_wavefronts(V)), device) : s;
   };
-  for (int i = 0; i < n; ++i) seconds[i] = timed(cuts[i]);
+  for (int i = 0; i < n; ++i) least[i] = timed(cuts[i], 0);
   // The few that look best, with other lanes and other padding.
-  TimedCut best;
-  for (int turn = 0; turn < std::min(n, 3); ++turn) {
-    int const i = int(std::min_element(seconds, seconds + n) - seconds);
-    if (seconds[i] == HUGE_VAL) break;
+  TimedCut best{{}, HUGE_VAL};
+  for (int turn = 0; turn < std::min(n, kLooked); ++turn) {
+    int const i = int(std::min_element(least, least + n) - least);
+    if (!(least[i] < best.seconds)) break;
     for (Cut::Padding padding : {Cut::Padding::step, Cut::Padding::none, Cut::Padding::row})
       for (int lanes : {8, 16, 32}) {
         Cut cut = cuts[i];
         cut.padding = padding, cut.lanes = lanes;
-        double const s = timed(cut);
-        if (s < HUGE_VAL && (best.cut.modes == 0 || s < best.seconds)) best = {cut, s};
+        if (double const s = timed(cut, best.seconds); s < best.seconds) best = {cut, s};
       }
-    seconds[i] = HUGE_VAL;
+    least[i] = HUGE_VAL;
   }
   return best;
 }

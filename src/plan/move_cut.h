@@ -18,7 +18,8 @@ inline constexpr TileLimits kSmallTiles{128, 20 << 10, 5}, kLargeTiles{256, 40 <
     kLargestTiles{512, 72 << 10, 2};
 
 // What a tile asks of the GPU, over all tiles: counts of an average tile times their number; tiles that are not whole count
-// by what they move.
+// by what they move. `wavefronts`: of a warp that gathers a unit or a word for each of its lanes.
+MoveWork work_of(Move const& widened, MoveTile const& tile, TileLimits const& limits, int wavefronts);
 MoveWork work_of(Move const& widened, MoveTile const& tile, TileLimits const& limits);
 
 struct TimedCut {

@@ -2,6 +2,7 @@
 // contiguous on both sides, whatever they begin with; of repeated and strided elements; and, unit by unit, all the rest.
 #pragma once
 #include <inlay/block/load_ops.h>
+#include <inlay/kernels/move/counted_modes.h>
 #include <inlay/kernels/move/line_store.h>
 #include <inlay/kernels/parts/tile_grid.h>
 #include <inlay/plan/move_time.h>
@@ -13,39 +14,32 @@ struct DirectRows {
   static constexpr int E = sizeof(T), V = 16 / E, threads = 256, kModes = 40;
   static constexpr LaunchFacts launch_facts{.threads = threads};
   struct Smem {};
-  struct Mode {
-    Divisor extent;
-    int64_t src, dst;
-  };
-
-  char const *src, *first, *last;  // the source's first unit; its lowest byte, and the one behind its highest
+  char const* src;
   char* dst;
-  Mode mode[kModes];      // beside the row's own
-  Divisor windows;        // of a row
-  int modes, all, units;  // rows' modes; windows; units of a row
-  int64_t step;           // bytes from a unit of a row to the next, in the source
-  bool lone, plain;       // a window is one unit; windows are whole vectors on both sides
+  SourceRange range;
+  CountedModes<kModes> modes;  // beside the row's own
+  Divisor windows;             // of a row
+  int all, units;              // windows; units of a row
+  int64_t step;                // bytes from a unit of a row to the next, in the source
+  bool lone, plain;            // a window is one unit; windows are whole vectors on both sides
 
   static DirectRows make(Move const& m, auto const&) {
     DirectRows k{};
-    k.src = k.first = k.last = static_cast<char const*>(m.src);
+    k.src = static_cast<char const*>(m.src);
     k.dst = static_cast<char*>(m.dst);
-    for (int i = 0; i < m.rank; ++i)
-      (m.mode[i].src_stride < 0 ? k.first : k.last) += m.mode[i].src_stride * (m.mode[i].extent - 1);
-    k.last += E;
+    k.range = SourceRange(m);
     bool const row = m.rank > 0 && m.mode[0].dst_stride == E;
     k.lone = !row;
     k.step = row ? m.mode[0].src_stride : E;
     int64_t const n = row ? m.mode[0].extent : 1;
-    for (int i = row; i < m.rank; ++i)
-      k.mode[k.modes++] = {int(m.mode[i].extent), m.mode[i].src_stride, m.mode[i].dst_stride};
+    for (int i = row; i < m.rank; ++i) k.modes.add(m.mode[i]);
     bool whole = reinterpret_cast<uintptr_t>(m.dst) % 16 == 0;
     for (int i = row; i < m.rank; ++i) whole &= m.mode[i].dst_stride % 16 == 0;
     k.plain = E == 16 && k.step == E && row;
     int64_t const w = k.lone ? 1 : (n + (whole ? 0 : V - 1) + V - 1) / V;
     k.units = int(n), k.windows = int(w);
     int64_t rows = 1;
-    for (int i = 0; i < k.modes; ++i) rows *= k.mode[i].extent.by;
+    for (int i = 0; i < k.modes.count; ++i) rows *= k.modes.mode[i].extent.by;
     k.all = int(rows * w);
     return k;
   }
@@ -62,13 +56,7 @@ struct DirectRows {
     windows(row, x, on ? i : 0);
     char const* from = src;
     char* to = dst;
-    CUTE_NO_UNROLL
-    for (int k = 0; k < modes; ++k) {
-      int digit;
-      mode[k].extent(row, digit, row);
-      from += digit * mode[k].src;
-      to += digit * mode[k].dst;
-    }
+    modes.advance(row, from, to);
     if (plain) {
       Vector16 r;
       copy_one(load_atom, on, make_gmem_ptr(reinterpret_cast<Vector16 const*>(from + int64_t(x) * 16)), &r);
@@ -81,7 +69,7 @@ struct DirectRows {
     bool const whole = on && high - low == V, part = on && !whole;
     from += begin * step, to += begin * int64_t(E);
     Vector16 r;
-    if (E < 16 && step == E && !lone && block.all(!on || (from - 15 >= first && from + 31 <= last))) {
+    if (E < 16 && step == E && !lone && block.all(!on || range.holds(from - 15, 46))) {
       // Two aligned vectors have the window's bytes; in front of a row and behind it one may have none.
       int const past = int(reinterpret_cast<uintptr_t>(from) & 15);
       auto const pair = reinterpret_cast<Vector16 const*>(from - past);
@@ -106,7 +94,7 @@ struct DirectRows {
   static double seconds(Move const& m, Device const& device) {
     DirectRows const k = make(m, 0);
     double const elements = double(m.elements()), warps = k.all / 32.;
-    double distinct = elements, modes = k.modes;
+    double distinct = elements, modes = k.modes.count;
     for (int i = 0; i < m.rank; ++i)
       if (m.mode[i].src_stride == 0) distinct /= double(m.mode[i].extent);
     bool const row = k.step == E && !k.lone, broadcast = k.step == 0;

@@ -1,7 +1,6 @@
 // Where a block's tile of move/gather_tile.h is: in the source, in shared memory and in the destination.
 #pragma once
-#include <inlay/block/register_ops.h>
-#include <inlay/kernels/parts/tile_grid.h>
+#include <inlay/kernels/move/counted_modes.h>
 #include <inlay/plan/move_cut.h>
 
 namespace inlay::kernels {
@@ -13,24 +12,24 @@ struct GatherGrid {
   using Tile = MoveTile;
   using Digit = MoveTile::Digit;
 
-  char const* src;           // the lowest byte of the first tile
-  char const *first, *last;  // of the source
+  char const* src;  // the lowest byte of the first tile
+  SourceRange range;
   char* dst;
   Tile tile;
   Divisor by_vectors, by_skew, by_warps, by_inner;
   Divisor by_outer[Tile::kOuter];
   Divisor by_row[Tile::kModes], by_along[Tile::kModes], by_line[Tile::kModes];
   int pitch;  // bytes from row to row, where they have no table
+  // What a thread's next piece is further: rows and vectors, bytes in the source and vectors in shared memory.
+  int rows_on, vectors_on, to_on;
+  int64_t from_on;
   int grid, lanes, warps_along, lines_apart;
 
   void place(Move const& m, Cut const& cut) {
     make_tile(m, cut, threads, tile);
     Tile const& t = tile;
     src = static_cast<char const*>(m.src) + t.first_src;
-    first = last = static_cast<char const*>(m.src);
-    for (int i = 0; i < m.rank; ++i)
-      (m.mode[i].src_stride < 0 ? first : last) += m.mode[i].src_stride * (m.mode[i].extent - 1);
-    last += E;
+    range = SourceRange(m);
     dst = static_cast<char*>(m.dst);
     by_vectors = {t.vectors};
     by_skew = {t.skew ? t.skew : 1};
@@ -41,6 +40,8 @@ struct GatherGrid {
     for (int i = 0; i < t.along_modes; ++i) by_along[i] = {t.along[i].extent};
     for (int i = 0; i < t.line_modes; ++i) by_line[i] = {i == 0 && t.words ? t.line_groups : t.line[i].extent};
     pitch = int(t.row[0].src);
+    rows_on = threads / t.vectors, vectors_on = threads % t.vectors;
+    from_on = int64_t(rows_on) * pitch + vectors_on * 16, to_on = rows_on * t.pitch + vectors_on;
     lanes = log2_of(t.lanes);
     warps_along = t.warps_along(threads), by_warps = {warps_along};
     lines_apart = t.lines_apart(threads);
@@ -95,7 +96,9 @@ struct GatherGrid {
     return n + s < all ? n + s : all;
   }
   // Whether all aligned vectors that the tile's rows lie in are in the source as a whole.
-  CUTE_HOST_DEVICE bool whole_inside(Here const& h) const { return h.src - 15 >= first && h.src + tile.reach <= last; }
+  CUTE_HOST_DEVICE bool whole_inside(Here const& h) const {
+    return h.src - 15 >= range.first && h.src + tile.reach <= range.last;
+  }
 
   // Where row number i begins, from the tile's lowest byte on; of a row outside the matrix -1.
   CUTE_HOST_DEVICE int64_t row_begin(Here const& h, int i) const {

@@ -23,7 +23,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   using Grid::E, Grid::V, Grid::threads, Grid::kLines, Grid::tile;
   using typename Grid::Here, typename Grid::Tile;
   static constexpr TileLimits limits = Step::limits;
-  static constexpr int kInFlight = threads > 128 ? 4 : 8;  // vectors of a thread
+  static constexpr int kInFlight = threads > 256 ? 2 : threads > 128 ? 4 : 8;  // vectors of a thread
   static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = limits.held(E)};
   struct Smem {
     alignas(128) Vector16 image[limits.bytes / 16];  // of the rows; then the tables
@@ -93,30 +93,44 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     else
       load_rows(block, smem, h, tables, span, from, to, table, false_type{});
   }
-  // 16 bytes of a row: where the aligned vectors are that hold them, one or two; how many bytes of these come before them;
-  // and their vector in shared memory, -1 if there are none.
+  // The pieces of 16 bytes that a thread loads: every so many of them, row after row.
+  struct Walk {
+    int piece, row, v;  // which of all; vector v of a row
+    int64_t from;       // bytes from the tile's lowest one, where rows have no table
+    int to;             // vector in shared memory, padding not counted
+  };
+  CUTE_HOST_DEVICE Walk walk_from(int piece) const {
+    int row, v;
+    this->by_vectors(row, v, piece);
+    return {piece, row, v, int64_t(row) * this->pitch + v * 16, row * tile.pitch + v};
+  }
+  CUTE_HOST_DEVICE void advance(Walk& w) const {
+    w.piece += threads, w.row += this->rows_on, w.v += this->vectors_on;
+    w.from += this->from_on, w.to += this->to_on;
+    if (w.v >= tile.vectors)
+      w.v -= tile.vectors, w.row += 1, w.from += this->pitch - tile.vectors * 16, w.to += tile.pitch - tile.vectors;
+  }
+  // Where the aligned vectors are that hold a piece, one or two; how many bytes of these come before it; and its vector in
+  // shared memory, -1 if there is none.
   struct Piece {
     char const* vectors;
     int count, past, to;
   };
   template <class Block, class Table>
-  CUTE_DEVICE Piece piece(Block, Here const& h, Tables const& tables, int span, int i, int end, Table) const {
+  CUTE_DEVICE Piece piece(Block, Here const& h, Tables const& tables, Walk const& w, int span, int end, Table) const {
     Copy_Atom<On<Block, LoadShared<int64_t>>, int64_t> row_atom;
-    int row, v;
-    this->by_vectors(row, v, i);
-    bool on = i < end && v * 16 < span;
-    int64_t begin = int64_t(row) * this->pitch;  // one multiplication: both are 32 bits wide
+    bool on = w.piece < end && w.v * 16 < span;
+    int64_t begin = w.from;
     if constexpr (Table::value) {
-      copy_one(row_atom, on, make_smem_ptr(tables.rows + (on ? row : 0)), &begin);
+      copy_one(row_atom, on, make_smem_ptr(tables.rows + (on ? w.row : 0)), &begin);
       on = on && begin >= 0;
+      begin += w.v * 16;
     }
-    char const* const from = h.src + (begin + v * 16);
+    char const* const from = h.src + begin;
     int const past = tile.aligned ? 0 : int(reinterpret_cast<uintptr_t>(from) & 15);
-    return {from - past, past && past + span - v * 16 > 16 ? 2 : 1, past, on ? this->padded(row * tile.pitch + v) : -1};
+    return {from - past, past && past + span - w.v * 16 > 16 ? 2 : 1, past, on ? this->padded(w.to) : -1};
   }
-  CUTE_DEVICE bool inside(Piece const& p) const {
-    return p.vectors >= this->first && p.vectors + p.count * 16 <= this->last;
-  }
+  CUTE_DEVICE bool inside(Piece const& p) const { return this->range.holds(p.vectors, p.count * 16); }
   // Pieces [from, to) of the tile, and, while the first are in flight, the other tables.
   template <class Block, class Table, class Aligned>
   CUTE_DEVICE void load_rows(Block block, Smem& smem, Here const& h, Tables const& tables, int span, int from, int to,
@@ -126,13 +140,15 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     constexpr int kAtOnce = Aligned::value ? kInFlight : kInFlight / 2;
     bool const all_inside = this->whole_inside(h);
     int const tid = int(block.thread_rank());
+    Walk walk = walk_from(from + tid);
     CUTE_NO_UNROLL
     for (int i0 = from; i0 < to; i0 += kAtOnce * threads) {
       Vector16 lo[kAtOnce], hi[kAtOnce];
       int at[kAtOnce], past[kAtOnce];  // bytes of the first aligned vector that are not the piece's
       CUTE_UNROLL
       for (int j = 0; j < kAtOnce; ++j) {
-        Piece const p = piece(block, h, tables, span, i0 + j * threads + tid, to, table);
+        Piece const p = piece(block, h, tables, walk, span, to, table);
+        advance(walk);
         past[j] = p.past;
         at[j] = all_inside || inside(p) ? p.to : -1;
         auto const vectors = make_gmem_ptr(reinterpret_cast<Vector16 const*>(p.vectors));
@@ -157,9 +173,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     if (all_inside) return;
     // At the source's ends: pieces whose aligned vectors are outside in part, unit by unit.
     Copy_Atom<On<Block, UniversalCopy<T>>, T> unit_atom;
+    walk = walk_from(from + tid);
     CUTE_NO_UNROLL
-    for (int i0 = from; i0 < to; i0 += threads) {
-      Piece const p = piece(block, h, tables, span, i0 + tid, to, table);
+    for (int i0 = from; i0 < to; i0 += threads, advance(walk)) {
+      Piece const p = piece(block, h, tables, walk, span, to, table);
       bool const on = p.to >= 0 && !inside(p);
       if (!block.any(on)) continue;
       Vector16 r = 0;
@@ -167,8 +184,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       for (int v = V - 1; v >= 0; --v) {
         char const* const unit = p.vectors + p.past + v * E;
         T e{};
-        copy_one(unit_atom, on && unit >= this->first && unit < this->last,
-                 make_gmem_ptr(reinterpret_cast<T const*>(unit)), &e);
+        copy_one(unit_atom, on && this->range.holds(unit, E), make_gmem_ptr(reinterpret_cast<T const*>(unit)), &e);
         r = V > 1 ? r << 8 * E % 128 | Vector16(e) : Vector16(e);
       }
       copy_one(store_atom, on, &r, make_smem_ptr(smem.image + (on ? p.to : 0)));
@@ -188,17 +204,28 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     return {along, lane & ((1 << this->lanes) - 1), (lane >> this->lanes) + (group << (5 - this->lanes)),
             group < this->lines_apart >> (5 - this->lanes)};
   }
-  // Where unit number i of a line is, in the image.
+  // Where V units of a line are in shared memory: number x, x + apart, ...
   template <class Block>
-  CUTE_DEVICE int place_of(Block, Here const& h, int i, Tables const& tables) const {
+  CUTE_DEVICE void places(Block, Here const& h, int x, int apart, Tables const& tables, int (&where)[V]) const {
     Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> unit_atom;
     int const step = tile.along[tile.along_modes - 1].image;
-    if (tile.along_modes == 1) return this->place(h.image + i * step);
-    int digit, unit;
-    uint32_t entry;
-    this->by_inner(digit, unit, i);
-    copy_one(unit_atom, true, make_smem_ptr(tables.units + unit), &entry);
-    return this->place(h.image + digit * step + int(entry));
+    if (tile.along_modes == 1) {
+      CUTE_UNROLL
+      for (int v = 0; v < V; ++v) where[v] = h.image + (x + v * apart) * step;
+    } else {
+      int digit = 0, unit = 0;
+      CUTE_UNROLL
+      for (int v = 0; v < V; ++v) {
+        uint32_t entry;
+        if (v == 0 || apart > 1)
+          this->by_inner(digit, unit, x + v * apart);  // the table goes on a window beyond `inner`
+        copy_one(unit_atom, true, make_smem_ptr(tables.units + (apart > 1 ? unit : unit + v)), &entry);
+        where[v] = h.image + digit * step + int(entry);
+      }
+    }
+    if (tile.skew == 0) return;
+    CUTE_UNROLL
+    for (int v = 0; v < V; ++v) where[v] = this->place(where[v]);
   }
   // Units of a line that are lanes apart, stored one by one.
   template <class Block>
@@ -213,8 +240,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     for (int turn = lane.along; turn < tile.turns; turn += this->warps_along) {
       int const x = (turn * V << this->lanes) + lane.x;
       int where[V];
-      CUTE_UNROLL
-      for (int v = 0; v < V; ++v) where[v] = place_of(block, h, x + (v << this->lanes), tables);
+      places(block, h, x, 1 << this->lanes, tables, where);
       CUTE_NO_UNROLL
       for (int y = lane.y; y < tile.entries; y += this->lines_apart) {
         Vector16 entry;
@@ -253,7 +279,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       int const x = turn * step + lane.x;
       bool const ours = tile.whole || turn == 0 || lane.x > 0;
       int where[V];
-      places(block, h, x, tables, where);
+      places(block, h, x * V, 1, tables, where);
       CUTE_NO_UNROLL
       for (int y = lane.y; y < tile.entries; y += this->lines_apart) {
         Vector16 entry;
@@ -286,25 +312,6 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
           }
         }
       }
-    }
-  }
-  // Where the units of window number x are.
-  template <class Block>
-  CUTE_DEVICE void places(Block, Here const& h, int x, Tables const& tables, int (&where)[V]) const {
-    Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> unit_atom;
-    int const step = tile.along[tile.along_modes - 1].image;
-    if (tile.along_modes == 1) {
-      CUTE_UNROLL
-      for (int v = 0; v < V; ++v) where[v] = this->place(h.image + (x * V + v) * step);
-      return;
-    }
-    int digit, unit;
-    this->by_inner(digit, unit, x * V);
-    CUTE_UNROLL
-    for (int v = 0; v < V; ++v) {
-      uint32_t entry;
-      copy_one(unit_atom, true, make_smem_ptr(tables.units + (unit + v)), &entry);
-      where[v] = this->place(h.image + digit * step + int(entry));
     }
   }
   // The first `units` of a window, of a line or of kLines; all of them where it is Whole.

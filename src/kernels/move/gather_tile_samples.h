@@ -18,7 +18,7 @@ struct Kinds<GatherTile<T, Step>> {
     for (int64_t block = 0; block < kernel.blocks(); ++block) {
       auto const h = kernel.here(unsigned(block));
       bool const inside = kernel.whole_inside(h);  // else how near the ends are counts
-      auto const low = h.src - kernel.first, high = kernel.last - h.src;
+      auto const low = h.src - kernel.range.first, high = kernel.range.last - h.src;
       Key const key{h.left[0],
                     h.left[1],
                     h.left[2],

@@ -10,8 +10,8 @@
 // Planes and rows begin anywhere: they are realigned as they are loaded and as they are stored.
 #pragma once
 #include <inlay/block/load_ops.h>
+#include <inlay/kernels/move/counted_modes.h>
 #include <inlay/kernels/move/line_store.h>
-#include <inlay/kernels/parts/tile_grid.h>
 #include <inlay/plan/move_time.h>
 
 #include <numeric>
@@ -29,19 +29,15 @@ struct Interleaved {
     alignas(128) Vector16 rows[warps * 32 * R];
     static void members(auto name) { name("rows", &Smem::rows); }
   };
-  struct Other {
-    Divisor extent;
-    int64_t src, dst;
-  };
 
-  char const *src, *first, *last;  // the first element; the source's lowest byte, and the one behind its highest
+  char const* src;
   char* dst;
-  Other other[kModes];  // modes beside the planes' and their elements'
-  Divisor turns;        // of warps, for the planes of one index of these
-  int64_t plane;        // bytes from a plane to the next
-  int64_t bytes;        // of a plane
-  int others, all;      // modes; turns
-  int step;             // units of a turn: 31 where planes are stored anywhere, since a lane needs its neighbour's bytes
+  SourceRange range;
+  CountedModes<kModes> others;  // beside the planes' mode and that of their elements
+  Divisor turns;                // of warps, for the planes of one index of these
+  int64_t plane, bytes;         // from a plane to the next; of a plane
+  int all;                      // turns
+  int step;  // units of a turn: 31 where planes are stored anywhere, since a lane needs its neighbour's bytes
 
   // The modes of the planes and of their elements; -1 where the move has none.
   struct Form {
@@ -65,18 +61,17 @@ struct Interleaved {
   static Interleaved make(Move const& m, auto const&) {
     Interleaved k{};
     Form const f = form_of(m);
-    k.src = k.first = k.last = static_cast<char const*>(m.src);
+    k.src = static_cast<char const*>(m.src);
     k.dst = static_cast<char*>(m.dst);
+    k.range = SourceRange(m);
     k.plane = to_planes ? m.mode[f.planes].dst_stride : m.mode[f.planes].src_stride;
     k.bytes = m.mode[f.elements].extent * E;
     bool whole = reinterpret_cast<uintptr_t>(m.dst) % 16 == 0 && k.plane % 16 == 0;
     for (int i = 0; i < m.rank; ++i) {
-      (m.mode[i].src_stride < 0 ? k.first : k.last) += m.mode[i].src_stride * (m.mode[i].extent - 1);
       if (i == f.planes || i == f.elements) continue;
-      k.other[k.others++] = {int(m.mode[i].extent), m.mode[i].src_stride, m.mode[i].dst_stride};
+      k.others.add(m.mode[i]);
       whole &= m.mode[i].dst_stride % 16 == 0;
     }
-    k.last += E;
     k.step = to_planes && !whole ? 31 : 32;
     k.turns = {int(turns_of(m, k.step))};
     k.all = int(m.elements() / (m.mode[f.elements].extent * R) * k.turns.by);
@@ -100,13 +95,7 @@ struct Interleaved {
     turns(rest, turn, warp);
     char const* from = src;
     char* to = dst;
-    CUTE_NO_UNROLL
-    for (int k = 0; k < others; ++k) {
-      int digit;
-      other[k].extent(rest, digit, rest);
-      from += digit * other[k].src;
-      to += digit * other[k].dst;
-    }
+    others.advance(rest, from, to);
     int64_t const x = int64_t(turn) * step * 16;  // the turn's first byte of a plane
     int const left = int(bytes - x < 512 ? bytes - x : 512);
     Vector16* const rows = smem.rows + tid / 32 * 32 * R;
@@ -122,7 +111,8 @@ struct Interleaved {
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> load_atom;
     Vector16 r[R];
-    load(block, from + lane * 16, 512, [&](int k) { return left * R - k * 512 - lane * 16; }, r);
+    load(
+        block, from + lane * 16, 512, [&](int k) { return left * R - k * 512 - lane * 16; }, r);
     CUTE_UNROLL
     for (int k = 0; k < R; ++k) copy_one(store_atom, true, &r[k], make_smem_ptr(rows + place(k * 32 + lane)));
     block.sync_warp();
@@ -145,9 +135,7 @@ struct Interleaved {
       Vector16 const v = join(of);
       char* const line = to + c * plane;
       if (step == 32) {
-        bool const whole = lane * 16 + 16 <= left, part = !whole && lane * 16 < left;
-        copy_one(store_atom, whole, &v, make_gmem_ptr(reinterpret_cast<Vector16*>(line + lane * 16)));
-        if (block.any(part)) store_piece<E>(block, part, line + lane * 16, 0, left - lane * 16, v);
+        store_vector<E>(block, line + lane * 16, left - lane * 16, v);
       } else {
         store_aligned<E>(block, lane > 0 || begins, line, lane, 0, left, of_lane_before(block, v), v);
       }
@@ -158,7 +146,8 @@ struct Interleaved {
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> load_atom;
     Vector16 r[R];
-    load(block, from + lane * 16, plane, [&](int) { return left - lane * 16; }, r);
+    load(
+        block, from + lane * 16, plane, [&](int) { return left - lane * 16; }, r);
     uint32_t word[4 * R];
     CUTE_UNROLL
     for (int c = 0; c < R; ++c) split(r[c], word + 4 * c);
@@ -188,9 +177,7 @@ struct Interleaved {
       Vector16 v = 0, before = 0;
       copy_one(load_atom, k < R, make_smem_ptr(rows + (k < R ? place(i) : 0)), &v);
       if (aligned) {
-        bool const whole = i * 16 + 16 <= end, part = !whole && i * 16 < end;
-        copy_one(store_atom, whole, &v, make_gmem_ptr(reinterpret_cast<Vector16*>(to + i * 16)));
-        if (block.any(part)) store_piece<E>(block, part, to + i * 16, 0, end - i * 16, v);
+        store_vector<E>(block, to + i * 16, end - i * 16, v);
       } else {
         bool const on = i > 0 && i <= 32 * R;
         copy_one(load_atom, on, make_smem_ptr(rows + (on ? place(i - 1) : 0)), &before);
@@ -210,7 +197,7 @@ struct Interleaved {
       char const* const p = from + k * apart;
       int const past = int(reinterpret_cast<uintptr_t>(p) & 15);
       bool const on = left(k) > 0, two = past && past + left(k) > 16;
-      outside[k] = on && (p - past < first || p - past + (two ? 32 : 16) > last);
+      outside[k] = on && !range.holds(p - past, two ? 32 : 16);
       auto const vectors = make_gmem_ptr(reinterpret_cast<Vector16 const*>(p - past));
       copy_one(load_atom, on && !outside[k], vectors, &r[k]);
       copy_one(load_atom, on && !outside[k] && two, vectors + 1, &more[k]);
@@ -238,7 +225,7 @@ struct Interleaved {
     double const elements = double(m.elements()), planes = elements * E / double(k.bytes), edges = k.step == 31 ? 1 : 0;
     MoveWork w{.bytes = 2 * elements * E, .blocks = double(k.blocks()), .held = 6, .turn = 1.2};
     w.sectors = 2 * elements * E / 32 + planes * 2 + double(k.all) * R * edges;
-    w.issued = k.all * (70. + 14 * k.others + R * (55 + (E == 1 ? 12 : E == 2 ? 6 : 2) + 50 * edges));
+    w.issued = k.all * (70. + 14 * k.others.count + R * (55 + (E == 1 ? 12 : E == 2 ? 6 : 2) + 50 * edges));
     w.wavefronts = k.all * R * 20.;
     return seconds_of(w, device);
   }
@@ -248,8 +235,8 @@ struct Interleaved {
       if (m.mode[k].extent > INT32_MAX && k != form_of(m).elements)
         return {"an extent of {} is more than {}", {m.mode[k].extent, INT32_MAX}};
     if (m.rank - 2 > kModes) return {"{} modes beside the planes' are more than {}", {m.rank - 2, kModes}};
-    return too_many("{} elements in {} planes are more than a grid counts", turns_of(m, 31), m.elements() / elements / R,
-                    {elements, m.elements() / elements, 0}, INT32_MAX - warps);
+    return too_many("{} elements in {} planes are more than a grid counts", turns_of(m, 31),
+                    m.elements() / elements / R, {elements, m.elements() / elements, 0}, INT32_MAX - warps);
   }
 };
 

@@ -34,6 +34,15 @@ CUTE_DEVICE void store_piece(Block, bool on, char* to, int from, int end, Vector
   }
 }
 
+// Stores a vector at an aligned address of which so many bytes are the line's, 16 or less. All lanes of the warp come.
+template <int E, class Block>
+CUTE_DEVICE void store_vector(Block block, char* to, int left, Vector16 r) {
+  Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
+  copy_one(atom, left >= 16, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+  bool const part = left > 0 && left < 16;
+  if (E < 16 && block.any(part)) store_piece<E>(block, part, to, 0, left, r);
+}
+
 // Of a line at `out`, number x of its vectors is r, the one before it `before`; stores the aligned vector that r's last byte
 // but so many lies in, as far as it is in bytes [begin, end) of the line. All lanes of the warp come.
 template <int E, class Block>
