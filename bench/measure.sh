@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Everything that results/ holds of one GPU: tests, sanitizer, benches, peers. usage: bench/measure.sh OUT [STEP...]
-# Needs a finished build (with the targets tiles, evict_last and latency); PyTorch only for the step torch. Compiles nothing.
+# Needs a finished build (with the targets tiles, evict_last and latency); PyTorch only for the steps torch*. Compiles nothing.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$1; shift
 steps=${*:-tests large sanitizer bench squares small gemm counters evict_last latency tiles torch torch_squares}
+copies=$(echo suites/wild.json suites/permute/*.json | tr " " ,)
 mkdir -p "$out"
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64  # where cuBLAS lies on a machine that did not build
 status=0
@@ -14,7 +15,9 @@ kept() { "${@:2}" | sed -E 's#(^|[ (])/[^ ]*/((tests|lab|src)/)#\1\2#' | tee -a 
 for step in $steps; do
   echo "== $step"
   case $step in
-    tests) kept tests build/tests/test_gpu --gtest_brief=1 && kept tests build/tests/test_gemm_gpu --gtest_brief=1 ;;
+    tests)
+      kept tests build/tests/test_gpu --gtest_brief=1 && kept tests build/tests/test_copy_gpu --gtest_brief=1 &&
+        kept tests build/tests/test_gemm_gpu --gtest_brief=1 ;;
     large)  # more than 2^31 elements, and more than 2^31 bytes at odd sizes
       kept tests build/inlay verify --rows 65537 --cols 40009 --elem 1 &&
         kept tests build/inlay verify --rows 65536 --cols 40064 --elem 1 &&
@@ -49,6 +52,10 @@ for step in $steps; do
       build/inlay bench transpose --suite blind --json "$out/blind_moves.json" &&
         build/inlay bench gemm --suite blind --json "$out/blind_products.json" ;;
     latency) build/bench/latency | tee "$out/latency.md" ;;
+    copy) build/inlay bench copy --suite "$copies" --variants copy --json "$out/copy.json" ;;
+    regret)  # every candidate forced on every case
+      build/inlay bench copy --suite "$copies" --variants production --json "$out/regret.json" && python3 bench/regret.py "$out/regret.json" ;;
+    torch_copy) python3 bench/torch_copy.py suites/permute/*.json suites/wild.json --json "$out/torch_copy.json" ;;
     squares) build/inlay bench transpose --suite squares --host --json "$out/squares.json" ;;
     evict_last) build/bench/evict_last | tee "$out/evict_last.md" ;;
     tiles) build/bench/tiles | tee "$out/tiles.md" ;;

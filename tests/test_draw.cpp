@@ -205,8 +205,9 @@ TEST(Trace, ChangesNothing) {
 TEST(Path, TheTileArrivesWhole) {
   for (auto const& entry : move_variants()) {
     MoveCase c{128, 192};
-    for (auto [rows, cols, batch] : {std::tuple{128, 192, 1}, {4096, 8, 1}, {8, 4096, 1}, {16, 16, 64}}) {
-      c.rows = rows, c.cols = cols, c.batch = batch;
+    for (MoveCase const& possible : {MoveCase{128, 192}, MoveCase{4096, 8}, MoveCase{8, 4096}, MoveCase{16, 16, 64},
+                                     MoveCase{512, 3, 1, 1}, MoveCase{3, 512, 1, 1}}) {
+      c = possible;
       if (!entry.info().rejects(planned(c), Device{})) break;
     }
     if (is_copy(entry.info().name)) c = {128, 192};

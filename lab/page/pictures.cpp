@@ -54,7 +54,8 @@ std::vector<Picture> drawn(Entry<P> const& entry, C const& of_path) {
 }  // namespace
 
 std::optional<MoveCase> small_case(Entry<Move> const& entry) {
-  for (MoveCase const& c : {MoveCase{256, 256}, MoveCase{4096, 8}, MoveCase{8, 4096}, MoveCase{16, 16, 64}})
+  for (MoveCase const& c : {MoveCase{256, 256}, MoveCase{4096, 8}, MoveCase{8, 4096}, MoveCase{16, 16, 64},
+                            MoveCase{512, 3, 1, 1}, MoveCase{3, 512, 1, 1}})
     if (!entry.info().rejects(planned(c, &entry.info()), Device{})) return c;
   return std::nullopt;
 }

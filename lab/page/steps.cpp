@@ -24,8 +24,10 @@ void explain_at(Step& step, Problem const& problem) {
   step.explained = explain_variant(step.name, problem, device());
 }
 
-// A variant that does not take the ladder's problem is shown where it was recorded nearest to the yardstick.
-void explain_or_look_elsewhere(Step& step, Problem const& problem, Results const& recorded) {
+// A variant that does not take the ladder's problem is shown where it was recorded nearest to the yardstick, or, recorded
+// nowhere, at a small problem of its own.
+void explain_or_look_elsewhere(Step& step, Problem const& problem, Results const& recorded,
+                               std::optional<Problem> const& small) {
   try {
     return explain_at(step, problem);
   } catch (UsageError const& e) {
@@ -34,9 +36,9 @@ void explain_or_look_elsewhere(Step& step, Problem const& problem, Results const
   Row const* best = nullptr;
   for (Row const& row : recorded.rows)
     if (row.variant == step.name && row.ok() && row.share && (!best || *row.share > *best->share)) best = &row;
-  if (!best) return;
+  if (!best && !small) return;
   step.at_home = false;
-  explain_at(step, best->measured);
+  explain_at(step, best ? best->measured : *small);
 }
 
 Json counters_file() {
@@ -83,7 +85,7 @@ std::vector<Step> steps_of(Results const& recorded) {
     Replayed const verdict = replay_on_cpu(entry, ragged);
     step.replayed = short_verdict(verdict, small ? replay_on_cpu(entry, *small) : verdict);
     if (small) step.pictures = pictures_of(entry, *small);
-    explain_or_look_elsewhere(step, measured, recorded);
+    explain_or_look_elsewhere(step, measured, recorded, small ? std::optional<Problem>(*small) : std::nullopt);
     if (Row const* row = recorded.find(step.problem, step.name)) step.recorded = *row;
     step.counters = counters_of(counters, step);
     for (Published const& p : published)

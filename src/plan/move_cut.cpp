@@ -143,11 +143,13 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
       std::int64_t piece[Move::kMaxRank], bytes = u, run = u, span = u;
       std::fill(piece, piece + m.rank, 1);
       int chain = 0;
-      for (; chain < m.rank && run < line && m.mode[chain].dst_stride == run; ++chain) {
-        piece[chain] = piece_of(m.mode[chain].extent, ceil_div(line, run), run);
+      // Modes whose indices share sectors of the destination come along, gaps or not.
+      for (; chain < m.rank && run < line && m.mode[chain].dst_stride <= std::max(run, kSector); ++chain) {
+        std::int64_t const step = m.mode[chain].dst_stride;
+        piece[chain] = piece_of(m.mode[chain].extent, ceil_div(line, step), step);
         // A sector more is gathered of lines that are cut and begin anywhere: together they are as many windows as lanes.
         if (chain == 0 && anywhere && piece[0] < m.mode[0].extent) piece[0] = (line - kSector) / u;
-        run *= piece[chain];
+        run = step * piece[chain];
         if (piece[chain] < m.mode[chain].extent) break;
       }
       for (int i = 0; i < n && span < row; ++i) {
@@ -217,7 +219,8 @@ TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device)
     int const i = int(std::min_element(least, least + n) - least);
     if (!(least[i] < best.seconds)) break;
     for (Cut::Padding padding : {Cut::Padding::step, Cut::Padding::none, Cut::Padding::row})
-      for (int lanes : {8, 16, 32}) {
+      for (int lanes : {2, 8, 16, 32}) {
+        if (lanes == 2 && m.mode[0].extent * m.elem_bytes >= 32) continue;  // lines of a window or two
         Cut cut = cuts[i];
         cut.padding = padding, cut.lanes = lanes;
         if (double const s = timed(cut, best.seconds); s < best.seconds) best = {cut, s};

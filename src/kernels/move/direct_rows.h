@@ -1,5 +1,6 @@
 // Family: a move without shared memory. A thread has 16 bytes of the destination, wherever they come from: of rows that are
-// contiguous on both sides, whatever they begin with; of repeated and strided elements; and, unit by unit, all the rest.
+// contiguous on both sides, whatever they begin with; of repeated and strided elements. Where rows have gaps in the
+// destination, or wide units have them in the source, a warp goes along the row unit by unit. All the rest: a unit a thread.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/move/counted_modes.h>
@@ -20,27 +21,38 @@ struct DirectRows {
   CountedModes<kModes> modes;  // beside the row's own
   Divisor windows;             // of a row
   int all, units;              // windows; units of a row
-  int64_t step;                // bytes from a unit of a row to the next, in the source
-  bool lone, plain;            // a window is one unit; windows are whole vectors on both sides
+  int64_t step, step_dst;      // bytes from a unit of a row to the next
+  // A window: whole vectors on both sides; V units that are a warp apart; one unit; else 16 bytes of the destination.
+  enum class Form : uint8_t { vectors, apart, lone, bytes } form;
 
+  static Form form_of(Move const& m) {
+    if (m.rank == 0) return Form::lone;
+    Mode const& row = m.mode[0];
+    bool const gaps = row.src_stride != E && row.src_stride != 0;
+    if (E < 16 && row.extent >= 64 && (row.dst_stride != E || (E >= 4 && gaps))) return Form::apart;
+    if (row.dst_stride != E) return Form::lone;
+    return E == 16 && !gaps && row.src_stride == E ? Form::vectors : Form::bytes;
+  }
+  // Windows of all lanes, in a row of n units.
+  static int64_t windows_of(Move const& m, Form form) {
+    int64_t const n = m.mode[0].extent;
+    if (form == Form::apart) return (n + 32 * V - 1) / (32 * V) * 32;
+    bool whole = reinterpret_cast<uintptr_t>(m.dst) % 16 == 0;
+    for (int i = 1; i < m.rank; ++i) whole &= m.mode[i].dst_stride % 16 == 0;
+    return (n + (whole ? 0 : V - 1) + V - 1) / V;
+  }
   static DirectRows make(Move const& m, auto const&) {
     DirectRows k{};
     k.src = static_cast<char const*>(m.src);
     k.dst = static_cast<char*>(m.dst);
     k.range = SourceRange(m);
-    bool const row = m.rank > 0 && m.mode[0].dst_stride == E;
-    k.lone = !row;
-    k.step = row ? m.mode[0].src_stride : E;
-    int64_t const n = row ? m.mode[0].extent : 1;
+    k.form = form_of(m);
+    bool const row = k.form != Form::lone;
+    k.step = row ? m.mode[0].src_stride : E, k.step_dst = row ? m.mode[0].dst_stride : E;
     for (int i = row; i < m.rank; ++i) k.modes.add(m.mode[i]);
-    bool whole = reinterpret_cast<uintptr_t>(m.dst) % 16 == 0;
-    for (int i = row; i < m.rank; ++i) whole &= m.mode[i].dst_stride % 16 == 0;
-    k.plain = E == 16 && k.step == E && row;
-    int64_t const w = k.lone ? 1 : (n + (whole ? 0 : V - 1) + V - 1) / V;
-    k.units = int(n), k.windows = int(w);
-    int64_t rows = 1;
-    for (int i = 0; i < k.modes.count; ++i) rows *= k.modes.mode[i].extent.by;
-    k.all = int(rows * w);
+    k.units = row ? int(m.mode[0].extent) : 1;
+    k.windows = {row ? int(windows_of(m, k.form)) : 1};
+    k.all = int(m.elements() / k.units * k.windows.by);
     return k;
   }
   int64_t blocks() const { return (int64_t(all) + threads - 1) / threads; }
@@ -50,6 +62,7 @@ struct DirectRows {
     Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load_atom;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
     Copy_Atom<On<Block, LoadGlobal<T>>, T> unit_load;
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> unit_store;
     int const i = int(block.group_index() * threads + block.thread_rank());
     bool const on = i < all && i >= 0;
     int row, x;
@@ -57,12 +70,28 @@ struct DirectRows {
     char const* from = src;
     char* to = dst;
     modes.advance(row, from, to);
-    if (plain) {
+    if (form == Form::vectors) {
       Vector16 r;
       copy_one(load_atom, on, make_gmem_ptr(reinterpret_cast<Vector16 const*>(from + int64_t(x) * 16)), &r);
       copy_one(store_atom, on, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to + int64_t(x) * 16)));
       return;
     }
+    if (form == Form::apart) {
+      if constexpr (E < 16) {
+        x = x % 32 + x / 32 * (32 * V);
+        T e[V];
+        CUTE_UNROLL
+        for (int v = 0; v < V; ++v)
+          copy_one(unit_load, on && x + 32 * v < units,
+                   make_gmem_ptr(reinterpret_cast<T const*>(from + (x + 32 * v) * step)), &e[v]);
+        CUTE_UNROLL
+        for (int v = 0; v < V; ++v)
+          copy_one(unit_store, on && x + 32 * v < units, &e[v],
+                   make_gmem_ptr(reinterpret_cast<T*>(to + (x + 32 * v) * step_dst)));
+      }
+      return;
+    }
+    bool const lone = form == Form::lone;
     // The window's units are [begin, begin + V) of the row; some of them may be before its beginning or behind its end.
     int const begin = lone ? 0 : x * V - int(reinterpret_cast<uintptr_t>(to) & 15) / E;
     int const low = begin < 0 ? 0 : begin, high = begin + V < units ? begin + V : units;
@@ -97,31 +126,36 @@ struct DirectRows {
     double distinct = elements, modes = k.modes.count;
     for (int i = 0; i < m.rank; ++i)
       if (m.mode[i].src_stride == 0) distinct /= double(m.mode[i].extent);
-    bool const row = k.step == E && !k.lone, broadcast = k.step == 0;
+    bool const lone = k.form == Form::lone, plain = k.form == Form::vectors, apart = k.form == Form::apart;
+    bool const row = k.step == E && !lone && !apart, broadcast = k.step == 0;
     double const rows = elements / std::max(k.units, 1), span = double(k.units) * E;
     auto const ragged = [](double bytes) { return (bytes + 31) / 32; };
+    auto const strided = [](int64_t step) { return std::min(1., std::abs(double(step)) / 32); };  // sectors for a unit
     MoveWork w{.bytes = (elements + distinct) * E, .blocks = double(k.blocks()), .held = 8, .turn = .9};
-    bool const sectors = k.plain && span >= 32;
-    double const in = row         ? rows * (sectors ? span / 32 : ragged(span))
-                      : broadcast ? rows
-                                  : elements * std::min(1., std::abs(double(k.step)) / 32);
-    double const out = k.lone ? elements * 2 : rows * (sectors ? span / 32 : ragged(span) + (k.plain ? 0 : 1));
+    bool const sectors = plain && span >= 32;
+    double const in = row ? rows * (sectors ? span / 32 : ragged(span)) : broadcast ? rows : elements * strided(k.step);
+    double const out = lone    ? elements * 2
+                       : apart ? elements * strided(k.step_dst) + rows
+                               : rows * (sectors ? span / 32 : ragged(span) + (plain ? 0 : 1));
     w.sectors = in + out;
-    double const ends = k.plain ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 60;  // two for each row
-    w.issued = warps * (30 + 14 * modes + (k.plain ? 0 : row ? 45 : 4 * V) + ends);
-    w.wavefronts = warps * (k.plain ? 8
+    double const ends = plain || apart ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 60;  // two for each row
+    w.issued = warps * (30 + 14 * modes + (plain ? 0 : row ? 45 : apart ? 12 * V : 4 * V) + ends);
+    double const lines =
+        std::abs(double(k.step)) / 4 + std::abs(double(k.step_dst)) / 4;  // of 128 bytes, a warp's units
+    w.wavefronts = warps * (plain   ? 8
                             : row   ? 14
+                            : apart ? V * std::min(64., 2 + lines)
                                     : 8 + V * (broadcast ? 1 : std::min(32., 4 + std::abs(double(k.step)) * V / 4)));
     return seconds_of(w, device);
   }
   static Reason rejects(Move const& m, Device const&) {
     if (m.rank > kModes) return {"{} modes are more than {}", {m.rank, kModes}};
-    bool const row = m.rank > 0 && m.mode[0].dst_stride == E;
+    Form const form = form_of(m);
     __int128 windows = 1;
     for (int i = 0; i < m.rank; ++i) {
       int64_t const n = m.mode[i].extent;
-      windows *= i == 0 && row ? n / V + 2 : n;
       if (n > INT32_MAX) return {"an extent of {} is more than {}", {n, INT32_MAX}, n / INT32_MAX + 1};
+      windows *= i == 0 && form != Form::lone ? windows_of(m, form) : n;
     }
     return too_many("{} elements are more vectors than a grid counts", windows, 1, {m.elements(), 0, 0},
                     INT32_MAX - threads);
