@@ -205,9 +205,11 @@ struct Interleaved {
     CUTE_UNROLL
     for (int k = 0; k < R; ++k) {
       char const* const p = from + k * apart;
-      uint32_t word[4];
-      realign(r[k], more[k], unsigned(reinterpret_cast<uintptr_t>(p)), word);
-      r[k] = join(word);
+      if (int const past = int(reinterpret_cast<uintptr_t>(p) & 15)) {  // the same for all lanes
+        uint32_t word[4];
+        realign(r[k], more[k], unsigned(past), word);
+        r[k] = join(word);
+      }
       if (!block.any(outside[k])) continue;
       Vector16 units = 0;
       CUTE_NO_UNROLL
@@ -225,7 +227,7 @@ struct Interleaved {
     double const elements = double(m.elements()), planes = elements * E / double(k.bytes), edges = k.step == 31 ? 1 : 0;
     MoveWork w{.bytes = 2 * elements * E, .blocks = double(k.blocks()), .held = 6, .turn = 1.2};
     w.sectors = 2 * elements * E / 32 + planes * 2 + double(k.all) * R * edges;
-    w.issued = k.all * (70. + 14 * k.others.count + R * (55 + (E == 1 ? 12 : E == 2 ? 6 : 2) + 50 * edges));
+    w.issued = k.all * (70. + 14 * k.others.count + R * (60 + (E == 1 ? 12 : 6) + 50 * edges));
     w.wavefronts = k.all * R * 20.;
     return seconds_of(w, device);
   }
