@@ -39,6 +39,26 @@ struct LoadEvictLast {
   }
 };
 
+// 16 bytes from global to shared memory past the L1 and the registers; a lane that is predicated off does nothing. CuTe's
+// asks the L2 for 128 bytes, which short rows do not want. With a cache policy ptxas 13.0 was seen to make an illegal
+// instruction of it (desc[UR1]). Before Ampere a load and a store.
+struct LoadAsync {
+  using SRegisters = Vector16[1];
+  using DRegisters = Vector16[1];
+
+  CUTE_DEVICE static void copy(Vector16 const& src, Vector16& dst) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(cute::cast_smem_ptr_to_uint(&dst)),
+                 "l"(__cvta_generic_to_global(&src))
+                 : "memory");
+#else
+    dst = src;
+#endif
+  }
+};
+template <>
+inline constexpr bool is_cp_async<LoadAsync> = true;
+
 // A plain load from global memory. S: 1 to 16 bytes, Vector16 at 16.
 template <class S>
 struct LoadGlobal {
@@ -81,6 +101,8 @@ struct LoadShared {
 // One access of one thread, as UniversalCopy's. No `with` of one argument: CuTe would hand it the predicate.
 template <class S>
 struct cute::Copy_Traits<inlay::block::LoadEvictLast<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
+template <>
+struct cute::Copy_Traits<inlay::block::LoadAsync> : cute::Copy_Traits<cute::UniversalCopy<inlay::block::Vector16>> {};
 template <class S>
 struct cute::Copy_Traits<inlay::block::LoadGlobal<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
 template <class S>

@@ -65,6 +65,17 @@ CUTE_HOST_DEVICE constexpr Vector16 join(std::uint32_t const (&word)[4]) {
   return Vector16(word[3]) << 96 | Vector16(word[2]) << 64 | Vector16(word[1]) << 32 | word[0];
 }
 
+// A word of 4 bytes of so many elements, the first lowest; one of more is a word itself.
+template <class T, int n>
+CUTE_HOST_DEVICE constexpr auto word_of(T const (&e)[n]) {
+  if constexpr (n == 4)
+    return byte_permute(byte_permute(e[0], e[1], 0x40), byte_permute(e[2], e[3], 0x40), 0x5410);
+  else if constexpr (n == 2)
+    return byte_permute(e[0], e[1], 0x5410);
+  else
+    return e[0];
+}
+
 // 16 bytes of so many elements, the first lowest.
 template <class T>
 CUTE_HOST_DEVICE constexpr Vector16 joined(T const (&e)[16 / sizeof(T)]) {
@@ -80,10 +91,9 @@ CUTE_HOST_DEVICE constexpr Vector16 joined(T const (&e)[16 / sizeof(T)]) {
       if constexpr (E == 4)
         word[w] = e[w];
       else if constexpr (E == 2)
-        word[w] = byte_permute(e[2 * w], e[2 * w + 1], 0x5410);
+        word[w] = word_of<T, 2>({e[2 * w], e[2 * w + 1]});
       else
-        word[w] = byte_permute(byte_permute(e[4 * w], e[4 * w + 1], 0x40),
-                               byte_permute(e[4 * w + 2], e[4 * w + 3], 0x40), 0x5410);
+        word[w] = word_of<T, 4>({e[4 * w], e[4 * w + 1], e[4 * w + 2], e[4 * w + 3]});
     return join(word);
   }
 }

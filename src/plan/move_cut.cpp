@@ -13,28 +13,25 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; 
 
 // ---- Instructions of a warp, read off the machine code of permute_01_tile.
 constexpr double kBlock = 190, kOuter = 45;  // a block begins; for each mode of the grid
-constexpr double kLoad = 24,
-                 kRealign = 22;  // a vector is loaded and stored in shared memory; of rows that begin anywhere
-constexpr double kTable = 70;    // an entry of a table
-constexpr double kLine = 25;     // a line's window, beside its units
-constexpr double kUnit = 2.7, kWord = 4.2;    // gathered; a word, turned
-constexpr double kAnywhere = 50, kEnds = 60;  // a window of lines that begin anywhere; one that is not whole
-constexpr double kApart = 26, kOne = 6;       // a lane's units of a line that are apart; one of them
-constexpr double kEven = 1.5, kPlaced = 2.5, kSkewed = 4;  // to find a unit's place
-constexpr double kClockOfAWarp = .0022;                    // microseconds for an instruction of a warp that has company
+constexpr double kLoad = 20;                 // a vector is loaded
+constexpr double kTable = 70;                // an entry of a table
+constexpr double kPlace = 2, kPlaced = 9;    // a unit's place is found: of one mode; of several
+constexpr double kLine = 26, kShear = 8;     // a line, beside its words; one that goes from sector to sector
+constexpr double kStore = 5, kUnit = 2.7;    // a word is stored; a unit is gathered
+constexpr double kEnds = 45;                 // a line's ends
+constexpr double kClockOfAWarp = .0022;      // microseconds for an instruction of a warp that has company
 
-// The gathering of one warp: windows and lines that its threads go through.
-double gathering(MoveTile const& t, int threads, int V) {
-  int const k = t.words ? MoveTile::lines_of_a_word(16 / V, threads) : 1;
+// The gathering of one warp: rounds and lines that its threads go through.
+double gathering(MoveTile const& t, int threads, int u) {
+  int const K = MoveTile::stores_of_a_lane(u, t.words), U = MoveTile::units_of_a_store(u), lines = t.words ? U : 1;
   double const turns = double(ceil_div(t.turns, t.warps_along(threads))),
                groups = double(ceil_div(t.groups, t.lines_apart(threads)));
-  // Ends are a turn's first window or its last.
-  bool const ragged = !t.whole || t.units % V;
-  double const ends = t.shear || !ragged ? 0 : kEnds * std::min(1., (t.whole ? 1. : 2.) / turns);
-  double const places = ((t.along_modes > 1 ? kPlaced : kEven) + (t.skew ? kSkewed : 0)) * V;
-  if (t.apart) return turns * (places + groups * (kApart + kOne * V));
-  double const each = kLine + (t.words ? kWord : kUnit) * V + k * ((t.whole ? 6. : kAnywhere) + ends);
-  return turns * (places + groups * each);
+  double const places = (t.along_modes > 1 ? kPlaced : kPlace) * K * U;
+  double const each = kLine + (t.shear ? kShear : 0) + K * (U * kUnit + lines * kStore);
+  double const ends = U > 1 && !t.whole ? kEnds * lines : 0;
+  // Where lines begin at all places within a word, units are found anew; so they are where the lines of a thread differ so.
+  bool const anew = t.along_modes > 1 && U > 1 && t.line_modes > 0 && t.line[0].dst * t.lines_apart(threads) % 4;
+  return turns * ((anew ? groups : 1) * places + groups * each) + groups * ends;
 }
 
 // How much of a mode of n, so that it is about `want`: whole sectors on either side where it is cut, and pieces alike.
@@ -49,10 +46,10 @@ std::int64_t piece_of(std::int64_t n, std::int64_t want, std::int64_t inner_byte
 }  // namespace
 
 MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits) {
-  return work_of(m, t, limits, t.gathered_wavefronts(int(kVector / m.elem_bytes)));
+  return work_of(m, t, limits, t.gathered_wavefronts(m.elem_bytes));
 }
 MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int wavefronts) {
-  int const u = m.elem_bytes, V = int(kVector / u);
+  int const u = m.elem_bytes, U = MoveTile::units_of_a_store(u), W = u * U;
   MoveWork w;
   double const elements = double(m.elements()), tile = double(t.units) * t.lines, tiles = elements / tile;
   double distinct = elements;
@@ -80,20 +77,17 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
   double const read = t.rows * granules(t.span, on_granules) * kGranule;
   w.bytes = std::max(w.bytes, elements * u + tiles * std::min(read, 1.5 * t.rows * t.span));
 
-  int const threads = limits.threads, k = t.words ? MoveTile::lines_of_a_word(u, threads) : 1;
+  int const threads = limits.threads, lines = t.words ? U : 1;
   double const vectors = double(t.rows) * t.vectors;
   auto const entries = [&](double n) { return kTable * std::ceil(n / threads); };
-  double const warp = kBlock + kOuter * t.outers + (kLoad + (t.aligned ? 0 : kRealign)) * std::ceil(vectors / threads) +
-                      gathering(t, threads, V) + entries(t.groups) + (t.row_modes > 1 ? entries(t.rows) : 0) +
-                      (t.along_modes > 1 ? entries(t.inner + V) : 0);
+  double const warp = kBlock + kOuter * t.outers + kLoad * std::ceil(vectors / threads / 4) * 4 +
+                      gathering(t, threads, u) + entries(t.groups) + (t.row_modes > 1 ? entries(t.rows) : 0) +
+                      (t.along_modes > 1 ? entries(t.inner) : 0);
   w.issued = tiles * threads / 32 * warp;
-  double const stored = double(t.units + t.shear) * t.lines * u / kVector / 32;  // vectors of warps
-  w.wavefronts = tiles * (vectors / 32 * (t.aligned ? 8 : 12) +
-                          stored * (double(V) / k * (.2 + wavefronts) + (t.whole   ? 8
-                                                                         : t.apart ? 4 + 2 * V
-                                                                                   : 12)));
+  double const stored = double(t.units + t.shear) * t.lines * u / W / 32;  // words of warps
+  w.wavefronts = tiles * (vectors / 32 * 8 + stored * (double(U) / lines * (.2 + wavefronts) + W / 4 + 32 / t.lanes));
   w.blocks = double(t.blocks());
-  w.held = limits.held(u);
+  w.held = limits.blocks;
   w.turn = .8 + kClockOfAWarp * warp;
   return w;
 }
@@ -101,7 +95,8 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
 namespace {
 // The line of a tile of so many bytes: as many modes as make whole vectors, and as many pieces as the threads like.
 void line_of(Move const& m, TileLimits const& limits, std::int64_t bytes, Cut& c) {
-  int const V = int(kVector / m.elem_bytes), warps = limits.threads / 32;
+  int const u = m.elem_bytes, U = MoveTile::units_of_a_store(u), K = MoveTile::stores_of_a_lane(u, false), W = u * U,
+            warps = limits.threads / 32;
   double best = HUGE_VAL;
   std::int64_t length = m.elem_bytes;
   for (int i = 0; i < c.modes && m.mode[c.piece[i].mode].dst_stride == length; ++i) {
@@ -110,11 +105,11 @@ void line_of(Move const& m, TileLimits const& limits, std::int64_t bytes, Cut& c
       std::int64_t const one = length * extent / repeat;
       if (extent % repeat || (repeat > 1 && (one % kVector || one < 256))) continue;
       for (int lanes : {8, 16, 32}) {
-        std::int64_t const windows = ceil_div(one, kVector) + (one % kVector != 0), lines = bytes / one;
-        std::int64_t const along = std::min<std::int64_t>(ceil_div(windows, lanes), warps);
-        double const passes = double(ceil_div(windows, along * lanes));
+        std::int64_t const stores = ceil_div(one, W) + (one % W != 0), lines = bytes / one;
+        std::int64_t const along = std::min<std::int64_t>(ceil_div(stores, lanes * K), warps);
+        double const passes = double(ceil_div(stores, along * lanes * K));
         double const each = double(ceil_div(lines, warps / along * (32 / lanes)));
-        double const work = passes * ((i > 0 ? 3 * V : V) + each * (kLine + kUnit * V * (one % kVector ? 4 : 1)));
+        double const work = passes * ((i > 0 ? kPlaced : kPlace) * U * K + each * (kLine + (kUnit * U + kStore) * K));
         if (work < best) best = work, c.line_modes = i + 1, c.repeat = repeat, c.lanes = lanes;
       }
     }
@@ -204,13 +199,12 @@ TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device)
   Cut cuts[kCuts];
   double least[kCuts];  // without conflicts of banks, which are what takes longest to find
   int const n = cuts_of(m, limits, cuts);
-  int const V = int(kVector / m.elem_bytes);
   // Seconds, or, where these are no less than `most`, less than they would be.
   auto const timed = [&](Cut const& cut, double most) {
     MoveTile tile;
     if (make_tile(m, cut, limits.threads, tile) || tile.shared_bytes > limits.bytes) return HUGE_VAL;
     double const s = seconds_of(work_of(m, tile, limits, 1), device);
-    return s < most ? seconds_of(work_of(m, tile, limits, tile.gathered_wavefronts(V)), device) : s;
+    return s < most ? seconds_of(work_of(m, tile, limits, tile.gathered_wavefronts(m.elem_bytes)), device) : s;
   };
   for (int i = 0; i < n; ++i) least[i] = timed(cuts[i], 0);
   // The few that look best, with other lanes and other padding.
@@ -218,9 +212,8 @@ TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device)
   for (int turn = 0; turn < std::min(n, kLooked); ++turn) {
     int const i = int(std::min_element(least, least + n) - least);
     if (!(least[i] < best.seconds)) break;
-    for (Cut::Padding padding : {Cut::Padding::step, Cut::Padding::none, Cut::Padding::row})
-      for (int lanes : {2, 8, 16, 32}) {
-        if (lanes == 2 && m.mode[0].extent * m.elem_bytes >= 32) continue;  // lines of a window or two
+    for (Cut::Padding padding : {Cut::Padding::none, Cut::Padding::row})
+      for (int lanes : {8, 16, 32}) {
         Cut cut = cuts[i];
         cut.padding = padding, cut.lanes = lanes;
         if (double const s = timed(cut, best.seconds); s < best.seconds) best = {cut, s};

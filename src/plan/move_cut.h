@@ -10,11 +10,9 @@ namespace inlay::planning {
 // What an instance of the tile kernel has: threads of a block, bytes of shared memory, blocks of a multiprocessor at least.
 struct TileLimits {
   int threads, bytes, blocks;
-  // Blocks for which it is compiled: words of four lines take more registers than 256 threads have thrice.
-  constexpr int held(int unit) const { return unit == 1 && threads == 256 ? blocks - 1 : blocks; }
 };
 // Those of permute_01_tile, permute_02_large_tile and permute_04_largest_tile.
-inline constexpr TileLimits kSmallTiles{128, 20 << 10, 5}, kLargeTiles{256, 40 << 10, 3},
+inline constexpr TileLimits kSmallTiles{128, 20 << 10, 8}, kLargeTiles{256, 40 << 10, 4},
     kLargestTiles{512, 72 << 10, 2};
 
 // What a tile asks of the GPU, over all tiles: counts of an average tile times their number; tiles that are not whole count

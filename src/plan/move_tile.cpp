@@ -24,52 +24,26 @@ struct Part {
   bool cut() const { return extent < n; }
 };
 
-// Banks: lanes gather from units that lie a step apart, often whole vectors; a vector of padding behind each step takes them
-// apart. Only where what a line adds stays a constant: it is whole steps, or all of it lies within one.
-void pad(MoveTile& t, Cut const& cut, int V) {
-  std::int64_t const step = std::int64_t(t.along[0].image) * V / kVector;  // vectors
-  if (cut.padding != Cut::Padding::step || step % 2 || step <= 0 || step >= 1 << 24) return;
-  std::int64_t const bytes = step * kVector;
-  std::int64_t within = t.first_image % bytes + kVector / V;
-  bool const steps = t.along_modes == 1 || t.along[0].extent % V == 0;  // windows begin at whole ones
-  for (int i = 0; i < t.along_modes; ++i) {
-    if (t.along[i].image < 0) return;
-    if (t.along[i].image % bytes == 0) continue;
-    within += t.along[i].image * std::int64_t((i == 0 && steps ? V : t.along[i].extent) - 1);
-  }
-  for (int i = 0; i < t.line_modes; ++i) {
-    if (t.line[i].image < 0) return;
-    if (t.line[i].image % bytes) within += t.line[i].image * std::int64_t(t.line[i].extent - 1);
-  }
-  for (int i = 0; i < t.slots; ++i)
-    if (t.slot[i].image) return;
-  if (within > bytes) return;
-  t.skew = std::int32_t(step);
-  for (int i = 0; i < t.line_modes; ++i)
-    if (t.line[i].image % bytes == 0) t.line[i].image += t.line[i].image / t.skew;
-}
-
 }  // namespace
 
-int MoveTile::gathered_wavefronts(int V) const {
-  int words[32], n = 0, in_bank[32]{}, most = 1;
+int MoveTile::gathered_wavefronts(int bytes) const {
+  int seen[32], n = 0, in_bank[32]{}, most = 1;
   for (int lane = 0; lane < 32; ++lane) {
-    int unit = lane % lanes * (apart ? 1 : V), group = lane / lanes;
+    int unit = lane % lanes * units_of_a_store(bytes), group = lane / lanes;
     if (unit >= units || group >= groups) continue;
-    std::int64_t byte = first_image, behind = 0;  // padding is in what lines add
+    std::int64_t byte = first_image;
     for (int k = 0; k < along_modes; ++k) {
       byte += (k + 1 == along_modes ? unit : unit % along[k].extent) * std::int64_t(along[k].image);
       unit /= along[k].extent;
     }
     for (int k = 0; k < line_modes; ++k) {
-      int const extent = k == 0 ? line_groups : line[k].extent,
-                each = k == 0 && this->words ? lines_of_a_word(16 / V, 0) : 1;
-      behind += group % extent * each * std::int64_t(line[k].image);
+      int const extent = k == 0 ? line_groups : line[k].extent, each = k == 0 && words ? units_of_a_store(bytes) : 1;
+      byte += group % extent * each * std::int64_t(line[k].image);
       group /= extent;
     }
-    int const word = int((byte + (skew ? byte / 16 / skew * 16 : 0) + behind) / 4);
-    if (std::find(words, words + n, word) != words + n) continue;
-    words[n++] = word;
+    int const word = int(byte / 4);
+    if (std::find(seen, seen + n, word) != seen + n) continue;
+    seen[n++] = word;
     most = std::max(most, ++in_bank[word & 31]);
   }
   return most;
@@ -83,7 +57,7 @@ std::int64_t MoveTile::blocks() const {
 }
 
 Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
-  std::int32_t const u = m.elem_bytes, V = std::int32_t(kVector / u);
+  std::int32_t const u = m.elem_bytes, U = MoveTile::units_of_a_store(u);
   t = {};
   Part part[Cut::kModes];
   int const parts = cut.modes;
@@ -117,7 +91,7 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     return all && (!last_cut || units * u % bytes == 0) &&
            (units / last.extent * (last.extent / cut.repeat) * u % bytes == 0 || cut.repeat == 1);
   };
-  t.whole = on(kVector);
+  t.whole = on(u * U) && units / cut.repeat % U == 0 && t.inner * last.n % U == 0;
   if (last_cut && cut.line_modes == 1 && cut.repeat == 1 && !on(kSector) && last.src > 0 &&
       last.extent * u % kSector == 0) {
     t.shear = std::int32_t(kSector / u);
@@ -163,45 +137,52 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   std::int64_t low = past(m.src, kVector);
   if (t.shear) low -= t.shear * last.src;
   t.first_src = t.shear ? -t.shear * last.src : 0;
-  t.aligned = true;
-  for (int k = 0; k < t.outers; ++k) t.aligned &= t.outer[k].src % kVector == 0;
+  std::uint64_t bits = kVector;  // of all places where rows begin: the lowest is what divides them
+  for (int k = 0; k < t.outers; ++k) bits |= std::uint64_t(t.outer[k].src);
   for (int i = 0; i < parts; ++i)
     if (part[i].src < 0) {
       std::int64_t const back = -part[i].src * (part[i].extent - 1);
       t.first_src -= back, low -= back;
-      t.aligned &= !part[i].cut() || part[i].src % kVector == 0;
+      if (part[i].cut()) bits |= std::uint64_t(part[i].src);
     }
-  t.aligned &= low % kVector == 0;
-  for (int i = run; i < n; ++i) t.aligned &= by_src[i]->src % kVector == 0;
+  bits |= std::uint64_t(low);
+  for (int i = run; i < n; ++i) bits |= std::uint64_t(by_src[i]->src);
+  std::int64_t const grain = std::int64_t(bits & -bits), past_most = kVector - grain;
+  t.aligned = grain == kVector;
   t.span = std::int32_t(span);
-  t.vectors = std::int32_t(ceil_div(span, kVector));
-  t.pitch = t.vectors | (cut.padding == Cut::Padding::row ? 1 : 0);
+  t.vectors = std::int32_t(ceil_div(span + past_most, kVector));
   if (run > 0 && by_src[run - 1]->slot >= 0) {
     t.span_slot = by_src[run - 1]->slot;
     t.span_step = std::int32_t(std::abs(by_src[run - 1]->src));
   }
-  std::int64_t rows = 1;
+  // In shared memory rows are as far apart as in the source, modulo 16, and no two meet in a vector.
+  std::int64_t rows = 1, image = span;  // bytes of what has a place already
   for (int i = run; i < n; ++i) {
     Part& p = *by_src[i];
-    if (rows * t.pitch * kVector > 1 << 20) return {"{} rows of {} bytes are more than a tile holds", {rows, span}};
-    p.row = true;
-    p.image = std::int32_t(rows * t.pitch * kVector) * (p.src < 0 ? -1 : 1);
-    t.row[t.row_modes++] = {std::abs(p.src), 0, longer(&p), 0, p.slot, 1};
+    std::int64_t const s = std::abs(p.src), least = image + 2 * past_most;
+    std::int64_t apart = least + (s - least % kVector + kVector) % kVector;
+    if (i == run && cut.padding == Cut::Padding::row && !(apart & kVector)) apart += kVector;
+    image += apart * (longer(&p) - 1);
     rows *= longer(&p);
+    if (image > 1 << 20) return {"{} rows of {} bytes are more than a tile holds", {rows, span}};
+    p.row = true;
+    p.image = std::int32_t(p.src < 0 ? -apart : apart);
+    t.row[t.row_modes++] = {s, 0, longer(&p), std::int32_t(apart), p.slot, 1};
   }
+  image = ceil_div(image + past_most, kVector) * kVector;
   t.rows = std::int32_t(rows);
-  t.reach = (t.vectors + 2) * kVector - 1;
+  t.reach = std::min(t.vectors * kVector, span + kVector - 1);
   for (int i = 0; i < t.row_modes; ++i) t.reach += t.row[i].src * (t.row[i].extent - 1);
   for (int i = 0; i < parts; ++i) {
     Part const& p = part[i];
     std::int64_t const back = p.src < 0 ? -p.src : 0;
-    std::int32_t const image = p.src < 0 ? -p.image : 0;
-    t.first_image += image * (p.extent - 1);
+    std::int32_t const behind = p.src < 0 ? -p.image : 0;
+    t.first_image += behind * (p.extent - 1);
     if (p.slot >= 0)
       t.slot[p.slot] = {
           p.extent,
           std::int32_t(p.n - (ceil_div(p.n + (&p == &last ? std::max(t.shear - 1, 0) : 0), p.extent) - 1) * p.extent),
-          back, image};
+          back, behind};
   }
 
   // Units and lines.
@@ -224,36 +205,28 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     return std::abs(std::int64_t(a.image)) < std::abs(std::int64_t(b.image));
   });
   t.lanes = cut.lanes;
-  // Lines that begin anywhere: units of 4 bytes and more are stored one by one; else a lane stores vectors of its own bytes and
-  // of those of the lane before, so that the first lane of a turn has the last window of the turn before.
-  t.apart = !t.whole && u >= 4;
-  bool const overlap = !t.whole && !t.apart;
-  t.windows = std::int32_t(ceil_div(t.units + t.shear, V)) + (overlap && !t.shear);
-  t.turns = std::int32_t(overlap && t.windows > t.lanes ? 1 + ceil_div(t.windows - t.lanes, t.lanes - 1)
-                                                        : ceil_div(t.windows, t.lanes));
+  // A line that begins within a word has a store more.
+  t.stores = std::int32_t(ceil_div(t.units + t.shear + (t.whole ? 0 : U - 1), U));
 
   // Words: lines in groups that are neighbours in the image, at places that are whole words.
-  std::int32_t const k = MoveTile::lines_of_a_word(u, threads);
-  if (k > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent > 1) {
-    bool all = t.first_image % 4 == 0;
+  if (U > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent > 1 && t.line[0].dst % 4 == 0) {
+    bool all = t.first_image % 4 == 0 && grain % 4 == 0;
     for (int i = 0; i < t.along_modes; ++i) all &= t.along[i].image % 4 == 0;
     for (int i = 1; i < t.line_modes; ++i) all &= t.line[i].image % 4 == 0;
     for (int i = 0; i < t.slots; ++i) all &= t.slot[i].image % 4 == 0;
     t.words = all;
   }
-  t.line_groups = t.line_modes == 0 ? 1 : t.words ? std::int32_t(ceil_div(t.line[0].extent, k)) : t.line[0].extent;
+  t.turns = std::int32_t(ceil_div(t.stores, t.lanes * MoveTile::stores_of_a_lane(u, t.words)));
+  t.line_groups = t.line_modes == 0 ? 1 : t.words ? std::int32_t(ceil_div(t.line[0].extent, U)) : t.line[0].extent;
   t.groups = t.line_modes == 0 ? 1 : t.lines / t.line[0].extent * t.line_groups;
   t.entries = std::int32_t(ceil_div(t.groups, t.lines_apart(threads))) * t.lines_apart(threads);
 
-  pad(t, cut, V);
-  std::int64_t const all = std::int64_t(t.rows) * t.pitch, image = (all + (t.skew ? all / t.skew : 0)) * kVector;
   if (std::int64_t(t.entries) + t.inner > 1 << 16 || image > 1 << 20)
     return {"a tile of {} bytes, {} lines of {} units", {image, t.lines, t.units}};
   t.row_table = std::int32_t(image);
-  t.line_table =
-      t.row_table + (t.row_modes > 1 || t.row[0].src > INT32_MAX ? std::int32_t(ceil_div(t.rows, 2) * kVector) : 0);
+  t.line_table = t.row_table + (t.row_modes > 1 ? t.rows * std::int32_t(kVector) : 0);
   t.unit_table = t.line_table + t.entries * std::int32_t(kVector);
-  t.shared_bytes = t.unit_table + (t.along_modes > 1 ? (t.inner + V) * 4 : 0);
+  t.shared_bytes = t.unit_table + (t.along_modes > 1 ? t.inner * 4 : 0);
   return {};
 }
 

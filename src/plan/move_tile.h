@@ -1,10 +1,11 @@
 // How a move is cut into tiles that go through shared memory: any layouts, any number of modes on either side.
 //
 // A tile is a piece of some modes, whole ones or parts of long ones; the other modes are the grid's. On the source's side it is
-// `rows`: each is the memory from its first to its last byte, loaded as aligned vectors of 16 bytes, which lie in shared
-// memory as they come. On the destination's side it is `lines`: contiguous runs of units. A thread gathers 16 bytes of a
-// line, unit by unit, and stores them at once. A transpose, planes of an image, a batch of small matrices, a permutation of
-// twenty modes differ in these numbers alone.
+// `rows`: each is the memory from its first to its last byte, loaded as the aligned vectors of 16 bytes that it lies in. Rows
+// are as far apart in shared memory as in the source, modulo 16 bytes: so vectors go where they belong as they are, and
+// where a unit lies is a sum over its indices. On the destination's side it is `lines`: contiguous runs of units. A lane
+// gathers words of a line, unit by unit, and stores them. A transpose, planes of an image, a batch of small matrices, a
+// permutation of twenty modes differ in these numbers alone.
 #pragma once
 #include <inlay/plan/variant.h>
 
@@ -37,19 +38,17 @@ struct MoveTile {
     std::int64_t src;  // of a row: bytes to the next
     std::int64_t dst;  // of a line: bytes to the next
     std::int32_t extent;
-    std::int32_t image;  // of a unit or a line: bytes in shared memory
+    std::int32_t image;  // bytes to the next in shared memory
     int slot;            // -1: not cut
     std::int32_t step;   // so many indices of the slot's mode for one of this
   };
   // Loading.
   Digit row[kModes];
   int row_modes = 0;
-  std::int32_t rows = 1, vectors = 1;  // of a row, from its first byte on
-  std::int32_t pitch = 1;              // vectors from row to row in shared memory
+  std::int32_t rows = 1, vectors = 1;  // that a row lies in, at most
   std::int32_t span = 0;  // bytes of a whole row; it is shorter by span_step for each index that span_slot lacks
   int span_slot = -1;
   std::int32_t span_step = 0;
-  std::int32_t skew = 0;       // so many vectors in shared memory, then one of padding; 0: none
   bool aligned = true;         // all rows begin at multiples of 16
   std::int64_t reach = 0;      // bytes from the lowest one of a tile to behind its last aligned vector
   std::int64_t first_src = 0;  // bytes from the move's source to the lowest of the first tile
@@ -64,24 +63,22 @@ struct MoveTile {
   std::int32_t inner = 1;        // units for one index of the last digit along a line
   std::int32_t first_image = 0;  // of the tile's first unit
   std::int32_t shear = 0;        // the lines of a tile begin less than so many units early, on a sector; 0: as they lie
-  bool whole = true;             // all lines begin at multiples of 16 bytes
-  bool apart = false;  // a lane's units are as far apart as there are lanes along a line; else neighbours, 16 bytes
-  bool words = false;  // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
-  int lanes = 8;       // of a warp, along a line; the others are in other lines
-  std::int32_t windows = 0, turns = 0;  // vectors of a line, at most; groups of lanes for them
+  bool whole = true;             // lines begin and end with whole words
+  bool words = false;            // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
+  int lanes = 8;                 // of a warp, along a line; the others are in other lines
+  std::int32_t stores = 0, turns = 0;  // words of a line, at most; rounds of a warp for them
 
-  // Shared memory, in bytes: the image, then tables of rows (8 each, where they have several modes or a pitch beyond
-  // 31 bits), of lines (16 for those that are gathered together) and of the units within the modes before a line's last (4, where it has several).
+  // Shared memory, in bytes: the image, then tables of rows (16 each, where they have several modes), of lines (16 for those
+  // that are gathered together) and of the units within the modes before a line's last (4, where it has several).
   std::int32_t row_table = 0, line_table = 0, unit_table = 0, shared_bytes = 0;
 
   std::int64_t blocks() const;  // at most 2^62
-  // Of shared memory, for a warp that gathers the first unit of its windows; a window has V.
-  int gathered_wavefronts(int V) const;
-  // Lines that are gathered together: elements of 1 and 2 bytes are read in words. A block of 512 threads has no registers
-  // for four lines.
-  static constexpr int lines_of_a_word(int unit, int threads) {
-    return unit >= 4 || (unit == 1 && threads > 256) ? 1 : 4 / unit;
-  }
+  // Units that are stored at once, words of 4 bytes or a unit; words that a lane gathers before it stores them. Lines are
+  // gathered together where words are read: as many.
+  static constexpr int units_of_a_store(int unit) { return unit < 4 ? 4 / unit : 1; }
+  static constexpr int stores_of_a_lane(int unit, bool words) { return unit == 16 || (words && unit == 1) ? 2 : 4; }
+  // Of shared memory, for a warp that gathers the first unit of its words, in units of so many bytes.
+  int gathered_wavefronts(int unit) const;
   // Of a block's warps, so many lie side by side along a line; a thread's lines, or groups of them, are so many apart.
   constexpr int warps_along(int threads) const { return turns < threads / 32 ? turns : threads / 32; }
   constexpr int lines_apart(int threads) const { return threads / 32 / warps_along(threads) * (32 / lanes); }

@@ -34,9 +34,9 @@ struct Cut {
   int line_modes = 0;       // the first of them, so many, lie one behind the other in the destination: a line
   std::int32_t repeat = 1;  // the last mode of a line is cut once more, so many times
   int lanes = 8;            // of a warp, along a line; the others are in other lines
-  // In shared memory: none; a vector behind each step from a window to the next; rows of an odd number of vectors.
-  enum class Padding : std::uint8_t { none, step, row };
-  Padding padding = Padding::step;
+  // In shared memory: none; rows that lie an odd number of vectors apart, and a part.
+  enum class Padding : std::uint8_t { none, row };
+  Padding padding = Padding::none;
 };
 
 // Canonical: no extents of 1, modes sorted by destination stride (fastest first), neighbours that fuse are fused.

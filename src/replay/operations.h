@@ -7,7 +7,7 @@
 #include <cute/tensor.hpp>
 #include <type_traits>
 
-#include <inlay/block/block.h>
+#include <inlay/block/load_ops.h>
 #include <inlay/replay/executor.h>
 
 namespace inlay::replay {
@@ -36,7 +36,13 @@ inline constexpr bool past_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL<A...>> = true;
 template <class... A>
 inline constexpr bool past_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<A...>> = true;
 
-template <bool cp_async, bool past_l1>
+template <>
+inline constexpr bool past_l1<LoadAsync> = true;
+// What CuTe predicates by ZFILL: nothing is read, zeros are written.
+template <class Op>
+inline constexpr bool zeros_where_off = is_cp_async<Op> && !std::is_same_v<Op, LoadAsync>;
+
+template <bool cp_async, bool past_l1, bool zeros_where_off>
 inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   using Direction = Executor::Direction;
   Executor& x = running();
@@ -44,7 +50,7 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   auto const store = lane.dst_in != Where::registers ? x.tick(place_of_store) : Executor::Slot{};
   if (!lane.active) {
     if (lane.src_in != Where::registers) x.end_pass(load);
-    if constexpr (cp_async) {  // CuTe predicates it by ZFILL: nothing is read, zeros are written
+    if constexpr (zeros_where_off) {
       char* const zeros =
           x.access(store, lane.dst, lane.dst_bytes, Direction::store, Mechanism::cp_async, x.cp_async_operation());
       x.cp_async({zeros, nullptr, lane.dst_bytes});
@@ -119,7 +125,8 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
                              where<SrcEngine>(),
                              where<DstEngine>()};
     Edit::edit(lane);
-    inlay::replay::pass<inlay::block::is_cp_async<Op>, inlay::replay::past_l1<Op>>(load, store, lane);
+    inlay::replay::pass<inlay::block::is_cp_async<Op>, inlay::replay::past_l1<Op>, inlay::replay::zeros_where_off<Op>>(
+        load, store, lane);
   }
 
  private:

@@ -7,8 +7,9 @@ namespace inlay::kernels {
 
 template <class T, int THREADS>
 struct GatherGrid {
-  static constexpr int E = sizeof(T), V = 16 / E, threads = THREADS,
-                       kLines = MoveTile::lines_of_a_word(E, threads);  // that are gathered together, as words
+  static constexpr int E = sizeof(T), threads = THREADS;
+  static constexpr int U = MoveTile::units_of_a_store(E);  // that a lane stores at once, 4 bytes and more
+  static constexpr int kLines = U;                         // that may be gathered together, as words
   using Tile = MoveTile;
   using Digit = MoveTile::Digit;
 
@@ -16,12 +17,11 @@ struct GatherGrid {
   SourceRange range;
   char* dst;
   Tile tile;
-  Divisor by_vectors, by_skew, by_warps, by_inner;
+  Divisor by_vectors, by_warps, by_inner;
   Divisor by_outer[Tile::kOuter];
   Divisor by_row[Tile::kModes], by_along[Tile::kModes], by_line[Tile::kModes];
-  int pitch;  // bytes from row to row, where they have no table
-  // What a thread's next piece is further: rows and vectors, bytes in the source and vectors in shared memory.
-  int rows_on, vectors_on, to_on;
+  // What a thread's next vector is further, where rows have no table: rows, vectors, bytes in the source and in shared memory.
+  int rows_on, vectors_on, at_on;
   int64_t from_on;
   int grid, lanes, warps_along, lines_apart;
 
@@ -32,16 +32,13 @@ struct GatherGrid {
     range = SourceRange(m);
     dst = static_cast<char*>(m.dst);
     by_vectors = {t.vectors};
-    by_skew = {t.skew ? t.skew : 1};
-    if (!t.skew) by_skew.multiplier = 0;
     by_inner = {t.inner};
     for (int i = 0; i < t.outers; ++i) by_outer[i] = {int(t.outer[i].tiles)};
     for (int i = 0; i < t.row_modes; ++i) by_row[i] = {t.row[i].extent};
     for (int i = 0; i < t.along_modes; ++i) by_along[i] = {t.along[i].extent};
     for (int i = 0; i < t.line_modes; ++i) by_line[i] = {i == 0 && t.words ? t.line_groups : t.line[i].extent};
-    pitch = int(t.row[0].src);
     rows_on = threads / t.vectors, vectors_on = threads % t.vectors;
-    from_on = int64_t(rows_on) * pitch + vectors_on * 16, to_on = rows_on * t.pitch + vectors_on;
+    from_on = rows_on * t.row[0].src + vectors_on * 16, at_on = rows_on * t.row[0].image + vectors_on * 16;
     lanes = log2_of(t.lanes);
     warps_along = t.warps_along(threads), by_warps = {warps_along};
     lines_apart = t.lines_apart(threads);
@@ -100,18 +97,21 @@ struct GatherGrid {
     return h.src - 15 >= range.first && h.src + tile.reach <= range.last;
   }
 
-  // Where row number i begins, from the tile's lowest byte on; of a row outside the matrix -1.
-  CUTE_HOST_DEVICE int64_t row_begin(Here const& h, int i) const {
-    int64_t at = 0;
+  // Where row number i begins: bytes from the tile's lowest one in the source, -1 for a row outside the matrix, and in shared
+  // memory.
+  CUTE_HOST_DEVICE Vector16 row_begin(Here const& h, int i) const {
+    int64_t from = 0;
+    int at = 0;
     bool on = true;
     CUTE_NO_UNROLL
     for (int k = 0; k < tile.row_modes; ++k) {
       int digit;
       by_row[k](i, digit, i);
-      at += digit * tile.row[k].src;
+      from += digit * tile.row[k].src;
+      at += digit * tile.row[k].image;
       if (tile.row[k].slot >= 0) on &= digit < reach(h, tile.row[k].slot);
     }
-    return on ? at : -1;
+    return Vector16(uint32_t(at)) << 64 | Vector16(uint64_t(on ? from : -1));
   }
 
   // Some lines that are gathered together, of which the others follow by tile.line[0].
@@ -148,9 +148,6 @@ struct GatherGrid {
     return Vector16(uint32_t(end * 8 + count)) << 96 | Vector16(uint32_t(image)) << 64 | Vector16(uint64_t(to));
   }
 
-  // Shared memory.
-  CUTE_HOST_DEVICE int padded(int vector) const { return vector + by_skew.over(vector); }
-  CUTE_HOST_DEVICE int place(int byte) const { return byte + by_skew.over(byte >> 4) * 16; }
   // Unit number i of a line within the modes before the last: bytes from the line's first.
   CUTE_HOST_DEVICE int unit_of(int i) const {
     int image = 0;
