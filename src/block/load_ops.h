@@ -96,6 +96,22 @@ struct LoadShared {
   }
 };
 
+// From shared memory to a register of 4 bytes and more; the bytes above are zeros. The compiler keeps narrow values in
+// halves of registers otherwise, and takes two instructions more for each.
+template <class S>
+struct LoadExtended {
+  using Register = std::conditional_t<(sizeof(S) < 4), std::uint32_t, S>;
+  using SRegisters = S[1];
+  using DRegisters = Register[1];
+
+  CUTE_DEVICE static void copy(S const& src, Register& dst) {
+    if constexpr (sizeof(S) < 4)
+      dst = src;
+    else
+      LoadShared<S>::copy(src, dst);
+  }
+};
+
 }  // namespace inlay::block
 
 // One access of one thread, as UniversalCopy's. No `with` of one argument: CuTe would hand it the predicate.
@@ -105,5 +121,13 @@ template <>
 struct cute::Copy_Traits<inlay::block::LoadAsync> : cute::Copy_Traits<cute::UniversalCopy<inlay::block::Vector16>> {};
 template <class S>
 struct cute::Copy_Traits<inlay::block::LoadGlobal<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
+template <class S>
+struct cute::Copy_Traits<inlay::block::LoadExtended<S>> {
+  using ThrID = cute::Layout<cute::_1>;
+  using SrcLayout = cute::Layout<cute::Shape<cute::_1, cute::Int<8 * sizeof(S)>>>;
+  using DstLayout =
+      cute::Layout<cute::Shape<cute::_1, cute::Int<8 * sizeof(typename inlay::block::LoadExtended<S>::Register)>>>;
+  using RefLayout = SrcLayout;
+};
 template <class S>
 struct cute::Copy_Traits<inlay::block::LoadShared<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};

@@ -65,7 +65,7 @@ CUTE_HOST_DEVICE constexpr Vector16 join(std::uint32_t const (&word)[4]) {
   return Vector16(word[3]) << 96 | Vector16(word[2]) << 64 | Vector16(word[1]) << 32 | word[0];
 }
 
-// A word of 4 bytes of so many elements, the first lowest; one of more is a word itself.
+// A word of 4 bytes of so many elements, the first lowest, nothing above any; one of 4 bytes and more is a word itself.
 template <class T, int n>
 CUTE_HOST_DEVICE constexpr auto word_of(T const (&e)[n]) {
   if constexpr (n == 4)

@@ -82,7 +82,7 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
   auto const entries = [&](double n) { return kTable * std::ceil(n / threads); };
   double const warp = kBlock + kOuter * t.outers + kLoad * std::ceil(vectors / threads / 4) * 4 +
                       gathering(t, threads, u) + entries(t.groups) + (t.row_modes > 1 ? entries(t.rows) : 0) +
-                      (t.along_modes > 1 ? entries(t.inner) : 0);
+                      (t.along_modes > 1 ? entries(t.inner + U) : 0);
   w.issued = tiles * threads / 32 * warp;
   double const stored = double(t.units + t.shear) * t.lines * u / W / 32;  // words of warps
   w.wavefronts = tiles * (vectors / 32 * 8 + stored * (double(U) / lines * (.2 + wavefronts) + W / 4 + 32 / t.lanes));
@@ -103,7 +103,8 @@ void line_of(Move const& m, TileLimits const& limits, std::int64_t bytes, Cut& c
     std::int32_t const extent = c.piece[i].extent;
     for (int repeat = 1; repeat <= 16 && repeat <= extent; ++repeat) {
       std::int64_t const one = length * extent / repeat;
-      if (extent % repeat || (repeat > 1 && (one % kVector || one < 256))) continue;
+      if (extent % repeat || (repeat > 1 && (one % kVector || one < 256 || m.mode[c.piece[i].mode].src_stride < 0)))
+        continue;
       for (int lanes : {8, 16, 32}) {
         std::int64_t const stores = ceil_div(one, W) + (one % W != 0), lines = bytes / one;
         std::int64_t const along = std::min<std::int64_t>(ceil_div(stores, lanes * K), warps);
@@ -180,7 +181,9 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
     std::int64_t const step = kSector / std::gcd(run, kSector), fit = limits.threads * kVector / run / step * step;
     if (k > 0 && src(k) == run && run >= 2 * u && fit > 0 && run * fit <= most)
       for (std::int64_t repeat : {1, 2, 4, 8}) {
-        if (fit * repeat > mode.extent || run * fit * repeat > most || found == int(cuts.size())) break;
+        if ((repeat > 1 && mode.src_stride < 0) || fit * repeat > mode.extent || run * fit * repeat > most ||
+            found == int(cuts.size()))
+          break;
         Cut c;
         for (int i = 0; i < k && c.modes < Cut::kModes - 1; ++i)
           c.piece[c.modes++] = {i, std::int32_t(m.mode[i].extent)};

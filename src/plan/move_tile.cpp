@@ -210,7 +210,7 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
 
   // Words: lines in groups that are neighbours in the image, at places that are whole words.
   if (U > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent > 1 && t.line[0].dst % 4 == 0) {
-    bool all = t.first_image % 4 == 0 && grain % 4 == 0;
+    bool all = t.first_image % 4 == 0 && grain % 4 == 0 && (!t.shear || t.line[0].dst % kSector == 0);
     for (int i = 0; i < t.along_modes; ++i) all &= t.along[i].image % 4 == 0;
     for (int i = 1; i < t.line_modes; ++i) all &= t.line[i].image % 4 == 0;
     for (int i = 0; i < t.slots; ++i) all &= t.slot[i].image % 4 == 0;
@@ -226,7 +226,7 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   t.row_table = std::int32_t(image);
   t.line_table = t.row_table + (t.row_modes > 1 ? t.rows * std::int32_t(kVector) : 0);
   t.unit_table = t.line_table + t.entries * std::int32_t(kVector);
-  t.shared_bytes = t.unit_table + (t.along_modes > 1 ? t.inner * 4 : 0);
+  t.shared_bytes = t.unit_table + (t.along_modes > 1 ? (t.inner + U) * 4 : 0);
   return {};
 }
 

@@ -68,6 +68,8 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
     to = x.access(store, to, lane.dst_bytes, Direction::store, how, cp_async ? x.cp_async_operation() : -1);
   if constexpr (cp_async)
     x.cp_async({to, from, lane.dst_bytes});
+  else if (lane.src_bytes < lane.dst_bytes)
+    std::memcpy(std::memset(to, 0, lane.dst_bytes), from, lane.src_bytes);
   else
     std::memcpy(to, from, lane.dst_bytes);
 }

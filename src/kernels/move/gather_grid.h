@@ -80,6 +80,19 @@ struct GatherGrid {
     }
     return h;
   }
+  CUTE_HOST_DEVICE void pack(Here const& h, Vector16 (&v)[3]) const {
+    v[0] = Vector16(uint64_t(h.dst - dst)) << 64 | uint64_t(h.src - src);
+    v[1] = Vector16(uint32_t(h.image)) << 96 | Vector16(uint32_t(h.left[2])) << 64 |
+           Vector16(uint32_t(h.left[1])) << 32 | uint32_t(h.left[0]);
+    v[2] = h.begins;
+  }
+  CUTE_HOST_DEVICE Here unpacked(Vector16 const (&v)[3]) const {
+    return {src + int64_t(uint64_t(v[0])),
+            dst + int64_t(uint64_t(v[0] >> 64)),
+            {int(uint32_t(v[1])), int(uint32_t(v[1] >> 32)), int(uint32_t(v[1] >> 64))},
+            int(uint32_t(v[1] >> 96)),
+            bool(uint32_t(v[2]))};
+  }
   CUTE_HOST_DEVICE static int left(Here const& h, int slot) {
     int n = 0;
     CUTE_UNROLL
@@ -114,13 +127,27 @@ struct GatherGrid {
     return Vector16(uint32_t(at)) << 64 | Vector16(uint64_t(on ? from : -1));
   }
 
-  // Some lines that are gathered together, of which the others follow by tile.line[0].
+  // Some lines that are gathered together, `count` of them, of which the others follow by tile.line[0]. Words [first, first +
+  // words) are whole; of number 0, `past` units come before the line. `head` units lie before the first whole word, from
+  // number `begin` of their word on, `tail` units behind the last.
   struct Lines {
-    int64_t dst;  // of the first of them: bytes from the tile's first unit to what is gathered first
-    int image;    // bytes in shared memory, from the first line's
-    int end;      // units to the line's end, times 8, and how many lines there are
+    int64_t to;  // bytes from the tile's first unit to word 0 of the first line
+    int image;   // bytes in shared memory, from the first line's
+    int past, count, begin, head, tail, first, words;
+    bool all;  // units of the line are loaded
+
+    CUTE_HOST_DEVICE Vector16 packed() const {
+      int const m = past | count << 2 | begin << 5 | head << 7 | tail << 9 | first << 11 | int(all) << 15 | words << 16;
+      return Vector16(uint32_t(m)) << 96 | Vector16(uint32_t(image)) << 64 | Vector16(uint64_t(to));
+    }
+    CUTE_HOST_DEVICE static Lines unpacked(Vector16 v) {
+      uint32_t const m = uint32_t(v >> 96);
+      auto const bits = [&](int from, int n) { return int(m >> from & ((1u << n) - 1)); };
+      return {
+          int64_t(uint64_t(v)), int(uint32_t(v >> 64)), bits(0, 2),      bits(2, 3), bits(5, 2), bits(7, 2), bits(9, 2),
+          bits(11, 4),          int(m >> 16),           bits(15, 1) != 0};
+    }
   };
-  static_assert(sizeof(Lines) == 16);
   CUTE_HOST_DEVICE Vector16 lines_of(Here const& h, int i) const {
     Digit const& last = tile.along[tile.along_modes - 1];
     int64_t to = -tile.shear * E;
@@ -142,10 +169,27 @@ struct GatherGrid {
         if (d.slot == last.slot) indices -= digit * d.step;
       }
     }
-    int end = last.slot >= 0 && indices * tile.inner < tile.units ? indices * tile.inner : tile.units;
+    if (count <= 0 || i > 0) return 0;  // the table has some more
+    int begin = 0, end = last.slot >= 0 && indices * tile.inner < tile.units ? indices * tile.inner : tile.units;
+    char const* const out = h.dst + to;
+    int const past = E < 4 ? int(reinterpret_cast<uintptr_t>(out) & 3) / E : 0;
+    bool const loaded = end == tile.units && (!tile.shear || !h.begins);
     end += tile.shear;
-    if (count <= 0 || end < 0 || i > 0) count = 0, end = 0;  // the table has some more
-    return Vector16(uint32_t(end * 8 + count)) << 96 | Vector16(uint32_t(image)) << 64 | Vector16(uint64_t(to));
+    if (tile.shear) {  // the line goes from sector to sector
+      int const early = int(reinterpret_cast<uintptr_t>(out) & 31) / E, most = tile.units + tile.shear - early;
+      begin = tile.shear - (h.begins ? 0 : early);
+      if (most < end) end = most;
+    }
+    if (end <= begin) return 0;
+    Lines l{to - past * E, image, past, count, 0, 0, 0, 0, 0, loaded};
+    int const first = begin + past, behind = end + past;
+    l.first = (first + U - 1) / U;
+    l.words = behind / U - l.first;
+    l.begin = first % U;
+    l.head = l.begin ? (l.words < 0 ? behind - first : U - l.begin) : 0;
+    l.tail = l.words < 0 ? 0 : behind % U;
+    if (l.words < 0) l.words = 0;
+    return l.packed();
   }
 
   // Unit number i of a line within the modes before the last: bytes from the line's first.

@@ -25,7 +25,8 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = limits.blocks};
   struct Smem {
     alignas(128) Vector16 image[limits.bytes / 16];  // of the rows; then the tables
-    static void members(auto name) { name("image", &Smem::image); }
+    Vector16 here[3];
+    static void members(auto name) { name("image", &Smem::image), name("here", &Smem::here); }
   };
 
   static GatherTile make(Move const& m, auto const& setting) {
@@ -43,7 +44,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    Here const h = this->here(block.group_index());
+    Here const h = shared_here(block, smem);
     char* const base = reinterpret_cast<char*>(smem.image);
     Tables const tables{reinterpret_cast<Vector16*>(base + tile.row_table),
                         reinterpret_cast<Vector16*>(base + tile.line_table),
@@ -58,13 +59,33 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     // While that is under way.
     fill<Vector16>(block, tables.lines, tile.entries, [&](int i) { return this->lines_of(h, i); });
     if (tile.along_modes > 1)
-      fill<uint32_t>(block, tables.units, tile.inner, [&](int i) { return uint32_t(this->unit_of(i)); });
+      fill<uint32_t>(block, tables.units, tile.inner + U, [&](int i) { return uint32_t(this->unit_of(i)); });
     block.cp_async_wait(Int<0>{});
     block.sync();
     char const* const image = base + past_of(h.src) + h.image;
     if constexpr (E < 4)
+      if (!tile.whole) store_ends(block, image, h, tables);
+    if constexpr (E < 4)
       if (tile.words) return gather(block, image, h, tables, true_type{});
     gather(block, image, h, tables, false_type{});
+  }
+  // One warp works it out for all.
+  template <class Block>
+  CUTE_DEVICE Here shared_here(Block block, Smem& smem) const {
+    Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
+    Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> load_atom;
+    if (int(block.thread_rank()) < 32) {
+      Vector16 packed[3];
+      this->pack(this->here(block.group_index()), packed);
+      CUTE_UNROLL
+      for (int i = 0; i < 3; ++i)
+        copy_one(store_atom, block.thread_rank() == 0, &packed[i], make_smem_ptr(smem.here + i));
+    }
+    block.sync();
+    Vector16 packed[3];
+    CUTE_UNROLL
+    for (int i = 0; i < 3; ++i) copy_one(load_atom, true, make_smem_ptr(smem.here + i), &packed[i]);
+    return this->unpacked(packed);
   }
   CUTE_HOST_DEVICE static int past_of(char const* p) { return E == 16 ? 0 : int(reinterpret_cast<uintptr_t>(p) & 15); }
 
@@ -186,37 +207,34 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     return {along, lane & ((1 << this->lanes) - 1), (lane >> this->lanes) + (group << (5 - this->lanes)),
             group < this->lines_apart >> (5 - this->lanes)};
   }
-  // Where unit i of a line is in shared memory. What is not of the line is somewhere.
-  template <class Block>
-  CUTE_DEVICE int unit_at(Block, Tables const& tables, int i) const {
-    int const step = tile.along[tile.along_modes - 1].image;
-    if (tile.along_modes == 1) return i * step;
-    Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> atom;
-    int digit, unit;
-    uint32_t entry;
-    this->by_inner(digit, unit, i < 0 ? 0 : i);
-    copy_one(atom, true, make_smem_ptr(tables.units + unit), &entry);
-    return digit * step + int(entry);
+  // Where n neighbours are, from unit i of a line on; of what is not the line's, the nearest.
+  template <class Block, int n>
+  CUTE_DEVICE void units_at(Block, Tables const& tables, int i, int (&where)[n]) const {
+    int const step = tile.along[tile.along_modes - 1].image, units = tile.units + tile.shear;
+    i = i > units - n ? units - n : i;
+    i = i < 0 ? 0 : i;
+    if (tile.along_modes == 1) {
+      CUTE_UNROLL
+      for (int u = 0; u < n; ++u) where[u] = (i + u) * step;
+    } else {
+      Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> atom;
+      int digit, unit;
+      this->by_inner(digit, unit, i);
+      CUTE_UNROLL
+      for (int u = 0; u < n; ++u) {
+        uint32_t entry;
+        copy_one(atom, true, make_smem_ptr(tables.units + unit + u), &entry);  // the table goes on beyond `inner`
+        where[u] = digit * step + int(entry);
+      }
+    }
   }
-  // A line, or a few that lie `line[0].dst` bytes apart: units [begin, end) of it are this tile's.
-  struct Line {
-    char* out;
-    int image, count, begin, end;
-  };
+  using Lines = typename Grid::Lines;
   template <class Block>
-  CUTE_DEVICE Line line_of(Block, Here const& h, Tables const& tables, int y) const {
+  CUTE_DEVICE Lines lines_at(Block, Tables const& tables, int y) const {
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> atom;
     Vector16 entry;
     copy_one(atom, true, make_smem_ptr(tables.lines + y), &entry);
-    int const mixed = int(uint32_t(entry >> 96));
-    Line l{h.dst + int64_t(uint64_t(entry)), int(uint32_t(entry >> 64)), mixed & 7, 0, mixed >> 3};
-    if (tile.shear) {  // the line goes from sector to sector
-      int const early = int(reinterpret_cast<uintptr_t>(l.out) & 31) / E;
-      l.begin = tile.shear - (h.begins ? 0 : early);
-      int const most = tile.units + tile.shear - early;
-      if (most < l.end) l.end = most;
-    }
-    return l;
+    return Lines::unpacked(entry);
   }
   template <class Block, class Words>
   CUTE_DEVICE void gather(Block block, char const* image, Here const& h, Tables const& tables, Words words) const {
@@ -230,33 +248,30 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       int where[K][U], placed = -1;
       CUTE_NO_UNROLL
       for (int y = lane.y; y < tile.entries; y += this->lines_apart) {
-        Line line = line_of(block, h, tables, y);
-        // Of the first word, so many units come before the line.
-        int const past = E < 4 ? int(reinterpret_cast<uintptr_t>(line.out) & 3) / E : 0;
-        int const shift = tile.along_modes == 1 ? 0 : past;
-        if (shift != placed) {
+        Lines const line = lines_at(block, tables, y);
+        if (line.past != placed) {
           CUTE_UNROLL
-          for (int k = 0; k < K; ++k) CUTE_UNROLL
-          for (int u = 0; u < U; ++u) where[k][u] = unit_at(block, tables, (x + (k << this->lanes)) * U + u - shift);
-          placed = shift;
+          for (int k = 0; k < K; ++k) units_at(block, tables, (x + (k << this->lanes)) * U - line.past, where[k]);
+          placed = line.past;
         }
-        if (E < 4 && tile.along_modes == 1) line.image -= past * tile.along[0].image;
+        auto const on = [&](int k) { return unsigned(x + (k << this->lanes) - line.first) < unsigned(line.words); };
         Word r[K][L];
-        bool on[K];
-        CUTE_UNROLL
-        for (int k = 0; k < K; ++k) {
-          int const i = (x + (k << this->lanes)) * U - past;
-          on[k] = i >= line.begin && i + U <= line.end;
-          read(block, on[k], where[k], image + line.image, r[k], words);
+        // Words that no lane stores are read as well where they are there: without a branch for each.
+        if (tile.units >= U && block.all(line.all)) {
+          CUTE_UNROLL
+          for (int k = 0; k < K; ++k) read(block, true, where[k], image + line.image, r[k], words);
+        } else {
+          CUTE_UNROLL
+          for (int k = 0; k < K; ++k) read(block, on(k), where[k], image + line.image, r[k], words);
         }
         CUTE_UNROLL
-        for (int k = 0; k < K; ++k) CUTE_UNROLL
         for (int n = 0; n < L; ++n) {
-          char* const to = line.out + n * tile.line[0].dst - past * E;
-          copy_one(store_atom, on[k] && (L == 1 || n < line.count), &r[k][n],
-                   make_gmem_ptr(reinterpret_cast<Word*>(to) + x + (k << this->lanes)));
+          auto const to = reinterpret_cast<Word*>(h.dst + line.to + n * tile.line[0].dst) + x;
+          CUTE_UNROLL
+          for (int k = 0; k < K; ++k) {
+            copy_one(store_atom, on(k) && (L == 1 || n < line.count), &r[k][n], make_gmem_ptr(to + (k << this->lanes)));
+          }
         }
-        if (E < 4 && !tile.whole && turn == 0) store_ends(block, image, tables, line, past, lane.x, words);
       }
     }
   }
@@ -264,8 +279,8 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   template <class Block, int L, class Words>
   CUTE_DEVICE void read(Block, bool on, int const (&where)[U], char const* image, Word (&r)[L], Words) const {
     using Read = std::conditional_t<Words::value, Word, T>;
-    Copy_Atom<On<Block, LoadShared<Read>>, Read> atom;
-    Read e[U]{};
+    Copy_Atom<On<Block, LoadExtended<Read>>, Read> atom;
+    Word e[U];
     CUTE_UNROLL
     for (int u = 0; u < U; ++u)
       copy_one(atom, on, make_smem_ptr(reinterpret_cast<Read const*>(image + where[u])), &e[u]);
@@ -277,24 +292,28 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       r[0] = word_of(e);
     }
   }
-  // What of a line is no whole word: lanes 0 to 3 have its first units, 4 to 7 its last.
-  template <class Block, class Words>
-  CUTE_DEVICE void store_ends(Block block, char const* image, Tables const& tables, Line const& line, int past, int x,
-                              Words) const {
-    constexpr int L = Words::value ? kLines : 1;
+  // What of lines is no whole word: of eight lanes 0 to 3 have the first word's units, 4 to 7 those behind the last.
+  template <class Block>
+  CUTE_DEVICE void store_ends(Block block, char const* image, Here const& h, Tables const& tables) const {
     Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
     Copy_Atom<On<Block, LoadShared<T>>, T> load_atom;
-    int const first = ((line.begin + past + U - 1) & ~(U - 1)) - past, last = ((line.end + past) & ~(U - 1)) - past;
-    int const i = x < 4 ? line.begin + x : last + x - 4;
-    bool const on = x < 4 ? i < (first < line.end ? first : line.end) : x < 8 && last >= first && i < line.end;
-    int const shift = tile.along_modes == 1 ? past : 0;  // that is in line.image
-    int const where = unit_at(block, tables, i + shift);
-    CUTE_UNROLL
-    for (int n = 0; n < L; ++n) {
-      T e{};
-      bool const now = on && (L == 1 || n < line.count);
-      copy_one(load_atom, now, make_smem_ptr(reinterpret_cast<T const*>(image + line.image + where) + n), &e);
-      copy_one(atom, now, &e, make_gmem_ptr(reinterpret_cast<T*>(line.out + n * tile.line[0].dst) + i));
+    int const tid = int(block.thread_rank()), x = tid % 8;
+    CUTE_NO_UNROLL
+    for (int y0 = tid / 32 * 4; y0 < tile.entries; y0 += threads / 8) {
+      int const y = y0 + tid % 32 / 8;
+      Lines const line = lines_at(block, tables, y < tile.entries ? y : y0);
+      int const from = x < 4 ? (line.first - 1) * U + line.begin : (line.first + line.words) * U;
+      int const i = from + x % 4;  // from word 0 on
+      int where[1];
+      units_at(block, tables, i - line.past, where);
+      CUTE_NO_UNROLL
+      for (int n = 0; n < kLines; ++n) {
+        T e{};
+        bool const on = x % 4 < (x < 4 ? line.head : line.tail) && n < line.count && y < tile.entries;
+        if (!block.any(on)) break;
+        copy_one(load_atom, on, make_smem_ptr(reinterpret_cast<T const*>(image + line.image + where[0]) + n), &e);
+        copy_one(atom, on, &e, make_gmem_ptr(reinterpret_cast<T*>(h.dst + line.to + n * tile.line[0].dst) + i));
+      }
     }
   }
   // Of a widened move. One that nobody has cut is cut as the model would.
