@@ -12,13 +12,13 @@ constexpr std::int64_t kVector = 16, kSector = 32, kGranule = 64;  // the last: 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // ---- Instructions of a warp, read off the machine code of permute_01_tile.
-constexpr double kBlock = 190, kOuter = 45;  // a block begins; for each mode of the grid
-constexpr double kLoad = 20;                 // a vector is loaded
+constexpr double kBlock = 150, kOuter = 45;  // a block begins; for each mode of the grid
+constexpr double kLoad = 18;                 // a vector is loaded
 constexpr double kTable = 70;                // an entry of a table
 constexpr double kPlace = 2, kPlaced = 9;    // a unit's place is found: of one mode; of several
-constexpr double kLine = 26, kShear = 8;     // a line, beside its words; one that goes from sector to sector
-constexpr double kStore = 5, kUnit = 2.7;    // a word is stored; a unit is gathered
-constexpr double kEnds = 45;                 // a line's ends
+constexpr double kLine = 18;                 // lines, beside their words
+constexpr double kStore = 4.5, kUnit = 2.6;  // a word is stored; a unit is gathered
+constexpr double kEnds = 60;                 // the ends of four lines
 constexpr double kClockOfAWarp = .0022;      // microseconds for an instruction of a warp that has company
 
 // The gathering of one warp: rounds and lines that its threads go through.
@@ -27,20 +27,21 @@ double gathering(MoveTile const& t, int threads, int u) {
   double const turns = double(ceil_div(t.turns, t.warps_along(threads))),
                groups = double(ceil_div(t.groups, t.lines_apart(threads)));
   double const places = (t.along_modes > 1 ? kPlaced : kPlace) * K * U;
-  double const each = kLine + (t.shear ? kShear : 0) + K * (U * kUnit + lines * kStore);
-  double const ends = U > 1 && !t.whole ? kEnds * lines : 0;
+  double const each = kLine + K * (U * kUnit + lines * kStore);
+  double const ends = U > 1 && !t.whole ? kEnds * double(ceil_div(t.groups, threads / 8)) : 0;
   // Where lines begin at all places within a word, units are found anew; so they are where the lines of a thread differ so.
   bool const anew = t.along_modes > 1 && U > 1 && t.line_modes > 0 && t.line[0].dst * t.lines_apart(threads) % 4;
-  return turns * ((anew ? groups : 1) * places + groups * each) + groups * ends;
+  return turns * ((anew ? groups : 1) * places + groups * each) + ends;
 }
 
-// How much of a mode of n, so that it is about `want`: whole sectors on either side where it is cut, and pieces alike.
+// How much of a mode of n, so that it is about `want`: pieces alike, or whole sectors on either side where it is cut.
 std::int64_t piece_of(std::int64_t n, std::int64_t want, std::int64_t inner_bytes) {
   if (4 * want >= 3 * n) return n;
-  std::int64_t const step = kGranule / std::gcd(inner_bytes, kGranule);
   std::int64_t const even = ceil_div(n, ceil_div(n, std::max<std::int64_t>(want, 1)));
-  std::int64_t const rounded = std::min(n, ceil_div(even, step) * step);
-  return 3 * rounded <= 4 * even ? rounded : even;  // sectors are not worth a third more
+  if (even * inner_bytes % kSector == 0) return even;
+  std::int64_t const step = kGranule / std::gcd(inner_bytes, kGranule);
+  std::int64_t const more = std::min(n, ceil_div(even, step) * step), less = even / step * step;
+  return 3 * more <= 4 * even ? more : 4 * less >= 3 * even ? less : even;  // sectors are not worth a third
 }
 
 }  // namespace
@@ -80,9 +81,11 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
   int const threads = limits.threads, lines = t.words ? U : 1;
   double const vectors = double(t.rows) * t.vectors;
   auto const entries = [&](double n) { return kTable * std::ceil(n / threads); };
-  double const warp = kBlock + kOuter * t.outers + kLoad * std::ceil(vectors / threads / 4) * 4 +
-                      gathering(t, threads, u) + entries(t.groups) + (t.row_modes > 1 ? entries(t.rows) : 0) +
-                      (t.along_modes > 1 ? entries(t.inner + U) : 0);
+  double const warp =
+      kBlock + kOuter * t.outers * 32 / threads +
+      kLoad * std::ceil(t.rows / double(std::max(1, threads / t.vectors))) * std::ceil(double(t.vectors) / threads) +
+      gathering(t, threads, u) + entries(t.groups) + (t.row_modes > 1 ? entries(t.rows) : 0) +
+      (t.along_modes > 1 ? entries(t.inner + U) : 0);
   w.issued = tiles * threads / 32 * warp;
   double const stored = double(t.units + t.shear) * t.lines * u / W / 32;  // words of warps
   w.wavefronts = tiles * (vectors / 32 * 8 + stored * (double(U) / lines * (.2 + wavefronts) + W / 4 + 32 / t.lanes));
@@ -150,7 +153,7 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
       }
       for (int i = 0; i < n && span < row; ++i) {
         int const k = by_src[i];
-        if (src(k) > 2 * span && !(i == 0 && src(k) <= kSector)) break;
+        if (src(k) > std::max(2 * span, kSector)) break;
         piece[k] = std::max(piece[k], piece_of(m.mode[k].extent, (row - span) / src(k) + 1, src(k)));
         span += src(k) * (piece[k] - 1);
         if (piece[k] < m.mode[k].extent) break;

@@ -129,7 +129,7 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   int run = 0;
   for (; run < n; ++run) {
     std::int64_t const s = std::abs(by_src[run]->src);
-    if (s > 2 * span && !(run == 0 && s <= kSector)) break;
+    if (s > std::max(2 * span, kSector)) break;
     span += s * (longer(by_src[run]) - 1);
     by_src[run]->image = std::int32_t(by_src[run]->src);
     if (span > 1 << 20) return {"a row of {} bytes is more than a tile holds", {span}};

@@ -10,7 +10,7 @@ namespace inlay::planning {
 
 // Fitted on an H200, on 59 cases of every class, each with all its tiles (docs/log.md).
 inline constexpr double kSectors = .9;     // of the L2's rate, where rows and lines are short
-inline constexpr double kIssued = 2.5;     // instructions of warps in a clock of a multiprocessor
+inline constexpr double kIssued = 3;       // instructions of warps in a clock of a multiprocessor
 inline constexpr double kWavefront = 1.2;  // clocks
 inline constexpr double kHidden = 1.5;     // blocks that hide each other, of one that is held
 

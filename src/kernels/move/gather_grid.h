@@ -20,8 +20,8 @@ struct GatherGrid {
   Divisor by_vectors, by_warps, by_inner;
   Divisor by_outer[Tile::kOuter];
   Divisor by_row[Tile::kModes], by_along[Tile::kModes], by_line[Tile::kModes];
-  // What a thread's next vector is further, where rows have no table: rows, vectors, bytes in the source and in shared memory.
-  int rows_on, vectors_on, at_on;
+  // Rows that are loaded at once; how much further a thread's next one is in shared memory and in the source.
+  int rows_on, at_on;
   int64_t from_on;
   int grid, lanes, warps_along, lines_apart;
 
@@ -37,8 +37,8 @@ struct GatherGrid {
     for (int i = 0; i < t.row_modes; ++i) by_row[i] = {t.row[i].extent};
     for (int i = 0; i < t.along_modes; ++i) by_along[i] = {t.along[i].extent};
     for (int i = 0; i < t.line_modes; ++i) by_line[i] = {i == 0 && t.words ? t.line_groups : t.line[i].extent};
-    rows_on = threads / t.vectors, vectors_on = threads % t.vectors;
-    from_on = rows_on * t.row[0].src + vectors_on * 16, at_on = rows_on * t.row[0].image + vectors_on * 16;
+    rows_on = t.vectors < threads ? threads / t.vectors : 1;
+    from_on = rows_on * t.row[0].src, at_on = rows_on * t.row[0].image;
     lanes = log2_of(t.lanes);
     warps_along = t.warps_along(threads), by_warps = {warps_along};
     lines_apart = t.lines_apart(threads);

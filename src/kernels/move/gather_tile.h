@@ -101,52 +101,9 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     }
   }
 
-  // The vectors of 16 bytes that a thread loads: every so many of them, row after row.
-  struct Walk {
-    int vector, row, v;  // which of all; vector v of a row
-    int64_t from;        // bytes from the tile's lowest one, where rows have no table
-    int at;              // and in shared memory
-  };
-  CUTE_HOST_DEVICE Walk walk_from(int vector) const {
-    int row, v;
-    this->by_vectors(row, v, vector);
-    return {vector, row, v, row * tile.row[0].src + v * 16, row * tile.row[0].image + v * 16};
-  }
-  CUTE_HOST_DEVICE void advance(Walk& w) const {
-    w.vector += threads, w.row += this->rows_on, w.v += this->vectors_on;
-    w.from += this->from_on, w.at += this->at_on;
-    if (w.v >= tile.vectors) {
-      w.v -= tile.vectors, w.row += 1;
-      w.from += tile.row[0].src - tile.vectors * 16, w.at += tile.row[0].image - tile.vectors * 16;
-    }
-  }
-  // A vector in the source and in shared memory, -1 if there is none.
-  struct Place {
-    char const* from;
-    int at;
-  };
+  // A thread loads the same vectors of rows that lie so many rows apart.
   template <class Block, class Table>
-  CUTE_DEVICE Place place_of(Block, Here const& h, Tables const& tables, Walk const& w, int span, int end,
-                             Table) const {
-    Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> row_atom;
-    bool on = w.vector < end;
-    int64_t from = w.from;
-    int at = w.at;
-    if constexpr (Table::value) {
-      Vector16 entry = 0;
-      copy_one(row_atom, on, make_smem_ptr(tables.rows + (on ? w.row : 0)), &entry);
-      from = int64_t(uint64_t(entry)), at = int(uint32_t(entry >> 64)) + w.v * 16;
-      on = on && from >= 0;
-      from += w.v * 16;
-    }
-    at += past_of(h.src);
-    int const past = E == 16 ? 0 : at & 15;  // in the source as well
-    return {h.src + from - past, on && w.v * 16 < past + span ? at - past : -1};
-  }
-  CUTE_DEVICE bool inside(Place const& p) const { return this->range.holds(p.from, 16); }
-
-  template <class Block, class Table>
-  CUTE_DEVICE void load(Block block, Smem& smem, Here const& h, Tables const& tables, Table table) const {
+  CUTE_DEVICE void load(Block block, Smem& smem, Here const& h, Tables const& tables, Table) const {
     int span = tile.span, first_row = 0, rows = tile.rows;
     if (tile.span_slot >= 0) {
       auto const& slot = tile.slot[tile.span_slot];
@@ -156,40 +113,56 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       rows = this->reach(h, tile.row[0].slot);
       if (tile.shear && h.begins && tile.row[0].slot == 0) first_row = tile.shear;  // nothing is above
     }
-    int const from = first_row * tile.vectors, to = rows * tile.vectors;
-    Copy_Atom<On<Block, LoadAsync>, Vector16> load_atom;
+    int row, v;
+    this->by_vectors(row, v, int(block.thread_rank()));
+    if (row >= this->rows_on) rows = 0;  // threads that are left over
+    row += first_row;
+    char* const image = reinterpret_cast<char*>(smem.image) + past_of(h.src);
     bool const all_inside = this->whole_inside(h);
-    int const tid = int(block.thread_rank());
-    auto const vector_at = [&](int at) {
-      return make_smem_ptr(reinterpret_cast<Vector16*>(reinterpret_cast<char*>(smem.image) + (at < 0 ? 0 : at)));
-    };
-    Walk walk = walk_from(from + tid);
     CUTE_NO_UNROLL
-    for (int i0 = from; i0 < to; i0 += 4 * threads) {
-      CUTE_UNROLL
-      for (int j = 0; j < 4; ++j) {
-        Place const p = place_of(block, h, tables, walk, span, to, table);
-        advance(walk);
-        copy_one(load_atom, p.at >= 0 && (all_inside || inside(p)),
-                 make_gmem_ptr(reinterpret_cast<Vector16 const*>(p.from)), vector_at(p.at));
-      }
+    for (; v < tile.vectors; v += threads) {
+      if (all_inside)
+        load_column<Table::value, false>(block, h, tables, image, span, row, rows, v);
+      else
+        load_column<Table::value, true>(block, h, tables, image, span, row, rows, v);
     }
     block.cp_async_fence();
-    if (all_inside) return;
-    // At the source's ends: vectors that are outside in part, unit by unit.
+  }
+  // Vector v of rows [row, rows), those of this thread. At the source's ends vectors may be outside in part: they are loaded
+  // unit by unit.
+  template <bool kTable, bool kEnds, class Block>
+  CUTE_DEVICE void load_column(Block, Here const& h, Tables const& tables, char* image, int span, int row, int rows,
+                               int v) const {
+    Copy_Atom<On<Block, LoadAsync>, Vector16> load_atom;
+    Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> row_atom;
     Copy_Atom<On<Block, UniversalCopy<T>>, T> unit_atom;
-    walk = walk_from(from + tid);
+    char const* from = h.src + v * 16 + row * tile.row[0].src;
+    char* to = image + v * 16 + row * tile.row[0].image;
     CUTE_NO_UNROLL
-    for (int i0 = from; i0 < to; i0 += threads, advance(walk)) {
-      Place const p = place_of(block, h, tables, walk, span, to, table);
-      bool const on = p.at >= 0 && !inside(p);
-      if (!block.any(on)) continue;
-      CUTE_NO_UNROLL
-      for (int v = 0; v < 16; v += E) {
-        T e{};
-        copy_one(unit_atom, on && this->range.holds(p.from + v, E),
-                 make_gmem_ptr(reinterpret_cast<T const*>(p.from + v)), &e);
-        copy_one(unit_atom, on, &e, make_smem_ptr(reinterpret_cast<T*>(&*vector_at(p.at)) + v / E));
+    for (; row < rows; row += 2 * this->rows_on) {
+      CUTE_UNROLL
+      for (int j = 0; j < 2; ++j) {
+        bool on = row + j * this->rows_on < rows;
+        if constexpr (kTable) {
+          Vector16 entry = 0;
+          copy_one(row_atom, on, make_smem_ptr(tables.rows + (on ? row + j * this->rows_on : 0)), &entry);
+          from = h.src + v * 16 + int64_t(uint64_t(entry)), to = image + v * 16 + int(uint32_t(entry >> 64));
+          on = on && int64_t(uint64_t(entry)) >= 0;
+        }
+        // In the source as in shared memory: what of the first vector is not the row's.
+        int const past = E == 16 ? 0 : int(reinterpret_cast<uintptr_t>(to) & 15);
+        on = on && v * 16 < past + span;
+        bool const whole = !kEnds || this->range.holds(from - past, 16);
+        copy_one(load_atom, on && whole, make_gmem_ptr(reinterpret_cast<Vector16 const*>(from - past)),
+                 make_smem_ptr(reinterpret_cast<Vector16*>(to - past)));
+        if constexpr (kEnds)
+          if (on && !whole) CUTE_NO_UNROLL
+        for (int i = -past; i < 16 - past; i += E) {
+          T e{};
+          copy_one(unit_atom, this->range.holds(from + i, E), make_gmem_ptr(reinterpret_cast<T const*>(from + i)), &e);
+          copy_one(unit_atom, true, &e, make_smem_ptr(reinterpret_cast<T*>(to + i)));
+        }
+        if constexpr (!kTable) from += this->from_on, to += this->at_on;
       }
     }
   }
@@ -254,23 +227,24 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
           for (int k = 0; k < K; ++k) units_at(block, tables, (x + (k << this->lanes)) * U - line.past, where[k]);
           placed = line.past;
         }
-        auto const on = [&](int k) { return unsigned(x + (k << this->lanes) - line.first) < unsigned(line.words); };
+        bool on[K];
+        CUTE_UNROLL
+        for (int k = 0; k < K; ++k) on[k] = unsigned(x - line.first + (k << this->lanes)) < unsigned(line.words);
         Word r[K][L];
-        // Words that no lane stores are read as well where they are there: without a branch for each.
-        if (tile.units >= U && block.all(line.all)) {
+        // Words of several units that no lane stores are read as well where they are there: without a branch for each.
+        if (U > 1 && tile.units >= U && block.all(line.all)) {
           CUTE_UNROLL
           for (int k = 0; k < K; ++k) read(block, true, where[k], image + line.image, r[k], words);
         } else {
           CUTE_UNROLL
-          for (int k = 0; k < K; ++k) read(block, on(k), where[k], image + line.image, r[k], words);
+          for (int k = 0; k < K; ++k) read(block, on[k], where[k], image + line.image, r[k], words);
         }
         CUTE_UNROLL
         for (int n = 0; n < L; ++n) {
-          auto const to = reinterpret_cast<Word*>(h.dst + line.to + n * tile.line[0].dst) + x;
+          auto to = reinterpret_cast<Word*>(h.dst + line.to + n * tile.line[0].dst) + x;
           CUTE_UNROLL
-          for (int k = 0; k < K; ++k) {
-            copy_one(store_atom, on(k) && (L == 1 || n < line.count), &r[k][n], make_gmem_ptr(to + (k << this->lanes)));
-          }
+          for (int k = 0; k < K; ++k, to += 1 << this->lanes)
+            copy_one(store_atom, on[k] && (L == 1 || n < line.count), &r[k][n], make_gmem_ptr(to));
         }
       }
     }
@@ -307,7 +281,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       int where[1];
       units_at(block, tables, i - line.past, where);
       CUTE_NO_UNROLL
-      for (int n = 0; n < kLines; ++n) {
+      for (int n = 0; n < (tile.words ? kLines : 1); ++n) {
         T e{};
         bool const on = x % 4 < (x < 4 ? line.head : line.tail) && n < line.count && y < tile.entries;
         if (!block.any(on)) break;
