@@ -12,14 +12,16 @@ constexpr std::int64_t kVector = 16, kSector = 32, kGranule = 64;  // the last: 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 // ---- Instructions of a warp, read off the machine code of permute_01_tile.
-constexpr double kBlock = 150, kOuter = 45;  // a block begins; for each mode of the grid
-constexpr double kLoad = 18;                 // a vector is loaded
-constexpr double kTable = 70;                // an entry of a table
-constexpr double kPlace = 2, kPlaced = 9;    // a unit's place is found: of one mode; of several
-constexpr double kLine = 18;                 // lines, beside their words
-constexpr double kStore = 4.5, kUnit = 2.6;  // a word is stored; a unit is gathered
-constexpr double kEnds = 60;                 // the ends of four lines
-constexpr double kClockOfAWarp = .0022;      // microseconds for an instruction of a warp that has company
+constexpr double kBlock = 150, kOuter = 45;            // a block begins; for each mode of the grid
+constexpr double kLoad = 18;                           // a vector is loaded
+constexpr double kTable = 70;                          // an entry of a table
+constexpr double kPlace = 2, kPlaced = 9;              // a unit's place is found: of one mode; of several
+constexpr double kLine = 18;                           // lines, beside their words
+constexpr double kStore = 4.5, kUnit = 2.6, kRun = 6;  // a word is stored; a unit is gathered; a word of a run
+constexpr double kEnds = 60;                           // the ends of four lines
+// ---- Sectors, fitted: what the two of a line that are written in part cost beside its bytes; a row that begins anywhere.
+constexpr double kPart = 4.4, kBegin = .4;
+constexpr double kClockOfAWarp = .00275;  // microseconds for an instruction of a warp that has company
 
 // The gathering of one warp: rounds and lines that its threads go through.
 double gathering(MoveTile const& t, int threads, int u) {
@@ -27,7 +29,7 @@ double gathering(MoveTile const& t, int threads, int u) {
   double const turns = double(ceil_div(t.turns, t.warps_along(threads))),
                groups = double(ceil_div(t.groups, t.lines_apart(threads)));
   double const places = (t.along_modes > 1 ? kPlaced : kPlace) * K * U;
-  double const each = kLine + K * (U * kUnit + lines * kStore);
+  double const each = kLine + K * ((t.runs ? kRun : U * kUnit) + lines * kStore);
   double const ends = U > 1 && !t.whole ? kEnds * double(ceil_div(t.groups, threads / 8)) : 0;
   // Where lines begin at all places within a word, units are found anew; so they are where the lines of a thread differ so.
   bool const anew = t.along_modes > 1 && U > 1 && t.line_modes > 0 && t.line[0].dst * t.lines_apart(threads) % 4;
@@ -61,12 +63,12 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
   bool on_sectors = t.aligned && t.first_src % kSector == 0;
   for (int i = 0; i < t.row_modes; ++i) on_sectors &= t.row[i].src % kSector == 0;
   double const in =
-      t.rows * (on_sectors ? double(ceil_div(t.span, kSector)) : (t.span + kSector - u) / double(kSector));
+      t.rows * (on_sectors ? double(ceil_div(t.span, kSector)) : (t.span + kSector - u) / double(kSector) + kBegin);
   double run = double(t.units) * u, runs = t.lines;
   for (int i = 0; i < t.line_modes && double(t.line[i].dst) == run; ++i)
     run *= t.line[i].extent, runs /= t.line[i].extent;
   bool const whole = t.shear > 0 || (t.whole && std::int64_t(run) % kSector == 0);
-  double const out = runs * (whole ? run / kSector : run / kSector + 2);  // those in part count twice
+  double const out = runs * (run / kSector + (whole ? 0 : kPart));
   w.sectors = tiles * (in + out);
   // Pieces of rows and of lines that end within what the DRAM gives at once: the rest is asked for once more, by a tile that
   // comes later.
@@ -88,10 +90,11 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
       (t.along_modes > 1 ? entries(t.inner + U) : 0);
   w.issued = tiles * threads / 32 * warp;
   double const stored = double(t.units + t.shear) * t.lines * u / W / 32;  // words of warps
-  w.wavefronts = tiles * (vectors / 32 * 8 + stored * (double(U) / lines * (.2 + wavefronts) + W / 4 + 32 / t.lanes));
+  w.wavefronts = tiles * (vectors / 32 * 8 +
+                          stored * ((t.runs ? 2. : double(U) / lines) * (.2 + wavefronts) + W / 4 + 32 / t.lanes));
   w.blocks = double(t.blocks());
   w.held = limits.blocks;
-  w.turn = .8 + kClockOfAWarp * warp;
+  w.turn = .76 + kClockOfAWarp * warp;
   return w;
 }
 

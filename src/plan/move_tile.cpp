@@ -216,6 +216,7 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     for (int i = 0; i < t.slots; ++i) all &= t.slot[i].image % 4 == 0;
     t.words = all;
   }
+  t.runs = U > 1 && t.along_modes == 1 && t.along[0].image == u;
   t.turns = std::int32_t(ceil_div(t.stores, t.lanes * MoveTile::stores_of_a_lane(u, t.words)));
   t.line_groups = t.line_modes == 0 ? 1 : t.words ? std::int32_t(ceil_div(t.line[0].extent, U)) : t.line[0].extent;
   t.groups = t.line_modes == 0 ? 1 : t.lines / t.line[0].extent * t.line_groups;

@@ -65,6 +65,7 @@ struct MoveTile {
   std::int32_t shear = 0;        // the lines of a tile begin less than so many units early, on a sector; 0: as they lie
   bool whole = true;             // lines begin and end with whole words
   bool words = false;            // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
+  bool runs = false;             // a line is contiguous in the source: two words make one
   int lanes = 8;                 // of a warp, along a line; the others are in other lines
   std::int32_t stores = 0, turns = 0;  // words of a line, at most; rounds of a warp for them
 

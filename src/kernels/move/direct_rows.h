@@ -120,6 +120,29 @@ struct DirectRows {
     if (block.any(part)) store_piece<E>(block, part, to, (low - begin) * E, (high - begin) * E, r);
   }
 
+  // Of the source, what so many neighbours of the destination come from: in pieces of so many bytes that lie together.
+  struct Footprint {
+    double piece, pieces;
+    double of(double line) const { return pieces * (piece + line - E) / line; }  // lines of so many bytes
+  };
+  static Footprint footprint(Move const& m, double units) {
+    double taken[Move::kMaxRank], rest = units;
+    for (int i = 0; i < m.rank; ++i) {
+      taken[i] = std::min(rest, double(m.mode[i].extent));
+      rest = std::max(1., rest / double(m.mode[i].extent));
+    }
+    Footprint f{E, units};
+    for (bool grows = true; grows;) {
+      grows = false;
+      for (int i = 0; i < m.rank; ++i) {
+        double const step = std::abs(double(m.mode[i].src_stride));
+        if (taken[i] <= 1 || step > std::max(2 * f.piece, 64.)) continue;
+        f.piece += step * (taken[i] - 1), f.pieces /= taken[i], taken[i] = 1, grows = true;
+      }
+    }
+    f.pieces = std::max(f.pieces, 1.);
+    return f;
+  }
   static double seconds(Move const& m, Device const& device) {
     DirectRows const k = make(m, 0);
     double const elements = double(m.elements()), warps = k.all / 32.;
@@ -133,19 +156,26 @@ struct DirectRows {
     auto const strided = [](int64_t step) { return std::min(1., std::abs(double(step)) / 32); };  // sectors for a unit
     MoveWork w{.bytes = (elements + distinct) * E, .blocks = double(k.blocks()), .held = 8, .turn = .9};
     bool const sectors = plain && span >= 32;
-    double const in = row ? rows * (sectors ? span / 32 : ragged(span)) : broadcast ? rows : elements * strided(k.step);
+    // A block finds again in the L1 what its units share.
+    double const together = std::min(elements, double(threads) * (lone ? 1 : V));
+    double const in = row         ? rows * (sectors ? span / 32 : ragged(span))
+                      : broadcast ? rows
+                      : apart     ? elements * strided(k.step)
+                                  : elements / together * footprint(m, together).of(32);
     double const out = lone    ? elements * 2
                        : apart ? elements * strided(k.step_dst) + rows
                                : rows * (sectors ? span / 32 : ragged(span) + (plain ? 0 : 1));
     w.sectors = in + out;
-    double const ends = plain || apart ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 60;  // two for each row
-    w.issued = warps * (30 + 14 * modes + (plain ? 0 : row ? 45 : apart ? 12 * V : 4 * V) + ends);
+    double const ends = plain || apart ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 95;  // two for each row
+    w.issued = warps * (60 + 27 * modes + (plain ? 0 : row ? 70 : apart ? 12 * V : 4 * V) + ends);
     double const lines =
         std::abs(double(k.step)) / 4 + std::abs(double(k.step_dst)) / 4;  // of 128 bytes, a warp's units
-    w.wavefronts = warps * (plain   ? 8
-                            : row   ? 14
-                            : apart ? V * std::min(64., 2 + lines)
-                                    : 8 + V * (broadcast ? 1 : std::min(32., 4 + std::abs(double(k.step)) * V / 4)));
+    w.wavefronts =
+        warps * (plain ? 8
+                 : row ? 14
+                 : apart
+                     ? V * std::min(64., 2 + lines)
+                     : 8 + V * (broadcast ? 1 : 1 + .4 * std::min(32., footprint(m, 32. * (lone ? 1 : V)).of(128))));
     return seconds_of(w, device);
   }
   static Reason rejects(Move const& m, Device const&) {

@@ -8,7 +8,8 @@
 //                                                             are; for the next line it adds what that is further. The
 //                                                             ends of a line are stored one by one.
 //
-// Elements of 1 and 2 bytes whose lines are neighbours in the image are read as words of 4 bytes, and turned in registers.
+// Elements of 1 and 2 bytes whose lines are neighbours in the image are read as words of 4 bytes, and turned in registers; of
+// a line that is contiguous there two words make one.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/move/gather_grid.h>
@@ -66,8 +67,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     if constexpr (E < 4)
       if (!tile.whole) store_ends(block, image, h, tables);
     if constexpr (E < 4)
-      if (tile.words) return gather(block, image, h, tables, true_type{});
-    gather(block, image, h, tables, false_type{});
+      if (tile.words) return gather<Read::words>(block, image, h, tables);
+    if constexpr (E < 4)
+      if (tile.runs) return gather<Read::runs>(block, image, h, tables);
+    gather<Read::units>(block, image, h, tables);
   }
   // One warp works it out for all.
   template <class Block>
@@ -209,9 +212,11 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     copy_one(atom, true, make_smem_ptr(tables.lines + y), &entry);
     return Lines::unpacked(entry);
   }
-  template <class Block, class Words>
-  CUTE_DEVICE void gather(Block block, char const* image, Here const& h, Tables const& tables, Words words) const {
-    constexpr int L = Words::value ? kLines : 1, K = MoveTile::stores_of_a_lane(E, Words::value);
+  enum class Read { units, words, runs };
+  template <Read kRead, class Block>
+  CUTE_DEVICE void gather(Block block, char const* image, Here const& h, Tables const& tables) const {
+    constexpr bool kWords = kRead == Read::words;
+    constexpr int L = kWords ? kLines : 1, K = MoveTile::stores_of_a_lane(E, kWords);
     Copy_Atom<On<Block, UniversalCopy<Word>>, Word> store_atom;
     Lane const lane = lane_of(int(block.thread_rank()));
     if (!lane.any) return;
@@ -234,10 +239,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
         // Words of several units that no lane stores are read as well where they are there: without a branch for each.
         if (U > 1 && tile.units >= U && block.all(line.all)) {
           CUTE_UNROLL
-          for (int k = 0; k < K; ++k) read(block, true, where[k], image + line.image, r[k], words);
+          for (int k = 0; k < K; ++k) read<kRead>(block, true, where[k], image + line.image, r[k]);
         } else {
           CUTE_UNROLL
-          for (int k = 0; k < K; ++k) read(block, on[k], where[k], image + line.image, r[k], words);
+          for (int k = 0; k < K; ++k) read<kRead>(block, on[k], where[k], image + line.image, r[k]);
         }
         CUTE_UNROLL
         for (int n = 0; n < L; ++n) {
@@ -250,20 +255,30 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     }
   }
   // A word of each of L lines.
-  template <class Block, int L, class Words>
-  CUTE_DEVICE void read(Block, bool on, int const (&where)[U], char const* image, Word (&r)[L], Words) const {
-    using Read = std::conditional_t<Words::value, Word, T>;
-    Copy_Atom<On<Block, LoadExtended<Read>>, Read> atom;
-    Word e[U];
-    CUTE_UNROLL
-    for (int u = 0; u < U; ++u)
-      copy_one(atom, on, make_smem_ptr(reinterpret_cast<Read const*>(image + where[u])), &e[u]);
-    if constexpr (Words::value) {
-      transpose_words(e);
-      CUTE_UNROLL
-      for (int n = 0; n < L; ++n) r[n] = e[n];
+  template <Read kRead, class Block, int L>
+  CUTE_DEVICE void read(Block, bool on, int const (&where)[U], char const* image, Word (&r)[L]) const {
+    using One = std::conditional_t<kRead == Read::units, T, Word>;
+    Copy_Atom<On<Block, LoadExtended<One>>, One> atom;
+    if constexpr (kRead == Read::runs) {
+      char const* const from = image + where[0];
+      int const past = int(reinterpret_cast<uintptr_t>(from) & 3);
+      auto const pair = reinterpret_cast<Word const*>(from - past);
+      Word lo, hi{};
+      copy_one(atom, on, make_smem_ptr(pair), &lo);
+      copy_one(atom, on && past, make_smem_ptr(pair + 1), &hi);
+      r[0] = funnel_shift_right(lo, hi, unsigned(past * 8));
     } else {
-      r[0] = word_of(e);
+      Word e[U];
+      CUTE_UNROLL
+      for (int u = 0; u < U; ++u)
+        copy_one(atom, on, make_smem_ptr(reinterpret_cast<One const*>(image + where[u])), &e[u]);
+      if constexpr (kRead == Read::words) {
+        transpose_words(e);
+        CUTE_UNROLL
+        for (int n = 0; n < L; ++n) r[n] = e[n];
+      } else {
+        r[0] = word_of(e);
+      }
     }
   }
   // What of lines is no whole word: of eight lanes 0 to 3 have the first word's units, 4 to 7 those behind the last.
