@@ -40,7 +40,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
   };
 
   static double seconds(Move const& move, Device const& device) {
-    return Grid::Grid::seconds(move, device, Step::threads, 110, 4.5);
+    return Grid::Grid::seconds(move, device, Step::threads, 110, E < 4 ? 3.5 : 1.9);
   }
 
   template <class Block>

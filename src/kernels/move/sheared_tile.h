@@ -32,8 +32,8 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
     double const bytes = double(move.elements()) * E, whole = bytes / (BLK_M * BLK_N * E);
     return seconds_of(
         {.bytes = 2 * bytes,
-         .sectors = (whole + tiles) / 2 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
-         .issued = tiles * threads / 32 * 100 + (whole + tiles) / 2 * BLK_M * BLK_N * E / 16 / 32 * instructions,
+         .sectors = (2 * whole + tiles) / 3 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
+         .issued = tiles * threads / 32 * 100 + (2 * whole + tiles) / 3 * BLK_M * BLK_N * E / 16 / 32 * instructions,
          .blocks = tiles,
          .held = 3,
          .turn = turn},
