@@ -42,7 +42,9 @@ bool runs(Entry<Move> const& entry, Case const& c, int e) {
         wrong += std::memcmp(recorder.real(out) + out_offset(c, v, l, m, n) * e,
                              recorder.real(in) + in_offset(c, v, l, m, n) * e, std::size_t(e)) != 0;
   EXPECT_EQ(wrong, 0) << "elements";
-  if (entry.info().counts) EXPECT_EQ(text(counted(recorder)), text(entry.info().counts(move, Device{})));
+  if (entry.info().counts) {
+    EXPECT_EQ(text(counted(recorder)), text(entry.info().counts(move, Device{})));
+  }
   return true;
 }
 

@@ -168,6 +168,8 @@ std::vector<Hop> hops_of(Entry<Move> const& entry, MoveCase const& c) {
       of_box.clear();
     }
     if (e.what != replay::Happens::access) return;
+    if (hops.empty() && e.space == replay::Space::shared)
+      return;  // what a block tells its threads before the tile comes
     auto at = std::find_if(hops.begin(), hops.end(), [&](Hop const& h) {
       return h.operand == e.operand->name && h.store == e.store && h.mechanism == e.mechanism;
     });
@@ -181,6 +183,13 @@ std::vector<Hop> hops_of(Entry<Move> const& entry, MoveCase const& c) {
       of_box.push_back(hop);
   });
   replay_sound(entry, c, recorder);
+  // Tables lie where the tile does; those threads write, the tile does not pass through them.
+  auto const filled = std::find_if(hops.begin(), hops.end(), [](Hop const& h) {
+    return h.space == replay::Space::shared && h.store && h.mechanism == Mechanism::cp_async;
+  });
+  if (filled == hops.end()) return hops;
+  std::string const tile = filled->operand;
+  std::erase_if(hops, [&](Hop const& h) { return h.operand == tile && h.store && h.mechanism == Mechanism::plain; });
   return hops;
 }
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <sstream>
 
 #include "problems/checks.h"
@@ -39,8 +40,8 @@ std::int64_t before(Numbers const& extents, Numbers const& strides) {
   return n;
 }
 
-// The distinct sectors of a view that begins `base` bytes past a sector. Runs of elements that are less than a sector
-// apart are one; where there are too many runs to look at, what they touch on average.
+// The distinct sectors of a view that begins `base` bytes past a sector. Runs less than a sector apart are one, as each
+// sector between them is touched; where there are too many runs to look at, what one touches on average.
 double sectors(Numbers const& extents, Numbers const& strides, int elem_bytes, std::int64_t base) {
   struct Mode {
     std::int64_t stride, extent;
@@ -51,18 +52,18 @@ double sectors(Numbers const& extents, Numbers const& strides, int elem_bytes, s
   std::sort(modes.begin(), modes.end(), [](Mode a, Mode b) { return a.stride < b.stride; });
   std::int64_t run = elem_bytes;
   std::size_t inner = 0;
-  for (;
-       inner < modes.size() && modes[inner].stride - run < 32 && modes[inner].stride <= std::max<std::int64_t>(run, 32);
-       ++inner)
+  for (; inner < modes.size() && modes[inner].stride - run < 32; ++inner)
     run += modes[inner].stride * (modes[inner].extent - 1);
   double runs = 1;
-  for (std::size_t k = inner; k < modes.size(); ++k) runs *= double(modes[k].extent);
-  bool aligned = base % 32 == 0 && run % 32 == 0;
-  for (std::size_t k = inner; k < modes.size(); ++k) aligned &= modes[k].stride % 32 == 0;
-  if (aligned) return runs * double(run / 32);
-  if (runs > 1 << 22)
-    return runs * (double(run) + 31 * .5 + (inner < modes.size() && modes[inner].stride - run < 32 ? -15.5 : 15.5)) /
-           32;
+  std::int64_t apart = 32;  // the bytes past a sector at which runs begin are this far from each other
+  for (std::size_t k = inner; k < modes.size(); ++k)
+    runs *= double(modes[k].extent), apart = std::gcd(apart, modes[k].stride);
+  if (apart == 32 || runs > 1 << 22) {
+    double touched = 0;
+    for (std::int64_t past = (base % apart + apart) % apart; past < 32; past += apart)
+      touched += double((past + run + 31) / 32);
+    return runs * touched / double(32 / apart);
+  }
   double count = 0;
   std::int64_t seen = -1;
   Numbers digit(modes.size(), 0);

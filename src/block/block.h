@@ -80,6 +80,16 @@ template <class... A>
 inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEALWAYS_ZFILL<A...>> = true;
 template <class... A>
 inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<A...>> = true;
+// Those that go past the L1.
+template <class Op>
+inline constexpr bool past_l1 = false;
+template <class... A>
+inline constexpr bool past_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL<A...>> = true;
+template <class... A>
+inline constexpr bool past_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<A...>> = true;
+// What CuTe predicates by ZFILL: of a lane that is off nothing is read, zeros are written.
+template <class Op>
+inline constexpr bool zeros_where_off = is_cp_async<Op>;
 
 // Sixteen bytes moved at once. A scalar to the compiler, so it stays one access: a store of a struct of two halves, such
 // as cute::uint128_t, was seen split into two of 8 bytes.

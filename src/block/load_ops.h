@@ -58,6 +58,10 @@ struct LoadAsync {
 };
 template <>
 inline constexpr bool is_cp_async<LoadAsync> = true;
+template <>
+inline constexpr bool past_l1<LoadAsync> = true;
+template <>
+inline constexpr bool zeros_where_off<LoadAsync> = false;
 
 // A plain load from global memory. S: 1 to 16 bytes, Vector16 at 16.
 template <class S>

@@ -7,7 +7,7 @@
 #include <cute/tensor.hpp>
 #include <type_traits>
 
-#include <inlay/block/load_ops.h>
+#include <inlay/block/block.h>
 #include <inlay/replay/executor.h>
 
 namespace inlay::replay {
@@ -27,20 +27,6 @@ struct AsIs {
 };
 template <class Op, class Edit = AsIs>
 struct Recorded {};
-
-// cp.async that goes past the L1.
-template <class Op>
-inline constexpr bool past_l1 = false;
-template <class... A>
-inline constexpr bool past_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL<A...>> = true;
-template <class... A>
-inline constexpr bool past_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<A...>> = true;
-
-template <>
-inline constexpr bool past_l1<LoadAsync> = true;
-// What CuTe predicates by ZFILL: nothing is read, zeros are written.
-template <class Op>
-inline constexpr bool zeros_where_off = is_cp_async<Op> && !std::is_same_v<Op, LoadAsync>;
 
 template <bool cp_async, bool past_l1, bool zeros_where_off>
 inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
@@ -127,7 +113,7 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
                              where<SrcEngine>(),
                              where<DstEngine>()};
     Edit::edit(lane);
-    inlay::replay::pass<inlay::block::is_cp_async<Op>, inlay::replay::past_l1<Op>, inlay::replay::zeros_where_off<Op>>(
+    inlay::replay::pass<inlay::block::is_cp_async<Op>, inlay::block::past_l1<Op>, inlay::block::zeros_where_off<Op>>(
         load, store, lane);
   }
 
