@@ -89,7 +89,7 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
       gathering(t, threads, u) + entries(t.groups) + (t.row_modes > 1 ? entries(t.rows) : 0) +
       (t.along_modes > 1 ? entries(t.inner + U) : 0);
   w.issued = tiles * threads / 32 * warp;
-  double const stored = double(t.units + t.shear) * t.lines * u / W / 32;  // words of warps
+  double const stored = double(t.units + t.sheared_units()) * t.lines * u / W / 32;  // words of warps
   w.wavefronts = tiles * (vectors / 32 * 8 +
                           stored * ((t.runs ? 2. : double(U) / lines) * (.2 + wavefronts) + W / 4 + 32 / t.lanes));
   w.blocks = double(t.blocks());

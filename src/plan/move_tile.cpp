@@ -92,9 +92,10 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
            (units / last.extent * (last.extent / cut.repeat) * u % bytes == 0 || cut.repeat == 1);
   };
   t.whole = on(u * U) && units / cut.repeat % U == 0 && t.inner * last.n % U == 0;
-  if (last_cut && cut.line_modes == 1 && cut.repeat == 1 && !on(kSector) && last.src > 0 &&
-      last.extent * u % kSector == 0) {
-    t.shear = std::int32_t(kSector / u);
+  std::int64_t late = 0;  // indices that the last tile may have to make up for
+  if (last_cut && cut.repeat == 1 && !on(kSector) && last.src > 0 && units * u % kSector == 0) {
+    t.shear = std::int32_t(ceil_div(kSector, t.inner * u));
+    late = ceil_div(kSector / u - 1, t.inner);
     t.whole = false;
   }
 
@@ -110,9 +111,8 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     if (p != part + parts && !p->cut()) continue;
     if (t.outers == t.kOuter) return {"more than {} modes are outside a tile", {t.kOuter}};
     std::int64_t const extent = p == part + parts ? 1 : p->extent;
-    std::int64_t const longer = p == &last ? std::max(t.shear - 1, 0) : 0;
-    t.outer[t.outers++] = {ceil_div(mode.extent + longer, extent), mode.src_stride * extent, mode.dst_stride * extent,
-                           p == part + parts ? -1 : p->slot};
+    t.outer[t.outers++] = {ceil_div(mode.extent + (p == &last ? late : 0), extent), mode.src_stride * extent,
+                           mode.dst_stride * extent, p == part + parts ? -1 : p->slot};
   }
 
   // Rows: modes by their strides in the source, as long as what they span is mostly theirs.
@@ -179,10 +179,9 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     std::int32_t const behind = p.src < 0 ? -p.image : 0;
     t.first_image += behind * (p.extent - 1);
     if (p.slot >= 0)
-      t.slot[p.slot] = {
-          p.extent,
-          std::int32_t(p.n - (ceil_div(p.n + (&p == &last ? std::max(t.shear - 1, 0) : 0), p.extent) - 1) * p.extent),
-          back, behind};
+      t.slot[p.slot] = {p.extent,
+                        std::int32_t(p.n - (ceil_div(p.n + (&p == &last ? late : 0), p.extent) - 1) * p.extent), back,
+                        behind};
   }
 
   // Units and lines.
@@ -206,7 +205,7 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   });
   t.lanes = cut.lanes;
   // A line that begins within a word has a store more.
-  t.stores = std::int32_t(ceil_div(t.units + t.shear + (t.whole ? 0 : U - 1), U));
+  t.stores = std::int32_t(ceil_div(t.units + t.sheared_units() + (t.whole ? 0 : U - 1), U));
 
   // Words: lines in groups that are neighbours in the image, at places that are whole words.
   if (U > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent > 1 && t.line[0].dst % 4 == 0) {

@@ -62,11 +62,12 @@ struct MoveTile {
   std::int32_t entries = 1;      // of the table of groups: as many as make whole steps of all threads
   std::int32_t inner = 1;        // units for one index of the last digit along a line
   std::int32_t first_image = 0;  // of the tile's first unit
-  std::int32_t shear = 0;        // the lines of a tile begin less than so many units early, on a sector; 0: as they lie
-  bool whole = true;             // lines begin and end with whole words
-  bool words = false;            // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
-  bool runs = false;             // a line is contiguous in the source: two words make one
-  int lanes = 8;                 // of a warp, along a line; the others are in other lines
+  // Lines that are cut begin on a sector, so many indices of the last digit early at most; 0: as they lie.
+  std::int32_t shear = 0;
+  bool whole = true;   // lines begin and end with whole words
+  bool words = false;  // neighbouring lines are neighbours in the source: read in whole words of 4 bytes
+  bool runs = false;   // a line is contiguous in the source: two words make one
+  int lanes = 8;       // of a warp, along a line; the others are in other lines
   std::int32_t stores = 0, turns = 0;  // words of a line, at most; rounds of a warp for them
 
   // Shared memory, in bytes: the image, then tables of rows (16 each, where they have several modes), of lines (16 for those
@@ -74,6 +75,7 @@ struct MoveTile {
   std::int32_t row_table = 0, line_table = 0, unit_table = 0, shared_bytes = 0;
 
   std::int64_t blocks() const;  // at most 2^62
+  constexpr int sheared_units() const { return shear * inner; }
   // Units that are stored at once, words of 4 bytes or a unit; words that a lane gathers before it stores them. Lines are
   // gathered together where words are read: as many.
   static constexpr int units_of_a_store(int unit) { return unit < 4 ? 4 / unit : 1; }

@@ -137,20 +137,21 @@ struct GatherGrid {
     bool all;  // units of the line are loaded
 
     CUTE_HOST_DEVICE Vector16 packed() const {
-      int const m = past | count << 2 | begin << 5 | head << 7 | tail << 9 | first << 11 | int(all) << 15 | words << 16;
-      return Vector16(uint32_t(m)) << 96 | Vector16(uint32_t(image)) << 64 | Vector16(uint64_t(to));
+      int const m = past | count << 2 | begin << 5 | head << 7 | tail << 9 | int(all) << 11 | words << 16;
+      uint32_t const at = uint32_t(image) & 0xfffff;  // a tile is no larger than 2^20 bytes
+      return Vector16(uint32_t(m)) << 96 | Vector16(at | uint32_t(first) << 20) << 64 | Vector16(uint64_t(to));
     }
     CUTE_HOST_DEVICE static Lines unpacked(Vector16 v) {
-      uint32_t const m = uint32_t(v >> 96);
+      uint32_t const m = uint32_t(v >> 96), at = uint32_t(v >> 64);
       auto const bits = [&](int from, int n) { return int(m >> from & ((1u << n) - 1)); };
-      return {
-          int64_t(uint64_t(v)), int(uint32_t(v >> 64)), bits(0, 2),      bits(2, 3), bits(5, 2), bits(7, 2), bits(9, 2),
-          bits(11, 4),          int(m >> 16),           bits(15, 1) != 0};
+      return {int64_t(uint64_t(v)), int(at << 12) >> 12, bits(0, 2),    bits(2, 3),   bits(5, 2),
+              bits(7, 2),           bits(9, 2),          int(at >> 20), int(m >> 16), bits(11, 1) != 0};
     }
   };
   CUTE_HOST_DEVICE Vector16 lines_of(Here const& h, int i) const {
     Digit const& last = tile.along[tile.along_modes - 1];
-    int64_t to = -tile.shear * E;
+    int const sheared = tile.sheared_units();
+    int64_t to = -sheared * E;
     int image = 0, count = 1, indices = last.slot >= 0 ? left(h, last.slot) : 0;
     CUTE_NO_UNROLL
     for (int k = 0; k < tile.line_modes; ++k) {
@@ -174,10 +175,11 @@ struct GatherGrid {
     char const* const out = h.dst + to;
     int const past = E < 4 ? int(reinterpret_cast<uintptr_t>(out) & 3) / E : 0;
     bool const loaded = end == tile.units && (!tile.shear || !h.begins);
-    end += tile.shear;
-    if (tile.shear) {  // the line goes from sector to sector
-      int const early = int(reinterpret_cast<uintptr_t>(out) & 31) / E, most = tile.units + tile.shear - early;
-      begin = tile.shear - (h.begins ? 0 : early);
+    end += sheared;
+    if (sheared) {  // the line goes from sector to sector
+      int const early = int(reinterpret_cast<uintptr_t>(out + sheared * E) & 31) / E;
+      int const most = tile.units + sheared - early;
+      begin = sheared - (h.begins ? 0 : early);
       if (most < end) end = most;
     }
     if (end <= begin) return 0;

@@ -186,7 +186,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   // Where n neighbours are, from unit i of a line on; of what is not the line's, the nearest.
   template <class Block, int n>
   CUTE_DEVICE void units_at(Block, Tables const& tables, int i, int (&where)[n]) const {
-    int const step = tile.along[tile.along_modes - 1].image, units = tile.units + tile.shear;
+    int const step = tile.along[tile.along_modes - 1].image, units = tile.units + tile.sheared_units();
     i = i > units - n ? units - n : i;
     i = i < 0 ? 0 : i;
     if (tile.along_modes == 1) {
