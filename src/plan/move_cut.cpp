@@ -19,8 +19,9 @@ constexpr double kPlace = 2, kPlaced = 9;              // a unit's place is foun
 constexpr double kLine = 18;                           // lines, beside their words
 constexpr double kStore = 4.5, kUnit = 2.6, kRun = 6;  // a word is stored; a unit is gathered; a word of a run
 constexpr double kEnds = 60;                           // the ends of four lines
-// ---- Sectors, fitted: what the two of a line that are written in part cost beside its bytes; a row that begins anywhere.
-constexpr double kPart = 4.4, kBegin = .4;
+// ---- Sectors, fitted: what the two cost that blocks write in part, at the ends of lines; a warp's store that begins within
+// one; a row that does.
+constexpr double kPart = 3.1, kPiece = .25, kBegin = .3;
 constexpr double kClockOfAWarp = .00275;  // microseconds for an instruction of a warp that has company
 
 // The gathering of one warp: rounds and lines that its threads go through.
@@ -64,11 +65,20 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
   for (int i = 0; i < t.row_modes; ++i) on_sectors &= t.row[i].src % kSector == 0;
   double const in =
       t.rows * (on_sectors ? double(ceil_div(t.span, kSector)) : (t.span + kSector - u) / double(kSector) + kBegin);
-  double run = double(t.units) * u, runs = t.lines;
-  for (int i = 0; i < t.line_modes && double(t.line[i].dst) == run; ++i)
-    run *= t.line[i].extent, runs /= t.line[i].extent;
-  bool const whole = t.shear > 0 || (t.whole && std::int64_t(run) % kSector == 0);
-  double const out = runs * (run / kSector + (whole ? 0 : kPart));
+  double const line = double(t.units) * u, piece = t.lanes * W, pieces = t.lines * std::ceil(line / piece);
+  double run = line, runs = t.lines;
+  std::int64_t of_runs = kSector | std::int64_t(m.dst),
+               of_lines = 0;  // where they begin: at multiples of the lowest bit
+  for (int i = 0; i < t.outers; ++i) of_runs |= t.outer[i].dst;
+  for (int i = 0; i < t.line_modes; ++i)
+    if (double(t.line[i].dst) == run)
+      run *= t.line[i].extent, runs /= t.line[i].extent, of_lines |= t.line[i].dst;
+    else
+      of_runs |= t.line[i].dst;
+  of_lines |= of_runs;
+  bool const sheared = t.shear > 0, whole = sheared || (of_runs % kSector == 0 && std::int64_t(run) % kSector == 0);
+  double const out = (piece < kSector ? pieces : t.lines * line / kSector) + (whole ? 0 : runs * kPart) +
+                     (sheared || of_lines % kSector == 0 ? 0 : pieces * kPiece);
   w.sectors = tiles * (in + out);
   // Pieces of rows and of lines that end within what the DRAM gives at once: the rest is asked for once more, by a tile that
   // comes later.
@@ -99,6 +109,14 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
 }
 
 namespace {
+// Of a warp, along a line of so many words: so few that the line takes four rounds, so many that it takes half of one.
+int fewest_lanes(std::int64_t stores, int K) {
+  int lanes = 1;
+  while (lanes < 8 && 4 * K * lanes < stores) lanes *= 2;
+  return lanes;
+}
+int most_lanes(int fewest) { return std::min(8 * fewest, 32); }
+
 // The line of a tile of so many bytes: as many modes as make whole vectors, and as many pieces as the threads like.
 void line_of(Move const& m, TileLimits const& limits, std::int64_t bytes, Cut& c) {
   int const u = m.elem_bytes, U = MoveTile::units_of_a_store(u), K = MoveTile::stores_of_a_lane(u, false), W = u * U,
@@ -111,12 +129,15 @@ void line_of(Move const& m, TileLimits const& limits, std::int64_t bytes, Cut& c
       std::int64_t const one = length * extent / repeat;
       if (extent % repeat || (repeat > 1 && (one % kVector || one < 256 || m.mode[c.piece[i].mode].src_stride < 0)))
         continue;
+      std::int64_t const stores = ceil_div(one, W) + (one % W != 0), lines = bytes / one;
+      bool const whole = one % W == 0 && reinterpret_cast<std::uintptr_t>(m.dst) % unsigned(W) == 0;
       for (int lanes : {8, 16, 32}) {
-        std::int64_t const stores = ceil_div(one, W) + (one % W != 0), lines = bytes / one;
         std::int64_t const along = std::min<std::int64_t>(ceil_div(stores, lanes * K), warps);
         double const passes = double(ceil_div(stores, along * lanes * K));
         double const each = double(ceil_div(lines, warps / along * (32 / lanes)));
-        double const work = passes * ((i > 0 ? kPlaced : kPlace) * U * K + each * (kLine + (kUnit * U + kStore) * K));
+        double const places = (i > 0 ? kPlaced : kPlace) * U * K;
+        double const work = passes * (places + each * (kLine + (kUnit * U + kStore) * K)) +
+                            (whole ? 0 : kEnds * double(ceil_div(lines, limits.threads / 8)));
         if (work < best) best = work, c.line_modes = i + 1, c.repeat = repeat, c.lanes = lanes;
       }
     }
@@ -142,11 +163,11 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
   int found = 0;
   for (std::int64_t line = 2 * kSector; line <= most; line *= 2)
     for (std::int64_t row = 2 * kSector; row <= most; row *= 2) {
-      std::int64_t piece[Move::kMaxRank], bytes = u, run = u, span = u;
+      std::int64_t piece[Move::kMaxRank], bytes = u, run = u, span = u, within = u;  // the last: a row's own bytes
       std::fill(piece, piece + m.rank, 1);
       int chain = 0;
       // Modes whose indices share sectors of the destination come along, gaps or not.
-      for (; chain < m.rank && run < line && m.mode[chain].dst_stride <= std::max(run, kSector); ++chain) {
+      for (; chain < m.rank && run < line && m.mode[chain].dst_stride <= std::max(2 * run, kSector); ++chain) {
         std::int64_t const step = m.mode[chain].dst_stride;
         piece[chain] = piece_of(m.mode[chain].extent, ceil_div(line, step), step);
         // A sector more is gathered of lines that are cut and begin anywhere: together they are as many windows as lanes.
@@ -158,7 +179,7 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
         int const k = by_src[i];
         if (src(k) > std::max(2 * span, kSector)) break;
         piece[k] = std::max(piece[k], piece_of(m.mode[k].extent, (row - span) / src(k) + 1, src(k)));
-        span += src(k) * (piece[k] - 1);
+        span += src(k) * (piece[k] - 1), within *= piece[k];
         if (piece[k] < m.mode[k].extent) break;
       }
       Cut c;
@@ -168,7 +189,8 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
         fits = c.modes < Cut::kModes && piece[k] <= most && (bytes *= piece[k]) <= most;
         if (fits) c.piece[c.modes++] = {k, std::int32_t(piece[k])};
       }
-      if (!fits || (bytes < most / 10 && bytes < all)) continue;
+      // Short rows take more room in shared memory than they have bytes.
+      if (!fits || (bytes / within * (within + kVector) < most / 10 && bytes < all)) continue;
       auto const same = [&](Cut const& o) {
         return o.modes == c.modes && std::equal(o.piece, o.piece + o.modes, c.piece, [](auto const& a, auto const& b) {
                  return a.mode == b.mode && a.extent == b.extent;
@@ -221,8 +243,12 @@ TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device)
   for (int turn = 0; turn < std::min(n, kLooked); ++turn) {
     int const i = int(std::min_element(least, least + n) - least);
     if (!(least[i] < best.seconds)) break;
+    std::int64_t units = 1;
+    for (int j = 0; j < cuts[i].line_modes; ++j) units *= cuts[i].piece[j].extent;
+    int const u = m.elem_bytes, K = MoveTile::stores_of_a_lane(u, false);
+    int const fewest = fewest_lanes(units / cuts[i].repeat / MoveTile::units_of_a_store(u) + 1, K);
     for (Cut::Padding padding : {Cut::Padding::none, Cut::Padding::row})
-      for (int lanes : {8, 16, 32}) {
+      for (int lanes = fewest, end = most_lanes(fewest); lanes <= end; lanes *= 2) {
         Cut cut = cuts[i];
         cut.padding = padding, cut.lanes = lanes;
         if (double const s = timed(cut, best.seconds); s < best.seconds) best = {cut, s};

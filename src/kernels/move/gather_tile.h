@@ -67,10 +67,17 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     if constexpr (E < 4)
       if (!tile.whole) store_ends(block, image, h, tables);
     if constexpr (E < 4)
-      if (tile.words) return gather<Read::words>(block, image, h, tables);
+      if (tile.runs) return gather<Read::runs, false>(block, image, h, tables);
+    if (tile.along_modes > 1)
+      gather_by<true>(block, image, h, tables);
+    else
+      gather_by<false>(block, image, h, tables);
+  }
+  template <bool kTable, class Block>
+  CUTE_DEVICE void gather_by(Block block, char const* image, Here const& h, Tables const& tables) const {
     if constexpr (E < 4)
-      if (tile.runs) return gather<Read::runs>(block, image, h, tables);
-    gather<Read::units>(block, image, h, tables);
+      if (tile.words) return gather<Read::words, kTable>(block, image, h, tables);
+    gather<Read::units, kTable>(block, image, h, tables);
   }
   // One warp works it out for all.
   template <class Block>
@@ -154,10 +161,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
         }
         // In the source as in shared memory: what of the first vector is not the row's.
         int const past = E == 16 ? 0 : int(reinterpret_cast<uintptr_t>(to) & 15);
-        on = on && v * 16 < past + span;
-        bool const whole = !kEnds || this->range.holds(from - past, 16);
-        copy_one(load_atom, on && whole, make_gmem_ptr(reinterpret_cast<Vector16 const*>(from - past)),
-                 make_smem_ptr(reinterpret_cast<Vector16*>(to - past)));
+        on = on && v * 16 - span < past;
+        auto const vector = reinterpret_cast<Vector16 const*>(reinterpret_cast<uintptr_t>(from) & ~uintptr_t(15));
+        bool const whole = !kEnds || this->range.holds(reinterpret_cast<char const*>(vector), 16);
+        copy_one(load_atom, on && whole, make_gmem_ptr(vector), make_smem_ptr(reinterpret_cast<Vector16*>(to - past)));
         if constexpr (kEnds)
           if (on && !whole) CUTE_NO_UNROLL
         for (int i = -past; i < 16 - past; i += E) {
@@ -183,15 +190,15 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     return {along, lane & ((1 << this->lanes) - 1), (lane >> this->lanes) + (group << (5 - this->lanes)),
             group < this->lines_apart >> (5 - this->lanes)};
   }
-  // Where n neighbours are, from unit i of a line on; of what is not the line's, the nearest.
-  template <class Block, int n>
-  CUTE_DEVICE void units_at(Block, Tables const& tables, int i, int (&where)[n]) const {
+  // Where n neighbours are, from unit i of a line on; of what is not the line's, the nearest. Of a line of one mode the first
+  // says it.
+  template <bool kTable, int n, class Block>
+  CUTE_DEVICE void units_at(Block, Tables const& tables, int i, int (&where)[kTable ? n : 1]) const {
     int const step = tile.along[tile.along_modes - 1].image, units = tile.units + tile.sheared_units();
     i = i > units - n ? units - n : i;
     i = i < 0 ? 0 : i;
-    if (tile.along_modes == 1) {
-      CUTE_UNROLL
-      for (int u = 0; u < n; ++u) where[u] = (i + u) * step;
+    if constexpr (!kTable) {
+      where[0] = i * step;
     } else {
       Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> atom;
       int digit, unit;
@@ -213,7 +220,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     return Lines::unpacked(entry);
   }
   enum class Read { units, words, runs };
-  template <Read kRead, class Block>
+  template <Read kRead, bool kTable, class Block>
   CUTE_DEVICE void gather(Block block, char const* image, Here const& h, Tables const& tables) const {
     constexpr bool kWords = kRead == Read::words;
     constexpr int L = kWords ? kLines : 1, K = MoveTile::stores_of_a_lane(E, kWords);
@@ -223,13 +230,14 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     CUTE_NO_UNROLL
     for (int turn = lane.along; turn < tile.turns; turn += this->warps_along) {
       int const x = (turn * K << this->lanes) + lane.x;
-      int where[K][U], placed = -1;
+      int where[K][kTable ? U : 1], placed = -1;
       CUTE_NO_UNROLL
       for (int y = lane.y; y < tile.entries; y += this->lines_apart) {
         Lines const line = lines_at(block, tables, y);
         if (line.past != placed) {
           CUTE_UNROLL
-          for (int k = 0; k < K; ++k) units_at(block, tables, (x + (k << this->lanes)) * U - line.past, where[k]);
+          for (int k = 0; k < K; ++k)
+            units_at<kTable, U>(block, tables, (x + (k << this->lanes)) * U - line.past, where[k]);
           placed = line.past;
         }
         bool on[K];
@@ -239,10 +247,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
         // Words of several units that no lane stores are read as well where they are there: without a branch for each.
         if (U > 1 && tile.units >= U && block.all(line.all)) {
           CUTE_UNROLL
-          for (int k = 0; k < K; ++k) read<kRead>(block, true, where[k], image + line.image, r[k]);
+          for (int k = 0; k < K; ++k) read<kRead, kTable>(block, true, where[k], image + line.image, r[k]);
         } else {
           CUTE_UNROLL
-          for (int k = 0; k < K; ++k) read<kRead>(block, on[k], where[k], image + line.image, r[k]);
+          for (int k = 0; k < K; ++k) read<kRead, kTable>(block, on[k], where[k], image + line.image, r[k]);
         }
         CUTE_UNROLL
         for (int n = 0; n < L; ++n) {
@@ -255,8 +263,8 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     }
   }
   // A word of each of L lines.
-  template <Read kRead, class Block, int L>
-  CUTE_DEVICE void read(Block, bool on, int const (&where)[U], char const* image, Word (&r)[L]) const {
+  template <Read kRead, bool kTable, class Block, int P, int L>
+  CUTE_DEVICE void read(Block, bool on, int const (&where)[P], char const* image, Word (&r)[L]) const {
     using One = std::conditional_t<kRead == Read::units, T, Word>;
     Copy_Atom<On<Block, LoadExtended<One>>, One> atom;
     if constexpr (kRead == Read::runs) {
@@ -270,8 +278,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     } else {
       Word e[U];
       CUTE_UNROLL
-      for (int u = 0; u < U; ++u)
-        copy_one(atom, on, make_smem_ptr(reinterpret_cast<One const*>(image + where[u])), &e[u]);
+      for (int u = 0; u < U; ++u) {
+        int const at = kTable ? where[u] : where[0] + u * tile.along[0].image;
+        copy_one(atom, on, make_smem_ptr(reinterpret_cast<One const*>(image + at)), &e[u]);
+      }
       if constexpr (kRead == Read::words) {
         transpose_words(e);
         CUTE_UNROLL
@@ -294,7 +304,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       int const from = x < 4 ? (line.first - 1) * U + line.begin : (line.first + line.words) * U;
       int const i = from + x % 4;  // from word 0 on
       int where[1];
-      units_at(block, tables, i - line.past, where);
+      if (tile.along_modes > 1)
+        units_at<true, 1>(block, tables, i - line.past, where);
+      else
+        units_at<false, 1>(block, tables, i - line.past, where);
       CUTE_NO_UNROLL
       for (int n = 0; n < (tile.words ? kLines : 1); ++n) {
         T e{};
