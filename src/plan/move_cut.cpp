@@ -189,8 +189,9 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
         fits = c.modes < Cut::kModes && piece[k] <= most && (bytes *= piece[k]) <= most;
         if (fits) c.piece[c.modes++] = {k, std::int32_t(piece[k])};
       }
+      if (!fits) break;  // longer rows are no better
       // Short rows take more room in shared memory than they have bytes.
-      if (!fits || (bytes / within * (within + kVector) < most / 10 && bytes < all)) continue;
+      if (bytes / within * (within + kVector) < most / 10 && bytes < all) continue;
       auto const same = [&](Cut const& o) {
         return o.modes == c.modes && std::equal(o.piece, o.piece + o.modes, c.piece, [](auto const& a, auto const& b) {
                  return a.mode == b.mode && a.extent == b.extent;
@@ -230,12 +231,15 @@ TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device)
   Cut cuts[kCuts];
   double least[kCuts];  // without conflicts of banks, which are what takes longest to find
   int const n = cuts_of(m, limits, cuts);
-  // Seconds, or, where these are no less than `most`, less than they would be.
+  // Seconds, or, where these are no less than `most`, less than they would be: conflicts are not looked for then.
+  int wavefronts = 1;
   auto const timed = [&](Cut const& cut, double most) {
     MoveTile tile;
+    wavefronts = 1;
     if (make_tile(m, cut, limits.threads, tile) || tile.shared_bytes > limits.bytes) return HUGE_VAL;
     double const s = seconds_of(work_of(m, tile, limits, 1), device);
-    return s < most ? seconds_of(work_of(m, tile, limits, tile.gathered_wavefronts(m.elem_bytes)), device) : s;
+    if (s < most) wavefronts = tile.gathered_wavefronts(m.elem_bytes);
+    return wavefronts > 1 ? seconds_of(work_of(m, tile, limits, wavefronts), device) : s;
   };
   for (int i = 0; i < n; ++i) least[i] = timed(cuts[i], 0);
   // The few that look best, with other lanes and other padding.
@@ -247,11 +251,12 @@ TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device)
     for (int j = 0; j < cuts[i].line_modes; ++j) units *= cuts[i].piece[j].extent;
     int const u = m.elem_bytes, K = MoveTile::stores_of_a_lane(u, false);
     int const fewest = fewest_lanes(units / cuts[i].repeat / MoveTile::units_of_a_store(u) + 1, K);
-    for (Cut::Padding padding : {Cut::Padding::none, Cut::Padding::row})
-      for (int lanes = fewest, end = most_lanes(fewest); lanes <= end; lanes *= 2) {
+    for (int lanes = fewest, end = most_lanes(fewest); lanes <= end; lanes *= 2)
+      for (Cut::Padding padding : {Cut::Padding::none, Cut::Padding::row}) {
         Cut cut = cuts[i];
         cut.padding = padding, cut.lanes = lanes;
         if (double const s = timed(cut, best.seconds); s < best.seconds) best = {cut, s};
+        if (wavefronts == 1) break;  // padding has nothing to gain
       }
     least[i] = HUGE_VAL;
   }
