@@ -3,6 +3,8 @@
 #include <inlay/kernels/move/counted_modes.h>
 #include <inlay/plan/move_cut.h>
 
+#include <algorithm>
+
 namespace inlay::kernels {
 
 template <class T, int THREADS>
@@ -10,39 +12,70 @@ struct GatherGrid {
   static constexpr int E = sizeof(T), threads = THREADS;
   static constexpr int U = MoveTile::units_of_a_store(E);  // that a lane stores at once, 4 bytes and more
   static constexpr int kLines = U;                         // that may be gathered together, as words
-  using Tile = MoveTile;
-  using Digit = MoveTile::Digit;
+  static constexpr int kSlots = MoveTile::kSlots, kMost = MoveTile::kOuter + 3 * MoveTile::kModes;
 
+  // A kernel's parameters are far away for the first block of a multiprocessor: each piece of them, 256 bytes presumably,
+  // is waited for in turn. So what every tile has stands together, and the modes follow without gaps.
   char const* src;  // the lowest byte of the first tile
   SourceRange range;
   char* dst;
+  typename MoveTile::Slot slot[kSlots];
+  // Of planning::MoveTile, what threads read.
+  struct Tile {
+    int64_t reach;
+    int rows, vectors, span, span_slot, span_step, row_table, line_table, unit_table;
+    int units, entries, inner, first_image, shear, turns, neighbours;  // the last: lines of the first mode of lines
+    int outers, row_modes, along_modes, line_modes;
+    bool whole, words, runs;
+    CUTE_HOST_DEVICE int sheared_units() const { return shear * inner; }
+  };
   Tile tile;
   Divisor by_vectors, by_warps, by_inner;
-  Divisor by_outer[Tile::kOuter];
-  Divisor by_row[Tile::kModes], by_along[Tile::kModes], by_line[Tile::kModes];
   // Rows that are loaded at once; how much further a thread's next one is in shared memory and in the source.
   int rows_on, at_on;
   int64_t from_on;
   int grid, lanes, warps_along, lines_apart;
+  // An index has a digit for each mode of a group: the grid's, a row's, a line's, those that lines are counted by.
+  struct Digit {
+    int64_t src, dst;
+    Divisor extent;
+    int image, slot, step;
+  };
+  Digit digit[kMost];
+  CUTE_HOST_DEVICE Digit const& outer(int i) const { return digit[i]; }
+  CUTE_HOST_DEVICE Digit const& row(int i) const { return digit[tile.outers + i]; }
+  CUTE_HOST_DEVICE Digit const& along(int i) const { return digit[tile.outers + tile.row_modes + i]; }
+  CUTE_HOST_DEVICE Digit const& line(int i) const { return digit[tile.outers + tile.row_modes + tile.along_modes + i]; }
 
   void place(Move const& m, Cut const& cut) {
-    make_tile(m, cut, threads, tile);
-    Tile const& t = tile;
+    MoveTile t;
+    make_tile(m, cut, threads, t);
     src = static_cast<char const*>(m.src) + t.first_src;
     range = SourceRange(m);
     dst = static_cast<char*>(m.dst);
-    by_vectors = {t.vectors};
-    by_inner = {t.inner};
-    for (int i = 0; i < t.outers; ++i) by_outer[i] = {int(t.outer[i].tiles)};
-    for (int i = 0; i < t.row_modes; ++i) by_row[i] = {t.row[i].extent};
-    for (int i = 0; i < t.along_modes; ++i) by_along[i] = {t.along[i].extent};
-    for (int i = 0; i < t.line_modes; ++i) by_line[i] = {i == 0 && t.words ? t.line_groups : t.line[i].extent};
+    std::copy(t.slot, t.slot + kSlots, slot);
+    tile = {t.reach,       t.rows,      t.vectors,     t.span,
+            t.span_slot,   t.span_step, t.row_table,   t.line_table,
+            t.unit_table,  t.units,     t.entries,     t.inner,
+            t.first_image, t.shear,     t.turns,       t.line_modes ? t.line[0].extent : 1,
+            t.outers,      t.row_modes, t.along_modes, t.line_modes,
+            t.whole,       t.words,     t.runs};
+    by_vectors = {t.vectors}, by_inner = {t.inner};
     rows_on = t.vectors < threads ? threads / t.vectors : 1;
     from_on = rows_on * t.row[0].src, at_on = rows_on * t.row[0].image;
+    grid = int(t.blocks());
     lanes = log2_of(t.lanes);
     warps_along = t.warps_along(threads), by_warps = {warps_along};
     lines_apart = t.lines_apart(threads);
-    grid = int(t.blocks());
+    Digit* next = digit;
+    for (int i = 0; i < t.outers; ++i)
+      *next++ = {t.outer[i].src, t.outer[i].dst, {int(t.outer[i].tiles)}, 0, t.outer[i].slot, 1};
+    auto const add = [&](MoveTile::Digit const& d, int extent) {
+      *next++ = {d.src, d.dst, {extent}, d.image, d.slot, d.step};
+    };
+    for (int i = 0; i < t.row_modes; ++i) add(t.row[i], t.row[i].extent);
+    for (int i = 0; i < t.along_modes; ++i) add(t.along[i], t.along[i].extent);
+    for (int i = 0; i < t.line_modes; ++i) add(t.line[i], i == 0 && t.words ? t.line_groups : t.line[i].extent);
   }
   int64_t blocks() const { return grid; }
 
@@ -50,7 +83,7 @@ struct GatherGrid {
   struct Here {
     char const* src;
     char* dst;
-    int left[Tile::kSlots];  // indices of a mode that is cut, from the tile's first on
+    int left[kSlots];  // indices of a mode that is cut, from the tile's first on
     int image;
     bool begins;  // the lines begin here
   };
@@ -59,22 +92,22 @@ struct GatherGrid {
     int rest = int(block);
     CUTE_NO_UNROLL
     for (int i = 0; i < tile.outers; ++i) {
-      int digit;
-      by_outer[i](rest, digit, rest);
-      auto const& outer = tile.outer[i];
-      h.src += digit * outer.src;
-      h.dst += digit * outer.dst;
-      if (int const s = outer.slot; s >= 0) {
-        auto const& slot = tile.slot[s];
-        int const behind = int(by_outer[i].by) - 1 - digit;  // tiles
-        int const n = (behind < 2 ? behind : 2) * slot.piece + slot.tail, all = slot.piece + tile.shear;
+      int index;
+      Digit const& d = outer(i);
+      d.extent(rest, index, rest);
+      h.src += index * d.src;
+      h.dst += index * d.dst;
+      if (int const s = d.slot; s >= 0) {
+        auto const& cut = slot[s];
+        int const behind = int(d.extent.by) - 1 - index;  // tiles
+        int const n = (behind < 2 ? behind : 2) * cut.piece + cut.tail, all = cut.piece + tile.shear;
         CUTE_UNROLL
-        for (int j = 0; j < Tile::kSlots; ++j)
+        for (int j = 0; j < kSlots; ++j)
           if (j == s) h.left[j] = n < all ? n : all;
-        if (s == 0) h.begins = digit == 0;
-        if (slot.src && n < slot.piece) {
-          int const lacks = slot.piece - n;
-          h.src += lacks * slot.src, h.image -= lacks * slot.image;
+        if (s == 0) h.begins = index == 0;
+        if (cut.src && n < cut.piece) {
+          int const lacks = cut.piece - n;
+          h.src += lacks * cut.src, h.image -= lacks * cut.image;
         }
       }
     }
@@ -96,13 +129,13 @@ struct GatherGrid {
   CUTE_HOST_DEVICE static int left(Here const& h, int slot) {
     int n = 0;
     CUTE_UNROLL
-    for (int j = 0; j < Tile::kSlots; ++j) n = j == slot ? h.left[j] : n;
+    for (int j = 0; j < kSlots; ++j) n = j == slot ? h.left[j] : n;
     return n;
   }
   // Indices of a mode that is cut that are loaded.
-  CUTE_HOST_DEVICE int reach(Here const& h, int slot) const {
-    int const n = left(h, slot), s = slot == 0 ? tile.shear : 0;
-    int const all = tile.slot[slot].piece + s;
+  CUTE_HOST_DEVICE int reach(Here const& h, int i) const {
+    int const n = left(h, i), s = i == 0 ? tile.shear : 0;
+    int const all = slot[i].piece + s;
     return n + s < all ? n + s : all;
   }
   // Whether all aligned vectors that the tile's rows lie in are in the source as a whole.
@@ -118,16 +151,17 @@ struct GatherGrid {
     bool on = true;
     CUTE_NO_UNROLL
     for (int k = 0; k < tile.row_modes; ++k) {
-      int digit;
-      by_row[k](i, digit, i);
-      from += digit * tile.row[k].src;
-      at += digit * tile.row[k].image;
-      if (tile.row[k].slot >= 0) on &= digit < reach(h, tile.row[k].slot);
+      int index;
+      Digit const& d = row(k);
+      d.extent(i, index, i);
+      from += index * d.src;
+      at += index * d.image;
+      if (d.slot >= 0) on &= index < reach(h, d.slot);
     }
     return Vector16(uint32_t(at)) << 64 | Vector16(uint64_t(on ? from : -1));
   }
 
-  // Some lines that are gathered together, `count` of them, of which the others follow by tile.line[0]. Words [first, first +
+  // Some lines that are gathered together, `count` of them, of which the others follow by line(0). Words [first, first +
   // words) are whole; of number 0, `past` units come before the line. `head` units lie before the first whole word, from
   // number `begin` of their word on, `tail` units behind the last.
   struct Lines {
@@ -149,25 +183,25 @@ struct GatherGrid {
     }
   };
   CUTE_HOST_DEVICE Vector16 lines_of(Here const& h, int i) const {
-    Digit const& last = tile.along[tile.along_modes - 1];
+    Digit const& last = along(tile.along_modes - 1);
     int const sheared = tile.sheared_units();
     int64_t to = -sheared * E;
     int image = 0, count = 1, indices = last.slot >= 0 ? left(h, last.slot) : 0;
     CUTE_NO_UNROLL
     for (int k = 0; k < tile.line_modes; ++k) {
-      int digit;
-      by_line[k](i, digit, i);
-      Digit const& d = tile.line[k];
+      int index;
+      Digit const& d = line(k);
+      d.extent(i, index, i);
       if (k == 0 && tile.words) {
-        digit *= kLines;
-        count = d.extent - digit < kLines ? d.extent - digit : kLines;
+        index *= kLines;
+        count = tile.neighbours - index < kLines ? tile.neighbours - index : kLines;
       }
-      to += digit * d.dst;
-      image += digit * d.image;
+      to += index * d.dst;
+      image += index * d.image;
       if (d.slot >= 0) {
-        int const n = left(h, d.slot) - digit * d.step;
+        int const n = left(h, d.slot) - index * d.step;
         if (n < count && (k == 0 || n <= 0)) count = n;
-        if (d.slot == last.slot) indices -= digit * d.step;
+        if (d.slot == last.slot) indices -= index * d.step;
       }
     }
     if (count <= 0 || i > 0) return 0;  // the table has some more
@@ -199,11 +233,11 @@ struct GatherGrid {
     int image = 0;
     CUTE_NO_UNROLL
     for (int k = 0; k + 1 < tile.along_modes; ++k) {
-      int digit;
-      by_along[k](i, digit, i);
-      image += digit * tile.along[k].image;
+      int index;
+      along(k).extent(i, index, i);
+      image += index * along(k).image;
     }
-    return image + i * tile.along[tile.along_modes - 1].image;
+    return image + i * along(tile.along_modes - 1).image;
   }
 };
 

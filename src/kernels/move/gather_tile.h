@@ -20,7 +20,7 @@ template <class T, class Step>
 struct GatherTile : GatherGrid<T, Step::limits.threads> {
   using Grid = GatherGrid<T, Step::limits.threads>;
   using Grid::E, Grid::U, Grid::threads, Grid::kLines, Grid::tile;
-  using typename Grid::Here, typename Grid::Tile;
+  using typename Grid::Here;
   using Word = std::conditional_t<(E < 4), uint32_t, T>;  // what is stored at once
   static constexpr TileLimits limits = Step::limits;
   static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = limits.blocks};
@@ -116,12 +116,12 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   CUTE_DEVICE void load(Block block, Smem& smem, Here const& h, Tables const& tables, Table) const {
     int span = tile.span, first_row = 0, rows = tile.rows;
     if (tile.span_slot >= 0) {
-      auto const& slot = tile.slot[tile.span_slot];
+      auto const& slot = this->slot[tile.span_slot];
       span -= (slot.piece + (tile.span_slot == 0 ? tile.shear : 0) - this->reach(h, tile.span_slot)) * tile.span_step;
     }
-    if (!Table::value && tile.row_modes && tile.row[0].slot >= 0) {
-      rows = this->reach(h, tile.row[0].slot);
-      if (tile.shear && h.begins && tile.row[0].slot == 0) first_row = tile.shear;  // nothing is above
+    if (!Table::value && tile.row_modes && this->row(0).slot >= 0) {
+      rows = this->reach(h, this->row(0).slot);
+      if (tile.shear && h.begins && this->row(0).slot == 0) first_row = tile.shear;  // nothing is above
     }
     int row, v;
     this->by_vectors(row, v, int(block.thread_rank()));
@@ -146,8 +146,8 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     Copy_Atom<On<Block, LoadAsync>, Vector16> load_atom;
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> row_atom;
     Copy_Atom<On<Block, UniversalCopy<T>>, T> unit_atom;
-    char const* from = h.src + v * 16 + row * tile.row[0].src;
-    char* to = image + v * 16 + row * tile.row[0].image;
+    char const* from = h.src + v * 16 + row * this->row(0).src;
+    char* to = image + v * 16 + row * this->row(0).image;
     CUTE_NO_UNROLL
     for (; row < rows; row += 2 * this->rows_on) {
       CUTE_UNROLL
@@ -194,7 +194,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   // says it.
   template <bool kTable, int n, class Block>
   CUTE_DEVICE void units_at(Block, Tables const& tables, int i, int (&where)[kTable ? n : 1]) const {
-    int const step = tile.along[tile.along_modes - 1].image, units = tile.units + tile.sheared_units();
+    int const step = this->along(tile.along_modes - 1).image, units = tile.units + tile.sheared_units();
     i = i > units - n ? units - n : i;
     i = i < 0 ? 0 : i;
     if constexpr (!kTable) {
@@ -254,7 +254,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
         }
         CUTE_UNROLL
         for (int n = 0; n < L; ++n) {
-          auto to = reinterpret_cast<Word*>(h.dst + line.to + n * tile.line[0].dst) + x;
+          auto to = reinterpret_cast<Word*>(h.dst + line.to + n * this->line(0).dst) + x;
           CUTE_UNROLL
           for (int k = 0; k < K; ++k, to += 1 << this->lanes)
             copy_one(store_atom, on[k] && (L == 1 || n < line.count), &r[k][n], make_gmem_ptr(to));
@@ -279,7 +279,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       Word e[U];
       CUTE_UNROLL
       for (int u = 0; u < U; ++u) {
-        int const at = kTable ? where[u] : where[0] + u * tile.along[0].image;
+        int const at = kTable ? where[u] : where[0] + u * this->along(0).image;
         copy_one(atom, on, make_smem_ptr(reinterpret_cast<One const*>(image + at)), &e[u]);
       }
       if constexpr (kRead == Read::words) {
@@ -314,7 +314,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
         bool const on = x % 4 < (x < 4 ? line.head : line.tail) && n < line.count && y < tile.entries;
         if (!block.any(on)) break;
         copy_one(load_atom, on, make_smem_ptr(reinterpret_cast<T const*>(image + line.image + where[0]) + n), &e);
-        copy_one(atom, on, &e, make_gmem_ptr(reinterpret_cast<T*>(h.dst + line.to + n * tile.line[0].dst) + i));
+        copy_one(atom, on, &e, make_gmem_ptr(reinterpret_cast<T*>(h.dst + line.to + n * this->line(0).dst) + i));
       }
     }
   }
@@ -323,7 +323,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     return m.cut.modes ? m.cut : best_cut(m, limits, device).cut;
   }
   static double seconds(Move const& m, Device const& device) {
-    Tile t;
+    MoveTile t;
     make_tile(m, cut_of(m, device), threads, t);
     return seconds_of(work_of(m, t, limits), device);
   }
@@ -331,7 +331,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     Cut const cut = cut_of(m, device);
     if (cut.modes == 0)
       return {"no tile of {} bytes holds a piece of it that is contiguous in the destination", {limits.bytes}};
-    Tile t;
+    MoveTile t;
     if (Reason r = make_tile(m, cut, threads, t)) return r;
     if (t.shared_bytes > limits.bytes) return {"a tile of {} bytes is more than {}", {t.shared_bytes, limits.bytes}};
     for (int i = 0; i < t.outers; ++i)
