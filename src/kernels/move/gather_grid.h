@@ -85,10 +85,12 @@ struct GatherGrid {
     char* dst;
     int left[kSlots];  // indices of a mode that is cut, from the tile's first on
     int image;
-    bool begins;  // the lines begin here
+    int span, first_row, rows;  // of the rows; of a first mode of rows, those that are loaded
+    bool begins;                // the lines begin here
+    bool inside;                // all aligned vectors that the rows lie in are the source's, as a whole
   };
   CUTE_HOST_DEVICE Here here(unsigned block) const {
-    Here h{src, dst, {}, tile.first_image, true};
+    Here h{src, dst, {}, tile.first_image, tile.span, 0, tile.rows, true, true};
     int rest = int(block);
     CUTE_NO_UNROLL
     for (int i = 0; i < tile.outers; ++i) {
@@ -111,20 +113,33 @@ struct GatherGrid {
         }
       }
     }
+    if (int const s = tile.span_slot; s >= 0)
+      h.span -= (slot[s].piece + (s == 0 ? tile.shear : 0) - reach(h, s)) * tile.span_step;
+    if (int const s = row(0).slot; tile.row_modes == 1 && s >= 0) {
+      h.rows = reach(h, s);
+      if (s == 0 && h.begins) h.first_row = tile.shear;  // nothing is above
+    }
+    h.inside = h.src - 15 >= range.first && h.src + tile.reach <= range.last;
     return h;
   }
   CUTE_HOST_DEVICE void pack(Here const& h, Vector16 (&v)[3]) const {
     v[0] = Vector16(uint64_t(h.dst - dst)) << 64 | uint64_t(h.src - src);
     v[1] = Vector16(uint32_t(h.image)) << 96 | Vector16(uint32_t(h.left[2])) << 64 |
            Vector16(uint32_t(h.left[1])) << 32 | uint32_t(h.left[0]);
-    v[2] = h.begins;
+    v[2] = Vector16(uint32_t(h.begins | h.inside << 1)) << 96 | Vector16(uint32_t(h.rows)) << 64 |
+           Vector16(uint32_t(h.first_row)) << 32 | uint32_t(h.span);
   }
   CUTE_HOST_DEVICE Here unpacked(Vector16 const (&v)[3]) const {
+    auto const word = [&](int i) { return int(uint32_t(v[1 + i / 4] >> (i % 4 * 32))); };
     return {src + int64_t(uint64_t(v[0])),
             dst + int64_t(uint64_t(v[0] >> 64)),
-            {int(uint32_t(v[1])), int(uint32_t(v[1] >> 32)), int(uint32_t(v[1] >> 64))},
-            int(uint32_t(v[1] >> 96)),
-            bool(uint32_t(v[2]))};
+            {word(0), word(1), word(2)},
+            word(3),
+            word(4),
+            word(5),
+            word(6),
+            bool(word(7) & 1),
+            bool(word(7) >> 1)};
   }
   CUTE_HOST_DEVICE static int left(Here const& h, int slot) {
     int n = 0;
@@ -138,11 +153,6 @@ struct GatherGrid {
     int const all = slot[i].piece + s;
     return n + s < all ? n + s : all;
   }
-  // Whether all aligned vectors that the tile's rows lie in are in the source as a whole.
-  CUTE_HOST_DEVICE bool whole_inside(Here const& h) const {
-    return h.src - 15 >= range.first && h.src + tile.reach <= range.last;
-  }
-
   // Where row number i begins: bytes from the tile's lowest one in the source, -1 for a row outside the matrix, and in shared
   // memory.
   CUTE_HOST_DEVICE Vector16 row_begin(Here const& h, int i) const {

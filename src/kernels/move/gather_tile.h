@@ -43,6 +43,12 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     uint32_t* units;  // where those within the modes before a line's last are
   };
 
+  struct Lane {
+    int along;  // which of the warps that lie side by side along a line
+    int x, y;   // of the lane, along the line and across
+    bool any;   // the warp has lines at all
+  };
+
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     Here const h = shared_here(block, smem);
@@ -61,23 +67,25 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     fill<Vector16>(block, tables.lines, tile.entries, [&](int i) { return this->lines_of(h, i); });
     if (tile.along_modes > 1)
       fill<uint32_t>(block, tables.units, tile.inner + U, [&](int i) { return uint32_t(this->unit_of(i)); });
+    Lane const lane = lane_of(int(block.thread_rank()));
     block.cp_async_wait(Int<0>{});
     block.sync();
     char const* const image = base + past_of(h.src) + h.image;
     if constexpr (E < 4)
       if (!tile.whole) store_ends(block, image, h, tables);
     if constexpr (E < 4)
-      if (tile.runs) return gather<Read::runs, false>(block, image, h, tables);
+      if (tile.runs) return gather<Read::runs, false>(block, lane, image, h, tables);
     if (tile.along_modes > 1)
-      gather_by<true>(block, image, h, tables);
+      gather_by<true>(block, lane, image, h, tables);
     else
-      gather_by<false>(block, image, h, tables);
+      gather_by<false>(block, lane, image, h, tables);
   }
   template <bool kTable, class Block>
-  CUTE_DEVICE void gather_by(Block block, char const* image, Here const& h, Tables const& tables) const {
+  CUTE_DEVICE void gather_by(Block block, Lane const& lane, char const* image, Here const& h,
+                             Tables const& tables) const {
     if constexpr (E < 4)
-      if (tile.words) return gather<Read::words, kTable>(block, image, h, tables);
-    gather<Read::units, kTable>(block, image, h, tables);
+      if (tile.words) return gather<Read::words, kTable>(block, lane, image, h, tables);
+    gather<Read::units, kTable>(block, lane, image, h, tables);
   }
   // One warp works it out for all.
   template <class Block>
@@ -114,34 +122,24 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   // A thread loads the same vectors of rows that lie so many rows apart.
   template <class Block, class Table>
   CUTE_DEVICE void load(Block block, Smem& smem, Here const& h, Tables const& tables, Table) const {
-    int span = tile.span, first_row = 0, rows = tile.rows;
-    if (tile.span_slot >= 0) {
-      auto const& slot = this->slot[tile.span_slot];
-      span -= (slot.piece + (tile.span_slot == 0 ? tile.shear : 0) - this->reach(h, tile.span_slot)) * tile.span_step;
-    }
-    if (!Table::value && tile.row_modes && this->row(0).slot >= 0) {
-      rows = this->reach(h, this->row(0).slot);
-      if (tile.shear && h.begins && this->row(0).slot == 0) first_row = tile.shear;  // nothing is above
-    }
     int row, v;
     this->by_vectors(row, v, int(block.thread_rank()));
-    if (row >= this->rows_on) rows = 0;  // threads that are left over
-    row += first_row;
+    int const rows = row < this->rows_on ? h.rows : 0;  // some threads are left over
+    row += h.first_row;
     char* const image = reinterpret_cast<char*>(smem.image) + past_of(h.src);
-    bool const all_inside = this->whole_inside(h);
     CUTE_NO_UNROLL
     for (; v < tile.vectors; v += threads) {
-      if (all_inside)
-        load_column<Table::value, false>(block, h, tables, image, span, row, rows, v);
+      if (h.inside)
+        load_column<Table::value, false>(block, h, tables, image, row, rows, v);
       else
-        load_column<Table::value, true>(block, h, tables, image, span, row, rows, v);
+        load_column<Table::value, true>(block, h, tables, image, row, rows, v);
     }
     block.cp_async_fence();
   }
   // Vector v of rows [row, rows), those of this thread. At the source's ends vectors may be outside in part: they are loaded
   // unit by unit.
   template <bool kTable, bool kEnds, class Block>
-  CUTE_DEVICE void load_column(Block, Here const& h, Tables const& tables, char* image, int span, int row, int rows,
+  CUTE_DEVICE void load_column(Block, Here const& h, Tables const& tables, char* image, int row, int rows,
                                int v) const {
     Copy_Atom<On<Block, LoadAsync>, Vector16> load_atom;
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> row_atom;
@@ -161,7 +159,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
         }
         // In the source as in shared memory: what of the first vector is not the row's.
         int const past = E == 16 ? 0 : int(reinterpret_cast<uintptr_t>(to) & 15);
-        on = on && v * 16 - span < past;
+        on = on && v * 16 - h.span < past;
         auto const vector = reinterpret_cast<Vector16 const*>(reinterpret_cast<uintptr_t>(from) & ~uintptr_t(15));
         bool const whole = !kEnds || this->range.holds(reinterpret_cast<char const*>(vector), 16);
         copy_one(load_atom, on && whole, make_gmem_ptr(vector), make_smem_ptr(reinterpret_cast<Vector16*>(to - past)));
@@ -178,11 +176,6 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   }
 
   // A warp's lanes: 2^lanes of them along a line, the rest on other lines.
-  struct Lane {
-    int along;  // which of the warps that lie side by side along a line
-    int x, y;   // of the lane, along the line and across
-    bool any;   // the warp has lines at all
-  };
   CUTE_HOST_DEVICE Lane lane_of(int tid) const {
     int const lane = tid % 32;
     int along, group;
@@ -221,11 +214,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   }
   enum class Read { units, words, runs };
   template <Read kRead, bool kTable, class Block>
-  CUTE_DEVICE void gather(Block block, char const* image, Here const& h, Tables const& tables) const {
+  CUTE_DEVICE void gather(Block block, Lane const& lane, char const* image, Here const& h, Tables const& tables) const {
     constexpr bool kWords = kRead == Read::words;
     constexpr int L = kWords ? kLines : 1, K = MoveTile::stores_of_a_lane(E, kWords);
     Copy_Atom<On<Block, UniversalCopy<Word>>, Word> store_atom;
-    Lane const lane = lane_of(int(block.thread_rank()));
     if (!lane.any) return;
     CUTE_NO_UNROLL
     for (int turn = lane.along; turn < tile.turns; turn += this->warps_along) {

@@ -17,7 +17,7 @@ struct Kinds<GatherTile<T, Step>> {
     std::map<Key, std::pair<int64_t, int64_t>> alike;  // to the first of them, and how many there are
     for (int64_t block = 0; block < kernel.blocks(); ++block) {
       auto const h = kernel.here(unsigned(block));
-      bool const inside = kernel.whole_inside(h);  // else how near the ends are counts
+      bool const inside = h.inside;  // else how near the ends are counts
       auto const low = h.src - kernel.range.first, high = kernel.range.last - h.src;
       Key const key{h.left[0],
                     h.left[1],
