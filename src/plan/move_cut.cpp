@@ -63,8 +63,11 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
   // Rows and lines begin anywhere, or on a sector. Lines that follow one another are one.
   bool on_sectors = t.aligned && t.first_src % kSector == 0;
   for (int i = 0; i < t.row_modes; ++i) on_sectors &= t.row[i].src % kSector == 0;
+  // Rows that follow one another are one as well.
+  bool const one = t.row_modes > 0 && t.row[0].src == t.span;
+  double const span = one ? double(t.span) * t.row[0].extent : t.span, rows = double(t.rows) * t.span / span;
   double const in =
-      t.rows * (on_sectors ? double(ceil_div(t.span, kSector)) : (t.span + kSector - u) / double(kSector) + kBegin);
+      rows * (on_sectors ? std::ceil(span / kSector) : (span + kSector - u) / kSector + kBegin);
   double const line = double(t.units) * u, piece = t.lanes * W, pieces = t.lines * std::ceil(line / piece);
   double run = line, runs = t.lines;
   std::int64_t of_runs = kSector | std::int64_t(m.dst),
@@ -87,8 +90,8 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
   };
   bool on_granules = on_sectors && t.first_src % kGranule == 0;
   for (int i = 0; i < t.row_modes; ++i) on_granules &= t.row[i].src % kGranule == 0;
-  double const read = t.rows * granules(t.span, on_granules) * kGranule;
-  w.bytes = std::max(w.bytes, elements * u + tiles * std::min(read, 1.5 * t.rows * t.span));
+  double const read = rows * granules(span, on_granules) * kGranule;
+  w.bytes = std::max(w.bytes, elements * u + tiles * std::min(read, 1.5 * rows * span));
 
   int const threads = limits.threads, lines = t.words ? U : 1;
   double const vectors = double(t.rows) * t.vectors;
@@ -117,26 +120,41 @@ int fewest_lanes(std::int64_t stores, int K) {
 }
 int most_lanes(int fewest) { return std::min(8 * fewest, 32); }
 
+// The mode whose neighbours are neighbours in the source, of narrow units that may be read as words across it; else none.
+int across_words(Move const& m, Cut const& c) {
+  int across = 0;
+  bool words = m.elem_bytes < 4;
+  for (int i = 0; i < c.modes; ++i) {
+    Mode const& mode = m.mode[c.piece[i].mode];
+    if (mode.src_stride == m.elem_bytes && mode.dst_stride % 4 == 0)
+      across = i;
+    else
+      words &= mode.src_stride % 4 == 0;
+  }
+  return words ? across : 0;
+}
+
 // The line of a tile of so many bytes: as many modes as make whole vectors, and as many pieces as the threads like.
 void line_of(Move const& m, TileLimits const& limits, std::int64_t bytes, Cut& c) {
-  int const u = m.elem_bytes, U = MoveTile::units_of_a_store(u), K = MoveTile::stores_of_a_lane(u, false), W = u * U,
-            warps = limits.threads / 32;
+  int const u = m.elem_bytes, U = MoveTile::units_of_a_store(u), W = u * U, warps = limits.threads / 32,
+            across = across_words(m, c);
   double best = HUGE_VAL;
   std::int64_t length = m.elem_bytes;
   for (int i = 0; i < c.modes && m.mode[c.piece[i].mode].dst_stride == length; ++i) {
+    int const together = i < across ? U : 1, K = MoveTile::stores_of_a_lane(u, together > 1);
     std::int32_t const extent = c.piece[i].extent;
     for (int repeat = 1; repeat <= 16 && repeat <= extent; ++repeat) {
       std::int64_t const one = length * extent / repeat;
       if (extent % repeat || (repeat > 1 && (one % kVector || one < 256 || m.mode[c.piece[i].mode].src_stride < 0)))
         continue;
-      std::int64_t const stores = ceil_div(one, W) + (one % W != 0), lines = bytes / one;
+      std::int64_t const stores = ceil_div(one, W) + (one % W != 0), lines = ceil_div(bytes / one, together);
       bool const whole = one % W == 0 && reinterpret_cast<std::uintptr_t>(m.dst) % unsigned(W) == 0;
       for (int lanes : {8, 16, 32}) {
         std::int64_t const along = std::min<std::int64_t>(ceil_div(stores, lanes * K), warps);
         double const passes = double(ceil_div(stores, along * lanes * K));
         double const each = double(ceil_div(lines, warps / along * (32 / lanes)));
         double const places = (i > 0 ? kPlaced : kPlace) * U * K;
-        double const work = passes * (places + each * (kLine + (kUnit * U + kStore) * K)) +
+        double const work = passes * (places + each * (kLine + (kUnit * U + kStore * together) * K)) +
                             (whole ? 0 : kEnds * double(ceil_div(lines, limits.threads / 8)));
         if (work < best) best = work, c.line_modes = i + 1, c.repeat = repeat, c.lanes = lanes;
       }
@@ -159,6 +177,7 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
   bool anywhere = reinterpret_cast<std::uintptr_t>(m.dst) % kSector != 0;
   for (int k = 1; k < m.rank; ++k) anywhere |= m.mode[k].dst_stride % kSector != 0;
 
+  std::int64_t const sector = kSector / std::gcd(u, kSector);  // elements that are whole ones
   std::int64_t const most = limits.bytes - limits.bytes / 8, all = m.elements() * u;
   int found = 0;
   for (std::int64_t line = 2 * kSector; line <= most; line *= 2)
@@ -179,6 +198,7 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
         int const k = by_src[i];
         if (src(k) > std::max(2 * span, kSector)) break;
         piece[k] = std::max(piece[k], piece_of(m.mode[k].extent, (row - span) / src(k) + 1, src(k)));
+        if (k == 0 && piece[k] < m.mode[k].extent) piece[k] = std::max(piece[k] / sector * sector, sector);
         span += src(k) * (piece[k] - 1), within *= piece[k];
         if (piece[k] < m.mode[k].extent) break;
       }
@@ -207,7 +227,8 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
   std::int64_t run = u;
   for (int k = 0; k < m.rank && m.mode[k].dst_stride == run && found < int(cuts.size()); ++k) {
     Mode const& mode = m.mode[k];
-    std::int64_t const step = kSector / std::gcd(run, kSector), fit = limits.threads * kVector / run / step * step;
+    std::int64_t const word = std::max<std::int64_t>(u, 4), step = word / std::gcd(run, word),
+                       fit = limits.threads * kVector / run / step * step;
     if (k > 0 && src(k) == run && run >= 2 * u && fit > 0 && run * fit <= most)
       for (std::int64_t repeat : {1, 2, 4, 8}) {
         if ((repeat > 1 && mode.src_stride < 0) || fit * repeat > mode.extent || run * fit * repeat > most ||

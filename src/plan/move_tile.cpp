@@ -130,6 +130,8 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   for (; run < n; ++run) {
     std::int64_t const s = std::abs(by_src[run]->src);
     if (s > std::max(2 * span, kSector)) break;
+    // Contiguous ones as well, where padding is to be between them.
+    if (cut.padding == Cut::Padding::row && by_src[run] == part && s % kVector == 0 && s >= kSector && s >= span) break;
     span += s * (longer(by_src[run]) - 1);
     by_src[run]->image = std::int32_t(by_src[run]->src);
     if (span > 1 << 20) return {"a row of {} bytes is more than a tile holds", {span}};
