@@ -31,7 +31,8 @@ double gathering(MoveTile const& t, int threads, int u) {
                groups = double(ceil_div(t.groups, t.lines_apart(threads)));
   double const places = (t.along_modes > 1 ? kPlaced : kPlace) * K * U;
   double const each = kLine + K * ((t.runs ? kRun : U * kUnit) + lines * kStore);
-  double const ends = U > 1 && !t.whole ? kEnds * double(ceil_div(t.groups, threads / 8)) : 0;
+  double const with_ends = t.whole ? 0 : t.shear ? std::min(1., 2. / double(t.outer[0].tiles)) : 1;  // of all tiles
+  double const ends = U > 1 ? with_ends * kEnds * double(ceil_div(t.groups, threads / 8)) : 0;
   // Where lines begin at all places within a word, units are found anew; so they are where the lines of a thread differ so.
   bool const anew = t.along_modes > 1 && U > 1 && t.line_modes > 0 && t.line[0].dst * t.lines_apart(threads) % 4;
   return turns * ((anew ? groups : 1) * places + groups * each) + ends;
@@ -102,7 +103,7 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
       gathering(t, threads, u) + entries(t.groups) + (t.row_modes > 1 ? entries(t.rows) : 0) +
       (t.along_modes > 1 ? entries(t.inner + U) : 0);
   w.issued = tiles * threads / 32 * warp;
-  double const stored = double(t.units + t.sheared_units()) * t.lines * u / W / 32;  // words of warps
+  double const gathered = t.units + (t.along_modes > 1 ? t.sheared_units() : 0), stored = gathered * t.lines * u / W / 32;
   w.wavefronts = tiles * (vectors / 32 * 8 +
                           stored * ((t.runs ? 2. : double(U) / lines) * (.2 + wavefronts) + W / 4 + 32 / t.lanes));
   w.blocks = double(t.blocks());
@@ -174,9 +175,6 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
   auto const src = [&](int k) { return std::abs(m.mode[k].src_stride); };
   std::sort(by_src, by_src + n, [&](int a, int b) { return src(a) < src(b); });
 
-  bool anywhere = reinterpret_cast<std::uintptr_t>(m.dst) % kSector != 0;
-  for (int k = 1; k < m.rank; ++k) anywhere |= m.mode[k].dst_stride % kSector != 0;
-
   std::int64_t const sector = kSector / std::gcd(u, kSector);  // elements that are whole ones
   std::int64_t const most = limits.bytes - limits.bytes / 8, all = m.elements() * u;
   int found = 0;
@@ -189,8 +187,7 @@ int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
       for (; chain < m.rank && run < line && m.mode[chain].dst_stride <= std::max(2 * run, kSector); ++chain) {
         std::int64_t const step = m.mode[chain].dst_stride;
         piece[chain] = piece_of(m.mode[chain].extent, ceil_div(line, step), step);
-        // A sector more is gathered of lines that are cut and begin anywhere: together they are as many windows as lanes.
-        if (chain == 0 && anywhere && piece[0] < m.mode[0].extent) piece[0] = (line - kSector) / u;
+        if (chain == 0 && piece[0] < m.mode[0].extent) piece[0] = line / u;  // as many words as lanes
         run = step * piece[chain];
         if (piece[chain] < m.mode[chain].extent) break;
       }

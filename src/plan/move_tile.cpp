@@ -206,8 +206,10 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
     return std::abs(std::int64_t(a.image)) < std::abs(std::int64_t(b.image));
   });
   t.lanes = cut.lanes;
-  // A line that begins within a word has a store more.
-  t.stores = std::int32_t(ceil_div(t.units + t.sheared_units() + (t.whole ? 0 : U - 1), U));
+  // Lines of one mode are counted by their own words; of others by those of the first one, and one that begins within a word
+  // has one more.
+  t.stores = t.along_modes == 1 ? std::max(t.units / U, 1)
+                                : std::int32_t(ceil_div(t.units + t.sheared_units() + (t.whole ? 0 : U - 1), U));
 
   // Words: lines in groups that are neighbours in the image, at places that are whole words.
   if (U > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent > 1 && t.line[0].dst % 4 == 0) {

@@ -24,7 +24,7 @@ struct GatherGrid {
   struct Tile {
     int64_t reach;
     int rows, vectors, span, span_slot, span_step, row_table, line_table, unit_table;
-    int units, entries, inner, first_image, shear, turns, neighbours;  // the last: lines of the first mode of lines
+    int units, entries, inner, first_image, shear, stores, turns, neighbours;  // the last: lines of the first mode of lines
     int outers, row_modes, along_modes, line_modes;
     bool whole, words, runs;
     CUTE_HOST_DEVICE int sheared_units() const { return shear * inner; }
@@ -54,12 +54,30 @@ struct GatherGrid {
     range = SourceRange(m);
     dst = static_cast<char*>(m.dst);
     std::copy(t.slot, t.slot + kSlots, slot);
-    tile = {t.reach,       t.rows,      t.vectors,     t.span,
-            t.span_slot,   t.span_step, t.row_table,   t.line_table,
-            t.unit_table,  t.units,     t.entries,     t.inner,
-            t.first_image, t.shear,     t.turns,       t.line_modes ? t.line[0].extent : 1,
-            t.outers,      t.row_modes, t.along_modes, t.line_modes,
-            t.whole,       t.words,     t.runs};
+    tile = {t.reach,
+            t.rows,
+            t.vectors,
+            t.span,
+            t.span_slot,
+            t.span_step,
+            t.row_table,
+            t.line_table,
+            t.unit_table,
+            t.units,
+            t.entries,
+            t.inner,
+            t.first_image,
+            t.shear,
+            t.stores,
+            t.turns,
+            t.line_modes ? t.line[0].extent : 1,
+            t.outers,
+            t.row_modes,
+            t.along_modes,
+            t.line_modes,
+            t.whole,
+            t.words,
+            t.runs};
     by_vectors = {t.vectors}, by_inner = {t.inner};
     rows_on = t.vectors < threads ? threads / t.vectors : 1;
     from_on = rows_on * t.row[0].src, at_on = rows_on * t.row[0].image;
@@ -88,9 +106,10 @@ struct GatherGrid {
     int span, first_row, rows;  // of the rows; of a first mode of rows, those that are loaded
     bool begins;                // the lines begin here
     bool inside;                // all aligned vectors that the rows lie in are the source's, as a whole
+    bool ends;                  // lines may begin or end within a word
   };
   CUTE_HOST_DEVICE Here here(unsigned block) const {
-    Here h{src, dst, {}, tile.first_image, tile.span, 0, tile.rows, true, true};
+    Here h{src, dst, {}, tile.first_image, tile.span, 0, tile.rows, true, true, !tile.whole};
     int rest = int(block);
     CUTE_NO_UNROLL
     for (int i = 0; i < tile.outers; ++i) {
@@ -119,6 +138,7 @@ struct GatherGrid {
       h.rows = reach(h, s);
       if (s == 0 && h.begins) h.first_row = tile.shear;  // nothing is above
     }
+    if (tile.shear && !h.begins && h.left[0] >= slot[0].piece) h.ends = false;  // they go from sector to sector
     h.inside = h.src - 15 >= range.first && h.src + tile.reach <= range.last;
     return h;
   }
@@ -126,7 +146,7 @@ struct GatherGrid {
     v[0] = Vector16(uint64_t(h.dst - dst)) << 64 | uint64_t(h.src - src);
     v[1] = Vector16(uint32_t(h.image)) << 96 | Vector16(uint32_t(h.left[2])) << 64 |
            Vector16(uint32_t(h.left[1])) << 32 | uint32_t(h.left[0]);
-    v[2] = Vector16(uint32_t(h.begins | h.inside << 1)) << 96 | Vector16(uint32_t(h.rows)) << 64 |
+    v[2] = Vector16(uint32_t(h.begins | h.inside << 1 | h.ends << 2)) << 96 | Vector16(uint32_t(h.rows)) << 64 |
            Vector16(uint32_t(h.first_row)) << 32 | uint32_t(h.span);
   }
   CUTE_HOST_DEVICE Here unpacked(Vector16 const (&v)[3]) const {
@@ -138,8 +158,9 @@ struct GatherGrid {
             word(4),
             word(5),
             word(6),
-            bool(word(7) & 1),
-            bool(word(7) >> 1)};
+            (word(7) & 1) != 0,
+            (word(7) & 2) != 0,
+            (word(7) & 4) != 0};
   }
   CUTE_HOST_DEVICE static int left(Here const& h, int slot) {
     int n = 0;
@@ -172,7 +193,7 @@ struct GatherGrid {
   }
 
   // Some lines that are gathered together, `count` of them, of which the others follow by line(0). Words [first, first +
-  // words) are whole; of number 0, `past` units come before the line. `head` units lie before the first whole word, from
+  // words) are whole; of number 0, `past` units come before the line (neither, of lines of one mode). `head` units lie before the first whole word, from
   // number `begin` of their word on, `tail` units behind the last.
   struct Lines {
     int64_t to;  // bytes from the tile's first unit to word 0 of the first line
@@ -235,6 +256,12 @@ struct GatherGrid {
     l.head = l.begin ? (l.words < 0 ? behind - first : U - l.begin) : 0;
     l.tail = l.words < 0 ? 0 : behind % U;
     if (l.words < 0) l.words = 0;
+    if (tile.along_modes == 1) {  // from the first whole word on: then lines that begin at other places within it are alike
+      int const units = l.first * U - past;
+      l.all &= units + tile.stores * U <= tile.units + sheared;
+      l.image += units * last.image, l.to += l.first * U * E;
+      l.past = l.first = 0;
+    }
     return l.packed();
   }
 

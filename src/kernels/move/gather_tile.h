@@ -72,7 +72,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     block.sync();
     char const* const image = base + past_of(h.src) + h.image;
     if constexpr (E < 4)
-      if (!tile.whole) store_ends(block, image, h, tables);
+      if (h.ends) store_ends(block, image, h, tables);
     if constexpr (E < 4)
       if (tile.runs) return gather<Read::runs, false>(block, lane, image, h, tables);
     if (tile.along_modes > 1)
@@ -183,25 +183,20 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     return {along, lane & ((1 << this->lanes) - 1), (lane >> this->lanes) + (group << (5 - this->lanes)),
             group < this->lines_apart >> (5 - this->lanes)};
   }
-  // Where n neighbours are, from unit i of a line on; of what is not the line's, the nearest. Of a line of one mode the first
-  // says it.
-  template <bool kTable, int n, class Block>
-  CUTE_DEVICE void units_at(Block, Tables const& tables, int i, int (&where)[kTable ? n : 1]) const {
+  // Where n neighbours are, from unit i of a line on; of what is not the line's, the nearest.
+  template <int n, class Block>
+  CUTE_DEVICE void units_at(Block, Tables const& tables, int i, int (&where)[n]) const {
+    Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> atom;
     int const step = this->along(tile.along_modes - 1).image, units = tile.units + tile.sheared_units();
     i = i > units - n ? units - n : i;
     i = i < 0 ? 0 : i;
-    if constexpr (!kTable) {
-      where[0] = i * step;
-    } else {
-      Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> atom;
-      int digit, unit;
-      this->by_inner(digit, unit, i);
-      CUTE_UNROLL
-      for (int u = 0; u < n; ++u) {
-        uint32_t entry;
-        copy_one(atom, true, make_smem_ptr(tables.units + unit + u), &entry);  // the table goes on beyond `inner`
-        where[u] = digit * step + int(entry);
-      }
+    int digit, unit;
+    this->by_inner(digit, unit, i);
+    CUTE_UNROLL
+    for (int u = 0; u < n; ++u) {
+      uint32_t entry;
+      copy_one(atom, true, make_smem_ptr(tables.units + unit + u), &entry);  // the table goes on beyond `inner`
+      where[u] = digit * step + int(entry);
     }
   }
   using Lines = typename Grid::Lines;
@@ -222,16 +217,25 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
     CUTE_NO_UNROLL
     for (int turn = lane.along; turn < tile.turns; turn += this->warps_along) {
       int const x = (turn * K << this->lanes) + lane.x;
+      // Of a line of one mode the first unit's place says all others'.
       int where[K][kTable ? U : 1], placed = -1;
+      if constexpr (!kTable) {
+        CUTE_UNROLL
+        for (int k = 0; k < K; ++k) {
+          int const word = x + (k << this->lanes), last = tile.stores - 1;
+          where[k][0] = (word < last ? word : last) * U * this->along(0).image;
+        }
+      }
       CUTE_NO_UNROLL
       for (int y = lane.y; y < tile.entries; y += this->lines_apart) {
         Lines const line = lines_at(block, tables, y);
-        if (line.past != placed) {
-          CUTE_UNROLL
-          for (int k = 0; k < K; ++k)
-            units_at<kTable, U>(block, tables, (x + (k << this->lanes)) * U - line.past, where[k]);
-          placed = line.past;
-        }
+        if constexpr (kTable)
+          if (line.past != placed) {
+            CUTE_UNROLL
+            for (int k = 0; k < K; ++k)
+              units_at<U>(block, tables, (x + (k << this->lanes)) * U - line.past, where[k]);
+            placed = line.past;
+          }
         bool on[K];
         CUTE_UNROLL
         for (int k = 0; k < K; ++k) on[k] = unsigned(x - line.first + (k << this->lanes)) < unsigned(line.words);
@@ -297,9 +301,9 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       int const i = from + x % 4;  // from word 0 on
       int where[1];
       if (tile.along_modes > 1)
-        units_at<true, 1>(block, tables, i - line.past, where);
+        units_at<1>(block, tables, i - line.past, where);
       else
-        units_at<false, 1>(block, tables, i - line.past, where);
+        where[0] = i * this->along(0).image;
       CUTE_NO_UNROLL
       for (int n = 0; n < (tile.words ? kLines : 1); ++n) {
         T e{};
