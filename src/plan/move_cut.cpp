@@ -18,7 +18,7 @@ constexpr double kTable = 70;                          // an entry of a table
 constexpr double kPlace = 2, kPlaced = 9;              // a unit's place is found: of one mode; of several
 constexpr double kLine = 18;                           // lines, beside their words
 constexpr double kStore = 4.5, kUnit = 2.6, kRun = 6;  // a word is stored; a unit is gathered; a word of a run
-constexpr double kEnds = 60;                           // the ends of four lines
+constexpr double kEnds = 60, kEndsOfWords = 180;       // the ends of four lines; of four groups that are read as words
 // ---- Sectors, fitted: what the two cost that blocks write in part, at the ends of lines; a warp's store that begins within
 // one; a row that does.
 constexpr double kPart = 3.1, kPiece = .25, kBegin = .3;
@@ -32,7 +32,8 @@ double gathering(MoveTile const& t, int threads, int u) {
   double const places = (t.along_modes > 1 ? kPlaced : kPlace) * K * U;
   double const each = kLine + K * ((t.runs ? kRun : U * kUnit) + lines * kStore);
   double const with_ends = t.whole ? 0 : t.shear ? std::min(1., 2. / double(t.outer[0].tiles)) : 1;  // of all tiles
-  double const ends = U > 1 ? with_ends * kEnds * double(ceil_div(t.groups, threads / 8)) : 0;
+  double const ends =
+      U > 1 ? with_ends * (t.words ? kEndsOfWords : kEnds) * double(ceil_div(t.groups, threads / 8)) : 0;
   // Where lines begin at all places within a word, units are found anew; so they are where the lines of a thread differ so.
   bool const anew = t.along_modes > 1 && U > 1 && t.line_modes > 0 && t.line[0].dst * t.lines_apart(threads) % 4;
   return turns * ((anew ? groups : 1) * places + groups * each) + ends;
@@ -67,8 +68,7 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
   // Rows that follow one another are one as well.
   bool const one = t.row_modes > 0 && t.row[0].src == t.span;
   double const span = one ? double(t.span) * t.row[0].extent : t.span, rows = double(t.rows) * t.span / span;
-  double const in =
-      rows * (on_sectors ? std::ceil(span / kSector) : (span + kSector - u) / kSector + kBegin);
+  double const in = rows * (on_sectors ? std::ceil(span / kSector) : (span + kSector - u) / kSector + kBegin);
   double const line = double(t.units) * u, piece = t.lanes * W, pieces = t.lines * std::ceil(line / piece);
   double run = line, runs = t.lines;
   std::int64_t of_runs = kSector | std::int64_t(m.dst),
@@ -103,7 +103,8 @@ MoveWork work_of(Move const& m, MoveTile const& t, TileLimits const& limits, int
       gathering(t, threads, u) + entries(t.groups) + (t.row_modes > 1 ? entries(t.rows) : 0) +
       (t.along_modes > 1 ? entries(t.inner + U) : 0);
   w.issued = tiles * threads / 32 * warp;
-  double const gathered = t.units + (t.along_modes > 1 ? t.sheared_units() : 0), stored = gathered * t.lines * u / W / 32;
+  double const gathered = t.units + (t.along_modes > 1 ? t.sheared_units() : 0),
+               stored = gathered * t.lines * u / W / 32;
   w.wavefronts = tiles * (vectors / 32 * 8 +
                           stored * ((t.runs ? 2. : double(U) / lines) * (.2 + wavefronts) + W / 4 + 32 / t.lanes));
   w.blocks = double(t.blocks());
@@ -155,8 +156,9 @@ void line_of(Move const& m, TileLimits const& limits, std::int64_t bytes, Cut& c
         double const passes = double(ceil_div(stores, along * lanes * K));
         double const each = double(ceil_div(lines, warps / along * (32 / lanes)));
         double const places = (i > 0 ? kPlaced : kPlace) * U * K;
-        double const work = passes * (places + each * (kLine + (kUnit * U + kStore * together) * K)) +
-                            (whole ? 0 : kEnds * double(ceil_div(lines, limits.threads / 8)));
+        double const work =
+            passes * (places + each * (kLine + (kUnit * U + kStore * together) * K)) +
+            (whole ? 0 : (together > 1 ? kEndsOfWords : kEnds) * double(ceil_div(lines, limits.threads / 8)));
         if (work < best) best = work, c.line_modes = i + 1, c.repeat = repeat, c.lanes = lanes;
       }
     }

@@ -24,7 +24,8 @@ struct GatherGrid {
   struct Tile {
     int64_t reach;
     int rows, vectors, span, span_slot, span_step, row_table, line_table, unit_table;
-    int units, entries, inner, first_image, shear, stores, turns, neighbours;  // the last: lines of the first mode of lines
+    int units, entries, inner, first_image, shear, stores, turns,
+        neighbours;  // the last: lines of the first mode of lines
     int outers, row_modes, along_modes, line_modes;
     bool whole, words, runs;
     CUTE_HOST_DEVICE int sheared_units() const { return shear * inner; }
@@ -256,7 +257,8 @@ struct GatherGrid {
     l.head = l.begin ? (l.words < 0 ? behind - first : U - l.begin) : 0;
     l.tail = l.words < 0 ? 0 : behind % U;
     if (l.words < 0) l.words = 0;
-    if (tile.along_modes == 1) {  // from the first whole word on: then lines that begin at other places within it are alike
+    if (tile.along_modes ==
+        1) {  // from the first whole word on: then lines that begin at other places within it are alike
       int const units = l.first * U - past;
       l.all &= units + tile.stores * U <= tile.units + sheared;
       l.image += units * last.image, l.to += l.first * U * E;

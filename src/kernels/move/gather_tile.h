@@ -232,8 +232,7 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
         if constexpr (kTable)
           if (line.past != placed) {
             CUTE_UNROLL
-            for (int k = 0; k < K; ++k)
-              units_at<U>(block, tables, (x + (k << this->lanes)) * U - line.past, where[k]);
+            for (int k = 0; k < K; ++k) units_at<U>(block, tables, (x + (k << this->lanes)) * U - line.past, where[k]);
             placed = line.past;
           }
         bool on[K];
@@ -267,12 +266,12 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
       char const* const from = image + where[0];
       int const past = int(reinterpret_cast<uintptr_t>(from) & 3);
       auto const pair = reinterpret_cast<Word const*>(from - past);
-      Word lo, hi{};
+      Word lo{}, hi{};
       copy_one(atom, on, make_smem_ptr(pair), &lo);
       copy_one(atom, on && past, make_smem_ptr(pair + 1), &hi);
       r[0] = funnel_shift_right(lo, hi, unsigned(past * 8));
     } else {
-      Word e[U];
+      Word e[U]{};  // else what no lane asks for would wait for what another has read
       CUTE_UNROLL
       for (int u = 0; u < U; ++u) {
         int const at = kTable ? where[u] : where[0] + u * this->along(0).image;
