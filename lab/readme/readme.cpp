@@ -14,7 +14,8 @@ namespace {
 
 std::string with_tables(std::string const& text, std::string const& file) {
   static std::regex const marker(
-      "<!-- table:h200-(?:(\\d{1,9})-(\\d{1,2})|suite-(\\w+)|gemm-(\\w+)|brief-(moves|products)) -->\n");
+      "<!-- table:h200-(?:(\\d{1,9})-(\\d{1,2})|suite-(\\w+)|gemm-(\\w+)|brief-(moves|products)|copy-(suites|cases)) "
+      "-->\n");
   std::string const closing = "<!-- /table -->";
   Recorded const recorded = load_recorded();
   std::string s;
@@ -23,7 +24,9 @@ std::string with_tables(std::string const& text, std::string const& file) {
     auto const end = text.find(closing, std::size_t(m[0].second - text.begin()));
     if (end == text.npos) throw UsageError(fmt::format("{} has a table without its '{}'", file, closing));
     s.append(at, m[0].second);
-    if (m[5].matched)
+    if (m[6].matched)
+      s += m[6] == "suites" ? copy_suites_table() : copy_cases_table();
+    else if (m[5].matched)
       s += m[5] == "moves" ? brief_moves_table(recorded) : brief_products_table(recorded.products);
     else if (m[4].matched)
       s += m[4] == "ladder" ? gemm_ladder_table(recorded.products) : gemm_suite_table(recorded.products, m[4]);

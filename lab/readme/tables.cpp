@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "page/report.h"
 #include "problems/own_kinds.h"
@@ -45,6 +46,17 @@ std::vector<std::string> joined(std::vector<std::string> a, std::vector<std::str
   return a;
 }
 
+// The public function's rows of a file of copies.
+std::vector<Row> copies(char const* name) {
+  auto const file = results_dir() / "h200" / name;
+  auto const results = load_results(file);
+  if (!results) throw UsageError(fmt::format("there is no {}", file.string()));
+  std::vector<Row> rows;
+  for (Row const& row : results->rows)
+    if (row.variant == "copy" && row.ok()) rows.push_back(row);
+  return rows;
+}
+
 // The variants in the order of the file, each once.
 std::vector<std::string> variants_of(Results const& results, std::vector<SuiteCase> const& cases) {
   std::vector<std::string> names;
@@ -56,6 +68,40 @@ std::vector<std::string> variants_of(Results const& results, std::vector<SuiteCa
 }
 
 }  // namespace
+
+std::string copy_suites_table() {
+  std::map<std::pair<int, std::string>, std::vector<double>> shares;  // by a line's place and name
+  for (Row const& row : copies("copy.json")) {
+    CopyCase const& c = *row.measured.as<CopyCase>();
+    std::int64_t const bytes = c.elements() * c.elem_bytes, mb = 1 << 20;  // of a side
+    auto const add = [&](int place, std::string const& name) { shares[{place, name}].push_back(*row.share); };
+    if (row.suite != "wild")
+      add(4, fmt::format("{}, {} B", row.suite, c.elem_bytes));
+    else if (bytes < mb)
+      add(3, "drawn, below 1 MB a side");
+    else if (bytes < 64 * mb)
+      add(2, "drawn, 1 to 64 MB");
+    else if (c.elem_bytes < 4)
+      add(1, fmt::format("drawn, 64 MB and more, {} B", c.elem_bytes));
+    else
+      add(0, "drawn, 64 MB and more, 4 to 16 B");
+  }
+  std::string s = "| cases | number | geometric mean | least |\n|---|--:|--:|--:|\n";
+  for (auto const& [key, of] : shares) {
+    double logarithms = 0;
+    for (double share : of) logarithms += std::log(share);
+    s += line({key.second, std::to_string(of.size()), cell(std::exp(logarithms / double(of.size())), 3),
+               cell(*std::min_element(of.begin(), of.end()), 2)});
+  }
+  return s;
+}
+
+std::string copy_cases_table() {
+  std::string s = "| case | us | of copy limit |\n|---|--:|--:|\n";
+  for (Row const& row : copies("copy_cases.json"))
+    s += line({sentence(row.measured), cell(*row.ms_median * 1e3, 1), cell(row.share, 3)});
+  return s;
+}
 
 std::string square_table(Recorded const& recorded, std::int64_t n, int elem_bytes) {
   MoveCase const c{n, n, 1, elem_bytes};

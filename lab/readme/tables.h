@@ -14,6 +14,10 @@ std::string suite_table(Recorded const& recorded, std::string const& suite);
 // README's selection of it: without the rate.
 std::string brief_moves_table(Recorded const& recorded);
 
+// Of results/h200/copy.json: geometric mean and least share of each size and element size; of copy_cases.json: each case.
+std::string copy_suites_table();
+std::string copy_cases_table();
+
 // README's: the share of cuBLAS for some squares, a column for each layout.
 std::string brief_products_table(Results const& results);
 

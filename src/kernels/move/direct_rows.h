@@ -18,12 +18,12 @@ struct DirectRows {
   char const* src;
   char* dst;
   SourceRange range;
-  CountedModes<kModes> modes;  // beside the row's own
-  Divisor windows;             // of a row
-  int all, units;              // windows; units of a row
-  int64_t step, step_dst;      // bytes from a unit of a row to the next
+  Divisor windows;         // of a row
+  int all, units;          // windows; units of a row
+  int64_t step, step_dst;  // bytes from a unit of a row to the next
   // A window: whole vectors on both sides; V units that are a warp apart; one unit; else 16 bytes of the destination.
   enum class Form : uint8_t { vectors, apart, lone, bytes } form;
+  CountedModes<kModes> modes;  // beside the row's own
 
   static Form form_of(Move const& m) {
     if (m.rank == 0) return Form::lone;

@@ -33,11 +33,11 @@ struct Interleaved {
   char const* src;
   char* dst;
   SourceRange range;
-  CountedModes<kModes> others;  // beside the planes' mode and that of their elements
-  Divisor turns;                // of warps, for the planes of one index of these
-  int64_t plane, bytes;         // from a plane to the next; of a plane
-  int all;                      // turns
+  Divisor turns;         // of warps, for the planes of one index of these
+  int64_t plane, bytes;  // from a plane to the next; of a plane
+  int all;               // turns
   int step;  // units of a turn: 31 where planes are stored anywhere, since a lane needs its neighbour's bytes
+  CountedModes<kModes> others;  // beside the planes' mode and that of their elements
 
   // The modes of the planes and of their elements; -1 where the move has none.
   struct Form {
