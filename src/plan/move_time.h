@@ -31,12 +31,14 @@ inline double seconds_of(MoveWork const& w, Device const& device) {
   bool const known = device.copy_gbps > 0 && device.clock_ghz > 0;
   double const copy = known ? device.copy_gbps : 4286, l2 = known ? device.l2_gbps : 5600;
   double const sms = device.sm_count * (known ? device.clock_ghz : 1.98) * 1e9, launch = known ? device.launch_us : 1;
-  double const memory = std::max(w.bytes / copy, 32 * w.sectors / (kSectors * l2)) * 1e-9;
-  double const inside = std::max(w.issued / kIssued, w.wavefronts * kWavefront) / sms;
+  double memory = std::max(w.bytes / copy, 32 * w.sectors / (kSectors * l2)) * 1e-9;
+  double inside = std::max(w.issued / kIssued, w.wavefronts * kWavefront) / sms;
+  // Some multiprocessors have a block more than others. While all blocks are there at once, the memory waits for them too.
+  double const each = w.blocks / device.sm_count, waves = each / w.held, more = std::ceil(each) / std::max(each, 1e-9);
+  inside *= more;
+  if (waves < 1) memory *= (1 + more) / 2;
   // What loads, computes and stores in turn hides one behind another block's other: the better, the more there are.
-  double busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., kHidden * w.held);
-  double const each = w.blocks / device.sm_count, waves = each / w.held;
-  if (waves < 2) busy *= std::max(1., std::ceil(each) / std::max(each, 1e-9) * (waves < 1 ? 1 : .5));
+  double const busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., kHidden * w.held);
   // The first blocks' loads and the last ones' stores have no company.
   return launch * 1e-6 + std::max(busy + w.turn * 1e-6, std::ceil(waves) * w.turn * 1e-6);
 }

@@ -104,7 +104,7 @@ struct Kernel {
   static double seconds(Move const& move, Device const& device) {
     Kernel const kernel = make(move, 0);
     double const bytes = double(move.elements()) * sizeof(T), vectors = bytes / 16 / 32;
-    constexpr double measured = sizeof(T) == 1 ? 1.12 : sizeof(T) == 2 ? 1 : .93;  // of what is predicted
+    constexpr double measured = sizeof(T) == 1 ? 1.12 : sizeof(T) == 2 ? 1 : .97;  // of what is predicted
     return measured *
            seconds_of({.bytes = 2 * bytes,
                        .sectors = bytes / 16,
