@@ -53,6 +53,7 @@ for step in $steps; do
         build/inlay bench gemm --suite blind --json "$out/blind_products.json" ;;
     latency) build/bench/latency | tee "$out/latency.md" ;;
     copy) build/inlay bench copy --suite "$copies" --variants copy --json "$out/copy.json" ;;
+    copy_cases) build/inlay bench copy --suite suites/copy_cases.json --variants copy --json "$out/copy_cases.json" ;;
     regret)  # every candidate forced on every case
       build/inlay bench copy --suite "$copies" --variants production --json "$out/regret.json" && python3 bench/regret.py "$out/regret.json" ;;
     torch_copy) python3 bench/torch_copy.py suites/permute/*.json suites/wild.json --json "$out/torch_copy.json" ;;

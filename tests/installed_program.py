@@ -85,7 +85,7 @@ with tempfile.TemporaryDirectory() as folder:
         for what in "876.543 ms", "a GPU of nobody", "// changed_here":
             expect(what in page, f"{name} does not show '{what}'")
     code, out, err = run("bench", "transpose", "--suite", "3d")
-    expect((code, err) == (2, "inlay: there is no suite '3d'; there are 2d, blind, of_this_place, small, squares, wild\n"), f"an unknown suite: {code} {err}")
+    expect((code, err) == (2, "inlay: there is no suite '3d'; there are 2d, blind, copy_cases, of_this_place, small, squares, wild\n"), f"an unknown suite: {code} {err}")
 
     # Whether there is a GPU or not, this is refused; but not before the suite has been read, by its name or its path.
     for typed in "of_this_place", str(suite):
