@@ -40,17 +40,19 @@ struct LoadEvictLast {
 };
 
 // 16 bytes from global to shared memory past the L1 and the registers; a lane that is predicated off does nothing. CuTe's
-// asks the L2 for 128 bytes, which short rows do not want. With a cache policy ptxas 13.0 was seen to make an illegal
-// instruction of it (desc[UR1]). Before Ampere a load and a store.
+// asks the L2 for 128 bytes, which short rows do not want. The L2 evicts them last. Before Ampere a load and a store.
 struct LoadAsync {
   using SRegisters = Vector16[1];
   using DRegisters = Vector16[1];
 
   CUTE_DEVICE static void copy(Vector16 const& src, Vector16& dst) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(cute::cast_smem_ptr_to_uint(&dst)),
-                 "l"(__cvta_generic_to_global(&src))
-                 : "memory");
+    std::uint64_t policy;  // not volatile: see above, and ptxas 13.0 was seen to make an illegal instruction of it
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
+    asm volatile(
+        "cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(cute::cast_smem_ptr_to_uint(&dst)),
+        "l"(__cvta_generic_to_global(&src)), "l"(policy)
+        : "memory");
 #else
     dst = src;
 #endif

@@ -24,6 +24,8 @@ struct MoveWork {
   double blocks = 0;
   double held = 4;    // blocks of a multiprocessor at once
   double turn = 1.2;  // microseconds that a block takes which has the GPU for itself
+  // Of what is computed from all this: what a family of kernels was measured to take on the drawn cases.
+  double measured = 1;
 };
 
 // Seconds. On a GPU that the table does not know, those of an H200: what is compared is alike there.
@@ -40,7 +42,7 @@ inline double seconds_of(MoveWork const& w, Device const& device) {
   // What loads, computes and stores in turn hides one behind another block's other: the better, the more there are.
   double const busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., kHidden * w.held);
   // The first blocks' loads and the last ones' stores have no company.
-  return launch * 1e-6 + std::max(busy + w.turn * 1e-6, std::ceil(waves) * w.turn * 1e-6);
+  return w.measured * (launch * 1e-6 + std::max(busy + w.turn * 1e-6, std::ceil(waves) * w.turn * 1e-6));
 }
 
 }  // namespace inlay::planning

@@ -123,20 +123,20 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
     return rejects_unaligned_output(x, x.N, sizeof(T));
   }
 
-  static constexpr double kMeasured = .96;  // of what is predicted, on the drawn cases
   static double seconds(Move const& move, Device const& device) {
     Matrices const& x = *Grid::matrices(move);
     double const tiles = double(Grid::make(x).blocks()), tile = BLK_M * BLK_N * double(E);
     double const bytes = double(move.elements()) * E,
                  taken = (2 * bytes + tiles * tile) / 3;  // edges are no faster by a third
-    return kMeasured * seconds_of({.bytes = 2 * taken,
-                                   .sectors = 2 * taken / 32,
-                                   .issued = tiles * threads / 32 * (70 + 24 * tile / 16 / threads),
-                                   .wavefronts = tiles * tile / 16 / 32 * 16,
-                                   .blocks = tiles,
-                                   .held = 6,  // as if: what is in flight is bounded so that the memory is kept busy
-                                   .turn = .8 + .02 * tile / 1024},
-                                  device);
+    return seconds_of({.bytes = 2 * taken,
+                       .sectors = 2 * taken / 32,
+                       .issued = tiles * threads / 32 * (70 + 24 * tile / 16 / threads),
+                       .wavefronts = tiles * tile / 16 / 32 * 16,
+                       .blocks = tiles,
+                       .held = 6,  // as if: what is in flight is bounded so that the memory is kept busy
+                       .turn = .8 + .02 * tile / 1024,
+                       .measured = .96},
+                      device);
   }
   static Counts counts(Move const& move) {
     Matrices const& x = *Grid::matrices(move);

@@ -26,7 +26,8 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
   }
 
   // Rows above each tile are read twice, and rows begin anywhere in a sector.
-  static double seconds(Move const& move, Device const& device, int threads, double instructions, double turn) {
+  static double seconds(Move const& move, Device const& device, int threads, double instructions, double turn,
+                        double measured = 1) {
     Matrices const& x = *Grid::matrices(move);
     double const E = sizeof(T), tiles = double(tiles_along_m(x)) * double(tiles_along_n(x)) * double(x.L);
     double const bytes = double(move.elements()) * E, whole = bytes / (BLK_M * BLK_N * E);
@@ -36,7 +37,8 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
          .issued = tiles * threads / 32 * 100 + (2 * whole + tiles) / 3 * BLK_M * BLK_N * E / 16 / 32 * instructions,
          .blocks = tiles,
          .held = 3,
-         .turn = turn},
+         .turn = turn,
+         .measured = measured},
         device);
   }
   struct Here : Grid::Here {
@@ -66,8 +68,8 @@ template <class T, class Step>
 struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
   using Grid = ShearedGrid<T, typename Step::Tile>;
   static double seconds(Move const& move, Device const& device) {
-    constexpr double measured = sizeof(T) == 8 ? .9 : sizeof(T) == 4 ? .92 : 1;  // of what is predicted
-    return measured * Grid::seconds(move, device, threads, 20 + 8 * 16. / sizeof(T), 2);
+    constexpr double measured = sizeof(T) == 8 ? .9 : sizeof(T) == 4 ? .92 : 1;
+    return Grid::seconds(move, device, threads, 20 + 8 * 16. / sizeof(T), 2, measured);
   }
   static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SHEAR = Grid::SHEAR;
   static constexpr int threads = Step::threads;

@@ -104,14 +104,15 @@ struct Kernel {
   static double seconds(Move const& move, Device const& device) {
     Kernel const kernel = make(move, 0);
     double const bytes = double(move.elements()) * sizeof(T), vectors = bytes / 16 / 32;
-    constexpr double measured = sizeof(T) == 1 ? 1.12 : sizeof(T) == 2 ? 1 : .97;  // of what is predicted
-    return measured *
-           seconds_of({.bytes = 2 * bytes,
+    return seconds_of({.bytes = 2 * bytes,
                        .sectors = bytes / 16,
                        .issued = double(kernel.blocks()) * threads / 32 * 100 + vectors * (60 + 60. / sizeof(T)),
                        .wavefronts = vectors * 20,
                        .blocks = double(kernel.blocks()),
-                       .held = 4},
+                       .held = 4,
+                       .measured = sizeof(T) == 1   ? 1.12
+                                   : sizeof(T) == 2 ? 1
+                                                    : .97},
                       device);
   }
   static Counts counts(Move const& move) {
