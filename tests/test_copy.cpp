@@ -12,7 +12,7 @@
 namespace inlay::test {
 namespace {
 using namespace registry;
-using planning::candidates, planning::Candidate, planning::make_plan, planning::why;
+using planning::candidates, planning::Candidate, planning::make_plan, planning::MoveTile, planning::why;
 
 Entry<Move> const* entry_of(Info<Move> const* info) {
   for (auto const& entry : move_variants())
@@ -102,6 +102,46 @@ TEST(PlanOfACopy, SaysWhatEachCandidateWouldTake) {
   EXPECT_NE(text.find("us predicted"), std::string::npos) << text;
   EXPECT_NE(text.find("tiles of mode 0: "), std::string::npos) << text;
   EXPECT_NE(text.find("; slower"), std::string::npos) << text;
+}
+
+// ---- tiles
+
+// The fastest cut for small tiles, and the tile that it gives.
+struct Cutting {
+  Move move;
+  Cut cut;
+  MoveTile tile;
+
+  explicit Cutting(Copied const& c)
+      : move(somewhere(c).widened()), cut(planning::best_cut(move, planning::kSmallTiles, Device{}).cut) {
+    make();
+  }
+  void make() {
+    auto const reason = planning::make_tile(move, cut, planning::kSmallTiles.threads, tile);
+    EXPECT_FALSE(reason) << reason.sentence();
+  }
+  int wavefronts() const { return tile.gathered_wavefronts(move.elem_bytes); }
+};
+TEST(Tiles, RowsThatFollowOneAnotherArePaddedApart) {
+  Cutting c(permuted("", 2, {64, 3136, 4}, {1, 0, 2}));
+  EXPECT_EQ(c.cut.padding, Cut::Padding::row);
+  int const padded = c.wavefronts();
+  c.cut.padding = Cut::Padding::none;
+  c.make();
+  EXPECT_LE(2 * padded, c.wavefronts());
+}
+// A window over lines that each begin elsewhere within a word would have a word more than the lanes are cut for.
+TEST(Tiles, LinesThatAreCutAreCountedByTheirOwnWords) {
+  for (auto const& [elem, side] : {std::pair{1, 513}, {2, 2111}, {8, 12}}) {
+    MoveTile const tile = Cutting(permuted("", elem, {side, 50001}, {1, 0})).tile;
+    EXPECT_GT(tile.shear, 0) << elem;
+    EXPECT_EQ(tile.stores * MoveTile::units_of_a_store(elem), tile.units) << elem;
+    EXPECT_EQ(tile.stores % 32, 0) << elem;
+  }
+}
+TEST(Tiles, MatricesOfABatchAreTakenByWholeWords) {
+  EXPECT_EQ(Cutting(permuted("", 1, {17, 17, 2000}, {1, 0, 2})).cut.piece[2].extent % 4, 0);
+  EXPECT_EQ(Cutting(permuted("", 2, {13, 7, 2000}, {1, 0, 2})).cut.piece[2].extent % 2, 0);
 }
 
 // ---- units

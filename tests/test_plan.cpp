@@ -32,7 +32,11 @@ TEST(Plan, PicksByPredictedTime) {
   EXPECT_EQ(chosen({4096, 4096}, true, 4), "transpose_14_evict_last");
   for (int e : {1, 2, 4}) EXPECT_EQ(chosen({10007, 10009}, true, e), "transpose_15_odd_pitch") << e;
   EXPECT_EQ(chosen({4095, 4097}, true, 16), "transpose_14_evict_last");  // at 16 bytes every pitch is aligned
-  for (int e : {1, 2, 4}) EXPECT_EQ(chosen({129, 129}, true, e), "transpose_02_naive_write");
+  // A few blocks either way; which of the two is a matter of a tenth of a microsecond.
+  for (int e : {1, 2, 4}) {
+    std::string const name = chosen({129, 129}, true, e);
+    EXPECT_TRUE(name == "transpose_02_naive_write" || name == "permute_03_rows") << e << ": " << name;
+  }
   EXPECT_EQ(chosen({256, 256}, true, 1), "transpose_02_naive_write");
   EXPECT_EQ(chosen({4096, 4096}, false, 4), "copy_05_evict_last");
   EXPECT_EQ(chosen({4095, 4097}, false, 2), "permute_03_rows");
