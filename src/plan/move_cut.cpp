@@ -168,100 +168,122 @@ void line_of(Move const& m, TileLimits const& limits, std::int64_t bytes, Cut& c
 }
 }  // namespace
 
-int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
-  if (m.rank == 0 || m.mode[0].dst_stride != m.elem_bytes) return 0;
-  std::int64_t const u = m.elem_bytes;
-  int by_src[Move::kMaxRank], n = 0;
-  for (int k = 0; k < m.rank; ++k)
-    if (m.mode[k].src_stride) by_src[n++] = k;
-  auto const src = [&](int k) { return std::abs(m.mode[k].src_stride); };
-  std::sort(by_src, by_src + n, [&](int a, int b) { return src(a) < src(b); });
+namespace {
+std::int64_t src_of(Move const& m, int mode) { return std::abs(m.mode[mode].src_stride); }
 
-  std::int64_t const sector = kSector / std::gcd(u, kSector);  // elements that are whole ones
-  std::int64_t const most = limits.bytes - limits.bytes / 8, all = m.elements() * u;
-  int found = 0;
-  for (std::int64_t line = 2 * kSector; line <= most; line *= 2)
-    for (std::int64_t row = 2 * kSector; row <= most; row *= 2) {
-      std::int64_t piece[Move::kMaxRank], bytes = u, run = u, span = u, within = u;  // the last: a row's own bytes
-      std::fill(piece, piece + m.rank, 1);
-      int chain = 0;
-      // Modes whose indices share sectors of the destination come along, gaps or not.
-      for (; chain < m.rank && run < line && m.mode[chain].dst_stride <= std::max(2 * run, kSector); ++chain) {
-        std::int64_t const step = m.mode[chain].dst_stride;
-        piece[chain] = piece_of(m.mode[chain].extent, ceil_div(line, step), step);
-        if (chain == 0 && piece[0] < m.mode[0].extent) piece[0] = line / u;  // as many words as lanes
-        run = step * piece[chain];
-        if (piece[chain] < m.mode[chain].extent) break;
-      }
-      for (int i = 0; i < n && span < row; ++i) {
-        int const k = by_src[i];
-        if (src(k) > std::max(2 * span, kSector)) break;
-        piece[k] = std::max(piece[k], piece_of(m.mode[k].extent, (row - span) / src(k) + 1, src(k)));
-        if (k == 0 && piece[k] < m.mode[k].extent) piece[k] = std::max(piece[k] / sector * sector, sector);
-        span += src(k) * (piece[k] - 1), within *= piece[k];
-        if (piece[k] < m.mode[k].extent) break;
-      }
-      Cut c;
-      bool fits = true;
-      for (int k = 0; k < m.rank && fits; ++k) {
-        if (piece[k] == 1 && k > 0) continue;
-        fits = c.modes < Cut::kModes && piece[k] <= most && (bytes *= piece[k]) <= most;
-        if (fits) c.piece[c.modes++] = {k, std::int32_t(piece[k])};
-      }
-      if (!fits) break;  // longer rows are no better
-      // Short rows take more room in shared memory than they have bytes.
-      if (bytes / within * (within + kVector) < most / 10 && bytes < all) continue;
-      auto const same = [&](Cut const& o) {
-        return o.modes == c.modes && std::equal(o.piece, o.piece + o.modes, c.piece, [](auto const& a, auto const& b) {
-                 return a.mode == b.mode && a.extent == b.extent;
-               });
-      };
-      if (std::any_of(cuts.begin(), cuts.begin() + found, same)) continue;
+// The tile with about so many bytes of a line and of a row; no modes: it does not fit, or is hardly worth a block.
+Cut cut_of(Move const& m, std::span<int const> by_src, std::int64_t line, std::int64_t row, std::int64_t most,
+           bool& fits) {
+  std::int64_t const u = m.elem_bytes, sector = kSector / std::gcd(u, kSector);  // elements that are whole ones
+  std::int64_t piece[Move::kMaxRank], bytes = u, run = u, span = u, within = u;  // the last: a row's own bytes
+  std::fill(piece, piece + m.rank, 1);
+  // Modes whose indices share sectors of the destination come along, gaps or not.
+  for (int k = 0; k < m.rank && run < line && m.mode[k].dst_stride <= std::max(2 * run, kSector); ++k) {
+    std::int64_t const step = m.mode[k].dst_stride;
+    piece[k] = piece_of(m.mode[k].extent, ceil_div(line, step), step);
+    if (k == 0 && piece[0] < m.mode[0].extent) piece[0] = line / u;  // as many words as lanes
+    run = step * piece[k];
+    if (piece[k] < m.mode[k].extent) break;
+  }
+  for (int k : by_src) {
+    std::int64_t const step = src_of(m, k);
+    if (span >= row || step > std::max(2 * span, kSector)) break;
+    piece[k] = std::max(piece[k], piece_of(m.mode[k].extent, (row - span) / step + 1, step));
+    if (k == 0 && piece[k] < m.mode[k].extent) piece[k] = std::max(piece[k] / sector * sector, sector);
+    span += step * (piece[k] - 1), within *= piece[k];
+    if (piece[k] < m.mode[k].extent) break;
+  }
+  Cut c;
+  fits = true;
+  for (int k = 0; k < m.rank && fits; ++k) {
+    if (piece[k] == 1 && k > 0) continue;
+    fits = c.modes < Cut::kModes && piece[k] <= most && (bytes *= piece[k]) <= most;
+    if (fits) c.piece[c.modes++] = {k, std::int32_t(piece[k])};
+  }
+  // Short rows take more room in shared memory than they have bytes.
+  if (!fits || (bytes / within * (within + kVector) < most / 10 && bytes < m.elements() * u)) c.modes = 0;
+  return c;
+}
+bool same_pieces(Cut const& a, Cut const& b) {
+  return a.modes == b.modes && std::equal(a.piece, a.piece + a.modes, b.piece, [](auto const& x, auto const& y) {
+           return x.mode == y.mode && x.extent == y.extent;
+         });
+}
+std::int64_t bytes_of(Move const& m, Cut const& c) {
+  std::int64_t bytes = m.elem_bytes;
+  for (int i = 0; i < c.modes; ++i) bytes *= c.piece[i].extent;
+  return bytes;
+}
+
+// Where the first modes are whole on both sides, matrices one behind the other: as many to a line as there are threads
+// for its windows, in whole vectors, and a few such lines. How many cuts there are now.
+int add_batches(Move const& m, TileLimits const& limits, std::int64_t most, std::span<Cut> cuts, int found) {
+  std::int64_t const u = m.elem_bytes, word = std::max<std::int64_t>(u, 4);
+  std::int64_t run = u;
+  for (int k = 0; k < m.rank && k < Cut::kModes && m.mode[k].dst_stride == run; run *= m.mode[k++].extent) {
+    Mode const& mode = m.mode[k];
+    std::int64_t const step = word / std::gcd(run, word), fit = limits.threads * kVector / run / step * step;
+    if (k == 0 || src_of(m, k) != run || run < 2 * u || fit == 0) continue;
+    for (std::int64_t repeat : {1, 2, 4, 8}) {
+      if ((repeat > 1 && mode.src_stride < 0) || fit * repeat > mode.extent || run * fit * repeat > most) break;
       if (found == int(cuts.size())) return found;
-      line_of(m, limits, bytes, c);
+      Cut c;
+      for (int i = 0; i < k; ++i) c.piece[c.modes++] = {i, std::int32_t(m.mode[i].extent)};
+      c.piece[c.modes++] = {k, std::int32_t(fit * repeat)};
+      c.line_modes = c.modes, c.repeat = std::int32_t(repeat), c.lanes = 32;
       cuts[std::size_t(found++)] = c;
     }
-  // Where the first modes are whole on both sides, matrices one behind the other: as many to a line as there are threads
-  // for its windows, in whole vectors, and a few such lines.
-  std::int64_t run = u;
-  for (int k = 0; k < m.rank && m.mode[k].dst_stride == run && found < int(cuts.size()); ++k) {
-    Mode const& mode = m.mode[k];
-    std::int64_t const word = std::max<std::int64_t>(u, 4), step = word / std::gcd(run, word),
-                       fit = limits.threads * kVector / run / step * step;
-    if (k > 0 && src(k) == run && run >= 2 * u && fit > 0 && run * fit <= most)
-      for (std::int64_t repeat : {1, 2, 4, 8}) {
-        if ((repeat > 1 && mode.src_stride < 0) || fit * repeat > mode.extent || run * fit * repeat > most ||
-            found == int(cuts.size()))
-          break;
-        Cut c;
-        for (int i = 0; i < k && c.modes < Cut::kModes - 1; ++i)
-          c.piece[c.modes++] = {i, std::int32_t(m.mode[i].extent)};
-        if (c.modes < k) break;
-        c.piece[c.modes++] = {k, std::int32_t(fit * repeat)};
-        c.line_modes = c.modes, c.repeat = std::int32_t(repeat), c.lanes = 32;
-        cuts[std::size_t(found++)] = c;
-      }
-    run *= mode.extent;
   }
   return found;
 }
+}  // namespace
+
+int cuts_of(Move const& m, TileLimits const& limits, std::span<Cut> cuts) {
+  if (m.rank == 0 || m.mode[0].dst_stride != m.elem_bytes) return 0;
+  int by_src[Move::kMaxRank], n = 0;
+  for (int k = 0; k < m.rank; ++k)
+    if (m.mode[k].src_stride) by_src[n++] = k;
+  std::sort(by_src, by_src + n, [&](int a, int b) { return src_of(m, a) < src_of(m, b); });
+
+  std::int64_t const most = limits.bytes - limits.bytes / 8;
+  int found = 0;
+  for (std::int64_t line = 2 * kSector; line <= most; line *= 2)
+    for (std::int64_t row = 2 * kSector; row <= most; row *= 2) {
+      bool fits;
+      Cut c = cut_of(m, {by_src, std::size_t(n)}, line, row, most, fits);
+      if (!fits) break;  // longer rows are no better
+      auto const same = [&](Cut const& o) { return same_pieces(o, c); };
+      if (c.modes == 0 || std::any_of(cuts.begin(), cuts.begin() + found, same)) continue;
+      if (found == int(cuts.size())) return found;
+      line_of(m, limits, bytes_of(m, c), c);
+      cuts[std::size_t(found++)] = c;
+    }
+  return add_batches(m, limits, most, cuts, found);
+}
+
+namespace {
+// Wavefronts are 1 where nobody has looked for conflicts of banks.
+struct Timed {
+  double seconds = HUGE_VAL;
+  int wavefronts = 1;
+};
+// Conflicts take longest to find: they are not looked for where the time without them is no less than `most`.
+Timed timed(Move const& m, TileLimits const& limits, Device const& device, Cut const& cut, double most) {
+  MoveTile tile;
+  if (make_tile(m, cut, limits.threads, tile) || tile.shared_bytes > limits.bytes) return {};
+  Timed t{seconds_of(work_of(m, tile, limits, 1), device), 1};
+  if (t.seconds < most) t.wavefronts = tile.gathered_wavefronts(m.elem_bytes);
+  if (t.wavefronts > 1) t.seconds = seconds_of(work_of(m, tile, limits, t.wavefronts), device);
+  return t;
+}
+}  // namespace
 
 TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device) {
   constexpr int kCuts = 64, kLooked = 3;
   Cut cuts[kCuts];
-  double least[kCuts];  // without conflicts of banks, which are what takes longest to find
+  double least[kCuts];  // seconds without conflicts
   int const n = cuts_of(m, limits, cuts);
-  // Seconds, or, where these are no less than `most`, less than they would be: conflicts are not looked for then.
-  int wavefronts = 1;
-  auto const timed = [&](Cut const& cut, double most) {
-    MoveTile tile;
-    wavefronts = 1;
-    if (make_tile(m, cut, limits.threads, tile) || tile.shared_bytes > limits.bytes) return HUGE_VAL;
-    double const s = seconds_of(work_of(m, tile, limits, 1), device);
-    if (s < most) wavefronts = tile.gathered_wavefronts(m.elem_bytes);
-    return wavefronts > 1 ? seconds_of(work_of(m, tile, limits, wavefronts), device) : s;
-  };
-  for (int i = 0; i < n; ++i) least[i] = timed(cuts[i], 0);
+  for (int i = 0; i < n; ++i) least[i] = timed(m, limits, device, cuts[i], 0).seconds;
   // The few that look best, with other lanes and other padding.
   TimedCut best{{}, HUGE_VAL};
   for (int turn = 0; turn < std::min(n, kLooked); ++turn) {
@@ -275,8 +297,9 @@ TimedCut best_cut(Move const& m, TileLimits const& limits, Device const& device)
       for (Cut::Padding padding : {Cut::Padding::none, Cut::Padding::row}) {
         Cut cut = cuts[i];
         cut.padding = padding, cut.lanes = lanes;
-        if (double const s = timed(cut, best.seconds); s < best.seconds) best = {cut, s};
-        if (wavefronts == 1) break;  // padding has nothing to gain
+        Timed const t = timed(m, limits, device, cut, best.seconds);
+        if (t.seconds < best.seconds) best = {cut, t.seconds};
+        if (t.wavefronts == 1) break;  // padding has nothing to gain
       }
     least[i] = HUGE_VAL;
   }
