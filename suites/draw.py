@@ -1,9 +1,11 @@
-"""Draws cases for `inlay bench copy` by a seed, so that nobody tunes for cases that he has seen.
+"""Draws cases for `inlay bench` by a seed, so that nobody tunes for cases that he has seen.
 
-    draw.py copy --seed N [--count 300]      a list of cases on stdout: suites/wild.json is --seed 18
+    draw.py copy --seed N [--count 300]      a list of copies on stdout: suites/wild.json is --seed 18
+    draw.py gemm --seed N [--count 300]      a list of products: suites/gemm/wild.json is --seed 19
     draw.py permute SOURCE FOLDER            the published benchmark cases, a file for each of their suites
 
-A third of the drawn cases has more than 64 MB a side. They are spread evenly over the classes below.
+A third of the copies has more than 64 MB a side; they are spread evenly over the classes below. Of 300 products 100 are large,
+100 of middle size, 60 thin and 40 tiny.
 """
 import argparse
 import collections
@@ -111,6 +113,74 @@ def strided(rng, bytes_wanted, element):
     return case | ({"src_strides": strides} if rng.random() < 0.7 else {"dst_strides": strides})
 
 
+HIDDEN = (384, 512, 768, 1024, 1536, 2048, 4096, 5120, 8192)
+TOKENS = (1, 8, 16, 77, 128, 197, 512, 1024, 2048, 4096, 6304)
+WIDE = (1152, 2304, 3072, 4096, 11008, 14336, 28672, 32000, 50257)
+
+
+def transformer(rng):
+    """Tokens by hidden by something wide: projections, MLPs, vocabularies; and the gradients of their weights."""
+    tokens, hidden, wide = rng.choice(TOKENS), rng.choice(HIDDEN), rng.choice(WIDE)
+    return list(rng.choice(((tokens, wide, hidden), (tokens, hidden, wide), (hidden, wide, tokens), (tokens, hidden, hidden))))
+
+
+def cube(rng, low, high):
+    return [extent(rng, low, high) for _ in range(3)]
+
+
+def thin(rng):
+    mnk = cube(rng, 64, 16384)
+    for k in rng.sample(range(3), rng.choice((1, 1, 2))):
+        mnk[k] = rng.randint(1, 63)
+    return mnk
+
+
+# Of each, how many of 300; how its extents are drawn and their least; between which numbers of floating-point operations.
+PRODUCTS = {
+    "large": (100, lambda rng: cube(rng, 64, 16384), 64, 1e9, 2e12),
+    "middle": (100, lambda rng: cube(rng, 32, 2048), 1, 1e7, 1e9),
+    "thin": (60, thin, 1, 1e4, 2e12),
+    "tiny": (40, lambda rng: cube(rng, 1, 96), 1, 0, 1e7),
+}
+
+
+def dressed(rng, name, mnk):
+    """Letters and factors; now and then pitches, rows with gaps between their elements, a batch."""
+    m, n, k = mnk
+    layout = rng.choice(("nn", "nt", "tn", "tt"))
+    case = {"class": name, "m": m, "n": n, "k": k, "layout": layout}
+    columns = {"a": m if layout[0] == "t" else k, "b": k if layout[1] == "t" else n, "c": n}
+    if rng.random() < 0.15:
+        gap = rng.choice((1, 3, 4, 8, 64))
+        case |= {f"ld{x}": columns[x] + gap for x in sorted(rng.sample("abc", rng.randint(1, 3)))}
+    elif rng.random() < 0.08:
+        case |= {f"step_{x}": rng.choice((2, 3)) for x in sorted(rng.sample("abc", rng.randint(1, 2)))}
+    if rng.random() < 0.25:
+        case |= rng.choice(({"alpha": 2.5}, {"beta": 1}, {"alpha": -1, "beta": 0.5}))
+    if name in ("middle", "tiny") and rng.random() < 0.2:
+        case["batch"] = rng.choice((2, 3, 8, 12, 64, 96))
+    return case
+
+
+def draw_products(seed, count):
+    rng = random.Random(seed)
+    cases = []
+    for name, (of_300, make, least, low, high) in PRODUCTS.items():
+        found = 0
+        while found < round(of_300 * count / 300):
+            mnk = transformer(rng) if name != "tiny" and rng.random() < 0.25 else make(rng)
+            case = dressed(rng, name, mnk)
+            m, n, k = mnk
+            batch = case.get("batch", 1)
+            if min(mnk) < least or (name == "thin" and min(mnk) > 63) or not low <= 2 * m * n * k * batch <= high:
+                continue
+            if 4 * 3 * (m * k + k * n + m * n) * batch > 8e9:  # rows may have gaps of two elements
+                continue
+            cases.append(case)
+            found += 1
+    return cases
+
+
 CLASSES = collections.OrderedDict(
     two_dimensional=two_dimensional, narrow=narrow, small_batch=small_batch, general=general, rows=rows, pitched=pitched,
     strided=strided)
@@ -167,14 +237,15 @@ def listed(cases):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="what", required=True)
-    copy = commands.add_parser("copy")
-    copy.add_argument("--seed", type=int, required=True)
-    copy.add_argument("--count", type=int, default=300)
+    for what in ("copy", "gemm"):
+        drawn = commands.add_parser(what)
+        drawn.add_argument("--seed", type=int, required=True)
+        drawn.add_argument("--count", type=int, default=300)
     permute = commands.add_parser("permute")
     permute.add_argument("source")
     permute.add_argument("folder")
     args = parser.parse_args()
-    if args.what == "copy":
-        print(listed(draw(args.seed, args.count)), end="")
+    if args.what in ("copy", "gemm"):
+        print(listed((draw if args.what == "copy" else draw_products)(args.seed, args.count)), end="")
     else:
         published(args.source, args.folder)

@@ -59,7 +59,7 @@ class Watcher {
 
  private:
   At at(Stored const& x, bool outer_is_row, std::int64_t i) const {
-    std::int64_t const row = i % x.elements() / x.pitch, col = i % x.pitch;
+    auto const [row, col] = x.at(i);
     return outer_is_row ? At{row, col} : At{col, row};
   }
   At of_A(std::int64_t i) const { return at(c_.a(), !c_.a_transposed(), i); }
@@ -69,8 +69,8 @@ class Watcher {
     if (stored.size() <= e.block) stored.resize(e.block + 1);
     Stored const c = c_.c();
     for (std::size_t b = 0; b < e.bytes; b += sizeof(float)) {
-      auto const i = std::int64_t((e.offset + b) / sizeof(float)) % c.elements();
-      stored[e.block].add(i / c.pitch, i % c.pitch);
+      auto const [row, col] = c.at(std::int64_t((e.offset + b) / sizeof(float)));
+      stored[e.block].add(row, col);
     }
   }
   void note_multiplied(Reader& reader, std::int64_t fma) {
@@ -99,7 +99,7 @@ class Watcher {
       float x;
       std::memcpy(&x, e.data + b, sizeof x);
       bool const is_A = x > 0;
-      if (x == 0 || std::abs(x) > float((is_A ? c_.a() : c_.b()).elements() * c_.batch)) continue;  // beyond an edge
+      if (x == 0 || std::abs(x) > float((is_A ? c_.a() : c_.b()).elements())) continue;  // beyond an edge
       std::int64_t const i = std::int64_t(std::abs(x)) - 1;
       reader.read[shared][!is_A].push_back(is_A ? of_A(i) : of_B(i));
     }
@@ -114,7 +114,7 @@ class Watcher {
 // The operands, which hold their positions, and a product of them that is no number's business.
 GemmCall numbered(GemmCase const& c, Recorder& recorder) {
   auto const operand = [&](char const* name, Stored const& x, float sign) {
-    auto const n = std::size_t(c.batch * x.elements());
+    auto const n = std::size_t(x.elements());
     if (std::int64_t(n) > kMost)
       throw UsageError(fmt::format("{} has {} elements; a picture takes at most {}", name, n, kMost));
     auto* const seen = static_cast<float*>(recorder.allocate(name, n * sizeof(float), sizeof(float), 0));

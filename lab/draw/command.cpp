@@ -32,9 +32,9 @@ struct Asked {
   CLI::App const* command;
   std::string variant, site, out;
   MoveCase move{256, 256};
-  GemmCase product{256, 256, 64};
+  GemmCase product = product_of(256, 256, 64, "nn");
 };
-std::shared_ptr<Asked> add_variant(CLI::App& command, GemmCase const& usual = {256, 256, 64}) {
+std::shared_ptr<Asked> add_variant(CLI::App& command, GemmCase const& usual = product_of(256, 256, 64, "nn")) {
   auto const asked = std::make_shared<Asked>();
   asked->command = &command;
   asked->product = usual;
@@ -119,7 +119,7 @@ void add_path(CLI::App& app) {
 
 void add_timeline(CLI::App& app) {
   auto* const command = app.add_subcommand("timeline", "the stages of a pipeline: on their way, full, read, free");
-  auto const asked = add_variant(*command, {128, 256, 256});
+  auto const asked = add_variant(*command, product_of(128, 256, 256, "nn"));
   command->callback([asked] {
     draw(*asked,
          [](auto const& entry, auto const& c) { return draw_timeline(title_of(entry, c), timeline_of(entry, c)); });

@@ -34,9 +34,12 @@ constexpr std::size_t kWorkspace = 32 << 20;
 
 cublasOperation_t operation(bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
-void check_extents(GemmCase const& c) {
+// Why cuBLAS cannot be asked; empty: it can.
+std::string refusal(GemmCase const& c) {
+  if (c.step_a != 1 || c.step_b != 1 || c.step_c != 1) return "cuBLAS takes rows without gaps alone";
   if (auto const longest = std::max({c.M, c.N, c.K, c.a().pitch, c.b().pitch, c.c().pitch, c.batch}); longest > INT_MAX)
-    throw Rejection(fmt::format("cuBLAS takes extents of 31 bits, not {}", longest));
+    return fmt::format("cuBLAS takes extents of 31 bits, not {}", longest);
+  return "";
 }
 
 template <class T, auto F, auto Create, class... A>
@@ -56,8 +59,7 @@ struct LtProduct {
                                                                                                CUDA_R_32F);
   Layout a, b, c;
 
-  explicit LtProduct(GemmCase const& x)
-      : a(layout(x.a(), x.batch)), b(layout(x.b(), x.batch)), c(layout(x.c(), x.batch)) {
+  explicit LtProduct(GemmCase const& x) : a(layout(x.a())), b(layout(x.b())), c(layout(x.c())) {
     set(CUBLASLT_MATMUL_DESC_TRANSA, lab::operation(x.b_transposed()));
     set(CUBLASLT_MATMUL_DESC_TRANSB, lab::operation(x.a_transposed()));
   }
@@ -67,12 +69,12 @@ struct LtProduct {
     check_cublas(cublasLtMatmulDescSetAttribute(operation.get(), what, &value, sizeof value));
   }
   // Row-major as stored: by columns its rows are our columns.
-  static Layout layout(Stored const& x, std::int64_t batch) {
+  static Layout layout(Stored const& x) {
     cublasLtMatrixLayout_t made;
     check_cublas(cublasLtMatrixLayoutCreate(&made, CUDA_R_32F, std::uint64_t(x.cols), std::uint64_t(x.rows), x.pitch));
     Layout layout(made);
-    auto const count = std::int32_t(batch);
-    std::int64_t const apart = x.elements();
+    auto const count = std::int32_t(x.batch);
+    std::int64_t const apart = x.apart;
     check_cublas(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
     check_cublas(
         cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart, sizeof apart));
@@ -129,7 +131,7 @@ GemmLaunch sgemm(GemmCase const& c, CublasMath math) {
   check_cublas(
       cublasSetMathMode(handle.get(), math == CublasMath::pedantic ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH));
   return [c, workspace, handle](GemmCall const& call, cudaStream_t stream) {
-    check_extents(c);
+    if (std::string const why = refusal(c); !why.empty()) throw Rejection(why);
     Stored const a = c.a(), b = c.b(), out = c.c();
     check_cublas(cublasSetStream(handle.get(), stream));
     check_cublas(cublasSetWorkspace(handle.get(), workspace.get(), kWorkspace));  // a new stream takes the default's
@@ -141,13 +143,14 @@ GemmLaunch sgemm(GemmCase const& c, CublasMath math) {
                                int(a.pitch), &call.beta, call.c, int(out.pitch)));
     else
       check_cublas(cublasSgemmStridedBatched(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, int(b.pitch),
-                                             b.elements(), call.a, int(a.pitch), a.elements(), &call.beta, call.c,
-                                             int(out.pitch), out.elements(), int(c.batch)));
+                                             b.apart, call.a, int(a.pitch), a.apart, &call.beta, call.c, int(out.pitch),
+                                             out.apart, int(c.batch)));
   };
 }
 
 GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, cudaStream_t stream) {
-  check_extents(c);
+  if (std::string const why = refusal(c); !why.empty())
+    return [why](GemmCall const&, cudaStream_t) { throw Rejection(why); };
   auto const product = std::make_shared<LtProduct>(c);
   cublasLtMatmulPreference_t made;
   check_cublas(cublasLtMatmulPreferenceCreate(&made));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "measure/device_tally.h"
 
@@ -22,21 +23,20 @@ __device__ float value(Values values, unsigned seed, std::int64_t i) {
 
 __device__ float not_a_number() { return __int_as_float(0x7fffffff); }
 
-__global__ void fill_kernel(float* data, std::int64_t elements, std::int64_t cols, std::int64_t pitch, Values values,
-                            unsigned seed) {
-  over_all(elements, [=](std::int64_t i) { data[i] = i % pitch < cols ? value(values, seed, i) : not_a_number(); });
+__global__ void fill_kernel(float* data, std::int64_t elements, Nested used, Values values, unsigned seed) {
+  over_all(elements, [=](std::int64_t i) { data[i] = used.holds(i) ? value(values, seed, i) : not_a_number(); });
 }
 
 __global__ void prepare_kernel(Product p, std::int64_t elements, Values values) {
   float const poison = __uint_as_float(unsigned(kPoison) * 0x01010101u);
   over_all(elements, [=](std::int64_t i) {
-    p.c[i] = i % p.ldc >= p.N ? poison : p.beta != 0 ? value(values, kSeedOfC, i) : not_a_number();
+    p.c[i] = !p.c_at.holds(i) ? poison : p.beta != 0 ? value(values, kSeedOfC, i) : not_a_number();
   });
 }
 
 __global__ void compare_kernel(Product p, std::int64_t elements, float const* expected, Tallies* tallies) {
   over_all(elements, [=](std::int64_t i) {
-    if (i % p.ldc >= p.N) {
+    if (!p.c_at.holds(i)) {
       if (!is_poison(p.c[i])) note(&tallies->stray, i);
     } else if (!(p.c[i] == expected[i] || (expected != p.c && isnan(p.c[i]) && isnan(expected[i])))) {
       note(&tallies->wrong, i);
@@ -70,7 +70,7 @@ __global__ void deviation_kernel(Product p, Values values, std::int64_t l, Sampl
       __syncthreads();
     }
     if (threadIdx.x == 0) {
-      std::int64_t const at = (l * p.M + m) * p.ldc + n;
+      std::int64_t const at = l * p.c_l + m * p.c_m + n * p.c_n;
       double expected = double(p.alpha) * part[0];
       if (p.beta != 0) expected += double(p.beta) * double(value(values, kSeedOfC, at));
       double const difference = double(p.c[at]) - expected;
@@ -84,21 +84,30 @@ __global__ void deviation_kernel(Product p, Values values, std::int64_t l, Sampl
 
 }  // namespace
 
-void fill_values(float* data, std::int64_t rows, std::int64_t cols, std::int64_t pitch, Values values, unsigned seed,
+Nested Nested::of(std::array<std::pair<std::int64_t, std::int64_t>, 3> modes) {
+  for (auto& [extent, stride] : modes)
+    if (extent == 1 || stride == 0) extent = 1, stride = std::numeric_limits<std::int64_t>::max();
+  std::sort(modes.begin(), modes.end(), [](auto const& x, auto const& y) { return x.second > y.second; });
+  Nested n{};
+  for (std::size_t k = 0; k < 3; ++k) n.extent[k] = modes[k].first, n.stride[k] = modes[k].second;
+  return n;
+}
+
+void fill_values(float* data, std::int64_t elements, Nested const& used, Values values, unsigned seed,
                  cudaStream_t stream) {
-  fill_kernel<<<kBlocks, kThreads, 0, stream>>>(data, rows * pitch, cols, pitch, values, seed);
+  fill_kernel<<<kBlocks, kThreads, 0, stream>>>(data, elements, used, values, seed);
   check(cudaGetLastError());
 }
 
 void prepare_c(Product const& p, Values values, cudaStream_t stream) {
-  prepare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements(), values);
+  prepare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements, values);
   check(cudaGetLastError());
 }
 
 Checked compare_c(std::vector<Product> const& products, float const* expected, cudaStream_t stream) {
   return tallied(stream, [&](Tallies* tallies) {
     for (Product const& p : products)
-      compare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements(), expected, tallies);
+      compare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements, expected, tallies);
   });
 }
 

@@ -1,21 +1,41 @@
 // Test data for products on the device, and what they must give. No CuTe: what checks the kernels shares nothing with
 // them.
 #pragma once
+#include <array>
+#include <utility>
+
 #include "measure/device_data.h"
 
 namespace inlay::lab {
 
-// One multiplication, as the checks see it. Strides are in elements. C is a batch of row-major matrices, packed but for
-// its pitch.
+// Which elements of a buffer are those of three nested modes: the widest stride first, and each at least what the modes
+// behind it span.
+struct Nested {
+  std::int64_t extent[3], stride[3];
+
+  // Modes of one index, and those whose indices are all one, are at no place of their own.
+  static Nested of(std::array<std::pair<std::int64_t, std::int64_t>, 3> modes);  // extents and strides
+#ifdef __CUDACC__
+  __device__ bool holds(std::int64_t i) const {
+    for (int k = 0; k < 3; ++k) {
+      if (i / stride[k] >= extent[k]) return false;
+      i %= stride[k];
+    }
+    return i == 0;
+  }
+#endif
+};
+
+// One multiplication, as the checks see it. Strides are in elements.
 struct Product {
   std::int64_t M, N, K, batch;
   float alpha, beta;
   float const *a, *b;
   std::int64_t a_m, a_k, a_l, b_k, b_n, b_l;
   float* c;
-  std::int64_t ldc;
-
-  std::int64_t c_elements() const { return batch * M * ldc; }  // the gaps between rows included
+  std::int64_t c_m, c_n, c_l;
+  std::int64_t c_elements;  // of its buffer, the gaps included
+  Nested c_at;
 };
 
 // Values that are made from their index: whole numbers in -range .. range, or, for range 0, significands: of either sign,
@@ -23,14 +43,14 @@ struct Product {
 struct Values {
   int range = 0;
 };
-// Rows of `cols` values, `pitch` elements apart. Between them stands NaN: what is read there must not matter.
-void fill_values(float* data, std::int64_t rows, std::int64_t cols, std::int64_t pitch, Values values, unsigned seed,
+// Values where a buffer is used. Elsewhere stands NaN: what is read there must not matter.
+void fill_values(float* data, std::int64_t elements, Nested const& used, Values values, unsigned seed,
                  cudaStream_t stream);
 
-// C as a multiplication must find it: values where beta has it read, else NaN; poison between the rows.
+// C as a multiplication must find it: values where beta has it read, else NaN; poison in the gaps.
 void prepare_c(Product const& p, Values values, cudaStream_t stream);
 
-// Each C must equal `expected` (0 and -0 are the same; a NaN equals one that is expected, but for a C beside itself), which has its pitch, and be poison between the rows. Synchronises
+// Each C must equal `expected` (0 and -0 are the same; a NaN equals one that is expected, but for a C beside itself), which lies as it does, and be poison in the gaps. Synchronises
 // the stream.
 Checked compare_c(std::vector<Product> const& products, float const* expected, cudaStream_t stream);
 

@@ -12,17 +12,31 @@
 namespace inlay::lab {
 namespace {
 
-Tensor view(void const* data, Stored const& x, std::int64_t batch, bool transposed) {
+Tensor view(void const* data, Stored const& x, bool transposed) {
   Tensor t = matrix(static_cast<float*>(const_cast<void*>(data)), x.rows, x.cols, x.pitch);
-  if (batch > 1) {
+  t.stride[1] = x.step;
+  if (x.batch > 1) {
     t.rank = 3;
     for (int k : {2, 1}) t.extent[k] = t.extent[k - 1], t.stride[k] = t.stride[k - 1];
-    t.extent[0] = batch, t.stride[0] = x.elements();
+    t.extent[0] = x.batch, t.stride[0] = x.apart;
   }
   return transposed ? t.transposed() : t;
 }
 
+// Rows of whole matrices, or of all matrices side by side: what else lies apart overlaps.
+void check_apart(char const* flag, Stored const& x, bool may_share) {
+  if (x.batch == 1 || (may_share && x.apart == 0)) return;
+  std::int64_t const row = (x.cols - 1) * x.step + 1;
+  if (x.apart >= (x.rows - 1) * x.pitch + row || (x.apart >= row && (x.batch - 1) * x.apart + row <= x.pitch)) return;
+  throw UsageError(fmt::format("{} is {}: {} matrices of {} rows, {} elements apart, would overlap", flag, x.apart,
+                               x.batch, x.rows, x.pitch));
+}
+
 }  // namespace
+
+std::int64_t Stored::elements() const {
+  return std::max(rows * pitch, (batch - 1) * apart + (apart < pitch ? 1 : rows) * pitch);
+}
 
 std::string GemmCase::sentence() const {
   std::string s = fmt::format("{} x {} x {}", M, N, K);
@@ -32,14 +46,16 @@ std::string GemmCase::sentence() const {
   if (beta != 0) s += fmt::format(", beta {}", beta);
   if (a().pitch != a().cols || b().pitch != b().cols || c().pitch != c().cols)
     s += fmt::format(", pitches {}, {} and {}", a().pitch, b().pitch, c().pitch);
+  if (step_a != 1 || step_b != 1 || step_c != 1) s += fmt::format(", steps {}, {} and {}", step_a, step_b, step_c);
+  if (batch > 1 && (apart_a >= 0 || apart_b >= 0 || apart_c >= 0))
+    s += fmt::format(", matrices {}, {} and {} apart", a().apart, b().apart, c().apart);
   if (compute == Compute::fp32_two_level) s += ", two levels";
   return s;
 }
 
 bool operator==(GemmCase const& x, GemmCase const& y) {
   return x.M == y.M && x.N == y.N && x.K == y.K && x.batch == y.batch && x.layout == y.layout && x.alpha == y.alpha &&
-         x.beta == y.beta && x.a().pitch == y.a().pitch && x.b().pitch == y.b().pitch && x.c().pitch == y.c().pitch &&
-         x.compute == y.compute;
+         x.beta == y.beta && x.a() == y.a() && x.b() == y.b() && x.c() == y.c() && x.compute == y.compute;
 }
 
 GemmCase product_of(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout) {
@@ -55,12 +71,18 @@ void Kind<GemmCase>::validate(GemmCase const& c) {
   at_least_one("--batch", c.batch);
   if (c.layout != "nn" && c.layout != "nt" && c.layout != "tn" && c.layout != "tt")
     throw UsageError(fmt::format("--layout is '{}'; it is nn, nt, tn or tt", c.layout));
-  check_pitch("--lda", c.lda, c.a().cols, "A");
-  check_pitch("--ldb", c.ldb, c.b().cols, "B");
-  check_pitch("--ldc", c.ldc, c.c().cols, "C");
+  at_least_one("--step-a", c.step_a);
+  at_least_one("--step-b", c.step_b);
+  at_least_one("--step-c", c.step_c);
+  check_pitch("--lda", c.lda, c.a().cols * c.step_a, "A");
+  check_pitch("--ldb", c.ldb, c.b().cols * c.step_b, "B");
+  check_pitch("--ldc", c.ldc, c.c().cols * c.step_c, "C");
   check_bytes({c.a().rows, c.a().pitch, c.batch, 0, 4}, "A");
   check_bytes({c.b().rows, c.b().pitch, c.batch, 0, 4}, "B");
   check_bytes({c.c().rows, c.c().pitch, c.batch, 0, 4}, "C");
+  check_apart("--apart-a", c.a(), true);
+  check_apart("--apart-b", c.b(), true);
+  check_apart("--apart-c", c.c(), false);
 }
 
 std::vector<Field> Kind<GemmCase>::fields(GemmCase& c) {
@@ -74,8 +96,16 @@ std::vector<Field> Kind<GemmCase>::fields(GemmCase& c) {
        false},
       {"ldb", "--ldb", &c.ldb, "the same of B", false},
       {"ldc", "--ldc", &c.ldc, "the same of C", false},
+      {"step_a", "--step-a", &c.step_a, "elements of A from one of a row, as it is stored, to the next"},
+      {"step_b", "--step-b", &c.step_b, "the same of B"},
+      {"step_c", "--step-c", &c.step_c, "the same of C"},
+      {"apart_a", "--apart-a", &c.apart_a,
+       "elements of A from matrix to matrix; 0: all are one (default: one behind the other)", false},
+      {"apart_b", "--apart-b", &c.apart_b, "the same of B", false},
+      {"apart_c", "--apart-c", &c.apart_c, "the same of C, but 0", false},
       {nullptr, "--accuracy", &c.compute, "how a sum is formed: one_level or two_level", false},
       {"batch", "--batch", &c.batch, "how many matrices"},
+      {"class", "--class", &c.group, "what it is filed under (default: nothing)", false},
       {"layout", "--layout", &c.layout, "of A and of B: n as written, t stored transposed", true, true},
   };
 }
@@ -85,6 +115,7 @@ void Kind<GemmCase>::take_item(GemmCase& c, std::smatch const& m) {
 }
 
 void Kind<GemmCase>::write(GemmCase const& c, std::string const& variant, Json& json) {
+  if (!c.group.empty()) json["class"] = c.group;
   json["batch"] = c.batch;
   json["layout"] = c.layout;
   if (c.alpha != 1) json["alpha"] = c.alpha;
@@ -92,6 +123,10 @@ void Kind<GemmCase>::write(GemmCase const& c, std::string const& variant, Json& 
   if (c.lda) json["lda"] = c.lda;
   if (c.ldb) json["ldb"] = c.ldb;
   if (c.ldc) json["ldc"] = c.ldc;
+  for (auto const& [key, step] : {std::pair{"step_a", c.step_a}, {"step_b", c.step_b}, {"step_c", c.step_c}})
+    if (step != 1) json[key] = step;
+  for (auto const& [key, apart] : {std::pair{"apart_a", c.apart_a}, {"apart_b", c.apart_b}, {"apart_c", c.apart_c}})
+    if (apart >= 0) json[key] = apart;
   if (c.compute == Compute::fp32_two_level) json["accuracy"] = "two_level";
   json["variant"] = variant;
   json["dtype"] = "f32";
@@ -106,13 +141,18 @@ GemmCase Kind<GemmCase>::read(Json const& row) {
   c.layout = row.at("layout");
   c.alpha = row.value("alpha", c.alpha), c.beta = row.value("beta", c.beta);
   c.lda = row.value("lda", c.lda), c.ldb = row.value("ldb", c.ldb), c.ldc = row.value("ldc", c.ldc);
+  c.step_a = row.value("step_a", c.step_a), c.step_b = row.value("step_b", c.step_b);
+  c.step_c = row.value("step_c", c.step_c), c.group = row.value("class", c.group);
+  c.apart_a = row.value("apart_a", c.apart_a), c.apart_b = row.value("apart_b", c.apart_b);
+  c.apart_c = row.value("apart_c", c.apart_c);
   if (row.contains("accuracy")) c.compute = row["accuracy"] == "two_level" ? Compute::fp32_two_level : Compute::fp32;
   return c;
 }
 
 double Kind<GemmCase>::bytes(GemmCase const& c) {
-  double const m = double(c.M), n = double(c.N), k = double(c.K);
-  return 4 * (m * k + k * n + m * n * (c.beta != 0 ? 2 : 1)) * double(c.batch);
+  double const m = double(c.M), n = double(c.N), k = double(c.K), all = double(c.batch);
+  auto const matrices = [&](Stored const& x) { return x.apart ? all : 1; };
+  return 4 * (m * k * matrices(c.a()) + k * n * matrices(c.b()) + m * n * (c.beta != 0 ? 2 : 1) * all);
 }
 
 double Kind<GemmCase>::replayed_fma(GemmCase const& c) {
@@ -121,9 +161,7 @@ double Kind<GemmCase>::replayed_fma(GemmCase const& c) {
 }
 
 std::vector<OperandBuffer> Kind<GemmCase>::operands(GemmCase const& c) {
-  auto const buffer = [&](char const* name, Stored const& x) {
-    return OperandBuffer{name, c.batch * x.elements(), 4, true};
-  };
+  auto const buffer = [&](char const* name, Stored const& x) { return OperandBuffer{name, x.elements(), 4, true}; };
   return {buffer("A", c.a()), buffer("B", c.b()), buffer("C", c.c())};
 }
 
@@ -133,8 +171,7 @@ GemmCall Kind<GemmCase>::call(GemmCase const& c, std::span<void* const> at) {
 }
 
 GemmViews views(GemmCase const& c, GemmCall const& call) {
-  return {view(call.a, c.a(), c.batch, c.a_transposed()), view(call.b, c.b(), c.batch, c.b_transposed()),
-          view(call.c, c.c(), c.batch, false)};
+  return {view(call.a, c.a(), c.a_transposed()), view(call.b, c.b(), c.b_transposed()), view(call.c, c.c(), false)};
 }
 
 Gemm gemm_of(GemmCase const& c, GemmCall const& call) {

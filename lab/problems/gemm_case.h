@@ -4,24 +4,41 @@
 
 namespace inlay::lab {
 
-// A row-major matrix as it lies in memory; the matrices of a batch follow one another.
+// A batch of row-major matrices as they lie in memory.
 struct Stored {
-  std::int64_t rows, cols, pitch;
-  std::int64_t elements() const { return rows * pitch; }  // the gaps between rows included
+  std::int64_t rows, cols, batch;
+  std::int64_t pitch;  // elements from a row to the next
+  std::int64_t step;   // from an element of a row to the next
+  std::int64_t apart;  // from a matrix to the next; 0: all are one
+  bool packed() const { return step == 1 && pitch == cols && (batch == 1 || apart == rows * cols); }
+  std::int64_t elements() const;  // of the buffer, with the gaps between rows
+  struct At {
+    std::int64_t row, col;
+  };
+  At at(std::int64_t i) const {  // of an element of the buffer; in a gap columns are out of range
+    std::int64_t const past_matrix = apart ? i % apart : i,
+                       past_row = apart && apart < pitch ? i % pitch % apart : i % pitch;
+    return {(apart < pitch ? i : past_matrix) / pitch, past_row % step ? cols : past_row / step};
+  }
+  friend bool operator==(Stored const&, Stored const&) = default;
 };
 
 struct GemmCase {
   std::int64_t M = 4096, N = 4096, K = 4096, batch = 1;
   std::string layout = "nn";  // A's letter and B's: n as written, (M,K) and (K,N), t stored transposed
   float alpha = 1, beta = 0;
-  std::int64_t lda = 0, ldb = 0, ldc = 0;  // elements from row to row as stored; 0: the columns
+  std::int64_t lda = 0, ldb = 0, ldc = 0;           // elements from row to row as stored; 0: the columns
+  std::int64_t step_a = 1, step_b = 1, step_c = 1;  // from an element of a row to the next
+  std::int64_t apart_a = -1, apart_b = -1,
+               apart_c = -1;  // from matrix to matrix; -1: one behind the other, 0: all are one
   Compute compute = Compute::fp32;
+  std::string group;  // what it stands for in a suite, "class" in files
 
   bool a_transposed() const { return layout[0] == 't'; }
   bool b_transposed() const { return layout[1] == 't'; }
-  Stored a() const { return a_transposed() ? stored(K, M, lda) : stored(M, K, lda); }
-  Stored b() const { return b_transposed() ? stored(N, K, ldb) : stored(K, N, ldb); }
-  Stored c() const { return stored(M, N, ldc); }
+  Stored a() const { return a_transposed() ? stored(K, M, lda, step_a, apart_a) : stored(M, K, lda, step_a, apart_a); }
+  Stored b() const { return b_transposed() ? stored(N, K, ldb, step_b, apart_b) : stored(K, N, ldb, step_b, apart_b); }
+  Stored c() const { return stored(M, N, ldc, step_c, apart_c); }
   double operations() const { return 2. * double(M) * double(N) * double(K) * double(batch); }
   // "4096 x 4096 x 4096, nn, alpha 2, pitches 4100, 4096 and 4096": all that tells it from other cases.
   std::string sentence() const;
@@ -31,8 +48,9 @@ struct GemmCase {
   friend bool operator==(GemmCase const& x, GemmCase const& y);
 
  private:
-  static Stored stored(std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
-    return {rows, cols, pitch ? pitch : cols};
+  Stored stored(std::int64_t rows, std::int64_t cols, std::int64_t pitch, std::int64_t step, std::int64_t apart) const {
+    pitch = pitch ? pitch : cols * step;
+    return {rows, cols, batch, pitch, step, batch == 1 ? 0 : apart < 0 ? rows * pitch : apart};
   }
 };
 
@@ -71,7 +89,7 @@ struct Kind<GemmCase> {
   static std::string short_name(GemmCase const& c) { return "  " + c.layout; }
   static std::vector<Field> fields(GemmCase& c);
   static void take_item(GemmCase& c, std::smatch const& match);
-  // Extents below 1, other layouts, pitches below the row, more than 2^62 bytes.
+  // Extents below 1, other layouts, pitches below the row, matrices that overlap, more than 2^62 bytes.
   static void validate(GemmCase const& c);
   // What a plain multiplication has none of is left out.
   static void write(GemmCase const& c, std::string const& variant, Json& json);
