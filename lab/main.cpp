@@ -10,6 +10,7 @@
 #include "draw/command.h"
 #include "explain/demo.h"
 #include "explain/explain.h"
+#include "fuzz/fuzz.h"
 #include "layout/command.h"
 #include "measure/gpu.h"
 #include "page/report_page.h"
@@ -197,6 +198,7 @@ int run(int argc, char** argv) {
   add_list(app);
   add_info(app);
   add_verify(app, status);
+  add_fuzz_command(app, status);
   add_bench(app, status, typed);
   add_compare(app, status);
   add_why(app);

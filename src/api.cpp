@@ -162,7 +162,9 @@ planning::Plan answer_again(Move const& move, Device const& device) {
     if (!a.rejected) return a.plan;
   }
   planning::Plan const plan = answer(move, device, false, "copy");
-  if (auto const* step = plan.find<Move>()) chosen.keep(move, device, plan.row, step->problem.cut);
+  // Pieces have tiles of their own, which are not those of the whole.
+  if (auto const* step = plan.find<Move>(); step && plan.is_whole())
+    chosen.keep(move, device, plan.row, step->problem.cut);
   return plan;
 }
 
@@ -280,12 +282,12 @@ std::string Plan::why() const {
 
 namespace {
 
-// The tensor that a plan was made with, at another place.
+// The tensor that a plan was made with, at another address.
 ConstTensor moved(ConstTensor t, void const* to, char const* who) {
-  auto const past = [](void const* p) { return reinterpret_cast<std::uint64_t>(p) % 16; };
+  auto const past = [](void const* p) { return reinterpret_cast<std::uint64_t>(p) % planning::kPlanAlignment; };
   if (past(to) != past(t.data))
-    throw Error(std::string(who) + " begins " + std::to_string(past(to)) +
-                " bytes past a multiple of 16, that of the plan " + std::to_string(past(t.data)));
+    throw Error(std::string(who) + " begins " + std::to_string(past(to)) + " bytes past a multiple of " +
+                std::to_string(planning::kPlanAlignment) + ", that of the plan " + std::to_string(past(t.data)));
   t.data = to;
   return t;
 }

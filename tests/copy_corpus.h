@@ -1,6 +1,5 @@
 // Copies between layouts: hard ones by name, and random ones by a seed. One list for the replay and for the GPU.
 #pragma once
-#include <inlay/problem/move.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -9,58 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "fuzz/drawn_copy.h"
+
 namespace inlay::test {
 
 using Numbers = std::vector<std::int64_t>;
 
-// Extents and strides of both sides, in elements, the fastest mode of the destination first by custom. Bases in bytes from
-// an aligned address to the lowest element.
-struct Copied {
-  std::string name;
-  int elem = 4;
-  Numbers extents, src, dst;
-  std::int64_t base_src = 0, base_dst = 0;
-
-  static std::int64_t span(Numbers const& extents, Numbers const& strides, bool below) {
-    std::int64_t n = 0;
-    for (std::size_t k = 0; k < extents.size(); ++k)
-      if (extents[k] > 1 && (strides[k] < 0) == below) n += std::abs(strides[k]) * (extents[k] - 1);
-    return n;
-  }
-  std::size_t src_bytes() const { return bytes(src, base_src); }
-  std::size_t dst_bytes() const { return bytes(dst, base_dst); }
-  std::int64_t elements() const {
-    return std::accumulate(extents.begin(), extents.end(), std::int64_t(1), std::multiplies<>());
-  }
-  // The first elements, of buffers that begin at aligned addresses.
-  char const* src_at(void const* buffer) const {
-    return static_cast<char const*>(buffer) + base_src + span(extents, src, true) * elem;
-  }
-  char* dst_at(void* buffer) const { return static_cast<char*>(buffer) + base_dst + span(extents, dst, true) * elem; }
-  Tensor destination(void* buffer) const {
-    return tensor(static_cast<void*>(dst_at(buffer)), opaque(elem), extents, dst);
-  }
-  ConstTensor source(void const* buffer) const {
-    return tensor(static_cast<void const*>(src_at(buffer)), opaque(elem), extents, src);
-  }
-  problem::Move move(void const* from, void* to) const { return problem::make_move(destination(to), source(from)); }
-
-  std::string text() const {
-    auto const list = [](Numbers const& v) {
-      std::string s;
-      for (std::int64_t n : v) s += (s.empty() ? "" : ",") + std::to_string(n);
-      return s;
-    };
-    return name + ": " + std::to_string(elem) + " B, (" + list(extents) + "), source (" + list(src) + ") + " +
-           std::to_string(base_src) + ", destination (" + list(dst) + ") + " + std::to_string(base_dst);
-  }
-
- private:
-  std::size_t bytes(Numbers const& strides, std::int64_t base) const {
-    if (elements() == 0) return 16;
-    return std::size_t(base + (span(extents, strides, true) + span(extents, strides, false) + 1) * elem);
-  }
-};
+using Copied = lab::DrawnCopy;
 
 inline Numbers packed(Numbers const& extents) {
   Numbers strides;

@@ -337,6 +337,10 @@ for line in expect(0, "verify", "--cpu", "sgemm_01", "--m", "37", "--n", "41", "
                    "--lda", "45", "--ldb", "50", "--ldc", "43").splitlines()[1:]:
     if not line.endswith(" ok"):
         failed.append(f"products with pitches: {line}")
+for kind in "copy", "transpose", "gemm":
+    expect(0, "fuzz", kind, "--cpu", "--cases", "5", "--seed", "3", out="5 cases in ")
+expect(2, "fuzz", err="required")
+expect(2, "fuzz", "copy", "--seconds", "0", err="--seconds")
 expect(0, "verify", "--cpu", "sgemm_01", "--m", "5", "--layout", "tt", out="sgemm_01_naive                       tt  ok")
 expect(0, "why", "gemm", "--m", "512", "--n", "512", "--k", "512", "--layout", "tn", out="M 512 x N 512 x K 512")
 expect(0, "why", "gemm", "--no-workspace", out="chosen: sgemm_")

@@ -104,6 +104,43 @@ TEST(PlanOfACopy, SaysWhatEachCandidateWouldTake) {
   EXPECT_NE(text.find("; slower"), std::string::npos) << text;
 }
 
+// A plan made for one address and launched at another that its kernel cannot take: the tile grows with the address modulo
+// 32 bytes, and would end past the shared memory of the block.
+TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
+  Copied const c = permuted("", 1, {4112, 5, 7, 256}, {3, 1, 0, 2});
+  int refused = 0;
+  for (Candidate<Move> const& row : candidates<Move>()) {
+    if (!row.needs.cut) continue;
+    Recorder recorder;
+    void const* const in = recorder.reserve("in", c.src_bytes(), 1);
+    void* const out = recorder.reserve("out", c.dst_bytes() + 32, 1);
+    auto const attempt = planning::attempt_in_pieces(row, c.move(in, out), Device{}, false);
+    ASSERT_FALSE(attempt.rejected);
+    Move const planned = attempt.plan.find<Move>()->problem;
+    auto const at = [&](int bytes) { return planned.between(planned.src, static_cast<char*>(planned.dst) + bytes); };
+    EXPECT_FALSE(row.variant.info->rejects(at(32), Device{}));
+    planning::Reason const reason = row.variant.info->rejects(at(16), Device{});
+    if (!reason) continue;
+    ++refused;
+    try {
+      entry_of(row.variant.info)->sample(at(16), Device{}, recorder);
+      ADD_FAILURE() << row.variant.info->name << " was launched";
+    } catch (Error const& e) {
+      EXPECT_EQ(e.what(), reason.sentence());
+    }
+  }
+  EXPECT_GE(refused, 1);
+}
+TEST(PlanOfACopy, RefusesTilesThatAreLargerThanTheCopy) {
+  Move move = somewhere(permuted("", 1, {640, 320}, {1, 0}));
+  MoveTile tile;
+  for (Cut::Piece piece : {Cut::Piece{0, 321}, {0, 0}, {2, 1}}) {
+    move.cut.modes = move.cut.line_modes = 1;
+    move.cut.piece[0] = piece;
+    EXPECT_TRUE(planning::make_tile(move, move.cut, 128, tile)) << piece.mode << " " << piece.extent;
+  }
+}
+
 // ---- tiles
 
 // The fastest cut for small tiles, and the tile that it gives.

@@ -531,9 +531,9 @@ TEST(GpuGemmPlan, RefusesWhatItWasNotMadeFor) {
     return said_by([&] { plan.run(a, b, d, nullptr, w); });
   };
   EXPECT_EQ(said(A, B, C, workspace.get()), "");
-  EXPECT_EQ(said(A + 4, B, C, workspace.get()), "A begins 4 bytes past a multiple of 16, that of the plan 0");
-  EXPECT_EQ(said(A, B + 12, C, workspace.get()), "B begins 12 bytes past a multiple of 16, that of the plan 0");
-  EXPECT_EQ(said(A, B, C + 8, workspace.get()), "C begins 8 bytes past a multiple of 16, that of the plan 0");
+  EXPECT_EQ(said(A + 16, B, C, workspace.get()), "A begins 16 bytes past a multiple of 32, that of the plan 0");
+  EXPECT_EQ(said(A, B + 12, C, workspace.get()), "B begins 12 bytes past a multiple of 32, that of the plan 0");
+  EXPECT_EQ(said(A, B, C + 8, workspace.get()), "C begins 8 bytes past a multiple of 32, that of the plan 0");
   EXPECT_EQ(said(nullptr, B, C, workspace.get()), "A is a null pointer, but has elements");
   EXPECT_EQ(said(A, nullptr, C, workspace.get()), "B is a null pointer, but has elements");
   EXPECT_EQ(said(A, B, nullptr, workspace.get()), "C is a null pointer, but has elements");

@@ -284,10 +284,10 @@ TEST(GpuPlan, RefusesWhatItWasNotMadeFor) {
   Plan const plan = inlay::plan(view(out.get() + 4, 4, {8, 8}, {8, 1}), view(in.get(), 4, {8, 8}, {8, 1}));
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, in.get()); }), "");
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 1028, in.get() + 1024); }), "");
-  EXPECT_EQ(said_by([&] { plan.run(out.get() + 8, in.get()); }),
-            "the destination begins 8 bytes past a multiple of 16, that of the plan 4");
+  EXPECT_EQ(said_by([&] { plan.run(out.get() + 20, in.get()); }),
+            "the destination begins 20 bytes past a multiple of 32, that of the plan 4");
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, in.get() + 12); }),
-            "the source begins 12 bytes past a multiple of 16, that of the plan 0");
+            "the source begins 12 bytes past a multiple of 32, that of the plan 0");
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, nullptr); }), "the source is a null pointer, but has elements");
   EXPECT_EQ(said_by([&] { plan.run(in.get() + 20, in.get()); }),
             "the source and the destination of shape (8,8) overlap in memory");

@@ -191,12 +191,13 @@ TEST(PlanInPieces, MovesEveryElementOnce) {
   for (std::size_t i = 0; i < src.size(); ++i) src[i] = std::int32_t(i);
   struct {
     std::int64_t extents[3], dst[3], src[3], first;
-  } const cases[] = {{{37, 6, 5}, {30, 1, 6}, {30, 5, 1}, 0},         // a batch of transposes
-                     {{2, 300, 5}, {1500, 1, 300}, {1500, 5, 1}, 0},  // long matrices
-                     {{37, 6, 5}, {-30, 1, 6}, {64, 7, 1}, 1080},     // backwards
-                     {{1, 1, 1000}, {0, 0, 1}, {0, 0, 2}, 0}};
+    std::vector<std::int64_t> limits;
+  } const cases[] = {{{37, 6, 5}, {30, 1, 6}, {30, 5, 1}, 0, {4000, 400, 240, 140}},        // a batch of transposes
+                     {{2, 300, 5}, {1500, 1, 300}, {1500, 5, 1}, 0, {4000, 400, 100, 90}},  // long matrices
+                     {{37, 6, 5}, {-30, 1, 6}, {64, 7, 1}, 1080, {4000, 400, 240, 140}},    // backwards
+                     {{1, 1, 1000}, {0, 0, 1}, {0, 0, 2}, 0, {4000, 400, 100, 64, 31}}};
   for (auto const& c : cases)
-    for (std::int64_t limit : {4000, 400, 100, 64, 31}) {
+    for (std::int64_t limit : c.limits) {
       std::fill(dst.begin(), dst.end(), -1);
       most = limit, moved_at_most = 0;
       Move const move = make_move(tensor(dst.data() + c.first, c.extents, c.dst), tensor(src.data(), c.extents, c.src));
@@ -204,7 +205,8 @@ TEST(PlanInPieces, MovesEveryElementOnce) {
       ASSERT_EQ(plan.row, 0);
       run(plan, Device{}, {{dst.data() + c.first, src.data(), nullptr}, nullptr}, nullptr);
       EXPECT_LE(moved_at_most, limit);
-      EXPECT_EQ(plan.pieces > 1, move.elements() > limit);
+      EXPECT_EQ(plan.is_whole(), move.elements() <= limit);
+      for (std::int64_t bytes : plan.apart) EXPECT_EQ(bytes % kPlanAlignment, 0) << limit;
       std::int64_t wrong = 0, written = std::count_if(dst.begin(), dst.end(), [](auto x) { return x >= 0; });
       for (std::int64_t i = 0; i < c.extents[0]; ++i)
         for (std::int64_t j = 0; j < c.extents[1]; ++j)
@@ -214,8 +216,14 @@ TEST(PlanInPieces, MovesEveryElementOnce) {
       EXPECT_EQ(wrong, 0) << limit;
       EXPECT_EQ(written, move.elements());
       std::string const text = why(plan, move, Device{}, false, Rows(rows));
-      EXPECT_EQ(text.find("the batch is more than a grid holds: ") != std::string::npos, plan.pieces > 1) << text;
+      EXPECT_EQ(text.find("the batch is more than a grid holds: ") != std::string::npos, !plan.is_whole()) << text;
     }
+  // 4 transposes of 30 elements are the fewest whose successors agree with them modulo 32 bytes.
+  most = 119;
+  EXPECT_EQ(make_plan(make_move(tensor(dst.data(), {37, 6, 5}), tensor(src.data(), {37, 6, 5}, {30, 1, 6})), Device{},
+                      false, Rows(rows))
+                .row,
+            -1);
   most = 3;  // no piece of 6 x 5 elements is so small
   EXPECT_EQ(make_plan(make_move(tensor(dst.data(), {1, 6, 5}), tensor(src.data(), {1, 6, 5}, {30, 1, 6})), Device{},
                       false, Rows(rows))
@@ -232,6 +240,12 @@ TEST(PlanInPieces, TakesAsLongAsAllPieces) {
   EXPECT_GT(seconds(1024), 0);
   EXPECT_NEAR(seconds(4 * billions) / seconds(2 * billions), 2, .1);
 }
+// Tiles of the whole may have more of the mode than its last piece.
+TEST(PlanInPieces, TilesAreThoseOfThePiece) {
+  Move move = moved({1024, 512}, true, 1);
+  move.cut.modes = 1, move.cut.piece[0] = {0, 512};
+  EXPECT_EQ(Planner<Move>::piece(move, 32).cut.modes, 0);
+}
 // What the library itself would launch: no grid limits a batch.
 TEST(PlanInPieces, BatchesOfAnyLength) {
   std::int64_t const billions = std::int64_t(1) << 31;
@@ -246,7 +260,7 @@ TEST(PlanInPieces, BatchesOfAnyLength) {
           ASSERT_GE(plan.row, 0) << L << " " << M << " " << N << " " << bytes_of(e);
           std::int64_t const moved = total(plan, [](Plan const& p) { return p.find<Move>()->problem.elements(); });
           EXPECT_EQ(moved, move.elements());
-          for (std::size_t k : {0, 1}) EXPECT_EQ(plan.apart[k] % 16, 0) << L;
+          for (std::size_t k : {0, 1}) EXPECT_EQ(plan.apart[k] % kPlanAlignment, 0) << L;
         }
 }
 

@@ -18,15 +18,16 @@ class Plan {
   // The problem, the choice and its steps, and every candidate with its reason: a text for people.
   std::string why() const;
 
-  // dst(i) = src(i), by a plan for a move, between other places: each begins at the same residue modulo 16 bytes as the
-  // tensor that the plan was made with.
+  // dst(i) = src(i) at other addresses, by a plan for a copy. Each address agrees modulo 32 bytes with that of the tensor
+  // that the plan was made with.
   void run(void* dst, void const* src, cudaStream_t stream = nullptr) const;
-  // D = epilogue(A B), by a plan for a product, with other operands that begin at the same residues modulo 16 bytes.
-  // `workspace`: device memory that begins at a multiple of 256 and has workspace_bytes().
+  // D = epilogue(A B) with other operands, by a plan for a GEMM. Each address agrees modulo 32 bytes with that of the tensor
+  // that the plan was made with. `workspace`: device memory that begins at a multiple of 256 and has workspace_bytes().
   void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr) const;
   // Both throw Error, before anything is launched, for: a plan of the other kind, another current device, null pointers
-  // with elements, other residues, operands that overlap the destination, pointers that the device does not own, and a
-  // stream of another device. While `stream` is captured, pointers that CUDA does not know are memory of the graph.
+  // with elements, addresses that do not agree modulo 32 bytes, operands that overlap the destination, pointers that the
+  // device does not own, and a stream of another device. While `stream` is captured, pointers that CUDA does not know are
+  // memory of the graph.
 
   struct Impl;
   explicit Plan(std::shared_ptr<Impl const> impl) : impl_(std::move(impl)) {}

@@ -1,6 +1,7 @@
 // Linked where there is no nvcc: nothing here can be launched.
 #include <inlay/error.h>
 
+#include "fuzz/fuzz.h"
 #include "measure/bench.h"
 #include "measure/gpu.h"
 
@@ -20,6 +21,8 @@ std::string check_on_gpu(Entry<CanonicalOf<C>> const&, C const&) {
 }
 template std::string check_on_gpu(Entry<Move> const&, MoveCase const&);
 template std::string check_on_gpu(Entry<Gemm> const&, GemmCase const&);
+
+FuzzCase fuzz_on_gpu(FuzzKind) { throw Error(why_no_gpu()); }
 
 Measured bench(SuiteCase const&, BenchOptions const&) { throw Error(why_no_gpu()); }
 

@@ -3,6 +3,7 @@
 #include <inlay/plan/plan.h>
 
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -54,16 +55,25 @@ std::span<Candidate<P> const> candidates() {
   return Planner<P>::rows();
 }
 
-// The plan by which a row answers, in pieces where a grid does not hold the whole. Pieces begin at the same residue
-// modulo 16 bytes, whatever the strides, if they have a multiple of 16 indices; large ones have multiples of 1024.
+// The fewest indices, a power of two, that advance every operand by a multiple of kPlanAlignment bytes: one plan holds for
+// all pieces of a multiple of so many indices.
+inline std::int64_t piece_granularity(Batch const& batch) {
+  std::int64_t bytes = kPlanAlignment;
+  for (std::int64_t stride : batch.apart) bytes = std::gcd(bytes, stride);
+  return kPlanAlignment / bytes;
+}
+
+// The plan by which a row answers, in pieces where a grid does not hold the whole. Large pieces have multiples of 1024
+// indices, so that vectors are aligned in all of them.
 template <class P>
 Attempt attempt_in_pieces(Candidate<P> const& row, P const& problem, Device const& device, bool may_use_workspace) {
   Attempt whole = Planner<P>::attempt(row, problem, device, may_use_workspace);
   if (!whole.rejected.pieces) return whole;
   Batch const batch = Planner<P>::batch(problem);
-  for (std::int64_t count = batch.extent, by = whole.rejected.pieces; count / by > 0;) {
-    count /= by;
-    count -= count % (count >= 1024 ? 1024 : count >= 16 ? 16 : 1);
+  std::int64_t const granularity = piece_granularity(batch);
+  for (std::int64_t count = batch.extent, by = whole.rejected.pieces; count > granularity;) {
+    count = std::max(count / by, granularity);
+    count -= count % (count >= 1024 ? 1024 : granularity);
     Attempt a = Planner<P>::attempt(row, Planner<P>::piece(problem, count), device, may_use_workspace);
     by = a.rejected.pieces;
     if (by) continue;

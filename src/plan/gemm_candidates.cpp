@@ -79,7 +79,7 @@ Reason add_packing(Plan& plan, Packing const& p, Place const& from, Device const
   Plan const by = p.plan(device);
   auto const* move = by.find<Move>();
   if (!move) return {nobody};
-  if (by.pieces > 1) return {"an operand is more than a grid holds to pack", {}, by.pieces + 1};
+  if (!by.is_whole()) return {"an operand is more than a grid holds to pack", {}, by.pieces + 1};
   StepOf<Move> step = *move;
   step.at[0] = in_workspace(p.offset + step.at[0].offset);
   step.at[1] = {from.in, from.operand, step.at[1].offset};

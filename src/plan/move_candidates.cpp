@@ -108,6 +108,7 @@ Batch Planner<Move>::batch(Move const& move) {
 Move Planner<Move>::piece(Move const& move, std::int64_t count) {
   Move part = move;
   part.mode[longest(move)].extent = count;
+  part.cut = {};  // tiles of the whole may be larger than the piece
   part.analyse();
   return part;
 }

@@ -64,6 +64,9 @@ Reason make_tile(Move const& m, Cut const& cut, int threads, MoveTile& t) {
   std::int32_t piece[Tensor::kMaxRank + 1];
   std::fill(piece, piece + m.rank, 0);
   for (int i = 0; i < parts; ++i) {
+    auto const [k, extent] = cut.piece[i];
+    if (k >= m.rank || extent < 1 || extent > m.mode[k].extent)
+      return {"a tile has {} of mode {}, whose extent is {}", {extent, k, k < m.rank ? m.mode[k].extent : 0}};
     Mode const& mode = m.mode[cut.piece[i].mode];
     part[i] = {cut.piece[i].mode, cut.piece[i].extent, mode.extent, mode.src_stride, mode.dst_stride};
     piece[part[i].mode] = part[i].extent;

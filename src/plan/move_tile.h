@@ -87,7 +87,8 @@ struct MoveTile {
   constexpr int lines_apart(int threads) const { return threads / 32 / warps_along(threads) * (32 / lanes); }
 };
 
-// The tile of a widened move, for blocks of so many threads. Empty, or why there is none.
+// The tile of a widened move, for blocks of so many threads. It depends on the addresses modulo kPlanAlignment. Empty, or why
+// there is none.
 Reason make_tile(Move const& widened, Cut const& cut, int threads, MoveTile& tile);
 
 }  // namespace inlay::planning

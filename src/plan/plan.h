@@ -29,6 +29,10 @@ struct Operands {
   }
 };
 
+// A plan holds for operands whose addresses agree, modulo this many bytes, with those that it was made for: kernels derive
+// their geometry from the address modulo the 32 bytes of a sector.
+inline constexpr std::int64_t kPlanAlignment = 32;
+
 // A plan knows no workspace yet: its problems presume one at an address where no operand lies.
 inline constexpr std::uint64_t kPresumed = std::uint64_t(1) << 62;
 
@@ -56,6 +60,7 @@ struct Plan {
   std::int64_t pieces = 1;
   std::array<std::int64_t, 3> apart{};
   std::shared_ptr<Plan const> rest = {};
+  bool is_whole() const { return pieces == 1 && !rest; }
 
   template <class P>
   void add(StepOf<P> const& s) {
@@ -70,9 +75,26 @@ struct Plan {
   }
 };
 
-// Launches the steps on `stream`, with these operands in the place of those that the plan was made with: they begin at
-// the same residues modulo 16 bytes. The workspace has plan.workspace_bytes and begins at a multiple of 256. What a launch
-// can be refused for is found before the first one.
+// The problem of a launch at the addresses of a call.
+Move at(StepOf<Move> const& step, Operands const& operands);
+Gemm at(StepOf<Gemm> const& step, Operands const& operands);
+Reduction at(StepOf<Reduction> const& step, Operands const& operands);
+
+// Calls f(variant, problem, workspace) for each launch of the plan with these operands, in order.
+template <class F>
+void for_each_launch(Plan const& plan, Operands operands, F const& f) {
+  for (std::int64_t piece = 0; piece < plan.pieces; ++piece) {
+    for (int i = 0; i < plan.steps; ++i)
+      std::visit([&](auto const& s) { f(*s.variant, at(s, operands), operands.at(s.own)); }, plan.step[std::size_t(i)]);
+    for (std::size_t k = 0; k < 3; ++k)
+      if (plan.apart[k]) operands.operand[k] = static_cast<char*>(operands.operand[k]) + plan.apart[k];
+  }
+  if (plan.rest) for_each_launch(*plan.rest, operands, f);
+}
+
+// Launches the steps on `stream`, with these operands in the place of those that the plan was made with: their addresses
+// agree with those modulo kPlanAlignment. The workspace has plan.workspace_bytes and begins at a multiple of 256. What a
+// launch can be refused for is found before the first one.
 void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream);
 
 }  // namespace inlay::planning

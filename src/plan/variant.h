@@ -16,7 +16,7 @@ namespace inlay::planning {
 using namespace problem;
 
 // Why a variant cannot run: empty, or a format with up to three numbers. Making one allocates nothing.
-struct Reason {
+struct [[nodiscard]] Reason {
   char const* format = nullptr;  // fmt syntax
   std::int64_t args[3]{};
   std::int64_t pieces = 0;  // it could run the problem cut into so many, along a batch: a grid or a count is too small

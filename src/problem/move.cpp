@@ -141,7 +141,8 @@ Move Move::widened() const {
     std::copy(m.mode + 1, m.mode + m.rank, m.mode);
     --m.rank;
   }
-  return m;  // what it is was asked of the narrow one
+  m.analyse();
+  return m;
 }
 
 Move Move::between(void const* from, void* to) const {

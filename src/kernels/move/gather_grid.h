@@ -48,9 +48,7 @@ struct GatherGrid {
   CUTE_HOST_DEVICE Digit const& along(int i) const { return digit[tile.outers + tile.row_modes + i]; }
   CUTE_HOST_DEVICE Digit const& line(int i) const { return digit[tile.outers + tile.row_modes + tile.along_modes + i]; }
 
-  void place(Move const& m, Cut const& cut) {
-    MoveTile t;
-    make_tile(m, cut, threads, t);
+  void place(Move const& m, MoveTile const& t) {
     src = static_cast<char const*>(m.src) + t.first_src;
     range = SourceRange(m);
     dst = static_cast<char*>(m.dst);

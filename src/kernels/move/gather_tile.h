@@ -31,8 +31,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   };
 
   static GatherTile make(Move const& m, auto const& setting) {
+    MoveTile t;
+    if (Reason const r = tile_of(m, cut_of(m, setting.device), t)) throw Error(r.sentence());
     GatherTile k{};
-    k.place(m, cut_of(m, setting.device));
+    k.place(m, t);
     return k;
   }
 
@@ -317,16 +319,10 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
   static Cut cut_of(Move const& m, Device const& device) {
     return m.cut.modes ? m.cut : best_cut(m, limits, device).cut;
   }
-  static double seconds(Move const& m, Device const& device) {
-    MoveTile t;
-    make_tile(m, cut_of(m, device), threads, t);
-    return seconds_of(work_of(m, t, limits), device);
-  }
-  static Reason rejects(Move const& m, Device const& device) {
-    Cut const cut = cut_of(m, device);
+  // The tile that a block of this kernel takes. Empty, or why no launch can have it.
+  static Reason tile_of(Move const& m, Cut const& cut, MoveTile& t) {
     if (cut.modes == 0)
       return {"no tile of {} bytes holds a piece of it that is contiguous in the destination", {limits.bytes}};
-    MoveTile t;
     if (Reason r = make_tile(m, cut, threads, t)) return r;
     if (t.shared_bytes > limits.bytes) return {"a tile of {} bytes is more than {}", {t.shared_bytes, limits.bytes}};
     for (int i = 0; i < t.outers; ++i)
@@ -334,6 +330,15 @@ struct GatherTile : GatherGrid<T, Step::limits.threads> {
         return {
             "{} tiles along a mode are more than a grid holds", {t.outer[i].tiles}, t.outer[i].tiles / INT32_MAX + 1};
     return too_many("{} tiles are more blocks than a grid holds", t.blocks(), 1, {t.blocks(), 0, 0});
+  }
+  static double seconds(Move const& m, Device const& device) {
+    MoveTile t;
+    if (tile_of(m, cut_of(m, device), t)) return HUGE_VAL;
+    return seconds_of(work_of(m, t, limits), device);
+  }
+  static Reason rejects(Move const& m, Device const& device) {
+    MoveTile t;
+    return tile_of(m, cut_of(m, device), t);
   }
 };
 

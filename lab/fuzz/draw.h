@@ -1,0 +1,80 @@
+// Random problems for `inlay fuzz`, each made from a seed and a number alone: the same everywhere.
+#pragma once
+#include <inlay/plan/candidate.h>
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "fuzz/drawn_copy.h"
+
+namespace inlay::lab {
+
+class Random {
+ public:
+  Random(std::uint64_t seed, std::uint64_t number) : engine_(seed * 0x9E3779B97F4A7C15u + number) {}
+  std::int64_t below(std::int64_t n) { return std::int64_t(engine_() % std::uint64_t(n)); }
+  std::int64_t between(std::int64_t first, std::int64_t last) { return first + below(last - first + 1); }
+  bool one_in(std::int64_t n) { return below(n) == 0; }
+  std::mt19937_64& engine() { return engine_; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+// Rank 0 to 8, elements of 1 to 16 bytes, at most `most` elements: nested modes in any order, with and without gaps between
+// them, backwards, repeated in the source, empty, any base that the elements allow.
+DrawnCopy draw_copy(Random& random, std::int64_t most);
+// Matrices, up to two batch modes around them.
+DrawnCopy draw_transpose(Random& random, std::int64_t most);
+
+// A copy, the plan for it at one pair of addresses, and another pair at which it is to run.
+struct CopyTrial {
+  DrawnCopy copy;
+  int candidate = -1;  // a row of planning::candidates<Move>() that is forced; -1: the planner chooses
+  problem::Cut cut;    // of the forced candidate: a tile that fills its shared memory; no modes: the candidate chooses
+  std::int64_t src_shift = 0, dst_shift = 0;  // bytes from the addresses of the plan to those of the run
+
+  bool agrees() const { return src_shift % planning::kPlanAlignment == 0 && dst_shift % planning::kPlanAlignment == 0; }
+  std::string text() const;
+};
+inline constexpr std::int64_t kMostShift = 4096;  // bytes
+
+CopyTrial draw_copy_trial(Random& random, bool transpose, std::int64_t most);
+// The plan of a trial on `device`; `planned`: the copy at the plan's addresses.
+planning::Plan plan_of(CopyTrial const& trial, problem::Move const& planned, planning::Device const& device);
+
+// A copy whose grid has about as many blocks as a grid holds, at addresses where nothing lies.
+problem::Move draw_large_move(Random& random, planning::Device const& device);
+
+// An operand of a drawn GEMM: modes (batch, rows, cols), strides in elements, base in elements from a buffer's aligned start
+// to the lowest element.
+struct DrawnMatrix {
+  std::int64_t extent[3], stride[3], base;
+
+  std::int64_t elements() const;  // of a buffer, from its start to behind the highest element
+  std::int64_t first() const;     // the first element's offset in the buffer
+  Tensor view(float* buffer, bool batched) const;
+};
+struct GemmTrial {
+  std::int64_t L, M, N, K;
+  DrawnMatrix a, b, d;
+  float alpha, beta;
+  Compute compute;
+  bool batched, with_workspace;
+  int candidate = -1;       // a row of planning::candidates<Gemm>() that is forced; -1: the planner chooses
+  std::int64_t shift[3]{};  // of A, B and D: elements from the addresses of the plan to those of the run
+
+  bool agrees() const;
+  problem::Gemm problem(float* A, float* B, float* D) const;
+  std::string text() const;
+};
+// At most `most` multiply-adds.
+GemmTrial draw_gemm_trial(Random& random, std::int64_t most);
+planning::Plan plan_of(GemmTrial const& trial, problem::Gemm const& planned, planning::Device const& device);
+
+// Empty, or why a launch of the plan at these operands' addresses would be rejected: the plan is wrong then.
+std::string rejected_launch(planning::Plan const& plan, planning::Operands const& operands,
+                            planning::Device const& device);
+
+}  // namespace inlay::lab

@@ -1,0 +1,222 @@
+#include <fmt/format.h>
+#include <inlay/plan/move_cut.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "fuzz/draw.h"
+
+namespace inlay::lab {
+namespace {
+using namespace planning;
+
+constexpr int kSizes[] = {1, 2, 4, 8, 16};
+
+// Nested modes: each stride is at least what the modes inside it span.
+DrawnCopy::Numbers draw_strides(Random& random, DrawnCopy::Numbers const& extents, bool reads) {
+  std::vector<int> order(extents.size());
+  std::iota(order.begin(), order.end(), 0);
+  if (!random.one_in(4)) std::shuffle(order.begin(), order.end(), random.engine());
+  DrawnCopy::Numbers strides(extents.size());
+  std::int64_t n = random.one_in(8) ? random.between(1, 4) : 1;
+  for (int k : order) {
+    strides[std::size_t(k)] = n;
+    n *= std::max<std::int64_t>(extents[std::size_t(k)], 1);
+    if (random.one_in(4)) n += random.between(1, 5);
+  }
+  for (std::int64_t& s : strides) {
+    if (random.one_in(8)) s = -s;
+    if (reads && random.one_in(12)) s = 0;
+  }
+  return strides;
+}
+
+void draw_layouts(Random& random, DrawnCopy& c) {
+  c.src = draw_strides(random, c.extents, true), c.dst = draw_strides(random, c.extents, false);
+  int const unit = c.elem & -c.elem;
+  if (random.one_in(2)) c.base_src = unit * random.below(40);
+  if (random.one_in(2)) c.base_dst = unit * random.below(40);
+}
+
+int draw_element(Random& random) { return random.one_in(2) ? int(random.between(1, 16)) : kSizes[random.below(5)]; }
+
+TileLimits const* limits_of(Candidate<Move> const& row) {
+  std::string_view const name = row.variant.info->name;
+  if (name == "permute_01_tile") return &kSmallTiles;
+  if (name == "permute_02_large_tile") return &kLargeTiles;
+  if (name == "permute_04_largest_tile") return &kLargestTiles;
+  return nullptr;
+}
+
+std::int64_t draw_shift(Random& random, int unit) {
+  if (random.one_in(2)) return kPlanAlignment * random.below(kMostShift / kPlanAlignment);
+  return unit * random.below(kMostShift / unit);
+}
+
+}  // namespace
+
+DrawnCopy draw_copy(Random& random, std::int64_t most) {
+  DrawnCopy c{"copy", draw_element(random), {}, {}, {}, 0, 0};
+  int const rank = int(random.one_in(16) ? random.below(9) : random.between(1, 6));
+  for (int k = 0; k < rank; ++k) {
+    std::int64_t const left = std::max<std::int64_t>(most / c.elements(), 1);
+    std::int64_t extent = random.between(1, std::min<std::int64_t>(left, random.one_in(3) ? most : 40));
+    if (random.one_in(4)) extent = std::min(left, std::int64_t(1) << random.below(9));
+    c.extents.push_back(extent);
+  }
+  if (rank && random.one_in(64)) c.extents[std::size_t(random.below(rank))] = 0;
+  draw_layouts(random, c);
+  return c;
+}
+
+DrawnCopy draw_transpose(Random& random, std::int64_t most) {
+  DrawnCopy c{"transpose", draw_element(random), {}, {}, {}, 0, 0};
+  auto const draw = [&] {
+    std::int64_t const left = std::max<std::int64_t>(most / c.elements(), 1);
+    std::int64_t extent =
+        random.one_in(3) ? random.between(1, 70) : std::int64_t(std::exp2(double(random.below(1200)) / 100));
+    if (random.one_in(4)) extent = extent / 16 * 16;
+    return std::clamp<std::int64_t>(extent, 1, left);
+  };
+  std::int64_t const batches = random.one_in(2) ? random.below(3) : 0;
+  for (int k = 0; k < int(batches) + 2; ++k) c.extents.insert(c.extents.begin(), draw());
+  // Rows of the source lie along the mode before the last, those of the destination along the last; pitches and batches have
+  // gaps or none.
+  std::size_t const rank = c.extents.size();
+  c.src.resize(rank), c.dst.resize(rank);
+  auto const lay = [&](DrawnCopy::Numbers& strides, std::size_t inner, std::size_t outer) {
+    auto const gap = [&] { return random.one_in(2) ? 0 : random.below(random.one_in(2) ? 4 : 40); };
+    strides[inner] = 1, strides[outer] = c.extents[inner] + gap();
+    std::int64_t n = strides[outer] * c.extents[outer] + gap();
+    for (std::size_t k = rank - 2; k-- > 0;) strides[k] = n, n = n * c.extents[k] + gap();
+  };
+  lay(c.src, rank - 2, rank - 1), lay(c.dst, rank - 1, rank - 2);
+  int const unit = c.elem & -c.elem;
+  if (random.one_in(2)) c.base_src = unit * random.below(40);
+  if (random.one_in(2)) c.base_dst = unit * random.below(40);
+  return c;
+}
+
+namespace {
+
+// A permutation of modes that are whole sectors, most of them longer than a tile.
+DrawnCopy draw_sectors(Random& random, std::int64_t most) {
+  DrawnCopy c{"copy of whole sectors", kSizes[random.below(4)], {}, {}, {}, 0, 0};
+  int const rank = int(random.between(2, 4));
+  for (int k = 0; k < rank; ++k) {
+    std::int64_t const left = std::max<std::int64_t>(most / c.elements(), 1);
+    std::int64_t const extent = random.one_in(3) ? random.between(1, 9) : 32 / c.elem * random.between(1, 40);
+    c.extents.push_back(std::clamp<std::int64_t>(extent, 1, left));
+  }
+  auto const pack = [&](DrawnCopy::Numbers& strides) {
+    std::vector<std::size_t> order(c.extents.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random.engine());
+    strides.resize(order.size());
+    std::int64_t n = 1;
+    for (std::size_t k : order) strides[k] = n, n *= c.extents[k];
+  };
+  pack(c.src), pack(c.dst);
+  return c;
+}
+
+// Gives a candidate with tiles the one that comes nearest to filling its shared memory at the plan's addresses; one that no
+// longer fits at the addresses of the run, if a shift of the destination can be found by which it does not.
+void aim(CopyTrial& t, TileLimits const& limits) {
+  constexpr int kCuts = 64;
+  auto const at = [&](std::int64_t shift) {
+    Move const move = t.copy.move(reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(1ull << 61));
+    return move.between(move.src, static_cast<char*>(move.dst) + shift).widened();
+  };
+  int const unit = t.copy.elem & -t.copy.elem;
+  Move const planned = at(0);
+  Cut cuts[kCuts];
+  int fullest = 0;
+  for (int i = 0, n = cuts_of(planned, limits, cuts); i < n; ++i)
+    for (Cut::Padding padding : {Cut::Padding::none, Cut::Padding::row}) {
+      Cut cut = cuts[i];
+      cut.padding = padding;
+      MoveTile tile, other;
+      if (make_tile(planned, cut, limits.threads, tile) || tile.shared_bytes > limits.bytes) continue;
+      if (tile.shared_bytes > fullest) fullest = tile.shared_bytes, t.cut = cut;
+      for (std::int64_t shift : {16, 8, 4, 32, 64})
+        if (shift % unit == 0 && !make_tile(at(shift), cut, limits.threads, other) &&
+            other.shared_bytes > limits.bytes) {
+          t.cut = cut, t.src_shift = 0, t.dst_shift = shift;
+          return;
+        }
+    }
+}
+
+}  // namespace
+
+CopyTrial draw_copy_trial(Random& random, bool transpose, std::int64_t most) {
+  CopyTrial t;
+  most = std::max<std::int64_t>(1, most >> random.below(7));
+  if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Move>().size())));
+  TileLimits const* const limits = t.candidate < 0 ? nullptr : limits_of(candidates<Move>()[std::size_t(t.candidate)]);
+  bool const aims = limits && random.one_in(2);
+  t.copy = transpose                  ? draw_transpose(random, most)
+           : aims && random.one_in(2) ? draw_sectors(random, most)
+                                      : draw_copy(random, most);
+  int const unit = t.copy.elem & -t.copy.elem;
+  t.src_shift = draw_shift(random, unit), t.dst_shift = draw_shift(random, unit);
+  if (aims && t.copy.elements()) aim(t, *limits);
+  return t;
+}
+
+std::string CopyTrial::text() const {
+  std::string const by =
+      candidate < 0 ? "the planner's choice" : candidates<Move>()[std::size_t(candidate)].variant.info->name;
+  return fmt::format("{}; {}{}, run {} and {} bytes from the plan's source and destination", copy.text(), by,
+                     cut.modes ? " with a tile that fills its shared memory" : "", src_shift, dst_shift);
+}
+
+Plan plan_of(CopyTrial const& trial, Move const& planned, Device const& device) {
+  if (trial.candidate >= 0 && planned.elements()) {
+    Candidate<Move> const& row = candidates<Move>()[std::size_t(trial.candidate)];
+    Move move = planned;
+    move.cut = trial.cut;
+    Attempt attempt = attempt_in_pieces(row, move, device, false);
+    attempt.plan.row = trial.candidate;
+    if (!attempt.rejected) return attempt.plan;
+  }
+  return make_plan(planned, device, false);
+}
+
+Move draw_large_move(Random& random, Device const& device) {
+  DrawnCopy c = draw_copy(random, 4096);
+  for (std::int64_t& extent : c.extents) extent = std::max<std::int64_t>(extent, 1);
+  c.src.clear(), c.dst.clear();
+  auto const at = [&](std::int64_t extent) {
+    c.extents.push_back(extent);
+    c.src.clear(), c.dst.clear();
+    std::int64_t src = 1, dst = 1;
+    for (std::size_t k = 0; k < c.extents.size(); ++k) c.src.push_back(src), src *= c.extents[k];
+    c.dst.resize(c.extents.size());
+    for (std::size_t k = c.extents.size(); k-- > 0;) c.dst[k] = dst, dst *= std::max<std::int64_t>(c.extents[k], 1);
+    Move const move = c.move(reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(1ull << 61));
+    c.extents.pop_back();
+    return move;
+  };
+  // The extent at which the candidate no longer takes the whole, by halves.
+  Candidate<Move> const& row = candidates<Move>()[std::size_t(random.below(std::int64_t(candidates<Move>().size())))];
+  std::int64_t low = 1, high = std::int64_t(1) << 40;
+  while (high - low > 1) {
+    std::int64_t const middle = low + (high - low) / 2;
+    (Planner<Move>::attempt(row, at(middle), device, false).rejected ? high : low) = middle;
+  }
+  return at(std::max<std::int64_t>(1, low + random.between(-2, 2) * (random.one_in(2) ? 1 : 1000)));
+}
+
+std::string rejected_launch(Plan const& plan, Operands const& operands, Device const& device) {
+  std::string said;
+  for_each_launch(plan, operands, [&](auto const& variant, auto const& problem, void*) {
+    if (!said.empty()) return;
+    if (Reason const reason = variant.info->rejects(problem, device))
+      said = std::string("the plan launches ") + variant.info->name + ", which rejects: " + reason.sentence();
+  });
+  return said;
+}
+
+}  // namespace inlay::lab

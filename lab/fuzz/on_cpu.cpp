@@ -1,0 +1,141 @@
+// Cases of `inlay fuzz` replayed on the CPU: every launch of a plan, with all checks of the replay.
+#include <inlay/registry/registry.h>
+
+#include <cstring>
+
+#include "fuzz/draw.h"
+#include "fuzz/fuzz.h"
+
+namespace inlay::lab {
+namespace {
+using namespace planning;
+using registry::Entry, replay::Recorder;
+
+constexpr std::int64_t kMostElements = 6000, kMostPlanned = 1 << 22, kMostFma = 40000;
+
+template <class P>
+Entry<P> const& entry_of(Info<P> const* info, std::span<Entry<P> const> entries) {
+  for (Entry<P> const& entry : entries)
+    if (entry.variant.info == info) return entry;
+  throw Error(std::string("nobody replays ") + info->name);
+}
+
+// What the replay found, in a sentence; empty: nothing.
+std::string found(Recorder const& recorder) { return recorder.findings.empty() ? "" : recorder.findings[0].sentence; }
+
+// A plan for a copy near the limits of a grid: its launches are valid.
+FuzzResult run_large(Random& random) {
+  FuzzResult result;
+  Device const device;
+  Move const move = draw_large_move(random, device);
+  result.problem = Planner<Move>::problem_text(move, device);
+  Plan const plan = make_plan(move, device, false);
+  if (plan.row < 0 && move.elements()) {
+    result.failed = "no candidate takes it";
+    return result;
+  }
+  Operands const operands{{static_cast<char*>(move.dst) - move.dst_shift,
+                           const_cast<char*>(static_cast<char const*>(move.src)) - move.src_shift, nullptr},
+                          nullptr};
+  std::int64_t elements = 0;
+  if (plan.pieces < 1000) {
+    result.failed = rejected_launch(plan, operands, device);
+    for_each_launch(plan, operands, [&](auto const&, auto const& problem, void*) { elements += problem.elements(); });
+    if (elements != move.elements()) result.failed = "its launches copy " + std::to_string(elements) + " elements";
+  }
+  return result;
+}
+
+// Most cases are small enough for a replay. Of larger ones, whose tiles fill the shared memory, the launches are only asked
+// whether they are valid where the plan is run.
+FuzzResult run_copy(Random& random, bool transpose) {
+  if (!transpose && random.one_in(8)) return run_large(random);
+  FuzzResult result;
+  bool const replays = !random.one_in(3);
+  CopyTrial const trial = draw_copy_trial(random, transpose, replays ? kMostElements : kMostPlanned);
+  DrawnCopy const& c = trial.copy;
+  result.problem = trial.text();
+  Device const device;
+  Recorder recorder;
+  auto const buffer = [&](char const* name, std::size_t bytes, unsigned seed) {
+    return static_cast<char*>(replays ? recorder.allocate(name, bytes + kMostShift, 1, seed)
+                                      : reinterpret_cast<void*>(std::uint64_t(seed) << 60));
+  };
+  char *const in = buffer("in", c.src_bytes(), 1), *const out = buffer("out", c.dst_bytes(), 2);
+  Plan const plan = plan_of(trial, c.move(in, out), device);
+  Operands const operands{{c.dst_at(out) + trial.dst_shift, const_cast<char*>(c.src_at(in)) + trial.src_shift, nullptr},
+                          nullptr};
+  if (std::string const rejected = rejected_launch(plan, operands, device); !rejected.empty()) {
+    result.refused = !trial.agrees();
+    if (trial.agrees()) result.failed = rejected;
+  }
+  if (!replays || result.refused || !result.failed.empty()) return result;
+  try {
+    for_each_launch(plan, operands, [&]<class P>(Variant<P> const& variant, P const& problem, void*) {
+      if constexpr (std::is_same_v<P, Move>) {
+        ++result.launched[variant.info->name];
+        entry_of(variant.info, registry::move_variants()).replay(problem, device, recorder);
+      }
+    });
+  } catch (Error const& e) {
+    result.failed = e.what();
+    return result;
+  }
+  result.failed = found(recorder);
+  if (!result.failed.empty()) return result;
+  // Once more by the caller's strides, of which the canonical problem knows nothing.
+  std::int64_t wrong = 0;
+  char const *const src = recorder.real(in), *const dst = recorder.real(out);
+  for_each_element(c, [&](std::int64_t from, std::int64_t to) {
+    wrong += std::memcmp(c.src_at(src) + trial.src_shift + from,
+                         c.dst_at(const_cast<char*>(dst)) + trial.dst_shift + to, std::size_t(c.elem)) != 0;
+  });
+  if (wrong) result.failed = std::to_string(wrong) + " elements are wrong";
+  return result;
+}
+
+FuzzResult run_gemm(Random& random) {
+  FuzzResult result;
+  GemmTrial const trial = draw_gemm_trial(random, kMostFma);
+  result.problem = trial.text();
+  Device const device;
+  Recorder recorder;
+  DrawnMatrix const* const x[] = {&trial.a, &trial.b, &trial.d};
+  char const* const name[] = {"A", "B", "D"};
+  float *planned[3], *run[3];
+  for (int i = 0; i < 3; ++i) {
+    planned[i] = recorder.allocate_integers(name[i], std::size_t(x[i]->elements() + kMostShift / 4), unsigned(i) + 1);
+    run[i] = planned[i] + trial.shift[i];
+  }
+  Plan const plan = plan_of(trial, trial.problem(planned[0], planned[1], planned[2]), device);
+  if (trial.agrees() && plan.workspace_bytes < std::size_t(1) << 32) {
+    void* const workspace = reinterpret_cast<void*>(kPresumed);
+    Operands operands{{}, workspace};
+    for (int i = 0; i < 3; ++i) operands.operand[i] = x[i]->view(run[i], trial.batched).data;
+    if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return result;
+  }
+  Gemm const problem = trial.problem(run[0], run[1], run[2]);
+  auto const* const launch = plan.find<Gemm>();
+  if (!launch) return result;
+  Entry<Gemm> const& entry = entry_of(launch->variant->info, registry::gemm_variants());
+  if (entry.info().rejects(problem, device)) {
+    result.refused = true;  // what the plan packs first
+    return result;
+  }
+  ++result.launched[entry.info().name];
+  recorder.allocate_workspace(entry.info().workspace(problem, device));
+  entry.replay(problem, device, recorder);
+  result.failed = found(recorder);
+  return result;
+}
+
+}  // namespace
+
+FuzzCase fuzz_on_cpu(FuzzKind kind) {
+  return [kind](std::uint64_t seed, std::int64_t number) {
+    Random random(seed, std::uint64_t(number));
+    return kind == FuzzKind::gemm ? run_gemm(random) : run_copy(random, kind == FuzzKind::transpose);
+  };
+}
+
+}  // namespace inlay::lab
