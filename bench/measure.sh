@@ -4,7 +4,7 @@
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$1; shift
-steps=${*:-tests large sanitizer bench squares small gemm counters evict_last latency tiles torch torch_squares}
+steps=${*:-tests large fuzz sanitizer_copy sanitizer bench squares small gemm counters evict_last latency tiles torch torch_squares}
 copies=$(echo suites/wild.json suites/permute/*.json | tr " " ,)
 mkdir -p "$out"
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64  # where cuBLAS lies on a machine that did not build
@@ -22,6 +22,18 @@ for step in $steps; do
       kept tests build/inlay verify --rows 65537 --cols 40009 --elem 1 &&
         kept tests build/inlay verify --rows 65536 --cols 40064 --elem 1 &&
         kept tests build/inlay verify --rows 40000 --cols 60000 --elem 4 ;;
+    fuzz)  # ten minutes of each kind, side by side
+      for kind in copy transpose gemm; do kept "fuzz_$kind" build/inlay fuzz "$kind" --seconds "${FUZZ_SECONDS:-600}" --seed "${FUZZ_SEED:-1}" & done
+      failed=0; for kind in 1 2 3; do wait -n || failed=1; done; [ $failed = 0 ] ;;
+    sanitizer_copy)  # copies of every kind, drawn ones too, whose plans run at other addresses
+      for tool in memcheck racecheck synccheck initcheck; do
+        for of in "verify copy_ transpose_ permute_ --rows 208 --cols 144" "verify copy_ transpose_ permute_ --rows 61 --cols 149 --batch 2" \
+                  "fuzz copy --cases 1500" "fuzz transpose --cases 700"; do
+          kept sanitizer_copy echo "##### $tool: inlay $of"
+          [ "${of#verify}" = "$of" ] || of="verify $(build/inlay list | grep -oE '^(copy|transpose|permute)_[a-z0-9_]*' | tr '\n' ' ') ${of#verify copy_ transpose_ permute_}"
+          kept sanitizer_copy compute-sanitizer --tool "$tool" --error-exitcode 9 build/inlay $of || status=1
+        done
+      done ;;
     sanitizer)
       sanitize() { kept sanitizer compute-sanitizer --tool "$tool" --error-exitcode 9 build/inlay verify "$@" || status=1; }
       for tool in memcheck racecheck synccheck initcheck; do

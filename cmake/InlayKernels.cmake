@@ -1,8 +1,8 @@
 # One kernel file is one variant. From its name, and from what its `info` says (.family, .ptxas), come a launching unit
-# (nvcc), a replaying unit (g++) and a line of the registry; kernels of one family share a unit, four at most, since a unit's
-# headers cost more than a kernel.
+# (nvcc), a replaying unit (g++) and a line of the registry. Families with the same compiler options share units: what their
+# kernels instantiate of CuTe is most of a compilation, and kernels in one unit share it (8 kernels: 65 s, in three units 114).
 set(INLAY_GENERATED ${PROJECT_BINARY_DIR}/generated)
-set(INLAY_KERNELS_PER_UNIT 4)
+set(INLAY_KERNELS_PER_UNIT 10)
 
 # Headers of a room are included as <inlay/ROOM/...> here, as they are where they are installed.
 set(INLAY_ROOMS problem plan block kernels replay registry explain)
@@ -60,54 +60,82 @@ function(inlay_kernel_units P variant folder samples)
   endforeach()
   list(REMOVE_DUPLICATES families)
 
-  set(usings "using namespace problem;\nusing namespace planning;\n")
-  set(run_units)
-  set(replay_units)
+  # Units: families one after the other, as long as their options are the same and the unit has room. Those that need Hopper
+  # are apart, so that the other units compile for any GPU.
+  set(units)
+  set(number -1)
   foreach(family IN LISTS families)
+    list(GET of_${family} 0 stem)
+    inlay_info(${from}/${stem}.h ptxas ptxas)
+    set(hopper FALSE)
+    if(family MATCHES "^(tma_tile|ring|cluster)$")
+      set(hopper TRUE)
+    endif()
+    list(LENGTH of_${family} all)
+    set(filled 0)
+    if(number GREATER_EQUAL 0)
+      list(LENGTH unit_${number} filled)
+    endif()
+    math(EXPR filled "${filled} + ${all}")
+    if(number LESS 0 OR filled GREATER INLAY_KERNELS_PER_UNIT OR NOT "${ptxas}" STREQUAL "${ptxas_${number}}" OR
+       NOT hopper STREQUAL hopper_${number})
+      math(EXPR number "${number} + 1")
+      list(APPEND units ${number})
+      set(unit_${number})
+      set(samplings_${number})
+      set(ptxas_${number} "${ptxas}")
+      set(hopper_${number} ${hopper})
+    endif()
+    list(APPEND unit_${number} ${of_${family}})
     set(sampling ${folder}/${family}_samples.h)
     if(NOT EXISTS ${PROJECT_SOURCE_DIR}/src/kernels/${sampling})
       set(sampling parts/${samples})
     endif()
-    list(LENGTH of_${family} all)
-    math(EXPR last "(${all} - 1) / ${INLAY_KERNELS_PER_UNIT}")
-    math(EXPR share "(${all} + ${last}) / (${last} + 1)")  # even shares
-    foreach(n RANGE ${last})
-      math(EXPR first "${n} * ${share}")
-      list(SUBLIST of_${family} ${first} ${share} chunk)
-      set(includes)
-      set(runs)
-      set(replays)
-      foreach(stem IN LISTS chunk)
-        set(V ${stem}::Kernel)
-        string(REGEX MATCH "^[a-z]+" verb ${stem})
-        if(variant_of_${verb})
-          set(V ${variant_of_${verb}}<${stem}::Kernel>)
-        endif()
-        string(APPEND includes "#include <inlay/kernels/${folder}/${stem}.h>\n")
-        string(APPEND runs "void ${stem}::run(${P} const& problem, Device const& device, void* workspace, cudaStream_t stream) {\n"
-                           "  launch_variant<${V}>(problem, device, workspace, stream);\n}\n"
-                           "void ${stem}::prepare(${P} const& problem, Device const& device, void* workspace) {\n"
-                           "  prepare_variant<${V}>(problem, device, workspace);\n}\n")
-        foreach(how "replay_variant<${V}>(problem, device, recorder, info.chain)" "sample_variant<${V}>(problem, device, recorder)")
-          string(REGEX MATCH "^[a-z]+" verb ${how})
-          string(APPEND replays "void ${stem}::${verb}(${P} const& problem, Device const& device, Recorder& recorder) {\n"
-                                "  recorder.kernel = \"${stem}\";\n"
-                                "  registry::${how};\n}\n")
-        endforeach()
+    list(APPEND samplings_${number} ${sampling})
+  endforeach()
+
+  set(usings "using namespace problem;\nusing namespace planning;\n")
+  set(run_units)
+  set(replay_units)
+  foreach(number IN LISTS units)
+    set(includes)
+    set(runs)
+    set(replays)
+    foreach(stem IN LISTS unit_${number})
+      set(V ${stem}::Kernel)
+      string(REGEX MATCH "^[a-z]+" verb ${stem})
+      if(variant_of_${verb})
+        set(V ${variant_of_${verb}}<${stem}::Kernel>)
+      endif()
+      string(APPEND includes "#include <inlay/kernels/${folder}/${stem}.h>\n")
+      string(APPEND runs "void ${stem}::run(${P} const& problem, Device const& device, void* workspace, cudaStream_t stream) {\n"
+                         "  launch_variant<${V}>(problem, device, workspace, stream);\n}\n"
+                         "void ${stem}::prepare(${P} const& problem, Device const& device, void* workspace) {\n"
+                         "  prepare_variant<${V}>(problem, device, workspace);\n}\n")
+      foreach(how "replay_variant<${V}>(problem, device, recorder, info.chain)" "sample_variant<${V}>(problem, device, recorder)")
+        string(REGEX MATCH "^[a-z]+" verb ${how})
+        string(APPEND replays "void ${stem}::${verb}(${P} const& problem, Device const& device, Recorder& recorder) {\n"
+                              "  recorder.kernel = \"${stem}\";\n"
+                              "  registry::${how};\n}\n")
       endforeach()
-      set(unit ${INLAY_GENERATED}/${problem}_${family}_${n})
-      inlay_write(${unit}_run.cu "${note}#include <inlay/kernels/parts/launch_variant.h>\n#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${runs}}  // namespace inlay::kernels\n")
-      list(APPEND run_units ${unit}_run.cu)
-      list(GET chunk 0 stem)
-      inlay_info(${from}/${stem}.h ptxas ptxas)
-      if(ptxas)
-        set_property(SOURCE ${unit}_run.cu PROPERTY COMPILE_OPTIONS "-Xptxas=${ptxas}")
-      endif()
-      if(samples)
-        inlay_write(${unit}_replay.cpp "${note}#include <inlay/registry/replay_variant.h>\n#include <inlay/kernels/${sampling}>\n#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${replays}}  // namespace inlay::kernels\n")
-        list(APPEND replay_units ${unit}_replay.cpp)
-      endif()
     endforeach()
+    string(REPLACE "-" "_" options "${ptxas_${number}}")  # a unit's name ends with the options of ptxas
+    set(unit ${INLAY_GENERATED}/${problem}_${number}${options})
+    inlay_write(${unit}_run.cu "${note}#include <inlay/kernels/parts/launch_variant.h>\n#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${runs}}  // namespace inlay::kernels\n")
+    list(APPEND run_units ${unit}_run.cu)
+    if(NOT hopper_${number})
+      list(APPEND INLAY_ANY_GPU_UNITS ${unit}_run.cu)
+    endif()
+    if(ptxas_${number})
+      set_property(SOURCE ${unit}_run.cu PROPERTY COMPILE_OPTIONS "-Xptxas=${ptxas_${number}}")
+    endif()
+    if(samples)
+      list(REMOVE_DUPLICATES samplings_${number})
+      list(TRANSFORM samplings_${number} REPLACE "(.+)" "#include <inlay/kernels/\\1>\n")
+      string(JOIN "" sampling ${samplings_${number}})
+      inlay_write(${unit}_replay.cpp "${note}#include <inlay/registry/replay_variant.h>\n${sampling}#include \"${problem}_variants.h\"\n${includes}\nnamespace inlay::kernels {\n${replays}}  // namespace inlay::kernels\n")
+      list(APPEND replay_units ${unit}_replay.cpp)
+    endif()
   endforeach()
 
   # Facts, the registry and the declarations.
@@ -118,7 +146,14 @@ function(inlay_kernel_units P variant folder samples)
   set(stubs)
   foreach(stem IN LISTS stems)
     string(APPEND includes "#include <inlay/kernels/${folder}/${stem}.h>\n")
-    string(APPEND declared "namespace ${stem} {\nextern Info<${P}> const* const facts;\n"
+    # A predicted time, of those that have one: naming the others' does not compile.
+    file(STRINGS ${from}/${stem}.h timed REGEX "^ *\\.seconds = ")
+    set(seconds)
+    if(timed)
+      set(seconds "double predicted_seconds(${P} const&, Device const&);\n")
+      string(APPEND facts "double ${stem}::predicted_seconds(${P} const& problem, Device const& device) { return info.seconds(problem, device); }\n")
+    endif()
+    string(APPEND declared "namespace ${stem} {\n${seconds}extern Info<${P}> const* const facts;\n"
                            "void run(${P} const&, Device const&, void* workspace, cudaStream_t);\n"
                            "void prepare(${P} const&, Device const&, void* workspace);\n"
                            "inline Variant<${P}> variant() { return {facts, run, prepare}; }\n"
@@ -144,10 +179,8 @@ function(inlay_kernel_units P variant folder samples)
       "${note}#include <inlay/registry/registry.h>\n#include \"${problem}_variants.h\"\n\nnamespace inlay::registry {\nstd::span<Entry<${P}> const> ${problem}_variants() {\n  static Entry<${P}> const entries[] = {\n${entries}  };\n  return entries;\n}\n}  // namespace inlay::registry\n")
     list(APPEND INLAY_REGISTRY ${INLAY_GENERATED}/${problem}_registry.cpp)
   endif()
-  list(TRANSFORM stems PREPEND ${folder}/ OUTPUT_VARIABLE files)
-  list(APPEND INLAY_KERNEL_FILES ${files})
   list(APPEND INLAY_RUN_UNITS ${run_units})
   list(APPEND INLAY_REPLAY_UNITS ${replay_units})
   list(APPEND INLAY_INFO_UNITS ${INLAY_GENERATED}/${problem}_info.cpp)
-  return(PROPAGATE INLAY_KERNEL_FILES INLAY_RUN_UNITS INLAY_REPLAY_UNITS INLAY_INFO_UNITS INLAY_REGISTRY)
+  return(PROPAGATE INLAY_RUN_UNITS INLAY_ANY_GPU_UNITS INLAY_REPLAY_UNITS INLAY_INFO_UNITS INLAY_REGISTRY)
 endfunction()

@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
 
 namespace inlay {
 
@@ -41,17 +42,25 @@ void check_stream(cudaStream_t stream, Device const& device) {
 #endif
 }
 
-// Memory that cudaMallocAsync gave while the stream is captured belongs to the graph: CUDA does not know it before a launch
-// of the graph.
-void check_owner(void const* p, char const* role, Device const& device, cudaStream_t stream) {
+// Kernels of the current device must be able to read and write at this address. Memory that cudaMallocAsync gave while the
+// stream is captured belongs to the graph: CUDA does not know it before a launch of the graph.
+void check_accessible(void const* p, char const* role, Device const& device, cudaStream_t stream) {
   cudaPointerAttributes a{};
   check(cudaPointerGetAttributes(&a, p));
-  auto const who = [&] { return std::string("the ") + role + " pointer"; };
-  if (a.type == cudaMemoryTypeUnregistered && !is_capturing(stream))
-    throw Error(who() + " is host memory that CUDA does not know");
-  if (a.type == cudaMemoryTypeDevice && a.device != device.id)
-    throw Error(who() + " belongs to device " + std::to_string(a.device) + ", the current device is " +
-                std::to_string(device.id));
+  auto const who = [&] { return std::string("the ") + role + " pointer "; };
+  std::string const here = "device " + std::to_string(device.id);
+  if (a.type == cudaMemoryTypeUnregistered) {
+    if (device.pageable_access || is_capturing(stream)) return;
+    throw Error(who() + "is host memory that CUDA does not know, and " + here + " cannot access pageable memory");
+  }
+  if (a.type == cudaMemoryTypeHost && a.devicePointer != p)
+    throw Error(who() + "is host memory that " + here + " cannot access at this address");
+  if (a.type == cudaMemoryTypeDevice && a.device != device.id && a.devicePointer != p) {
+    int can = 0;
+    check(cudaDeviceCanAccessPeer(&can, device.id, a.device));
+    throw Error(who() + "belongs to device " + std::to_string(a.device) + ", which " + here +
+                (can ? " can access only after cudaDeviceEnablePeerAccess" : " cannot access"));
+  }
 }
 
 // What was chosen for the last moves, so that a call that comes again need not choose again: which row, and which tiles. A
@@ -122,10 +131,10 @@ planning::Plan answer(P const& problem, Device const& device, bool may_use_works
   return plan;
 }
 
-// Times what the default stream of the device does.
+// Times what a stream does.
 class Timer {
  public:
-  Timer() {
+  explicit Timer(cudaStream_t stream) : stream_(stream) {
     check(cudaEventCreate(&begin_));
     check(cudaEventCreate(&end_));
   }
@@ -139,9 +148,9 @@ class Timer {
     f();
     for (int i = 0; i < runs; ++i) {
       float ms = 0;
-      check(cudaEventRecord(begin_));
+      check(cudaEventRecord(begin_, stream_));
       f();
-      check(cudaEventRecord(end_));
+      check(cudaEventRecord(end_, stream_));
       check(cudaEventSynchronize(end_));
       check(cudaEventElapsedTime(&ms, begin_, end_));
       if (i == 0 || ms < least) least = ms;
@@ -150,6 +159,7 @@ class Timer {
   }
 
  private:
+  cudaStream_t stream_;
   cudaEvent_t begin_{}, end_{};
 };
 
@@ -173,8 +183,8 @@ void* only_read(void const* p) { return const_cast<void*>(p); }
 
 void run_move(planning::Plan const& plan, void* dst, void const* src, Device const& device, cudaStream_t stream) {
   check_stream(stream, device);
-  check_owner(src, "source", device, stream);
-  check_owner(dst, "destination", device, stream);
+  check_accessible(src, "source", device, stream);
+  check_accessible(dst, "destination", device, stream);
   planning::run(plan, device, Operands{{dst, only_read(src), nullptr}, nullptr}, stream);
 }
 
@@ -182,12 +192,18 @@ void run_gemm(planning::Plan const& plan, Gemm const& gemm, void const* A, void 
               Device const& device, cudaStream_t stream) {
   check_stream(stream, device);
   if (gemm.K()) {
-    check_owner(A, "A", device, stream);
-    check_owner(B, "B", device, stream);
+    check_accessible(A, "A", device, stream);
+    check_accessible(B, "B", device, stream);
   }
-  check_owner(D, "C", device, stream);
-  if (plan.workspace_bytes) check_owner(workspace, "workspace", device, stream);
+  check_accessible(D, "C", device, stream);
+  if (plan.workspace_bytes) check_accessible(workspace, "workspace", device, stream);
   planning::run(plan, device, Operands{{only_read(A), only_read(B), D}, workspace}, stream);
+}
+
+void check_size(std::size_t workspace_bytes, planning::Plan const& plan) {
+  if (workspace_bytes < plan.workspace_bytes)
+    throw Error("the workspace has " + std::to_string(workspace_bytes) + " bytes, the plan wants " +
+                std::to_string(plan.workspace_bytes));
 }
 
 }  // namespace
@@ -213,9 +229,7 @@ void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
   check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
   Device const& device = current_device();
   planning::Plan const plan = answer(gemm, device, options.workspace != nullptr, "gemm");
-  if (options.workspace && options.workspace_bytes < plan.workspace_bytes)
-    throw Error("the workspace has " + std::to_string(options.workspace_bytes) + " bytes, the plan wants " +
-                std::to_string(plan.workspace_bytes));
+  if (options.workspace) check_size(options.workspace_bytes, plan);
   if (gemm.elements()) run_gemm(plan, gemm, A.data, B.data, D.data, options.workspace, device, stream);
 }
 
@@ -237,25 +251,29 @@ struct Plan::Impl {
 namespace {
 
 // Of the rows that can answer, the fastest of those that are predicted to take at most twice as long as the fastest.
-planning::Plan measured(Move const& move, void* dst, void const* src, Device const& device) {
+planning::Plan measured(Move const& move, void* dst, void const* src, Device const& device, cudaStream_t stream) {
+  if (is_capturing(stream))
+    throw Error("a plan cannot be measured on a stream that is captured: measuring synchronises");
   planning::Plan best = answer(move, device, false, "copy");
   double const most = 2 * best.seconds;
   float least = 0;
   auto const rows = planning::candidates<Move>();
+  std::vector<float> us(rows.size());
+  Timer timer(stream);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     planning::Attempt a = attempt_in_pieces(rows[i], move, device, false);
-    if (a.rejected || a.plan.seconds > most) continue;
+    if (a.rejected || !(a.plan.seconds <= most)) continue;
     a.plan.row = int(i);
-    Timer timer;
-    float const ms = timer.best_of(5, [&] { run_move(a.plan, dst, src, device, nullptr); });
-    if (least == 0 || ms < least) least = ms, best = a.plan;
+    us[i] = 1000 * timer.best_of(5, [&] { run_move(a.plan, dst, src, device, stream); });
+    if (least == 0 || us[i] < least) least = us[i], best = a.plan;
   }
+  best.measured_us = std::move(us);
   return best;
 }
 
 }  // namespace
 
-Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose) {
+Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t stream) {
   Move const move = make_move(dst, src);
   Device const& device = current_device();
   bool const times = choose == Choose::measured && move.elements();
@@ -264,7 +282,7 @@ Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose) {
                  move,
                  {dst, src, {}},
                  false,
-                 times ? measured(move, dst.data, src.data, device) : answer(move, device, false, "copy")}));
+                 times ? measured(move, dst.data, src.data, device, stream) : answer(move, device, false, "copy")}));
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
           bool with_workspace) {
@@ -315,7 +333,8 @@ void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
   run_move(impl_->plan, dst, src, impl_->device, stream);
 }
 
-void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void* workspace) const {
+void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void* workspace,
+               std::size_t workspace_size) const {
   auto const* gemm = std::get_if<Gemm>(&impl_->problem);
   require(gemm, "this plan is for a move: it runs with a destination and a source");
   if (gemm->elements() == 0) return;
@@ -329,7 +348,8 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
         throw Error("C of shape " + shape(d) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
     }
   }
-  check_workspace(workspace, workspace_bytes(), *gemm, a, b, d);
+  check_workspace(workspace, workspace_size, *gemm, a, b, d);
+  check_size(workspace_size, impl_->plan);
   check_current(impl_->device);
   run_gemm(impl_->plan, *gemm, A, B, D, workspace, impl_->device, stream);
 }

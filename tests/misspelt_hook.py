@@ -120,8 +120,8 @@ def check_one_file(work):
     generated = build / "inlay/generated"
     said = []
     for pattern, wanted in (("move_variants.h", "namespace transpose_99_toy {"), ("move_registry.cpp", "kernels::transpose_99_toy::variant()"),
-                            ("move_info.cpp", "transpose_99_toy::info"), ("move_direct_tile_*_run.cu", "transpose_99_toy::run("),
-                            ("move_direct_tile_*_replay.cpp", "transpose_99_toy::replay(")):
+                            ("move_info.cpp", "transpose_99_toy::info"), ("move_*_run.cu", "transpose_99_toy::run("),
+                            ("move_*_replay.cpp", "transpose_99_toy::replay(")):
         if not any(wanted in file.read_text() for file in generated.glob(pattern)):
             said.append(f"{pattern} of the tree with one more file has no '{wanted}'")
     print(f"one more file: {'in all that is generated' if not said else 'missing'}")

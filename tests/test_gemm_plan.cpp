@@ -139,10 +139,12 @@ TEST(GemmPlan, TakesTheFirstThatIsWantedAndRuns) {
   EXPECT_EQ(p.plan.row, 2);
   EXPECT_EQ(p.product().variant, &all[2].variant);
   EXPECT_SAYS(p, "chosen: nothing. Wants nothing.\n");
-  EXPECT_SAYS(p, "     own_workspace: 16 bytes of workspace; never wanted\n");
+  EXPECT_SAYS(p, "     own_workspace: 16 bytes of workspace; not compared: never wanted\n");
   EXPECT_SAYS(p, "     refuses: 3 rows are not to its taste\n");
   EXPECT_SAYS(p, "  -> nothing: 0 bytes of workspace\n");
-  EXPECT_SAYS(p, "     own_workspace (as it lies): 16 bytes of workspace; comes later\n");
+  EXPECT_SAYS(p,
+              "     own_workspace (as it lies): 16 bytes of workspace; not compared: the choice comes first in the "
+              "order of preference\n");
 }
 TEST(GemmPlan, TakesWhatIsNotWantedWhereNothingElseRuns) {
   Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = never},
@@ -163,7 +165,7 @@ TEST(GemmPlan, SaysThatABoundWasMeasured) {
   Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = measured},
                                  {.variant = {&nothing, note}, .want = any}};
   EXPECT_SAYS(Planned(problem(3, 5, 7), true, all),
-              "     own_workspace: 16 bytes of workspace; never wanted (measured: by hand)\n");
+              "     own_workspace: 16 bytes of workspace; not compared: never wanted (measured: by hand)\n");
 }
 TEST(GemmPlan, SaysWhichBoundsWereMeasured) {
   std::vector<Planned> all;
@@ -177,7 +179,8 @@ TEST(GemmPlan, SaysWhichBoundsWereMeasured) {
     ++measured;
     std::string const begins = std::string("     ") + row.variant.info->name + (*row.as ? " (" : "") + row.as +
                                (*row.as ? "): " : ": "),
-                      ends = std::string("; ") + row.want.otherwise + " (measured: " + row.want.measured + ")";
+                      ends = std::string("; not compared: ") + row.want.otherwise + " (measured: " + row.want.measured +
+                             ")";
     bool said = false;
     for (Planned const& p : all) {
       std::string const why = p.why();

@@ -159,12 +159,59 @@ std::string refusal(Tensor const& dst, ConstTensor const& src) {
   }
   return "";
 }
-TEST(Gpu, PointersThatTheDeviceDoesNotOwnAreRefused) {
+// Host memory is taken where the device can access it: what CUDA does not know, and what it has pinned.
+TEST(Gpu, HostMemoryIsTakenWhereTheDeviceCanAccessIt) {
   NEEDS_GPU();
-  std::vector<float> host(16);
+  std::vector<float> host(16), back(16);
+  for (int i = 0; i < 16; ++i) host[std::size_t(i)] = float(i);
   DeviceBuffer const device = device_buffer(64);
-  EXPECT_EQ(refusal(matrix(reinterpret_cast<float*>(device.get()), 4, 4), matrix(host.data(), 4, 4)),
-            "the source pointer is host memory that CUDA does not know");
+  Tensor const dst = matrix(reinterpret_cast<float*>(device.get()), 4, 4);
+  auto const transposes = [&] {
+    check(cudaMemcpy(back.data(), device.get(), 64, cudaMemcpyDeviceToHost));
+    for (std::size_t i = 0; i < 16; ++i)
+      if (back[i] != float(i % 4 * 4 + i / 4)) return false;
+    return true;
+  };
+  std::string const said = refusal(dst, matrix(host.data(), 4, 4));
+  if (current_device().pageable_access)
+    EXPECT_TRUE(said.empty() && transposes()) << said;
+  else
+    EXPECT_EQ(said,
+              "the source pointer is host memory that CUDA does not know, and device 0 cannot access pageable memory");
+  void* pinned = nullptr;
+  check(cudaMallocHost(&pinned, 64));
+  std::memcpy(pinned, host.data(), 64);
+  check(cudaMemset(device.get(), 0, 64));
+  EXPECT_EQ(refusal(dst, matrix(pinned, f32, 4, 4)), "");
+  EXPECT_TRUE(transposes());
+  check(cudaFreeHost(pinned));
+}
+// Another GPU's memory is taken once the current device may access it.
+TEST(Gpu, MemoryOfAnotherGpuIsTakenWhereTheDeviceCanAccessIt) {
+  int devices = 0, can = 0;
+  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 2) GTEST_SKIP() << "fewer than two GPUs";
+  check(cudaDeviceCanAccessPeer(&can, 0, 1));
+  check(cudaSetDevice(1));
+  void* other = nullptr;
+  check(cudaMalloc(&other, 64));
+  std::vector<float> host(16), back(16);
+  for (int i = 0; i < 16; ++i) host[std::size_t(i)] = float(i);
+  check(cudaMemcpy(other, host.data(), 64, cudaMemcpyHostToDevice));
+  check(cudaSetDevice(0));
+  DeviceBuffer const device = device_buffer(64);
+  Tensor const dst = matrix(reinterpret_cast<float*>(device.get()), 4, 4);
+  std::string const refused = std::string("the source pointer belongs to device 1, which device 0 can") +
+                              (can ? " access only after cudaDeviceEnablePeerAccess" : "not access");
+  EXPECT_EQ(refusal(dst, matrix(other, f32, 4, 4)), refused);
+  if (can) {
+    check(cudaDeviceEnablePeerAccess(1, 0));
+    EXPECT_EQ(refusal(dst, matrix(other, f32, 4, 4)), "");
+    EXPECT_EQ(refusal(matrix(other, f32, 4, 4), dst), "");
+    check(cudaMemcpy(back.data(), other, 64, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(back, host);  // there and back
+    check(cudaDeviceDisablePeerAccess(1));
+  }
+  check(cudaFree(other));
 }
 // What cudaMallocAsync gives while a stream is captured is the graph's: CUDA knows no such pointer yet.
 TEST(Gpu, MemoryOfAGraphIsTaken) {
@@ -289,13 +336,16 @@ TEST(GpuPlan, RefusesWhatItWasNotMadeFor) {
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, in.get() + 12); }),
             "the source begins 12 bytes past a multiple of 32, that of the plan 0");
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, nullptr); }), "the source is a null pointer, but has elements");
-  EXPECT_EQ(said_by([&] { plan.run(in.get() + 20, in.get()); }),
+  EXPECT_EQ(said_by([&] { plan.run(in.get() + 36, in.get()); }),
             "the source and the destination of shape (8,8) overlap in memory");
   EXPECT_EQ(said_by([&] { plan.run(in.get(), in.get(), out.get()); }),
             "this plan is for a move: it runs with a destination and a source");
-  alignas(16) static float host[64];
-  EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, host); }),
-            "the source pointer is host memory that CUDA does not know");
+  alignas(32) static float host[64];
+  EXPECT_EQ(
+      said_by([&] { plan.run(out.get() + 4, host); }),
+      current_device().pageable_access
+          ? ""
+          : "the source pointer is host memory that CUDA does not know, and device 0 cannot access pageable memory");
   check(cudaDeviceSynchronize());
 }
 TEST(GpuPlan, OfNothingRunsAnywhere) {

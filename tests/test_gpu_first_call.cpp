@@ -49,7 +49,8 @@ TEST(GpuFirstCall, IsCapturedIntoAGraph) {
     move_plans[i].run(planned_moves[i]->dst().data, planned_moves[i]->src().data, stream.id);
   for (std::size_t i = 0; i < planned_products.size(); ++i)
     product_plans[i].run(planned_products[i].A().data, planned_products[i].B().data, planned_products[i].C().data,
-                         stream.id, planned_workspaces[i].options.workspace);
+                         stream.id, planned_workspaces[i].options.workspace,
+                         planned_workspaces[i].options.workspace_bytes);
   check(cudaStreamEndCapture(stream.id, &graph));
   check(cudaGraphInstantiate(&executable, graph, 0));
   check(cudaGraphLaunch(executable, stream.id));

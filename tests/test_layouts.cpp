@@ -1,4 +1,5 @@
-// Layout facts, most at compile time: the model of inlay/banks.h on the very layouts that the kernels use.
+// Layout facts: the model of inlay/banks.h on the very layouts that the kernels use. A compiler can prove each of them, as
+// examples/banks.cpp does; here the long ones are computed at run time, which takes a hundredth of that.
 #include <gtest/gtest.h>
 #include <inlay/banks.h>
 
@@ -22,11 +23,16 @@ using banks::Access;
 
 // The wavefronts of a warp whose lanes ask for `bytes` each at address(lane).
 template <class Address>
-constexpr unsigned wavefronts(unsigned bytes, Address address, Access access = Access::load,
-                              std::uint32_t active = ~0u) {
+unsigned wavefronts(unsigned bytes, Address address, Access access = Access::load, std::uint32_t active = ~0u) {
   banks::Request r{{}, active, bytes};
   for (unsigned t = 0; t < 32; ++t) r.address[t] = std::uint64_t(address(t));
   return banks::wavefronts(r, access);
+}
+
+// Not constexpr, as all that follows: the compiler would walk the tiles itself.
+template <class Layout>
+unsigned worst_column(Layout const& layout, int rows, int cols, int elem_bytes) {
+  return banks::worst_column_wavefronts(layout, rows, cols, elem_bytes, Access::load);
 }
 
 template <class Step>
@@ -34,47 +40,53 @@ constexpr int rows = 32;  // a column request; the patterns repeat after 32 rows
 template <class Step>
 constexpr int cols = size<1>(typename Step::Tile{});
 template <class Step, class T>
-constexpr unsigned write_wavefronts() {
+unsigned write_wavefronts() {
   return banks::worst_row_wavefronts(typename Step::SmemLayout{}, rows<Step>, cols<Step>, sizeof(T), Step::vector,
                                      Access::store);
 }
 template <class Step, class T>
-constexpr unsigned read_wavefronts() {
+unsigned read_wavefronts() {
   return banks::worst_column_wavefronts(typename Step::SmemLayout{}, rows<Step>, cols<Step>, sizeof(T), Access::load);
 }
 // What "free of conflicts" means: the least a full warp of that width can need, 1 up to 4 bytes a lane, 2 at 8, 4 at 16.
 template <template <class> class Step, class T>
-constexpr bool conflict_free() {
+bool conflict_free() {
   return write_wavefronts<Step<T>, T>() == banks::least_wavefronts(sizeof(T) * Step<T>::vector) &&
          read_wavefronts<Step<T>, T>() == banks::least_wavefronts(sizeof(T));
 }
 template <template <class> class Step>
-constexpr bool conflict_free_at_every_size() {
+bool conflict_free_at_every_size() {
   return conflict_free<Step, Bytes<1>>() && conflict_free<Step, Bytes<2>>() && conflict_free<Step, Bytes<4>>() &&
          conflict_free<Step, Bytes<8>>() && conflict_free<Step, Bytes<16>>();
 }
-static_assert(conflict_free_at_every_size<transpose_05_smem_padded::Step>());
-static_assert(conflict_free_at_every_size<transpose_06_smem_swizzled::Step>());
-static_assert(conflict_free_at_every_size<transpose_10_cp_async::Step>());
+TEST(Layouts, StepsWithoutConflictsHaveNone) {
+  EXPECT_TRUE((conflict_free_at_every_size<transpose_05_smem_padded::Step>()));
+  EXPECT_TRUE((conflict_free_at_every_size<transpose_06_smem_swizzled::Step>()));
+  EXPECT_TRUE((conflict_free_at_every_size<transpose_10_cp_async::Step>()));
+}
 
 // The conflicts that 03, 04 and 07 are about, and the compromise of 08 and 09.
 using F = std::uint32_t;
-static_assert(read_wavefronts<transpose_03_smem_read_conflict::Step<F>, F>() == 32);
-static_assert(write_wavefronts<transpose_04_smem_write_conflict::Step<F>, F>() == 32);
-static_assert(read_wavefronts<transpose_07_vector_conflict::Step<F>, F>() == 32);
-static_assert(read_wavefronts<transpose_08_vector_padded::Step<F>, F>() == 4);
-static_assert(read_wavefronts<transpose_09_vector_swizzled::Step<F>, F>() == 4);
-static_assert(write_wavefronts<transpose_09_vector_swizzled::Step<F>, F>() == 4);  // 16 bytes a lane: the least
+TEST(Layouts, StepsWithConflictsHaveThem) {
+  EXPECT_EQ((read_wavefronts<transpose_03_smem_read_conflict::Step<F>, F>()), 32u);
+  EXPECT_EQ((write_wavefronts<transpose_04_smem_write_conflict::Step<F>, F>()), 32u);
+  EXPECT_EQ((read_wavefronts<transpose_07_vector_conflict::Step<F>, F>()), 32u);
+  EXPECT_EQ((read_wavefronts<transpose_08_vector_padded::Step<F>, F>()), 4u);
+  EXPECT_EQ((read_wavefronts<transpose_09_vector_swizzled::Step<F>, F>()), 4u);
+  EXPECT_EQ((write_wavefronts<transpose_09_vector_swizzled::Step<F>, F>()), 4u);  // 16 bytes a lane: the least
+}
 
 template <template <class> class Kernel, template <class> class Holds>
-constexpr bool at_every_size = Holds<Kernel<Bytes<1>>>::value&& Holds<Kernel<Bytes<2>>>::value&&
-    Holds<Kernel<Bytes<4>>>::value&& Holds<Kernel<Bytes<8>>>::value&& Holds<Kernel<Bytes<16>>>::value;
+bool at_every_size() {
+  return Holds<Kernel<Bytes<1>>>::value() && Holds<Kernel<Bytes<2>>>::value() && Holds<Kernel<Bytes<4>>>::value() &&
+         Holds<Kernel<Bytes<8>>>::value() && Holds<Kernel<Bytes<16>>>::value();
+}
 
 // 12 to 14, (chunk,column) of 16 bytes: lanes run along the vectors of the input's row when they store column j of their
 // squares, and along the chunks of an output's row when they load.
 template <class K>
 struct RegisterTileIsFree {
-  static constexpr unsigned worst() {
+  static unsigned worst() {
     constexpr typename K::SmemLayout layout{};
     unsigned w = 0;
     for (int t0 = 0; t0 < K::threads; t0 += 32)
@@ -96,15 +108,17 @@ struct RegisterTileIsFree {
       }
     return w;
   }
-  static constexpr bool value = worst() == banks::least_wavefronts(16);
+  static bool value() { return worst() == banks::least_wavefronts(16); }
 };
-static_assert(at_every_size<transpose_12_register_tile::Kernel, RegisterTileIsFree>);
-static_assert(at_every_size<transpose_13_in_flight::Kernel, RegisterTileIsFree>);
-static_assert(at_every_size<transpose_14_evict_last::Kernel, RegisterTileIsFree>);
+TEST(Layouts, RegisterTilesAreFree) {
+  EXPECT_TRUE((at_every_size<transpose_12_register_tile::Kernel, RegisterTileIsFree>()));
+  EXPECT_TRUE((at_every_size<transpose_13_in_flight::Kernel, RegisterTileIsFree>()));
+  EXPECT_TRUE((at_every_size<transpose_14_evict_last::Kernel, RegisterTileIsFree>()));
+}
 
 // 15 from 4 bytes on: lanes along a row of the input when they store, down a column when they load.
 template <class K>
-constexpr bool sheared_tile_is_free() {
+bool sheared_tile_is_free() {
   constexpr typename K::SmemLayout layout{};
   constexpr unsigned E = sizeof(K::Smem::A[0]);
   unsigned store = 0, load = 0;
@@ -120,14 +134,16 @@ constexpr bool sheared_tile_is_free() {
       load = std::max(load, wavefronts(E, [&](unsigned t) { return layout(row0 + int(t), c) * E; }));
   return store == banks::least_wavefronts(E) && load == banks::least_wavefronts(E);
 }
-static_assert(sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<4>>>());
-static_assert(sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<8>>>());
-static_assert(sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<16>>>());
+TEST(Layouts, TilesOfOddPitchAreFree) {
+  EXPECT_TRUE((sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<4>>>()));
+  EXPECT_TRUE((sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<8>>>()));
+  EXPECT_TRUE((sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<16>>>()));
+}
 
 // 15 below: (word of a column,(element of a vector,vector)). A warp stores a word of 8 vectors in each of 4 word rows, and
 // loads chunks of 16 bytes down its columns, from any chunk on that a column's shear asks for.
 template <class K>
-constexpr bool realigned_tile_is_free() {
+bool realigned_tile_is_free() {
   constexpr typename K::SmemLayout layout{};
   unsigned store = 0, load = 0;
   for (int word0 = 0; word0 < K::WORDS; word0 += K::DOWN)
@@ -148,13 +164,15 @@ constexpr bool realigned_tile_is_free() {
     }
   return store == 1 && load == banks::least_wavefronts(16);
 }
-static_assert(realigned_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<1>>>());
-static_assert(realigned_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<2>>>());
+TEST(Layouts, RealignedTilesAreFree) {
+  EXPECT_TRUE((realigned_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<1>>>()));
+  EXPECT_TRUE((realigned_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<2>>>()));
+}
 
 // 16: a thread's square is chunk a of the rows of group b. Squares along diagonals, b = a ^ d, meet 8 chunks modulo 8 where
 // they are read and where they are written; squares along a row meet them only where they are read.
 template <class K, bool diagonal>
-constexpr unsigned tma_wavefronts(Access access) {
+unsigned tma_wavefronts(Access access) {
   constexpr typename K::LayoutA layout_A{};
   constexpr typename K::LayoutB layout_B{};
   unsigned worst = 0;
@@ -173,31 +191,40 @@ constexpr unsigned tma_wavefronts(Access access) {
 template <class K>
 struct TmaIsFree {
   static constexpr bool diagonal = K::V > 1;  // a square of one element lies in a row of squares
-  static constexpr bool value = tma_wavefronts<K, diagonal>(Access::load) == banks::least_wavefronts(16) &&
-                                tma_wavefronts<K, diagonal>(Access::store) == banks::least_wavefronts(16);
+  static bool value() {
+    return tma_wavefronts<K, diagonal>(Access::load) == banks::least_wavefronts(16) &&
+           tma_wavefronts<K, diagonal>(Access::store) == banks::least_wavefronts(16);
+  }
 };
-static_assert(at_every_size<transpose_16_tma::Kernel, TmaIsFree>);
-using Tma = transpose_16_tma::Kernel<F>;
-static_assert(tma_wavefronts<Tma, false>(Access::load) == 4);
-static_assert(tma_wavefronts<Tma, false>(Access::store) == 16);  // rows 4 a + i of the output: 2 chunks of 8
+TEST(Layouts, TmaTilesAreFree) {
+  EXPECT_TRUE((at_every_size<transpose_16_tma::Kernel, TmaIsFree>()));
+  using Tma = transpose_16_tma::Kernel<F>;
+  EXPECT_EQ((tma_wavefronts<Tma, false>(Access::load)), 4u);
+  EXPECT_EQ((tma_wavefronts<Tma, false>(Access::store)), 16u);  // rows 4 a + i of the output: 2 chunks of 8
+}
 
 // The tutorial's slip: Swizzle<5,0,5> on a tile 64 wide takes its mask from bit 5, which is still a column bit.
 using Tile64 = RowMajor<Shape<_64, _64>>;
-static_assert(banks::worst_column_wavefronts(composition(Swizzle<5, 0, 5>{}, Tile64{}), 64, 64, 4, Access::load) == 2);
-static_assert(banks::worst_column_wavefronts(composition(Swizzle<5, 0, 6>{}, Tile64{}), 64, 64, 4, Access::load) == 1);
+TEST(Layouts, ThePublishedSwizzleLeavesTwoRows) {
+  EXPECT_EQ((worst_column(composition(Swizzle<5, 0, 5>{}, Tile64{}), 64, 64, 4)), 2u);
+  EXPECT_EQ((worst_column(composition(Swizzle<5, 0, 6>{}, Tile64{}), 64, 64, 4)), 1u);
+}
 static_assert(std::is_same_v<ConflictFree<64, 4>::type, Swizzle<5, 0, 6>>);
 static_assert(std::is_same_v<ConflictFree<32, 4>::type, Swizzle<5, 0, 5>>);
 
 // A published general formula, <log2(128 / element), 0, log2(width)>: conflicts remain at 2 bytes; at 1 byte the 7 bits
 // of its mask would reach beyond its shift of 6 on a tile 64 wide, which Swizzle refuses to compile.
 using Tile2 = RowMajor<Shape<_64, _64>>;
-static_assert(banks::worst_column_wavefronts(composition(Swizzle<6, 0, 6>{}, Tile2{}), 32, 64, 2, Access::load) > 1);
-static_assert(banks::worst_column_wavefronts(composition(ConflictFree<64, 2>::type{}, Tile2{}), 32, 64, 2,
-                                             Access::load) == 1);
+TEST(Layouts, AGeneralFormulaLeavesConflicts) {
+  EXPECT_TRUE((worst_column(composition(Swizzle<6, 0, 6>{}, Tile2{}), 32, 64, 2) > 1));
+  EXPECT_EQ((worst_column(composition(ConflictFree<64, 2>::type{}, Tile2{}), 32, 64, 2)), 1u);
+}
 
 // Padding by one element is not enough below 4 bytes.
-static_assert(banks::worst_column_wavefronts(PaddedRows<Shape<_32, _64>, _1>{}, 32, 64, 2, Access::load) == 2);
-static_assert(banks::worst_column_wavefronts(PaddedRows<Shape<_32, _128>, _1>{}, 32, 128, 1, Access::load) == 4);
+TEST(Layouts, PaddingByOneElementIsNotEnough) {
+  EXPECT_EQ((worst_column(PaddedRows<Shape<_32, _64>, _1>{}, 32, 64, 2)), 2u);
+  EXPECT_EQ((worst_column(PaddedRows<Shape<_32, _128>, _1>{}, 32, 128, 1)), 4u);
+}
 
 // The tutorial's second form: a transposed view by composing with the row-major layout of the transposed tile is the
 // same function as the column-major view of the swizzled tile.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -88,8 +89,8 @@ TEST(Plan, SaysWhichBoundsWereMeasured) {
       bool said = false;
       for (Case const& c : {Case{4096, 4096}, Case{4095, 4097}, Case{129, 129}, Case{1000003, 3}, Case{3, 8000024}}) {
         std::string const why = why_of(moved(c, true, 4));
-        said |= why.find(std::string("; ") + row.want.otherwise + " (measured: " + row.want.measured + ")\n") !=
-                std::string::npos;
+        said |= why.find(std::string("; not compared: ") + row.want.otherwise + " (measured: " + row.want.measured +
+                         ")\n") != std::string::npos;
       }
       EXPECT_TRUE(said) << row.variant.info->name << row.as;
     }
@@ -115,11 +116,16 @@ constexpr Info<Move> info_of(char const* name, Reason (*rejects)(Move const&, De
 }
 constexpr Info<Move> notes = info_of("notes", takes_all), refuses = info_of("refuses", takes_none);
 using Rows = std::span<Candidate<Move> const>;
+double microsecond(Move const&, Device const&) { return 1e-6; }
+double two_microseconds(Move const&, Device const&) { return 2e-6; }
+double zero(Move const&, Device const&) { return 0; }
+double infinite(Move const&, Device const&) { return HUGE_VAL; }
+double no_number(Move const&, Device const&) { return std::nan(""); }
 bool any(Planner<Move>::Facts const&) { return true; }
 bool never(Planner<Move>::Facts const&) { return false; }
 
 TEST(Plan, RunsBetweenOtherPlaces) {
-  Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {any}}};
+  Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {any}, .needs = {microsecond}}};
   Move const move = moved({7, 9, 1, 3, 1}, true, 4);
   Plan const plan = make_plan(move, Device{}, false, Rows(rows));
   ASSERT_EQ(plan.steps, 1);
@@ -136,7 +142,7 @@ TEST(Plan, RunsBetweenOtherPlaces) {
 }
 // A view that runs backwards is given by its first element, which is not where its memory begins.
 TEST(Plan, RunsViewsThatGoBackwards) {
-  Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {any}}};
+  Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {any}, .needs = {microsecond}}};
   char dst[4096], src[4096];
   Tensor const to = view(dst + 28, 4, {8}, {-1}), from = view(src, 4, {8}, {1});
   Plan const plan = make_plan(make_move(to, from), Device{}, false, Rows(rows));
@@ -146,22 +152,57 @@ TEST(Plan, RunsViewsThatGoBackwards) {
   EXPECT_EQ(ran.mode[0].src_stride, -4);
 }
 TEST(Plan, TakesTheFirstThatIsWantedAndRuns) {
-  Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {never, "never wanted", "on paper"}},
-                                  {.variant = {&refuses, note}, .want = {any}},
-                                  {.as = "again", .variant = {&notes, note}, .want = {any}},
-                                  {.variant = {&notes, note}, .want = {any}}};
+  Candidate<Move> const rows[] = {
+      {.variant = {&notes, note}, .want = {never, "never wanted", "on paper"}, .needs = {microsecond}},
+      {.variant = {&refuses, note}, .want = {any}, .needs = {microsecond}},
+      {.as = "again", .variant = {&notes, note}, .want = {any}, .needs = {microsecond}},
+      {.variant = {&notes, note}, .want = {any}, .needs = {microsecond}}};
   Move const move = moved({7, 9}, true, 4);
   Plan const plan = make_plan(move, Device{}, false, Rows(rows));
   EXPECT_EQ(plan.row, 2);
   EXPECT_EQ(plan.find<Move>()->variant, &rows[2].variant);
   EXPECT_EQ(plan.find<Move>(1), nullptr);
   std::string const text = why(plan, move, Device{}, false, Rows(rows));
-  for (char const* line :
-       {"     notes: 0.00 us predicted; never wanted (measured: on paper)\n", "     refuses: it has had enough\n",
-        "  -> notes (again): 0.00 us predicted\n", "     notes: 0.00 us predicted; comes later\n"})
+  for (char const* line : {"     notes: 1.00 us predicted; not compared: never wanted (measured: on paper)\n",
+                           "     refuses: it has had enough\n", "  -> notes (again): 1.00 us predicted\n",
+                           "     notes: 1.00 us predicted; as fast\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   EXPECT_EQ(make_plan(move, Device{}, false, Rows(rows).first(2)).row,
             0);  // what is not wanted, where nothing else runs
+}
+
+TEST(Plan, WithoutAPredictedTimeNobodyWins) {
+  Move const move = moved({7, 9}, true, 4);
+  Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {any}, .needs = {zero}},
+                                  {.variant = {&notes, note}, .want = {any}, .needs = {infinite}},
+                                  {.variant = {&notes, note}, .want = {any}, .needs = {no_number}},
+                                  {.variant = {&notes, note}, .want = {any}, .needs = {two_microseconds}},
+                                  {.variant = {&notes, note}, .want = {any}, .needs = {microsecond}},
+                                  {.variant = {&notes, note}, .want = {any}, .needs = {two_microseconds}}};
+  EXPECT_EQ(make_plan(move, Device{}, false, Rows(rows)).row, 4);
+  EXPECT_EQ(make_plan(move, Device{}, false, Rows(rows).first(3)).row, -1);
+}
+// "slower" is said of what was compared, with its time; of the others, that they were not.
+TEST(Plan, SaysWhatWasCompared) {
+  Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {any}, .needs = {two_microseconds}},
+                                  {.variant = {&notes, note}, .want = {any}, .needs = {microsecond}},
+                                  {.variant = {&notes, note}, .want = {any}, .needs = {two_microseconds}}};
+  Move const large = moved({4096, 4096}, true, 4);  // a copy takes longer: the first row ends the search
+  Plan const first = make_plan(large, Device{}, false, Rows(rows));
+  EXPECT_EQ(first.row, 0);
+  std::string text = why(first, large, Device{}, false, Rows(rows));
+  EXPECT_NE(text.find("     notes: 1.00 us predicted; not compared: the choice is within 4 % of a copy\n"),
+            std::string::npos)
+      << text;
+  Move const small = moved({7, 9}, true, 4);
+  Plan plan = make_plan(small, Device{}, false, Rows(rows));
+  EXPECT_EQ(plan.row, 1);
+  EXPECT_NE(why(plan, small, Device{}, false, Rows(rows)).find("     notes: 2.00 us predicted; slower\n"),
+            std::string::npos);
+  plan.measured_us = {3, 2, 0};
+  text = why(plan, small, Device{}, false, Rows(rows));
+  EXPECT_NE(text.find("; slower: measured 3.000000 us, the choice 2.000000 us\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("; not compared: predicted to take more than twice as long\n"), std::string::npos) << text;
 }
 
 // ---- in pieces, where a grid does not hold the whole
@@ -186,7 +227,7 @@ std::int64_t total(Plan const& plan, F const& extent) {
   return plan.pieces * extent(plan) + (plan.rest ? extent(*plan.rest) : 0);
 }
 TEST(PlanInPieces, MovesEveryElementOnce) {
-  Candidate<Move> const rows[] = {{.variant = {&limited, move_on_host}, .want = {any}}};
+  Candidate<Move> const rows[] = {{.variant = {&limited, move_on_host}, .want = {any}, .needs = {microsecond}}};
   std::vector<std::int32_t> src(4000), dst(4000);
   for (std::size_t i = 0; i < src.size(); ++i) src[i] = std::int32_t(i);
   struct {

@@ -48,6 +48,26 @@ TEST(Move, NegativeDestinationStridesAreTurned) {
   EXPECT_EQ(m.src, at(kSrc + 28));
   EXPECT_EQ(m.mode[0].src_stride, -4);
 }
+TEST(Views, OfNoRankAreRefused) {
+  auto const said = [](auto const& f) -> std::string {
+    try {
+      f();
+    } catch (Error const& e) {
+      return e.what();
+    }
+    return "";
+  };
+  for (int rank : {1 << 30, 65, -1}) {
+    Tensor t = floats(kSrc, 3, 5);
+    t.rank = rank;
+    std::string const what = ": the tensor has rank " + std::to_string(rank) + ", which is not between 0 and 64";
+    EXPECT_EQ(said([&] { (void)t.transposed(); }), "transposed" + what);
+    EXPECT_EQ(said([&] { (void)t.slice(0, 0, 1); }), "slice" + what);
+    EXPECT_EQ(said([&] { (void)t.broadcast({3, 5}); }), "broadcast" + what);
+    EXPECT_EQ(said([&] { (void)t.reshape({15}); }), "reshape" + what);
+    EXPECT_EQ(said([&] { (void)t.permuted({1, 0}); }), "permuted" + what);
+  }
+}
 TEST(Move, EmptyNeedsNoPointers) { EXPECT_EQ(make_move(floats(0, 0, 5), floats(0, 5, 0).transposed()).elements(), 0); }
 
 // What a move is, worked out when it is made.

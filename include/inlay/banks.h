@@ -54,9 +54,13 @@ constexpr unsigned lines(Request const& r) {
 
 // Distinct bytes that the active lanes ask for.
 constexpr std::uint64_t distinct_bytes(Request const& r) {
-  std::uint64_t n = 0;
+  std::uint64_t n = 0, beyond = 0;  // no lane so far has asked for this byte or one behind it
   for (unsigned lane = 0; lane < 32; ++lane) {
     bool seen = !(r.active >> lane & 1);
+    if (!seen && r.address[lane] >= beyond) {
+      n += r.bytes, beyond = r.address[lane] + r.bytes;
+      continue;
+    }
     for (unsigned other = lane; other-- > 0 && !seen;)  // lanes are aligned to their width: they agree or are apart
       seen = (r.active >> other & 1) && r.address[other] == r.address[lane];
     if (!seen) n += r.bytes;

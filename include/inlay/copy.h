@@ -12,7 +12,7 @@ namespace inlay {
 // Extents may be 0 (nothing happens) and 1. Where the source has gaps between its elements, bytes of the gaps may be read,
 // never used.
 // Throws Error, before anything is launched, for: different shapes or element sizes, null pointers with elements,
-// misaligned bases, overlapping views, byte offsets beyond 63 bits, pointers that the current device does not own, and a
+// misaligned bases, overlapping views, byte offsets beyond 63 bits, memory that the current device cannot access, and a
 // stream of another device. While `stream` is captured, pointers that CUDA does not know are taken for memory of the
 // graph.
 void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
@@ -30,11 +30,12 @@ inline void permute(Tensor const& dst, ConstTensor const& src, std::initializer_
 // How a plan chooses.
 enum class Choose {
   predicted,  // by the model of the GPU: launches nothing
-  measured,   // the few that are predicted to be the fastest are timed: overwrites dst, and synchronises
+  measured,  // those that are predicted to take at most twice as long as the fastest are timed, on `stream`: overwrites
+             // dst and synchronises
 };
 
-// The plan by which dst(i) = src(i), on the current device. Throws as copy(); where nothing is launched, pointers that the
-// device does not own are refused by a run.
-Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose = Choose::predicted);
+// The plan by which dst(i) = src(i), on the current device. Throws as copy(), and for measuring on a stream that is
+// captured; where nothing is launched, memory that the device cannot access is refused by a run.
+Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose = Choose::predicted, cudaStream_t stream = nullptr);
 
 }  // namespace inlay

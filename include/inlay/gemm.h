@@ -29,7 +29,7 @@ struct GemmOptions {
 //
 // Throws Error, before anything is launched, for: ranks other than 2 and 3 or that differ, shapes that do not match,
 // types other than f32, null or misaligned pointers with elements, a D that overlaps itself, A or B, byte offsets
-// beyond 63 bits, pointers that the current device does not own, a stream of another device, a matrix of more tiles than a
+// beyond 63 bits, memory that the current device cannot access, a stream of another device, a matrix of more tiles than a
 // grid holds, a workspace that is too small, misaligned or overlaps an operand. While `stream` is captured, pointers that
 // CUDA does not know are taken for memory of the graph.
 void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
@@ -41,7 +41,7 @@ std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor co
                            Compute compute = Compute::fp32);
 
 // The plan by which gemm() would answer on the current device, one with a workspace or one that needs none. Launches
-// nothing. Throws as gemm(), but for pointers that the device does not own and for the workspace: a run does.
+// nothing. Throws as gemm(), but for memory that the device cannot access and for the workspace: a run does.
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
           Compute compute = Compute::fp32, bool with_workspace = true);
 

@@ -22,11 +22,13 @@ class Plan {
   // that the plan was made with.
   void run(void* dst, void const* src, cudaStream_t stream = nullptr) const;
   // D = epilogue(A B) with other operands, by a plan for a GEMM. Each address agrees modulo 32 bytes with that of the tensor
-  // that the plan was made with. `workspace`: device memory that begins at a multiple of 256 and has workspace_bytes().
-  void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr) const;
+  // that the plan was made with. `workspace`: device memory of `workspace_size` bytes, at least
+  // workspace_bytes(), that begins at a multiple of 256.
+  void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr,
+           std::size_t workspace_size = 0) const;
   // Both throw Error, before anything is launched, for: a plan of the other kind, another current device, null pointers
-  // with elements, addresses that do not agree modulo 32 bytes, operands that overlap the destination, pointers that the
-  // device does not own, and a stream of another device. While `stream` is captured, pointers that CUDA does not know are
+  // with elements, addresses that do not agree modulo 32 bytes, operands that overlap the destination, memory that the
+  // device cannot access, a workspace that is too small, and a stream of another device. While `stream` is captured, pointers that CUDA does not know are
   // memory of the graph.
 
   struct Impl;

@@ -36,6 +36,7 @@ struct BasicTensor {
 
   // The same elements with the modes in another order: mode k of the result is mode axes[k] of this.
   BasicTensor permuted(std::span<int const> axes) const {
+    check_rank("permuted");
     if (int(axes.size()) != rank)
       throw Error("permuted: " + std::to_string(axes.size()) + " axes for a tensor of rank " + std::to_string(rank));
     BasicTensor t = *this;
@@ -55,6 +56,7 @@ struct BasicTensor {
   }
   // The same elements with the last two modes exchanged: a view, nothing moves.
   BasicTensor transposed() const {
+    check_rank("transposed");
     require(rank >= 2, "transposed: the tensor has fewer than two modes");
     BasicTensor t = *this;
     t.extent[rank - 2] = extent[rank - 1], t.extent[rank - 1] = extent[rank - 2];
@@ -63,6 +65,7 @@ struct BasicTensor {
   }
   // The elements [first, first + count) of one mode.
   BasicTensor slice(int axis, std::int64_t first, std::int64_t count) const {
+    check_rank("slice");
     if (!(axis >= 0 && axis < rank)) throw Error("slice: there is no mode " + std::to_string(axis) + of_rank());
     if (!(first >= 0 && count >= 0 && first <= extent[axis] && count <= extent[axis] - first))
       throw Error("slice: " + std::to_string(count) + " elements from " + std::to_string(first) +
@@ -77,6 +80,7 @@ struct BasicTensor {
   // The same elements, repeated: modes of extent 1 get the extents of `extents`, with strides of 0; modes that it has
   // more stand in front. A view for reading: as a destination it would overlap itself.
   BasicTensor broadcast(std::span<std::int64_t const> extents) const {
+    check_rank("broadcast");
     int const more = int(extents.size()) - rank;
     if (more < 0 || extents.size() > std::size_t(kMaxRank))
       throw Error("broadcast: " + std::to_string(extents.size()) + " extents for a tensor of rank " +
@@ -111,11 +115,17 @@ struct BasicTensor {
   }
 
  private:
+  void check_rank(char const* what) const {
+    if (!(rank >= 0 && rank <= kMaxRank))
+      throw Error(std::string(what) + ": the tensor has rank " + std::to_string(rank) +
+                  ", which is not between 0 and 64");
+  }
   std::string of_rank() const { return " in a tensor of rank " + std::to_string(rank); }
 };
 
 template <class Void>
 BasicTensor<Void> BasicTensor<Void>::reshape(std::span<std::int64_t const> extents) const {
+  check_rank("reshape");
   std::int64_t n = 1;
   for (std::int64_t e : extents)
     if (e < 0 || __builtin_mul_overflow(n, e, &n))

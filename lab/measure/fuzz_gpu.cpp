@@ -180,7 +180,7 @@ class GemmFuzz {
           plan.run(static_cast<float*>(views[0].data) + trial.shift[0],
                    static_cast<float*>(views[1].data) + trial.shift[1],
                    static_cast<float*>(views[2].data) + trial.shift[2], nullptr,
-                   plan.workspace_bytes() ? workspace : nullptr);
+                   plan.workspace_bytes() ? workspace : nullptr, plan.workspace_bytes());
         });
         break;
       default:

@@ -32,7 +32,7 @@ struct GemmCase {
   std::int64_t apart_a = -1, apart_b = -1,
                apart_c = -1;  // from matrix to matrix; -1: one behind the other, 0: all are one
   Compute compute = Compute::fp32;
-  std::string group;  // what it stands for in a suite, "class" in files
+  std::string group = "";  // what it stands for in a suite, "class" in files
 
   bool a_transposed() const { return layout[0] == 't'; }
   bool b_transposed() const { return layout[1] == 't'; }

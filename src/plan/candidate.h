@@ -3,6 +3,7 @@
 #include <inlay/plan/plan.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <span>
 #include <string>
@@ -12,9 +13,10 @@ namespace inlay::planning {
 
 // What differs between kinds of problems. A specialisation has
 //   Facts          what the rows ask of a problem: Facts(P const&, Device const&)
-//   Needs          what a row wants of the operands
+//   Needs          what a row wants of the operands, and how its time is predicted
+//   predicts       whether every candidate has a predicted time; else the order of the rows decides
 //   rows()         the candidates, in order of preference
-//   is_best()      no other row could take less: the loop may stop
+//   is_best()      the rows that follow need not be compared
 //   attempt()      the plan by which a row answers, or why it cannot
 //   batch()        how the problem can be cut into pieces
 //   piece()        its first indices of the batch, so many
@@ -92,8 +94,9 @@ Attempt attempt_in_pieces(Candidate<P> const& row, P const& problem, Device cons
   return whole;
 }
 
-// Takes the first row that is wanted and can; where times are predicted, the fastest of those; where none can, the first
-// that can. Without a workspace nothing is packed, and only variants that can do without one are asked.
+// Of the rows that are wanted and can run: where times are predicted, the one with the shortest, else the first. Where none
+// of them can, the same of the other rows. A row without a predicted time never wins against times. Without a workspace
+// nothing is packed, and only variants that can do without one are asked.
 template <class P>
 Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
                std::type_identity_t<std::span<Candidate<P> const>> rows = candidates<P>()) {
@@ -103,15 +106,34 @@ Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
     Plan best;
     for (Candidate<P> const& row : rows) {
       if (row.want.holds(facts) != wanted) continue;
+      int const index = int(&row - rows.data());
       Attempt a = attempt_in_pieces(row, problem, device, may_use_workspace);
-      if (a.rejected || (best.row >= 0 && !(a.plan.seconds < best.seconds))) continue;
+      best.compared = index + 1;
+      if (a.rejected) continue;
+      if (Planner<P>::predicts && !(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
+      if (best.row >= 0 && !(a.plan.seconds < best.seconds)) continue;
       best = a.plan;
-      best.row = int(&row - rows.data());
-      if (best.seconds == 0 || Planner<P>::is_best(best, problem, device)) return best;
+      best.row = index, best.compared = index + 1;
+      if (!Planner<P>::predicts || Planner<P>::is_best(best, problem, device)) return best;
     }
     if (best.row >= 0) return best;
   }
   return {};
+}
+
+// What is said of a row that is wanted, can run, and was not chosen.
+template <class P>
+std::string how_it_compares(Plan const& plan, Plan const& other, int row) {
+  if (!plan.measured_us.empty()) {
+    float const us = plan.measured_us[std::size_t(row)];
+    if (us == 0) return "; not compared: predicted to take more than twice as long";
+    return "; slower: measured " + std::to_string(us) + " us, the choice " +
+           std::to_string(plan.measured_us[std::size_t(plan.row)]) + " us";
+  }
+  if (row >= plan.compared)
+    return Planner<P>::predicts ? "; not compared: the choice is within 4 % of a copy"
+                                : "; not compared: the choice comes first in the order of preference";
+  return other.seconds > plan.seconds ? "; slower" : "; as fast";
 }
 
 // The problem, the choice and its steps, and every candidate in the order of preference: what it would take, or why it
@@ -143,9 +165,9 @@ std::string why(Plan const& plan, P const& problem, Device const& device, bool m
       continue;
     }
     s += Trait::row_text(a.plan, row, problem, device);
-    if (!chosen && row.want.holds(facts)) s += plan.seconds > 0 ? "; slower" : "; comes later";
+    if (!chosen && row.want.holds(facts)) s += how_it_compares<P>(plan, a.plan, int(&row - rows.data()));
     if (!chosen && !row.want.holds(facts)) {
-      s += std::string("; ") + row.want.otherwise;
+      s += std::string("; not compared: ") + row.want.otherwise;
       if (*row.want.measured) s += std::string(" (measured: ") + row.want.measured + ")";
     }
     s += "\n";
@@ -162,8 +184,10 @@ struct Planner<Move> {
     Facts(Move const& move, Device const& device);
   };
   struct Needs {
+    double (&seconds)(Move const&, Device const&);             // predicted; a row without one does not compile
     Cut (*cut)(Move const& widened, Device const&) = nullptr;  // of a variant that wants tiles chosen
   };
+  static constexpr bool predicts = true;
   static std::span<Candidate<Move> const> rows();
   static bool is_best(Plan const& plan, Move const& move, Device const& device);
   static Attempt attempt(Candidate<Move> const& row, Move const& move, Device const& device, bool may_use_workspace);
@@ -196,6 +220,7 @@ struct Planner<Gemm> {
     bool turns_one = false;     // B is packed where both operands are contiguous along k
     bool runs_without = false;  // the workspace that it wants makes it faster, and is not needed
   };
+  static constexpr bool predicts = false;
   static std::span<Candidate<Gemm> const> rows();
   static bool is_best(Plan const&, Gemm const&, Device const&) { return true; }
   static Attempt attempt(Candidate<Gemm> const& row, Gemm const& gemm, Device const& device, bool may_use_workspace);

@@ -36,6 +36,7 @@ Device const& current_device() {
     d->sm_count = p.multiProcessorCount;
     d->l2_bytes = p.l2CacheSize;
     d->memory_bytes = std::int64_t(p.totalGlobalMem);
+    d->pageable_access = p.pageableMemoryAccess != 0;
     d->shared_bytes = int(p.sharedMemPerMultiprocessor) - 1024;  // one block's reserve, as the table counts
     d->max_threads = p.maxThreadsPerMultiProcessor;
     known[std::size_t(id)] = std::move(d);

@@ -18,6 +18,7 @@ struct Device {
   int sm_count = 132;
   std::int64_t l2_bytes = 60 << 20;
   std::int64_t memory_bytes = std::int64_t(141) << 30;
+  bool pageable_access = false;  // to host memory that CUDA does not know
 
   // Facts that it does not. All are 0 where they are unknown.
   double peak_gbps = 4800;       // datasheet

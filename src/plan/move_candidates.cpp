@@ -59,17 +59,33 @@ Planner<Move>::Facts::Facts(Move const& move, Device const& device)
 std::span<Candidate<Move> const> Planner<Move>::rows() {
   using namespace kernels;
   static Candidate<Move> const all[] = {
-      {.variant = copy_05_evict_last::variant(), .want = kAny},
-      {.variant = transpose_02_naive_write::variant(), .want = kSmall},
-      {.variant = transpose_14_evict_last::variant(), .want = kAny},
-      {.variant = transpose_15_odd_pitch::variant(), .want = kAny},
-      {.variant = transpose_19_batch_squares::variant(), .want = kAny},
-      {.variant = permute_01_tile::variant(), .want = kAny, .needs = {cut_for<kSmallTiles>}},
-      {.variant = permute_02_large_tile::variant(), .want = kAny, .needs = {cut_for<kLargeTiles>}},
-      {.variant = permute_03_rows::variant(), .want = kAny},
-      {.variant = permute_04_largest_tile::variant(), .want = kAny, .needs = {cut_for<kLargestTiles>}},
-      {.variant = permute_05_to_planes::variant(), .want = kAny},
-      {.variant = permute_06_from_planes::variant(), .want = kAny},
+      {.variant = copy_05_evict_last::variant(), .want = kAny, .needs = {copy_05_evict_last::predicted_seconds}},
+      {.variant = transpose_02_naive_write::variant(),
+       .want = kSmall,
+       .needs = {transpose_02_naive_write::predicted_seconds}},
+      {.variant = transpose_14_evict_last::variant(),
+       .want = kAny,
+       .needs = {transpose_14_evict_last::predicted_seconds}},
+      {.variant = transpose_15_odd_pitch::variant(),
+       .want = kAny,
+       .needs = {transpose_15_odd_pitch::predicted_seconds}},
+      {.variant = transpose_19_batch_squares::variant(),
+       .want = kAny,
+       .needs = {transpose_19_batch_squares::predicted_seconds}},
+      {.variant = permute_01_tile::variant(),
+       .want = kAny,
+       .needs = {permute_01_tile::predicted_seconds, cut_for<kSmallTiles>}},
+      {.variant = permute_02_large_tile::variant(),
+       .want = kAny,
+       .needs = {permute_02_large_tile::predicted_seconds, cut_for<kLargeTiles>}},
+      {.variant = permute_03_rows::variant(), .want = kAny, .needs = {permute_03_rows::predicted_seconds}},
+      {.variant = permute_04_largest_tile::variant(),
+       .want = kAny,
+       .needs = {permute_04_largest_tile::predicted_seconds, cut_for<kLargestTiles>}},
+      {.variant = permute_05_to_planes::variant(), .want = kAny, .needs = {permute_05_to_planes::predicted_seconds}},
+      {.variant = permute_06_from_planes::variant(),
+       .want = kAny,
+       .needs = {permute_06_from_planes::predicted_seconds}},
   };
   return all;
 }
@@ -85,7 +101,7 @@ Attempt Planner<Move>::attempt(Candidate<Move> const& row, Move const& move, Dev
   Move chosen = move;
   if (row.needs.cut && !move.cut.modes) chosen.cut = row.needs.cut(move.widened(), device);
   if ((a.rejected = info.rejects(chosen, device))) return a;
-  if (info.seconds) a.plan.seconds = info.seconds(chosen, device);
+  a.plan.seconds = row.needs.seconds(chosen, device);
   a.plan.add(
       StepOf<Move>{&row.variant,
                    chosen,

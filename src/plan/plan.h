@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 #include <variant>
+#include <vector>
 
 namespace inlay::planning {
 
@@ -54,6 +55,9 @@ struct Plan {
   int row = -1;  // of the candidates: which one answers. -1: none can, or none need
   std::size_t workspace_bytes = 0;
   double seconds = 0;  // predicted; 0: nobody has
+  int compared = 0;    // candidates before this row were compared with the choice
+  // Where candidates were timed: microseconds of each, by row; 0: of those that were not. Empty: none was timed.
+  std::vector<float> measured_us = {};
 
   // Where a grid does not hold the whole batch the steps answer a piece of it. They run `pieces` times, each time with the
   // caller's operands so many bytes further; `rest` answers what is left, if anything is.

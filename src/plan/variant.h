@@ -56,7 +56,7 @@ struct Info {
   char const* ptxas = "";  // options of the device compiler for the family; the build reads them here
   Reason (*rejects)(P const&, Device const&);
   Counts (*counts)(P const&, Device const&) = nullptr;  // in closed form; null: only a replay counts
-  // How long it takes, in closed form: for moves, whose planner takes the fastest. Null: it is not compared.
+  // How long it takes, in closed form: for moves, whose planner takes the fastest. Null: it is no candidate.
   double (*seconds)(P const&, Device const&) = nullptr;
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
   // Of a product: so many fused multiply-adds follow one another at most, then their sum is added to others. 0: all of K.
