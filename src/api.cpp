@@ -48,17 +48,17 @@ void check_accessible(void const* p, char const* role, Device const& device, cud
   cudaPointerAttributes a{};
   check(cudaPointerGetAttributes(&a, p));
   auto const who = [&] { return std::string("the ") + role + " pointer "; };
-  std::string const here = "device " + std::to_string(device.id);
+  auto const here = [&] { return "device " + std::to_string(device.id); };
   if (a.type == cudaMemoryTypeUnregistered) {
     if (device.pageable_access || is_capturing(stream)) return;
-    throw Error(who() + "is host memory that CUDA does not know, and " + here + " cannot access pageable memory");
+    throw Error(who() + "is host memory that CUDA does not know, and " + here() + " cannot access pageable memory");
   }
   if (a.type == cudaMemoryTypeHost && a.devicePointer != p)
-    throw Error(who() + "is host memory that " + here + " cannot access at this address");
+    throw Error(who() + "is host memory that " + here() + " cannot access at this address");
   if (a.type == cudaMemoryTypeDevice && a.device != device.id && a.devicePointer != p) {
     int can = 0;
     check(cudaDeviceCanAccessPeer(&can, device.id, a.device));
-    throw Error(who() + "belongs to device " + std::to_string(a.device) + ", which " + here +
+    throw Error(who() + "belongs to device " + std::to_string(a.device) + ", which " + here() +
                 (can ? " can access only after cudaDeviceEnablePeerAccess" : " cannot access"));
   }
 }

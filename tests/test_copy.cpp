@@ -206,6 +206,14 @@ TEST(Units, AreThePowerOfTwoInAnElement) {
   for (auto const& [elem, unit] : {std::pair{1, 1}, {2, 2}, {3, 1}, {4, 4}, {5, 1}, {6, 2}, {12, 4}, {16, 16}})
     EXPECT_EQ(somewhere(permuted("", elem, {7, 5}, {1, 0})).elem_bytes, unit) << elem;
 }
+// What a widened copy says of itself is in its own units.
+TEST(Units, CountEverythingOnceTheyAreWidened) {
+  Move const wide = somewhere(permuted("", 2, {64, 7, 33}, {0, 2, 1})).widened();
+  EXPECT_EQ(wide.elem_bytes, 16);
+  ASSERT_TRUE(wide.as_copy());
+  EXPECT_EQ(wide.as_copy()->N, 8);
+  EXPECT_EQ(wide.as_copy()->ld_in, 64 * 7 * 2 / 16);
+}
 TEST(Units, AreAsWideAsAlignmentAllows) {
   auto const wide = [](Copied const& c) { return somewhere(c).widened().elem_bytes; };
   EXPECT_EQ(wide(permuted("", 2, {64, 7, 33}, {0, 2, 1})), 16);

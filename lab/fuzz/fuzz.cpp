@@ -27,7 +27,7 @@ bool fuzz(FuzzOptions const& options) {
   flush_stdout();
   FuzzCase const run = on_gpu ? fuzz_on_gpu(options.kind) : fuzz_on_cpu(options.kind);
   std::map<std::string, int> launched;
-  std::int64_t refused = 0, number = options.first;
+  std::int64_t refused = 0, skipped = 0, number = options.first;
   auto const start = std::chrono::steady_clock::now();
   auto const seconds = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
   auto const more = [&] {
@@ -40,11 +40,11 @@ bool fuzz(FuzzOptions const& options) {
                  result.failed, result.problem, name_of(options.kind), options.seed, number, on_gpu ? "" : " --cpu");
       return false;
     }
-    refused += result.refused;
+    refused += result.refused, skipped += result.skipped;
     for (auto const& [kernel, times] : result.launched) launched[kernel] += times;
   }
-  fmt::print("{} cases in {:.1f} s: all right, {} of them refused with a sentence\n", number - options.first, seconds(),
-             refused);
+  fmt::print("{} cases in {:.1f} s: all right; {} refused with a sentence, {} too large to run here\n",
+             number - options.first, seconds(), refused, skipped);
   for (auto const& [kernel, times] : launched) fmt::print("  {:<28}{:>9} launches\n", kernel, times);
   return true;
 }

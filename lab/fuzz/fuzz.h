@@ -26,7 +26,8 @@ struct FuzzOptions {
 struct FuzzResult {
   std::string failed;                     // empty: it is right
   std::string problem;                    // what was run
-  bool refused = false;                   // in a sentence, with nothing written
+  bool refused = false;                   // with a sentence
+  bool skipped = false;                   // it is too large to run here
   std::map<std::string, int> launched{};  // kernels, and how often
 };
 

@@ -1,5 +1,6 @@
 // How a plan is found, for any kind of problem: candidates in rows, one loop, one text.
 #pragma once
+#include <inlay/plan/format.h>
 #include <inlay/plan/plan.h>
 
 #include <algorithm>
@@ -127,8 +128,7 @@ std::string how_it_compares(Plan const& plan, Plan const& other, int row) {
   if (!plan.measured_us.empty()) {
     float const us = plan.measured_us[std::size_t(row)];
     if (us == 0) return "; not compared: predicted to take more than twice as long";
-    return "; slower: measured " + std::to_string(us) + " us, the choice " +
-           std::to_string(plan.measured_us[std::size_t(plan.row)]) + " us";
+    return format("; slower: measured %.2f us, the choice %.2f us", us, plan.measured_us[std::size_t(plan.row)]);
   }
   if (row >= plan.compared)
     return Planner<P>::predicts ? "; not compared: the choice is within 4 % of a copy"
