@@ -176,7 +176,8 @@ TEST(GpuCopies, ByPlansPredictedAndMeasured) {
       EXPECT_EQ(bench.wrong_after(c, [&] { p.run(c.dst_at(bench.out()), c.src_at(bench.in())); }), 0) << c.text();
     }
 }
-// Its tile has 32 bytes more a run where the destination begins in the middle of a sector, and then does not fit.
+// Where the destination begins in the middle of a sector, each run of the tile takes up to 32 bytes more, and the tile of this
+// plan no longer fits shared memory.
 TEST(GpuCopies, APlanRunsWhereItsAddressesAgree) {
   NEEDS_GPU();
   Bench bench(64 << 20);

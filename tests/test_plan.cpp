@@ -182,7 +182,8 @@ TEST(Plan, WithoutAPredictedTimeNobodyWins) {
   EXPECT_EQ(make_plan(move, Device{}, false, Rows(rows)).row, 4);
   EXPECT_EQ(make_plan(move, Device{}, false, Rows(rows).first(3)).row, -1);
 }
-// "slower" is said of what was compared, with its time; of the others, that they were not.
+// why() calls a candidate "slower" only if it was compared with the choice, and prints its time; it says so of each candidate
+// that was not compared.
 TEST(Plan, SaysWhatWasCompared) {
   Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {any}, .needs = {two_microseconds}},
                                   {.variant = {&notes, note}, .want = {any}, .needs = {microsecond}},
@@ -281,7 +282,7 @@ TEST(PlanInPieces, TakesAsLongAsAllPieces) {
   EXPECT_GT(seconds(1024), 0);
   EXPECT_NEAR(seconds(4 * billions) / seconds(2 * billions), 2, .1);
 }
-// Tiles of the whole may have more of the mode than its last piece.
+// A tiling chosen for the whole batch can be longer than a piece along the clipped mode: a piece gets its own.
 TEST(PlanInPieces, TilesAreThoseOfThePiece) {
   Move move = moved({1024, 512}, true, 1);
   move.cut.modes = 1, move.cut.piece[0] = {0, 512};

@@ -28,8 +28,8 @@ class Plan {
            std::size_t workspace_size = 0) const;
   // Both throw Error, before anything is launched, for: a plan of the other kind, another current device, null pointers
   // with elements, addresses that do not agree modulo 32 bytes, operands that overlap the destination, memory that the
-  // device cannot access, a workspace that is too small, and a stream of another device. While `stream` is captured, pointers that CUDA does not know are
-  // memory of the graph.
+  // device cannot access, a workspace that is too small, and a stream of another device. While `stream` is captured,
+  // pointers that CUDA does not know are memory of the graph.
 
   struct Impl;
   explicit Plan(std::shared_ptr<Impl const> impl) : impl_(std::move(impl)) {}

@@ -31,22 +31,19 @@ DrawnCopy::Numbers draw_strides(Random& random, DrawnCopy::Numbers const& extent
   return strides;
 }
 
-void draw_layouts(Random& random, DrawnCopy& c) {
-  c.src = draw_strides(random, c.extents, true), c.dst = draw_strides(random, c.extents, false);
+// Bases that the elements allow, 0 half of the time.
+void draw_bases(Random& random, DrawnCopy& c) {
   int const unit = c.elem & -c.elem;
   if (random.one_in(2)) c.base_src = unit * random.below(40);
   if (random.one_in(2)) c.base_dst = unit * random.below(40);
 }
 
-int draw_element(Random& random) { return random.one_in(2) ? int(random.between(1, 16)) : kSizes[random.below(5)]; }
-
-TileLimits const* limits_of(Candidate<Move> const& row) {
-  std::string_view const name = row.variant.info->name;
-  if (name == "permute_01_tile") return &kSmallTiles;
-  if (name == "permute_02_large_tile") return &kLargeTiles;
-  if (name == "permute_04_largest_tile") return &kLargestTiles;
-  return nullptr;
+void draw_layouts(Random& random, DrawnCopy& c) {
+  c.src = draw_strides(random, c.extents, true), c.dst = draw_strides(random, c.extents, false);
+  draw_bases(random, c);
 }
+
+int draw_element(Random& random) { return random.one_in(2) ? int(random.between(1, 16)) : kSizes[random.below(5)]; }
 
 std::int64_t draw_shift(Random& random, int unit) {
   if (random.one_in(2)) return kPlanAlignment * random.below(kMostShift / kPlanAlignment);
@@ -91,9 +88,7 @@ DrawnCopy draw_transpose(Random& random, std::int64_t most) {
     for (std::size_t k = rank - 2; k-- > 0;) strides[k] = n, n = n * c.extents[k] + gap();
   };
   lay(c.src, rank - 2, rank - 1), lay(c.dst, rank - 1, rank - 2);
-  int const unit = c.elem & -c.elem;
-  if (random.one_in(2)) c.base_src = unit * random.below(40);
-  if (random.one_in(2)) c.base_dst = unit * random.below(40);
+  draw_bases(random, c);
   return c;
 }
 
@@ -120,8 +115,8 @@ DrawnCopy draw_sectors(Random& random, std::int64_t most) {
   return c;
 }
 
-// Gives a candidate with tiles the one that comes nearest to filling its shared memory at the plan's addresses; one that no
-// longer fits at the addresses of the run, if a shift of the destination can be found by which it does not.
+// Sets the tiling of a candidate that has tiles. Prefers a tiling whose tile fits shared memory at the plan's addresses and
+// not at a destination some bytes further, and then sets that shift; otherwise takes the tile that needs most shared memory.
 void aim(CopyTrial& t, TileLimits const& limits) {
   constexpr int kCuts = 64;
   auto const at = [&](std::int64_t shift) {
@@ -154,7 +149,8 @@ CopyTrial draw_copy_trial(Random& random, bool transpose, std::int64_t most) {
   CopyTrial t;
   most = std::max<std::int64_t>(1, most >> random.below(7));
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Move>().size())));
-  TileLimits const* const limits = t.candidate < 0 ? nullptr : limits_of(candidates<Move>()[std::size_t(t.candidate)]);
+  TileLimits const* const limits =
+      t.candidate < 0 ? nullptr : candidates<Move>()[std::size_t(t.candidate)].needs.limits;
   bool const aims = limits && random.one_in(2);
   t.copy = transpose                  ? draw_transpose(random, most)
            : aims && random.one_in(2) ? draw_sectors(random, most)
@@ -187,7 +183,6 @@ Plan plan_of(CopyTrial const& trial, Move const& planned, Device const& device) 
 Move draw_large_move(Random& random, Device const& device) {
   DrawnCopy c = draw_copy(random, 4096);
   for (std::int64_t& extent : c.extents) extent = std::max<std::int64_t>(extent, 1);
-  c.src.clear(), c.dst.clear();
   auto const at = [&](std::int64_t extent) {
     c.extents.push_back(extent);
     c.src.clear(), c.dst.clear();
@@ -199,7 +194,7 @@ Move draw_large_move(Random& random, Device const& device) {
     c.extents.pop_back();
     return move;
   };
-  // The extent at which the candidate no longer takes the whole, by halves.
+  // Bisects for the largest extent of the last mode that the candidate takes in one launch.
   Candidate<Move> const& row = candidates<Move>()[std::size_t(random.below(std::int64_t(candidates<Move>().size())))];
   std::int64_t low = 1, high = std::int64_t(1) << 40;
   while (high - low > 1) {

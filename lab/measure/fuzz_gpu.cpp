@@ -35,7 +35,7 @@ std::string sentence(Checked const& checked) {
   return "";
 }
 
-// Runs f, which may throw where `may_refuse`; result.refused then.
+// Runs f and waits for it. An Error sets result.refused; it is a failure too unless `may_refuse`, or if CUDA reports it.
 template <class F>
 void attempt_run(FuzzResult& result, bool may_refuse, F const& f) {
   try {

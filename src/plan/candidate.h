@@ -11,6 +11,7 @@
 #include <type_traits>
 
 namespace inlay::planning {
+struct TileLimits;  // plan/move_cut.h
 
 // What differs between kinds of problems. A specialisation has
 //   Facts          what the rows ask of a problem: Facts(P const&, Device const&)
@@ -58,16 +59,16 @@ std::span<Candidate<P> const> candidates() {
   return Planner<P>::rows();
 }
 
-// The fewest indices, a power of two, that advance every operand by a multiple of kPlanAlignment bytes: one plan holds for
-// all pieces of a multiple of so many indices.
+// The smallest number of indices of the batch, a power of two, after which every operand has advanced by a multiple of
+// kPlanAlignment bytes. Pieces whose extent is a multiple of it start at the same residue, so one plan serves all of them.
 inline std::int64_t piece_granularity(Batch const& batch) {
   std::int64_t bytes = kPlanAlignment;
   for (std::int64_t stride : batch.apart) bytes = std::gcd(bytes, stride);
   return kPlanAlignment / bytes;
 }
 
-// The plan by which a row answers, in pieces where a grid does not hold the whole. Large pieces have multiples of 1024
-// indices, so that vectors are aligned in all of them.
+// The plan of a candidate. Where one grid cannot hold the whole batch, the plan runs the batch in pieces: their extent is a
+// multiple of piece_granularity(), from 1024 indices on of 1024. Rejected if no such extent fits a grid.
 template <class P>
 Attempt attempt_in_pieces(Candidate<P> const& row, P const& problem, Device const& device, bool may_use_workspace) {
   Attempt whole = Planner<P>::attempt(row, problem, device, may_use_workspace);
@@ -95,9 +96,10 @@ Attempt attempt_in_pieces(Candidate<P> const& row, P const& problem, Device cons
   return whole;
 }
 
-// Of the rows that are wanted and can run: where times are predicted, the one with the shortest, else the first. Where none
-// of them can, the same of the other rows. A row without a predicted time never wins against times. Without a workspace
-// nothing is packed, and only variants that can do without one are asked.
+// Chooses among the candidates whose `want` holds and that do not reject the problem. If Planner<P>::predicts, the shortest
+// predicted time wins, and a candidate whose time is not a positive finite number is skipped; otherwise the first candidate
+// wins. If there is none, chooses among the candidates whose `want` does not hold, by the same rule. Without a workspace no
+// operand is packed, and candidates that need one reject.
 template <class P>
 Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
                std::type_identity_t<std::span<Candidate<P> const>> rows = candidates<P>()) {
@@ -122,7 +124,7 @@ Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
   return {};
 }
 
-// What is said of a row that is wanted, can run, and was not chosen.
+// The end of a candidate's line in why(): how candidate number `row`, which would run as `other`, compares with the chosen plan.
 template <class P>
 std::string how_it_compares(Plan const& plan, Plan const& other, int row) {
   if (!plan.measured_us.empty()) {
@@ -184,8 +186,8 @@ struct Planner<Move> {
     Facts(Move const& move, Device const& device);
   };
   struct Needs {
-    double (&seconds)(Move const&, Device const&);             // predicted; a row without one does not compile
-    Cut (*cut)(Move const& widened, Device const&) = nullptr;  // of a variant that wants tiles chosen
+    double (&seconds)(Move const&, Device const&);  // predicted time; a candidate without it does not compile
+    TileLimits const* limits = nullptr;             // of a kernel whose tiles the planner chooses; null: it has none
   };
   static constexpr bool predicts = true;
   static std::span<Candidate<Move> const> rows();

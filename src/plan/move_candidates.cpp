@@ -24,11 +24,6 @@ Want<Move> const kSmall{small, "larger than what latency alone decides",
 Want<Move> const kAny{[](Facts const&) { return true; }};
 Want<Move> const kNone{[](Facts const&) { return false; }, "is asked where nothing else runs"};
 
-template <TileLimits const& limits>
-Cut cut_for(Move const& widened, Device const& device) {
-  return best_cut(widened, limits, device).cut;
-}
-
 // What a plan for a move asks for, all pieces together.
 Counts counts_of(Plan const& plan, Device const& device) {
   auto const& [variant, problem, at, own] = *plan.find<Move>();
@@ -74,14 +69,14 @@ std::span<Candidate<Move> const> Planner<Move>::rows() {
        .needs = {transpose_19_batch_squares::predicted_seconds}},
       {.variant = permute_01_tile::variant(),
        .want = kAny,
-       .needs = {permute_01_tile::predicted_seconds, cut_for<kSmallTiles>}},
+       .needs = {permute_01_tile::predicted_seconds, &kSmallTiles}},
       {.variant = permute_02_large_tile::variant(),
        .want = kAny,
-       .needs = {permute_02_large_tile::predicted_seconds, cut_for<kLargeTiles>}},
+       .needs = {permute_02_large_tile::predicted_seconds, &kLargeTiles}},
       {.variant = permute_03_rows::variant(), .want = kAny, .needs = {permute_03_rows::predicted_seconds}},
       {.variant = permute_04_largest_tile::variant(),
        .want = kAny,
-       .needs = {permute_04_largest_tile::predicted_seconds, cut_for<kLargestTiles>}},
+       .needs = {permute_04_largest_tile::predicted_seconds, &kLargestTiles}},
       {.variant = permute_05_to_planes::variant(), .want = kAny, .needs = {permute_05_to_planes::predicted_seconds}},
       {.variant = permute_06_from_planes::variant(),
        .want = kAny,
@@ -99,7 +94,7 @@ Attempt Planner<Move>::attempt(Candidate<Move> const& row, Move const& move, Dev
   Attempt a;
   Info<Move> const& info = *row.variant.info;
   Move chosen = move;
-  if (row.needs.cut && !move.cut.modes) chosen.cut = row.needs.cut(move.widened(), device);
+  if (row.needs.limits && !move.cut.modes) chosen.cut = best_cut(move.widened(), *row.needs.limits, device).cut;
   if ((a.rejected = info.rejects(chosen, device))) return a;
   a.plan.seconds = row.needs.seconds(chosen, device);
   a.plan.add(

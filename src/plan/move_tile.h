@@ -87,8 +87,8 @@ struct MoveTile {
   constexpr int lines_apart(int threads) const { return threads / 32 / warps_along(threads) * (32 / lanes); }
 };
 
-// The tile of a widened move, for blocks of so many threads. It depends on the addresses modulo kPlanAlignment. Empty, or why
-// there is none.
+// Describes in `tile` the tile that `cut` makes of a widened move, for blocks of `threads` threads. The tile depends on the
+// two addresses modulo kPlanAlignment bytes. Returns an empty Reason, or why there is no such tile.
 Reason make_tile(Move const& widened, Cut const& cut, int threads, MoveTile& tile);
 
 }  // namespace inlay::planning
