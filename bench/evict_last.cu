@@ -83,8 +83,7 @@ struct SmallKernel {
 SmallKernel const kSmall[] = {{"the reader of 24 MiB", small_kernel<false>, (24 << 20) / 16 / kBlocks, 16},
                               {"the copier of 8 MiB", small_kernel<true>, (8 << 20) / 16 / kBlocks, 32}};
 
-constexpr char const* kLarge[] = {"copy_03_vector", "copy_05_evict_last", "transpose_13_in_flight",
-                                  "transpose_14_evict_last"};
+constexpr char const* kLarge[] = {"copy_03_vector", "copy_contiguous", "transpose_13_in_flight", "transpose_registers"};
 
 // GB/s in one round; 0 for what did not run.
 struct Rates {

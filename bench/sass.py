@@ -113,7 +113,9 @@ def describe(name, code, labels):
         return None
     count = lambda start: sum(op.startswith(start) for _, op, _ in body)
     spills = sum(op.startswith(("LDL", "STL")) for _, op, _ in code)
-    stem = re.findall(r"\d\d?((?:sgemm|transpose|copy)_\d\d_[a-z_0-9]*[a-z])", name)
+    # The kernel's name, of those that the symbol has with their lengths before them.
+    names = [name[m.end():m.end() + int(m[0])] for m in re.finditer(r"\d+", name)]
+    stem = [n for n in names if re.fullmatch(r"(sgemm|transpose|copy)_[a-z0-9_]+", n)]
     return [stem[0] if stem else name, len(body), ffma, f"{100 * ffma / len(body):.1f} %", three, stalls,
             f"{reused / ffma:.2f}", count("LDS"), 16 * len(body), spills]
 

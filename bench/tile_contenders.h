@@ -1,8 +1,8 @@
 // Contenders with other tiles and block sizes, made from the families that the ladder uses.
 #pragma once
 #include <inlay/block/launch.h>
-#include <inlay/kernels/move/direct_tile.h>
-#include <inlay/kernels/move/smem_tile.h>
+#include <inlay/kernels/copy/direct_tile.h>
+#include <inlay/tutorial/transpose/smem_tile.h>
 
 #include "tiles.h"
 

@@ -21,8 +21,8 @@ def expect_equal(what, found, wanted):
         failed.append(f"{what}: {found!r} instead of {wanted!r}")
 
 
-NAIVE, TMA = "copy_01_scalar", "transpose_16_tma"
-MANGLED = {name: f"_ZN5inlay5block5entryINS_7kernels{len(name)}{name}6KernelIjEEEEvT_" for name in (NAIVE, TMA, "sgemm_12_stream_k")}
+NAIVE, TMA = "copy_01_scalar", "transpose_14_tma"
+MANGLED = {name: f"_ZN5inlay5block5entryINS_7kernels{len(name)}{name}6KernelIjEEEEvT_" for name in (NAIVE, TMA, "sgemm_tma_stream_k")}
 FLAGS = "_ZN5inlay5block5entryINS_7kernels10ClearFlagsEEEvT_"
 SECTORS, REQUESTS = (ncu.COUNTED[f"global_load_{x}"][0][0] for x in ("sectors", "requests"))
 
@@ -69,7 +69,7 @@ def test_share_out():
     expect_equal("a row without launches", missing[0]["failed"], "ok; 0 launches were counted; exit code 9")
     missing = counters.share_out(rows(("copy_02_smem", 1)), [], told, "")
     expect_equal("a row that was not run", missing[0]["failed"], "it was not run; 0 launches were counted")
-    name = "sgemm_12_stream_k"
+    name = "sgemm_tma_stream_k"
     thrice = [launch(kernel, n) for n, kernel in enumerate([FLAGS, name] * 3, 1)]
     of = counters.share_out(rows((name, "tn"), alone=True), thrice, counters.verdicts([f"{name:<34}   tn  ok"]), "")
     expect_equal("the last run of a product", [x["metrics"][SECTORS] for x in of[0]["launches"]], [5, 6])

@@ -66,7 +66,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     edit(share / "results/h200/transpose.json", record("transpose_06_smem_swizzled", 876.543))
     edit(share / "results/published.json", publish("a GPU of nobody"))
-    kernel = share / "src/kernels/move/transpose_03_smem_read_conflict.h"
+    kernel = share / "tutorial/transpose/transpose_03_smem_read_conflict.h"
     kernel.write_text(kernel.read_text() + "// changed_here\n")
     suite = share / "suites/2d.json"
     shutil.copy(suite, share / "suites/of_this_place.json")

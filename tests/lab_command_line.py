@@ -1,4 +1,5 @@
 """The lab's command line: every command runs, every mistake is one sentence and exit code 2. usage: lab_command_line.py INLAY"""
+import re
 import json
 import pathlib
 import shutil
@@ -169,7 +170,7 @@ def test_pictures():
         failed.append("the naive step's map lacks thread 255")
     if "256 of the first block's 384 threads" not in " ".join(picture("path", "sgemm_10", "--m", "128", "--n", "256", "--k", "32")):
         failed.append("the helpers of sgemm_10 multiply")
-    for variant, stages in ("sgemm_04", 3), ("sgemm_10", 4), ("transpose_16", 1):
+    for variant, stages in ("sgemm_04", 3), ("sgemm_10", 4), ("transpose_14", 1):
         expect_equal(f"stages of {variant}", sum(word.startswith("stage ") for word in picture("timeline", variant)), stages)
     expect(0, "draw", "path", "copy_02", *small, "--out", str(file))
     xml.etree.ElementTree.parse(file)
@@ -224,15 +225,15 @@ def test_ignored_options():
     expect(2, "verify", "transpose_03", "--m", "5", err=m)
     expect(2, "explain", "transpose_03", "--m", "5", err=m)
     expect(2, "draw", "path", "transpose_03", "--m", "5", err=m)
-    expect(2, "draw", "timeline", "transpose_16", "--layout", "nn", err="--layout was given without a product")
+    expect(2, "draw", "timeline", "transpose_14", "--layout", "nn", err="--layout was given without a product")
     expect(2, "draw", "request", "sgemm_03", "--elem", "4", err="--elem was given without a move")
     expect(2, "verify", "sgemm_03", "sgemm_04", "--rows", "5", err="--rows was given without a move")
     expect(0, "verify", "--cpu", "sgemm_01", "copy_01", "--m", "5", "--rows", "5", out=" ok")
     for command in ("verify", "sgemm_03"), ("explain", "sgemm_03"), ("draw", "path", "sgemm_03"), ("bench", "gemm", "--variants", "sgemm_03"):
         expect(2, *command, "--accuracy", "two_level", err="--accuracy two_level has no effect on sgemm_03_padded")
-    expect(2, "verify", "sgemm_14", "--accuracy", "one_level", err="--accuracy one_level has no effect on sgemm_14_two_level")
-    expect(0, "verify", "--cpu", "sgemm_16", "sgemm_03", "--accuracy", "two_level", "--layout", "nn", out=" ok")  # one knows both
-    expect(0, "explain", "sgemm_14", "--accuracy", "two_level", "--layout", "tn")
+    expect(2, "verify", "sgemm_tma_blocked", "--accuracy", "one_level", err="--accuracy one_level has no effect on sgemm_tma_blocked")
+    expect(0, "verify", "--cpu", "sgemm_split_64x64", "sgemm_03", "--accuracy", "two_level", "--layout", "nn", out=" ok")  # one knows both
+    expect(0, "explain", "sgemm_tma_blocked", "--accuracy", "two_level", "--layout", "tn")
     for command in ("verify", "copy_01", "copy_03_v"), ("explain", "copy_01"), ("draw", "path", "copy_01"):
         expect(2, *command, "--pitch-dst", "99999", err="--pitch-dst was given with copies alone, which pack their rows")
     expect(2, "bench", "transpose", "--variants", "copy_0", "--host", err="--host was given without the row of transpose")
@@ -318,7 +319,8 @@ def test_verify():
 names = [v["name"] for v in json.loads(expect(0, "list", "--json"))]
 ladder, products = [n for n in names if n.startswith("transpose")], [n for n in names if n.startswith("sgemm")]
 moves = names[:len(names) - len(products)]
-if len(ladder) < 11 or moves != sorted(moves) or not products or names != moves + sorted(products):
+steps = [[n for n in names if re.match(rf"{kind}_\d\d_", n)] for kind in ("copy", "transpose", "sgemm")]
+if len(ladder) < 11 or names != moves + products or steps != [sorted(s) for s in steps]:
     failed.append(f"list: {names}")
 expect(0, "list", out="transpose_06_smem_swizzled")
 expect(0, "info")

@@ -1,4 +1,4 @@
-"""A kernel whose hook is misspelt does not compile, and the compiler names the hook; and a variant is one file.
+"""A kernel whose hook is misspelt does not compile, and the compiler names the hook; and a kernel is one file and one line.
 
 usage: misspelt_hook.py ROOT CMAKE GENERATOR COMPILER FLAG...
 The flags are those with which the project compiles replays. Nothing is run: the compiler looks at the syntax, CMake configures.
@@ -16,10 +16,10 @@ root, cmake, generator, compiler, *flags = sys.argv[1:]
 root = pathlib.Path(root)
 bad = []
 
-# A variant of a family, under another name.
-TOY = (root / "src/kernels/move/transpose_02_naive_write.h").read_text().replace("transpose_02_naive_write", "transpose_99_toy")
+# A kernel of a family, under another name.
+TOY = (root / "src/kernels/copy/transpose_direct.h").read_text().replace("transpose_direct", "transpose_99_toy")
 # And one that stands alone, with all hooks that a kernel can have.
-OWN = """#include <inlay/kernels/parts/tile_grid.h>
+OWN = """#include <inlay/kernels/common/tile_grid.h>
 namespace inlay::kernels::copy_99_own {
 
 template <class T>
@@ -51,16 +51,16 @@ inline Reason none(Move const& move, Device const&) {
   return {"the move is no run of elements"};
 }
 inline constexpr Info<Move> info = {.name = "copy_99_own", .idea = "A test.", .source = "a test", .ladder = Ladder::copy,
-                                    .origin = Origin::ours, .family = "copy_99_own", .rejects = none};
+                                    .origin = Origin::ours, .rejects = none};
 }  // namespace inlay::kernels::copy_99_own
 """
-UNIT = """#include <inlay/registry/replay_variant.h>
-#include <inlay/kernels/parts/tile_grid_samples.h>
+UNIT = """#include <inlay/registry/replay_kernel.h>
+#include <inlay/kernels/common/tile_grid_samples.h>
 #include "%(name)s.h"
 namespace inlay::test {
 static_assert(planning::is_complete(kernels::%(name)s::info, "%(name)s"));
 void replayed(problem::Move const& move, planning::Device const& device, replay::Recorder& recorder) {
-  registry::replay_variant<kernels::ByElement<kernels::%(name)s::Kernel>>(move, device, recorder);
+  registry::replay_kernel<kernels::ByElement<kernels::%(name)s::Kernel>>(move, device, recorder);
 }
 }  // namespace inlay::test
 """
@@ -105,26 +105,25 @@ def check_slip(work, name, text, right, wrong, hook):
 
 
 def check_one_file(work):
-    """A tree with one more file, which CMake configures as a part of another project: neither lab nor tests are needed."""
+    """A tree with one more kernel, which CMake configures as a part of another project: neither lab nor tests are needed."""
     tree, build = work / "tree", work / "build"
     shutil.copytree(root / "src", tree / "inlay/src")
     for name in ("include", "cmake", "CMakeLists.txt", ".venv"):
         if (root / name).exists():
             (tree / "inlay" / name).symlink_to((root / name).resolve())
-    (tree / "inlay/src/kernels/move/transpose_99_toy.h").write_text(TOY)
+    folder = tree / "inlay/src/kernels/copy"
+    (folder / "transpose_99_toy.h").write_text(TOY)
+    (folder / "kernels.def").write_text((folder / "kernels.def").read_text() + "INLAY_KERNEL(transpose_99_toy)\n")
     (tree / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.28)\nproject(one_file LANGUAGES CXX)\nadd_subdirectory(inlay)\n")
     done = subprocess.run([cmake, "-S", tree, "-B", build, "-G", generator, f"-DCMAKE_CXX_COMPILER={compiler}", "-DBUILD_TESTING=OFF"],
                           capture_output=True, text=True)
     if done.returncode:
-        return [f"the tree with one more file does not configure:\n{done.stdout}{done.stderr}"]
-    generated = build / "inlay/generated"
-    said = []
-    for pattern, wanted in (("move_variants.h", "namespace transpose_99_toy {"), ("move_registry.cpp", "kernels::transpose_99_toy::variant()"),
-                            ("move_info.cpp", "transpose_99_toy::info"), ("move_*_run.cu", "transpose_99_toy::run("),
-                            ("move_*_replay.cpp", "transpose_99_toy::replay(")):
-        if not any(wanted in file.read_text() for file in generated.glob(pattern)):
-            said.append(f"{pattern} of the tree with one more file has no '{wanted}'")
-    print(f"one more file: {'in all that is generated' if not said else 'missing'}")
+        return [f"the tree with one more kernel does not configure:\n{done.stdout}{done.stderr}"]
+    units = "".join(file.read_text() for file in (build / "inlay/generated").glob("copy_*.c*"))
+    said = [f"no unit of the tree with one more kernel has '{line}'"
+            for line in ("#include <inlay/kernels/copy/transpose_99_toy.h>", "INLAY_DEFINE_KERNEL(Move, transpose_99_toy)",
+                         "INLAY_DEFINE_REPLAY(Move, transpose_99_toy)") if line not in units]
+    print(f"one more kernel: {'missing' if said else 'in the units'}")
     return said
 
 

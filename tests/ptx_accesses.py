@@ -12,18 +12,26 @@ import sys
 from collections import defaultdict
 
 folder, recorded, ptxas, arch = sys.argv[1:]
-# A symbol names its variant, and its first template argument is the element: for most a scalar or uint128_t, for kernels
+# A symbol names its kernel, and its first template argument is the element: for most a scalar or uint128_t, for kernels
 # that carry every element, or elements of 16 bytes, as one scalar, unsigned __int128 (o).
-NAME = re.compile(r"\d((?:copy|transpose|permute|sgemm)_\d\d_[a-z_]+)\d")
 ELEMENT = re.compile(r"entryI\S*?\d[A-Za-z]+I([htjmo]|N7cutlass9uint128_tE)")
 BYTES = {"h": 1, "t": 2, "j": 4, "m": 8, "o": 16, "N7cutlass9uint128_tE": 16}
 PARTS = re.compile(r"ClearFlags|SumPartsBy")  # kernels that several variants launch beside their own
-ONE_FOR_ALL = "copy_03_tiled", "copy_03_vector", "copy_05_evict_last"  # one kernel of 16 bytes for every element size
+ONE_FOR_ALL = "copy_03_tiled", "copy_03_vector", "copy_contiguous"  # one kernel of 16 bytes for every element size
 REJECTED = {("transpose_10_cp_async", 1), ("transpose_10_cp_async", 2)}  # compiled, and never replayed: rejects all there
 ACCESS = re.compile(
     r"^\s*(?:@%p\d+\s+)?(ld|st)\.(?!param)(?:(?:relaxed|volatile|weak)\.)?(global|shared(?:::(?:cta|cluster))?|local|const)?(?:\.nc)?(?:\.L2::cache_hint)?\.?(?:(v\d)\.)?[bsuf](\d+)\b", re.M)
 CP_ASYNC = re.compile(r"cp\.async\.c[ag]\.shared\.global\S* \[[^\]]*\], \[[^\]]*\], (\d+)")
 BULK = re.compile(r"cp\.async\.bulk\.tensor\.\dd\.(shared|global)")
+
+
+def name_of(symbol):
+    """The name that begins like a kernel's, of those that the symbol has with their lengths before them."""
+    for found in re.finditer(r"\d+", symbol):
+        name = symbol[found.end():found.end() + int(found[0])]
+        if re.fullmatch(r"(copy|transpose|sgemm)_[a-z0-9_]+", name):
+            return name
+    return None
 
 
 def accesses(body):
@@ -37,10 +45,10 @@ def accesses(body):
 
 
 MOST_INSTANCES = 60
-replay, candidates, instances = defaultdict(set), set(), 0
+replay, candidates, not_recorded, instances = defaultdict(set), set(), set(), 0
 for line in pathlib.Path(recorded).read_text().splitlines():
-    if line.startswith("candidate "):
-        candidates.add(line.split()[1])
+    if line.startswith(("candidate ", "not_recorded ")):
+        (candidates if line[0] == "c" else not_recorded).add(line.split()[1])
         continue
     name, element, space, direction, size = line.split()
     element = 16 if name in ONE_FOR_ALL else int(element)
@@ -55,18 +63,18 @@ for file in sorted(pathlib.Path(folder).glob("*.ptx")):
         if PARTS.search(symbol):
             parts |= set(accesses(body))
             continue
-        name, element = NAME.search(symbol), ELEMENT.search(symbol)
-        if not name or not (element or name[1].startswith("sgemm")):
-            bad.append(f"{file.name}: {symbol} does not name its {'element' if name else 'variant'}")
+        name, element = name_of(symbol), ELEMENT.search(symbol)
+        if not name or not (element or name.startswith("sgemm")):
+            bad.append(f"{file.name}: {symbol} does not name its {'element' if name else 'kernel'}")
             continue
-        instances += name[1] in candidates
-        if name[1].startswith("permute"):
-            continue  # compiled for units, which are wider than the elements that are replayed
-        key = name[1], 4 if name[1].startswith("sgemm") else BYTES[element[1]]
+        instances += name in candidates
+        if name in not_recorded:
+            continue  # compiled for access widths, which are wider than the elements that are replayed
+        key = name, 4 if name.startswith("sgemm") else BYTES[element[1]]
         found[key] |= set(accesses(body))  # a variant of Gemm has several kernels
         if key not in replay and key not in REJECTED:
             bad.append(f"{key}: compiled, never replayed")
-    level = "-O1" if "_O1_run" in file.name else "-O3"  # the name ends with the options of ptxas
+    level = "-O1" if re.search("sgemm_tma|fma_tma|clusters", file.name) else "-O3"  # as its list says
     said = subprocess.run([ptxas, f"-arch={arch}", level, "-v", file, "-o", "/dev/null"], capture_output=True, text=True, check=True).stderr
     frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", said)
     if len(frames) != len(entries) or any(n != "0" for frame in frames for n in frame):

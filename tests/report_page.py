@@ -35,6 +35,13 @@ def source_of(variant):
     return "inlay's own" if variant["source"] == "inlay" else f"after {variant['source']}"
 
 
+def header_of(name):
+    """The kernel's own header, or that of its family where a list has it as an instance."""
+    lists = [*(root / "src/kernels").rglob("*.def"), *(root / "tutorial").rglob("*.def")]
+    family = next((m[1] for file in lists if (m := re.search(rf"INLAY_INSTANCE\({name}, (\w+),", file.read_text()))), name)
+    return next(h for file in lists if (h := file.parent / f"{family}.h").exists())
+
+
 def check_sections(page, variants):
     sections = {s.get("id"): s for s in page.iter(XHTML + "section")}
     for variant in variants:
@@ -43,7 +50,7 @@ def check_sections(page, variants):
             failed.append(f"{variant['name']} has no section")
             continue
         said, code = text_of(section), [text_of(x) for x in section.iter(XHTML + "code")]
-        source = " ".join(next((root / "src/kernels").rglob(f"{variant['name']}.h")).read_text().split())
+        source = " ".join(header_of(variant["name"]).read_text().split())
         for what, holds in (("its idea", " ".join(variant["idea"].split()) in said), ("where it comes from", source_of(variant) in said),
                             ("a verdict", "replayed on a CPUok" in said), ("what its warps ask for", "What its warps ask for" in said),
                             ("a prediction", re.search(r"predicted[\d.]+ (ms|µs)", said)), ("its code", source in code), ("what a thread does", any("CUTE_DEVICE void operator()(Block" in x for x in code)),

@@ -5,8 +5,8 @@
 #include <new>
 
 #include <inlay/plan/candidate.h>
+#include <inlay/plan/kernel_list.h>
 #include "corpus.h"
-#include "gemm_variants.h"
 
 namespace {
 std::size_t allocations = 0;
@@ -61,7 +61,7 @@ TEST(Allocations, NoneInAPlan) {
 TEST(Allocations, NoneInAPlanOfGemm) {
   using namespace kernels;
   Device const device;
-  Candidate<Gemm> const packing[] = {{.variant = {sgemm_01_naive::facts, sgemm_01_naive::run},
+  Candidate<Gemm> const packing[] = {{.variant = {sgemm_simple::facts, sgemm_simple::run},
                                       .want = {[](auto const&) { return true; }},
                                       .needs = {.a = planning::Layout::aligned_mn, .b = planning::Layout::aligned_mn}}};
   std::span<Candidate<Gemm> const> const rows = packing;
@@ -86,7 +86,7 @@ TEST(Allocations, NoneInARun) {
   static int ran;
   ran = 0;
   Candidate<Gemm> const all[] = {
-      {.variant = {sgemm_16_split_k::facts, [](Gemm const&, Device const&, void*, cudaStream_t) { ++ran; }},
+      {.variant = {sgemm_split_64x64::facts, [](Gemm const&, Device const&, void*, cudaStream_t) { ++ran; }},
        .want = {[](auto const&) { return true; }}}};
   std::span<Candidate<Gemm> const> const rows = all;
   auto const square = [](std::uint64_t address) { return matrix(reinterpret_cast<void*>(address), f32, 64, 64); };

@@ -7,6 +7,7 @@
 #include <set>
 
 #include <inlay/plan/candidate.h>
+#include <inlay/plan/kernel_list.h>
 #include <inlay/plan/move_cut.h>
 #include <inlay/registry/registry.h>
 #include "copy_corpus.h"
@@ -70,10 +71,9 @@ TEST(RandomCopies, AreRightByEveryVariant) {
   taken.clear();
   for (int i = 0; i < 300 && !HasFailure(); ++i) replay_all(random_copy(rng, 3000));
   // A candidate that takes fewer cases is not tested by them.
-  std::map<std::string, int> const fewest = {{"permute_05_to_planes", 0},       {"permute_06_from_planes", 0},
-                                             {"transpose_19_batch_squares", 1}, {"transpose_14_evict_last", 4},
-                                             {"transpose_15_odd_pitch", 20},    {"transpose_02_naive_write", 40},
-                                             {"copy_05_evict_last", 20}};
+  std::map<std::string, int> const fewest = {
+      {"copy_deinterleave", 0},    {"copy_interleave", 0},   {"transpose_batched", 1}, {"transpose_registers", 4},
+      {"transpose_realigned", 20}, {"transpose_direct", 40}, {"copy_contiguous", 20}};
   for (Candidate<Move> const& row : candidates<Move>()) {
     auto const few = fewest.find(row.variant.info->name);
     EXPECT_GE(taken[row.variant.info->name], few == fewest.end() ? 200 : few->second) << row.variant.info->name;
@@ -130,7 +130,7 @@ TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
   Copied const c = permuted("", 1, {4112, 5, 7, 256}, {3, 1, 0, 2});
   int refused = 0;
   for (Candidate<Move> const& row : candidates<Move>()) {
-    if (!row.needs.limits) continue;
+    if (!row.variant.info->limits) continue;
     Recorder recorder;
     void const* const in = recorder.reserve("in", c.src_bytes(), 1);
     void* const out = recorder.reserve("out", c.dst_bytes() + 32, 1);
@@ -170,11 +170,12 @@ struct Cutting {
   MoveTile tile;
 
   explicit Cutting(Copied const& c)
-      : move(somewhere(c).widened()), cut(planning::best_cut(move, planning::kSmallTiles, Device{}).cut) {
+      : move(somewhere(c).widened()),
+        cut(planning::best_cut(move, *kernels::copy_tiled_16k::facts->limits, Device{}).cut) {
     make();
   }
   void make() {
-    auto const reason = planning::make_tile(move, cut, planning::kSmallTiles.threads, tile);
+    auto const reason = planning::make_tile(move, cut, kernels::copy_tiled_16k::facts->limits->threads, tile);
     EXPECT_FALSE(reason) << reason.sentence();
   }
   int wavefronts() const { return tile.gathered_wavefronts(move.elem_bytes); }

@@ -189,7 +189,7 @@ TEST(Request, SitesAreFoundByTheirWords) {
 }
 
 TEST(Trace, ChangesNothing) {
-  Entry<Move> const& entry = variant_named<MoveCase>("transpose_16_tma");
+  Entry<Move> const& entry = variant_named<MoveCase>("transpose_14_tma");
   MoveCase const c{100, 72};
   Recorder alone, watched;
   std::size_t events = 0, outside = 0;
@@ -273,8 +273,8 @@ TEST(Timeline, OfThePipelines) {
   };
   for (auto const& [name, layout, stages, in_flight, k] : {Wanted{"sgemm_04_pipelined", "nn", 3, 2, 8},
                                                            {"sgemm_10_tma", "tn", 4, 4, 32},
-                                                           {"sgemm_12_stream_k", "tn", 4, 4, 32},
-                                                           {"sgemm_13_turned", "nn", 4, 3, 32}}) {
+                                                           {"sgemm_tma_stream_k", "tn", 4, 4, 32},
+                                                           {"sgemm_tma_transposing", "nn", 4, 3, 32}}) {
     SCOPED_TRACE(name);
     Entry<Gemm> const& entry = variant_named<GemmCase>(name);
     GemmCase const c{128, 256, 256, 1, layout};
@@ -307,7 +307,7 @@ TEST(Timeline, OfThePipelines) {
 }
 
 TEST(Timeline, OfMoves) {
-  for (char const* name : {"transpose_10_cp_async", "transpose_16_tma"}) {
+  for (char const* name : {"transpose_10_cp_async", "transpose_14_tma"}) {
     Entry<Move> const& entry = variant_named<MoveCase>(name);
     Timeline const t = timeline_of(entry, {128, 128});
     ASSERT_EQ(t.uses.size(), 1u) << name;

@@ -2,12 +2,12 @@
 #include <gtest/gtest.h>
 #include <inlay/banks.h>
 
-#include <inlay/kernels/gemm/fma/sgemm_02_tiled_mma.h>
-#include <inlay/kernels/gemm/fma/sgemm_03_padded.h>
-#include <inlay/kernels/gemm/fma/sgemm_06_column_major_b.h>
-#include <inlay/kernels/gemm/fma/sgemm_08_swizzled.h>
-#include <inlay/kernels/gemm/fma/sgemm_09_thread_tile.h>
-#include <inlay/kernels/gemm/fma/sgemm_17_narrow.h>
+#include <inlay/kernels/gemm/fma/sgemm_narrow.h>
+#include <inlay/tutorial/sgemm/sgemm_02_tiled_mma.h>
+#include <inlay/tutorial/sgemm/sgemm_03_padded.h>
+#include <inlay/tutorial/sgemm/sgemm_06_column_major_b.h>
+#include <inlay/tutorial/sgemm/sgemm_08_swizzled.h>
+#include <inlay/tutorial/sgemm/sgemm_09_thread_tile.h>
 
 namespace inlay::kernels {
 namespace {
@@ -77,7 +77,7 @@ TEST(GemmLayouts, ThreadTile) {
   EXPECT_EQ((read_wavefronts<Nine::SmemB, 4>(1)), 4u);
 }
 TEST(GemmLayouts, NarrowTiles) {
-  using Columns = sgemm_17_narrow::FewColumns<Vectors::k, Vectors::k>;
+  using Columns = sgemm_narrow::FewColumns<Vectors::k, Vectors::k>;
   EXPECT_EQ((store_wavefronts<Columns::SmemA, Columns::FetchA>()), 1u);
   EXPECT_EQ((read_wavefronts<Columns::SmemA, 16>(2)), 2u);
   EXPECT_EQ((read_wavefronts<Columns::SmemB, 2>(1)), 2u);

@@ -6,17 +6,15 @@
 #include <bit>
 #include <functional>
 
-#include <inlay/kernels/gemm/fma/sgemm_01_naive.h>
-#include <inlay/kernels/gemm/fma/sgemm_04_pipelined.h>
-#include <inlay/kernels/gemm/fma/sgemm_05_warp_tiled.h>
-#include <inlay/kernels/gemm/fma/sgemm_06_column_major_b.h>
-#include <inlay/kernels/gemm/fma/sgemm_12_stream_k.h>
-#include <inlay/kernels/gemm/fma/sgemm_13_turned.h>
-#include <inlay/kernels/gemm/fma/sgemm_14_two_level.h>
-#include <inlay/kernels/gemm/fma/sgemm_15_cluster.h>
-#include <inlay/kernels/gemm/fma/sgemm_16_split_k.h>
-#include <inlay/registry/replay_variant.h>
+#include <inlay/kernels/gemm/fma/sgemm_cluster.h>
+#include <inlay/kernels/gemm/fma/sgemm_split_64x64.h>
+#include <inlay/kernels/gemm/fma/sgemm_tma_transposing.h>
+#include <inlay/registry/replay_kernel.h>
 #include <inlay/registry/rounding.h>
+#include <inlay/tutorial/sgemm/sgemm_01_naive.h>
+#include <inlay/tutorial/sgemm/sgemm_04_pipelined.h>
+#include <inlay/tutorial/sgemm/sgemm_05_warp_tiled.h>
+#include <inlay/tutorial/sgemm/sgemm_06_column_major_b.h>
 #include "gemm_corpus.h"
 
 namespace inlay::kernels {
@@ -226,13 +224,13 @@ using Naive = sgemm_01_naive::Kernel;
 using Pipelined = sgemm_04_pipelined::Kernel;
 using WarpTiled = sgemm_05_warp_tiled::Kernel;
 using ColumnMajorB = sgemm_06_column_major_b::Kernel;
-using StreamK = sgemm_12_stream_k::Kernel;
-using TurnedA = SgemmRing<sgemm_13_turned::StepA>;
-using TurnedB = SgemmRing<sgemm_13_turned::StepB>;
-using SplitK = sgemm_16_split_k::Kernel;
+using StreamK = SgemmRing<kernels::StreamK>;
+using TurnedA = SgemmRing<sgemm_tma_transposing::StepA>;
+using TurnedB = SgemmRing<sgemm_tma_transposing::StepB>;
+using SplitK = sgemm_split_64x64::Kernel;
 struct Cluster {
   static auto make(Gemm const& g, auto const& setting) {
-    return SgemmCluster<sgemm_15_cluster::Step<1, 1, false, false>>::make(g, setting);
+    return SgemmCluster<sgemm_cluster::Step<1, 1, false, false>>::make(g, setting);
   }
 };
 
@@ -401,13 +399,13 @@ TEST(GemmMutants, OperandsOfTf32AndBf16) {
     expect_only(*run<Naive, Rounded<8>>(c), {});  // the whole numbers do not see it
   }
 }
-struct OneChain : sgemm_14_two_level::Step {
+struct OneChain : BlockedSums {
   static constexpr int CHAIN = 1 << 20;
 };
 TEST(GemmMutants, TwoLevelsInOneChain) {
   constexpr GemmCase c{60, 60, 4096, 1, "tn"};
   How const whole{.sm_count = 1, .chain = 256};  // one block: its tile is not cut
-  expect_only(*run<sgemm_14_two_level::Kernel, HostBlock>(c, Flaw::none, whole), {});
+  expect_only(*run<SgemmRing<BlockedSums>, HostBlock>(c, Flaw::none, whole), {});
   expect_only(*run<SgemmRing<OneChain>, HostBlock>(c, Flaw::none, whole), {Check::result});
 }
 

@@ -1,26 +1,22 @@
 // The planner of gemm: what it picks, what it packs, and what it says. No GPU.
 #include <gtest/gtest.h>
-#include <inlay/kernels/gemm/fma/sgemm_01_naive.h>
-#include <inlay/kernels/gemm/fma/sgemm_08_swizzled.h>
-#include <inlay/kernels/gemm/fma/sgemm_09_thread_tile.h>
-#include <inlay/kernels/gemm/fma/sgemm_11_rotated.h>
-#include <inlay/kernels/gemm/fma/sgemm_12_stream_k.h>
-#include <inlay/kernels/gemm/fma/sgemm_13_turned.h>
-#include <inlay/kernels/gemm/fma/sgemm_14_two_level.h>
-#include <inlay/kernels/gemm/fma/sgemm_15_cluster.h>
-#include <inlay/kernels/gemm/fma/sgemm_16_split_k.h>
-#include <inlay/kernels/gemm/fma/sgemm_17_narrow.h>
-#include <inlay/kernels/gemm/fma/sgemm_18_two_sums.h>
-#include <inlay/kernels/gemm/fma/sgemm_19_small_tiles.h>
+#include <inlay/kernels/gemm/fma/sgemm_cluster.h>
+#include <inlay/kernels/gemm/fma/sgemm_narrow.h>
+#include <inlay/kernels/gemm/fma/sgemm_simple.h>
+#include <inlay/kernels/gemm/fma/sgemm_split_32x32.h>
+#include <inlay/kernels/gemm/fma/sgemm_split_64x64.h>
+#include <inlay/kernels/gemm/fma/sgemm_tile_128x128.h>
+#include <inlay/kernels/gemm/fma/sgemm_tile_128x256.h>
+#include <inlay/kernels/gemm/fma/sgemm_tile_blocked.h>
+#include <inlay/kernels/gemm/fma/sgemm_tma_transposing.h>
 #include <inlay/plan/candidate.h>
+#include <inlay/plan/kernel_list.h>
 
 #include <array>
 #include <cstring>
 #include <set>
 #include <string>
 #include <vector>
-
-#include "gemm_variants.h"
 
 namespace inlay::test {
 namespace {
@@ -56,7 +52,6 @@ constexpr Info<Gemm> info_of(char const* name, char const* idea) {
           .source = "a test",
           .ladder = Ladder::none,
           .origin = Origin::ours,
-          .family = name,
           .rejects = takes_all};
 }
 Info<Gemm> const nothing = info_of("nothing", "Wants nothing."),
@@ -212,15 +207,15 @@ TEST(GemmPlan, SmallProductsTakeSmallTiles) {
                      {256, 512, 64, true},  {256, 1024, 1, false}, {128, 2048, 64, true}, {512, 512, 1, false},
                      {64, 65536, 1, false}};
   for (auto const& [n, K, L, small] : cases)
-    EXPECT_EQ(chosen(problem(n, n, K, "nn", L), true) == "sgemm_19_small_tiles", small)
+    EXPECT_EQ(chosen(problem(n, n, K, "nn", L), true) == "sgemm_split_32x32", small)
         << n << " x " << n << " x " << K << " x " << L;
 }
 
 // Up to a K of 256 the batch may decide, between variants that form a sum in one chain.
 TEST(GemmPlan, ShallowProductsAreOneChain) {
-  std::set<std::string> const one_chain = {"sgemm_01_naive",   "sgemm_08_swizzled",   "sgemm_09_thread_tile",
-                                           "sgemm_11_rotated", "sgemm_13_turned",     "sgemm_16_split_k",
-                                           "sgemm_17_narrow",  "sgemm_19_small_tiles"};
+  std::set<std::string> const one_chain = {"sgemm_simple", "sgemm_tile_128x128",    "sgemm_tile_128x256",
+                                           "sgemm_tma",    "sgemm_tma_transposing", "sgemm_split_64x64",
+                                           "sgemm_narrow", "sgemm_split_32x32"};
   for (char const* letters : {"nn", "nt", "tn", "tt"})
     for (std::int64_t K : {1, 33, 128, 256})
       for (std::int64_t n : {8, 64, 101, 256, 1024})
@@ -301,8 +296,8 @@ TEST(GemmPlan, PackedOperandsLieOneBehindTheOther) {
   expect_workspace(p.product().at[0], 0), expect_workspace(p.product().at[1], offset_b);
   expect_operand(p.product().at[2], 2);
   expect_workspace(p.product().own, offset_own);
-  EXPECT_SAYS(p, "  A is packed by permute_03_rows: it is contiguous along k\n");
-  EXPECT_SAYS(p, "  B is packed by permute_03_rows: it is contiguous along k\n");
+  EXPECT_SAYS(p, "  A is packed by copy_direct: it is contiguous along k\n");
+  EXPECT_SAYS(p, "  B is packed by copy_direct: it is contiguous along k\n");
   EXPECT_SAYS(p, "workspace: 11056 bytes\n");
 }
 TEST(GemmPlan, AMatrixThatTheBatchSharesIsPackedOnce) {
@@ -429,12 +424,12 @@ TEST(GemmPlan, OperandsThatChangedPlacesAreFoundWhereTheCallerHasThem) {
 
 // ---- products whose K is cut into parts
 TEST(GemmPlan, AProductInPartsHasTwoSteps) {
-  Info<Gemm> const* const info = kernels::sgemm_16_split_k::facts;
+  Info<Gemm> const* const info = kernels::sgemm_split_64x64::facts;
   for (std::int64_t L : {1, 3}) {
     Gemm const g = problem(64, 96, 20000, "nn", L);
     std::size_t const bytes = info->workspace(g, Device{});
     Planned const p(g, true);
-    ASSERT_EQ(p.chosen(), "sgemm_16_split_k");
+    ASSERT_EQ(p.chosen(), "sgemm_split_64x64");
     ASSERT_EQ(p.plan.steps, 2);
     ASSERT_TRUE(std::holds_alternative<StepOf<Gemm>>(p.plan.step[0]));
     ASSERT_TRUE(std::holds_alternative<StepOf<Reduction>>(p.plan.step[1]));
@@ -459,14 +454,14 @@ TEST(GemmPlan, AProductInPartsHasTwoSteps) {
 
     // Their sum, which goes to the caller's C.
     StepOf<Reduction> const& sum = *p.plan.find<Reduction>();
-    EXPECT_STREQ(sum.variant->info->name, "sum_01_parts");
+    EXPECT_STREQ(sum.variant->info->name, "sum_slices");
     EXPECT_EQ(sum.problem.parts, parts.parts);
     EXPECT_EQ(sum.problem.partial, presumed(0));
     EXPECT_EQ(sum.problem.C.base, g.C.base);
     EXPECT_EQ(sum.problem.elements(), g.elements());
     expect_workspace(sum.at[0], 0);
     expect_operand(sum.at[1], 2);
-    EXPECT_SAYS(p, "  K is cut into " + std::to_string(parts.parts) + " parts, which sum_01_parts adds\n");
+    EXPECT_SAYS(p, "  K is cut into " + std::to_string(parts.parts) + " parts, which sum_slices adds\n");
     EXPECT_EQ(Planned(g, false).plan.steps, 1);  // there is nowhere to put parts
   }
 }
@@ -483,12 +478,13 @@ TEST(GemmPlan, TheSumOfPartsScales) {
 // Parts behind packed operands: nothing of the two lies over each other.
 TEST(GemmPlan, PartsLieBehindPackedOperands) {
   Candidate<Gemm> const all[] = {
-      {.variant = {kernels::sgemm_16_split_k::facts, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}}};
+      {.variant = {kernels::sgemm_split_64x64::facts, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}}};
   Gemm const g = problem(64, 96, 20000, "nt");
   Planned const p(g, true, all);
   std::size_t const a = 64 * 20000 * 4, b = 96 * 20000 * 4;
   ASSERT_EQ(p.plan.steps, 4);
-  EXPECT_EQ(p.plan.workspace_bytes, a + b + kernels::sgemm_16_split_k::facts->workspace(p.product().problem, Device{}));
+  EXPECT_EQ(p.plan.workspace_bytes,
+            a + b + kernels::sgemm_split_64x64::facts->workspace(p.product().problem, Device{}));
   expect_workspace(p.product().at[0], 0);
   expect_workspace(p.product().at[1], a);
   expect_workspace(p.product().at[2], a + b);
@@ -543,7 +539,7 @@ TEST(GemmPlan, RunsItsStepsInOrder) {
   Variant<Reduction> const adds{
       nullptr, [](Reduction const& r, Device const&, void*, cudaStream_t) { order.push_back("sum"), summed = r; }};
   Candidate<Gemm> const all[] = {
-      {.variant = {kernels::sgemm_16_split_k::facts, note}, .want = any, .needs = {.a = aligned_mn}}};
+      {.variant = {kernels::sgemm_split_64x64::facts, note}, .want = any, .needs = {.a = aligned_mn}}};
   Plan plan = Planned(problem(64, 96, 20000, "nn"), true, all).plan;
   ASSERT_EQ(plan.steps, 3);
   std::get<StepOf<Move>>(plan.step[0]).variant = &moves;
@@ -577,7 +573,7 @@ template <char last>
 std::string events_of_three_steps() {
   events.clear();
   Candidate<Gemm> const all[] = {
-      {.variant = {kernels::sgemm_16_split_k::facts, note}, .want = any, .needs = {.a = aligned_mn}}};
+      {.variant = {kernels::sgemm_split_64x64::facts, note}, .want = any, .needs = {.a = aligned_mn}}};
   Plan plan = Planned(problem(64, 96, 20000, "nn"), true, all).plan;
   std::get<StepOf<Move>>(plan.step[0]).variant = &tells<Move, 'm'>;
   std::get<StepOf<Gemm>>(plan.step[1]).variant = &tells<Gemm, 'g'>;
@@ -621,10 +617,10 @@ TEST(GemmPlan, WithoutAWorkspaceAVariantLaunchesOneKernel) {
   for (std::string letters : {"nn", "nt", "tn", "tt"})
     for (auto [M, N, K] : {std::array{64, 96, 20000}, {1500, 1400, 1000}, {2048, 2048, 512}, {20, 4000, 5000}}) {
       auto const most = [&](bool with_workspace) {
-        return most_kernels<sgemm_01_naive::Kernel, sgemm_08_swizzled::Kernel, sgemm_09_thread_tile::Kernel,
-                            sgemm_11_rotated::Kernel, sgemm_12_stream_k::Kernel, sgemm_13_turned::Kernel,
-                            sgemm_14_two_level::Kernel, sgemm_15_cluster::Kernel, sgemm_16_split_k::Kernel,
-                            sgemm_17_narrow::Kernel, sgemm_18_two_sums::Kernel, sgemm_19_small_tiles::Kernel>(
+        return most_kernels<sgemm_simple::Kernel, sgemm_tile_128x128::Kernel, sgemm_tile_128x256::Kernel,
+                            SgemmRing<WholeTiles>, SgemmRing<StreamK>, sgemm_tma_transposing::Kernel,
+                            SgemmRing<BlockedSums>, sgemm_cluster::Kernel, sgemm_split_64x64::Kernel,
+                            sgemm_narrow::Kernel, sgemm_tile_blocked::Kernel, sgemm_split_32x32::Kernel>(
             problem(M, N, K, letters, 3), with_workspace);
       };
       EXPECT_EQ(most(false), 1);
@@ -637,7 +633,7 @@ TEST(GemmPlan, WithoutAWorkspaceAVariantLaunchesOneKernel) {
 constexpr std::int64_t kMost = 9;  // matrices
 Reason only_most(Gemm const& g, Device const& device) {
   if (Reason r = too_many("{} matrices are too many", 1, g.L(), {g.L(), 0, 0}, kMost)) return r;
-  return kernels::sgemm_16_split_k::facts->rejects(g, device);
+  return kernels::sgemm_split_64x64::facts->rejects(g, device);
 }
 // What kernels would do, on the host and in any order of k: numbers are whole.
 void move_on_host(Move const& m, Device const&, void*, cudaStream_t) {
@@ -718,7 +714,7 @@ void expect_products(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K,
   for (std::size_t i = p.plan.workspace_bytes; i < workspace.size(); ++i) EXPECT_EQ(workspace[i], 77);
 }
 TEST(GemmInPieces, MultipliesEveryMatrixOnce) {
-  Info<Gemm> split = *kernels::sgemm_16_split_k::facts;
+  Info<Gemm> split = *kernels::sgemm_split_64x64::facts;
   split.rejects = only_most;
   Candidate<Gemm> const as_it_lies{.variant = {&split, note}, .want = any},
       packed{.variant = {&split, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned}};
@@ -769,7 +765,7 @@ TEST(GemmPlan, SaysWhy) {
                "chosen: "),
       0u)
       << why;
-  EXPECT_NE(why.find("sgemm_01_naive: "), std::string::npos) << why;
+  EXPECT_NE(why.find("sgemm_simple: "), std::string::npos) << why;
   Gemm scaled = problem(100, 200, 0);
   EXPECT_SAYS(Planned(scaled, true), "  A and B are not read\n");
   scaled.C.row_stride = 400, scaled.C.col_stride = 2;

@@ -18,7 +18,7 @@ TEST_P(GpuVariants, MovesTheCorpus) {
   for (int e : kElementSizes)
     for (Case const& c : corpus()) {
       SCOPED_TRACE(std::to_string(e) + " bytes, " + c.name());
-      OnDevice const here(c, is_transpose(entry.info().name), e);
+      OnDevice const here(c, is_transpose(entry.info()), e);
       Move const move = here.move();
       bool const rejected = bool(entry.info().rejects(move, current_device()));
       EXPECT_EQ(rejected, bool(entry.info().rejects(move, Device{})));  // the H200 of the CPU's tests

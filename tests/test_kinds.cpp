@@ -93,14 +93,12 @@ constexpr Info<Fill> kRight{.name = "fill_01",
                             .source = "-",
                             .ladder = Ladder::none,
                             .origin = Origin::ours,
-                            .family = "fill",
                             .rejects = rejects_odd};
 constexpr Info<Fill> kWrong{.name = "fill_02",
                             .idea = "-",
                             .source = "-",
                             .ladder = Ladder::none,
                             .origin = Origin::ours,
-                            .family = "fill",
                             .rejects = rejects_odd};
 #ifdef INLAY_NVCC
 void run_fill(Fill const& fill, Device const&, void*, cudaStream_t stream) {

@@ -3,19 +3,19 @@
 #include <gtest/gtest.h>
 #include <inlay/banks.h>
 
-#include <inlay/kernels/move/transpose_03_smem_read_conflict.h>
-#include <inlay/kernels/move/transpose_04_smem_write_conflict.h>
-#include <inlay/kernels/move/transpose_05_smem_padded.h>
-#include <inlay/kernels/move/transpose_06_smem_swizzled.h>
-#include <inlay/kernels/move/transpose_07_vector_conflict.h>
-#include <inlay/kernels/move/transpose_08_vector_padded.h>
-#include <inlay/kernels/move/transpose_09_vector_swizzled.h>
-#include <inlay/kernels/move/transpose_10_cp_async.h>
-#include <inlay/kernels/move/transpose_12_register_tile.h>
-#include <inlay/kernels/move/transpose_13_in_flight.h>
-#include <inlay/kernels/move/transpose_14_evict_last.h>
-#include <inlay/kernels/move/transpose_15_odd_pitch.h>
-#include <inlay/kernels/move/transpose_16_tma.h>
+#include <inlay/kernels/copy/transpose_realigned.h>
+#include <inlay/kernels/copy/transpose_registers.h>
+#include <inlay/tutorial/transpose/transpose_03_smem_read_conflict.h>
+#include <inlay/tutorial/transpose/transpose_04_smem_write_conflict.h>
+#include <inlay/tutorial/transpose/transpose_05_smem_padded.h>
+#include <inlay/tutorial/transpose/transpose_06_smem_swizzled.h>
+#include <inlay/tutorial/transpose/transpose_07_vector_conflict.h>
+#include <inlay/tutorial/transpose/transpose_08_vector_padded.h>
+#include <inlay/tutorial/transpose/transpose_09_vector_swizzled.h>
+#include <inlay/tutorial/transpose/transpose_10_cp_async.h>
+#include <inlay/tutorial/transpose/transpose_12_register_tile.h>
+#include <inlay/tutorial/transpose/transpose_13_in_flight.h>
+#include <inlay/tutorial/transpose/transpose_14_tma.h>
 
 namespace inlay::kernels {
 namespace {
@@ -113,7 +113,7 @@ struct RegisterTileIsFree {
 TEST(Layouts, RegisterTilesAreFree) {
   EXPECT_TRUE((at_every_size<transpose_12_register_tile::Kernel, RegisterTileIsFree>()));
   EXPECT_TRUE((at_every_size<transpose_13_in_flight::Kernel, RegisterTileIsFree>()));
-  EXPECT_TRUE((at_every_size<transpose_14_evict_last::Kernel, RegisterTileIsFree>()));
+  EXPECT_TRUE((at_every_size<transpose_registers::Kernel, RegisterTileIsFree>()));
 }
 
 // 15 from 4 bytes on: lanes along a row of the input when they store, down a column when they load.
@@ -135,9 +135,9 @@ bool sheared_tile_is_free() {
   return store == banks::least_wavefronts(E) && load == banks::least_wavefronts(E);
 }
 TEST(Layouts, TilesOfOddPitchAreFree) {
-  EXPECT_TRUE((sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<4>>>()));
-  EXPECT_TRUE((sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<8>>>()));
-  EXPECT_TRUE((sheared_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<16>>>()));
+  EXPECT_TRUE((sheared_tile_is_free<transpose_realigned::Kernel<Bytes<4>>>()));
+  EXPECT_TRUE((sheared_tile_is_free<transpose_realigned::Kernel<Bytes<8>>>()));
+  EXPECT_TRUE((sheared_tile_is_free<transpose_realigned::Kernel<Bytes<16>>>()));
 }
 
 // 15 below: (word of a column,(element of a vector,vector)). A warp stores a word of 8 vectors in each of 4 word rows, and
@@ -165,8 +165,8 @@ bool realigned_tile_is_free() {
   return store == 1 && load == banks::least_wavefronts(16);
 }
 TEST(Layouts, RealignedTilesAreFree) {
-  EXPECT_TRUE((realigned_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<1>>>()));
-  EXPECT_TRUE((realigned_tile_is_free<transpose_15_odd_pitch::Kernel<Bytes<2>>>()));
+  EXPECT_TRUE((realigned_tile_is_free<transpose_realigned::Kernel<Bytes<1>>>()));
+  EXPECT_TRUE((realigned_tile_is_free<transpose_realigned::Kernel<Bytes<2>>>()));
 }
 
 // 16: a thread's square is chunk a of the rows of group b. Squares along diagonals, b = a ^ d, meet 8 chunks modulo 8 where
@@ -197,8 +197,8 @@ struct TmaIsFree {
   }
 };
 TEST(Layouts, TmaTilesAreFree) {
-  EXPECT_TRUE((at_every_size<transpose_16_tma::Kernel, TmaIsFree>()));
-  using Tma = transpose_16_tma::Kernel<F>;
+  EXPECT_TRUE((at_every_size<transpose_14_tma::Kernel, TmaIsFree>()));
+  using Tma = transpose_14_tma::Kernel<F>;
   EXPECT_EQ((tma_wavefronts<Tma, false>(Access::load)), 4u);
   EXPECT_EQ((tma_wavefronts<Tma, false>(Access::store)), 16u);  // rows 4 a + i of the output: 2 chunks of 8
 }

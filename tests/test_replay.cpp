@@ -7,8 +7,8 @@
 #include <utility>
 
 #include <inlay/explain/explanation.h>
-#include <inlay/kernels/parts/gemm_grid.h>
-#include <inlay/registry/replay_variant.h>
+#include <inlay/kernels/common/gemm_grid.h>
+#include <inlay/registry/replay_kernel.h>
 
 namespace inlay::replay {
 namespace {
@@ -531,7 +531,7 @@ struct Product {
   }
   template <class Kernel>
   Product& replay() {
-    registry::replay_variant<Kernel>(gemm, Device{}, *recorder);
+    registry::replay_kernel<Kernel>(gemm, Device{}, *recorder);
     return *this;
   }
   // That these checks have spoken and no other, and the first thing said.

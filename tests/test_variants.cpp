@@ -23,7 +23,7 @@ std::string text(Counts const& c) {
 // Replays one case and holds it against oracle and counts; whether the variant took it.
 bool runs(Entry<Move> const& entry, Case const& c, int e) {
   SCOPED_TRACE(c.name());
-  Views const v = views_of(c, is_transpose(entry.info().name));
+  Views const v = views_of(c, is_transpose(entry.info()));
   Recorder recorder;
   auto const bytes = [&](std::int64_t n) { return std::size_t(n * e) + 64; };
   void* const in = recorder.allocate("in", bytes(v.in_elements), e, 1);
@@ -62,8 +62,7 @@ TEST_P(Variants, ReplayIsRightAndCostsWhatWasPredicted) {
     if (HasFailure()) return;
   }
   std::string const name = entry.info().name;
-  bool const never =
-      (name == "transpose_10_cp_async" && e < 4) || (entry.info().family == std::string("interleaved") && e > 2);
+  bool const never = (name == "transpose_10_cp_async" && e < 4) || (name.ends_with("interleave") && e > 2);
   EXPECT_EQ(ran >= kFewest, !never) << "cases run: " << ran;
 }
 
@@ -79,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Ladder, Variants,
 // make whole groups.
 TEST(Bands, OfPitchesOf128And256KB) {
   for (auto const& entry : move_variants())
-    if (std::string(entry.info().name) == "transpose_14_evict_last")
+    if (std::string(entry.info().name) == "transpose_registers")
       for (int e : kElementSizes)
         for (int pitch : {128 << 10, 256 << 10})
           for (int row : {32 << 10, (32 << 10) + 256}) {

@@ -1,7 +1,7 @@
 // What `inlay verify` finds on the CPU beyond a replay on whole numbers; what of memory a copy is measured by.
 #include <gtest/gtest.h>
-#include <inlay/kernels/gemm/fma/sgemm_01_naive.h>
-#include <inlay/registry/replay_variant.h>
+#include <inlay/registry/replay_kernel.h>
+#include <inlay/tutorial/sgemm/sgemm_01_naive.h>
 
 #include <bit>
 #include <set>
@@ -34,7 +34,7 @@ Replayed verified(GemmCase const& c) {
   Entry<Gemm> entry = variant_named<GemmCase>("sgemm_01_naive");
   entry.replay = [](Gemm const& gemm, Device const& device, Recorder& recorder) {
     recorder.kernel = "rounded";
-    registry::replay_variant<kernels::sgemm_01_naive::Kernel, Rounded<Bits>>(gemm, device, recorder);
+    registry::replay_kernel<kernels::sgemm_01_naive::Kernel, Rounded<Bits>>(gemm, device, recorder);
   };
   EXPECT_EQ(replay_on_cpu(entry, c).verdict, "ok");  // whole numbers do not see it
   return verify_on_cpu(entry, c);

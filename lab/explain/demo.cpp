@@ -73,20 +73,18 @@ std::string tutorial(std::vector<Published> const& published, std::string const&
 template <KindOf C>
 std::string ladder(Results const& results, std::vector<Published> const& published) {
   std::string s;
-  planning::Ladder last{};
-  for (auto const& entry : Kind<C>::variants()) {
-    std::string const name = entry.info().name;
-    auto const [ragged, full, measured] = shown_cases(entry);
-    if (s.empty())
-      s = head(ragged);
-    else if (entry.info().ladder != last && last == planning::Ladder::copy)
-      s += '\n';
-    last = entry.info().ladder;
-    Replayed const whole = replay_on_cpu(entry, full);
-    Row const* const row = results.find(measured, name);
-    s += fmt::format("{:<33}{:<13}{}  {}\n", name, short_verdict(replay_on_cpu(entry, ragged), whole),
-                     cells(full, whole.counts, row ? *row : Row{}), tutorial(published, name));
-  }
+  for (auto const of :
+       {planning::Ladder::copy, planning::Ladder::transpose, planning::Ladder::sgemm, planning::Ladder::none})
+    for (auto const& entry : Kind<C>::variants()) {
+      if (entry.info().ladder != of) continue;
+      std::string const name = entry.info().name;
+      auto const [ragged, full, measured] = shown_cases(entry);
+      if (s.empty()) s = head(ragged);
+      Replayed const whole = replay_on_cpu(entry, full);
+      Row const* const row = results.find(measured, name);
+      s += fmt::format("{:<33}{:<13}{}  {}\n", name, short_verdict(replay_on_cpu(entry, ragged), whole),
+                       cells(full, whole.counts, row ? *row : Row{}), tutorial(published, name));
+    }
   return s + '\n';
 }
 

@@ -150,7 +150,7 @@ CopyTrial draw_copy_trial(Random& random, bool transpose, std::int64_t most) {
   most = std::max<std::int64_t>(1, most >> random.below(7));
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Move>().size())));
   TileLimits const* const limits =
-      t.candidate < 0 ? nullptr : candidates<Move>()[std::size_t(t.candidate)].needs.limits;
+      t.candidate < 0 ? nullptr : candidates<Move>()[std::size_t(t.candidate)].variant.info->limits;
   bool const aims = limits && random.one_in(2);
   t.copy = transpose                  ? draw_transpose(random, most)
            : aims && random.one_in(2) ? draw_sectors(random, most)

@@ -11,14 +11,21 @@
 namespace inlay::lab::page {
 namespace {
 
-// Relative to the folder of the kernels, by stem: a stem stands there once.
+// The file of each header, by its stem, and of each instance of a list the file of its family: paths relative to the project.
 std::map<std::string, std::string> files() {
-  std::filesystem::path const folder = data_file("src/kernels");
+  static std::regex const instance("INLAY_INSTANCE\\((\\w+), (\\w+), \\w+\\)");
   std::map<std::string, std::string> found;
-  std::error_code missing;  // a program that has left its sources shows none
-  for (auto const& file : std::filesystem::recursive_directory_iterator(folder, missing))
-    if (file.path().extension() == ".h")
-      found.emplace(file.path().stem(), file.path().lexically_relative(folder).string());
+  std::error_code missing;  // an installed program may have no sources: it shows none
+  for (char const* folder : {"src/kernels", "tutorial"})
+    for (auto const& entry : std::filesystem::recursive_directory_iterator(data_file(folder), missing)) {
+      auto const path = folder / entry.path().lexically_relative(data_file(folder));
+      if (path.extension() == ".h") found.emplace(path.stem(), path.string());
+      if (path.extension() != ".def") continue;
+      std::ifstream in(entry.path());
+      for (std::string line; std::getline(in, line);)
+        if (std::smatch m; std::regex_match(line, m, instance))
+          found.emplace(m[1], (path.parent_path() / (m[2].str() + ".h")).string());
+    }
   return found;
 }
 std::string file_of(std::string const& stem) {
@@ -28,7 +35,7 @@ std::string file_of(std::string const& stem) {
 }
 
 std::vector<std::string> includes_of(std::string const& stem) {
-  static std::regex const include("#include <inlay/kernels/(?:\\w+/)*(\\w+)\\.h>");
+  static std::regex const include("#include <inlay/(?:kernels|tutorial)/(?:\\w+/)*(\\w+)\\.h>");
   std::string const text = source_of(stem);
   std::vector<std::string> found;
   for (std::sregex_iterator m(text.begin(), text.end(), include), end; m != end; ++m) found.push_back((*m)[1]);
@@ -49,15 +56,12 @@ std::string body_in(std::string const& text) {
 
 }  // namespace
 
-std::string path_of(std::string const& stem) {
-  std::string const file = file_of(stem);
-  return file.empty() ? file : "src/kernels/" + file;
-}
+std::string path_of(std::string const& stem) { return file_of(stem); }
 
 std::string source_of(std::string const& stem) {
   std::string const file = file_of(stem);
   if (file.empty()) return {};
-  std::ifstream in(data_file("src/kernels") / file, std::ios::binary);
+  std::ifstream in(data_file(file), std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
 }
 

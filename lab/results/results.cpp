@@ -70,14 +70,14 @@ Recorded load_recorded() {
 }
 
 void save_results(Results const& results, std::filesystem::path const& file) {
-  auto rows = Json::array();
-  for (Row const& row : results.rows) rows.push_back(to_json(row));
-  Json const json = {{"device", results.device},
-                     {"clock_mhz", results.clock_mhz},
-                     {"date", results.date},
-                     {"command", results.command},
-                     {"rows", rows}};
-  write_file(file, json.dump(1) + '\n');
+  std::string rows;  // one row a line
+  for (Row const& row : results.rows) rows += (rows.empty() ? "\n  " : ",\n  ") + to_json(row).dump();
+  write_file(
+      file,
+      fmt::format(
+          "{{\n \"device\": {},\n \"clock_mhz\": {},\n \"date\": {},\n \"command\": {},\n \"rows\": [{}\n ]\n}}\n",
+          Json(results.device).dump(), Json(results.clock_mhz).dump(), Json(results.date).dump(),
+          Json(results.command).dump(), rows));
 }
 
 std::string Published::sentence() const {

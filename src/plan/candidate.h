@@ -11,7 +11,6 @@
 #include <type_traits>
 
 namespace inlay::planning {
-struct TileLimits;  // plan/move_cut.h
 
 // What differs between kinds of problems. A specialisation has
 //   Facts          what the rows ask of a problem: Facts(P const&, Device const&)
@@ -185,10 +184,7 @@ struct Planner<Move> {
 
     Facts(Move const& move, Device const& device);
   };
-  struct Needs {
-    double (&seconds)(Move const&, Device const&);  // predicted time; a candidate without it does not compile
-    TileLimits const* limits = nullptr;             // of a kernel whose tiles the planner chooses; null: it has none
-  };
+  struct Needs {};
   static constexpr bool predicts = true;
   static std::span<Candidate<Move> const> rows();
   static bool is_best(Plan const& plan, Move const& move, Device const& device);

@@ -1,10 +1,8 @@
 #include <fmt/format.h>
 #include <inlay/plan/candidate.h>
+#include <inlay/plan/kernel_list.h>
 
 #include <algorithm>
-
-#include "gemm_variants.h"
-#include "reduction_variants.h"
 
 namespace inlay::planning {
 namespace {
@@ -153,26 +151,26 @@ Want<Gemm> const kAny{[](Facts const&) { return true; }};
 std::span<Candidate<Gemm> const> Planner<Gemm>::rows() {
   using namespace kernels;
   constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
-  static Variant<Gemm> const turned = sgemm_13_turned::variant(), rotated = sgemm_11_rotated::variant(),
-                             cluster = sgemm_15_cluster::variant();
+  static Variant<Gemm> const turned = sgemm_tma_transposing::variant(), rotated = sgemm_tma::variant(),
+                             cluster = sgemm_cluster::variant();
   static Candidate<Gemm> const all[] = {
-      {.variant = sgemm_14_two_level::variant(), .want = kTwoLevels, .needs = {.a = aligned_mn, .b = aligned_mn}},
-      {.variant = sgemm_19_small_tiles::variant(), .want = kSmall},
-      {.variant = sgemm_17_narrow::variant(), .want = kNarrow},
-      {.variant = sgemm_16_split_k::variant(), .want = kDeep},
-      {.variant = sgemm_18_two_sums::variant(), .want = kTwoSums},
+      {.variant = sgemm_tma_blocked::variant(), .want = kTwoLevels, .needs = {.a = aligned_mn, .b = aligned_mn}},
+      {.variant = sgemm_split_32x32::variant(), .want = kSmall},
+      {.variant = sgemm_narrow::variant(), .want = kNarrow},
+      {.variant = sgemm_split_64x64::variant(), .want = kDeep},
+      {.variant = sgemm_tile_blocked::variant(), .want = kTwoSums},
       {.variant = cluster, .want = kFewTiles, .needs = {.a = aligned, .b = aligned}},
       {.as = "shallow", .variant = turned, .want = kManyShallow},
       {.as = "shallow", .variant = rotated, .want = kManyShallow},
       {.as = "one operand turned", .variant = turned, .want = kLarge, .needs = {aligned, aligned, true}},
-      {.variant = sgemm_12_stream_k::variant(), .want = kLarge, .needs = {.a = aligned_mn, .b = aligned_mn}},
+      {.variant = sgemm_tma_stream_k::variant(), .want = kLarge, .needs = {.a = aligned_mn, .b = aligned_mn}},
       // without a workspace: nothing is packed, no tile is cut
       {.as = "as it lies", .variant = turned, .want = kWholeTiles, .needs = {.runs_without = true}},
       {.as = "as it lies", .variant = rotated, .want = kWholeTiles},
-      {.variant = sgemm_09_thread_tile::variant(), .want = kSlowWholeTiles},
+      {.variant = sgemm_tile_128x256::variant(), .want = kSlowWholeTiles},
       {.as = "as it lies", .variant = cluster, .want = kNotShallow},
-      {.variant = sgemm_08_swizzled::variant(), .want = kMultiplies},
-      {.variant = sgemm_01_naive::variant(), .want = kAny},
+      {.variant = sgemm_tile_128x128::variant(), .want = kMultiplies},
+      {.variant = sgemm_simple::variant(), .want = kAny},
   };
   return all;
 }
@@ -209,7 +207,7 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& row, Gemm const& gemm, Dev
     plan.add(StepOf<Gemm>{&row.variant, g, {place_a, place_b, place_c}, own_place});
     return result;
   }
-  static Variant<Reduction> const sum = kernels::sum_01_parts::variant();
+  static Variant<Reduction> const sum = kernels::sum_slices::variant();
   auto* const partial = reinterpret_cast<float*>(kPresumed + std::uint64_t(own_offset));
   Gemm parts = cut;
   parts.C.base = partial;

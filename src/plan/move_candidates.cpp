@@ -1,8 +1,7 @@
 #include <fmt/format.h>
 #include <inlay/plan/candidate.h>
+#include <inlay/plan/kernel_list.h>
 #include <inlay/plan/move_cut.h>
-
-#include "move_variants.h"
 
 namespace inlay::planning {
 namespace {
@@ -48,40 +47,21 @@ std::string line(char const* what, Traffic const& t, char const* unit) {
 }  // namespace
 
 Planner<Move>::Facts::Facts(Move const& move, Device const& device)
-    : move(move), vectors(!kernels::transpose_14_evict_last::facts->rejects(move, device)) {}
+    : move(move), vectors(!kernels::transpose_registers::facts->rejects(move, device)) {}
 
-// The model chooses among them; of equals the first.
+// All copy kernels of the library; the model chooses among them.
 std::span<Candidate<Move> const> Planner<Move>::rows() {
-  using namespace kernels;
-  static Candidate<Move> const all[] = {
-      {.variant = copy_05_evict_last::variant(), .want = kAny, .needs = {copy_05_evict_last::predicted_seconds}},
-      {.variant = transpose_02_naive_write::variant(),
-       .want = kSmall,
-       .needs = {transpose_02_naive_write::predicted_seconds}},
-      {.variant = transpose_14_evict_last::variant(),
-       .want = kAny,
-       .needs = {transpose_14_evict_last::predicted_seconds}},
-      {.variant = transpose_15_odd_pitch::variant(),
-       .want = kAny,
-       .needs = {transpose_15_odd_pitch::predicted_seconds}},
-      {.variant = transpose_19_batch_squares::variant(),
-       .want = kAny,
-       .needs = {transpose_19_batch_squares::predicted_seconds}},
-      {.variant = permute_01_tile::variant(),
-       .want = kAny,
-       .needs = {permute_01_tile::predicted_seconds, &kSmallTiles}},
-      {.variant = permute_02_large_tile::variant(),
-       .want = kAny,
-       .needs = {permute_02_large_tile::predicted_seconds, &kLargeTiles}},
-      {.variant = permute_03_rows::variant(), .want = kAny, .needs = {permute_03_rows::predicted_seconds}},
-      {.variant = permute_04_largest_tile::variant(),
-       .want = kAny,
-       .needs = {permute_04_largest_tile::predicted_seconds, &kLargestTiles}},
-      {.variant = permute_05_to_planes::variant(), .want = kAny, .needs = {permute_05_to_planes::predicted_seconds}},
-      {.variant = permute_06_from_planes::variant(),
-       .want = kAny,
-       .needs = {permute_06_from_planes::predicted_seconds}},
-  };
+#define INLAY_UNIT(NAME, PTXAS, ARCH)
+#define INLAY_KERNEL(NAME) Candidate<Move>{.variant = kernels::NAME::variant(), .want = kAny},
+#define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_KERNEL(NAME)
+  static auto const all = [] {
+    std::array rows{
+#include <inlay/kernels/copy/kernels.def>
+    };
+    for (Candidate<Move>& row : rows)
+      if (row.variant.info == kernels::transpose_direct::facts) row.want = kSmall;
+    return rows;
+  }();
   return all;
 }
 
@@ -94,9 +74,9 @@ Attempt Planner<Move>::attempt(Candidate<Move> const& row, Move const& move, Dev
   Attempt a;
   Info<Move> const& info = *row.variant.info;
   Move chosen = move;
-  if (row.needs.limits && !move.cut.modes) chosen.cut = best_cut(move.widened(), *row.needs.limits, device).cut;
+  if (info.limits && !move.cut.modes) chosen.cut = best_cut(move.widened(), *info.limits, device).cut;
   if ((a.rejected = info.rejects(chosen, device))) return a;
-  a.plan.seconds = row.needs.seconds(chosen, device);
+  a.plan.seconds = info.seconds ? info.seconds(chosen, device) : 0;
   a.plan.add(
       StepOf<Move>{&row.variant,
                    chosen,

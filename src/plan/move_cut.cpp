@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t kVector = 16, kSector = 32, kGranule = 64;  // the last: what the DRAM gives at once
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
-// ---- Instructions of a warp, read off the machine code of permute_01_tile.
+// ---- Instructions of a warp, read off the machine code of copy_tiled_16k.
 constexpr double kBlock = 150, kOuter = 45;            // a block begins; for each mode of the grid
 constexpr double kLoad = 18;                           // a vector is loaded
 constexpr double kTable = 70;                          // an entry of a table

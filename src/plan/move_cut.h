@@ -7,14 +7,6 @@
 
 namespace inlay::planning {
 
-// What an instance of the tile kernel has: threads of a block, bytes of shared memory, blocks of a multiprocessor at least.
-struct TileLimits {
-  int threads, bytes, blocks;
-};
-// Those of permute_01_tile, permute_02_large_tile and permute_04_largest_tile.
-inline constexpr TileLimits kSmallTiles{128, 20 << 10, 8}, kLargeTiles{256, 40 << 10, 4},
-    kLargestTiles{512, 72 << 10, 2};
-
 // What a tile asks of the GPU, over all tiles: counts of an average tile times their number; tiles that are not whole count
 // by what they move. `wavefronts`: of a warp that gathers a unit or a word for each of its lanes.
 MoveWork work_of(Move const& widened, MoveTile const& tile, TileLimits const& limits, int wavefronts);

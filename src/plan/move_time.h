@@ -8,7 +8,7 @@
 
 namespace inlay::planning {
 
-// Fitted on an H200, on the three tiles of permute_01, 02 and 04 for each of the 300 cases of suites/wild.json: 874 times,
+// Fitted on an H200, on the three instances of copy_tiled for each of the 300 cases of suites/wild.json: 874 times,
 // 12 % apart from what is predicted, in standard deviation (docs/log.md).
 inline constexpr double kSectors = .75;    // of the L2's rate, where rows and lines are short
 inline constexpr double kIssued = 2.85;    // instructions of warps in a clock of a multiprocessor

@@ -44,6 +44,11 @@ std::size_t no_workspace(P const&, Device const&) {
   return 0;
 }
 
+// What an instance of the tile kernel has: threads of a block, bytes of shared memory, blocks of a multiprocessor at least.
+struct TileLimits {
+  int threads, bytes, blocks;
+};
+
 // What there is to say of a variant. Filled by designated initialisers; what has no default must be given.
 template <class P>
 struct Info {
@@ -52,8 +57,6 @@ struct Info {
   char const* source;  // the tutorial step it reproduces, or "inlay"
   Ladder ladder;
   Origin origin;
-  char const* family;  // the header whose body it shares, or its own name: kernels of one family are compiled together
-  char const* ptxas = "";  // options of the device compiler for the family; the build reads them here
   Reason (*rejects)(P const&, Device const&);
   Counts (*counts)(P const&, Device const&) = nullptr;  // in closed form; null: only a replay counts
   // How long it takes, in closed form: for moves, whose planner takes the fastest. Null: it is no candidate.
@@ -64,12 +67,13 @@ struct Info {
   // The part of the problem that the variant answers where a workspace takes its partial results: `parts` of it say how
   // many there are. Null: it answers alone.
   P (*cut)(P const&, Device const&) = nullptr;
+  TileLimits const* limits = nullptr;  // of a copy kernel whose tiles the planner chooses
 };
 
 // Whether all that must be given has been, for a variant that stands in a file of this name.
 template <class P>
 constexpr bool is_complete(Info<P> const& info, std::string_view file_stem) {
-  return info.name == file_stem && *info.idea && *info.source && *info.family && info.rejects && info.workspace;
+  return info.name == file_stem && *info.idea && *info.source && info.rejects && info.workspace;
 }
 
 template <class P>

@@ -1,4 +1,4 @@
-// Every variant that stands in src/kernels: facts, launch and replay. Only the lab and the tests link this.
+// Every kernel: the steps of the tutorial, then those of the library. Only the lab and the tests link this.
 #pragma once
 #include <inlay/plan/variant.h>
 #include <inlay/replay/recorder.h>
@@ -21,7 +21,7 @@ struct Entry {
   Info<P> const& info() const { return *variant.info; }
 };
 
-std::span<Entry<Move> const> move_variants();  // sorted by name
-std::span<Entry<Gemm> const> gemm_variants();  // sorted by name
+std::span<Entry<Move> const> move_variants();  // in the order of their lists
+std::span<Entry<Gemm> const> gemm_variants();  // in the order of their lists
 
 }  // namespace inlay::registry

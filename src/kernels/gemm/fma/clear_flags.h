@@ -1,6 +1,6 @@
 // Flags in a workspace, whose content nobody knows, before the kernel that uses them.
 #pragma once
-#include <inlay/kernels/parts/launches.h>
+#include <inlay/kernels/common/dispatch.h>
 
 namespace inlay::kernels {
 

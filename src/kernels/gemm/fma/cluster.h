@@ -1,9 +1,9 @@
 // The family for few tiles: a cluster of blocks shares a tile of C, each block has a part of k, and each group of its
 // warps a share of every stage. The groups' sums meet in the cluster's shared memory and are added in a fixed order.
 #pragma once
+#include <inlay/kernels/common/epilogue.h>
+#include <inlay/kernels/common/pipeline.h>
 #include <inlay/kernels/gemm/fma/warp.h>
-#include <inlay/kernels/parts/epilogue.h>
-#include <inlay/kernels/parts/pipeline.h>
 
 namespace inlay::kernels {
 

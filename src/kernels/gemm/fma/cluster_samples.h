@@ -1,7 +1,7 @@
 // What clusters do, by the example of one of each kind.
 #pragma once
+#include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/cluster.h>
-#include <inlay/kernels/parts/gemm_grid_samples.h>
 
 namespace inlay::kernels {
 

@@ -1,10 +1,10 @@
 // The family of the fastest GEMMs for large matrices: a helper warpgroup fills a ring of stages by TMA, eight warps
 // multiply. The grid is as large as the GPU and takes the tiles of C one after the other.
 #pragma once
+#include <inlay/kernels/common/epilogue.h>
+#include <inlay/kernels/common/pipeline.h>
 #include <inlay/kernels/gemm/fma/clear_flags.h>
 #include <inlay/kernels/gemm/fma/warp.h>
-#include <inlay/kernels/parts/epilogue.h>
-#include <inlay/kernels/parts/pipeline.h>
 
 namespace inlay::kernels {
 
@@ -252,5 +252,45 @@ struct SgemmRing {
     }
   }
 };
+
+// ---- the instances of kernels.def
+
+struct WholeTiles : RingStep {
+  static constexpr bool stream_k = false;
+  static constexpr char const* idea =
+      "The main loop is two slices, 272 instructions: accumulators stay in their registers, and FFMAs find two of "
+      "three "
+      "operands reused or in different banks; the last wave of tiles leaves multiprocessors idle.";
+};
+struct StreamK : RingStep {
+  static constexpr char const* idea =
+      "The last one to two waves are cut evenly along k (stream-K); partial tiles are added in the order of k through "
+      "a "
+      "workspace: the FMA units limit, and what the shared-memory loads take of their issue slots.";
+};
+struct BlockedSums : RingStep {
+  static constexpr int BLK_K = 16;  // the sums take 128 KB of the shared memory of the stages
+  static constexpr bool two_level = true;
+  static constexpr char const* idea =
+      "As sgemm_tma_stream_k with blocked summation: 256 products at a time are added to a sum in shared memory, so "
+      "the "
+      "error grows with the root of K / 256; stages of half the depth cost twice the barriers.";
+};
+
+namespace ring {
+template <class Instance>
+using Dispatch = SgemmRing<Instance>;
+template <class Instance>
+constexpr Info<Gemm> info(char const* name) {
+  return {.name = name,
+          .idea = Instance::idea,
+          .source = "inlay",
+          .ladder = Ladder::sgemm,
+          .origin = Origin::ours,
+          .rejects = SgemmRing<Instance>::rejects,
+          .workspace = SgemmRing<Instance>::workspace,
+          .chain = Instance::two_level ? Instance::CHAIN : 0};
+}
+}  // namespace ring
 
 }  // namespace inlay::kernels

@@ -1,7 +1,7 @@
 // What the ring's blocks do, by the example of single tiles.
 #pragma once
+#include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/ring.h>
-#include <inlay/kernels/parts/gemm_grid_samples.h>
 
 namespace inlay::kernels {
 

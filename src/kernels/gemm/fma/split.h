@@ -1,5 +1,5 @@
 // Family: a step of tile.h whose K is cut into parts, so that a product with few tiles of C fills the GPU. Each block
-// writes the sums of a part to the workspace; sum_01_parts adds them.
+// writes the sums of a part to the workspace; sum_slices adds them.
 #pragma once
 #include <inlay/kernels/gemm/fma/sum_parts.h>
 #include <inlay/kernels/gemm/fma/tile.h>

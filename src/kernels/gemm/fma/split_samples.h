@@ -1,8 +1,8 @@
 // What a product in parts does: a part is a product of its own, by where its sums begin modulo a sector.
 #pragma once
+#include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/split.h>
 #include <inlay/kernels/gemm/fma/sum_parts_samples.h>
-#include <inlay/kernels/parts/gemm_grid_samples.h>
 
 namespace inlay::kernels {
 

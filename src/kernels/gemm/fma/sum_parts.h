@@ -1,7 +1,7 @@
 // The sum of the parts of a product whose K was cut: the partial sums of an element are added, in the order of the parts,
 // and scaled.
 #pragma once
-#include <inlay/kernels/parts/epilogue.h>
+#include <inlay/kernels/common/epilogue.h>
 #include <inlay/problem/reduction.h>
 
 namespace inlay::kernels {

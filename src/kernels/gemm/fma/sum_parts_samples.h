@@ -1,7 +1,7 @@
 // Blocks of sum_parts.h that do alike: all but the last, unless C has gaps; then no two need write alike.
 #pragma once
+#include <inlay/kernels/common/sampling.h>
 #include <inlay/kernels/gemm/fma/sum_parts.h>
-#include <inlay/kernels/parts/sampling.h>
 
 namespace inlay::kernels {
 

@@ -1,9 +1,9 @@
 // Family: tiles of A and B pass through shared memory; a tile of C stays in the registers of the block's threads. Steps
 // differ in the tiles, in how an operand is fetched, in how the threads lie on C, in the number of stages, and in the epilogue.
 #pragma once
-#include <inlay/kernels/parts/epilogue.h>
-#include <inlay/kernels/parts/producer.h>
-#include <inlay/kernels/parts/threads_on_c.h>
+#include <inlay/kernels/common/epilogue.h>
+#include <inlay/kernels/common/producer.h>
+#include <inlay/kernels/common/threads_on_c.h>
 
 namespace inlay::kernels {
 

@@ -1,7 +1,7 @@
 // What blocks of tiles do: all of K in a block, in steps of 32 or of a chain.
 #pragma once
+#include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/tile.h>
-#include <inlay/kernels/parts/gemm_grid_samples.h>
 
 namespace inlay::kernels {
 

@@ -2,7 +2,7 @@
 // that hold A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row by row.
 #pragma once
 #include <inlay/block/quad_ops.h>
-#include <inlay/kernels/parts/gemm_grid.h>
+#include <inlay/kernels/common/gemm_grid.h>
 
 namespace inlay::kernels {
 

@@ -1,0 +1,203 @@
+// Epilogues: how sums leave the registers of the threads that have them, are scaled, and become elements of C.
+#pragma once
+#include <inlay/block/quad_ops.h>
+#include <inlay/kernels/common/gemm_grid.h>
+
+namespace inlay::kernels {
+
+// ---- what all of them share
+
+// An element of C from its sum over k and its old value, which was not read if beta is 0.
+CUTE_HOST_DEVICE float scaled(Epilogue const& e, float sum, float old) {
+  return e.beta != 0 ? fmaf(e.alpha, sum, e.beta * old) : e.alpha * sum;  // the same rounding in every kernel
+}
+// Sums of one thread become neighbours in a row of C by one access. X: a float or a Quad of them.
+template <class X, class Block>
+CUTE_DEVICE void store_scaled(Block, Epilogue const& e, bool on, X sums, X* c) {
+  Copy_Atom<On<Block, UniversalCopy<X>>, X> atom;
+  X x{};
+  if (e.beta != 0) copy_one(atom, on, make_gmem_ptr(c), &x);
+  CUTE_UNROLL
+  for (int v = 0; v < int(sizeof(X) / sizeof(float)); ++v) {
+    float& element = reinterpret_cast<float*>(&x)[v];
+    element = scaled(e, reinterpret_cast<float const*>(&sums)[v], element);
+  }
+  copy_one(atom, on, &x, make_gmem_ptr(c));
+}
+// Can C be written by 16 bytes?
+CUTE_HOST_DEVICE bool takes_vectors(Operand const& c) {
+  return c.col_stride == 1 && (c.rows == 1 || c.row_stride % 4 == 0) && (c.matrices == 1 || c.batch_stride % 4 == 0) &&
+         c.cols % 4 == 0 && reinterpret_cast<uintptr_t>(c.base) % 16 == 0;
+}
+
+// An epilogue takes so many floats of shared memory (for a block, or for a warp), and store() brings a tile to C.
+template <class E>
+concept StoresTiles = requires {
+  { E::smem_floats } -> std::convertible_to<int>;
+};
+
+// ---- of a block, whose sums are a fragment of CuTe's
+
+// Every thread writes its elements where they belong.
+struct FromRegisters {
+  static constexpr int smem_floats = 0;
+
+  template <class Block, class Mma, class Smem, class GC, class RC>
+  CUTE_DEVICE static void store(Block block, Gemm const& g, Mma const& mma, Smem&, GC const& gC, RC& tCrC, int rows,
+                                int cols) {
+    auto thr_mma = mma.get_slice(int(block.thread_rank()));
+    Tensor tCgC = thr_mma.partition_C(gC);                               // (MMA,MMA_M,MMA_N)
+    Tensor tCcC = thr_mma.partition_C(make_identity_tensor(shape(gC)));  // (MMA,MMA_M,MMA_N) -> (m,n)
+    auto edge = make_coord(rows, cols);
+    Tensor tCin = lazy::transform(tCcC, [&](auto const& c) { return elem_less(c, edge); });  // (MMA,MMA_M,MMA_N)
+    Tensor old = make_fragment_like(tCrC(_, 0, _));                                          // (MMA,MMA_N)
+    clear(old);
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
+    CUTE_UNROLL
+    for (int m = 0; m < size<1>(tCrC); ++m) {
+      if (g.epilogue.beta != 0) copy_if(atom, tCin(_, m, _), tCgC(_, m, _), old);
+      CUTE_UNROLL
+      for (int i = 0; i < size(old); ++i) tCrC(_, m, _)(i) = scaled(g.epilogue, tCrC(_, m, _)(i), old(i));
+      copy_if(atom, tCin(_, m, _), tCrC(_, m, _), tCgC(_, m, _));
+    }
+  }
+};
+
+// Through shared memory, a band at a time: threads then lie along C's rows and store whole sectors, sixteen
+// bytes an access where C allows it.
+template <class OnC, int BLK_N, int threads>
+struct ThroughShared {
+  using SmemC = Layout<Shape<Int<OnC::band_rows>, Int<BLK_N>>, Stride<Int<BLK_N + 4>, _1>>;  // (EPI_M,BLK_N)
+  static constexpr int smem_floats = cosize_v<SmemC>;
+
+  template <class Block, class Mma, class Smem, class GC, class RC>
+  CUTE_DEVICE static void store(Block block, Gemm const& g, Mma const&, Smem& smem, GC const& gC, RC const& tCrC,
+                                int rows, int cols) {
+    Tensor sC = make_tensor(make_smem_ptr(smem.C), SmemC{});  // (EPI_M,BLK_N)
+    bool const wide = g.C.col_stride == 1 && g.C.row_stride % 4 == 0 && g.N() % 4 == 0 &&
+                      reinterpret_cast<uintptr_t>(raw_pointer_cast(gC.data())) % 16 == 0;
+    Tensor gC_wide = make_tensor(gC.data(), shape(gC), make_stride(g.C.row_stride, _1{}));  // (BLK_M,BLK_N)
+    CUTE_UNROLL
+    for (int band = 0; band < OnC::bands; ++band) {
+      if (band > 0) block.sync();  // the band before has been read
+      put_band(block, band, tCrC, sC);
+      block.sync();
+      if (wide)
+        store_band<4>(block, g, band, sC, gC_wide, rows, cols);
+      else
+        store_band<1>(block, g, band, sC, gC, rows, cols);
+    }
+  }
+
+ private:
+  template <class Block, class RC, class SC>
+  CUTE_DEVICE static void put_band(Block block, int band, RC const& tCrC, SC const& sC) {
+    int const rank = int(block.thread_rank());
+    Copy_Atom<On<Block, Float4>, float> atom;
+    Tensor quad = make_tensor<float>(_4{});
+    CUTE_UNROLL
+    for (int i = 0; i < 4; ++i) {
+      CUTE_UNROLL
+      for (int j = 0; j < size<2>(tCrC); j += 4) {
+        CUTE_UNROLL
+        for (int v = 0; v < 4; ++v) quad(v) = tCrC(0, 4 * band + i, j + v);
+        auto to = &sC(OnC::row(rank) + i, OnC::column(rank) + j / 4 * OnC::next_column);
+        copy(atom, quad, make_tensor(make_smem_ptr(to), Layout<_4>{}));
+      }
+    }
+  }
+
+  // Threads fastest along n, V elements each.
+  template <int V, class Block, class SC, class GC>
+  CUTE_DEVICE static void store_band(Block block, Gemm const& g, int band, SC const& sC, GC const& gC, int rows,
+                                     int cols) {
+    constexpr int along = BLK_N / V < threads ? BLK_N / V : threads;
+    using Threads = Layout<Shape<Int<threads / along>, Int<along>>, Stride<Int<along>, _1>>;
+    using Bands = Tile<typename OnC::Bands, Layout<Int<BLK_N>>>;
+    using Op = std::conditional_t<V == 4, Float4, UniversalCopy<float>>;
+    auto copy_C = make_tiled_copy(Copy_Atom<On<Block, Op>, float>{}, Threads{}, Layout<Shape<_1, Int<V>>>{});
+    auto thr = copy_C.get_slice(int(block.thread_rank()));
+    Tensor gD = gC.compose(Bands{})(make_coord(_, band), _);                               // (EPI_M,BLK_N)
+    Tensor cD = make_identity_tensor(shape(gC)).compose(Bands{})(make_coord(_, band), _);  // (EPI_M,BLK_N) -> (m,n)
+    Tensor tDsC = group_modes<1, 3>(thr.partition_S(sC));                                  // (CPY,(CPY_M,CPY_N))
+    Tensor tDgD = group_modes<1, 3>(thr.partition_D(gD));                                  // (CPY,(CPY_M,CPY_N))
+    Tensor tDcD = group_modes<1, 3>(thr.partition_D(cD));  // (CPY,(CPY_M,CPY_N)) -> (m,n)
+    auto edge = make_coord(rows, cols);
+    Tensor tDin = lazy::transform(tDcD, [&](auto const& c) { return elem_less(c, edge); });
+    constexpr int at_once = 4, turns = size<1>(tDsC) / at_once;  // old elements are in flight together
+    static_assert(turns * at_once == size<1>(tDsC));
+    Tensor sum = make_tensor<float>(Shape<Int<V>, Int<at_once>>{});
+    Tensor old = make_tensor<float>(Shape<Int<V>, Int<at_once>>{});
+    clear(old);
+    CUTE_NO_UNROLL
+    for (int t = 0; t < turns; ++t) {
+      auto each = [&](auto const& f) {
+        CUTE_UNROLL
+        for (int i = 0; i < at_once; ++i) f(i, t * at_once + i);
+      };
+      if (g.epilogue.beta != 0) each([&](int i, int at) { copy_if(copy_C, tDin(_, at), tDgD(_, at), old(_, i)); });
+      each([&](int i, int at) { copy(copy_C, tDsC(_, at), sum(_, i)); });
+      CUTE_UNROLL
+      for (int i = 0; i < size(sum); ++i) sum(i) = scaled(g.epilogue, sum(i), old(i));
+      each([&](int i, int at) { copy_if(copy_C, tDin(_, at), sum(_, i), tDgD(_, at)); });
+    }
+  }
+};
+
+// ---- of a warp, whose lanes have 8 x 16 sums of 64 x 64 each: 8 (m) x 4 (n) lanes, n fastest. Lane (r, s) has the rows
+// r * 4 + i % 4 + i / 4 * 32 and the columns s * 4 + j % 4 + j / 4 * 16.
+
+// By 16 bytes, where C takes vectors.
+struct WarpVectors {
+  static constexpr int smem_floats = 0;
+
+  template <class Block>
+  CUTE_DEVICE static void store(Block block, Gemm const& g, float const (&acc)[8][16], int64_t m0, int64_t n0,
+                                int64_t l, int lane) {
+    float* const tile =
+        g.C.as<float>() + (l * g.C.batch_stride + (m0 + lane / 4 * 4) * g.C.row_stride + n0 + lane % 4 * 4);
+    CUTE_UNROLL
+    for (int i = 0; i < 8; ++i) {
+      int const row = i % 4 + i / 4 * 32;
+      CUTE_UNROLL
+      for (int q = 0; q < 4; ++q) {
+        bool const on = m0 + lane / 4 * 4 + row < g.M() && n0 + lane % 4 * 4 + q * 16 < g.N();
+        store_scaled(block, g.epilogue, on, reinterpret_cast<Quad const&>(acc[i][4 * q]),
+                     reinterpret_cast<Quad*>(tile + row * g.C.row_stride + q * 16));
+      }
+    }
+  }
+};
+
+// Elsewhere through shared memory, 8 of the warp's rows at a time, so that lanes write neighbours.
+struct WarpScalars {
+  static constexpr int smem_floats = 8 * 64;
+
+  template <class Block>
+  CUTE_DEVICE static void store(Block block, Gemm const& g, float const (&acc)[8][16], float* smem, int64_t m0,
+                                int64_t n0, int64_t l, int lane) {
+    Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> four;
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> one;
+    CUTE_UNROLL
+    for (int i = 0; i < 8; ++i) {
+      block.sync_warp();  // what was there is stored
+      CUTE_UNROLL
+      for (int q = 0; q < 4; ++q)  // odd rows exchange their halves of 128 bytes: no bank conflict
+        copy_one(
+            four, true, reinterpret_cast<Quad const*>(&acc[i][4 * q]),
+            make_smem_ptr(reinterpret_cast<Quad*>(smem) + (lane / 4 * 16 + ((q * 4 + lane % 4) ^ lane / 4 % 2 * 4))));
+      block.sync_warp();
+      CUTE_NO_UNROLL
+      for (int at = 0; at < 16; ++at) {
+        int const r = at / 2, col = at % 2 * 32 + lane;
+        int64_t const m = m0 + r * 4 + i % 4 + i / 4 * 32, n = n0 + col;
+        float sum;
+        copy_one(one, true, make_smem_ptr(smem + (r * 64 + (col ^ r % 2 * 16))), &sum);
+        store_scaled(block, g.epilogue, m < g.M() && n < g.N(), sum,
+                     g.C.as<float>() + (l * g.C.batch_stride + m * g.C.row_stride + n * g.C.col_stride));
+      }
+    }
+  }
+};
+
+}  // namespace inlay::kernels

@@ -1,0 +1,50 @@
+// Blocks of GEMM kernels that do alike, and a short K in the place of a long one.
+#pragma once
+#include <inlay/kernels/common/gemm_grid.h>
+#include <inlay/kernels/common/sampling.h>
+
+namespace inlay::kernels {
+
+// Calls f(l, times) for the matrices of a batch, by where they begin modulo a sector.
+template <class F>
+void over_matrices(Gemm const& g, F const& f) {
+  int64_t const bytes = 4 * std::gcd(std::gcd(g.A.batch_stride, g.B.batch_stride), g.C.batch_stride);
+  over_phases(g.L(), bytes, bytes, f);
+}
+// Calls f(m, n, l, times) for the tiles of C, by which edges are theirs and where their matrix begins.
+template <class F>
+void over_tile_kinds(Gemm const& g, int64_t tiles_m, int64_t tiles_n, F const& f) {
+  over_matrices(g, [&](int64_t l, int64_t nl) {
+    over_edge(tiles_m, [&](int64_t m, int64_t nm) {
+      over_edge(tiles_n, [&](int64_t n, int64_t nn) { f(m, n, l, nl * nm * nn); });
+    });
+  });
+}
+
+template <int BLK_M, int BLK_N>
+GemmGrid<BLK_M, BLK_N> grid_of(GemmGrid<BLK_M, BLK_N> const&);
+
+// Tiles are whole sectors apart. K is in one part.
+template <class K>
+requires requires(K const& kernel) {
+  grid_of(kernel);
+  kernel.part_k;
+}
+struct Kinds<K> {
+  template <class F>
+  static void each(K const& kernel, F const& f) {
+    over_tile_kinds(kernel.g, kernel.tiles_m, kernel.tiles_n, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
+      f(kernel, (l * kernel.tiles_m + m) * kernel.tiles_n + n, times);
+    });
+  }
+};
+
+template <class Choice>
+struct Samples<OneOf<Choice>> {
+  template <class S, class Sample>
+  static void of(Gemm const& g, S const& setting, Sample const& sample) {
+    Choice::with(g, setting.device, [&]<class V>(std::type_identity<V>) { Samples<V>::of(g, setting, sample); });
+  }
+};
+
+}  // namespace inlay::kernels

@@ -1,0 +1,56 @@
+// A registered kernel on the GPU: what a generated unit defines for each line of its list.
+#pragma once
+#ifdef __CUDACC__
+#include <inlay/block/launch.h>
+#else
+#include <inlay/error.h>
+#endif
+#include <inlay/kernels/common/instance.h>
+
+namespace inlay::kernels {
+#ifdef __CUDACC__
+
+// Throws whatever launch_kernel would throw; launches nothing.
+template <class D, class P>
+void prepare_kernel(P const& problem, Device const& device, void* workspace) {
+  launches<D>(problem, Setting<DriverEncoder>{device, workspace, {}}, [&](auto const& kernel) {
+    block::prepare(kernel, {device.id, device.compute_capability});
+  });
+}
+
+// Launches what the variant says on `stream`; neither synchronises nor allocates.
+template <class D, class P>
+void launch_kernel(P const& problem, Device const& device, void* workspace, cudaStream_t stream) {
+  launches<D>(problem, Setting<DriverEncoder>{device, workspace, {}}, [&](auto const& kernel) {
+    block::launch(kernel, {device.id, device.compute_capability}, stream);
+  });
+}
+
+#else
+
+// A build without nvcc plans and replays.
+template <class D, class P>
+void prepare_kernel(P const&, Device const&, void*) {
+  throw Error("no kernel can be launched: this build was made without nvcc");
+}
+template <class D, class P>
+void launch_kernel(P const& problem, Device const& device, void* workspace, cudaStream_t) {
+  prepare_kernel<D>(problem, device, workspace);
+}
+
+#endif
+}  // namespace inlay::kernels
+
+// Defines what INLAY_DECLARE_KERNEL(P, NAME) declares.
+#define INLAY_DEFINE_KERNEL(P, NAME)                                                       \
+  namespace inlay::kernels::NAME {                                                         \
+  static_assert(is_complete(info, #NAME));                                                 \
+  extern Info<P> const* const facts;                                                       \
+  Info<P> const* const facts = &info;                                                      \
+  void run(P const& problem, Device const& device, void* workspace, cudaStream_t stream) { \
+    launch_kernel<Dispatch>(problem, device, workspace, stream);                           \
+  }                                                                                        \
+  void prepare(P const& problem, Device const& device, void* workspace) {                  \
+    prepare_kernel<Dispatch>(problem, device, workspace);                                  \
+  }                                                                                        \
+  }

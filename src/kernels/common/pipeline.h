@@ -1,0 +1,157 @@
+// How operands come to the warps that multiply: TMA fills a ring of stages; what is contiguous in k goes through a raw
+// buffer and is turned by helper warps, so that every stage holds A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row by
+// row.
+#pragma once
+#include <inlay/block/quad_ops.h>
+#include <inlay/kernels/common/gemm_grid.h>
+
+namespace inlay::kernels {
+
+struct SideSentences {
+  char const *not_k, *not_outer, *base, *stride;
+};
+inline constexpr SideSentences kSideA = {
+    "A is not contiguous in k: its stride is {}", "A is not contiguous in m: its stride is {}",
+    "A begins {} bytes past a multiple of 16", "A has a stride of {} bytes, no positive multiple of 16 below 2^40"};
+inline constexpr SideSentences kSideB = {
+    "B is not contiguous in k: its stride is {}", "B is not contiguous in n: its stride is {}",
+    "B begins {} bytes past a multiple of 16", "B has a stride of {} bytes, no positive multiple of 16 below 2^40"};
+
+// One operand: (extent,K,L), in stages of (BLK,BLK_K). Contiguous in its extent, TMA writes the stage; turned:
+// contiguous in k.
+template <int BLK, int BLK_K, bool turned>
+struct StageSide {
+  static constexpr bool turns = turned;
+  static constexpr int LD = BLK + (turned ? 4 : 0);     // rows that are stored by 4 x 4 elements are padded
+  static constexpr int raw = turned ? BLK * BLK_K : 0;  // floats of the raw buffer
+  static constexpr int bytes = BLK * BLK_K * 4;         // of a box
+  static constexpr unsigned rows = BLK;
+  static_assert(!turned || BLK_K == 32, "rows of the raw buffer are 128 bytes");
+
+  // `matrices` of the product.
+  static TmaTensor tensor(Operand const& o, int64_t matrices) {
+    // A stride over an extent of 1 is never used, but must still be one that TMA accepts; a shared matrix has no batch.
+    int64_t const all = o.batch_stride ? matrices : 1, batch = all > 1 ? o.batch_stride * 4 : 16;
+    if (turned)
+      return {o.base, 4, {o.cols, o.rows, all}, {o.rows > 1 ? o.row_stride * 4 : 16, batch}, {BLK_K, BLK, 1}, true};
+    return {o.base, 4, {o.rows, o.cols, all}, {o.cols > 1 ? o.col_stride * 4 : 16, batch}, {BLK, BLK_K, 1}};
+  }
+  static Reason rejects(SideSentences const& say, Operand const& o, int64_t matrices) {
+    if (turned && o.cols > 1 && o.col_stride != 1) return {say.not_k, {o.col_stride}};
+    if (!turned && o.rows > 1 && o.row_stride != 1) return {say.not_outer, {o.row_stride}};
+    if (o.past_vector()) return {say.base, {o.past_vector()}};
+    int64_t const row = turned ? (o.rows > 1 ? o.row_stride : 4) : (o.cols > 1 ? o.col_stride : 4),
+                  matrix = matrices > 1 && o.batch_stride ? o.batch_stride : 4;
+    for (int64_t s : {row, matrix})
+      if (s % 4 || s <= 0 || s >> 38) return {say.stride, {s * 4}};
+    for (int64_t e : {o.rows, o.cols})
+      if (e > INT32_MAX) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {e}};
+    return too_many("TMA coordinates have 31 bits, {} matrices do not fit", 1, matrices, {matrices, 0, 0});
+  }
+};
+
+// What the two sides demand of a product.
+template <class SideA, class SideB>
+Reason rejects_stages(Gemm const& g, Device const& device) {
+  if (device.compute_capability != 90)
+    return {"made for the registers and the TMA of compute capability 9.0, not {}.{}",
+            {device.compute_capability / 10, device.compute_capability % 10}};
+  if (g.K() == 0) return {"K is 0: there is nothing to multiply"};
+  if (Reason r = SideA::rejects(kSideA, g.A, g.L())) return r;
+  return SideB::rejects(kSideB, g.B, g.L());
+}
+
+// Of a thread, in a block of 128 helpers and 256 that multiply: together as many as there are. Helpers that turn need more.
+template <bool turns>
+struct Registers {
+  static constexpr int helper = turns ? 56 : 24, multiplier = turns ? 224 : 240;
+};
+
+// The barriers of a ring, and where a thread is in it.
+template <class Block, int STAGES>
+struct StageRing {
+  using Mbarrier = typename Block::Mbarrier;
+  Mbarrier *full, *empty;          // (PIPE) the stage has landed; is multiplied
+  Mbarrier &raw_full, &raw_empty;  // the same of the raw buffers
+  int stage = 0, phase = 0, raw_phase = 0, last = -1;
+
+  CUTE_DEVICE StageRing(uint64_t* full, uint64_t* empty, uint64_t& raw_full, uint64_t& raw_empty)
+      : full(reinterpret_cast<Mbarrier*>(full)),
+        empty(reinterpret_cast<Mbarrier*>(empty)),
+        raw_full(reinterpret_cast<Mbarrier&>(raw_full)),
+        raw_empty(reinterpret_cast<Mbarrier&>(raw_empty)) {}
+  CUTE_DEVICE void init(int turners, int multiplying_warps) {
+    CUTE_UNROLL
+    for (int s = 0; s < STAGES; ++s) full[s].init(1 + turners), empty[s].init(multiplying_warps);
+    if (turners) raw_full.init(1), raw_empty.init(turners);
+  }
+  CUTE_DEVICE void wait_full() { full[stage].wait(phase); }
+  CUTE_DEVICE void wait_empty() { empty[stage].wait(phase ^ 1); }
+  CUTE_DEVICE void advance() {
+    raw_phase ^= 1;
+    if (++stage == STAGES) stage = 0, phase ^= 1;
+  }
+  // One lane of a multiplying warp gives back the stage before this one: what the warp loaded from it last has been
+  // multiplied by now, so it has arrived in registers. Giving back this one would not wait for its last loads.
+  CUTE_DEVICE void release_previous(Block block, int lane) {
+    block.sync_warp();
+    if (last >= 0 && lane == 0) empty[last].arrive();
+    last = stage;
+    advance();
+  }
+};
+
+// One thread asks TMA for a stage. m, n, k are elements; la and lb the matrices.
+template <class SideA, class SideB, class Block, class Smem, class Ring>
+CUTE_DEVICE void fill_stage(Block block, Smem& smem, Ring& ring, CUtensorMap const& mapA, CUtensorMap const& mapB,
+                            int m, int n, int la, int lb, int k) {
+  if constexpr (SideA::turns || SideB::turns) {
+    ring.raw_empty.wait(ring.raw_phase ^ 1);
+    ring.raw_full.arrive_and_expect_tx((SideA::turns ? SideA::bytes : 0) + (SideB::turns ? SideB::bytes : 0));
+    if constexpr (SideA::turns) block.tma_load(mapA, ring.raw_full, smem.raw, k, m, la);
+    if constexpr (SideB::turns) block.tma_load(mapB, ring.raw_full, smem.raw + SideA::raw, k, n, lb);
+  }
+  ring.wait_empty();
+  auto& full = ring.full[ring.stage];
+  full.arrive_and_expect_tx((SideA::turns ? 0 : SideA::bytes) + (SideB::turns ? 0 : SideB::bytes));
+  if constexpr (!SideA::turns) block.tma_load(mapA, full, smem.A[ring.stage], m, k, la);
+  if constexpr (!SideB::turns) block.tma_load(mapB, full, smem.B[ring.stage], n, k, lb);
+  ring.advance();
+}
+
+// Turns the raw buffer of one side into a stage, 4 x 4 elements at a time: 16 bytes in, 16 bytes out. A warp has 16
+// rows of 32 k's; eight lanes store two k's of four groups of rows, without a bank conflict; they load with two.
+template <class Side, int TURNERS, class Block>
+CUTE_DEVICE void turn_side(float const* raw, float* to, unsigned t) {
+  static_assert(TURNERS % 32 == 0);
+  Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;
+  unsigned const chunk = t % 2 + t / 8 % 4 * 2, row = t / 32 * 16 + t / 2 % 4 * 4;
+  Quad const* from = reinterpret_cast<Quad const*>(raw) + row * 8;
+  to += chunk * 4 * Side::LD + row;
+  CUTE_NO_UNROLL
+  for (unsigned r0 = row; r0 < Side::rows; r0 += TURNERS / 2) {
+    Quad in[4];
+    CUTE_UNROLL
+    for (unsigned r = 0; r < 4; ++r)
+      copy_one(atom, true, make_smem_ptr(from + r * 8 + (chunk ^ (row + r) % 8)), &in[r]);
+    CUTE_UNROLL
+    for (int e = 0; e < 4; ++e) {
+      Quad const out = {in[0].x[e], in[1].x[e], in[2].x[e], in[3].x[e]};
+      copy_one(atom, true, &out, make_smem_ptr(reinterpret_cast<Quad*>(to + e * Side::LD)));
+    }
+    from += TURNERS / 2 * 8, to += TURNERS / 2;
+  }
+}
+
+// TURNERS threads turn what is raw into a stage; t is the thread's number among them.
+template <class SideA, class SideB, int TURNERS, class Block, class Smem, class Ring>
+CUTE_DEVICE void turn_stage(Block, Smem& smem, Ring& ring, int t) {
+  ring.raw_full.wait(ring.raw_phase);
+  ring.wait_empty();
+  if constexpr (SideA::turns) turn_side<SideA, TURNERS, Block>(smem.raw, smem.A[ring.stage], unsigned(t));
+  if constexpr (SideB::turns) turn_side<SideB, TURNERS, Block>(smem.raw + SideA::raw, smem.B[ring.stage], unsigned(t));
+  ring.raw_empty.arrive(), ring.full[ring.stage].arrive();  // each thread for what it has stored
+  ring.advance();
+}
+
+}  // namespace inlay::kernels

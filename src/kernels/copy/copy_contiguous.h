@@ -1,0 +1,30 @@
+// copy_03_vector with loads that the L2 evicts last: on large matrices, the copy that beats cudaMemcpyAsync.
+#pragma once
+#include <inlay/block/load_ops.h>
+#include <inlay/kernels/copy/direct_tile.h>
+
+namespace inlay::kernels::copy_contiguous {
+
+struct Step {
+  static constexpr Writes writes = Writes::copy;
+  using Tile = Shape<_1, _256>;                               // (BLK_M,BLK_N), in vectors
+  using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
+};
+template <class T>
+using Kernel = DirectTile<Vector16, Step, LoadEvictLast<Vector16>>;  // whatever the elements are
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "copy_contiguous",
+    .idea =
+        "One 16-byte vector per thread, loaded under the L2 policy evict_last: on large matrices faster than the copy "
+        "limit.",
+    .source = "inlay",
+    .ladder = Ladder::copy,
+    .origin = Origin::ours,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+    .seconds = seconds<Kernel>,
+};
+
+}  // namespace inlay::kernels::copy_contiguous

@@ -1,0 +1,22 @@
+// Any move without shared memory: rows, repeated elements, gathers; and whatever nobody else takes.
+#pragma once
+#include <inlay/kernels/copy/direct_rows.h>
+
+namespace inlay::kernels::copy_direct {
+
+struct Step {};  // gives the kernel its name
+template <class T>
+using Kernel = DirectRows<Carrier<T>, Step>;
+using Dispatch = ByUnit<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "copy_direct",
+    .idea = "Any move without shared memory: a thread writes 16 bytes, wherever they come from.",
+    .source = "inlay",
+    .ladder = Ladder::none,
+    .origin = Origin::ours,
+    .rejects = rejects_wide<Kernel>,
+    .seconds = seconds_wide<Kernel>,
+};
+
+}  // namespace inlay::kernels::copy_direct

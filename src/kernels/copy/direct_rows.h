@@ -1,0 +1,194 @@
+// Family: a move without shared memory. A thread has 16 bytes of the destination, wherever they come from: of rows that are
+// contiguous on both sides, whatever they begin with; of repeated and strided elements. Where rows have gaps in the
+// destination, or wide units have them in the source, a warp goes along the row unit by unit. All the rest: a unit a thread.
+#pragma once
+#include <inlay/block/load_ops.h>
+#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/counted_modes.h>
+#include <inlay/kernels/copy/line_store.h>
+#include <inlay/plan/move_time.h>
+
+namespace inlay::kernels {
+
+template <class T, class Step>
+struct DirectRows {
+  static constexpr int E = sizeof(T), V = 16 / E, threads = 256, kModes = 40;
+  static constexpr LaunchFacts launch_facts{.threads = threads};
+  struct Smem {};
+  char const* src;
+  char* dst;
+  SourceRange range;
+  Divisor windows;         // of a row
+  int all, units;          // windows; units of a row
+  int64_t step, step_dst;  // bytes from a unit of a row to the next
+  // A window: whole vectors on both sides; V units that are a warp apart; one unit; else 16 bytes of the destination.
+  enum class Form : uint8_t { vectors, apart, lone, bytes } form;
+  CountedModes<kModes> modes;  // beside the row's own
+
+  static Form form_of(Move const& m) {
+    if (m.rank == 0) return Form::lone;
+    Mode const& row = m.mode[0];
+    bool const gaps = row.src_stride != E && row.src_stride != 0;
+    if (E < 16 && row.extent >= 64 && (row.dst_stride != E || (E >= 4 && gaps))) return Form::apart;
+    if (row.dst_stride != E) return Form::lone;
+    return E == 16 && !gaps && row.src_stride == E ? Form::vectors : Form::bytes;
+  }
+  // Windows of all lanes, in a row of n units.
+  static int64_t windows_of(Move const& m, Form form) {
+    int64_t const n = m.mode[0].extent;
+    if (form == Form::apart) return (n + 32 * V - 1) / (32 * V) * 32;
+    bool whole = reinterpret_cast<uintptr_t>(m.dst) % 16 == 0;
+    for (int i = 1; i < m.rank; ++i) whole &= m.mode[i].dst_stride % 16 == 0;
+    return (n + (whole ? 0 : V - 1) + V - 1) / V;
+  }
+  static DirectRows make(Move const& m, auto const&) {
+    DirectRows k{};
+    k.src = static_cast<char const*>(m.src);
+    k.dst = static_cast<char*>(m.dst);
+    k.range = SourceRange(m);
+    k.form = form_of(m);
+    bool const row = k.form != Form::lone;
+    k.step = row ? m.mode[0].src_stride : E, k.step_dst = row ? m.mode[0].dst_stride : E;
+    for (int i = row; i < m.rank; ++i) k.modes.add(m.mode[i]);
+    k.units = row ? int(m.mode[0].extent) : 1;
+    k.windows = {row ? int(windows_of(m, k.form)) : 1};
+    k.all = int(m.elements() / k.units * k.windows.by);
+    return k;
+  }
+  int64_t blocks() const { return (int64_t(all) + threads - 1) / threads; }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem&) const {
+    Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load_atom;
+    Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
+    Copy_Atom<On<Block, LoadGlobal<T>>, T> unit_load;
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> unit_store;
+    int const i = int(block.group_index() * threads + block.thread_rank());
+    bool const on = i < all && i >= 0;
+    int row, x;
+    windows(row, x, on ? i : 0);
+    char const* from = src;
+    char* to = dst;
+    modes.advance(row, from, to);
+    if (form == Form::vectors) {
+      Vector16 r;
+      copy_one(load_atom, on, make_gmem_ptr(reinterpret_cast<Vector16 const*>(from + int64_t(x) * 16)), &r);
+      copy_one(store_atom, on, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to + int64_t(x) * 16)));
+      return;
+    }
+    if (form == Form::apart) {
+      if constexpr (E < 16) {
+        x = x % 32 + x / 32 * (32 * V);
+        T e[V];
+        CUTE_UNROLL
+        for (int v = 0; v < V; ++v)
+          copy_one(unit_load, on && x + 32 * v < units,
+                   make_gmem_ptr(reinterpret_cast<T const*>(from + (x + 32 * v) * step)), &e[v]);
+        CUTE_UNROLL
+        for (int v = 0; v < V; ++v)
+          copy_one(unit_store, on && x + 32 * v < units, &e[v],
+                   make_gmem_ptr(reinterpret_cast<T*>(to + (x + 32 * v) * step_dst)));
+      }
+      return;
+    }
+    bool const lone = form == Form::lone;
+    // The window's units are [begin, begin + V) of the row; some of them may be before its beginning or behind its end.
+    int const begin = lone ? 0 : x * V - int(reinterpret_cast<uintptr_t>(to) & 15) / E;
+    int const low = begin < 0 ? 0 : begin, high = begin + V < units ? begin + V : units;
+    bool const whole = on && high - low == V, part = on && !whole;
+    from += begin * step, to += begin * int64_t(E);
+    Vector16 r;
+    if (E < 16 && step == E && !lone && block.all(!on || range.holds(from - 15, 46))) {
+      // Two aligned vectors have the window's bytes; in front of a row and behind it one may have none.
+      int const past = int(reinterpret_cast<uintptr_t>(from) & 15);
+      auto const pair = reinterpret_cast<Vector16 const*>(from - past);
+      Vector16 lo{}, hi{};
+      uint32_t word[4];
+      copy_one(load_atom, on && past + (low - begin) * E < 16, make_gmem_ptr(pair), &lo);
+      copy_one(load_atom, on && past + (high - begin) * E > 16, make_gmem_ptr(pair + 1), &hi);
+      realign(lo, hi, unsigned(past), word);
+      r = join(word);
+    } else {
+      T e[V];
+      CUTE_UNROLL
+      for (int v = 0; v < V; ++v)
+        copy_one(unit_load, on && begin + v >= low && begin + v < high,
+                 make_gmem_ptr(reinterpret_cast<T const*>(from + v * step)), &e[v]);
+      r = joined(e);
+    }
+    copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+    if (block.any(part)) store_piece<E>(block, part, to, (low - begin) * E, (high - begin) * E, r);
+  }
+
+  // Of the source, what so many neighbours of the destination come from: in pieces of so many bytes that lie together.
+  struct Footprint {
+    double piece, pieces;
+    double of(double line) const { return pieces * (piece + line - E) / line; }  // lines of so many bytes
+  };
+  static Footprint footprint(Move const& m, double units) {
+    double taken[Move::kMaxRank], rest = units;
+    for (int i = 0; i < m.rank; ++i) {
+      taken[i] = std::min(rest, double(m.mode[i].extent));
+      rest = std::max(1., rest / double(m.mode[i].extent));
+    }
+    Footprint f{E, units};
+    for (bool grows = true; grows;) {
+      grows = false;
+      for (int i = 0; i < m.rank; ++i) {
+        double const step = std::abs(double(m.mode[i].src_stride));
+        if (taken[i] <= 1 || step > std::max(2 * f.piece, 64.)) continue;
+        f.piece += step * (taken[i] - 1), f.pieces /= taken[i], taken[i] = 1, grows = true;
+      }
+    }
+    f.pieces = std::max(f.pieces, 1.);
+    return f;
+  }
+  static double seconds(Move const& m, Device const& device) {
+    DirectRows const k = make(m, 0);
+    double const elements = double(m.elements()), warps = k.all / 32.;
+    double distinct = elements, modes = k.modes.count;
+    for (int i = 0; i < m.rank; ++i)
+      if (m.mode[i].src_stride == 0) distinct /= double(m.mode[i].extent);
+    bool const lone = k.form == Form::lone, plain = k.form == Form::vectors, apart = k.form == Form::apart;
+    bool const row = k.step == E && !lone && !apart, broadcast = k.step == 0;
+    double const rows = elements / std::max(k.units, 1), span = double(k.units) * E;
+    auto const ragged = [](double bytes) { return (bytes + 31) / 32; };
+    auto const strided = [](int64_t step) { return std::min(1., std::abs(double(step)) / 32); };  // sectors for a unit
+    MoveWork w{.bytes = (elements + distinct) * E, .blocks = double(k.blocks()), .held = 8, .turn = .9};
+    bool const sectors = plain && span >= 32;
+    // A block finds again in the L1 what its units share.
+    double const together = std::min(elements, double(threads) * (lone ? 1 : V));
+    double const in = row         ? rows * (sectors ? span / 32 : ragged(span))
+                      : broadcast ? rows
+                                  : elements / together * footprint(m, together).of(32);
+    double const out = lone    ? elements * 2
+                       : apart ? elements * strided(k.step_dst) + rows
+                               : rows * (sectors ? span / 32 : ragged(span) + (plain ? 0 : 1));
+    w.sectors = in + out;
+    double const ends = plain || apart ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 95;  // two for each row
+    w.issued = warps * (60 + 27 * modes + (plain ? 0 : row ? 70 : apart ? 12 * V : 4 * V) + ends);
+    double const lines =
+        std::abs(double(k.step)) / 4 + std::abs(double(k.step_dst)) / 4;  // of 128 bytes, a warp's units
+    w.wavefronts =
+        warps * (plain ? 8
+                 : row ? 14
+                 : apart
+                     ? V * std::min(64., 2 + lines)
+                     : 8 + V * (broadcast ? 1 : 1 + .4 * std::min(32., footprint(m, 32. * (lone ? 1 : V)).of(128))));
+    if (!plain) w.measured = .92;
+    return seconds_of(w, device);
+  }
+  static Reason rejects(Move const& m, Device const&) {
+    if (m.rank > kModes) return {"{} modes are more than {}", {m.rank, kModes}};
+    Form const form = form_of(m);
+    __int128 windows = 1;
+    for (int i = 0; i < m.rank; ++i) {
+      int64_t const n = m.mode[i].extent;
+      if (n > INT32_MAX) return {"an extent of {} is more than {}", {n, INT32_MAX}, n / INT32_MAX + 1};
+      windows *= i == 0 && form != Form::lone ? windows_of(m, form) : n;
+    }
+    return too_many("{} elements are more vectors than a grid counts", windows, 1, {m.elements(), 0, 0},
+                    INT32_MAX - threads);
+  }
+};
+}  // namespace inlay::kernels

@@ -1,0 +1,11 @@
+// Blocks of the kernel of planes: they differ in how the planes end.
+#pragma once
+#include <inlay/kernels/common/tile_grid_samples.h>
+#include <inlay/kernels/copy/interleaved.h>
+
+namespace inlay::kernels {
+
+template <class T, int R, Interleaving direction, class Step>
+struct Kinds<Interleaved<T, R, direction, Step>> : SomeBlocks {};
+
+}  // namespace inlay::kernels

@@ -1,0 +1,171 @@
+// Any pitch and any base, by sheared stores: each row of the output begins its tile on a sector, so that no sector is
+// written in part. The price is a sector's worth of input rows above the tile, which two tiles read.
+#pragma once
+#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/plan/move_time.h>
+
+namespace inlay::kernels {
+
+// What both ways to load have in common. A tile is BLK_M + SHEAR rows of the input from SHEAR rows above its place on;
+// row n of the output takes BLK_M of them, from the first whose place in memory begins a sector.
+template <class T, class Tile>
+struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
+  using Grid = TileGrid<T, Tile, Writes::transpose>;
+  static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, SHEAR = 32 / sizeof(T), ROWS = BLK_M + SHEAR;
+
+  static int64_t tiles_along_m(Matrices const& x) { return ceil_div(x.M + SHEAR - 1, int64_t(BLK_M)); }
+  static int64_t tiles_along_n(Matrices const& x) { return ceil_div(x.N, int64_t(BLK_N)); }
+  static ShearedGrid make(Move const& move) {
+    Matrices const& x = *Grid::matrices(move);
+    return {Grid::make(x, tiles_along_m(x), tiles_along_n(x))};
+  }
+  static Reason rejects(Move const& move, Device const&) {
+    auto const& x = Grid::matrices(move);
+    if (!x) return Grid::rejects_shape();
+    return Grid::rejects_blocks(tiles_along_m(*x), tiles_along_n(*x), x->L);
+  }
+
+  // Rows above each tile are read twice, and rows begin anywhere in a sector.
+  static double seconds(Move const& move, Device const& device, int threads, double instructions, double turn,
+                        double measured = 1) {
+    Matrices const& x = *Grid::matrices(move);
+    double const E = sizeof(T), tiles = double(tiles_along_m(x)) * double(tiles_along_n(x)) * double(x.L);
+    double const bytes = double(move.elements()) * E, whole = bytes / (BLK_M * BLK_N * E);
+    return seconds_of(
+        {.bytes = 2 * bytes,
+         .sectors = (2 * whole + tiles) / 3 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
+         .issued = tiles * threads / 32 * 100 + (2 * whole + tiles) / 3 * BLK_M * BLK_N * E / 16 / 32 * instructions,
+         .blocks = tiles,
+         .held = 3,
+         .turn = turn,
+         .measured = measured},
+        device);
+  }
+  struct Here : Grid::Here {
+    T const* row0;    // the first of the ROWS, at the tile's first column; it may lie above the matrix
+    int first, last;  // those of them that are in the matrix: [first, last)
+    CUTE_HOST_DEVICE bool rows_full() const { return first == 0 && last == ROWS; }
+  };
+  CUTE_HOST_DEVICE Here tile(uint32_t block) const {
+    auto const [tile_m, band, l] = this->order.place(block);
+    // The matrix's last columns come first: tiles at its edges take longer, and nothing should wait for them at the end.
+    auto const here = Grid::at(tile_m, band == 0 ? this->tiles_n - 1 : band - 1, l);
+    int64_t const below = this->M - here.m;  // rows from the tile's place on
+    return {here, here.in - SHEAR * this->ld_in, here.m == 0 ? SHEAR : 0, below < BLK_M ? int(below) + SHEAR : ROWS};
+  }
+  int64_t block_of(int64_t tile_m, int64_t tile_n, int64_t l) const {
+    return Grid::block_of(tile_m, (tile_n + 1) % this->tiles_n, l);
+  }
+  // How many elements before the tile's place row c of the output begins.
+  CUTE_HOST_DEVICE int shear(Here const& here, int c) const {
+    return int((unsigned(reinterpret_cast<uintptr_t>(here.out)) / sizeof(T) + unsigned(c) * unsigned(this->ld_out)) %
+               SHEAR);
+  }
+};
+
+// One element an access: from 4 bytes on, lanes along a row are as good as vectors.
+template <class T, class Step>
+struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
+  using Grid = ShearedGrid<T, typename Step::Tile>;
+  static double seconds(Move const& move, Device const& device) {
+    constexpr double measured = sizeof(T) == 8 ? .9 : sizeof(T) == 4 ? .92 : 1;
+    return Grid::seconds(move, device, threads, 20 + 8 * 16. / sizeof(T), 2, measured);
+  }
+  static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SHEAR = Grid::SHEAR;
+  static constexpr int threads = Step::threads;
+  static constexpr LaunchFacts launch_facts{
+      .threads = threads, .min_blocks = Step::min_blocks, .blocks_per_sm = Step::blocks_per_sm};
+  static_assert(ROWS % (threads / BLK_N) == 0 && BLK_M % 32 == 0 && BLK_N % (threads / 32) == 0);
+  using LoadThreads = Layout<Shape<Int<threads / BLK_N>, Int<BLK_N>>, Stride<Int<BLK_N>, _1>>;  // (THR_M,THR_N)
+  using StoreThreads = Layout<Shape<_32, Int<threads / 32>>>;                                   // (THR_M,THR_N)
+  // Columns are contiguous and an odd number of elements apart: lanes along a row meet all banks too.
+  using SmemLayout = Layout<Shape<Int<ROWS>, Int<BLK_N>>, Stride<_1, Int<(ROWS | 1)>>>;  // (ROWS,BLK_N)
+  struct Smem {
+    alignas(128) T A[cosize_v<SmemLayout>];
+    static void members(auto name) { name("A", &Smem::A); }
+  };
+
+  static ShearedTile make(Move const& move, auto const&) { return {Grid::make(move)}; }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    auto here = this->tile(block.group_index());
+    Tensor gA = make_tensor(make_gmem_ptr(here.row0), Shape<Int<ROWS>, Int<BLK_N>>{},
+                            make_stride(this->ld_in, _1{}));       // (ROWS,BLK_N)
+    Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemLayout{});  // (ROWS,BLK_N)
+
+    auto copy_A = make_tiled_copy(Copy_Atom<On<Block, typename Step::Load>, T>{}, LoadThreads{});
+    auto copy_S = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<T>>, T>{}, LoadThreads{});
+    auto thr_A = copy_A.get_slice(block.thread_rank());
+    Tensor tAgA = thr_A.partition_S(gA);        // (CPY,CPY_M,CPY_N)
+    Tensor tAsA = thr_A.partition_D(sA);        // (CPY,CPY_M,CPY_N)
+    Tensor tArA = make_tensor<T>(shape(tAgA));  // (CPY,CPY_M,CPY_N)
+    if (here.rows_full() && here.cols == BLK_N) {
+      copy(copy_A, tAgA, tArA);
+    } else {
+      Tensor tAcA = thr_A.partition_S(make_identity_tensor(shape(gA)));  // (CPY,CPY_M,CPY_N) -> (row,n)
+      auto inside = [&](auto const& c) {
+        int const row = get<0>(c), n = get<1>(c);
+        return row >= here.first && row < here.last && n < here.cols;
+      };
+      copy_if(copy_A, lazy::transform(tAcA, inside), tAgA, tArA);
+    }
+    copy(copy_S, tArA, tAsA);
+    block.sync();
+
+    if (here.rows_full() && here.cols == BLK_N)
+      store(block, here, sA, [](int, int) { return true; });
+    else
+      store(block, here, sA,
+            [&](int m, int c) { return m >= here.first - SHEAR && m < here.last - SHEAR && c < here.cols; });
+  }
+
+  // inside(m, c): whether element m, counted from the tile's place, of the output's row c is in the matrix.
+  template <class Block, class Here, class Shared, class Inside>
+  CUTE_DEVICE void store(Block block, Here const& here, Shared const& sA, Inside inside) const {
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
+    constexpr int warps = threads / 32;
+    int const lane = block.thread_rank() % 32, warp = block.thread_rank() / 32;
+    CUTE_UNROLL
+    for (int c = warp; c < BLK_N; c += warps) {
+      int const s = this->shear(here, c);
+      CUTE_UNROLL
+      for (int i = 0; i < BLK_M; i += 32) {
+        T r;
+        copy_one(atom, true, sA.data() + SmemLayout{}(SHEAR - s + i + lane, c), &r);
+        copy_one(atom, inside(i + lane - s, c), &r, make_gmem_ptr(here.out + c * this->ld_out - s + i + lane));
+      }
+    }
+  }
+  static Counts counts(Move const& move) {
+    constexpr int E = sizeof(T);
+    Matrices const& x = *Grid::matrices(move);
+    Counts c;
+    // Every row of the input once, and the SHEAR rows above each tile but the first once more, as far as there are so many.
+    Walk const rows = input_walk(x, E, BLK_M, BLK_N);
+    c.global_load = row_sectors(rows);
+    for (int i = 0; i < SHEAR; ++i) {
+      Walk again = rows;
+      int64_t const first = BLK_M - SHEAR + i;
+      again.rows = std::min(Grid::tiles_along_m(x) - 1, ceil_div(std::max<int64_t>(x.M - first, 0), int64_t(BLK_M)));
+      again.base += std::uint64_t(first * rows.pitch), again.pitch *= BLK_M;
+      c.global_load += row_sectors(again);
+    }
+    // Windows begin on sectors: a row of the output costs as many as it touches, in requests of 32 elements of them.
+    Walk const out = output_walk(x, E, BLK_M, BLK_N, true);
+    over_phases(x.L, out.batch_stride, out.batch_stride, [&](int64_t l, int64_t matrices) {
+      over_phases(x.N, out.pitch, out.pitch, [&](int64_t n, int64_t times) {
+        std::uint64_t const address = out.base + std::uint64_t(l * out.batch_stride + n * out.pitch);
+        int64_t const requests = ceil_div(int64_t(address % 32 / E) + x.M, int64_t(32));
+        c.global_store += {matrices * times * requests, matrices * times * sectors_of(address, x.M * E)};
+      });
+    });
+    // Shared memory is asked for whole tiles, also at the edges, without a conflict.
+    int64_t const tiles = Grid::tiles_along_m(x) * Grid::tiles_along_n(x) * x.L, least = banks::least_wavefronts(E);
+    c.shared_store = {tiles * ROWS * BLK_N / 32, tiles * ROWS * BLK_N / 32 * least};
+    c.shared_load = {tiles * BLK_M * BLK_N / 32, tiles * BLK_M * BLK_N / 32 * least};
+    return c;
+  }
+};
+
+}  // namespace inlay::kernels

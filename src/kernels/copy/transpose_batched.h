@@ -1,0 +1,181 @@
+// Batches of small matrices whose rows and columns are whole vectors, one behind the other on both sides: a block takes as
+// many as fit, a thread turns a square of 16 x 16 bytes in its registers.
+#pragma once
+#include <inlay/block/load_ops.h>
+#include <inlay/block/register_ops.h>
+#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/transpose_batched_samples.h>
+#include <inlay/plan/move_time.h>
+
+namespace inlay::kernels::transpose_batched {
+
+// Why the two sides of a batch are not one piece each.
+inline Reason rejects_gaps(Matrices const& x) {
+  if ((x.M > 1 && x.ld_in != x.N) || (x.N > 1 && x.ld_out != x.M))
+    return {"rows lie {} elements apart in the input and {} in the output: a matrix is not one piece",
+            {x.ld_in, x.ld_out}};
+  if (x.L > 1 && (x.batch_in != x.M * x.N || x.batch_out != x.M * x.N))
+    return {"matrices of {} elements lie {} apart in the input and {} in the output: the batch is not one piece",
+            {x.M * x.N, x.batch_in, x.batch_out}};
+  return too_many("{} matrices are more than a block counts", 1, x.L, {x.L, 0, 0});
+}
+
+template <class T>
+struct Kernel {
+  static constexpr int E = sizeof(T), V = 16 / E, threads = 256;
+  static constexpr LaunchFacts launch_facts{.threads = threads, .blocks_per_sm = BlocksInFlight<T>};
+  static constexpr int VECTORS = 1024 * (E < 4 ? 4 / E : 1),
+                       SQUARES = VECTORS / V / threads;  // of a block; of a thread
+  static constexpr bool transposes = true;
+  Vector16 const* in;
+  Vector16* out;
+  int group, batch;                   // matrices of a block; all of them
+  int size, chunks;                   // vectors of a matrix; of a column
+  cutlass::FastDivmod squares, wide;  // squares of a matrix; vectors of a row
+  struct Smem {
+    alignas(128) Vector16 A[VECTORS];
+    static void members(auto name) { name("A", &Smem::A); }
+  };
+  // 8 neighbouring lanes store into 8 different chunks modulo 8 from most matrices; 4 of them where one has 256 elements.
+  using Place = Swizzle<3, 0, 3>;
+
+  static std::optional<Matrices> const& matrices(Move const& move) { return move.as_transpose(); }
+  static Kernel make(Move const& move, auto const&) {
+    Matrices const& x = *matrices(move);
+    int const size = int(x.M * x.N / V);
+    return {static_cast<Vector16 const*>(x.in),
+            static_cast<Vector16*>(x.out),
+            VECTORS / size,
+            int(x.L),
+            size,
+            int(x.M / V),
+            size / V,
+            int(x.N / V)};
+  }
+  int64_t blocks() const { return (int64_t(batch) + group - 1) / group; }
+  int64_t group_bytes() const { return int64_t(group) * size * 16; }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load;
+    Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
+    int64_t const l = int64_t(block.group_index()) * group;
+    int const n = int(batch - l < group ? batch - l : group) * size, tid = block.thread_rank();  // vectors
+    Vector16 const* const from = in + l * size;
+    Vector16* const to = out + l * size;
+
+    Vector16 rows[SQUARES][V];
+    CUTE_UNROLL
+    for (int q = 0; q < SQUARES; ++q) {
+      int g, rest, a, b;  // matrix; square of it; its vector along a row; its chunk along a column
+      squares(g, rest, tid + q * threads);
+      wide(b, a, rest);
+      CUTE_UNROLL
+      for (int i = 0; i < V; ++i)
+        copy_one(load, (g + 1) * size <= n, make_gmem_ptr(from + (g * size + (V * b + i) * wide.divisor + a)),
+                 &rows[q][i]);
+    }
+    CUTE_UNROLL
+    for (int q = 0; q < SQUARES; ++q) {
+      int g, rest, a, b;
+      squares(g, rest, tid + q * threads);
+      wide(b, a, rest);
+      Vector16 columns[V];
+      transpose_square<E>(rows[q], columns);
+      CUTE_UNROLL
+      for (int j = 0; j < V; ++j) {
+        int const v = g * size + (V * a + j) * chunks + b;
+        copy_one(atom, (g + 1) * size <= n, &columns[j], make_smem_ptr(smem.A + Place::apply(v)));
+      }
+    }
+    block.sync();
+    CUTE_UNROLL
+    for (int i = 0; i < VECTORS / threads; ++i) {
+      int const v = tid + i * threads;
+      copy_one(atom, v < n, make_smem_ptr(smem.A + Place::apply(v)), &rows[i / V][i % V]);
+    }
+    CUTE_UNROLL
+    for (int i = 0; i < VECTORS / threads; ++i) {
+      int const v = tid + i * threads;
+      copy_one(atom, v < n, &rows[i / V][i % V], make_gmem_ptr(to + v));
+    }
+  }
+
+  static Reason rejects(Move const& move, Device const&) {
+    auto const& x = matrices(move);
+    if (!x) return {"the move is no batch of transposes between row-major matrices"};
+    for (int64_t extent : {x->M, x->N})
+      if (extent % V) return {"an extent of {} elements is no whole number of 16-byte vectors", {extent}};
+    if (x->M * x->N > VECTORS * V) return {"a matrix of {} elements is more than {}", {x->M * x->N, VECTORS * V}};
+    for (void const* p : {x->in, static_cast<void const*>(x->out)})
+      if (auto const a = reinterpret_cast<uintptr_t>(p) % 16)
+        return {"an operand begins {} bytes past a multiple of 16", {int64_t(a)}};
+    return rejects_gaps(*x);
+  }
+
+  static double seconds(Move const& move, Device const& device) {
+    Kernel const kernel = make(move, 0);
+    double const bytes = double(move.elements()) * sizeof(T), vectors = bytes / 16 / 32;
+    return seconds_of({.bytes = 2 * bytes,
+                       .sectors = bytes / 16,
+                       .issued = double(kernel.blocks()) * threads / 32 * 100 + vectors * (60 + 60. / sizeof(T)),
+                       .wavefronts = vectors * 20,
+                       .blocks = double(kernel.blocks()),
+                       .held = 4,
+                       .measured = sizeof(T) == 1   ? 1.12
+                                   : sizeof(T) == 2 ? 1
+                                                    : .97},
+                      device);
+  }
+  static Counts counts(Move const& move) {
+    Kernel const kernel = make(move, 0);
+    Counts sum;
+    Kinds<Kernel>::each(
+        kernel, [&](Kernel const&, int64_t block, int64_t times) { add(sum, kernel.block_counts(block), times); });
+    return sum;
+  }
+  Counts block_counts(int64_t block) const {
+    using banks::Access;
+    int64_t const l = block * group;
+    int const n = int(std::min<int64_t>(batch - l, group)) * size;
+    auto const from = reinterpret_cast<std::uint64_t>(in + l * size),
+               to = reinterpret_cast<std::uint64_t>(out + l * size);
+    auto const on = [&](int v, std::uint64_t address) { return v < n ? LaneAddress(address) : std::nullopt; };
+    Counts c;
+    for (int t0 = 0; t0 < VECTORS / V; t0 += 32)
+      for (int i = 0; i < V; ++i) {
+        auto const vector = [&](unsigned t, bool turned) {  // of the input, or of the output
+          int g, rest, a, b;
+          squares(g, rest, t0 + int(t));
+          wide(b, a, rest);
+          return g * size + (turned ? (V * a + i) * chunks + b : (V * b + i) * wide.divisor + a);
+        };
+        c.global_load += sectors(16, [&](unsigned t) { return on(vector(t, false), from + vector(t, false) * 16); });
+        c.shared_store += wavefronts(16, Access::store, [&](unsigned t) {
+          return on(vector(t, true), std::uint64_t(Place::apply(vector(t, true))) * 16);
+        });
+      }
+    for (int v0 = 0; v0 < VECTORS; v0 += 32) {
+      c.shared_load += wavefronts(16, Access::load, [&](unsigned t) {
+        int const v = v0 + int(t);
+        return on(v, std::uint64_t(Place::apply(v)) * 16);
+      });
+      c.global_store += sectors(16, [&](unsigned t) { return on(v0 + int(t), to + (v0 + t) * 16); });
+    }
+    return c;
+  }
+};
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "transpose_batched",
+    .idea = "Many small matrices a block: 16-byte accesses, squares turned in registers, output in one piece.",
+    .source = "inlay",
+    .ladder = Ladder::transpose,
+    .origin = Origin::ours,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+    .seconds = seconds<Kernel>,
+};
+
+}  // namespace inlay::kernels::transpose_batched

@@ -1,0 +1,35 @@
+// Tiles of 32x32: products so small that larger tiles would leave multiprocessors idle.
+#pragma once
+#include <inlay/kernels/gemm/fma/split.h>
+
+namespace inlay::kernels::sgemm_split_32x32 {
+
+template <Vectors A, Vectors B>
+struct Step : WarpTiledStep {
+  // What goes through registers is asked for one stage ahead: long ones, whose multiply-adds hide that.
+  static constexpr bool turns = A == Vectors::k || B == Vectors::k;
+  static constexpr int BLK_M = 32, BLK_N = 32, BLK_K = turns ? 32 : 16, PIPE = turns ? 3 : 4;
+  static constexpr int threads = 64, min_blocks = 8;
+  using FetchA = FetchVectors<A, threads, BLK_M>;
+  using FetchB = FetchVectors<B, threads, BLK_N>;
+  using SmemA = Stages<BLK_M, BLK_K, PIPE, 4>;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = Stages<BLK_N, BLK_K, PIPE, 4>;  // (BLK_N,BLK_K,PIPE)
+  using OnC = WarpTiles<2, 1, 4, 8, 4, 4>;      // 2 warps of 16x32, 32 lanes of 4x4
+};
+using Kernel = SgemmSplit<Step>;
+using Dispatch = Kernel;
+
+inline constexpr Info<Gemm> info = {
+    .name = "sgemm_split_32x32",
+    .idea =
+        "Tiles of 32x32 for a block of two warps, and K in parts: for products of a few microseconds, where the work "
+        "of a thread and the loads it waits for limit.",
+    .source = "inlay",
+    .ladder = Ladder::sgemm,
+    .origin = Origin::ours,
+    .rejects = Kernel::rejects,
+    .workspace = Kernel::workspace,
+    .cut = Kernel::cut,
+};
+
+}  // namespace inlay::kernels::sgemm_split_32x32

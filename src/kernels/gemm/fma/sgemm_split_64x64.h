@@ -1,0 +1,32 @@
+// Small tiles and parts of K: products with few elements of C and a deep K.
+#pragma once
+#include <inlay/kernels/gemm/fma/split.h>
+
+namespace inlay::kernels::sgemm_split_64x64 {
+
+template <Vectors A, Vectors B>
+struct Step : WarpTiledStep {
+  static constexpr int BLK_M = 64, BLK_N = 64, threads = 64, min_blocks = A == Vectors::none ? 6 : 8;  // else spills
+  using FetchA = FetchVectors<A, threads, BLK_M>;
+  using FetchB = FetchVectors<B, threads, BLK_N>;
+  using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = Stages<BLK_N, BLK_K, 3, 4>;  // (BLK_N,BLK_K,PIPE)
+  using OnC = WarpTiles<2, 1, 4, 8, 8, 8>;   // 2 warps of 32x64, 32 lanes of 8x8
+};
+using Kernel = SgemmSplit<Step>;
+using Dispatch = Kernel;
+
+inline constexpr Info<Gemm> info = {
+    .name = "sgemm_split_64x64",
+    .idea =
+        "Tiles of 64x64, and K in parts until a wave is full: partial sums in a workspace are added in order by a "
+        "second kernel; their traffic limits.",
+    .source = "inlay",
+    .ladder = Ladder::sgemm,
+    .origin = Origin::ours,
+    .rejects = Kernel::rejects,
+    .workspace = Kernel::workspace,
+    .cut = Kernel::cut,
+};
+
+}  // namespace inlay::kernels::sgemm_split_64x64

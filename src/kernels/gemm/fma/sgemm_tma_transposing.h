@@ -1,0 +1,38 @@
+// An operand that is contiguous in k is turned inside the kernel, so that nn and tt need no packing.
+#pragma once
+#include <inlay/kernels/gemm/fma/ring.h>
+
+namespace inlay::kernels::sgemm_tma_transposing {
+
+// The turned side is the tile's shorter one: it costs helper warps and shared memory.
+struct StepA : RingStep {
+  static constexpr Turned turned = Turned::A;
+};
+struct StepB : RingStep {
+  static constexpr int WARPS_M = 4, WARPS_N = 2;
+  static constexpr Turned turned = Turned::B;
+};
+
+// The operand that is contiguous in k: B if A is not.
+struct Choice {
+  template <class F>
+  static auto with(Gemm const& g, Device const&, F const& f) {
+    return g.A.col_stride == 1 ? f(std::type_identity<SgemmRing<StepA>>{}) : f(std::type_identity<SgemmRing<StepB>>{});
+  }
+};
+using Kernel = OneOf<Choice>;
+using Dispatch = Kernel;
+
+inline constexpr Info<Gemm> info = {
+    .name = "sgemm_tma_transposing",
+    .idea =
+        "Step 12 where one operand is contiguous in k: TMA brings it as it lies, three helper warps turn 4 x 4 "
+        "elements at a time; their shared-memory traffic comes on top.",
+    .source = "inlay",
+    .ladder = Ladder::sgemm,
+    .origin = Origin::ours,
+    .rejects = Kernel::rejects,
+    .workspace = Kernel::workspace,
+};
+
+}  // namespace inlay::kernels::sgemm_tma_transposing

@@ -1,0 +1,21 @@
+// The second step of a product whose K was cut into parts.
+#pragma once
+#include <inlay/kernels/gemm/fma/sum_parts.h>
+
+namespace inlay::kernels::sum_slices {
+
+using Kernel = SumParts;
+
+inline Reason rejects(Reduction const&, Device const&) { return {}; }
+using Dispatch = Kernel;
+
+inline constexpr Info<Reduction> info = {
+    .name = "sum_slices",
+    .idea = "Threads share an element where its parts are many; their sums are added in a fixed order.",
+    .source = "inlay",
+    .ladder = Ladder::none,
+    .origin = Origin::ours,
+    .rejects = rejects,
+};
+
+}  // namespace inlay::kernels::sum_slices

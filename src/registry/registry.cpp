@@ -1,0 +1,59 @@
+#include <inlay/plan/kernel_list.h>
+#include <inlay/registry/registry.h>
+
+// The tutorial's steps, and the replays of all kernels.
+#define INLAY_UNIT(NAME, PTXAS, ARCH)
+#define INLAY_DECLARE_REPLAY(P, NAME)                             \
+  namespace inlay::kernels::NAME {                                \
+  void replay(P const&, Device const&, inlay::replay::Recorder&); \
+  void sample(P const&, Device const&, inlay::replay::Recorder&); \
+  }
+
+#define INLAY_KERNEL(NAME) INLAY_DECLARE_KERNEL(Move, NAME)
+#include <inlay/tutorial/copy/steps.def>
+#include <inlay/tutorial/transpose/steps.def>
+#undef INLAY_KERNEL
+#define INLAY_KERNEL(NAME) INLAY_DECLARE_REPLAY(Move, NAME)
+#define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_DECLARE_REPLAY(Move, NAME)
+#include <inlay/kernels/copy/kernels.def>
+#include <inlay/tutorial/copy/steps.def>
+#include <inlay/tutorial/transpose/steps.def>
+#undef INLAY_KERNEL
+#undef INLAY_INSTANCE
+
+#define INLAY_KERNEL(NAME) INLAY_DECLARE_KERNEL(Gemm, NAME)
+#include <inlay/tutorial/sgemm/steps.def>
+#undef INLAY_KERNEL
+#define INLAY_KERNEL(NAME) INLAY_DECLARE_REPLAY(Gemm, NAME)
+#define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_DECLARE_REPLAY(Gemm, NAME)
+#include <inlay/kernels/gemm/fma/kernels.def>
+#include <inlay/tutorial/sgemm/steps.def>
+#undef INLAY_KERNEL
+#undef INLAY_INSTANCE
+
+namespace inlay::registry {
+
+#define INLAY_KERNEL(NAME) {kernels::NAME::variant(), kernels::NAME::replay, kernels::NAME::sample},
+#define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_KERNEL(NAME)
+
+// The order of the includes is that of the kernels.
+// clang-format off
+std::span<Entry<Move> const> move_variants() {
+  static Entry<Move> const entries[] = {
+#include <inlay/tutorial/copy/steps.def>
+#include <inlay/tutorial/transpose/steps.def>
+#include <inlay/kernels/copy/kernels.def>
+  };
+  return entries;
+}
+
+std::span<Entry<Gemm> const> gemm_variants() {
+  static Entry<Gemm> const entries[] = {
+#include <inlay/tutorial/sgemm/steps.def>
+#include <inlay/kernels/gemm/fma/kernels.def>
+  };
+  return entries;
+}
+// clang-format on
+
+}  // namespace inlay::registry

@@ -1,0 +1,84 @@
+// A registered kernel on the CPU: what a generated unit defines for each line of its list.
+#pragma once
+#include <inlay/kernels/common/instance.h>
+#include <inlay/kernels/common/sampling.h>
+#include <inlay/registry/expected.h>
+#include <inlay/replay/run.h>
+
+namespace inlay::registry {
+
+using ReplaySetting = kernels::Setting<replay::ReplayEncoder>;
+
+// Replays what a variant launches, in order, with all checks. `chain`: see Info.
+template <class V, class Block = replay::HostBlock, class P>
+void replay_kernel(P const& problem, planning::Device const& device, Recorder& recorder, std::int64_t chain = 0) {
+  auto const wanted = expected(problem, recorder, chain);
+  if constexpr (requires { V::reads_gaps; }) wanted.allow_gaps();
+  replay::guarded(recorder, [&] {
+    kernels::launches<V>(problem, ReplaySetting{device, recorder.workspace(), {}},
+                         [&](auto const& kernel) { replay::run<Block>(kernel, recorder); });
+  });
+  wanted.conclude();
+}
+
+// Replays a few blocks in the place of all: one, or one cluster, of each kind that the kernel tells apart, and counts
+// it as often as there are of its kind.
+struct Sample {
+  Recorder& recorder;
+
+  template <block::Kernel K>
+  void kinds(K const& kernel, std::int64_t times) const {
+    if constexpr (kernels::Specialised<kernels::Kinds<K>>)
+      kernels::Kinds<K>::each(kernel, [&](K const& k, std::int64_t block, std::int64_t alike) {
+        recorder.times(times * alike, [&] { replay::run(k, recorder, block, block::cluster_of(k)); });
+      });
+    else
+      all(kernel, times);
+  }
+  template <block::Kernel K>
+  void all(K const& kernel, std::int64_t times) const {
+    recorder.times(times, [&] { replay::run(kernel, recorder); });
+  }
+};
+
+// A variant of which nothing is said: each of its launches by kinds; of a product, for a short K in the place of a long.
+template <class V>
+void sample_launches(Move const& move, ReplaySetting const& setting, Sample const& sample) {
+  kernels::launches<V>(move, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
+}
+template <class V>
+void sample_launches(Gemm const& gemm, ReplaySetting const& setting, Sample const& sample) {
+  kernels::sample_lengths<V>(gemm, 32, setting, sample);
+}
+
+// Counts what a variant does, from samples of its blocks: of any size in little time. Bounds, races and barriers are
+// checked in these blocks, the result is not.
+template <class V, class P>
+void sample_kernel(P const& problem, planning::Device const& device, Recorder& recorder) {
+  recorder.expect_samples();
+  if (problem.elements() == 0) return;
+  ReplaySetting const setting{device, recorder.workspace(), {}};
+  Sample const sample{recorder};
+  replay::guarded(recorder, [&] {
+    kernels::launches<V>(problem, setting,
+                         [&](auto const& kernel) { recorder.launches.push_back(replay::launch_of(kernel)); });
+    if constexpr (kernels::Specialised<kernels::Samples<V>>)
+      kernels::Samples<V>::of(problem, setting, sample);
+    else
+      sample_launches<V>(problem, setting, sample);
+  });
+}
+
+}  // namespace inlay::registry
+
+#define INLAY_DEFINE_REPLAY(P, NAME)                                                       \
+  namespace inlay::kernels::NAME {                                                         \
+  void replay(P const& problem, Device const& device, inlay::replay::Recorder& recorder) { \
+    recorder.kernel = #NAME;                                                               \
+    registry::replay_kernel<Dispatch>(problem, device, recorder, info.chain);              \
+  }                                                                                        \
+  void sample(P const& problem, Device const& device, inlay::replay::Recorder& recorder) { \
+    recorder.kernel = #NAME;                                                               \
+    registry::sample_kernel<Dispatch>(problem, device, recorder);                          \
+  }                                                                                        \
+  }

@@ -1,0 +1,28 @@
+// The same copy through shared memory and a barrier: what the detour of a tiled transpose costs by itself.
+#pragma once
+#include <inlay/tutorial/transpose/smem_tile.h>
+
+namespace inlay::kernels::copy_02_smem {
+
+template <class T>
+struct Step : SmemStep<T> {
+  static constexpr Writes writes = Writes::copy;
+  static constexpr int threads = 256;
+  using Tile = Shape<_1, _1024>;      // (BLK_M,BLK_N)
+  using SmemLayout = RowMajor<Tile>;  // (BLK_M,BLK_N)
+};
+template <class T>
+using Kernel = SmemTile<T, Step<T>>;
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "copy_02_smem",
+    .idea = "Through shared memory and a barrier that is not needed here: each thread reads back what it wrote itself.",
+    .source = "Harris: copySharedMem",
+    .ladder = Ladder::copy,
+    .origin = Origin::tutorial,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::copy_02_smem

@@ -1,0 +1,26 @@
+// The tutorial's TiledCopy: the same vectors, four to a thread, all loads in flight before the first store.
+#pragma once
+#include <inlay/kernels/copy/direct_tile.h>
+
+namespace inlay::kernels::copy_03_tiled {
+
+struct Step {
+  static constexpr Writes writes = Writes::copy;
+  using Tile = Shape<_1, _1024>;                              // (BLK_M,BLK_N), in vectors
+  using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
+};
+template <class T>
+using Kernel = DirectTile<Vector16, Step>;  // whatever the elements are
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "copy_03_tiled",
+    .idea = "A TiledCopy of several 16-byte vectors per thread: it measures slower than one.",
+    .source = "Colfax: JustCopy (tiled_copy)",
+    .ladder = Ladder::copy,
+    .origin = Origin::tutorial,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::copy_03_tiled

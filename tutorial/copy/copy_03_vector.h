@@ -1,0 +1,26 @@
+// One 16-byte vector per thread and no loop: the kernel of the copy limit.
+#pragma once
+#include <inlay/kernels/copy/direct_tile.h>
+
+namespace inlay::kernels::copy_03_vector {
+
+struct Step {
+  static constexpr Writes writes = Writes::copy;
+  using Tile = Shape<_1, _256>;                               // (BLK_M,BLK_N), in vectors
+  using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
+};
+template <class T>
+using Kernel = DirectTile<Vector16, Step>;  // whatever the elements are
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "copy_03_vector",
+    .idea = "One 16-byte vector per thread, no loop: short-lived blocks in sequential order set the copy limit.",
+    .source = "inlay",
+    .ladder = Ladder::copy,
+    .origin = Origin::ours,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::copy_03_vector

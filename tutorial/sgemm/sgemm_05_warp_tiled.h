@@ -1,0 +1,22 @@
+// Step 04 with a tile of 32x64 to a warp, quads of neighbours to a thread, and C written through shared memory.
+#pragma once
+#include <inlay/kernels/gemm/fma/tile.h>
+
+namespace inlay::kernels::sgemm_05_warp_tiled {
+
+struct Step : AlongKStep {};
+using Kernel = SgemmTile<Step>;
+using Dispatch = Kernel;
+
+inline constexpr Info<Gemm> info = {
+    .name = "sgemm_05_warp_tiled",
+    .idea =
+        "Warp tiles make shared reads 16 bytes, one for 16 multiplications, and C leaves in whole sectors; lanes along "
+        "k find B scattered at nn.",
+    .source = "worklog, kernel 5: warp tiling and coalesced epilogue",
+    .ladder = Ladder::sgemm,
+    .origin = Origin::tutorial,
+    .rejects = Kernel::rejects,
+};
+
+}  // namespace inlay::kernels::sgemm_05_warp_tiled

@@ -1,0 +1,28 @@
+// Step 05 for a B that is contiguous in k: lanes that run along k now find their elements side by side.
+#pragma once
+#include <inlay/kernels/gemm/fma/tile.h>
+
+namespace inlay::kernels::sgemm_06_column_major_b {
+
+struct Step : AlongKStep {};  // as step 05: what differs is B, see rejects
+using Kernel = SgemmTile<Step>;
+
+inline Reason rejects(Gemm const& g, Device const& device) {
+  if (g.B.col_stride != 1 && g.K() > 1)
+    return {"B's rows are not contiguous in k: their elements are {} apart", {g.B.col_stride}};
+  return Kernel::rejects(g, device);
+}
+using Dispatch = Kernel;
+
+inline constexpr Info<Gemm> info = {
+    .name = "sgemm_06_column_major_b",
+    .idea =
+        "B stored column-major (nt): the copies of both operands are coalesced; the issue slots of 4-byte copies and "
+        "shared reads limit.",
+    .source = "worklog, kernel 6: column-major layout",
+    .ladder = Ladder::sgemm,
+    .origin = Origin::tutorial,
+    .rejects = rejects,
+};
+
+}  // namespace inlay::kernels::sgemm_06_column_major_b

@@ -1,0 +1,29 @@
+// Step 06 with copies of 16 bytes on every layout: by cp.async where neighbours stay neighbours, through registers where a
+// tile has to be transposed.
+#pragma once
+#include <inlay/kernels/gemm/fma/tile.h>
+
+namespace inlay::kernels::sgemm_07_wide_copies {
+
+template <Vectors A, Vectors B>
+struct Step : WarpTiledStep {
+  using FetchA = FetchVectors<A, threads, BLK_M>;
+  using FetchB = FetchVectors<B, threads, BLK_N>;
+  using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = Stages<BLK_N, BLK_K, 3, 4>;  // (BLK_N,BLK_K,PIPE)
+};
+using Kernel = SgemmVectors<Step>;
+using Dispatch = Kernel;
+
+inline constexpr Info<Gemm> info = {
+    .name = "sgemm_07_wide_copies",
+    .idea =
+        "Four times fewer copies: 16 bytes each on all four layouts, transposed in registers where k is contiguous; "
+        "shared reads limit.",
+    .source = "inlay",
+    .ladder = Ladder::sgemm,
+    .origin = Origin::ours,
+    .rejects = Kernel::rejects,
+};
+
+}  // namespace inlay::kernels::sgemm_07_wide_copies

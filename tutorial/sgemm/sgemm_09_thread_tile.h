@@ -1,0 +1,32 @@
+// Step 07 with 8x16 elements of C to a thread, and the outer product in an order that the compiler keeps to. The loop is
+// rolled up to two slices, through which a swizzle would have to be computed: padding again.
+#pragma once
+#include <inlay/kernels/gemm/fma/tile.h>
+
+namespace inlay::kernels::sgemm_09_thread_tile {
+
+template <Vectors A, Vectors B>
+struct Step : WarpTiledStep {
+  static constexpr int BLK_M = 128, BLK_N = 256, BLK_K = 16, min_blocks = 1, slices = 2;
+  static constexpr bool ordered = true;
+  using FetchA = FetchVectors<A, threads, BLK_M>;
+  using FetchB = FetchVectors<B, threads, BLK_N>;
+  using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = Stages<BLK_N, BLK_K, 3, 4>;  // (BLK_N,BLK_K,PIPE)
+  using OnC = WarpTiles<2, 4, 8, 4, 8, 16>;  // 8 warps of 64x64, 32 lanes of 8x16
+};
+using Kernel = SgemmVectors<Step>;
+using Dispatch = Kernel;
+
+inline constexpr Info<Gemm> info = {
+    .name = "sgemm_09_thread_tile",
+    .idea =
+        "8x16 to a thread: 6 shared reads for 128 multiplications instead of 4 for 64, in a loop of two slices; 8 "
+        "warps have to hide all waits.",
+    .source = "inlay",
+    .ladder = Ladder::sgemm,
+    .origin = Origin::ours,
+    .rejects = Kernel::rejects,
+};
+
+}  // namespace inlay::kernels::sgemm_09_thread_tile

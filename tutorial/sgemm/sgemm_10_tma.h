@@ -1,0 +1,26 @@
+// TMA instead of cp.async: one thread asks for whole stages, and the others only multiply. The grid stays on the GPU.
+#pragma once
+#include <inlay/kernels/gemm/fma/ring.h>
+
+namespace inlay::kernels::sgemm_10_tma {
+
+struct Step : RingStep {
+  static constexpr int SLICES = 8;
+  static constexpr bool stream_k = false;
+};
+using Kernel = SgemmRing<Step>;
+using Dispatch = Kernel;
+
+inline constexpr Info<Gemm> info = {
+    .name = "sgemm_10_tma",
+    .idea =
+        "A helper warpgroup fills a ring of four stages by TMA, mbarriers hand them over, registers move to the "
+        "multiplying warps; the loop of 8 slices renames its accumulators, and FFMAs wait for their registers.",
+    .source = "inlay",
+    .ladder = Ladder::sgemm,
+    .origin = Origin::ours,
+    .rejects = Kernel::rejects,
+    .workspace = Kernel::workspace,
+};
+
+}  // namespace inlay::kernels::sgemm_10_tma

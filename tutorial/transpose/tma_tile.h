@@ -1,0 +1,35 @@
+// What the TMA steps share: a tile of a matrix as a box, and when a matrix cannot be described.
+#pragma once
+#include <inlay/kernels/common/tile_grid.h>
+
+namespace inlay::kernels {
+
+// TMA knows no elements of 16 bytes: they are two of 8, and coordinates along the contiguous mode double.
+template <class T>
+inline constexpr int kTmaParts = sizeof(T) == 16 ? 2 : 1;
+
+// A batch of row-major matrices (rows, cols, L):(ld,1,batch) whose boxes are (box_rows, box_cols).
+template <class T>
+TmaTensor tma_matrix(void const* base, int64_t rows, int64_t cols, int64_t L, int64_t ld, int64_t batch, int box_rows,
+                     int box_cols, bool swizzle_128b = false) {
+  constexpr int parts = kTmaParts<T>, e = sizeof(T) / parts;
+  // A stride over an extent of 1 is never used, but must still be one that TMA accepts.
+  int64_t const row = rows > 1 ? ld * int64_t(sizeof(T)) : 16, matrix = L > 1 ? batch * int64_t(sizeof(T)) : 16;
+  return {base, e, {cols * parts, rows, L}, {row, matrix}, {box_cols * parts, box_rows, 1}, swizzle_128b};
+}
+
+inline Reason rejects_tma(Device const& device) {
+  if (device.has_tma()) return {};
+  return {"TMA needs a GPU of compute capability 9.0 or later, not {}.{}",
+          {device.compute_capability / 10, device.compute_capability % 10}};
+}
+// Coordinates are 32-bit, strides positive and below 2^40 bytes; alignment is rejects_unaligned's matter.
+inline Reason rejects_tma_extents(int64_t rows, int64_t cols, int64_t L, int64_t ld, int64_t batch, int elem_bytes) {
+  for (int64_t extent : {rows, cols * (elem_bytes == 16 ? 2 : 1), L})
+    if (extent > INT32_MAX) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};
+  for (int64_t stride : {rows > 1 ? ld * elem_bytes : 16, L > 1 ? batch * elem_bytes : 16})
+    if (stride <= 0 || stride >> 40) return {"TMA strides are positive and below 2^40 bytes, not {}", {stride}};
+  return {};
+}
+
+}  // namespace inlay::kernels

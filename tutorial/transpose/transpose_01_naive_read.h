@@ -1,0 +1,27 @@
+// Lanes run along the input's rows: reads are coalesced, every written element costs a sector of its own.
+#pragma once
+#include <inlay/kernels/copy/direct_tile.h>
+
+namespace inlay::kernels::transpose_01_naive_read {
+
+template <class T>
+struct Step {
+  static constexpr Writes writes = Writes::transpose;
+  using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)
+  using Threads = Layout<Shape<_8, _32>, Stride<_32, _1>>;  // (THR_M,THR_N), lanes along N
+};
+template <class T>
+using Kernel = DirectTile<T, Step<T>>;
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "transpose_01_naive_read",
+    .idea = "Coalesced reads, strided writes: a warp's 32 elements land in 32 sectors.",
+    .source = "Lei Mao: naive, coalesced read; Colfax: naive; Harris: transposeNaive",
+    .ladder = Ladder::transpose,
+    .origin = Origin::tutorial,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::transpose_01_naive_read

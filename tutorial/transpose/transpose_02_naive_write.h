@@ -1,0 +1,27 @@
+// The threads turned: lanes run along the output's rows, and the strided side is the read, which caches soften.
+#pragma once
+#include <inlay/kernels/copy/direct_tile.h>
+
+namespace inlay::kernels::transpose_02_naive_write {
+
+template <class T>
+struct Step {
+  static constexpr Writes writes = Writes::transpose;
+  using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)
+  using Threads = Layout<Shape<_32, _8>, Stride<_1, _32>>;  // (THR_M,THR_N), lanes along M
+};
+template <class T>
+using Kernel = DirectTile<T, Step<T>>;
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "transpose_02_naive_write",
+    .idea = "Coalesced writes, strided reads: the L1 keeps the sectors until their neighbours are asked for.",
+    .source = "Lei Mao: naive, coalesced write",
+    .ladder = Ladder::transpose,
+    .origin = Origin::tutorial,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::transpose_02_naive_write

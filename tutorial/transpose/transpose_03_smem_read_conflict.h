@@ -1,0 +1,27 @@
+// The turn happens in shared memory: coalesced both ways. Rows are stored as they come, so a column read meets one bank.
+#pragma once
+#include <inlay/tutorial/transpose/smem_tile.h>
+
+namespace inlay::kernels::transpose_03_smem_read_conflict {
+
+template <class T>
+struct Step : SmemStep<T> {
+  using Tile = TileFor<T>;            // (BLK_M,BLK_N)
+  using SmemLayout = RowMajor<Tile>;  // (BLK_M,BLK_N)
+  static constexpr int read_apart = 1;
+};
+template <class T>
+using Kernel = SmemTile<T, Step<T>>;
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "transpose_03_smem_read_conflict",
+    .idea = "Coalesced both ways through a row-major tile; reading its columns puts all lanes of a pass in one bank.",
+    .source = "Lei Mao: shared memory, bank conflict read; Colfax: SMEM transpose; Harris: transposeCoalesced",
+    .ladder = Ladder::transpose,
+    .origin = Origin::tutorial,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::transpose_03_smem_read_conflict

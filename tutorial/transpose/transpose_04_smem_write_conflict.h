@@ -1,0 +1,28 @@
+// The other place for the conflict: the tile is column-major, so the write is strided and the read is not.
+#pragma once
+#include <inlay/tutorial/transpose/smem_tile.h>
+
+namespace inlay::kernels::transpose_04_smem_write_conflict {
+
+template <class T>
+struct Step : SmemStep<T> {
+  using Tile = TileFor<T>;               // (BLK_M,BLK_N)
+  using SmemLayout = ColumnMajor<Tile>;  // (BLK_M,BLK_N)
+  static constexpr int write_apart = 1;
+};
+template <class T>
+using Kernel = SmemTile<T, Step<T>>;
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "transpose_04_smem_write_conflict",
+    .idea =
+        "Coalesced both ways through a column-major tile; writing rows into it puts all lanes of a pass in one bank.",
+    .source = "Lei Mao: shared memory, bank conflict write",
+    .ladder = Ladder::transpose,
+    .origin = Origin::tutorial,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::transpose_04_smem_write_conflict

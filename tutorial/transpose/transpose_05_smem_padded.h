@@ -1,0 +1,26 @@
+// Rows of the tile one bank (or element) longer than they need be: the rows of a column fall into different banks.
+#pragma once
+#include <inlay/tutorial/transpose/smem_tile.h>
+
+namespace inlay::kernels::transpose_05_smem_padded {
+
+template <class T>
+struct Step : SmemStep<T> {
+  using Tile = TileFor<T>;                                  // (BLK_M,BLK_N)
+  using SmemLayout = PaddedRows<Tile, Padding<sizeof(T)>>;  // (BLK_M,BLK_N):(BLK_N+pad,1)
+};
+template <class T>
+using Kernel = SmemTile<T, Step<T>>;
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "transpose_05_smem_padded",
+    .idea = "Padded rows: each row of the tile begins one bank further on, so that a column meets all banks.",
+    .source = "Lei Mao: shared memory, padded; Harris: transposeNoBankConflicts",
+    .ladder = Ladder::transpose,
+    .origin = Origin::tutorial,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::transpose_05_smem_padded

@@ -1,0 +1,29 @@
+// Vectors must stay aligned, so a row is padded by 16 bytes: only every eighth row falls into the same banks.
+#pragma once
+#include <inlay/tutorial/transpose/smem_tile.h>
+
+namespace inlay::kernels::transpose_08_vector_padded {
+
+template <class T>
+struct Step : SmemStep<T> {
+  using Tile = TileFor<T>;                                   // (BLK_M,BLK_N)
+  using SmemLayout = PaddedRows<Tile, Int<16 / sizeof(T)>>;  // (BLK_M,BLK_N):(BLK_N+V,1)
+  using Load = UniversalCopy<Vector16>;
+  static constexpr int vector = 16 / sizeof(T);
+  static constexpr int read_apart = 8;
+};
+template <class T>
+using Kernel = SmemTile<T, Step<T>>;
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "transpose_08_vector_padded",
+    .idea = "A compromise: padding that keeps 16-byte vectors aligned leaves rows r and r+8 of a column in one bank.",
+    .source = "Lei Mao: vectorized, padded",
+    .ladder = Ladder::transpose,
+    .origin = Origin::tutorial,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::transpose_08_vector_padded

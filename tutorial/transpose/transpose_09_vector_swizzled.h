@@ -1,0 +1,31 @@
+// The same compromise by swizzle: 16-byte granules stay whole, and there are only eight of them in a row of banks.
+#pragma once
+#include <inlay/tutorial/transpose/smem_tile.h>
+
+namespace inlay::kernels::transpose_09_vector_swizzled {
+
+template <class T>
+struct Step : SmemStep<T> {
+  using Tile = TileFor<T>;  // (BLK_M,BLK_N)
+  using Swz = typename ConflictFree<size<1>(Tile{}), sizeof(T), 16>::type;
+  using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
+  using Load = UniversalCopy<Vector16>;
+  static constexpr int vector = 16 / sizeof(T);
+  static constexpr int read_apart = 8;
+};
+template <class T>
+using Kernel = SmemTile<T, Step<T>>;
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "transpose_09_vector_swizzled",
+    .idea =
+        "A compromise: a swizzle of 16-byte granules spreads a column over 8 places, so lanes t and t+8 share a bank.",
+    .source = "Lei Mao: vectorized, swizzled",
+    .ladder = Ladder::transpose,
+    .origin = Origin::tutorial,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::transpose_09_vector_swizzled

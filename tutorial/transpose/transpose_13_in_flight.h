@@ -1,0 +1,27 @@
+// The bytes in flight on a multiprocessor held to 32 to 64 KB, and the L1, where they wait, left large.
+#pragma once
+#include <inlay/kernels/copy/register_tile.h>
+
+namespace inlay::kernels::transpose_13_in_flight {
+
+template <class T>
+struct Step : RegisterStep<T> {
+  static constexpr int blocks_per_sm = BlocksInFlight<T>;
+};
+template <class T>
+using Kernel = RegisterTile<T, Step<T>>;
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "transpose_13_in_flight",
+    .idea =
+        "A few blocks a multiprocessor and a small carve-out: more loads than the L1 can hold only get in each other's "
+        "way.",
+    .source = "inlay",
+    .ladder = Ladder::transpose,
+    .origin = Origin::ours,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::transpose_13_in_flight

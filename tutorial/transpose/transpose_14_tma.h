@@ -1,0 +1,117 @@
+// TMA both ways without a bank conflict, which the tutorial leaves open: boxes are 128 bytes wide and swizzled by the
+// hardware, squares are turned in registers, and a warp takes squares along diagonals, so that 8 neighbouring lanes meet
+// 8 different chunks modulo 128 bytes both where they read and where they write.
+#pragma once
+#include <inlay/block/register_ops.h>
+#include <inlay/tutorial/transpose/tma_tile.h>
+
+namespace inlay::kernels::transpose_14_tma {
+
+template <class T>
+using Tile = Shape<Int<256 / sizeof(T)>, Int<256 / sizeof(T)>>;  // (BLK_M,BLK_N): two boxes side by side, both ways
+
+template <class T>
+struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
+  using Grid = TileGrid<T, Tile<T>, Writes::transpose>;
+  CUtensorMap mapA, mapB;
+
+  static constexpr int threads = 256;
+  static constexpr LaunchFacts launch_facts{.threads = threads,
+                                            .blocks_per_sm = sizeof(T) <= 2   ? 2
+                                                             : sizeof(T) == 4 ? 4
+                                                             : sizeof(T) == 8 ? 6
+                                                                              : 12};
+  static constexpr int E = sizeof(T), V = 16 / E, BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, BOX = 128 / E;
+  // Rows of 8 chunks of 16 bytes, as TMA swizzles them; one box after the other.
+  using Swz = Swizzle<3, 0, 3>;
+  using LayoutA = decltype(composition(
+      Swz{}, Layout<Shape<Int<BLK_M>, Shape<_8, _2>>, Stride<_8, Stride<_1, Int<BLK_M * 8>>>>{}));  // (BLK_M,chunk)
+  using LayoutB = decltype(composition(
+      Swz{}, Layout<Shape<Shape<_8, _2>, Int<BLK_N>>, Stride<Stride<_1, Int<BLK_N * 8>>, _8>>{}));  // (chunk,BLK_N)
+  struct Smem {
+    alignas(1024) Vector16 A[BLK_M * 16];  // what was loaded; then, as large, what is stored
+    alignas(8) uint64_t full;              // A has landed
+    static void members(auto name) { name("A", &Smem::A), name("full", &Smem::full); }
+  };
+
+  static Kernel make(Move const& move, auto const& setting) {
+    Matrices const& x = *Grid::matrices(move);
+    return {Grid::make(x), setting.encode(tma_matrix<T>(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, BLK_M, BOX, true)),
+            setting.encode(tma_matrix<T>(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, BLK_N, BOX, true))};
+  }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    auto& full = *reinterpret_cast<typename Block::Mbarrier*>(&smem.full);
+    auto here = this->tile(block.group_index());
+    Tensor sA = make_tensor(make_smem_ptr(smem.A), LayoutA{});  // (BLK_M,chunk)
+    Tensor sB = make_tensor(make_smem_ptr(smem.A), LayoutB{});  // (chunk,BLK_N)
+    bool const first = block.thread_rank() == 0;
+    if (first) {
+      full.init(1);
+      block.fence_barrier_init();
+      full.arrive_and_expect_tx(sizeof(smem.A));  // boxes are always whole in shared memory, even outside the matrix
+      for (int box = 0; box < 2; ++box)
+        block.tma_load(mapA, full, smem.A + box * BLK_M * 8, (int(here.n) + box * BOX) * kTmaParts<T>, int(here.m),
+                       here.l, L2::evict_last);
+    }
+    block.sync();  // the barrier is initialised
+    full.wait(0);
+
+    // A thread's square: chunk `a` of rows V * b and following. Along a diagonal of a group of 8 x 8 squares b = a ^ d;
+    // at 16 bytes, where a square is one element, along a row of it.
+    int const tid = block.thread_rank(), a = tid % 8, d = tid / 8 % 8, group = tid / 64 % 2, box = tid / 128;
+    int const b = group * 8 + (V == 1 ? d : a ^ d);
+    Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
+    Vector16 rows[V], columns[V];
+    CUTE_UNROLL
+    for (int i = 0; i < V; ++i) copy_one(atom, true, make_smem_ptr(&sA(b * V + i, make_coord(a, box))), &rows[i]);
+    transpose_square<E>(rows, columns);
+    block.sync();  // all is read: what is stored takes the same place
+    CUTE_UNROLL
+    for (int i = 0; i < V; ++i)
+      copy_one(atom, true, &columns[i], make_smem_ptr(&sB(make_coord(b % 8, b / 8), (box * 8 + a) * V + i)));
+    block.fence_async();  // plain stores, then TMA reads them
+    block.sync();
+    if (first) {
+      for (int half = 0; half < 2; ++half)  // clipped at the edge
+        block.tma_store(mapB, smem.A + half * BLK_N * 8, (int(here.m) + half * BOX) * kTmaParts<T>, int(here.n),
+                        here.l);
+      block.tma_store_commit();
+      block.tma_store_wait(Int<0>{});
+    }
+  }
+
+  static Reason rejects(Move const& move, Device const& device) {
+    if (Reason r = rejects_tma(device)) return r;
+    if (Reason r = Grid::rejects(move)) return r;
+    auto const& x = *Grid::matrices(move);
+    if (Reason r = rejects_unaligned_input(x, E)) return r;
+    if (Reason r = rejects_unaligned_output(x, x.N, E)) return r;
+    if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in, E)) return r;
+    return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out, E);
+  }
+  static Counts counts(Move const& move) {
+    Matrices const& x = *Grid::matrices(move);
+    Counts c;
+    int64_t const blocks = Grid::make(x).blocks(), requests = blocks * (threads / 32) * V;
+    c.tma_load = c.tma_store = {blocks * 2, x.M * x.N * x.L * E};
+    c.shared_load = c.shared_store = {requests, requests * 4};
+    return c;
+  }
+};
+using Dispatch = ByElement<Kernel>;
+
+inline constexpr Info<Move> info = {
+    .name = "transpose_14_tma",
+    .idea =
+        "TMA load and store, 128-byte swizzle, squares turned in registers along diagonals: no bank conflict on either "
+        "side.",
+    .source = "Colfax: TMA load and store, left open there",
+    .ladder = Ladder::transpose,
+    .origin = Origin::ours,
+    .rejects = rejects<Kernel>,
+    .counts = counts<Kernel>,
+};
+
+}  // namespace inlay::kernels::transpose_14_tma
