@@ -20,6 +20,8 @@ MOVE = {"rows": "rows", "cols": "cols", "batch": "batch", "elem_bytes": "elem", 
         "base_src": "base-src", "base_dst": "base-dst"}
 PRODUCT = {key: key for key in ("m", "n", "k", "layout", "batch", "alpha", "beta", "lda", "ldb", "ldc", "accuracy")}
 NAIVE = re.compile(r"naive|copy_00")
+# Kernels by name: all but the public functions, the baselines, and the copy kernels for any layout, which the ladders lack.
+KERNEL = re.compile(r"(copy_(?!tiled|direct|interleave|deinterleave)|transpose_|sgemm_)")
 
 
 def shape_of(row):
@@ -97,7 +99,7 @@ def judge(args):
     for file in args.results:
         data = json.loads(pathlib.Path(file).read_text())
         device = args.device or data["device"].removeprefix("NVIDIA ").split()[0]
-        rows = [r for r in data["rows"] if r["verdict"] == "ok" and r.get("ms_median") and re.match(r"(copy|transpose|sgemm)_\d", r["variant"])]
+        rows = [r for r in data["rows"] if r["verdict"] == "ok" and r.get("ms_median") and KERNEL.match(r["variant"])]
         rows = [r for r in rows if not r["variant"].startswith("copy") or "x" in r["case"] and shape_is_contiguous(r)]
         asked = [(r["variant"], shape_of(r)) for r in rows]
         times = [beforehand.get(key_of(*a)) for a in asked] if beforehand is not None else all_explained(args.inlay, device, asked)

@@ -44,7 +44,16 @@ def accesses(body):
         yield ("global", "store" if to == "global" else "load", 0)
 
 
-MOST_INSTANCES = 60
+def options_of_units():
+    """The options of ptxas by compilation unit, as cmake/InlayKernels.cmake reads them."""
+    root, options = pathlib.Path(__file__).parent.parent, {}
+    for file in [*root.glob("src/kernels/**/*.def"), *root.glob("tutorial/**/*.def")]:
+        prefix = re.sub("^src_kernels_", "", "_".join(file.parent.relative_to(root).parts))
+        options |= {f"{prefix}_{m[1]}": m[2] for m in re.finditer(r'^INLAY_UNIT\((\w+), "(.*)", \d+\)$', file.read_text(), re.M)}
+    return options
+
+
+MOST_INSTANCES, options = 60, options_of_units()
 replay, candidates, not_recorded, instances = defaultdict(set), set(), set(), 0
 for line in pathlib.Path(recorded).read_text().splitlines():
     if line.startswith(("candidate ", "not_recorded ")):
@@ -74,7 +83,7 @@ for file in sorted(pathlib.Path(folder).glob("*.ptx")):
         found[key] |= set(accesses(body))  # a variant of Gemm has several kernels
         if key not in replay and key not in REJECTED:
             bad.append(f"{key}: compiled, never replayed")
-    level = "-O1" if re.search("sgemm_tma|fma_tma|clusters", file.name) else "-O3"  # as its list says
+    level = options[file.stem] or "-O3"
     said = subprocess.run([ptxas, f"-arch={arch}", level, "-v", file, "-o", "/dev/null"], capture_output=True, text=True, check=True).stderr
     frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", said)
     if len(frames) != len(entries) or any(n != "0" for frame in frames for n in frame):

@@ -214,7 +214,8 @@ TEST(Mutants, PredicateOffByOne) {
   expect_only(*run<Swizzled, HostBlock, decltype(kOneRowLess)>(), {Check::coverage});
 }
 
-// A last block that takes as many matrices as the others.
+// Mutant: the last block of a batch copies a full group of matrices, although fewer are left. It reads and writes past the
+// operands.
 TEST(Mutants, LastBlockNotClipped) {
   auto const whole_groups = [](auto& kernel) { kernel.batch += kernel.group - kernel.batch % kernel.group; };
   expect_only(*run<Squares>(kSquares, 4, whole_groups), {Check::bounds, Check::coverage});

@@ -78,7 +78,7 @@ std::string contents(Ladder const& moves, Ladder const& products);
 // The kernels' files. A step's family are the files of kernels/ that it includes, and those that these include.
 std::string source_of(std::string const& stem);
 std::vector<std::string> family_of(std::string const& stem);
-std::string path_of(std::string const& stem);  // "src/kernels/copy/copy_01_scalar.h"; empty: there is none
+std::string path_of(std::string const& stem);  // "tutorial/copy/copy_01_scalar.h"; empty: there is none
 // What a thread of the kernel does, which stands in the step's own file or in one of its family.
 struct Body {
   std::string stem, text;

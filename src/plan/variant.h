@@ -76,6 +76,12 @@ constexpr bool is_complete(Info<P> const& info, std::string_view file_stem) {
   return info.name == file_stem && *info.idea && *info.source && info.rejects && info.workspace;
 }
 
+// Whether the planner of copies can compare a kernel.
+template <class P>
+constexpr bool has_predicted_time(Info<P> const& info) {
+  return info.seconds != nullptr;
+}
+
 template <class P>
 using Run = void (*)(P const&, Device const&, void* workspace, cudaStream_t);
 template <class P>

@@ -6,15 +6,7 @@
 namespace inlay::kernels::sgemm_09_thread_tile {
 
 template <Vectors A, Vectors B>
-struct Step : WarpTiledStep {
-  static constexpr int BLK_M = 128, BLK_N = 256, BLK_K = 16, min_blocks = 1, slices = 2;
-  static constexpr bool ordered = true;
-  using FetchA = FetchVectors<A, threads, BLK_M>;
-  using FetchB = FetchVectors<B, threads, BLK_N>;
-  using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)
-  using SmemB = Stages<BLK_N, BLK_K, 3, 4>;  // (BLK_N,BLK_K,PIPE)
-  using OnC = WarpTiles<2, 4, 8, 4, 8, 16>;  // 8 warps of 64x64, 32 lanes of 8x16
-};
+struct Step : WideThreadTile<A, B> {};
 using Kernel = SgemmVectors<Step>;
 using Dispatch = Kernel;
 

@@ -5,11 +5,7 @@
 namespace inlay::kernels::transpose_02_naive_write {
 
 template <class T>
-struct Step {
-  static constexpr Writes writes = Writes::transpose;
-  using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)
-  using Threads = Layout<Shape<_32, _8>, Stride<_1, _32>>;  // (THR_M,THR_N), lanes along M
-};
+struct Step : CoalescedWrites {};
 template <class T>
 using Kernel = DirectTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;

@@ -90,4 +90,11 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
   }
 };
 
+// Values of a Step: a transpose whose lanes run along the rows of the output.
+struct CoalescedWrites {
+  static constexpr Writes writes = Writes::transpose;
+  using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)
+  using Threads = Layout<Shape<_32, _8>, Stride<_1, _32>>;  // (THR_M,THR_N), lanes along M
+};
+
 }  // namespace inlay::kernels

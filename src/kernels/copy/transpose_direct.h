@@ -1,15 +1,12 @@
-// Transposes without shared memory, for matrices so small that latency decides: many small blocks and no barrier.
+// Transposes without shared memory. For matrices so small that the latency of a block decides: small blocks without a
+// barrier.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
 
 namespace inlay::kernels::transpose_direct {
 
 template <class T>
-struct Step {
-  static constexpr Writes writes = Writes::transpose;
-  using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)
-  using Threads = Layout<Shape<_32, _8>, Stride<_1, _32>>;  // (THR_M,THR_N), lanes along M
-};
+struct Step : CoalescedWrites {};
 template <class T>
 using Kernel = DirectTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;

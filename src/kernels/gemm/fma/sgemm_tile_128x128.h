@@ -5,12 +5,7 @@
 namespace inlay::kernels::sgemm_tile_128x128 {
 
 template <Vectors A, Vectors B>
-struct Step : WarpTiledStep {
-  using FetchA = FetchVectors<A, threads, BLK_M>;
-  using FetchB = FetchVectors<B, threads, BLK_N>;
-  using SmemA = SwizzledStages<BLK_M, BLK_K, 3>;  // (BLK_M,BLK_K,PIPE)
-  using SmemB = SwizzledStages<BLK_N, BLK_K, 3>;  // (BLK_N,BLK_K,PIPE)
-};
+struct Step : SwizzledTile<A, B> {};
 using Kernel = SgemmVectors<Step>;
 using Dispatch = Kernel;
 

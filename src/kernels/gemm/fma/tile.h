@@ -219,4 +219,28 @@ struct SgemmVectors {
   static Reason rejects(Gemm const& g, Device const& device) { return Tile<none, none>::rejects(g, device); }
 };
 
+// ---- values of a Step that the library and the tutorial share
+
+// Tiles of 128 x 128; stages are swizzled: where the second four of k lie, halves of 32 floats change places.
+template <Vectors A, Vectors B>
+struct SwizzledTile : WarpTiledStep {
+  using FetchA = FetchVectors<A, threads, BLK_M>;
+  using FetchB = FetchVectors<B, threads, BLK_N>;
+  using SmemA = SwizzledStages<BLK_M, BLK_K, 3>;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = SwizzledStages<BLK_N, BLK_K, 3>;  // (BLK_N,BLK_K,PIPE)
+};
+
+// Tiles of 128 x 256, 8 x 16 elements of D to a thread. Stages are padded: in a loop of two slices a swizzle would have to
+// be computed for each.
+template <Vectors A, Vectors B>
+struct WideThreadTile : WarpTiledStep {
+  static constexpr int BLK_M = 128, BLK_N = 256, BLK_K = 16, min_blocks = 1, slices = 2;
+  static constexpr bool ordered = true;
+  using FetchA = FetchVectors<A, threads, BLK_M>;
+  using FetchB = FetchVectors<B, threads, BLK_N>;
+  using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = Stages<BLK_N, BLK_K, 3, 4>;  // (BLK_N,BLK_K,PIPE)
+  using OnC = WarpTiles<2, 4, 8, 4, 8, 16>;  // 8 warps of 64x64, 32 lanes of 8x16
+};
+
 }  // namespace inlay::kernels
