@@ -68,6 +68,10 @@ for step in $steps; do
     copy_cases) build/inlay bench copy --suite suites/copy_cases.json --variants copy --json "$out/copy_cases.json" ;;
     regret)  # every candidate forced on every case
       build/inlay bench copy --suite "$copies" --variants production --json "$out/regret.json" && python3 bench/regret.py "$out/regret.json" ;;
+    judge)  # what no constant was fitted on
+      build/inlay bench copy --suite suites/copy/judge.json --variants copy --json "$out/judge_copy.json" &&
+        build/inlay bench gemm --suite suites/gemm/judge.json --json "$out/judge_gemm.json" ;;
+    judge_torch) python3 bench/torch_copy.py suites/copy/judge.json --json "$out/judge_torch.json" ;;
     torch_copy) python3 bench/torch_copy.py suites/permute/*.json suites/wild.json --json "$out/torch_copy.json" ;;
     squares) build/inlay bench transpose --suite squares --host --json "$out/squares.json" ;;
     evict_last) build/bench/evict_last | tee "$out/evict_last.md" ;;

@@ -134,7 +134,7 @@ def main():
                 print(f"{suite.stem} {row['case']:>30} {case.elem_bytes:>2} B  {row['variant']:14} {row['verdict']} {numbers}", flush=True)
             torch.cuda.empty_cache()
             if options.json:
-                options.json.write_text(json.dumps(report, indent=1) + "\n")
+                options.json.write_text(common.listed(report))
 
 
 if __name__ == "__main__":

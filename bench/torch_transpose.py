@@ -223,6 +223,13 @@ def parsed():
     return options
 
 
+def listed(report):
+    """The report as JSON, one row a line."""
+    head = json.dumps({key: value for key, value in report.items() if key != "rows"}, indent=1)[:-2]
+    rows = ",\n".join("  " + json.dumps(row, separators=(",", ":")) for row in report["rows"])
+    return f'{head},\n "rows": [\n{rows}\n ]\n}}\n'
+
+
 def main():
     options = parsed()
     if not torch.cuda.is_available():
@@ -238,7 +245,7 @@ def main():
             print(f"{batch + row['case']:>20} {case.elem_bytes:>2} B  {row['variant']:14} {row['verdict']:4} {numbers}{host}", flush=True)
         torch.cuda.empty_cache()
         if options.json:  # after every case: a run that is cut short leaves what it has
-            options.json.write_text(json.dumps(report, indent=1) + "\n")
+            options.json.write_text(listed(report))
 
 
 if __name__ == "__main__":

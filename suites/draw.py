@@ -1,8 +1,11 @@
 """Draws cases for `inlay bench` by a seed, so that nobody tunes for cases that he has seen.
 
-    draw.py copy --seed N [--count 300]      a list of copies on stdout: suites/wild.json is --seed 18
-    draw.py gemm --seed N [--count 300]      a list of products: suites/gemm/wild.json is --seed 19
+    draw.py copy --seed N... [--count 300]   a list of copies on stdout: suites/wild.json is --seed 18
+    draw.py gemm --seed N... [--count 300]   a list of GEMMs: suites/gemm/wild.json is --seed 19
     draw.py permute SOURCE FOLDER            the published benchmark cases, a file for each of their suites
+
+Several seeds give their lists one after the other, each of --count cases. The judging suites, which no constant is fitted on:
+suites/copy/judge.json is copy --seed 4101 4102 --count 150, suites/gemm/judge.json is gemm --seed 4201 4202 --count 150.
 
 A third of the copies has more than 64 MB a side; they are spread evenly over the classes below. Of 300 products 100 are large,
 100 of middle size, 60 thin and 40 tiny.
@@ -239,13 +242,14 @@ if __name__ == "__main__":
     commands = parser.add_subparsers(dest="what", required=True)
     for what in ("copy", "gemm"):
         drawn = commands.add_parser(what)
-        drawn.add_argument("--seed", type=int, required=True)
+        drawn.add_argument("--seed", type=int, nargs="+", required=True)
         drawn.add_argument("--count", type=int, default=300)
     permute = commands.add_parser("permute")
     permute.add_argument("source")
     permute.add_argument("folder")
     args = parser.parse_args()
     if args.what in ("copy", "gemm"):
-        print(listed((draw if args.what == "copy" else draw_products)(args.seed, args.count)), end="")
+        one = draw if args.what == "copy" else draw_products
+        print(listed([case for seed in args.seed for case in one(seed, args.count)]), end="")
     else:
         published(args.source, args.folder)
