@@ -5,7 +5,7 @@ usage: counters.py measure [--out FILE] [--only REGEX] [--ncu PATH] [--inlay PAT
        counters.py check FILE
        counters.py calibrate --program PATH [--all] [--ncu PATH]
 
-measure    runs every variant under Nsight Compute, on the machine with the GPU, and writes what was counted (raw.json)
+measure    runs every kernel under Nsight Compute, on the machine with the GPU, and writes what was counted (raw.json)
 join       adds what `inlay explain` predicts, and times without a profiler from results files: results/h200/counters.json
 check      judges such a file; the exit code is 1 if it does not hold what is demanded
 calibrate  single requests of one warp, exactly as inlay/banks.h predicts them; exit code 77 where nothing can be counted
@@ -26,7 +26,7 @@ import counters_judge as judge
 import counters_ncu as ncu
 
 PRODUCTS = [(4096, 4096, 4096), (256, 256, 64)]  # of the small one a multiprocessor has one block at most
-SIZES = [  # rows, columns, bytes of an element, the variants
+SIZES = [  # rows, columns, bytes of an element, the kernels
     (32768, 32768, [4], ""),
     (2051, 1537, [1, 8], ""),  # odd
     (2064, 1552, [1, 8], ""),  # no multiple of a tile, but of 16 bytes
@@ -43,8 +43,8 @@ SAID = re.compile(r"^(\S+)\s+(?:(\d+) B|(nn|nt|tn|tt))  (.*)$")  # a line of `in
 LAYOUTS = ("nn", "nt", "tn", "tt")
 
 
-def verdicts(lines):
-    """(variant, element bytes or layout, verdict) of each line of `inlay verify`."""
+def check_results(lines):
+    """(kernel, element bytes or layout, check) of each line of `inlay verify`."""
     return [(m[1], m[3] or int(m[2]), m[4]) for m in map(SAID.match, lines) if m]
 
 
@@ -54,59 +54,59 @@ def names_of(inlay, only):
     return [n for n in names if not n.startswith("sgemm")], [n for n in names if n.startswith("sgemm")]
 
 
-def layouts_of(inlay, products):
-    """The layout in which `inlay demo` shows a product: the tutorial's last step is about nt; the others take nn if they can."""
-    if not products:
+def layouts_of(inlay, gemms):
+    """The layout in which `inlay demo` shows a GEMM: the tutorial's last step is about nt; the others take nn if they can."""
+    if not gemms:
         return {}
-    said = subprocess.run([inlay, "verify", *products, "--m=256", "--n=256", "--k=32", *(f"--layout={x}" for x in LAYOUTS)],
+    said = subprocess.run([inlay, "verify", *gemms, "--m=256", "--n=256", "--k=32", *(f"--layout={x}" for x in LAYOUTS)],
                           capture_output=True, text=True).stdout
     if not said.startswith("on the GPU"):
         raise ncu.CannotProfile(f"inlay does not run on a GPU here: {said[:200]}")
     takes = {}
-    for name, layout, verdict in verdicts(said.splitlines()):
-        if not verdict.startswith("rejected"):
+    for name, layout, check in check_results(said.splitlines()):
+        if not check.startswith("rejected"):
             takes.setdefault(name, []).append(layout)
     wanted = lambda name: "nt" if name.endswith("column_major_b") else "nn"
-    return {name: wanted(name) if wanted(name) in takes[name] else takes[name][0] for name in products if takes.get(name)}
+    return {name: wanted(name) if wanted(name) in takes[name] else takes[name][0] for name in gemms if takes.get(name)}
 
 
 def once(launches):
-    """`inlay verify` runs a product three times: the last run alone."""
+    """`inlay verify` runs a GEMM three times: the last run alone."""
     n = len(launches) // 3
     runs = [[x["kernel"] for x in launches[i * n:(i + 1) * n]] for i in range(3)]
     return launches[2 * n:] if n and 3 * n == len(launches) and runs[0] == runs[1] == runs[2] else launches
 
 
 def share_out(rows, launches, told, wrong):
-    """Gives every row the launches of its variant. `rows` has one per line that `inlay verify` should have said."""
-    said = {(name, of): verdict for name, of, verdict in told}
-    taken = {}  # those of a variant with several rows follow each other
-    runs = lambda row: said.get((row["variant"], row["key"]), "nothing").split(":")[0] not in ("rejected", "nothing")
+    """Gives every row the launches of its kernel. `rows` has one per line that `inlay verify` should have said."""
+    said = {(name, of): check for name, of, check in told}
+    taken = {}  # those of a kernel with several rows follow each other
+    runs = lambda row: said.get((row["kernel"], row["key"]), "nothing").split(":")[0] not in ("rejected", "nothing")
     for row in rows:
-        name, verdict = row["variant"], said.get((row["variant"], row["key"]), "")
+        name, check = row["kernel"], said.get((row["kernel"], row["key"]), "")
         own = launches if row["alone"] else [x for x in launches if f"{len(name)}{name}" in x["kernel"]]
-        share = sum(runs(r) for r in rows if r["variant"] == name)
-        if verdict.startswith("rejected"):
-            row["skipped"] = verdict
-        elif verdict != "ok" or not own or len(own) % share:
-            row["failed"] = f"{verdict or 'it was not run'}; {len(own)} launches were counted{'; ' if wrong else ''}{wrong}"
+        share = sum(runs(r) for r in rows if r["kernel"] == name)
+        if check.startswith("rejected"):
+            row["skipped"] = check
+        elif check != "ok" or not own or len(own) % share:
+            row["failed"] = f"{check or 'it was not run'}; {len(own)} launches were counted{'; ' if wrong else ''}{wrong}"
         else:
             n, at = len(own) // share, taken.get(name, 0)
             row["launches"], taken[name] = once(own[at:at + n]), at + n
     return [{k: v for k, v in row.items() if k not in ("key", "alone")} for row in rows]
 
 
-def tasks(moves, products):
-    """What is run in one process: the arguments of `inlay verify`, and the rows that come of it. A product may launch more
+def tasks(copies, gemms):
+    """What is run in one process: the arguments of `inlay verify`, and the rows that come of it. A GEMM may launch more
     kernels than its own, which do not have its name: it runs alone. Copies and transposes launch one."""
     for rows, cols, elems, which in SIZES:
-        if names := [name for name in moves if re.search(which, name)]:
+        if names := [name for name in copies if re.search(which, name)]:
             yield (["verify", *names, f"--rows={rows}", f"--cols={cols}", *(f"--elem={e}" for e in elems)],
-                   [{"case": f"{rows}x{cols}", "variant": name, "elem_bytes": e, "key": e, "alone": False} for name in names for e in elems])
-    for name, layout in products.items():
+                   [{"case": f"{rows}x{cols}", "kernel": name, "elem_bytes": e, "key": e, "alone": False} for name in names for e in elems])
+    for name, layout in gemms.items():
         for size in PRODUCTS:
             yield (["verify", name, *(f"--{x}={n}" for x, n in zip("mnk", size)), f"--layout={layout}"],
-                   [{"case": "x".join(map(str, size)), "variant": name, "elem_bytes": 4, "layout": layout, "key": layout, "alone": True}])
+                   [{"case": "x".join(map(str, size)), "kernel": name, "elem_bytes": 4, "layout": layout, "key": layout, "alone": True}])
 
 
 def device_name():
@@ -117,20 +117,20 @@ def device_name():
 
 def measure(options):
     profiler = ncu.find_ncu(options.ncu)
-    moves, products = names_of(options.inlay, options.only)
+    copies, gemms = names_of(options.inlay, options.only)
     metrics = ncu.known(profiler)
     print(f"{profiler}: asked for {len(metrics)} metrics", flush=True)
     rows, begin = [], time.time()
-    for arguments, expected in tasks(moves, layouts_of(options.inlay, products)):
-        print(f"[{time.time() - begin:5.0f} s] inlay {' '.join(a for a in arguments if a not in moves)}", flush=True)
+    for arguments, expected in tasks(copies, layouts_of(options.inlay, gemms)):
+        print(f"[{time.time() - begin:5.0f} s] inlay {' '.join(a for a in arguments if a not in copies)}", flush=True)
         launches, printed, wrong = ncu.profile(profiler, [options.inlay, *arguments], metrics, timeout=options.timeout,
                                                say=lambda line: print(f"          {line}", flush=True))
-        rows += share_out(expected, launches, verdicts(printed), wrong)
+        rows += share_out(expected, launches, check_results(printed), wrong)
         write(options.out, {"device": device_name(), "clock_mhz": clock_of(rows), "date": now(), "command": typed(),
                             "ncu": ncu.version_of(profiler), "rows": rows})  # after every process: what there is, is kept
     failed = [row for row in rows if "failed" in row]
     for row in failed:
-        print(f"{row['variant']}, {row['case']}, {row['elem_bytes']} B: {row['failed']}")
+        print(f"{row['kernel']}, {row['case']}, {row['elem_bytes']} B: {row['failed']}")
     print(f"{sum('launches' in r for r in rows)} counted, {sum('skipped' in r for r in rows)} rejected, {len(failed)} failed: {options.out}")
     return bool(failed) or not rows
 
@@ -181,12 +181,12 @@ def join(options):
         explained = list(pool.map(lambda row: explain(options, row), counted))
     for row, said in zip(counted, explained):
         if isinstance(said, str):
-            print(f"{row['variant']}, {row['case']}: {said}")
+            print(f"{row['kernel']}, {row['case']}: {said}")
     times = judge.bench_times(options.times if options.times is not None else sorted(pathlib.Path(options.out).parent.glob("*.json")))
     write(options.out, {**{key: raw[key] for key in ("device", "clock_mhz", "date", "command", "ncu")},
                         **judge.joined(counted, explained, times),
                         "skipped": [row for row in raw["rows"] if "launches" not in row]})
-    print(f"{len(counted)} variants and sizes: {options.out}")
+    print(f"{len(counted)} kernels and sizes: {options.out}")
     return any(isinstance(said, str) for said in explained)
 
 
@@ -195,7 +195,7 @@ def explain(options, row):
     extents = [int(n) for n in row["case"].split("x")]
     shape = [f"--{x}={n}" for x, n in zip("mnk" if "layout" in row else ("rows", "cols"), extents)]
     of = f"--layout={row['layout']}" if "layout" in row else f"--elem={row['elem_bytes']}"
-    asked = subprocess.run([options.inlay, "explain", row["variant"], *shape, of, f"--device={options.device}", "--json"],
+    asked = subprocess.run([options.inlay, "explain", row["kernel"], *shape, of, f"--device={options.device}", "--json"],
                            capture_output=True, text=True)
     try:
         return json.loads(asked.stdout)
@@ -229,7 +229,7 @@ def main():
     one = commands.add_parser("measure")
     one.set_defaults(act=measure)
     one.add_argument("--out", default="raw.json")
-    one.add_argument("--only", default="", help="variants whose names contain this regular expression")
+    one.add_argument("--only", default="", help="kernels whose names contain this regular expression")
     two = commands.add_parser("join")
     two.set_defaults(act=join)
     two.add_argument("raw")

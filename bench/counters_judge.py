@@ -39,7 +39,7 @@ def coalesced(said):
 
 
 def measured(launches, places):
-    """{counter: count} over the kernels of a variant; pipes and stalls are those of the longest."""
+    """{counter: count} over the kernels of a kernel; pipes and stalls are those of the longest."""
     metrics = [x["metrics"] for x in launches]
     of = lambda counter, launch: ncu.value_of(places[counter], launch)
     total = lambda counter: None if any(of(counter, m) is None for m in metrics) else sum(of(counter, m) for m in metrics)
@@ -59,7 +59,7 @@ def measured(launches, places):
 
 
 def bench_times(files):
-    """{(case, variant, element bytes or layout): microseconds} of plain matrices, timed without a profiler."""
+    """{(case, kernel, element bytes or layout): microseconds} of plain matrices, timed without a profiler."""
     times = {}
     for file in files:
         for row in json.loads(pathlib.Path(file).read_text()).get("rows", []):
@@ -68,19 +68,19 @@ def bench_times(files):
                 rows, cols = (int(n) for n in row["case"].split("x"))
                 plain = row["pitch_src"] == cols * row["elem_bytes"] and row["pitch_dst"] == rows * row["elem_bytes"]
             if plain and row.get("ms_median") and "accuracy" not in row:
-                times[row["case"], row["variant"], row.get("layout", row.get("elem_bytes"))] = 1000 * row["ms_median"]
+                times[row["case"], row["kernel"], row.get("layout", row.get("elem_bytes"))] = 1000 * row["ms_median"]
     return times
 
 
 def joined(counted, explained, times):
-    """The rows of a results file, which metrics of ncu they are, and which variants wait for a flag."""
+    """The rows of a results file, which metrics of ncu they are, and which kernels wait for a flag."""
     places = {counter: ncu.place_of(counter, [x["metrics"] for row in counted for x in row["launches"]]) for counter in ncu.PLACES}
     rows, polling = [], set()
     for row, said in zip(counted, explained):
-        about = {key: row[key] for key in ("case", "variant", "elem_bytes", "layout") if key in row}
+        about = {key: row[key] for key in ("case", "kernel", "elem_bytes", "layout") if key in row}
         known = predicted(said) if isinstance(said, dict) else {}  # else why there is none
         counts = measured(row["launches"], places)
-        bench = times.get((row["case"], row["variant"], row.get("layout", row["elem_bytes"])))
+        bench = times.get((row["case"], row["kernel"], row.get("layout", row["elem_bytes"])))
         if bench is not None:
             counts["bench_us"] = bench
             if known:
@@ -91,7 +91,7 @@ def joined(counted, explained, times):
                 if counter in ("time_us", "bench_us") and known:
                     rows[-1]["coalesced"] = coalesced(said)
         if any("ClearFlags" in x["kernel"] for x in row["launches"]):
-            polling.add(row["variant"])
+            polling.add(row["kernel"])
     return {"metrics": {counter: place for counter, place in places.items() if place and not counter.startswith("stall_")},
             "polling": sorted(polling), "rows": rows}
 
@@ -139,7 +139,7 @@ def judge_counts(v, where, counts, polls):
         sentence = f"{where}: {name}, {m:.6g} sectors a request, predicted {p:.6g}"
         if polls and name == "global_load":  # how often a flag is read is not predicted
             p, m = (counts.get("global_load_sectors", (0, 0))[k] or 0 for k in (0, 1))
-            v.demand("sectors of variants that wait for a flag: at least the model's", m >= p, p - m, f"{where}: {m:.0f}, predicted {p:.0f}")
+            v.demand("sectors of kernels that wait for a flag: at least the model's", m >= p, p - m, f"{where}: {m:.0f}, predicted {p:.0f}")
         else:
             v.demand("sectors per request are the hardware's", abs(p - m) <= 1e-9 * p, abs(p - m), sentence)
     for counter in ("tma_load_bytes", "tma_load_sectors", "tma_store_bytes", "tma_store_sectors"):
@@ -179,7 +179,7 @@ def judge_order(v, steps):
                              f"{case}: {a} {ma:.1f} us (predicted {pa:.1f}), {b} {mb:.1f} us (predicted {pb:.1f})")
 
 
-COLUMNS = ["variant", "sectors ld", "", "sectors st", "", "shared ld", "shared st", "DRAM", "us", "predicted", "off"]
+COLUMNS = ["kernel", "sectors ld", "", "sectors st", "", "shared ld", "shared st", "DRAM", "us", "predicted", "off"]
 
 
 def table_row(name, counts):
@@ -197,18 +197,18 @@ def judged(file):
     uncoalesced = set()
     for row in file["rows"]:
         case = row["case"] if "layout" in row else f"{row['case']}, {row['elem_bytes']} B"
-        name = f"{row['variant']} {row.get('layout', '')}".strip()
+        name = f"{row['kernel']} {row.get('layout', '')}".strip()
         groups[case][name][row["counter"]] = (row["predicted"], row["measured"])
         if row.get("coalesced") is False:
             uncoalesced.add((case, name))
     v, text, steps = Verdicts(), "", {}
-    for case, variants in groups.items():
-        table = [COLUMNS] + [table_row(name, counts) for name, counts in variants.items()]
+    for case, kernels in groups.items():
+        table = [COLUMNS] + [table_row(name, counts) for name, counts in kernels.items()]
         width = [max(len(line[i]) for line in table) for i in range(len(COLUMNS))]
         text += f"{case}: sectors per request predicted and measured; measured / predicted of shared wavefronts and DRAM bytes\n"
         text += "".join("  ".join(f"{x:<{w}}" if i == 0 else f"{x:>{w}}" for i, (x, w) in enumerate(zip(line, width))) + "\n" for line in table)
         text += "\n"
-        for name, counts in variants.items():
+        for name, counts in kernels.items():
             where = f"{name}, {case}"
             judge_counts(v, where, counts, name.split()[0] in file["polling"])
             if case.split(",")[0] in SHOWN:

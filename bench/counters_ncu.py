@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import threading
 
-OURS = "_ZN5inlay5block5entryI"  # the one generic entry: its name begins the mangled name of every kernel of a variant
+OURS = "_ZN5inlay5block5entryI"  # the one generic entry: its name begins the mangled name of every kernel of a kernel
 
 # cp.async is LDGSTS to the hardware: through the L1 (.ca) or past it (.cg), which ncu counts apart or together.
 LDGSTS = lambda name: [[f"{unit}{name}{how}.sum" for how in hows]

@@ -1,9 +1,9 @@
-// Does evict_last on the loads of a large move hurt a kernel that lives in the L2 cache beside it?
+// Does evict_last on the loads of a large copy hurt a kernel that lives in the L2 cache beside it?
 // usage: evict_last [ROUNDS]  (prints a Markdown table; medians, inter-quartile ranges in brackets)
 //
-// A large move runs back to back on one stream, plain or with the hint. On another, of higher priority, a few blocks
+// A large copy runs back to back on one stream, plain or with the hint. On another, of higher priority, a few blocks
 // go over a small buffer again and again; they were there first, so both share the GPU from begin to end.
-#include <inlay/plan/device.h>
+#include <inlay/planner/device.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -11,20 +11,20 @@
 
 #include "measure/buffers.h"
 #include "measure/gpu.h"
-#include "measure/move_contenders.h"
 #include "measure/stats.h"
-#include "problems/variants.h"
+#include "measure/transpose_candidates.h"
+#include "problems/kernels.h"
 
 namespace inlay::lab {
 namespace {
 
 constexpr int kBlocks = 32, kThreads = 512;      // of the small kernel: a quarter of the multiprocessors
-constexpr int kLaunches = 8;                     // of the large move in a round: about 16 ms
+constexpr int kLaunches = 8;                     // of the large copy in a round: about 16 ms
 constexpr long long kAlone = 16'000'000;         // ns that the small kernel is watched for when nothing runs beside it
 constexpr long long kSettled = 500'000;          // ns in which it starts and fills the cache
 constexpr long long kAbandoned = 1'000'000'000;  // ns after which it ends by itself: a large launch may have failed
 
-// Written by the large move's stream, read by the small kernel: which of its passes count.
+// Written by the large copy's stream, read by the small kernel: which of its passes count.
 enum State { waiting = 0, counting = 1, stopped = 2 };
 
 // What one block did while it counted.
@@ -100,15 +100,15 @@ Stream most_urgent_stream() {
 
 class Arena {
  public:
-  explicit Arena(MoveCase const& c) : case_(c), large_buffers_(c, current_device().l2_bytes) {
+  explicit Arena(TransposeCase const& c) : case_(c), large_buffers_(c, current_device().l2_bytes) {
     check(cudaMemset(in_.get(), 1, kSmallBytes));
   }
 
-  std::string checked(MoveContender const& large) const {
-    return OnDevice<MoveCase>::check(case_, call(), large_stream_.get())(large);
+  std::string checked(TransposeCandidate const& large) const {
+    return OnDevice<TransposeCase>::check(case_, call(), large_stream_.get())(large);
   }
 
-  MoveCall call() const { return large_buffers_.call(0); }
+  TransposeCall call() const { return large_buffers_.call(0); }
 
   // Every kernel once: the driver loads one when it is first launched, and would wait for a running one to end.
   void load_kernels() {
@@ -120,7 +120,7 @@ class Arena {
   }
 
   // Both at once, or one alone where the other is null.
-  Rates round(MoveContender const* large, SmallKernel const* small) {
+  Rates round(TransposeCandidate const* large, SmallKernel const* small) {
     set(waiting);
     check(cudaStreamSynchronize(large_stream_.get()));
     if (small) launch(*small);
@@ -147,10 +147,10 @@ class Arena {
   }
   void set(State state) { check(cudaMemsetAsync(state_.get(), state, 1, large_stream_.get())); }
 
-  double large_rate(MoveContender const& large) const {
+  double large_rate(TransposeCandidate const& large) const {
     float ms;
     check(cudaEventElapsedTime(&ms, begin_.get(), end_.get()));
-    return OnDevice<MoveCase>::work(case_, large) * kLaunches / double(ms);
+    return OnDevice<TransposeCase>::work(case_, large) * kLaunches / double(ms);
   }
   double small_rate(SmallKernel const& small) const {
     Window windows[kBlocks];
@@ -167,8 +167,8 @@ class Arena {
   Event begin_ = make_event(), end_ = make_event();
   DeviceMemory in_ = device_memory(kSmallBytes), out_ = device_memory(kSmallBytes), state_ = device_memory(1),
                windows_ = device_memory(kBlocks * sizeof(Window));
-  MoveCase case_;
-  CaseBuffers<MoveCase> large_buffers_;
+  TransposeCase case_;
+  CaseBuffers<TransposeCase> large_buffers_;
 };
 
 void print_spread(std::vector<double> const& samples) {
@@ -176,10 +176,10 @@ void print_spread(std::vector<double> const& samples) {
   std::printf(" %.0f (%.0f) |", median, iqr);
 }
 
-// A line for each large move, and one for none; in every round all combinations in turn.
-void print_table(Arena& arena, std::vector<MoveContender> const& moves, int rounds) {
-  std::vector<MoveContender const*> large{nullptr};
-  for (MoveContender const& move : moves) large.push_back(&move);
+// A line for each large copy, and one for none; in every round all combinations in turn.
+void print_table(Arena& arena, std::vector<TransposeCandidate> const& copies, int rounds) {
+  std::vector<TransposeCandidate const*> large{nullptr};
+  for (TransposeCandidate const& copy : copies) large.push_back(&copy);
   SmallKernel const* const small[] = {nullptr, &kSmall[0], &kSmall[1]};
   std::vector<double> large_rates[1 + std::size(kLarge)][3], small_rates[1 + std::size(kLarge)][3];
   for (int round = 0; round < rounds; ++round)
@@ -206,16 +206,16 @@ void print_table(Arena& arena, std::vector<MoveContender> const& moves, int roun
 }
 
 void run(int rounds) {
-  MoveCase const c;
-  std::vector<MoveContender> moves;
+  TransposeCase const c;
+  std::vector<TransposeCandidate> copies;
   Arena arena(c);
   for (char const* name : kLarge)
-    moves.push_back(OnDevice<MoveCase>::of_variant(variant_named<MoveCase>(name), c, arena.call()));
-  for (MoveContender const& move : moves)
-    if (auto const said = arena.checked(move); said != "ok") throw Error(move.name + ": " + said);
+    copies.push_back(OnDevice<TransposeCase>::of_kernel(kernel_named<TransposeCase>(name), c, arena.call()));
+  for (TransposeCandidate const& copy : copies)
+    if (auto const said = arena.checked(copy); said != "ok") throw Error(copy.name + ": " + said);
   arena.load_kernels();
   std::printf("%s, %s, %d rounds\n\n", gpu_name().c_str(), c.sentence().c_str(), rounds);
-  print_table(arena, moves, rounds);
+  print_table(arena, copies, rounds);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-"""The constants of the time model (src/plan/time_model.cpp), fitted anew by least squares of the relative error. Prints them, and
-how far off the times are: of the moves that were fitted, with these constants; of all recorded products, as the program says.
+"""The constants of the time model (src/planner/time_model.cpp), fitted anew by least squares of the relative error. Prints them, and
+how far off the times are: of the copies that were fitted, with these constants; of all recorded gemms, as the program says.
 
-    kOverlap, kLoadConflict    moves of 16384 x 16384 (transpose_16384.json)
-    kOneWave, kIssue, kTurn    small moves (small.json)
-    those beside the FMAs      products of 8192 x 8192 x 8192 (sgemm.json)
+    kOverlap, kLoadConflict    copies of 16384 x 16384 (transpose_16384.json)
+    kOneWave, kIssue, kTurn    small copies (small.json)
+    those beside the FMAs      gemms of 8192 x 8192 x 8192 (sgemm.json)
 
 usage: fit_model.py [--inlay PATH]
 """
@@ -24,20 +24,20 @@ SMS, GHZ, LANES, SCHEDULERS, LOAD_US, WARP_START = 132, 1.98, 128, 4, 0.332, 20 
 LEFT_OUT = ("sgemm_01_naive", "sgemm_cluster", "sgemm_split_32x32")  # limited by other things at that size
 
 
-def explained(variant, **shape):
+def explained(kernel, **shape):
     asked = [f"--{name}={value}" for name, value in shape.items()]
-    said = subprocess.run([args.inlay, "explain", variant, "--json", *asked], capture_output=True, text=True)
+    said = subprocess.run([args.inlay, "explain", kernel, "--json", *asked], capture_output=True, text=True)
     return json.loads(said.stdout) if said.returncode == 0 else None  # copies of odd sizes are timed as one long row
 
 
 def rows_of(file, ours):
     """(row, what explain says of it): plain problems that are timed and coalesced."""
     for row in json.loads((root / "results/h200" / file).read_text())["rows"]:
-        if row["verdict"] != "ok" or not row["variant"].startswith(ours) or "naive" in row["variant"] or row["batch"] != 1:
+        if row["check"] != "ok" or not row["kernel"].startswith(ours) or "naive" in row["kernel"] or row["batch"] != 1:
             continue
         extents = row["case"].split("x")
         shape = dict(zip("mnk", extents), layout=row["layout"]) if "layout" in row else dict(rows=extents[0], cols=extents[1], elem=row["elem_bytes"])
-        if x := explained(row["variant"], **shape):
+        if x := explained(row["kernel"], **shape):
             yield row, x
 
 
@@ -50,7 +50,7 @@ def shared_excess(x, way):
 
 
 class Launch:
-    """The launch that does the work, as in src/plan/time_model.h."""
+    """The launch that does the work, as in src/planner/time_model.h."""
 
     def __init__(self, x):
         of = max(x["launches"], key=lambda l: (l["blocks"] * l["shared_bytes"], l["blocks"] * l["threads"]))
@@ -63,15 +63,15 @@ class Launch:
         self.blocks = of["blocks"]
 
 
-# ---- moves
-K_LOAD_CONFLICT = float(re.search(r"kLoadConflict = (-?[.\d]+)", (root / "src/plan/time_model.cpp").read_text())[1])  # what the program has
+# ---- copies
+K_LOAD_CONFLICT = float(re.search(r"kLoadConflict = (-?[.\d]+)", (root / "src/planner/time_model.cpp").read_text())[1])  # what the program has
 
 
 class Moved:
     def __init__(self, row, x):
         launch, r = Launch(x), x["resources"]
         clocks = launch.uneven / (SMS * GHZ * 1e3)  # microseconds for a clock of all
-        self.name, self.case, self.us = row["variant"], f"{row['case']} {row['elem_bytes']} B", 1000 * row["ms_median"]
+        self.name, self.case, self.us = row["kernel"], f"{row['case']} {row['elem_bytes']} B", 1000 * row["ms_median"]
         self.memory, self.launch, self.starts, self.waves = max(r["DRAM"], r["L2"]), r["launch"], launch.starts, launch.waves
         self.conflicts = shared_excess(x, ("load",)) * clocks
         self.l1 = r["L1"] - K_LOAD_CONFLICT * self.conflicts
@@ -102,14 +102,14 @@ print("  ".join(f"{name} {value:.3g}" for name, value in zip(["kOverlap", "kLoad
 for p in large + small:
     print(f"{p.name:34} {p.case:18} {p.us:9.2f} us  {100 * p.off(*constants):+6.1f} %")
 
-# ---- products
+# ---- gemms
 NAMES = ["kSharedLoad", "kSharedStore", "kAsyncCopy", "kConflict", "kExposed", "kFewWarps"]
 
 
 class Product:
     def __init__(self, row, x):
         fma, launch = x["totals"]["fma"] / LANES, Launch(x)
-        self.name, self.layout, self.case, self.us = row["variant"], row["layout"], row["case"], 1000 * row["ms_median"]
+        self.name, self.layout, self.case, self.us = row["kernel"], row["layout"], row["case"], 1000 * row["ms_median"]
         loads = requests(x, "shared", "load", "plain")
         self.beside = [n / fma for n in (loads, requests(x, "shared", "store", "plain"), requests(x, "global", "load", "cp_async"),
                                          shared_excess(x, ("load", "store")), x["totals"]["exposed_loads"] / launch.held,
@@ -136,5 +136,5 @@ ladder = [Product(row, x) for row, x in rows_of("sgemm.json", "sgemm_") if row["
 fitted = [p for p in ladder if p.case == "8192x8192x8192" and p.name not in LEFT_OUT]
 constants = solve([[k / p.told for k in p.beside] for p in fitted], [1 - 1 / p.told for p in fitted])
 print("  ".join(f"{name} {value:.3g}" for name, value in zip(NAMES, constants)))
-for p in ladder + [Product(row, x) for row, x in rows_of("small_products.json", "sgemm_")]:
+for p in ladder + [Product(row, x) for row, x in rows_of("small_gemms.json", "sgemm_")]:
     print(f"{p.name:26} {p.case:15} {p.layout}  {p.us:9.2f} us  {100 * p.off:+6.1f} % as the program says  {'fitted' if p in fitted else ''}")

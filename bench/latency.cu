@@ -1,4 +1,4 @@
-// What the time model (src/plan/) knows of latencies, measured on the present GPU: how long a load takes that nothing
+// What the time model (src/planner/) knows of latencies, measured on the present GPU: how long a load takes that nothing
 // else is in the way of, from the DRAM and from the L2, and a kernel that has next to nothing to do.
 // usage: latency  (prints a Markdown table; medians of 15)
 #include <algorithm>

@@ -59,17 +59,17 @@ for step in $steps; do
     bench) build/inlay bench transpose --suite 2d --host --json "$out/transpose.json" ;;
     small)  # for the time model
       build/inlay bench transpose --suite small --json "$out/small.json" &&
-        build/inlay bench gemm --suite small --json "$out/small_products.json" ;;
+        build/inlay bench gemm --suite small --json "$out/small_gemms.json" ;;
     blind)  # what suites/ draws by a seed, for bench/model_error.py
-      build/inlay bench transpose --suite blind --json "$out/blind_moves.json" &&
-        build/inlay bench gemm --suite blind --json "$out/blind_products.json" ;;
+      build/inlay bench transpose --suite blind --json "$out/blind_copies.json" &&
+        build/inlay bench gemm --suite blind --json "$out/blind_gemms.json" ;;
     latency) build/bench/latency | tee "$out/latency.md" ;;
-    copy) build/inlay bench copy --suite "$copies" --variants copy --json "$out/copy.json" ;;
-    copy_cases) build/inlay bench copy --suite suites/copy_cases.json --variants copy --json "$out/copy_cases.json" ;;
+    copy) build/inlay bench copy --suite "$copies" --kernels copy --json "$out/copy.json" ;;
+    copy_cases) build/inlay bench copy --suite suites/copy_cases.json --kernels copy --json "$out/copy_cases.json" ;;
     regret)  # every candidate forced on every case
-      build/inlay bench copy --suite "$copies" --variants production --json "$out/regret.json" && python3 bench/regret.py "$out/regret.json" ;;
+      build/inlay bench copy --suite "$copies" --kernels production --json "$out/regret.json" && python3 bench/regret.py "$out/regret.json" ;;
     judge)  # what no constant was fitted on
-      build/inlay bench copy --suite suites/copy/judge.json --variants copy --json "$out/judge_copy.json" &&
+      build/inlay bench copy --suite suites/copy/judge.json --kernels copy --json "$out/judge_copy.json" &&
         build/inlay bench gemm --suite suites/gemm/judge.json --json "$out/judge_gemm.json" ;;
     judge_torch) python3 bench/torch_copy.py suites/copy/judge.json --json "$out/judge_torch.json" ;;
     torch_copy) python3 bench/torch_copy.py suites/permute/*.json suites/wild.json --json "$out/torch_copy.json" ;;

@@ -1,6 +1,6 @@
 """How far the predicted times are from measured ones: all rows of results files, not those that were fitted.
 
-    model_error.py predict SUITE... --device H100-SXM --out FILE   every variant on the cases of suites: no GPU is needed
+    model_error.py predict SUITE... --device H100-SXM --out FILE   every kernel on the cases of suites: no GPU is needed
     model_error.py judge RESULT... [--predicted FILE]              median, 90th percentile and worst of |predicted / measured - 1|
     model_error.py draw --seed N                                   the cases of suites/blind.json and suites/gemm/blind.json
 
@@ -38,9 +38,9 @@ def shape_of(row):
     return tuple(sorted(shape.items()))
 
 
-def explained_ms(inlay, device, variant, shape):
-    """Milliseconds, or None where the variant does not take the problem."""
-    command = [inlay, "explain", variant, "--json", "--device", device, *(f"--{key}={value}" for key, value in shape)]
+def explained_ms(inlay, device, kernel, shape):
+    """Milliseconds, or None where the kernel does not take the problem."""
+    command = [inlay, "explain", kernel, "--json", "--device", device, *(f"--{key}={value}" for key, value in shape)]
     said = subprocess.run(command, capture_output=True, text=True)
     if said.returncode not in (0, 2):
         raise SystemExit(f"{' '.join(command)}: {said.stderr.strip()}")
@@ -61,21 +61,21 @@ def predict(args):
             shape = tuple(sorted((flags[key], value) for key, value in case.items() if key in flags))
             # A copy's row is one contiguous run of as many bytes, which says nothing about this shape.
             asked += [(name, shape) for name in names if name.startswith("sgemm" if "layout" in case else "transpose")]
-    rows = [dict(shape) | {"variant": name, "predicted_ms": ms}
+    rows = [dict(shape) | {"kernel": name, "predicted_ms": ms}
             for (name, shape), ms in zip(asked, all_explained(args.inlay, args.device, asked)) if ms is not None]
     text = ",\n".join(json.dumps(row) for row in rows)
     pathlib.Path(args.out).write_text(f'{{"device": "{args.device}",\n"rows": [\n{text}\n]}}\n')
     print(f"{args.out}: {len(rows)} predictions")
 
 
-def key_of(variant, shape):
+def key_of(kernel, shape):
     """Pitches and bases that follow from the extents are left out."""
     s = dict(shape)
     if s.get("pitch") == s.get("cols"):
         s.pop("pitch", None)
     if s.get("pitch-dst") == s.get("rows"):
         s.pop("pitch-dst", None)
-    return variant, tuple(sorted((k, v) for k, v in s.items() if v != 0 and (k, v) != ("batch", 1)))
+    return kernel, tuple(sorted((k, v) for k, v in s.items() if v != 0 and (k, v) != ("batch", 1)))
 
 
 def tell(what, pairs):
@@ -93,25 +93,25 @@ def judge(args):
     beforehand = None
     if args.predicted:
         told = json.loads(pathlib.Path(args.predicted).read_text())
-        beforehand = {key_of(r["variant"], [(k, v) for k, v in r.items() if k not in ("variant", "predicted_ms")]): r["predicted_ms"]
+        beforehand = {key_of(r["kernel"], [(k, v) for k, v in r.items() if k not in ("kernel", "predicted_ms")]): r["predicted_ms"]
                       for r in told["rows"]}
-    kinds = {"moves": [], "products": []}
+    kinds = {"copies": [], "gemms": []}
     for file in args.results:
         data = json.loads(pathlib.Path(file).read_text())
         device = args.device or data["device"].removeprefix("NVIDIA ").split()[0]
-        rows = [r for r in data["rows"] if r["verdict"] == "ok" and r.get("ms_median") and KERNEL.match(r["variant"])]
-        rows = [r for r in rows if not r["variant"].startswith("copy") or "x" in r["case"] and shape_is_contiguous(r)]
-        asked = [(r["variant"], shape_of(r)) for r in rows]
+        rows = [r for r in data["rows"] if r["check"] == "ok" and r.get("ms_median") and KERNEL.match(r["kernel"])]
+        rows = [r for r in rows if not r["kernel"].startswith("copy") or "x" in r["case"] and shape_is_contiguous(r)]
+        asked = [(r["kernel"], shape_of(r)) for r in rows]
         times = [beforehand.get(key_of(*a)) for a in asked] if beforehand is not None else all_explained(args.inlay, device, asked)
         for row, (name, shape), ms in zip(rows, asked, times):
             if ms is not None:
-                kind = "products" if "layout" in row else "moves"
-                size = f" {row['elem_bytes']} B" if kind == "moves" else f" {row['layout']}"
+                kind = "gemms" if "layout" in row else "copies"
+                size = f" {row['elem_bytes']} B" if kind == "copies" else f" {row['layout']}"
                 kinds[kind].append((ms / row["ms_median"] - 1, f"{name} {row['case']}{size}"))
     for kind, pairs in kinds.items():
         tell(kind, pairs)
         tell(f"{kind} without naive steps", [p for p in pairs if not NAIVE.search(p[1])])
-    tell("all", kinds["moves"] + kinds["products"])
+    tell("all", kinds["copies"] + kinds["gemms"])
 
 
 def shape_is_contiguous(row):
@@ -129,12 +129,12 @@ def draw(args):
         drawn = [round(low * (high / low) ** chance.random()) for _ in names]
         return dict(zip(names, [(x + 15) // 16 * 16 for x in drawn] if whole else drawn))
 
-    moves = [{"rows": 16384, "cols": 16384, "elem_bytes": 4}]
-    moves += [extents(60, 20000, ("rows", "cols"), i % 2) | {"elem_bytes": 2 ** (i % 5)} for i in range(15)]
-    products = [{"m": 4096, "n": 4096, "k": 4096, "layout": letters} for letters in ("nn", "nt")]
-    products += [extents(60, 5000, "mnk", i // 4 % 2) | {"layout": ("nn", "nt", "tn", "tt")[i % 4]} for i in range(16)]
-    for name, cases in (("blind.json", moves), ("gemm/blind.json", products)):
-        text = ",\n".join(json.dumps(case | {"variants": "all"}) for case in cases)
+    copies = [{"rows": 16384, "cols": 16384, "elem_bytes": 4}]
+    copies += [extents(60, 20000, ("rows", "cols"), i % 2) | {"elem_bytes": 2 ** (i % 5)} for i in range(15)]
+    gemms = [{"m": 4096, "n": 4096, "k": 4096, "layout": letters} for letters in ("nn", "nt")]
+    gemms += [extents(60, 5000, "mnk", i // 4 % 2) | {"layout": ("nn", "nt", "tn", "tt")[i % 4]} for i in range(16)]
+    for name, cases in (("blind.json", copies), ("gemm/blind.json", gemms)):
+        text = ",\n".join(json.dumps(case | {"kernels": "all"}) for case in cases)
         (root / "suites" / name).write_text(f"[\n{text}\n]\n")
 
 

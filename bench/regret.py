@@ -1,4 +1,4 @@
-"""How much time the planner's choices cost: the public function against the fastest variant of the same table.
+"""How much time the planner's choices cost: the public function against the fastest kernel of the same table.
 
 usage: regret.py FILE [--suite NAME] [--worst 10]
 
@@ -15,13 +15,13 @@ YARDSTICKS = "cudaMemcpyAsync", "copy_03_vector"  # measured on a contiguous cop
 
 
 def regrets(rows):
-    """suite -> [(regret, the public function's row, the fastest variant's)]"""
+    """suite -> [(regret, the public function's row, the fastest kernel's)]"""
     cases = collections.defaultdict(dict)
     for row in rows:
-        if row["verdict"] == "ok" and row["variant"] not in YARDSTICKS:
+        if row["check"] == "ok" and row["kernel"] not in YARDSTICKS:
             key = json.dumps([row.get(k) for k in ("suite", "extents", "perm", "src_strides", "dst_strides", "base_src", "base_dst",
                                                    "elem_bytes")])
-            cases[key][row["variant"]] = row
+            cases[key][row["kernel"]] = row
     found = collections.defaultdict(list)
     for case in cases.values():
         chosen = case.pop("copy", None)
@@ -48,7 +48,7 @@ def main():
         print(f"{suite}: regret {mean:.3f} in the geometric mean of {len(cases)} cases, {cases[0][0]:.2f} at worst")
         for regret, chosen, best in cases[: options.worst]:
             print(f"  {regret:.2f}  {chosen['case']} {chosen['elem_bytes']} B: {1e3 * chosen['ms_median']:.2f} us, "
-                  f"{best['variant']} {1e3 * best['ms_median']:.2f} us")
+                  f"{best['kernel']} {1e3 * best['ms_median']:.2f} us")
 
 
 if __name__ == "__main__":

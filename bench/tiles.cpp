@@ -10,25 +10,25 @@
 
 namespace {
 
-void print(inlay::lab::MoveCase const& c, std::vector<inlay::lab::MoveContender> const& tiles, int samples) {
-  auto const with_limit = [&](inlay::lab::MoveCall const& call, cudaStream_t) {
-    std::vector<inlay::lab::MoveContender> all = inlay::lab::copy_limit(c, call);
+void print(inlay::lab::TransposeCase const& c, std::vector<inlay::lab::TransposeCandidate> const& tiles, int samples) {
+  auto const with_limit = [&](inlay::lab::TransposeCall const& call, cudaStream_t) {
+    std::vector<inlay::lab::TransposeCandidate> all = inlay::lab::copy_limit(c, call);
     all.insert(all.end(), tiles.begin(), tiles.end());
     return all;
   };
   inlay::lab::Progress progress;
   inlay::lab::Stream const stream = inlay::lab::make_stream();
-  std::printf("\n| %s, 4 bytes | ms | IQR | of copy | verdict |\n|---|---|---|---|---|\n", c.name().c_str());
+  std::printf("\n| %s, 4 bytes | ms | IQR | of copy | check result |\n|---|---|---|---|---|\n", c.name().c_str());
   for (inlay::lab::Row const& row :
-       inlay::lab::measure<inlay::lab::MoveCase>(c, with_limit, samples, stream.get(), progress))
-    std::printf("| %s | %.4f | %.4f | %.3f | %s |\n", row.variant.c_str(), row.ms_median.value_or(0),
-                row.ms_iqr.value_or(0), row.share.value_or(0), row.verdict.c_str());
+       inlay::lab::measure<inlay::lab::TransposeCase>(c, with_limit, samples, stream.get(), progress))
+    std::printf("| %s | %.4f | %.4f | %.3f | %s |\n", row.kernel.c_str(), row.ms_median.value_or(0),
+                row.ms_iqr.value_or(0), row.share.value_or(0), row.check_result.c_str());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  inlay::lab::MoveCase c;  // rows of whole vectors
+  inlay::lab::TransposeCase c;  // rows of whole vectors
   if (argc > 2) c.rows = std::atoll(argv[1]), c.cols = std::atoll(argv[2]);
   int const samples = argc > 3 ? std::atoi(argv[3]) : 15;
   for (auto tiles :

@@ -2,12 +2,12 @@
 #pragma once
 #include <vector>
 
-#include "measure/move_contenders.h"
+#include "measure/transpose_candidates.h"
 
 namespace inlay::kernels {
 
-std::vector<lab::MoveContender> copy_03_tiles(lab::MoveCase const& c);
-std::vector<lab::MoveContender> transpose_06_tiles(lab::MoveCase const& c);
-std::vector<lab::MoveContender> transpose_09_tiles(lab::MoveCase const& c);
+std::vector<lab::TransposeCandidate> copy_03_tiles(lab::TransposeCase const& c);
+std::vector<lab::TransposeCandidate> transpose_06_tiles(lab::TransposeCase const& c);
+std::vector<lab::TransposeCandidate> transpose_09_tiles(lab::TransposeCase const& c);
 
 }  // namespace inlay::kernels

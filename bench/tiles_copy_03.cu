@@ -1,4 +1,4 @@
-#include "tile_contenders.h"
+#include "tile_candidates.h"
 
 namespace inlay::kernels {
 namespace {
@@ -11,14 +11,14 @@ struct CopyStep {
   using Threads = Layout<Shape<_1, Int<kThreads>>, Stride<Int<kThreads>, _1>>;  // (THR_M,THR_N)
 };
 template <int kThreads, int kVectors>
-lab::MoveContender copy(lab::MoveCase const& c) {
-  return contender<DirectTile<Vector16, CopyStep<kThreads, kVectors>>>(
+lab::TransposeCandidate copy(lab::TransposeCase const& c) {
+  return candidate<DirectTile<Vector16, CopyStep<kThreads, kVectors>>>(
       "copy_03, " + std::to_string(kThreads) + " threads x " + std::to_string(kVectors) + " vectors", c);
 }
 
 }  // namespace
 
-std::vector<lab::MoveContender> copy_03_tiles(lab::MoveCase const& c) {
+std::vector<lab::TransposeCandidate> copy_03_tiles(lab::TransposeCase const& c) {
   return {copy<128, 1>(c), copy<256, 1>(c), copy<512, 1>(c), copy<1024, 1>(c),
           copy<256, 2>(c), copy<256, 4>(c), copy<256, 8>(c)};
 }

@@ -1,8 +1,8 @@
-#include "tile_contenders.h"
+#include "tile_candidates.h"
 
 namespace inlay::kernels {
 
-std::vector<lab::MoveContender> transpose_09_tiles(lab::MoveCase const& c) {
+std::vector<lab::TransposeCandidate> transpose_09_tiles(lab::TransposeCase const& c) {
   return {transpose<32, 32, 256, 4>(c),   transpose<32, 128, 256, 4>(c),      transpose<64, 64, 256, 4>(c),
           transpose<64, 64, 512, 4>(c),   transpose<128, 32, 256, 4>(c),      transpose<128, 64, 512, 4>(c),
           transpose<128, 64, 1024, 4>(c), transpose<64, 64, 256, 4, false>(c)};

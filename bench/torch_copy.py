@@ -74,7 +74,7 @@ class Pair:
         self.dst = self.dst_flat.as_strided(shape, strides(case.destination), offset_dst)
 
 
-def contenders(case, compiles):
+def candidates(case, compiles):
     n = case.elements * case.per_element
     functions = {"torch_copy": lambda pair: pair.dst_flat[:n].copy_(pair.src_flat[:n])}
     copied = lambda src: src.contiguous() if not src.is_contiguous() else src.clone()
@@ -102,7 +102,7 @@ def verified(function, name, pair, case):
 
 def cases_of(file):
     for problem in json.loads(file.read_text()):
-        problem.pop("variants", None)
+        problem.pop("kernels", None)
         problem["group"] = problem.pop("class", "")
         yield Case(**problem)
 
@@ -128,10 +128,10 @@ def main():
         for case in cases[::step]:
             if min(case.source + case.destination) < 0:
                 continue  # PyTorch has none
-            for row in common.measure(case, options, Pair, contenders, verified):
+            for row in common.measure(case, options, Pair, candidates, verified):
                 report["rows"].append(row)
                 numbers = f"{row['ms_median']:9.4f} ms  {row['of_copy']:.3f} of copy_" if row["ms_median"] else ""
-                print(f"{suite.stem} {row['case']:>30} {case.elem_bytes:>2} B  {row['variant']:14} {row['verdict']} {numbers}", flush=True)
+                print(f"{suite.stem} {row['case']:>30} {case.elem_bytes:>2} B  {row['kernel']:14} {row['check']} {numbers}", flush=True)
             torch.cuda.empty_cache()
             if options.json:
                 options.json.write_text(common.listed(report))

@@ -7,9 +7,9 @@ A suite is a file in suites/. Where the destination has a pitch or a base, the t
 The suite squares is measured without torch.compile, which is slow to compile 48 of them, and with the host's time per call
 of torch_eager (--no-compile and --host ask for that elsewhere).
 
-CUDA events, warm-up, contenders in turn in every round, medians and inter-quartile ranges; the copy limit here is
+CUDA events, warm-up, candidates in turn in every round, medians and inter-quartile ranges; the copy limit here is
 Tensor.copy_ on the same bytes (row torch_copy). Work under 100 microseconds is timed as replays of a CUDA graph of
-back-to-back launches that rotate over buffers worth four L2s. Every contender is verified first (no zeros of either
+back-to-back launches that rotate over buffers worth four L2s. Every candidate is verified first (no zeros of either
 sign and no NaN in the data: equal is bitwise equal).
 """
 import argparse
@@ -69,7 +69,7 @@ def cases_of(options):
             yield Case(*map(int, shape.split("x")), int(elem))
         return
     for problem in json.loads((SUITES / f"{options.suite}.json").read_text()):
-        problem.pop("variants", None)  # ours, not PyTorch's
+        problem.pop("kernels", None)  # ours, not PyTorch's
         yield Case(**problem)
 
 
@@ -99,7 +99,7 @@ def transposed_into(dst, src):
 
 
 def wrappers(compiles):
-    """PyTorch's ways to run a function. The graphs are made here, of all contenders alike."""
+    """PyTorch's ways to run a function. The graphs are made here, of all candidates alike."""
     ways = {"torch_eager": lambda f: f}
     if compiles:
         ways |= {"torch_compile": lambda f: torch.compile(f, dynamic=False),
@@ -107,7 +107,7 @@ def wrappers(compiles):
     return ways
 
 
-def contenders(case, compiles):
+def candidates(case, compiles):
     """What takes a Pair and returns the result: the transposes allocate theirs, as users' code does, unless it has a pitch."""
     n = case.elements
     functions = {"torch_copy": lambda pair: pair.dst_flat[:n].copy_(pair.src_flat[:n])}
@@ -158,7 +158,7 @@ def verified(function, name, pair, case):
             # A result of its own comes from the allocator, which gives back what was freed last: poison too.
             torch.empty_like(pair.src).view(torch.uint8).fill_(0xA5)
             got = function(pair)
-    except Exception as error:  # a contender that cannot do it has no number
+    except Exception as error:  # a candidate that cannot do it has no number
         return "rejected: " + str(error).splitlines()[0][:120]
     if name == "torch_copy":
         right = torch.equal(got, pair.src_flat[:case.elements])
@@ -167,18 +167,18 @@ def verified(function, name, pair, case):
     return "ok" if right else "FAILED: the result is wrong"
 
 
-def measure(case, options, pair_of=Pair, contenders=contenders, verified=verified):
+def measure(case, options, pair_of=Pair, candidates=candidates, verified=verified):
     """The rows of a case, of what takes a pair of buffers."""
     torch._dynamo.reset()
     device = torch.cuda.get_device_properties(0)
     bytes_one = case.elements * case.elem_bytes
     count = max(1, -(-4 * device.L2_cache_size // (2 * bytes_one)))
     pairs = [pair_of(case) for _ in range(min(count, MOST_PAIRS))]
-    functions = contenders(case, not options.no_compile)
-    verdicts, runs, launches = {}, {}, {}
+    functions = candidates(case, not options.no_compile)
+    check_results, runs, launches = {}, {}, {}
     for name, function in functions.items():
-        verdicts[name] = verified(function, name, pairs[0], case)
-        if verdicts[name] != "ok":
+        check_results[name] = verified(function, name, pairs[0], case)
+        if check_results[name] != "ok":
             continue
         one = statistics.median(events(lambda: function(pairs[0]), 1) for _ in range(5))
         n = 1 if one >= .1 else max(len(pairs), int(1 / max(one, .002)))
@@ -193,8 +193,8 @@ def measure(case, options, pair_of=Pair, contenders=contenders, verified=verifie
             times[name].append(events(runs[name], launches[name]))
     copy = statistics.median(times["torch_copy"][3:])
     for name in functions:
-        row = case.row(options.suite or "2d") | {"variant": name, "elem_bytes": case.elem_bytes, "verdict": verdicts[name]}
-        if name not in runs:  # no number without a verdict
+        row = case.row(options.suite or "2d") | {"kernel": name, "elem_bytes": case.elem_bytes, "check": check_results[name]}
+        if name not in runs:  # no number without a check
             yield row | dict.fromkeys(("ms_median", "ms_iqr", "gbps", "of_copy", "of_peak"))
             continue
         t = times[name][3:]
@@ -242,7 +242,7 @@ def main():
             numbers = f"{row['ms_median']:9.4f} ms  {row['gbps']:7.0f} GB/s  {row['of_copy']:.3f} of copy_" if row["ms_median"] else ""
             host = f"  {row['host_us']:.2f} us on the host" if "host_us" in row else ""
             batch = f"{case.batch} x " if case.batch > 1 else ""
-            print(f"{batch + row['case']:>20} {case.elem_bytes:>2} B  {row['variant']:14} {row['verdict']:4} {numbers}{host}", flush=True)
+            print(f"{batch + row['case']:>20} {case.elem_bytes:>2} B  {row['kernel']:14} {row['check']:4} {numbers}{host}", flush=True)
         torch.cuda.empty_cache()
         if options.json:  # after every case: a run that is cut short leaves what it has
             options.json.write_text(listed(report))

@@ -17,9 +17,9 @@ if(TARGET inlay-lab)
   install(FILES README.md LICENSE DESTINATION share/inlay)
 endif()
 if(TARGET inlay_replay)
-  # Rooms are included as in this repository: <inlay/replay/...>.
-  foreach(room problem plan block replay explain)
-    install(DIRECTORY src/${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inlay FILES_MATCHING PATTERN *.h)
+  # Modules are included as in this repository: <inlay/replay/...>.
+  foreach(module problem planner block replay explain)
+    install(DIRECTORY src/${module} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inlay FILES_MATCHING PATTERN *.h)
   endforeach()
   target_include_directories(inlay_replay INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   target_link_libraries(inlay_replay INTERFACE $<INSTALL_INTERFACE:inlay::cute> $<INSTALL_INTERFACE:inlay::boost_context>)

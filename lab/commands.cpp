@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <inlay/plan/device.h>
+#include <inlay/planner/device.h>
 
 #include <algorithm>
 #include <cctype>
@@ -13,7 +13,7 @@
 
 #include "measure/gpu.h"
 #include "problems/checks.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "results/output.h"
 #include "usage_error.h"
 
@@ -21,8 +21,7 @@ namespace inlay::lab {
 namespace {
 
 std::map<std::string, Compute> const& levels() {
-  static std::map<std::string, Compute> const words{{"one_level", Compute::fp32},
-                                                    {"two_level", Compute::fp32_two_level}};
+  static std::map<std::string, Compute> const words{{"fp32", Compute::fp32}, {"blocked", Compute::fp32_blocked}};
   return words;
 }
 
@@ -31,12 +30,12 @@ bool given(CLI::App const& command, std::string const& flag) {
   return option && option->count() > 0;
 }
 
-// Whether one of these rows heeds something, told from its variant's facts; rows that are no variants do.
+// Whether one of these rows heeds something, told from its kernel's facts; rows that are no kernels do.
 template <KindOf C, class Heeds>
 bool any_heeds(std::vector<std::string> const& names, Heeds const& heeds) {
   return std::any_of(names.begin(), names.end(), [&](std::string const& name) {
     if (auto const* info = info_of<C>(name)) return heeds(*info);
-    return !info_of<MoveCase>(name) && !info_of<GemmCase>(name);
+    return !info_of<TransposeCase>(name) && !info_of<GemmCase>(name);
   });
 }
 
@@ -54,7 +53,7 @@ template <KindOf C>
 struct Asked {
   C shape;
   std::string cases, filed_under;
-  std::vector<std::string> suites, variants;
+  std::vector<std::string> suites, kernels;
   BenchOptions options;
 
   // A suite's own rows are taken unless others are named.
@@ -62,13 +61,13 @@ struct Asked {
     std::vector<SuiteCase> listed;
     for (std::string const& suite : suites)
       for (SuiteCase& c : load_suite<C>(suite)) {
-        if (!variants.empty()) c.variants = variants;
+        if (!kernels.empty()) c.kernels = kernels;
         listed.push_back(std::move(c));
       }
     if (!suites.empty()) return listed;
     if (cases.empty()) Kind<C>::validate(shape);
     for (C const& c : cases.empty() ? std::vector{shape} : parse_cases(cases, shape))
-      listed.push_back({c, variants, filed_under});
+      listed.push_back({c, kernels, filed_under});
     return listed;
   }
 
@@ -79,9 +78,9 @@ struct Asked {
         throw UsageError(fmt::format("{} was given with --cases, which name it too", option->get_name()));
     auto const names = rows();
     if (names.empty()) return;
-    GemmCase product;
-    if constexpr (std::is_same_v<C, GemmCase>) product = shape;
-    lab::refuse_ignored(flags, names, product);
+    GemmCase gemm;
+    if constexpr (std::is_same_v<C, GemmCase>) gemm = shape;
+    lab::refuse_ignored(flags, names, gemm);
     if (options.host && std::find(names.begin(), names.end(), Kind<C>::public_function) == names.end())
       throw UsageError(fmt::format("--host was given without the row of {}, which it times", Kind<C>::public_function));
   }
@@ -89,9 +88,9 @@ struct Asked {
  private:
   // The rows that are asked for; none: all that there are, or more than are known here.
   std::vector<std::string> rows() const {
-    auto all = variant_names<C>();
+    auto all = kernel_names<C>();
     std::vector<std::string> names;
-    for (std::string const& word : variants) {
+    for (std::string const& word : kernels) {
       if (word == Selection::kAll || word == Selection::kProduction) return {};
       auto const before = names.size();
       std::copy_if(all.begin(), all.end(), std::back_inserter(names),
@@ -124,7 +123,7 @@ void add_bench_of(CLI::App& bench, char const* what, char const* description, ch
   auto* const suite =
       command->add_option("--suite", asked->suites, "the problems of files: names in suites/, or paths of .json files");
   suite->delimiter(',');
-  command->add_option("--variants", asked->variants, "names or their beginnings, production, or all (the default)");
+  command->add_option("--kernels", asked->kernels, "names or their beginnings, production, or all (the default)");
   command->add_option("--samples", options.samples, "rounds, at least 15")->capture_default_str();
   command->add_flag("--host", options.host, "also the host's time per call, and of its bare launches");
   command->add_option("--json", options.json, "the file to write");
@@ -192,24 +191,25 @@ void add_batch(CLI::App& command, std::int64_t& batch) {
   command.add_option(std::string(kBatchFlag), batch, "how many matrices")->capture_default_str();
 }
 
-void refuse_ignored(CLI::App const& command, std::vector<std::string> const& names, GemmCase const& product) {
-  refuse_flags_of_another<MoveCase>(command, names);
+void refuse_ignored(CLI::App const& command, std::vector<std::string> const& names, GemmCase const& gemm) {
+  refuse_flags_of_another<TransposeCase>(command, names);
   refuse_flags_of_another<GemmCase>(command, names);
-  if (given(command, "--pitch-dst") && !any_heeds<MoveCase>(names, [](auto const& info) { return !is_copy(info); }))
+  if (given(command, "--pitch-dst") &&
+      !any_heeds<TransposeCase>(names, [](auto const& info) { return !is_copy(info); }))
     throw UsageError("--pitch-dst was given with copies alone, which pack their rows");
   // What K is cut for adds as it is asked to; others know one way.
   auto const knows = [&](Info<Gemm> const& info) {
-    return info.cut || (info.chain > 0) == (product.compute == Compute::fp32_two_level);
+    return info.split || (info.accumulation_length > 0) == (gemm.compute == Compute::fp32_blocked);
   };
   if (given(command, "--accuracy") && !any_heeds<GemmCase>(names, knows))
     for (auto const& [word, level] : levels())
-      if (level == product.compute)
+      if (level == gemm.compute)
         throw UsageError(fmt::format("--accuracy {} has no effect on {}", word, fmt::join(names, ", ")));
 }
 
 std::string known_devices() {
   std::string names;
-  for (Device const& device : planning::devices()) names += (names.empty() ? "" : ", ") + device.name;
+  for (Device const& device : planner::devices()) names += (names.empty() ? "" : ", ") + device.name;
   return names;
 }
 
@@ -222,18 +222,18 @@ Device device_named(std::string const& typed) {
     if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("there is no GPU here: " + why);
     return gpu_or_table();
   }
-  for (Device const& device : planning::devices())
+  for (Device const& device : planner::devices())
     if (is(device.name)) return device;
   throw UsageError(fmt::format("there is no device '{}' in the table, which has {}, and here", typed, known_devices()));
 }
 
-void add_bench_of_moves(CLI::App& bench, std::string const& typed, Act const& act) {
-  add_bench_of<MoveCase>(bench, "transpose", "of a batch of matrices, against the copy limit", "2d", typed, act);
+void add_bench_of_copies(CLI::App& bench, std::string const& typed, Act const& act) {
+  add_bench_of<TransposeCase>(bench, "transpose", "of a batch of matrices, against the copy limit", "2d", typed, act);
   add_bench_of<CopyCase>(bench, "copy", "any layout to any other, against a copy of as many sectors", "permute", typed,
                          act);
 }
-void add_bench_of_products(CLI::App& bench, std::string const& typed, Act const& act) {
-  add_bench_of<GemmCase>(bench, "gemm", "products in fp32 against cuBLAS", "gemm", typed, act);
+void add_bench_of_gemms(CLI::App& bench, std::string const& typed, Act const& act) {
+  add_bench_of<GemmCase>(bench, "gemm", "GEMMs in fp32 against cuBLAS", "gemm", typed, act);
 }
 
 int run_command(CLI::App& app, int argc, char** argv, int const& status) {

@@ -24,8 +24,8 @@ void add_flags(CLI::App& command, C& c) {
 void add_batch(CLI::App& command, std::int64_t& batch);
 
 // Throws UsageError for an option that was given and that none of these rows heeds: a flag of another kind of problem, how a
-// copy is to lay its rows, levels that a step does not know. Names that are no variants heed those of their kind.
-void refuse_ignored(CLI::App const& command, std::vector<std::string> const& names, GemmCase const& product);
+// copy is to lay its rows, levels that a step does not know. Names that are no kernels heed those of their kind.
+void refuse_ignored(CLI::App const& command, std::vector<std::string> const& names, GemmCase const& gemm);
 
 // "H200, H100-SXM, ...", of the table.
 std::string known_devices();
@@ -34,8 +34,8 @@ Device device_named(std::string const& typed);
 
 // `bench transpose`, `bench copy`, `bench gemm`: each runs `act` with what was asked for.
 using Act = std::function<void(BenchOptions const&)>;
-void add_bench_of_moves(CLI::App& bench, std::string const& typed, Act const& act);
-void add_bench_of_products(CLI::App& bench, std::string const& typed, Act const& act);
+void add_bench_of_copies(CLI::App& bench, std::string const& typed, Act const& act);
+void add_bench_of_gemms(CLI::App& bench, std::string const& typed, Act const& act);
 
 // Parses and carries out; mistakes are told on stderr. The exit code: 0 or `status`, as the commands left it, 1 when
 // something is wrong, 2 when it was asked wrongly.

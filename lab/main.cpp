@@ -1,6 +1,6 @@
 // The command `inlay`: what can be asked, and who answers.
 #include <fmt/format.h>
-#include <inlay/plan/candidate.h>
+#include <inlay/planner/candidate.h>
 #include <inlay/version.h>
 
 #include <CLI/CLI.hpp>
@@ -14,7 +14,7 @@
 #include "layout/command.h"
 #include "measure/gpu.h"
 #include "page/report_page.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "readme/readme.h"
 #include "results/compare.h"
 #include "results/output.h"
@@ -28,10 +28,10 @@ constexpr char const* kExitCodes =
     "wrongly, or without the GPU that it takes.";
 
 void add_list(CLI::App& app) {
-  auto* const command = app.add_subcommand("list", "every variant: its name, its idea, where it comes from");
+  auto* const command = app.add_subcommand("list", "every kernel: its name, its idea, where it comes from");
   auto const json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "as JSON");
-  command->callback([json] { list_variants(*json); });
+  command->callback([json] { list_kernels(*json); });
 }
 
 void add_info(CLI::App& app) {
@@ -45,10 +45,10 @@ void add_info(CLI::App& app) {
 }
 
 struct AskedToVerify {
-  std::vector<std::string> variants;
-  MoveCase move{1003, 517, 1, 4};
+  std::vector<std::string> kernels;
+  TransposeCase copy{1003, 517, 1, 4};
   std::vector<int> elem_bytes{1, 2, 4, 8, 16};
-  GemmCase product = product_of(131, 275, 67, "nn");
+  GemmCase gemm = gemm_case(131, 275, 67, "nn");
   std::vector<std::string> layouts{"nn", "nt", "tn", "tt"};
   bool cpu = false;
 
@@ -56,33 +56,33 @@ struct AskedToVerify {
   std::vector<Problem> problems() const {
     std::vector<Problem> all;
     auto const add = [&all]<class C>(C c) { Kind<C>::validate(c), all.push_back(c); };
-    MoveCase m = move;
+    TransposeCase m = copy;
     for (int e : elem_bytes) m.elem_bytes = e, add(m);
-    GemmCase p = product;
-    p.batch = move.batch;
+    GemmCase p = gemm;
+    p.batch = copy.batch;
     for (std::string const& layout : layouts) p.layout = layout, add(p);
     return all;
   }
 };
 
 void add_verify(CLI::App& app, int& status) {
-  auto* const command = app.add_subcommand("verify", "run variants and check what they give; replayed without a GPU");
+  auto* const command = app.add_subcommand("verify", "run kernels and check what they give; replayed without a GPU");
   auto const asked = std::make_shared<AskedToVerify>();
-  command->add_option("variants", asked->variants, "names or their beginnings (default: all)");
-  add_flags_but(*command, asked->move, {kBatchFlag, "--elem"});
+  command->add_option("kernels", asked->kernels, "names or their beginnings (default: all)");
+  add_flags_but(*command, asked->copy, {kBatchFlag, "--elem"});
   command->add_option("--elem", asked->elem_bytes, "bytes of an element; may be repeated")
       ->allow_extra_args(false)
       ->capture_default_str();
-  add_flags_but(*command, asked->product, {kBatchFlag, "--layout"});
-  command->add_option("--layout", asked->layouts, "of a product's A and B: nn, nt, tn, tt; may be repeated")
+  add_flags_but(*command, asked->gemm, {kBatchFlag, "--layout"});
+  command->add_option("--layout", asked->layouts, "of a GEMM's A and B: nn, nt, tn, tt; may be repeated")
       ->allow_extra_args(false)
       ->capture_default_str();
-  add_batch(*command, asked->move.batch);
+  add_batch(*command, asked->copy.batch);
   command->add_flag("--cpu", asked->cpu, "replay on the CPU although there is a GPU");
   command->callback([asked, command, &status] {
-    auto const variants = chosen_variants(asked->variants);
-    refuse_ignored(*command, variants, asked->product);
-    status = verify(variants, asked->problems(), asked->cpu) ? 0 : 1;
+    auto const kernels = chosen_kernels(asked->kernels);
+    refuse_ignored(*command, kernels, asked->gemm);
+    status = verify(kernels, asked->problems(), asked->cpu) ? 0 : 1;
   });
 }
 
@@ -90,8 +90,8 @@ void add_bench(CLI::App& app, int& status, std::string const& typed) {
   auto* const command = app.add_subcommand("bench", "verify, then measure; needs a GPU");
   command->require_subcommand(1);
   auto const act = [&status](BenchOptions const& options) { status = run_bench(options) ? 0 : 1; };
-  add_bench_of_moves(*command, typed, act);
-  add_bench_of_products(*command, typed, act);
+  add_bench_of_copies(*command, typed, act);
+  add_bench_of_gemms(*command, typed, act);
 }
 
 void add_compare(CLI::App& app, int& status) {
@@ -120,7 +120,7 @@ void add_demo(CLI::App& app, int& status) {
     flush_stdout();
     if (why_no_gpu().empty()) {
       BenchOptions options;
-      options.cases = {{MoveCase{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
+      options.cases = {{TransposeCase{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
       fmt::print("\n");
       flush_stdout();
       status = run_bench(options) ? 0 : 1;
@@ -131,7 +131,7 @@ void add_demo(CLI::App& app, int& status) {
 }
 
 void add_why(CLI::App& app) {
-  auto* const command = app.add_subcommand("why", "which variant answers a problem, and why");
+  auto* const command = app.add_subcommand("why", "which kernel answers a problem, and why");
   command->require_subcommand(1);
   auto const name = std::make_shared<std::string>();
   auto const add_device = [name](CLI::App& of) {
@@ -142,7 +142,7 @@ void add_why(CLI::App& app) {
     auto const problem = planned(c);
     Device const device = name->empty() ? gpu_or_table() : device_named(*name);
     auto const plan = make_plan(problem, device, may_use_workspace);
-    fmt::print("{}", planning::why(plan, problem, device, may_use_workspace));
+    fmt::print("{}", planner::why(plan, problem, device, may_use_workspace));
     if (!name->empty())
       fmt::print("(planned for {})\n", device.name);
     else if (auto const none = why_no_gpu(); !none.empty())
@@ -150,24 +150,24 @@ void add_why(CLI::App& app) {
   };
 
   auto* const transpose = command->add_subcommand("transpose", "of a batch of matrices");
-  auto const move = std::make_shared<MoveCase>();
-  add_flags(*transpose, *move);
+  auto const matrices = std::make_shared<TransposeCase>();
+  add_flags(*transpose, *matrices);
   add_device(*transpose);
-  transpose->callback([move, tell] { tell(*move, false); });
+  transpose->callback([matrices, tell] { tell(*matrices, false); });
 
   auto* const copy = command->add_subcommand("copy", "of a tensor from any layout to any other");
-  auto const copied = std::make_shared<CopyCase>();
-  add_flags(*copy, *copied);
+  auto const views = std::make_shared<CopyCase>();
+  add_flags(*copy, *views);
   add_device(*copy);
-  copy->callback([copied, tell] { tell(*copied, false); });
+  copy->callback([views, tell] { tell(*views, false); });
 
-  auto* const gemm = command->add_subcommand("gemm", "of a batch of products");
-  auto const product = std::make_shared<GemmCase>();
+  auto* const gemm = command->add_subcommand("gemm", "of a batch of GEMMs");
+  auto const operands = std::make_shared<GemmCase>();
   auto const without = std::make_shared<bool>(false);
-  add_flags(*gemm, *product);
+  add_flags(*gemm, *operands);
   add_device(*gemm);
-  gemm->add_flag("--no-workspace", *without, "what it does without a workspace");
-  gemm->callback([product, without, tell] { tell(*product, !*without); });
+  gemm->add_flag("--no-workspace", *without, "without a workspace");
+  gemm->callback([operands, without, tell] { tell(*operands, !*without); });
 }
 
 void add_readme(CLI::App& app, int& status) {
@@ -188,7 +188,7 @@ int run(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) typed += std::string(" ") + argv[i];
   int status = 0;
   CLI::App app(
-      "Transposes and products of matrices for CUDA, from naive to fast: replayed, verified, measured, explained.",
+      "Transposes and GEMMs of matrices for CUDA, from naive to fast: replayed, verified, measured, explained.",
       "inlay");
   app.require_subcommand(1);
   app.footer(kExitCodes);

@@ -1,7 +1,7 @@
 // Public functions: problem -> plan -> run.
 #include <inlay/copy.h>
 #include <inlay/gemm.h>
-#include <inlay/plan/candidate.h>
+#include <inlay/planner/candidate.h>
 #include <inlay/problem/footprint.h>
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 namespace inlay {
 
 using namespace problem;
-using planning::current_device;
-using planning::Device;
-using planning::Operands;
+using planner::current_device;
+using planner::Device;
+using planner::Operands;
 
 namespace {
 
@@ -63,24 +63,24 @@ void check_accessible(void const* p, char const* role, Device const& device, cud
   }
 }
 
-// What was chosen for the last moves, so that a call that comes again need not choose again: which row, and which tiles. A
-// move is the same if its modes are, and how it lies within sectors. Safe to use from many threads.
+// What was chosen for the last copies, so that a call that comes again need not choose again: which row, and which tiles. A
+// copy is the same if its modes are, and how it lies within sectors. Safe to use from many threads.
 class Chosen {
  public:
-  // False where nobody has chosen for this move.
-  bool find(Move const& move, Device const& device, int& row, Cut& cut) {
-    Key const key(move, device);
+  // False where nobody has chosen for this copy.
+  bool find(Copy const& copy, Device const& device, int& candidate, Tiling& tiling) {
+    Key const key(copy, device);
     std::lock_guard lock(mutex_);
     Entry const& e = entries_[key.hash() % kEntries];
     if (!key.rank || !(e.key == key)) return false;
-    row = e.row, cut = e.cut;
+    candidate = e.candidate, tiling = e.tiling;
     return true;
   }
-  void keep(Move const& move, Device const& device, int row, Cut const& cut) {
-    Key const key(move, device);
+  void keep(Copy const& copy, Device const& device, int candidate, Tiling const& tiling) {
+    Key const key(copy, device);
     if (!key.rank) return;
     std::lock_guard lock(mutex_);
-    entries_[key.hash() % kEntries] = {key, row, cut};
+    entries_[key.hash() % kEntries] = {key, candidate, tiling};
   }
 
  private:
@@ -91,7 +91,7 @@ class Chosen {
     Mode mode[kRank]{};
 
     Key() = default;
-    Key(Move const& m, Device const& d) {
+    Key(Copy const& m, Device const& d) {
       if (m.rank == 0 || m.rank > kRank) return;
       auto const sector = [](void const* p) { return int(reinterpret_cast<std::uint64_t>(p) % 32); };
       rank = m.rank, elem_bytes = m.elem_bytes, device = d.id, past = sector(m.src) * 32 + sector(m.dst);
@@ -114,20 +114,20 @@ class Chosen {
   };
   struct Entry {
     Key key;
-    int row = 0;
-    Cut cut;
+    int candidate = 0;
+    Tiling tiling;
   };
   std::mutex mutex_;
   Entry entries_[kEntries];
 };
 
-// Throws where no variant answers.
+// Throws where no kernel answers.
 template <class P>
-planning::Plan answer(P const& problem, Device const& device, bool may_use_workspace, char const* what) {
-  planning::Plan plan = planning::make_plan(problem, device, may_use_workspace);
-  if (plan.row < 0 && problem.elements())
-    throw Error(std::string("no variant can run this ") + what + ":\n" +
-                planning::why(plan, problem, device, may_use_workspace));
+planner::Plan answer(P const& problem, Device const& device, bool may_use_workspace, char const* what) {
+  planner::Plan plan = planner::make_plan(problem, device, may_use_workspace);
+  if (plan.candidate < 0 && problem.elements())
+    throw Error(std::string("no kernel can run this ") + what + ":\n" +
+                planner::why(plan, problem, device, may_use_workspace));
   return plan;
 }
 
@@ -163,32 +163,32 @@ class Timer {
   cudaEvent_t begin_{}, end_{};
 };
 
-planning::Plan answer_again(Move const& move, Device const& device) {
+planner::Plan answer_again(Copy const& copy, Device const& device) {
   static Chosen chosen;
-  Move known = move;
-  if (int row = 0; chosen.find(move, device, row, known.cut)) {
-    planning::Attempt a = attempt_in_pieces(planning::candidates<Move>()[std::size_t(row)], known, device, false);
-    a.plan.row = row;
+  Copy known = copy;
+  if (int candidate = 0; chosen.find(copy, device, candidate, known.tiling)) {
+    planner::Attempt a = attempt_in_chunks(planner::candidates<Copy>()[std::size_t(candidate)], known, device, false);
+    a.plan.candidate = candidate;
     if (!a.rejected) return a.plan;
   }
-  planning::Plan const plan = answer(move, device, false, "copy");
+  planner::Plan const plan = answer(copy, device, false, "copy");
   // Pieces have tiles of their own, which are not those of the whole.
-  if (auto const* step = plan.find<Move>(); step && plan.is_whole())
-    chosen.keep(move, device, plan.row, step->problem.cut);
+  if (auto const* step = plan.find<Copy>(); step && plan.is_whole())
+    chosen.keep(copy, device, plan.candidate, step->problem.tiling);
   return plan;
 }
 
 // No kernel writes to what is only read.
 void* only_read(void const* p) { return const_cast<void*>(p); }
 
-void run_move(planning::Plan const& plan, void* dst, void const* src, Device const& device, cudaStream_t stream) {
+void run_copy(planner::Plan const& plan, void* dst, void const* src, Device const& device, cudaStream_t stream) {
   check_stream(stream, device);
   check_accessible(src, "source", device, stream);
   check_accessible(dst, "destination", device, stream);
-  planning::run(plan, device, Operands{{dst, only_read(src), nullptr}, nullptr}, stream);
+  planner::run(plan, device, Operands{{dst, only_read(src), nullptr}, nullptr}, stream);
 }
 
-void run_gemm(planning::Plan const& plan, Gemm const& gemm, void const* A, void const* B, void* D, void* workspace,
+void run_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void const* B, void* D, void* workspace,
               Device const& device, cudaStream_t stream) {
   check_stream(stream, device);
   if (gemm.K()) {
@@ -197,10 +197,10 @@ void run_gemm(planning::Plan const& plan, Gemm const& gemm, void const* A, void 
   }
   check_accessible(D, "C", device, stream);
   if (plan.workspace_bytes) check_accessible(workspace, "workspace", device, stream);
-  planning::run(plan, device, Operands{{only_read(A), only_read(B), D}, workspace}, stream);
+  planner::run(plan, device, Operands{{only_read(A), only_read(B), D}, workspace}, stream);
 }
 
-void check_size(std::size_t workspace_bytes, planning::Plan const& plan) {
+void check_size(std::size_t workspace_bytes, planner::Plan const& plan) {
   if (workspace_bytes < plan.workspace_bytes)
     throw Error("the workspace has " + std::to_string(workspace_bytes) + " bytes, the plan wants " +
                 std::to_string(plan.workspace_bytes));
@@ -209,10 +209,10 @@ void check_size(std::size_t workspace_bytes, planning::Plan const& plan) {
 }  // namespace
 
 void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
-  Move const move = make_move(dst, src);  // bad input is told before the device is asked
-  if (move.elements() == 0) return;
+  Copy const copy = make_copy(dst, src);  // bad input is told before the device is asked
+  if (copy.elements() == 0) return;
   Device const& device = current_device();
-  run_move(answer_again(move, device), dst.data, src.data, device, stream);
+  run_copy(answer_again(copy, device), dst.data, src.data, device, stream);
 }
 void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
   if (src.rank < 2)
@@ -228,43 +228,43 @@ void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
   Gemm const gemm = make_gemm(A, B, D, epilogue, options.compute);
   check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
   Device const& device = current_device();
-  planning::Plan const plan = answer(gemm, device, options.workspace != nullptr, "gemm");
+  planner::Plan const plan = answer(gemm, device, options.workspace != nullptr, "gemm");
   if (options.workspace) check_size(options.workspace_bytes, plan);
   if (gemm.elements()) run_gemm(plan, gemm, A.data, B.data, D.data, options.workspace, device, stream);
 }
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                            Compute compute) {
-  return planning::make_plan(make_gemm(A, B, D, epilogue, compute), current_device(), true).workspace_bytes;
+  return planner::make_plan(make_gemm(A, B, D, epilogue, compute), current_device(), true).workspace_bytes;
 }
 
 // ---- plans that are kept
 
 struct Plan::Impl {
   Device const& device;
-  std::variant<Move, Gemm> problem;
+  std::variant<Copy, Gemm> problem;
   ConstTensor operand[3];  // as the plan was made: destination and source; A, B and D
   bool with_workspace = false;
-  planning::Plan plan;
+  planner::Plan plan;
 };
 
 namespace {
 
 // Of the rows that can answer, the fastest of those that are predicted to take at most twice as long as the fastest.
-planning::Plan measured(Move const& move, void* dst, void const* src, Device const& device, cudaStream_t stream) {
+planner::Plan measured(Copy const& copy, void* dst, void const* src, Device const& device, cudaStream_t stream) {
   if (is_capturing(stream))
     throw Error("a plan cannot be measured on a stream that is captured: measuring synchronises");
-  planning::Plan best = answer(move, device, false, "copy");
+  planner::Plan best = answer(copy, device, false, "copy");
   double const most = 2 * best.seconds;
   float least = 0;
-  auto const rows = planning::candidates<Move>();
-  std::vector<float> us(rows.size());
+  auto const candidates = planner::candidates<Copy>();
+  std::vector<float> us(candidates.size());
   Timer timer(stream);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    planning::Attempt a = attempt_in_pieces(rows[i], move, device, false);
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    planner::Attempt a = attempt_in_chunks(candidates[i], copy, device, false);
     if (a.rejected || !(a.plan.seconds <= most)) continue;
-    a.plan.row = int(i);
-    us[i] = 1000 * timer.best_of(5, [&] { run_move(a.plan, dst, src, device, stream); });
+    a.plan.candidate = int(i);
+    us[i] = 1000 * timer.best_of(5, [&] { run_copy(a.plan, dst, src, device, stream); });
     if (least == 0 || us[i] < least) least = us[i], best = a.plan;
   }
   best.measured_us = std::move(us);
@@ -274,15 +274,15 @@ planning::Plan measured(Move const& move, void* dst, void const* src, Device con
 }  // namespace
 
 Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t stream) {
-  Move const move = make_move(dst, src);
+  Copy const copy = make_copy(dst, src);
   Device const& device = current_device();
-  bool const times = choose == Choose::measured && move.elements();
+  bool const times = choose == Choose::measured && copy.elements();
   return Plan(std::make_shared<Plan::Impl const>(
       Plan::Impl{device,
-                 move,
+                 copy,
                  {dst, src, {}},
                  false,
-                 times ? measured(move, dst.data, src.data, device, stream) : answer(move, device, false, "copy")}));
+                 times ? measured(copy, dst.data, src.data, device, stream) : answer(copy, device, false, "copy")}));
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
           bool with_workspace) {
@@ -294,7 +294,7 @@ Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
 
 std::size_t Plan::workspace_bytes() const { return impl_->plan.workspace_bytes; }
 std::string Plan::why() const {
-  return std::visit([&](auto const& p) { return planning::why(impl_->plan, p, impl_->device, impl_->with_workspace); },
+  return std::visit([&](auto const& p) { return planner::why(impl_->plan, p, impl_->device, impl_->with_workspace); },
                     impl_->problem);
 }
 
@@ -302,10 +302,10 @@ namespace {
 
 // The tensor that a plan was made with, at another address.
 ConstTensor moved(ConstTensor t, void const* to, char const* who) {
-  auto const past = [](void const* p) { return reinterpret_cast<std::uint64_t>(p) % planning::kPlanAlignment; };
+  auto const past = [](void const* p) { return reinterpret_cast<std::uint64_t>(p) % planner::kPlanAlignment; };
   if (past(to) != past(t.data))
     throw Error(std::string(who) + " begins " + std::to_string(past(to)) + " bytes past a multiple of " +
-                std::to_string(planning::kPlanAlignment) + ", that of the plan " + std::to_string(past(t.data)));
+                std::to_string(planner::kPlanAlignment) + ", that of the plan " + std::to_string(past(t.data)));
   t.data = to;
   return t;
 }
@@ -320,9 +320,9 @@ void check_current(Device const& device) {
 }  // namespace
 
 void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
-  auto const* move = std::get_if<Move>(&impl_->problem);
-  require(move, "this plan is for a product: it runs with A, B and D");
-  if (move->elements() == 0) return;
+  auto const* copy = std::get_if<Copy>(&impl_->problem);
+  require(copy, "this plan is for a GEMM: it runs with A, B and D");
+  if (copy->elements() == 0) return;
   ConstTensor const to = moved(impl_->operand[0], dst, "the destination"),
                     from = moved(impl_->operand[1], src, "the source");
   check_memory(to, "the destination");
@@ -330,13 +330,13 @@ void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
   if (overlap(Footprint(to), Footprint(from)))
     throw Error("the source and the destination of shape " + shape(to) + " overlap in memory");
   check_current(impl_->device);
-  run_move(impl_->plan, dst, src, impl_->device, stream);
+  run_copy(impl_->plan, dst, src, impl_->device, stream);
 }
 
 void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void* workspace,
                std::size_t workspace_size) const {
   auto const* gemm = std::get_if<Gemm>(&impl_->problem);
-  require(gemm, "this plan is for a move: it runs with a destination and a source");
+  require(gemm, "this plan is for a copy: it runs with a destination and a source");
   if (gemm->elements() == 0) return;
   ConstTensor a = impl_->operand[0], b = impl_->operand[1], d = moved(impl_->operand[2], D, "C");
   check_memory(d, "C");

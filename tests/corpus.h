@@ -1,4 +1,4 @@
-// The cases that every variant meets: on the CPU by replay, on the GPU for real. One list for both.
+// The cases that every kernel meets: on the CPU by replay, on the GPU for real. One list for both.
 #pragma once
 #include <inlay/tensor.h>
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <inlay/problem/move.h>
+#include <inlay/problem/copy.h>
 
 namespace inlay::test {
 using namespace problem;
@@ -167,12 +167,12 @@ inline Tensor out_view(Case const& c, Views const& v, void* out, int e) {
   if (v.transpose) return view(p, e, {c.L, c.N, c.M}, {v.batch_out, v.ld_out, 1});
   return view(p, e, {c.L, c.M, c.N}, {v.batch_out, v.ld_out, 1});
 }
-inline Move move_of(Case const& c, Views const& v, void* in, void* out, int e) {
+inline Copy copy_of(Case const& c, Views const& v, void* in, void* out, int e) {
   Tensor const src = in_view(c, v, in, e);
-  return make_move(out_view(c, v, out, e), v.transpose ? src.transposed() : src);
+  return make_copy(out_view(c, v, out, e), v.transpose ? src.transposed() : src);
 }
 
 // Kernels for any layout are tried with transposes, too.
-inline bool is_transpose(planning::Info<Move> const& info) { return info.ladder != planning::Ladder::copy; }
+inline bool is_transpose(planner::Info<Copy> const& info) { return info.ladder != planner::Ladder::copy; }
 
 }  // namespace inlay::test

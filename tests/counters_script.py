@@ -57,10 +57,10 @@ def test_places():
 
 def test_share_out():
     launch = lambda name, n: {"kernel": MANGLED.get(name, name), "metrics": {SECTORS: n}}
-    rows = lambda *of, alone=False: [{"case": "c", "variant": name, "elem_bytes": 4, "key": key, "alone": alone} for name, key in of]
-    told = counters.verdicts(f"on the GPU: poisoned\n{NAIVE:<34}  1 B  ok\n{NAIVE:<34}  8 B  ok\n{TMA:<34}  1 B  rejected: too odd\n"
+    rows = lambda *of, alone=False: [{"case": "c", "kernel": name, "elem_bytes": 4, "key": key, "alone": alone} for name, key in of]
+    told = counters.check_results(f"on the GPU: poisoned\n{NAIVE:<34}  1 B  ok\n{NAIVE:<34}  8 B  ok\n{TMA:<34}  1 B  rejected: too odd\n"
                              f"{TMA:<34}  8 B  FAILED: 3 wrong".splitlines())
-    expect_equal("verdicts", told, [(NAIVE, 1, "ok"), (NAIVE, 8, "ok"), (TMA, 1, "rejected: too odd"), (TMA, 8, "FAILED: 3 wrong")])
+    expect_equal("check_results", told, [(NAIVE, 1, "ok"), (NAIVE, 8, "ok"), (TMA, 1, "rejected: too odd"), (TMA, 8, "FAILED: 3 wrong")])
     of = counters.share_out(rows((NAIVE, 1), (NAIVE, 8), (TMA, 1), (TMA, 8)), [launch(NAIVE, 1), launch(NAIVE, 8), launch(TMA, 5)], told, "")
     expect_equal("launches of two sizes", [[x["metrics"][SECTORS] for x in row.get("launches", [])] for row in of], [[1], [8], [], []])
     expect_equal("a rejected row", of[2]["skipped"], "rejected: too odd")
@@ -71,8 +71,8 @@ def test_share_out():
     expect_equal("a row that was not run", missing[0]["failed"], "it was not run; 0 launches were counted")
     name = "sgemm_tma_stream_k"
     thrice = [launch(kernel, n) for n, kernel in enumerate([FLAGS, name] * 3, 1)]
-    of = counters.share_out(rows((name, "tn"), alone=True), thrice, counters.verdicts([f"{name:<34}   tn  ok"]), "")
-    expect_equal("the last run of a product", [x["metrics"][SECTORS] for x in of[0]["launches"]], [5, 6])
+    of = counters.share_out(rows((name, "tn"), alone=True), thrice, counters.check_results([f"{name:<34}   tn  ok"]), "")
+    expect_equal("the last run of a GEMM", [x["metrics"][SECTORS] for x in of[0]["launches"]], [5, 6])
 
 
 SITE = {"operand": "in", "space": "global", "direction": "load", "mechanism": "plain", "bytes_per_lane": 4, "requests": 100,
@@ -92,8 +92,8 @@ def launches(**counts):
 
 
 def file_of(*steps, case="32768x32768", kernels=(), times={}):
-    """A results file of (variant, what is predicted, what was counted)."""
-    counted = [{"case": case, "variant": name, "elem_bytes": 4, "launches": [*got, *({"kernel": k, "metrics": got[1]["metrics"]} for k in kernels)]}
+    """A results file of (kernel, what is predicted, what was counted)."""
+    counted = [{"case": case, "kernel": name, "elem_bytes": 4, "launches": [*got, *({"kernel": k, "metrics": got[1]["metrics"]} for k in kernels)]}
                for name, _, got in steps]
     return judge.joined(counted, [said for _, said, _ in steps], times)
 
@@ -111,18 +111,18 @@ def test_join():
     expect_equal("predictions where there is none", {row["predicted"] for row in unexplained}, {None})
     with tempfile.TemporaryDirectory() as folder:
         bench = {"case": "32768x32768", "batch": 1, "pitch_src": 131072, "pitch_dst": 131072, "base_src": 0, "base_dst": 0,
-                 "variant": "a", "elem_bytes": 4, "ms_median": 0.5}
+                 "kernel": "a", "elem_bytes": 4, "ms_median": 0.5}
         file = pathlib.Path(folder, "transpose.json")
-        file.write_text(json.dumps({"rows": [bench, {**bench, "variant": "b", "pitch_src": 131076}, {**bench, "variant": "c", "ms_median": None},
-                                             {"case": "8x8x8", "batch": 1, "layout": "nt", "variant": "d", "ms_median": 0.25},
-                                             {"case": "8x8x8", "batch": 1, "layout": "nt", "alpha": 2, "variant": "e", "ms_median": 0.25}]}))
+        file.write_text(json.dumps({"rows": [bench, {**bench, "kernel": "b", "pitch_src": 131076}, {**bench, "kernel": "c", "ms_median": None},
+                                             {"case": "8x8x8", "batch": 1, "layout": "nt", "kernel": "d", "ms_median": 0.25},
+                                             {"case": "8x8x8", "batch": 1, "layout": "nt", "alpha": 2, "kernel": "e", "ms_median": 0.25}]}))
         expect_equal("times of plain matrices", judge.bench_times([file]), {("32768x32768", "a", 4): 500, ("8x8x8", "d", "nt"): 250})
 
 
 def test_judge():
     def expect(what, file, *said, kept=False):
         text, holds = judge.judged(file)
-        expect_equal(f"verdict on {what}", holds, kept)
+        expect_equal(f"check on {what}", holds, kept)
         for words in said:
             if words not in text:
                 failed.append(f"on {what} it does not say '{words}':\n{text}")

@@ -7,7 +7,7 @@ using cute::Int;
 struct Everything {
   float* out;
   int* counts;
-  static constexpr LaunchFacts launch_facts{.threads = 64, .follows = true};
+  static constexpr LaunchInfo launch_info{.threads = 64, .follows = true};
   struct Smem {
     float sum;
     unsigned most;
@@ -19,7 +19,7 @@ struct Everything {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    block.wait_previous_kernel();
+    block.griddep_wait();
     int const t = int(block.thread_rank());
     float x = block.shfl(float(t), 3) + block.shfl_up(1.f, 1) + float(block.shfl_down(2., 1));
     x += float(block.shfl_xor(t, 16)) + float(block.shfl_xor(std::uint64_t(t), 16));
@@ -30,7 +30,7 @@ struct Everything {
     unsigned long long const bits = block.atomic_cas(&smem.bits, 0ull, 1ull);
     block.atomic_exchange(&smem.sum, 1.f), block.atomic_exchange(&smem.total, 1.);
     block.atomic_exchange(counts + 2, place + int(bits), t == 0);
-    block.tma_store_commit(), block.tma_store_written(Int<0>{});
+    block.tma_store_commit(), block.tma_store_wait(Int<0>{});
   }
 };
 static_assert(Kernel<Everything>);

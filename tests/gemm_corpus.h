@@ -1,4 +1,4 @@
-// The products that every variant of Gemm meets: on the CPU by replay, on the GPU for real. One list for both.
+// The GEMMs that every kernel of Gemm meets: on the CPU by replay, on the GPU for real. One list for both.
 #pragma once
 #include <inlay/tensor.h>
 
@@ -11,11 +11,11 @@
 namespace inlay::test {
 using namespace problem;
 
-// A batch of L products. Letters are those of row-major operands A and B: n as written, t stored transposed. Gaps are
+// A batch of L GEMMs. Letters are those of row-major operands A and B: n as written, t stored transposed. Gaps are
 // extra elements of a row's pitch, bases are in elements from a 16-byte boundary.
 struct GemmCase {
   std::int64_t M, N, K, L = 1;
-  char const* letters = "nn";
+  char const* transposes = "nn";
   float alpha = 1, beta = 0;
   std::int64_t gap_a = 0, gap_b = 0, gap_c = 0, base_a = 0, base_b = 0, base_c = 0;
   bool one_b = false;      // the batch shares it
@@ -24,9 +24,10 @@ struct GemmCase {
 
   std::string name() const {
     auto s = [](std::int64_t n) { return std::to_string(n); };
-    return s(M) + "x" + s(N) + "x" + s(K) + "x" + s(L) + " " + letters + " alpha " + std::to_string(alpha) + " beta " +
-           std::to_string(beta) + " gaps " + s(gap_a) + "," + s(gap_b) + "," + s(gap_c) + " bases " + s(base_a) + "," +
-           s(base_b) + "," + s(base_c) + (one_b ? ", one B" : "") + (columns_c ? ", C by columns" : "");
+    return s(M) + "x" + s(N) + "x" + s(K) + "x" + s(L) + " " + transposes + " alpha " + std::to_string(alpha) +
+           " beta " + std::to_string(beta) + " gaps " + s(gap_a) + "," + s(gap_b) + "," + s(gap_c) + " bases " +
+           s(base_a) + "," + s(base_b) + "," + s(base_c) + (one_b ? ", one B" : "") +
+           (columns_c ? ", C by columns" : "");
   }
 };
 
@@ -112,9 +113,9 @@ inline Stored stored(GemmCase const& c, std::int64_t rows, std::int64_t cols, bo
   std::int64_t const pitch = cols + gap;
   return {rows, cols, pitch, base, c.L > 1 && !one ? rows * pitch + c.gap_batch : 0, transposed};
 }
-inline Stored stored_a(GemmCase const& c) { return stored(c, c.M, c.K, c.letters[0] == 't', c.gap_a, c.base_a); }
+inline Stored stored_a(GemmCase const& c) { return stored(c, c.M, c.K, c.transposes[0] == 't', c.gap_a, c.base_a); }
 inline Stored stored_b(GemmCase const& c) {
-  return stored(c, c.K, c.N, c.letters[1] == 't', c.gap_b, c.base_b, c.one_b);
+  return stored(c, c.K, c.N, c.transposes[1] == 't', c.gap_b, c.base_b, c.one_b);
 }
 inline Stored stored_c(GemmCase const& c) { return stored(c, c.M, c.N, c.columns_c, c.gap_c, c.base_c); }
 

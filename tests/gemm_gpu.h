@@ -1,4 +1,4 @@
-// A product of matrices on the device: buffers between guard bands, gaps poisoned, what is expected worked out on the
+// A GEMM of matrices on the device: buffers between guard bands, gaps poisoned, what is expected worked out on the
 // host.
 #pragma once
 #include <inlay/gemm.h>
@@ -32,7 +32,7 @@ inline double chance(std::uint64_t index, std::uint64_t seed) {
   return double((x ^ x >> 31) >> 11) * 0x1p-53;
 }
 using Data = float (*)(std::uint64_t index, std::uint64_t seed);
-// Sums of products of these are exact, in every order.
+// Sums of GEMMs of these are exact, in every order.
 inline float integers(std::uint64_t index, std::uint64_t seed) { return float(int(7 * chance(index, seed)) - 3); }
 inline float uniform(std::uint64_t index, std::uint64_t seed) { return float(chance(index, seed)); }
 inline float normal(std::uint64_t index, std::uint64_t seed) {
@@ -77,14 +77,14 @@ class GemmOnDevice {
     return gemm_workspace(A(), B(), C(), epilogue(), compute);
   }
 
-  // One element of A (0), B (1) or C (2), all over the batch; before the product.
+  // One element of A (0), B (1) or C (2), all over the batch; before the GEMM.
   void set(int operand, std::int64_t row, std::int64_t col, float value) {
     over_rows(views_[operand], [&](std::int64_t i, std::int64_t offset, std::int64_t stride) {
       if (i == row) std::memcpy(&content_[operand][byte(offset + col * stride)], &value, sizeof value);
     });
     reset(operand);
   }
-  // What was there before the product.
+  // What was there before the GEMM.
   void reset(int operand = 2) const {
     check(
         cudaMemcpy(device_[operand].get(), content_[operand].data(), content_[operand].size(), cudaMemcpyHostToDevice));
@@ -232,6 +232,6 @@ struct Workspace {
       : Workspace(g.workspace_bytes(compute), compute) {}
 };
 
-inline constexpr char const* kLetters[] = {"nn", "nt", "tn", "tt"};
+inline constexpr char const* kTransposes[] = {"nn", "nt", "tn", "tt"};
 
 }  // namespace inlay::test

@@ -78,7 +78,7 @@ class OnDevice {
   }
   Tensor src() const { return in_view(c, v, in_.get() + kGuard, e); }
   Tensor dst() const { return out_view(c, v, out_.get() + kGuard, e); }
-  Move move() const { return move_of(c, v, in_.get() + kGuard, out_.get() + kGuard, e); }
+  Copy copy() const { return copy_of(c, v, in_.get() + kGuard, out_.get() + kGuard, e); }
 
   // After the device has finished: how many bytes of the output's buffer are wrong, gaps and guards included.
   std::size_t wrong_bytes() const {

@@ -10,14 +10,14 @@ import sys
 RULES = {
     "include/inlay": "cuda_runtime_api.h cuda/std/mdspan cute/",
     "src/problem": "",
-    "src/plan": "inlay/problem/ inlay/kernels/.*\\.def cuda_runtime_api.h fmt/",
+    "src/planner": "inlay/problem/ inlay/kernels/.*\\.def cuda_runtime_api.h fmt/",
     "src/block": "cuda.h cute/ cutlass/",
-    "src/kernels": "inlay/problem/ inlay/plan/ inlay/block/ cute/ cutlass/",
+    "src/kernels": "inlay/problem/ inlay/planner/ inlay/block/ cute/ cutlass/",
     "src/replay": "inlay/block/ cute/ boost/context/ sys/mman.h unistd.h",
-    "src/explain": "inlay/plan/ inlay/replay/",
-    "src/registry": "inlay/problem/ inlay/plan/ inlay/kernels/ inlay/replay/ inlay/tutorial/.*\\.def",
-    "src": "inlay/problem/ inlay/plan/",
-    "tutorial": "inlay/plan/ inlay/block/ inlay/kernels/ cute/",
+    "src/explain": "inlay/planner/ inlay/replay/",
+    "src/registry": "inlay/problem/ inlay/planner/ inlay/kernels/ inlay/replay/ inlay/tutorial/.*\\.def",
+    "src": "inlay/problem/ inlay/planner/",
+    "tutorial": "inlay/planner/ inlay/block/ inlay/kernels/ cute/",
 }
 root = pathlib.Path(sys.argv[1])
 bad, seen = [], 0

@@ -28,11 +28,11 @@ def edit(file, change):
     file.write_text(json.dumps(content))
 
 
-def record(variant, ms):
-    """Changes the recorded time of a variant at 32768 x 32768 elements of 4 bytes."""
+def record(kernel, ms):
+    """Changes the recorded time of a kernel at 32768 x 32768 elements of 4 bytes."""
     def change(results):
         for row in results["rows"]:
-            if (row["variant"], row["case"], row["elem_bytes"], row["batch"]) == (variant, "32768x32768", 4, 1):
+            if (row["kernel"], row["case"], row["elem_bytes"], row["batch"]) == (kernel, "32768x32768", 4, 1):
                 row["ms_median"] = ms
     return change
 
@@ -41,7 +41,7 @@ def publish(figure):
     """Changes the figures that a tutorial published."""
     def change(figures):
         for one in figures:
-            if one["variant"] == "transpose_03_smem_read_conflict":
+            if one["kernel"] == "transpose_03_smem_read_conflict":
                 one["device"] = figure
     return change
 

@@ -42,36 +42,36 @@ def scratch_file(name, text=""):
 def results_file(name, *rows):
     """A results file with these rows: of_copy of 0.9 at 64x48 elements of 4 bytes where they say nothing else."""
     usual = {"case": "64x48", "batch": 1, "pitch_src": 192, "pitch_dst": 256, "base_src": 0, "base_dst": 0, "elem_bytes": 4,
-             "verdict": "ok", "ms_median": 1, "ms_iqr": 0, "gbps": 1000, "of_copy": .9, "of_peak": .8}
+             "check": "ok", "ms_median": 1, "ms_iqr": 0, "gbps": 1000, "of_copy": .9, "of_peak": .8}
     return str(scratch_file(name, json.dumps({"device": "a GPU", "date": "2026-01-01", "command": "", "rows": [usual | row for row in rows]})))
 
 
 def test_compare():
-    was = results_file("was.json", {"variant": "kept"}, {"variant": "slower"}, {"variant": "faster"}, {"variant": "within"},
-                       {"variant": "no_share", "of_copy": None}, {"variant": "broken"}, {"variant": "gone"},
-                       {"variant": "mended", "verdict": "FAILED: x", "of_copy": None, "gbps": None})
-    now = results_file("now.json", {"variant": "kept"}, {"variant": "slower", "of_copy": .87}, {"variant": "faster", "of_copy": .93},
-                       {"variant": "within", "of_copy": .883}, {"variant": "no_share", "gbps": 970}, {"variant": "mended"},
-                       {"variant": "broken", "verdict": "FAILED: y", "of_copy": None, "gbps": None})
+    was = results_file("was.json", {"kernel": "kept"}, {"kernel": "slower"}, {"kernel": "faster"}, {"kernel": "within"},
+                       {"kernel": "no_share", "of_copy": None}, {"kernel": "broken"}, {"kernel": "gone"},
+                       {"kernel": "mended", "check": "FAILED: x", "of_copy": None, "gbps": None})
+    now = results_file("now.json", {"kernel": "kept"}, {"kernel": "slower", "of_copy": .87}, {"kernel": "faster", "of_copy": .93},
+                       {"kernel": "within", "of_copy": .883}, {"kernel": "no_share", "gbps": 970}, {"kernel": "mended"},
+                       {"kernel": "broken", "check": "FAILED: y", "of_copy": None, "gbps": None})
     expect_equal("compare", expect(1, "compare", was, now).splitlines(), [
         "64 x 48, 4 B, slower: 0.900 -> 0.870 of copy", "64 x 48, 4 B, no_share: 1000.0 -> 970.0 GB/s",
         "64 x 48, 4 B, broken: was ok -> FAILED: y",
         f"2 better, 2 same, 3 worse (by more than 2 %), 1 only in {was}, 0 only in {now}"])
     expect(0, "compare", was, was, out="0 better, 8 same, 0 worse")
     expect(1, "compare", was, now, "--tolerance", "5", out="1 better, 5 same, 1 worse")  # what broke is worse at any tolerance
-    moved = results_file("moved.json", *({"variant": "kept"} | one for one in (
+    moved = results_file("moved.json", *({"kernel": "kept"} | one for one in (
         {}, {"base_src": 4}, {"base_dst": 4}, {"pitch_src": 196}, {"pitch_dst": 260}, {"batch": 2}, {"elem_bytes": 8, "pitch_src": 384, "pitch_dst": 512})))
     expect(0, "compare", was, moved, out=f"0 better, 1 same, 0 worse (by more than 2 %), 7 only in {was}, 6 only in {moved}")
-    product = {"case": "64x48x32", "layout": "nn", "gbps": None, "of_copy": None, "tflops": 50, "of_cublas": 1.1}
-    was_fast = results_file("was_fast.json", *(product | one for one in ({"variant": "gemm"}, {"variant": "gemm", "layout": "nt"}, {"variant": "gemm", "beta": 1},
-                                                                        {"variant": "no_share", "of_cublas": None})))
-    now_fast = results_file("now_fast.json", *(product | one for one in ({"variant": "gemm", "of_cublas": 1.0}, {"variant": "gemm", "layout": "nt"},
-                                                                        {"variant": "gemm", "layout": "tn"}, {"variant": "no_share", "of_cublas": None, "tflops": 48})))
-    expect_equal("compare of products", expect(1, "compare", was_fast, now_fast).splitlines(), [
+    gemm = {"case": "64x48x32", "layout": "nn", "gbps": None, "of_copy": None, "tflops": 50, "of_cublas": 1.1}
+    was_fast = results_file("was_fast.json", *(gemm | one for one in ({"kernel": "gemm"}, {"kernel": "gemm", "layout": "nt"}, {"kernel": "gemm", "beta": 1},
+                                                                        {"kernel": "no_share", "of_cublas": None})))
+    now_fast = results_file("now_fast.json", *(gemm | one for one in ({"kernel": "gemm", "of_cublas": 1.0}, {"kernel": "gemm", "layout": "nt"},
+                                                                        {"kernel": "gemm", "layout": "tn"}, {"kernel": "no_share", "of_cublas": None, "tflops": 48})))
+    expect_equal("compare of gemms", expect(1, "compare", was_fast, now_fast).splitlines(), [
         "64 x 48 x 32, nn, gemm: 1.100 -> 1.000 of cuBLAS", "64 x 48 x 32, nn, no_share: 50.00 -> 48.00 TFLOP/s",
         f"0 better, 1 same, 2 worse (by more than 2 %), 1 only in {was_fast}, 1 only in {now_fast}"])
     expect(2, "compare", was, was_fast, err=f"{was} and {was_fast} have no row in common")
-    expect(2, "compare", was, results_file("renamed.json", {"variant": "new"}), err="no row in common")
+    expect(2, "compare", was, results_file("renamed.json", {"kernel": "new"}), err="no row in common")
     expect(2, "compare", was, "nowhere.json", err="nowhere.json")
     expect(2, "compare", str(scratch_file("cut.json", "{")), was, err="cut.json")
     expect(2, "compare", was, str(scratch_file("rowless.json", "{}")), err="rowless.json")
@@ -79,10 +79,10 @@ def test_compare():
 
 
 def recorded(file, case, elem_bytes):
-    """The recorded rows of a contiguous case, by their variants."""
+    """The recorded rows of a contiguous case, by their kernels."""
     rows = json.loads((root / "results/h200" / file).read_text())["rows"]
     packed = [int(extent) * elem_bytes for extent in reversed(case.split("x"))]
-    return {row["variant"]: row for row in rows if (row["case"], row["elem_bytes"], row["batch"]) == (case, elem_bytes, 1)
+    return {row["kernel"]: row for row in rows if (row["case"], row["elem_bytes"], row["batch"]) == (case, elem_bytes, 1)
             and [row["pitch_src"], row["pitch_dst"]] == packed and not row["base_src"] and not row["base_dst"]}
 
 
@@ -170,8 +170,8 @@ def test_pictures():
         failed.append("the naive step's map lacks thread 255")
     if "256 of the first block's 384 threads" not in " ".join(picture("path", "sgemm_10", "--m", "128", "--n", "256", "--k", "32")):
         failed.append("the helpers of sgemm_10 multiply")
-    for variant, stages in ("sgemm_04", 3), ("sgemm_10", 4), ("transpose_14", 1):
-        expect_equal(f"stages of {variant}", sum(word.startswith("stage ") for word in picture("timeline", variant)), stages)
+    for kernel, stages in ("sgemm_04", 3), ("sgemm_10", 4), ("transpose_14", 1):
+        expect_equal(f"stages of {kernel}", sum(word.startswith("stage ") for word in picture("timeline", kernel)), stages)
     expect(0, "draw", "path", "copy_02", *small, "--out", str(file))
     xml.etree.ElementTree.parse(file)
     expect(2, "draw", "banks", "(200,2)", err="(200,2) has 200 x 2 elements; at most 128 x 128")
@@ -206,7 +206,7 @@ def test_suite_table():
 
 
 def test_gemm_tables():
-    file = scratch_file("products.md", "".join(f"<!-- table:h200-gemm-{name} -->\n<!-- /table -->\n" for name in ("ladder", "squares")))
+    file = scratch_file("gemms.md", "".join(f"<!-- table:h200-gemm-{name} -->\n<!-- /table -->\n" for name in ("ladder", "squares")))
     expect(0, "readme", str(file), out="rewritten")
     expect(0, "readme", str(file), "--check", out="up to date")
     text = file.read_text()
@@ -221,28 +221,28 @@ def test_gemm_tables():
 
 def test_ignored_options():
     """An option without an effect is a mistake."""
-    m = "--m was given without a product"
+    m = "--m was given without a GEMM"
     expect(2, "verify", "transpose_03", "--m", "5", err=m)
     expect(2, "explain", "transpose_03", "--m", "5", err=m)
     expect(2, "draw", "path", "transpose_03", "--m", "5", err=m)
-    expect(2, "draw", "timeline", "transpose_14", "--layout", "nn", err="--layout was given without a product")
-    expect(2, "draw", "request", "sgemm_03", "--elem", "4", err="--elem was given without a move")
-    expect(2, "verify", "sgemm_03", "sgemm_04", "--rows", "5", err="--rows was given without a move")
+    expect(2, "draw", "timeline", "transpose_14", "--layout", "nn", err="--layout was given without a GEMM")
+    expect(2, "draw", "request", "sgemm_03", "--elem", "4", err="--elem was given without a copy")
+    expect(2, "verify", "sgemm_03", "sgemm_04", "--rows", "5", err="--rows was given without a copy")
     expect(0, "verify", "--cpu", "sgemm_01", "copy_01", "--m", "5", "--rows", "5", out=" ok")
-    for command in ("verify", "sgemm_03"), ("explain", "sgemm_03"), ("draw", "path", "sgemm_03"), ("bench", "gemm", "--variants", "sgemm_03"):
-        expect(2, *command, "--accuracy", "two_level", err="--accuracy two_level has no effect on sgemm_03_padded")
-    expect(2, "verify", "sgemm_tma_blocked", "--accuracy", "one_level", err="--accuracy one_level has no effect on sgemm_tma_blocked")
-    expect(0, "verify", "--cpu", "sgemm_split_64x64", "sgemm_03", "--accuracy", "two_level", "--layout", "nn", out=" ok")  # one knows both
-    expect(0, "explain", "sgemm_tma_blocked", "--accuracy", "two_level", "--layout", "tn")
+    for command in ("verify", "sgemm_03"), ("explain", "sgemm_03"), ("draw", "path", "sgemm_03"), ("bench", "gemm", "--kernels", "sgemm_03"):
+        expect(2, *command, "--accuracy", "blocked", err="--accuracy blocked has no effect on sgemm_03_padded")
+    expect(2, "verify", "sgemm_tma_blocked", "--accuracy", "fp32", err="--accuracy fp32 has no effect on sgemm_tma_blocked")
+    expect(0, "verify", "--cpu", "sgemm_split_64x64", "sgemm_03", "--accuracy", "blocked", "--layout", "nn", out=" ok")  # one knows both
+    expect(0, "explain", "sgemm_tma_blocked", "--accuracy", "blocked", "--layout", "tn")
     for command in ("verify", "copy_01", "copy_03_v"), ("explain", "copy_01"), ("draw", "path", "copy_01"):
         expect(2, *command, "--pitch-dst", "99999", err="--pitch-dst was given with copies alone, which pack their rows")
-    expect(2, "bench", "transpose", "--variants", "copy_0", "--host", err="--host was given without the row of transpose")
+    expect(2, "bench", "transpose", "--kernels", "copy_0", "--host", err="--host was given without the row of transpose")
     expect(2, "why", "copy", "--sizes", "4,5", "--perm", "0,0", err="--perm is 0,0, no permutation of 0 to 1")
     expect(2, "why", "copy", "--sizes", "4,5", "--perm", "1,0", "--src-strides", "1", err="--src-strides has 1 strides for 2 extents")
     expect(2, "why", "copy", "--sizes", "4,5", "--perm", "1,0", "--dst-strides", "1,1", err="with which its elements overlap")
     expect(2, "why", "copy", "--sizes", "4,5", "--perm", "1,0", "--elem", "17", err="--elem is 17; elements have 1 to 16 bytes")
     expect(0, "why", "copy", "--sizes", "128,32,2048", "--perm", "0,2,1", "--elem", "2", out="us predicted")
-    expect(2, "bench", "gemm", "--variants", "sgemm_03", "--host", err="--host was given without the row of gemm")
+    expect(2, "bench", "gemm", "--kernels", "sgemm_03", "--host", err="--host was given without the row of gemm")
     expect(2, "bench", "transpose", "--cases", "5x5:4", "--elem", "8", err="--elem was given with --cases, which name it too")
     expect(2, "bench", "gemm", "--cases", "5x5x5:nn", "--k", "5", err="--k was given with --cases")
 
@@ -302,25 +302,25 @@ def test_names():
 def test_verify():
     """It says beforehand what it will do, and what it is at meanwhile."""
     code, out, err = run("verify", "--cpu", "transpose_01", "sgemm_01", "sgemm_02", "--rows", "9", "--cols", "7", "--m", "5")
-    first, *verdicts = out.splitlines()
-    expect_equal("the exit code, and how many verdicts", (code, len(verdicts)), (0, 13))
-    if ", 1 variant of a move x 5 cases, 2 variants of a product x 4 cases: every element is compared; products once more on significands" not in first:
+    first, *check_results = out.splitlines()
+    expect_equal("the exit code, and how many check_results", (code, len(check_results)), (0, 13))
+    if ", 1 kernel of a copy x 5 cases, 2 kernels of a GEMM x 4 cases: every element is compared; GEMMs once more on significands" not in first:
         failed.append(f"verify begins with {first!r}")
     progress = err.splitlines()
     expect_equal("progress", (len(progress), progress[0], progress[-1]),
                  (13, "1 of 13: transpose_01_naive_read, 9 x 7, 1 B", "13 of 13: sgemm_02_tiled_mma, 5 x 275 x 67, tt"))
     expect(2, "verify", "--cpu", "transpose_01", "--rows", "100000", "--cols", "100000", err="at most 16777216 elements")  # before the first line
     demo = expect(0, "demo", "--out", str(pathlib.Path(scratch.name, "demo.html")))
-    products = {line.split()[0]: line.split()[3:7] for line in demo.splitlines() if line.startswith("sgemm_0")}
-    expect_equal("accesses of the products' steps 2 and 3", (products["sgemm_02_tiled_mma"], products["sgemm_03_padded"]), (["6", "4", "8", "1"], ["6", "4", "1", "1"]))
+    gemms = {line.split()[0]: line.split()[3:7] for line in demo.splitlines() if line.startswith("sgemm_0")}
+    expect_equal("accesses of the gemms' steps 2 and 3", (gemms["sgemm_02_tiled_mma"], gemms["sgemm_03_padded"]), (["6", "4", "8", "1"], ["6", "4", "1", "1"]))
     expect_equal("lines of the demo that are too long", [line for line in demo.splitlines() if len(line) > 152], [])
 
 
 names = [v["name"] for v in json.loads(expect(0, "list", "--json"))]
-ladder, products = [n for n in names if n.startswith("transpose")], [n for n in names if n.startswith("sgemm")]
-moves = names[:len(names) - len(products)]
+ladder, gemms = [n for n in names if n.startswith("transpose")], [n for n in names if n.startswith("sgemm")]
+copies = names[:len(names) - len(gemms)]
 steps = [[n for n in names if re.match(rf"{kind}_\d\d_", n)] for kind in ("copy", "transpose", "sgemm")]
-if len(ladder) < 11 or names != moves + products or steps != [sorted(s) for s in steps]:
+if len(ladder) < 11 or names != copies + gemms or steps != [sorted(s) for s in steps]:
     failed.append(f"list: {names}")
 expect(0, "list", out="transpose_06_smem_swizzled")
 expect(0, "info")
@@ -338,7 +338,7 @@ expect(0, "list", out="sgemm_01_naive")
 for line in expect(0, "verify", "--cpu", "sgemm_01", "--m", "37", "--n", "41", "--k", "19", "--batch", "2", "--alpha", "2", "--beta", "-1",
                    "--lda", "45", "--ldb", "50", "--ldc", "43").splitlines()[1:]:
     if not line.endswith(" ok"):
-        failed.append(f"products with pitches: {line}")
+        failed.append(f"gemms with pitches: {line}")
 for kind in "copy", "transpose", "gemm":
     expect(0, "fuzz", kind, "--cpu", "--cases", "5", "--seed", "3", out="5 cases in ")
 expect(2, "fuzz", err="required")
@@ -369,7 +369,7 @@ expect(2, "verify", "--lda", "100", "--step-a", "2", err="--lda is 100, less tha
 expect(2, "verify", "--batch", "5", "--apart-c", "0", err="--apart-c is 0: 5 matrices of 131 rows, 275 elements apart, would overlap")
 expect(0, "verify", "--cpu", "sgemm_01", "--m", "5", "--n", "6", "--k", "7", "--step-a", "2", "--step-c", "3", "--batch", "3", "--apart-b", "0", err="steps 2, 1 and 3, matrices 70, 0 and 90 apart")
 expect(2, "why", "gemm", "--rows", "5", err="--rows")
-expect(2, "bench", "gemm", "--suite", "2d", err="there is no suite '2d'; there are batched, blind, ladder, odd, shapes, small, squares, wild")
+expect(2, "bench", "gemm", "--suite", "2d", err="there is no suite '2d'; there are batched, blind, judge, ladder, odd, shapes, small, squares, wild")
 expect(2, "bench", "gemm", "--suite", "odd,shapes", "--m", "5", err="--m was given with --suite")
 expect(2, "bench", "gemm", "--cases", "64x64:nn", err="'64x64:nn', which is no MxNxK:LAYOUT")
 expect(2, "bench", "nonsense", err="nonsense")

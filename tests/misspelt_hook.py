@@ -28,30 +28,30 @@ struct Kernel {  // one run of elements
   T* out;
   int64_t N;
   static constexpr int threads = 32;
-  static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = 2, .clusters = true};
+  static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = 2, .clusters = true};
   struct Smem {
     T A[threads];
     static void members(auto name) { name("A", &Smem::A); }
   };
-  static Kernel make(Move const& move, auto const&) {
-    return {static_cast<T const*>(move.src), static_cast<T*>(move.dst), move.elements()};
+  static Kernel make(Copy const& copy, auto const&) {
+    return {static_cast<T const*>(copy.src), static_cast<T*>(copy.dst), copy.elements()};
   }
   int64_t blocks() const { return ceil_div(N, int64_t(threads)); }
   int cluster() const { return 1; }
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    int64_t const t = block.thread_rank(), i = block.group_index() * threads + t;
+    int64_t const t = block.thread_rank(), i = block.block_index() * threads + t;
     Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
     copy_one(atom, i < N, make_gmem_ptr(in + i), make_smem_ptr(smem.A + t));
     copy_one(atom, i < N, make_smem_ptr(smem.A + t), make_gmem_ptr(out + i));
   }
 };
-inline Reason none(Move const& move, Device const&) {
-  if (move.kind == Move::Kind::contiguous) return {};
-  return {"the move is no run of elements"};
+inline Reason none(Copy const& copy, Device const&) {
+  if (copy.kind == Copy::Kind::contiguous) return {};
+  return {"the copy is no run of elements"};
 }
 using Dispatch = ByElement<Kernel>;
-inline constexpr Info<Move> info = {.name = "copy_99_own", .idea = "A test.", .source = "a test", .ladder = Ladder::copy,
+inline constexpr Info<Copy> info = {.name = "copy_99_own", .idea = "A test.", .source = "a test", .ladder = Ladder::copy,
                                     .origin = Origin::ours, .rejects = none};
 }  // namespace inlay::kernels::copy_99_own
 """
@@ -59,10 +59,10 @@ UNIT = """#include <inlay/kernels/common/launch_kernel.h>
 #include <inlay/registry/replay_kernel.h>
 #include <inlay/kernels/common/tile_grid_samples.h>
 #include "%(name)s.h"
-INLAY_DEFINE_%(role)s(Move, %(name)s)
+INLAY_DEFINE_%(role)s(Copy, %(name)s)
 namespace inlay::test {
-void replayed(problem::Move const& move, planning::Device const& device, replay::Recorder& recorder) {
-  registry::replay_kernel<kernels::ByElement<kernels::%(name)s::Kernel>>(move, device, recorder);
+void replayed(problem::Copy const& copy, planner::Device const& device, replay::Recorder& recorder) {
+  registry::replay_kernel<kernels::ByElement<kernels::%(name)s::Kernel>>(copy, device, recorder);
 }
 }  // namespace inlay::test
 """
@@ -70,7 +70,7 @@ void replayed(problem::Move const& move, planning::Device const& device, replay:
 SLIPS = [
     ("transpose_99_toy", TOY, ".rejects =", ".reject =", "reject"),
     ("transpose_99_toy", TOY, "    .seconds = seconds<Kernel>,\n", "", "seconds"),  # the planner could not compare it
-    ("copy_99_own", OWN, "launch_facts{", "launch_fact{", "launch_facts"),
+    ("copy_99_own", OWN, "launch_info{", "launch_inf{", "launch_info"),
     ("copy_99_own", OWN, ".min_blocks =", ".min_block =", "min_block"),
     ("copy_99_own", OWN, "void members(", "void member(", "members"),
     ("copy_99_own", OWN, "Kernel make(", "Kernel makes(", "make"),
@@ -124,8 +124,8 @@ def check_one_file(work):
         return [f"the tree with one more kernel does not configure:\n{done.stdout}{done.stderr}"]
     units = "".join(file.read_text() for file in (build / "inlay/generated").glob("copy_*.c*"))
     said = [f"no unit of the tree with one more kernel has '{line}'"
-            for line in ("#include <inlay/kernels/copy/transpose_99_toy.h>", "INLAY_DEFINE_KERNEL(Move, transpose_99_toy)",
-                         "INLAY_DEFINE_REPLAY(Move, transpose_99_toy)") if line not in units]
+            for line in ("#include <inlay/kernels/copy/transpose_99_toy.h>", "INLAY_DEFINE_KERNEL(Copy, transpose_99_toy)",
+                         "INLAY_DEFINE_REPLAY(Copy, transpose_99_toy)") if line not in units]
     print(f"one more kernel: {'missing' if said else 'in the units'}")
     return said
 

@@ -1,8 +1,8 @@
 """The accesses that stand in each kernel's PTX are those that its replay recorded, and ptxas spills nothing.
 
 usage: ptx_accesses.py PTX_FOLDER RECORDED PTXAS ARCH
-RECORDED holds lines "variant element_bytes space load|store bytes" from one interior and some edge blocks, and lines
-"candidate variant": what the planner chooses among for moves is at most 60 kernels, all element sizes counted.
+RECORDED holds lines "kernel element_bytes space load|store bytes" from one interior and some edge blocks, and lines
+"candidate kernel": what the planner chooses among for moves is at most 60 kernels, all element sizes counted.
 A generic access (no state space) or one that the replay never saw fails, and so does one that only the replay saw.
 """
 import pathlib
@@ -16,7 +16,7 @@ folder, recorded, ptxas, arch = sys.argv[1:]
 # that carry every element, or elements of 16 bytes, as one scalar, unsigned __int128 (o).
 ELEMENT = re.compile(r"entryI\S*?\d[A-Za-z]+I([htjmo]|N7cutlass9uint128_tE)")
 BYTES = {"h": 1, "t": 2, "j": 4, "m": 8, "o": 16, "N7cutlass9uint128_tE": 16}
-PARTS = re.compile(r"ClearFlags|SumPartsBy")  # kernels that several variants launch beside their own
+PARTS = re.compile(r"ClearFlags|SumSlicesBy")  # kernels that several kernels launch beside their own
 ONE_FOR_ALL = "copy_03_tiled", "copy_03_vector", "copy_contiguous"  # one kernel of 16 bytes for every element size
 REJECTED = {("transpose_10_cp_async", 1), ("transpose_10_cp_async", 2)}  # compiled, and never replayed: rejects all there
 ACCESS = re.compile(
@@ -80,7 +80,7 @@ for file in sorted(pathlib.Path(folder).glob("*.ptx")):
         if name in not_recorded:
             continue  # compiled for access widths, which are wider than the elements that are replayed
         key = name, 4 if name.startswith("sgemm") else BYTES[element[1]]
-        found[key] |= set(accesses(body))  # a variant of Gemm has several kernels
+        found[key] |= set(accesses(body))  # a kernel of Gemm has several kernels
         if key not in replay and key not in REJECTED:
             bad.append(f"{key}: compiled, never replayed")
     level = options[file.stem] or "-O3"

@@ -1,9 +1,9 @@
-// Prints what the planner chooses among and what the replay of every variant accesses, for tests/ptx_accesses.py: shapes that between them reach the
+// Prints what the planner chooses among and what the replay of every kernel accesses, for tests/ptx_accesses.py: shapes that between them reach the
 // unpredicated and the predicated path of each kernel. Shapes that a kernel rejects are left out.
 #include <cstdio>
 #include <set>
 
-#include <inlay/plan/candidate.h>
+#include <inlay/planner/candidate.h>
 #include <inlay/registry/registry.h>
 #include "corpus.h"
 #include "gemm_corpus.h"
@@ -27,29 +27,29 @@ using namespace registry;
 
 using Lines = std::set<std::string>;
 
-void add(Lines& lines, std::string const& variant, int elem_bytes, Recorder const& recorder) {
+void add(Lines& lines, std::string const& kernel, int elem_bytes, Recorder const& recorder) {
   for (replay::Site const& s : recorder.sites)
-    lines.insert(variant + " " + std::to_string(elem_bytes) +
+    lines.insert(kernel + " " + std::to_string(elem_bytes) +
                  (s.space == replay::Space::global ? " global " : " shared ") + (s.store ? "store " : "load ") +
                  std::to_string(s.bytes));
 }
 
-Lines of(Entry<Move> const& entry, int e) {
+Lines of(Entry<Copy> const& entry, int e) {
   Lines lines;
   for (test::Case const& c : test::kShapes) {
     test::Views const v = test::views_of(c, test::is_transpose(entry.info()));
     Recorder r;
     void* const in = r.allocate("in", std::size_t(v.in_elements * e), e, 1);
     void* const out = r.allocate("out", std::size_t(v.out_elements * e), e, 2);
-    Move const move = test::move_of(c, v, in, out, e);
-    if (entry.info().rejects(move, Device{})) continue;
-    entry.replay(move, Device{}, r);
+    Copy const copy = test::copy_of(c, v, in, out, e);
+    if (entry.info().rejects(copy, Device{})) continue;
+    entry.replay(copy, Device{}, r);
     add(lines, entry.info().name, e, r);
   }
   return lines;
 }
 
-// The whole corpus: a variant of Gemm is several kernels, and which of them runs depends on how the operands lie.
+// The whole corpus: a kernel of Gemm is several kernels, and which of them runs depends on how the operands lie.
 Lines of(Entry<Gemm> const& entry) {
   Lines lines;
   for (test::GemmCase const& c : test::gemm_corpus()) {
@@ -73,15 +73,15 @@ Lines of(Entry<Gemm> const& entry) {
 int main() {
   using namespace inlay;
   using namespace inlay::registry;
-  for (auto const& entry : move_variants()) {
-    if (entry.info().ladder == planning::Ladder::none) {  // compiled for access widths, which are wider than elements
+  for (auto const& entry : copy_kernels()) {
+    if (entry.info().ladder == planner::Ladder::none) {  // compiled for access widths, which are wider than elements
       std::printf("not_recorded %s\n", entry.info().name);
       continue;
     }
     for (int e : test::kElementSizes)
       for (auto const& line : of(entry, e)) std::puts(line.c_str());
   }
-  for (auto const& row : planning::candidates<Move>()) std::printf("candidate %s\n", row.variant.info->name);
-  for (auto const& entry : gemm_variants())
+  for (auto const& row : planner::candidates<Copy>()) std::printf("candidate %s\n", row.kernel.info->name);
+  for (auto const& entry : gemm_kernels())
     for (auto const& line : of(entry)) std::puts(line.c_str());
 }

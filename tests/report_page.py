@@ -1,4 +1,4 @@
-"""The page that `inlay report` writes holds every variant and needs nothing from elsewhere. usage: report_page.py INLAY [--browser]
+"""The page that `inlay report` writes holds every kernel and needs nothing from elsewhere. usage: report_page.py INLAY [--browser]
 
 With --browser a Chromium loads it, without a word on its console; exit code 77 where none is installed.
 """
@@ -31,8 +31,8 @@ def text_of(element):
     return " ".join("".join(element.itertext()).split())
 
 
-def source_of(variant):
-    return "inlay's own" if variant["source"] == "inlay" else f"after {variant['source']}"
+def source_of(kernel):
+    return "inlay's own" if kernel["source"] == "inlay" else f"after {kernel['source']}"
 
 
 def header_of(name):
@@ -42,20 +42,20 @@ def header_of(name):
     return next(h for file in lists if (h := file.parent / f"{family}.h").exists())
 
 
-def check_sections(page, variants):
+def check_sections(page, kernels):
     sections = {s.get("id"): s for s in page.iter(XHTML + "section")}
-    for variant in variants:
-        section = sections.get(variant["name"])
+    for kernel in kernels:
+        section = sections.get(kernel["name"])
         if section is None:
-            failed.append(f"{variant['name']} has no section")
+            failed.append(f"{kernel['name']} has no section")
             continue
         said, code = text_of(section), [text_of(x) for x in section.iter(XHTML + "code")]
-        source = " ".join(header_of(variant["name"]).read_text().split())
-        for what, holds in (("its idea", " ".join(variant["idea"].split()) in said), ("where it comes from", source_of(variant) in said),
-                            ("a verdict", "replayed on a CPUok" in said), ("what its warps ask for", "What its warps ask for" in said),
+        source = " ".join(header_of(kernel["name"]).read_text().split())
+        for what, holds in (("its idea", " ".join(kernel["idea"].split()) in said), ("where it comes from", source_of(kernel) in said),
+                            ("a check", "replayed on a CPUok" in said), ("what its warps ask for", "What its warps ask for" in said),
                             ("a prediction", re.search(r"predicted[\d.]+ (ms|µs)", said)), ("its code", source in code), ("what a thread does", any("CUTE_DEVICE void operator()(Block" in x for x in code)),
                             ("a picture", section.find(".//{http://www.w3.org/2000/svg}svg") is not None)):
-            expect(holds, f"the section of {variant['name']} lacks {what}")
+            expect(holds, f"the section of {kernel['name']} lacks {what}")
 
 
 def check_folded(page):
@@ -98,11 +98,11 @@ def check_recorded(page):
     """The sections say what was measured, at the ladders' sizes."""
     for file, case, rate in ("transpose.json", "32768x32768", "gbps"), ("sgemm.json", "4096x4096x4096", "tflops"):
         rows = json.loads((root / "results/h200" / file).read_text())["rows"]
-        for variant in ("transpose_06_smem_swizzled", "sgemm_09_thread_tile"):
-            row = next((r for r in rows if (r["variant"], r["case"], r.get("elem_bytes", 4), r.get("layout", "nn")) == (variant, case, 4, "nn")), None)
+        for kernel in ("transpose_06_smem_swizzled", "sgemm_09_thread_tile"):
+            row = next((r for r in rows if (r["kernel"], r["case"], r.get("elem_bytes", 4), r.get("layout", "nn")) == (kernel, case, 4, "nn")), None)
             if row:
-                said = text_of(page.find(f".//*[@id='{variant}']"))
-                expect(f"{row['ms_median']:.3f} ms" in said, f"the section of {variant} does not say {row['ms_median']:.3f} ms")
+                said = text_of(page.find(f".//*[@id='{kernel}']"))
+                expect(f"{row['ms_median']:.3f} ms" in said, f"the section of {kernel} does not say {row['ms_median']:.3f} ms")
 
 
 def check_closed(page, text):
@@ -123,14 +123,14 @@ def check_closed(page, text):
     expect(len(text) < 3_000_000, f"the page has {len(text)} bytes")
 
 
-def check_in_browser(file, scratch, variants):
+def check_in_browser(file, scratch, kernels):
     def load(page, width, *options):
         return run(browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={scratch}/profile", f"--window-size={width},900",
                    "--enable-logging=stderr", *options, "--dump-dom", page.as_uri())
     loaded = load(file, 1280)
     expect(loaded.returncode == 0, f"{browser} ends with {loaded.returncode}: {loaded.stderr[-400:]}")
-    for variant in variants:
-        expect(f'id="{variant["name"]}"' in loaded.stdout, f"{variant['name']} is not in the page that was loaded")
+    for kernel in kernels:
+        expect(f'id="{kernel["name"]}"' in loaded.stdout, f"{kernel['name']} is not in the page that was loaded")
     for line in loaded.stderr.splitlines():
         expect("CONSOLE" not in line, f"the console says: {line}")
     # A copy that tells how high and wide it is, and how wide with all its steps open, and what sticks out of a box. It is in
@@ -166,13 +166,13 @@ with tempfile.TemporaryDirectory() as folder:
     done = run(inlay, "report", "--out", str(file))
     if done.returncode or not file.is_file():
         sys.exit(f"inlay report: exit {done.returncode}\n{done.stderr}")
-    variants = json.loads(run(inlay, "list", "--json").stdout)
+    kernels = json.loads(run(inlay, "list", "--json").stdout)
     if in_browser:
-        check_in_browser(file, scratch, variants)
+        check_in_browser(file, scratch, kernels)
     else:
         text = file.read_text()
         page = xml.etree.ElementTree.fromstring(text)
-        check_sections(page, variants)
+        check_sections(page, kernels)
         check_folded(page)
         check_counters(page)
         check_pictures(page)
@@ -182,5 +182,5 @@ with tempfile.TemporaryDirectory() as folder:
         expect(named.endswith("report.html") and pathlib.Path(named).is_file(), f"the demo ends with {named}, and there is no such file")
         refused = run(inlay, "report", "--out", str(scratch / "nowhere" / "report.html"))
         expect(refused.returncode == 1 and "cannot be written" in refused.stderr, f"a file that cannot be written: {refused}")
-print("\n".join(failed) or "every variant has its section, and nothing comes from elsewhere")
+print("\n".join(failed) or "every kernel has its section, and nothing comes from elsewhere")
 sys.exit(bool(failed))

@@ -6,15 +6,15 @@
 
 namespace inlay::replay {
 using namespace cute;
-using block::copy_one, block::LaunchFacts, block::On;
+using block::copy_one, block::LaunchInfo, block::On;
 using cute::Tensor;
 
 // body(block, smem), with the kernel's facts.
-template <LaunchFacts facts, class Smem_, class Body>
+template <LaunchInfo info, class Smem_, class Body>
 struct Small {
   Body body;
   std::int64_t grid;
-  static constexpr LaunchFacts launch_facts = facts;
+  static constexpr LaunchInfo launch_info = info;
   using Smem = Smem_;
   std::int64_t blocks() const { return grid; }
   template <class Block>
@@ -58,16 +58,16 @@ auto& mbarrier(Block, std::uint64_t& place) {
 
 class SmallKernels : public testing::Test {
  protected:
-  static constexpr LaunchFacts kWarp{.threads = 32}, kTwoWarps{.threads = 64};
+  static constexpr LaunchInfo kWarp{.threads = 32}, kTwoWarps{.threads = 64};
 
   Recorder recorder;
   // Of 128 numbers, which a kernel may read; which it must write; which it may read before it writes.
   float *in = recorder.allocate_integers("in", 128, 1), *out = recorder.allocate_integers("out", 128, 2),
         *both = recorder.allocate_integers("both", 128, 3);
 
-  template <LaunchFacts facts, class Smem = NoSmem, class Block = HostBlock, class Body>
+  template <LaunchInfo info, class Smem = NoSmem, class Block = HostBlock, class Body>
   void replay(Body const& body, std::int64_t grid = 1) {
-    Small<facts, Smem, Body> const kernel{body, grid};
+    Small<info, Smem, Body> const kernel{body, grid};
     recorder.kernel = "test";
     guarded(recorder, [&] { run<Block>(kernel, recorder); });
   }

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <new>
 
-#include <inlay/plan/candidate.h>
-#include <inlay/plan/kernel_list.h>
+#include <inlay/planner/candidate.h>
+#include <inlay/planner/kernel_list.h>
 #include "corpus.h"
 
 namespace {
@@ -27,7 +27,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) { return alloc
 
 namespace inlay::test {
 namespace {
-using namespace planning;
+using namespace planner;
 
 // How often f calls operator new.
 template <class F>
@@ -40,7 +40,7 @@ std::size_t allocations_of(F f) {
 TEST(Allocations, AreCounted) {
   EXPECT_EQ(allocations_of([] { std::string(100, 'x'); }), 1u);
   // Called by name: a new-expression whose result nobody needs may be left out.
-  EXPECT_EQ(allocations_of([] { ::operator delete(::operator new(sizeof(Move))); }), 1u);
+  EXPECT_EQ(allocations_of([] { ::operator delete(::operator new(sizeof(Copy))); }), 1u);
 }
 TEST(Allocations, NoneInAPlan) {
   Device const device;
@@ -50,20 +50,21 @@ TEST(Allocations, NoneInAPlan) {
         SCOPED_TRACE(std::to_string(e) + " bytes, " + c.name());
         Views const v = views_of(c, transpose);
         void *const in = reinterpret_cast<void*>(1ull << 40), *const out = reinterpret_cast<void*>(1ull << 41);
-        Move move;
-        EXPECT_EQ(allocations_of([&] { move = move_of(c, v, in, out, e); }), 0u) << "views and move";
+        Copy copy;
+        EXPECT_EQ(allocations_of([&] { copy = copy_of(c, v, in, out, e); }), 0u) << "views and copy";
         Plan plan;
-        EXPECT_EQ(allocations_of([&] { plan = make_plan(move, device, false); }), 0u) << "plan";
-        EXPECT_EQ(plan.steps, move.elements() ? 1 : 0);
+        EXPECT_EQ(allocations_of([&] { plan = make_plan(copy, device, false); }), 0u) << "plan";
+        EXPECT_EQ(plan.num_launches, copy.elements() ? 1 : 0);
       }
 }
 // With and without operands to pack: what they are packed for does not matter here.
 TEST(Allocations, NoneInAPlanOfGemm) {
   using namespace kernels;
   Device const device;
-  Candidate<Gemm> const packing[] = {{.variant = {sgemm_simple::facts, sgemm_simple::run},
-                                      .want = {[](auto const&) { return true; }},
-                                      .needs = {.a = planning::Layout::aligned_mn, .b = planning::Layout::aligned_mn}}};
+  Candidate<Gemm> const packing[] = {
+      {.kernel = {sgemm_simple::kernel_info, sgemm_simple::run},
+       .applies = {[](auto const&) { return true; }},
+       .requirements = {.a = planner::Layout::aligned_mn, .b = planner::Layout::aligned_mn}}};
   std::span<Candidate<Gemm> const> const rows = packing;
   for (std::int64_t n : {2, 3, 64, 1000, 4096})
     for (bool may_use_workspace : {false, true}) {
@@ -75,19 +76,20 @@ TEST(Allocations, NoneInAPlanOfGemm) {
                 }),
                 0u)
           << "views and gemm";
-      EXPECT_EQ(allocations_of([&] { EXPECT_GE(make_plan(gemm, device, may_use_workspace).row, 0); }), 0u) << "plan";
-      EXPECT_EQ(allocations_of([&] { EXPECT_TRUE(make_plan(gemm, device, true, rows).find<Move>()); }), 0u)
+      EXPECT_EQ(allocations_of([&] { EXPECT_GE(make_plan(gemm, device, may_use_workspace).candidate, 0); }), 0u)
+          << "plan";
+      EXPECT_EQ(allocations_of([&] { EXPECT_TRUE(make_plan(gemm, device, true, rows).find<Copy>()); }), 0u)
           << "plan that packs";
     }
 }
-// Nor in running a plan, for products with packed operands and sums of parts too.
+// Nor in running a plan, for GEMMs with packed operands and sums of parts too.
 TEST(Allocations, NoneInARun) {
   using namespace kernels;
   static int ran;
   ran = 0;
   Candidate<Gemm> const all[] = {
-      {.variant = {sgemm_split_64x64::facts, [](Gemm const&, Device const&, void*, cudaStream_t) { ++ran; }},
-       .want = {[](auto const&) { return true; }}}};
+      {.kernel = {sgemm_split_64x64::kernel_info, [](Gemm const&, Device const&, void*, cudaStream_t) { ++ran; }},
+       .applies = {[](auto const&) { return true; }}}};
   std::span<Candidate<Gemm> const> const rows = all;
   auto const square = [](std::uint64_t address) { return matrix(reinterpret_cast<void*>(address), f32, 64, 64); };
   Gemm const gemm = make_gemm(square(1ull << 40), square(1ull << 41), square(1ull << 42), {}, Compute::fp32);
@@ -95,11 +97,11 @@ TEST(Allocations, NoneInARun) {
   Operands const operands{{gemm.A.base, gemm.B.base, gemm.C.base}, nullptr};
   Device const device;
   EXPECT_EQ(allocations_of([&] { run(plan, device, operands, nullptr); }), 0u);
-  Variant<Move> const moves{nullptr, [](Move const&, Device const&, void*, cudaStream_t) { ++ran; }};
-  Variant<Reduction> const sums{nullptr, [](Reduction const&, Device const&, void*, cudaStream_t) { ++ran; }};
+  LinkedKernel<Copy> const copies{nullptr, [](Copy const&, Device const&, void*, cudaStream_t) { ++ran; }};
+  LinkedKernel<Reduction> const sums{nullptr, [](Reduction const&, Device const&, void*, cudaStream_t) { ++ran; }};
   Plan steps;
-  steps.add(StepOf<Move>{&moves, move_of({7, 9}, views_of({7, 9}, true), gemm.A.base, gemm.B.base, 4), {}});
-  steps.add(StepOf<Reduction>{&sums, {}, {}});
+  steps.add(LaunchOf<Copy>{&copies, copy_of({7, 9}, views_of({7, 9}, true), gemm.A.base, gemm.B.base, 4), {}});
+  steps.add(LaunchOf<Reduction>{&sums, {}, {}});
   EXPECT_EQ(allocations_of([&] { run(steps, device, operands, nullptr); }), 0u);
   EXPECT_EQ(ran, 3);
 }

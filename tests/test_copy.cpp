@@ -1,4 +1,4 @@
-// Copies between any layouts without a GPU: every variant that takes a case, replayed with all checks; and the planner.
+// Copies between any layouts without a GPU: every kernel that takes a case, replayed with all checks; and the planner.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -6,20 +6,20 @@
 #include <map>
 #include <set>
 
-#include <inlay/plan/candidate.h>
-#include <inlay/plan/kernel_list.h>
-#include <inlay/plan/move_cut.h>
+#include <inlay/planner/candidate.h>
+#include <inlay/planner/copy_tiling.h>
+#include <inlay/planner/kernel_list.h>
 #include <inlay/registry/registry.h>
 #include "copy_corpus.h"
 
 namespace inlay::test {
 namespace {
 using namespace registry;
-using planning::candidates, planning::Candidate, planning::make_plan, planning::MoveTile, planning::why;
+using planner::candidates, planner::Candidate, planner::make_plan, planner::CopyTile, planner::why;
 
-Entry<Move> const* entry_of(Info<Move> const* info) {
-  for (auto const& entry : move_variants())
-    if (entry.variant.info == info) return &entry;
+Entry<Copy> const* entry_of(Info<Copy> const* info) {
+  for (auto const& entry : copy_kernels())
+    if (entry.kernel.info == info) return &entry;
   return nullptr;
 }
 
@@ -27,17 +27,17 @@ Entry<Move> const* entry_of(Info<Move> const* info) {
 std::map<std::string, int> taken;
 void replay_all(Copied const& c) {
   SCOPED_TRACE(c.text());
-  for (Candidate<Move> const& row : candidates<Move>()) {
-    Entry<Move> const* const entry = entry_of(row.variant.info);
+  for (Candidate<Copy> const& row : candidates<Copy>()) {
+    Entry<Copy> const* const entry = entry_of(row.kernel.info);
     EXPECT_TRUE(entry);
-    SCOPED_TRACE(row.variant.info->name);
+    SCOPED_TRACE(row.kernel.info->name);
     Recorder recorder;
     void* const in = recorder.allocate("in", c.src_bytes() + 64, 1, 1);
     void* const out = recorder.allocate("out", c.dst_bytes() + 64, 1, 2);
-    Move const move = c.move(in, out);
-    if (entry->info().rejects(move, Device{})) continue;
-    ++taken[row.variant.info->name];
-    entry->replay(move, Device{}, recorder);
+    Copy const copy = c.copy(in, out);
+    if (entry->info().rejects(copy, Device{})) continue;
+    ++taken[row.kernel.info->name];
+    entry->replay(copy, Device{}, recorder);
     for (auto const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
     // Once more against the caller's own strides, which the canonical form has nothing to do with.
     std::int64_t wrong = 0;
@@ -55,7 +55,7 @@ void replay_all(Copied const& c) {
 }
 
 class HardCopies : public testing::TestWithParam<int> {};
-TEST_P(HardCopies, AreRightByEveryVariant) {
+TEST_P(HardCopies, AreRightByEveryKernel) {
   Copied const c = hard_cases()[std::size_t(GetParam())];
   replay_all(c);
 }
@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(Replayed, HardCopies, testing::Range(0, int(hard_cases(
   return name;
 });
 
-TEST(RandomCopies, AreRightByEveryVariant) {
+TEST(RandomCopies, AreRightByEveryKernel) {
   std::mt19937 rng(18);
   taken.clear();
   for (int i = 0; i < 300 && !HasFailure(); ++i) replay_all(random_copy(rng, 3000));
@@ -74,9 +74,9 @@ TEST(RandomCopies, AreRightByEveryVariant) {
   std::map<std::string, int> const fewest = {
       {"copy_deinterleave", 0},    {"copy_interleave", 0},   {"transpose_batched", 1}, {"transpose_registers", 4},
       {"transpose_realigned", 20}, {"transpose_direct", 40}, {"copy_contiguous", 20}};
-  for (Candidate<Move> const& row : candidates<Move>()) {
-    auto const few = fewest.find(row.variant.info->name);
-    EXPECT_GE(taken[row.variant.info->name], few == fewest.end() ? 200 : few->second) << row.variant.info->name;
+  for (Candidate<Copy> const& row : candidates<Copy>()) {
+    auto const few = fewest.find(row.kernel.info->name);
+    EXPECT_GE(taken[row.kernel.info->name], few == fewest.end() ? 200 : few->second) << row.kernel.info->name;
   }
 }
 // Every candidate takes at least four of the hard cases. A candidate that takes fewer is not tested by them.
@@ -84,41 +84,41 @@ TEST(HardCases, AreTakenByEveryCandidate) {
   std::map<std::string, int> takes;
   for (Copied const& c : hard_cases()) {
     if (c.elements() == 0) continue;
-    Move const move = c.move(reinterpret_cast<void const*>(1ull << 40), reinterpret_cast<void*>(1ull << 41));
-    for (Candidate<Move> const& row : candidates<Move>())
-      takes[row.variant.info->name] += !row.variant.info->rejects(move, Device{});
+    Copy const copy = c.copy(reinterpret_cast<void const*>(1ull << 40), reinterpret_cast<void*>(1ull << 41));
+    for (Candidate<Copy> const& row : candidates<Copy>())
+      takes[row.kernel.info->name] += !row.kernel.info->rejects(copy, Device{});
   }
-  for (Candidate<Move> const& row : candidates<Move>()) {
-    std::cout << row.variant.info->name << " " << takes[row.variant.info->name] << "\n";
-    EXPECT_GE(takes[row.variant.info->name], 4) << row.variant.info->name;
+  for (Candidate<Copy> const& row : candidates<Copy>()) {
+    std::cout << row.kernel.info->name << " " << takes[row.kernel.info->name] << "\n";
+    EXPECT_GE(takes[row.kernel.info->name], 4) << row.kernel.info->name;
   }
 }
 
 // ---- the planner
 
-Move somewhere(Copied const& c) {
-  return c.move(reinterpret_cast<void const*>(1ull << 40), reinterpret_cast<void*>(1ull << 41));
+Copy somewhere(Copied const& c) {
+  return c.copy(reinterpret_cast<void const*>(1ull << 40), reinterpret_cast<void*>(1ull << 41));
 }
 
 TEST(PlanOfACopy, ChoosesTheFastestThatIsPredicted) {
   for (Copied const& c : hard_cases()) {
     if (c.elements() == 0) continue;
     SCOPED_TRACE(c.text());
-    Move const move = somewhere(c);
-    auto const plan = make_plan(move, Device{}, false);
-    ASSERT_GE(plan.row, 0);
+    Copy const copy = somewhere(c);
+    auto const plan = make_plan(copy, Device{}, false);
+    ASSERT_GE(plan.candidate, 0);
     EXPECT_GT(plan.seconds, 0);
-    for (Candidate<Move> const& row : candidates<Move>()) {
-      auto const a = planning::attempt_in_pieces(row, move, Device{}, false);
-      planning::Planner<Move>::Facts const facts(move, Device{});
-      if (a.rejected || !row.want.holds(facts)) continue;
-      EXPECT_LE(plan.seconds, 1.05 * a.plan.seconds) << row.variant.info->name;
+    for (Candidate<Copy> const& row : candidates<Copy>()) {
+      auto const a = planner::attempt_in_chunks(row, copy, Device{}, false);
+      planner::Planner<Copy>::Properties const info(copy, Device{});
+      if (a.rejected || !row.applies.holds(info)) continue;
+      EXPECT_LE(plan.seconds, 1.05 * a.plan.seconds) << row.kernel.info->name;
     }
   }
 }
 TEST(PlanOfACopy, SaysWhatEachCandidateWouldTake) {
-  Move const move = somewhere(permuted("", 2, {128, 32, 2048}, {2, 0, 1}));
-  std::string const text = why(make_plan(move, Device{}, false), move, Device{}, false);
+  Copy const copy = somewhere(permuted("", 2, {128, 32, 2048}, {2, 0, 1}));
+  std::string const text = why(make_plan(copy, Device{}, false), copy, Device{}, false);
   EXPECT_NE(text.find("us predicted"), std::string::npos) << text;
   EXPECT_NE(text.find("tiles of mode 0: "), std::string::npos) << text;
   EXPECT_NE(text.find("; slower"), std::string::npos) << text;
@@ -129,22 +129,22 @@ TEST(PlanOfACopy, SaysWhatEachCandidateWouldTake) {
 TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
   Copied const c = permuted("", 1, {4112, 5, 7, 256}, {3, 1, 0, 2});
   int refused = 0;
-  for (Candidate<Move> const& row : candidates<Move>()) {
-    if (!row.variant.info->limits) continue;
+  for (Candidate<Copy> const& row : candidates<Copy>()) {
+    if (!row.kernel.info->limits) continue;
     Recorder recorder;
     void const* const in = recorder.reserve("in", c.src_bytes(), 1);
     void* const out = recorder.reserve("out", c.dst_bytes() + 32, 1);
-    auto const attempt = planning::attempt_in_pieces(row, c.move(in, out), Device{}, false);
+    auto const attempt = planner::attempt_in_chunks(row, c.copy(in, out), Device{}, false);
     ASSERT_FALSE(attempt.rejected);
-    Move const planned = attempt.plan.find<Move>()->problem;
+    Copy const planned = attempt.plan.find<Copy>()->problem;
     auto const at = [&](int bytes) { return planned.between(planned.src, static_cast<char*>(planned.dst) + bytes); };
-    EXPECT_FALSE(row.variant.info->rejects(at(32), Device{}));
-    planning::Reason const reason = row.variant.info->rejects(at(16), Device{});
+    EXPECT_FALSE(row.kernel.info->rejects(at(32), Device{}));
+    planner::Reason const reason = row.kernel.info->rejects(at(16), Device{});
     if (!reason) continue;
     ++refused;
     try {
-      entry_of(row.variant.info)->sample(at(16), Device{}, recorder);
-      ADD_FAILURE() << row.variant.info->name << " was launched";
+      entry_of(row.kernel.info)->sample(at(16), Device{}, recorder);
+      ADD_FAILURE() << row.kernel.info->name << " was launched";
     } catch (Error const& e) {
       EXPECT_EQ(e.what(), reason.sentence());
     }
@@ -152,12 +152,12 @@ TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
   EXPECT_GE(refused, 1);
 }
 TEST(PlanOfACopy, RefusesTilesThatAreLargerThanTheCopy) {
-  Move move = somewhere(permuted("", 1, {640, 320}, {1, 0}));
-  MoveTile tile;
-  for (Cut::Piece piece : {Cut::Piece{0, 321}, {0, 0}, {2, 1}}) {
-    move.cut.modes = move.cut.line_modes = 1;
-    move.cut.piece[0] = piece;
-    EXPECT_TRUE(planning::make_tile(move, move.cut, 128, tile)) << piece.mode << " " << piece.extent;
+  Copy copy = somewhere(permuted("", 1, {640, 320}, {1, 0}));
+  CopyTile tile;
+  for (Tiling::Piece piece : {Tiling::Piece{0, 321}, {0, 0}, {2, 1}}) {
+    copy.tiling.modes = copy.tiling.line_modes = 1;
+    copy.tiling.piece[0] = piece;
+    EXPECT_TRUE(planner::make_tile(copy, copy.tiling, 128, tile)) << piece.mode << " " << piece.extent;
   }
 }
 
@@ -165,41 +165,41 @@ TEST(PlanOfACopy, RefusesTilesThatAreLargerThanTheCopy) {
 
 // The fastest cut for small tiles, and the tile that it gives.
 struct Cutting {
-  Move move;
-  Cut cut;
-  MoveTile tile;
+  Copy copy;
+  Tiling tiling;
+  CopyTile tile;
 
   explicit Cutting(Copied const& c)
-      : move(somewhere(c).widened()),
-        cut(planning::best_cut(move, *kernels::copy_tiled_16k::facts->limits, Device{}).cut) {
+      : copy(somewhere(c).widened()),
+        tiling(planner::best_tiling(copy, *kernels::copy_tiled_16k::kernel_info->limits, Device{}).tiling) {
     make();
   }
   void make() {
-    auto const reason = planning::make_tile(move, cut, kernels::copy_tiled_16k::facts->limits->threads, tile);
+    auto const reason = planner::make_tile(copy, tiling, kernels::copy_tiled_16k::kernel_info->limits->threads, tile);
     EXPECT_FALSE(reason) << reason.sentence();
   }
-  int wavefronts() const { return tile.gathered_wavefronts(move.elem_bytes); }
+  int wavefronts() const { return tile.gathered_wavefronts(copy.elem_bytes); }
 };
 TEST(Tiles, RowsThatFollowOneAnotherArePaddedApart) {
   Cutting c(permuted("", 2, {64, 3136, 4}, {1, 0, 2}));
-  EXPECT_EQ(c.cut.padding, Cut::Padding::row);
+  EXPECT_EQ(c.tiling.padding, Tiling::Padding::row);
   int const padded = c.wavefronts();
-  c.cut.padding = Cut::Padding::none;
+  c.tiling.padding = Tiling::Padding::none;
   c.make();
   EXPECT_LE(2 * padded, c.wavefronts());
 }
 // A window over lines that each begin elsewhere within a word would have a word more than the lanes are cut for.
 TEST(Tiles, LinesThatAreCutAreCountedByTheirOwnWords) {
   for (auto const& [elem, side] : {std::pair{1, 513}, {2, 2111}, {8, 12}}) {
-    MoveTile const tile = Cutting(permuted("", elem, {side, 50001}, {1, 0})).tile;
+    CopyTile const tile = Cutting(permuted("", elem, {side, 50001}, {1, 0})).tile;
     EXPECT_GT(tile.shear, 0) << elem;
-    EXPECT_EQ(tile.stores * MoveTile::units_of_a_store(elem), tile.units) << elem;
+    EXPECT_EQ(tile.stores * CopyTile::units_of_a_store(elem), tile.units) << elem;
     EXPECT_EQ(tile.stores % 32, 0) << elem;
   }
 }
 TEST(Tiles, MatricesOfABatchAreTakenByWholeWords) {
-  EXPECT_EQ(Cutting(permuted("", 1, {17, 17, 2000}, {1, 0, 2})).cut.piece[2].extent % 4, 0);
-  EXPECT_EQ(Cutting(permuted("", 2, {13, 7, 2000}, {1, 0, 2})).cut.piece[2].extent % 2, 0);
+  EXPECT_EQ(Cutting(permuted("", 1, {17, 17, 2000}, {1, 0, 2})).tiling.piece[2].extent % 4, 0);
+  EXPECT_EQ(Cutting(permuted("", 2, {13, 7, 2000}, {1, 0, 2})).tiling.piece[2].extent % 2, 0);
 }
 
 // ---- units
@@ -209,7 +209,7 @@ TEST(Units, AreThePowerOfTwoInAnElement) {
 }
 // What a widened copy says of itself is in its own units.
 TEST(Units, CountEverythingOnceTheyAreWidened) {
-  Move const wide = somewhere(permuted("", 2, {64, 7, 33}, {0, 2, 1})).widened();
+  Copy const wide = somewhere(permuted("", 2, {64, 7, 33}, {0, 2, 1})).widened();
   EXPECT_EQ(wide.elem_bytes, 16);
   ASSERT_TRUE(wide.as_copy());
   EXPECT_EQ(wide.as_copy()->N, 8);

@@ -1,6 +1,6 @@
 // Copies between any layouts on the GPU: hard cases and thousands of random ones, by the public function and by every
-// variant that takes them; huge ones; captured, planned, and from many threads.
-#include <inlay/plan/candidate.h>
+// kernel that takes them; huge ones; captured, planned, and from many threads.
+#include <inlay/planner/candidate.h>
 
 #include <iostream>
 
@@ -10,7 +10,7 @@
 
 namespace inlay::test {
 namespace {
-using planning::candidates, planning::Candidate, planning::current_device;
+using planner::candidates, planner::Candidate, planner::current_device;
 
 constexpr std::size_t kBand = 4096;
 
@@ -39,11 +39,11 @@ class Bench {
     check(cudaDeviceSynchronize());  // streams of their own do not wait for it
     f();
     check(cudaDeviceSynchronize());
-    std::vector<char> got(n), want(n, char(0xA5));
+    std::vector<char> got(n), applies(n, char(0xA5));
     check(cudaMemcpy(got.data(), dst_.get(), n, cudaMemcpyDeviceToHost));
     Numbers at(c.extents.size(), 0);
     char const* const from0 = c.src_at(bytes_.data() + kBand);
-    char* const to0 = c.dst_at(want.data() + kBand);
+    char* const to0 = c.dst_at(applies.data() + kBand);
     for (std::int64_t i = 0; i < c.elements(); ++i) {
       std::int64_t from = 0, to = 0;
       for (std::size_t k = 0; k < at.size(); ++k) from += at[k] * c.src[k], to += at[k] * c.dst[k];
@@ -51,20 +51,20 @@ class Bench {
       for (std::size_t k = 0; k < at.size() && ++at[k] == c.extents[k]; ++k) at[k] = 0;
     }
     std::int64_t wrong = 0;
-    for (std::size_t i = 0; i < n; ++i) wrong += got[i] != want[i];
+    for (std::size_t i = 0; i < n; ++i) wrong += got[i] != applies[i];
     return wrong;
   }
-  // By the public function and by every variant; how many variants took it.
+  // By the public function and by every kernel; how many kernels took it.
   int all_ways(Copied const& c) {
     SCOPED_TRACE(c.text());
     EXPECT_EQ(wrong_after(c, [&] { copy(c.destination(out()), c.source(in())); }), 0) << "bytes, by copy";
     int took = 0;
-    Move const move = c.move(in(), out());
-    for (Candidate<Move> const& row : candidates<Move>()) {
-      if (c.elements() == 0 || row.variant.info->rejects(move, current_device())) continue;
+    Copy const problem = c.copy(in(), out());
+    for (Candidate<Copy> const& row : candidates<Copy>()) {
+      if (c.elements() == 0 || row.kernel.info->rejects(problem, current_device())) continue;
       ++took;
-      EXPECT_EQ(wrong_after(c, [&] { row.variant.run(move, current_device(), nullptr, nullptr); }), 0)
-          << "bytes, by " << row.variant.info->name;
+      EXPECT_EQ(wrong_after(c, [&] { row.kernel.run(problem, current_device(), nullptr, nullptr); }), 0)
+          << "bytes, by " << row.kernel.info->name;
     }
     return took;
   }
@@ -75,7 +75,7 @@ class Bench {
   DeviceBuffer src_, dst_;
 };
 
-TEST(GpuCopies, HardOnesByEveryVariant) {
+TEST(GpuCopies, HardOnesByEveryKernel) {
   NEEDS_GPU();
   Bench bench(4 << 20);
   for (Copied const& c : hard_cases()) {
@@ -85,7 +85,7 @@ TEST(GpuCopies, HardOnesByEveryVariant) {
   }
 }
 
-TEST(GpuCopies, RandomOnesByEveryVariant) {
+TEST(GpuCopies, RandomOnesByEveryKernel) {
   NEEDS_GPU();
   constexpr unsigned kSeed = 1830;
   std::cout << "seed " << kSeed << "\n";
@@ -107,16 +107,16 @@ void huge(Copied const& c) {
   std::size_t const in_bytes = round(c.src_bytes()), out_bytes = round(c.dst_bytes());
   DeviceBuffer const in = device_buffer(in_bytes), out = device_buffer(out_bytes);
   lab::fill(in.get(), 4, std::int64_t(in_bytes / 4), nullptr);
-  Move const move = c.move(in.get(), out.get());
-  lab::Strided s{move.elem_bytes,
-                 move.rank,
+  Copy const problem = c.copy(in.get(), out.get());
+  lab::Strided s{problem.elem_bytes,
+                 problem.rank,
                  {},
                  {},
                  {},
-                 static_cast<char const*>(move.src) - in.get(),
-                 static_cast<char const*>(move.dst) - out.get()};
-  for (int k = 0; k < move.rank; ++k)
-    s.extent[k] = move.mode[k].extent, s.src[k] = move.mode[k].src_stride, s.dst[k] = move.mode[k].dst_stride;
+                 static_cast<char const*>(problem.src) - in.get(),
+                 static_cast<char const*>(problem.dst) - out.get()};
+  for (int k = 0; k < problem.rank; ++k)
+    s.extent[k] = problem.mode[k].extent, s.src[k] = problem.mode[k].src_stride, s.dst[k] = problem.mode[k].dst_stride;
   auto const right = [&](auto const& run) {
     check(cudaMemset(out.get(), lab::kPoison, out_bytes));
     run();
@@ -125,10 +125,10 @@ void huge(Copied const& c) {
     EXPECT_EQ(stray.count, 0) << "bytes beside them";
   };
   right([&] { copy(c.destination(out.get()), c.source(in.get())); });
-  for (Candidate<Move> const& row : candidates<Move>()) {
-    SCOPED_TRACE(row.variant.info->name);
-    if (!row.variant.info->rejects(move, current_device()))
-      right([&] { row.variant.run(move, current_device(), nullptr, nullptr); });
+  for (Candidate<Copy> const& row : candidates<Copy>()) {
+    SCOPED_TRACE(row.kernel.info->name);
+    if (!row.kernel.info->rejects(problem, current_device()))
+      right([&] { row.kernel.run(problem, current_device(), nullptr, nullptr); });
   }
 }
 constexpr std::int64_t k31 = std::int64_t(1) << 31, k32 = std::int64_t(1) << 32;

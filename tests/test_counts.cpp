@@ -1,6 +1,6 @@
 // Golden counts: what every step asks of memory per warp request, on one aligned and one ragged shape. The aligned
 // numbers are derived here in a line each; the ragged ones follow from the same forms with the edges' lanes switched off,
-// and src/plan/walk.h computes them. Replay, closed form and the numbers below must agree.
+// and src/planner/walk.h computes them. Replay, closed form and the numbers below must agree.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -70,22 +70,22 @@ Case aligned_case(std::string const& name) {
   return {256, 256};
 }
 
-Counts replayed(Entry<Move> const& entry, Case const& c, int e) {
+Counts replayed(Entry<Copy> const& entry, Case const& c, int e) {
   Views const v = views_of(c, is_transpose(entry.info()));
   Recorder recorder;
   void* const in = recorder.allocate("in", std::size_t(v.in_elements * e), e, 1);
   void* const out = recorder.allocate("out", std::size_t(v.out_elements * e), e, 2);
-  Move const move = move_of(c, v, in, out, e);
-  if (entry.info().rejects(move, Device{})) return {};
-  entry.replay(move, Device{}, recorder);
+  Copy const copy = copy_of(c, v, in, out, e);
+  if (entry.info().rejects(copy, Device{})) return {};
+  entry.replay(copy, Device{}, recorder);
   return counted(recorder);
 }
 
-bool name_is(Entry<Move> const& entry, char const* name) { return std::string(entry.info().name) == name; }
+bool name_is(Entry<Copy> const& entry, char const* name) { return std::string(entry.info().name) == name; }
 
 TEST(GoldenCounts, AlignedPerRequest) {
   int met = 0;
-  for (auto const& entry : move_variants())
+  for (auto const& entry : copy_kernels())
     for (int e : kElementSizes) {
       SCOPED_TRACE(std::string(entry.info().name) + ", " + std::to_string(e) + " bytes");
       if (std::string(entry.info().name) == "transpose_10_cp_async" && e < 4) continue;
@@ -152,7 +152,7 @@ TEST(GoldenCounts, RaggedTotals) {
     for (Row const& row : rows) {
       if (std::string(row.name) == "transpose_10_cp_async" && e < 4) continue;  // rejected
       int met = 0;
-      for (auto const& entry : move_variants())
+      for (auto const& entry : copy_kernels())
         if (name_is(entry, row.name)) {
           ++met;
           SCOPED_TRACE(std::string(row.name) + ", " + std::to_string(e) + " bytes");
@@ -200,7 +200,7 @@ TEST(GoldenCounts, RaggedTotalsOfVectors) {
     std::int64_t const scattered = up(M, 8) * up(N * e, 64);
 
     int met = 0;
-    for (auto const& entry : move_variants()) {
+    for (auto const& entry : copy_kernels()) {
       std::string const name = entry.info().name;
       constexpr std::string_view vector_steps[] = {"transpose_07_vector_conflict", "transpose_08_vector_padded",
                                                    "transpose_09_vector_swizzled", "transpose_11_tma_store"};

@@ -12,7 +12,7 @@
 #include "draw/request.h"
 #include "draw/svg.h"
 #include "draw/timeline.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -158,39 +158,39 @@ TEST(Request, WavefrontsAreTheModels) {
 }
 
 TEST(Request, EveryLaneIsThere) {
-  MoveCase const c{64, 96};
-  for (auto const& [variant, site, space, conflicts] :
+  TransposeCase const c{64, 96};
+  for (auto const& [kernel, site, space, conflicts] :
        {std::tuple{"transpose_03_smem_read_conflict", "shared A load", replay::Space::shared, true},
         std::tuple{"transpose_05_smem_padded", "A load", replay::Space::shared, false},
         std::tuple{"transpose_01_naive_read", "out", replay::Space::global, true}}) {
-    WarpRequest const request = worst_request(variant_named<MoveCase>(variant), c, site);
-    EXPECT_EQ(request.space, space) << variant;
+    WarpRequest const request = worst_request(kernel_named<TransposeCase>(kernel), c, site);
+    EXPECT_EQ(request.space, space) << kernel;
     std::string const picture = draw_request(request);
     expect_well_formed(picture);
     auto const words = texts(picture);
     for (unsigned lane = 0; lane < 32; ++lane)
-      EXPECT_NE(std::find(words.begin(), words.end(), std::to_string(lane)), words.end()) << variant << ", " << lane;
+      EXPECT_NE(std::find(words.begin(), words.end(), std::to_string(lane)), words.end()) << kernel << ", " << lane;
     EXPECT_EQ(words[1].find("would do") != std::string::npos, conflicts) << words[1];
     EXPECT_EQ(std::count(words.begin(), words.end(), "wavefront 32"),
-              std::string(variant).find("conflict") != std::string::npos)
-        << variant;
+              std::string(kernel).find("conflict") != std::string::npos)
+        << kernel;
   }
 }
 
 TEST(Request, SitesAreFoundByTheirWords) {
-  Entry<Gemm> const& entry = variant_named<GemmCase>("sgemm_05_warp_tiled");
+  Entry<Gemm> const& entry = kernel_named<GemmCase>("sgemm_05_warp_tiled");
   GemmCase const c{128, 128, 16};
   EXPECT_EQ(worst_request(entry, c, "A load by").site, "A load by cp.async (4 B)");
   EXPECT_EQ(worst_request(entry, c, "shared B load").operand, "shared B");
   EXPECT_EQ(worst_request(entry, c, "B").operand, "B");           // no other name begins so
   EXPECT_THROW(worst_request(entry, c, "shared A"), UsageError);  // written and read
   EXPECT_THROW(worst_request(entry, c, "D load"), UsageError);
-  EXPECT_THROW(worst_request(variant_named<MoveCase>("copy_04_tma"), {64, 64}, ""), UsageError);
+  EXPECT_THROW(worst_request(kernel_named<TransposeCase>("copy_04_tma"), {64, 64}, ""), UsageError);
 }
 
 TEST(Trace, ChangesNothing) {
-  Entry<Move> const& entry = variant_named<MoveCase>("transpose_14_tma");
-  MoveCase const c{100, 72};
+  Entry<Copy> const& entry = kernel_named<TransposeCase>("transpose_14_tma");
+  TransposeCase const c{100, 72};
   Recorder alone, watched;
   std::size_t events = 0, outside = 0;
   watched.watch([&](replay::TraceEvent const& e) { ++events, outside += e.thread >= 256; });
@@ -203,10 +203,11 @@ TEST(Trace, ChangesNothing) {
 }
 
 TEST(Path, TheTileArrivesWhole) {
-  for (auto const& entry : move_variants()) {
-    MoveCase c{128, 192};
-    for (MoveCase const& possible : {MoveCase{128, 192}, MoveCase{4096, 8}, MoveCase{8, 4096}, MoveCase{16, 16, 64},
-                                     MoveCase{512, 3, 1, 1}, MoveCase{3, 512, 1, 1}}) {
+  for (auto const& entry : copy_kernels()) {
+    TransposeCase c{128, 192};
+    for (TransposeCase const& possible :
+         {TransposeCase{128, 192}, TransposeCase{4096, 8}, TransposeCase{8, 4096}, TransposeCase{16, 16, 64},
+          TransposeCase{512, 3, 1, 1}, TransposeCase{3, 512, 1, 1}}) {
       c = possible;
       if (!entry.info().rejects(planned(c), Device{})) break;
     }
@@ -227,7 +228,7 @@ TEST(Path, TheTileArrivesWhole) {
 
 TEST(Path, TheNaiveStepsThreads) {
   GemmCase const c{16, 64, 24, 2, "nt"};
-  BlockTiles const tiles = tiles_of(variant_named<GemmCase>("sgemm_01_naive"), c);
+  BlockTiles const tiles = tiles_of(kernel_named<GemmCase>("sgemm_01_naive"), c);
   ASSERT_EQ(tiles.threads.size(), 256u);
   for (std::int64_t t = 0; t < 256; ++t) {
     EXPECT_EQ(tiles.threads[std::size_t(t)].m, std::vector{t / 32});
@@ -237,13 +238,13 @@ TEST(Path, TheNaiveStepsThreads) {
   EXPECT_EQ(tiles.stored.size(), 8u);
   EXPECT_EQ(tiles.stored[3].m0, 8);
   EXPECT_EQ(tiles.stored[3].n0, 32);
-  auto const words = texts(draw_path(variant_named<GemmCase>("sgemm_01_naive"), c));
+  auto const words = texts(draw_path(kernel_named<GemmCase>("sgemm_01_naive"), c));
   for (int t = 0; t < 256; ++t) EXPECT_NE(std::find(words.begin(), words.end(), std::to_string(t)), words.end()) << t;
 }
 
 // Whatever way the operands take, every element of the block's tile is summed, by as many threads as share its k.
 TEST(Path, EveryStepsTileIsSummed) {
-  for (auto const& entry : gemm_variants())
+  for (auto const& entry : gemm_kernels())
     for (char const* layout : {"nn", "nt", "tn", "tt"}) {
       GemmCase const c{256, 256, 32, 1, layout};
       if (entry.info().rejects(planned(c), Device{})) continue;
@@ -276,7 +277,7 @@ TEST(Timeline, OfThePipelines) {
                                                            {"sgemm_tma_stream_k", "tn", 4, 4, 32},
                                                            {"sgemm_tma_transposing", "nn", 4, 3, 32}}) {
     SCOPED_TRACE(name);
-    Entry<Gemm> const& entry = variant_named<GemmCase>(name);
+    Entry<Gemm> const& entry = kernel_named<GemmCase>(name);
     GemmCase const c{128, 256, 256, 1, layout};
     Timeline const t = timeline_of(entry, c);
     EXPECT_EQ(t.most_in_flight(), in_flight);
@@ -306,9 +307,9 @@ TEST(Timeline, OfThePipelines) {
   }
 }
 
-TEST(Timeline, OfMoves) {
+TEST(Timeline, OfCopies) {
   for (char const* name : {"transpose_10_cp_async", "transpose_14_tma"}) {
-    Entry<Move> const& entry = variant_named<MoveCase>(name);
+    Entry<Copy> const& entry = kernel_named<TransposeCase>(name);
     Timeline const t = timeline_of(entry, {128, 128});
     ASSERT_EQ(t.uses.size(), 1u) << name;
     EXPECT_LT(t.uses[0].landed.at, t.uses[0].first_read.at);
@@ -316,7 +317,7 @@ TEST(Timeline, OfMoves) {
     EXPECT_LT(t.uses[0].first_read.at, t.stores[0].begin.at);
     expect_well_formed(draw_timeline(name, t));
   }
-  EXPECT_THROW(timeline_of(variant_named<MoveCase>("transpose_01_naive_read"), {64, 64}), UsageError);
+  EXPECT_THROW(timeline_of(kernel_named<TransposeCase>("transpose_01_naive_read"), {64, 64}), UsageError);
 }
 
 TEST(Svg, Words) {

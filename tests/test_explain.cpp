@@ -11,7 +11,7 @@
 #include <set>
 
 #include "explain/explain.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "results/results.h"
 #include "usage_error.h"
 
@@ -19,30 +19,30 @@ namespace inlay::lab {
 namespace {
 
 Device const& h200() { return *find_device("H200"); }
-MoveCase square(std::int64_t n) { return {n, n, 1, 4}; }
+TransposeCase square(std::int64_t n) { return {n, n, 1, 4}; }
 
-double predicted_ms(std::string const& variant, Problem const& problem, Device const& gpu) {
-  return 1e3 * explain_variant(variant, problem, gpu).seconds;
+double predicted_ms(std::string const& kernel, Problem const& problem, Device const& gpu) {
+  return 1e3 * explain_kernel(kernel, problem, gpu).seconds;
 }
 
 struct Judged {
-  std::string variant;
+  std::string kernel;
   double measured, predicted;  // milliseconds
   bool doubted;                // the explanation itself says that it may be far off
 };
 // The steps that are recorded ok for a problem.
-std::vector<Judged> judged(Results const& results, Problem const& problem) {
+std::vector<Judged> check_result(Results const& results, Problem const& problem) {
   std::vector<Judged> all;
   auto const add = [&](std::string const& name) {
     Row const* const row = results.find(problem, name);
     if (!row || !row->ms_median) return;
-    Explanation const x = explain_variant(name, problem, h200());
+    Explanation const x = explain_kernel(name, problem, h200());
     all.push_back({name, *row->ms_median, 1e3 * x.seconds, !x.doubt().empty()});
   };
-  if (is_a<MoveCase>(problem))
-    for (auto const& name : variant_names<MoveCase>()) add(name);
+  if (is_a<TransposeCase>(problem))
+    for (auto const& name : kernel_names<TransposeCase>()) add(name);
   else
-    for (auto const& entry : gemm_variants()) add(entry.info().name);
+    for (auto const& entry : gemm_kernels()) add(entry.info().name);
   return all;
 }
 // But for as many as the explanation doubts.
@@ -51,52 +51,52 @@ void expect_near(std::vector<Judged> const& all, std::size_t doubted) {
   EXPECT_EQ(std::size_t(std::count_if(all.begin(), all.end(), [](Judged const& j) { return j.doubted; })), doubted);
   for (Judged const& j : all)
     if (!j.doubted) {
-      EXPECT_LT(std::abs(j.predicted / j.measured - 1), .15) << j.variant << " " << j.predicted;
+      EXPECT_LT(std::abs(j.predicted / j.measured - 1), .15) << j.kernel << " " << j.predicted;
     }
 }
 
 TEST(Explain, TimesOfTransposesAreThoseRecorded) {
-  auto const all = judged(load_recorded().ours, square(32768));
+  auto const all = check_result(load_recorded().ours, square(32768));
   EXPECT_GE(all.size(), 20u);
   expect_near(all, 2);  // the naive ones
 }
-TEST(Explain, TimesOfProductsAreThoseRecorded) {
-  auto const products = load_recorded().products;
+TEST(Explain, TimesOfGemmsAreThoseRecorded) {
+  auto const gemms = load_recorded().gemms;
   std::set<std::string> steps;
   for (char const* layout : {"nn", "nt", "tn"}) {
-    auto const all = judged(products, product_of(4096, 4096, 4096, layout));
+    auto const all = check_result(gemms, gemm_case(4096, 4096, 4096, layout));
     expect_near(all, 1);  // the naive one
-    for (Judged const& j : all) steps.insert(j.variant);
+    for (Judged const& j : all) steps.insert(j.kernel);
   }
   // Each at every layout that it takes; three kernels of the library have the code of a step.
-  EXPECT_EQ(steps.size() + 3, gemm_variants().size());
+  EXPECT_EQ(steps.size() + 3, gemm_kernels().size());
 }
 
-// Sizes where latencies count: most are near. The furthest are products whose blocks wait for each other.
+// Sizes where latencies count: most are near. The furthest are GEMMs whose blocks wait for each other.
 void expect_roughly(char const* file, int rows, double share) {
   auto const results = load_results(results_dir() / "h200" / file);
   ASSERT_TRUE(results);
   int n = 0, near = 0;
   for (Row const& row : results->rows) {
-    bool const ours = row.variant.starts_with("sgemm_") || row.variant.starts_with("transpose_");
-    if (!ours || !row.ms_median || row.variant.find("naive") != std::string::npos) continue;
-    double const off = predicted_ms(row.variant, row.measured, h200()) / *row.ms_median - 1;
+    bool const ours = row.kernel.starts_with("sgemm_") || row.kernel.starts_with("transpose_");
+    if (!ours || !row.ms_median || row.kernel.find("naive") != std::string::npos) continue;
+    double const off = predicted_ms(row.kernel, row.measured, h200()) / *row.ms_median - 1;
     ++n, near += std::abs(off) < .25;
   }
   EXPECT_EQ(n, rows);
   EXPECT_GE(near, share * n) << near << " of " << n;
 }
 TEST(Explain, TimesOfSmallTransposes) { expect_roughly("small.json", 201, .9); }
-TEST(Explain, TimesOfSmallProducts) { expect_roughly("small_products.json", 392, .7); }
+TEST(Explain, TimesOfSmallGemms) { expect_roughly("small_gemms.json", 392, .7); }
 
 TEST(Explain, SmallProblemsWait) {
-  EXPECT_EQ(explain_variant("transpose_06_smem_swizzled", square(64), h200()).limit, "launch");
+  EXPECT_EQ(explain_kernel("transpose_06_smem_swizzled", square(64), h200()).limit, "launch");
 }
 
 // A grid that is as large as the GPU is that of the GPU which was asked for.
 TEST(Explain, GridsAreThoseOfTheDevice) {
   auto const blocks = [](char const* gpu) {
-    return explain_variant("sgemm_tma", product_of(8192, 8192, 64, "tn"), *find_device(gpu))
+    return explain_kernel("sgemm_tma", gemm_case(8192, 8192, 64, "tn"), *find_device(gpu))
         .demand.launches.front()
         .blocks;
   };
@@ -121,13 +121,13 @@ TEST(Explain, PublishedTimesOfOtherGpus) {
   int rows = 0;
   for (Published const& p : load_published()) {
     auto const gpu = known.find(p.device);
-    if (gpu == known.end() || !p.ms || !p.measured || p.variant.starts_with("torch")) continue;
-    bool const naive = p.variant == "transpose_01_naive_read" || p.variant == "transpose_02_naive_write";
-    double const off = predicted_ms(p.variant, *p.measured, *find_device(gpu->second)) / *p.ms - 1;
+    if (gpu == known.end() || !p.ms || !p.measured || p.kernel.starts_with("torch")) continue;
+    bool const naive = p.kernel == "transpose_01_naive_read" || p.kernel == "transpose_02_naive_write";
+    double const off = predicted_ms(p.kernel, *p.measured, *find_device(gpu->second)) / *p.ms - 1;
     ++rows;
-    RecordProperty(p.variant + " on " + p.device, std::to_string(off));
+    RecordProperty(p.kernel + " on " + p.device, std::to_string(off));
     if (!naive) {
-      EXPECT_LT(std::abs(off), .15) << p.variant << " on " << p.device;
+      EXPECT_LT(std::abs(off), .15) << p.kernel << " on " << p.device;
     }
   }
   EXPECT_GE(rows, 14);
@@ -145,15 +145,15 @@ void watch_sample(Entry<P> const& entry, P const& problem, Recorder& recorder, R
   EXPECT_EQ(recorder.finding_count, 0) << entry.info().name;
   for (replay::Launch const& l : recorder.launches) seen.launched += l.blocks * l.threads;
 }
-Replayed replayed(Entry<Move> const& entry, MoveCase const& c) {
+Replayed replayed(Entry<Copy> const& entry, TransposeCase const& c) {
   Recorder recorder;
   auto const buffer = [&](char const* name, std::int64_t elements) {
     return recorder.reserve(name, std::size_t(elements * c.elem_bytes), c.elem_bytes);
   };
   void *const in = buffer("in", c.rows * c.cols), *const out = buffer("out", c.rows * c.cols);
   Replayed seen;
-  Move const move = Kind<MoveCase>::canonical(c, {in, out}, &entry.info());
-  if (!entry.info().rejects(move, h200())) watch_sample(entry, move, recorder, seen);
+  Copy const copy = Kind<TransposeCase>::canonical(c, {in, out}, &entry.info());
+  if (!entry.info().rejects(copy, h200())) watch_sample(entry, copy, recorder, seen);
   return seen;
 }
 Replayed replayed(Entry<Gemm> const& entry, GemmCase const& c) {
@@ -177,26 +177,26 @@ void expect_a_few_blocks(Replayed const& seen) {
 }
 TEST(Explain, AnySizeFromAFewBlocks) {
   int ran = 0;
-  for (auto const& entry : move_variants())
+  for (auto const& entry : copy_kernels())
     for (std::int64_t n : {32768, 65536}) {
       SCOPED_TRACE(entry.info().name + (" " + std::to_string(n)));
-      Replayed const seen = replayed(entry, MoveCase{n, n, 1, 1});
+      Replayed const seen = replayed(entry, TransposeCase{n, n, 1, 1});
       if (seen.launched == 0) continue;  // rejected
       ++ran, expect_a_few_blocks(seen);
     }
   EXPECT_GE(ran, 40);
-  for (auto const& entry : gemm_variants()) {
+  for (auto const& entry : gemm_kernels()) {
     SCOPED_TRACE(entry.info().name);
-    expect_a_few_blocks(replayed(entry, product_of(16384, 16384, 16384, shown_layout(entry.info()))));
+    expect_a_few_blocks(replayed(entry, gemm_case(16384, 16384, 16384, shown_layout(entry.info()))));
   }
 }
 
 TEST(Explain, SaysWhatToChange) {
-  Explanation const x = explain_variant("transpose_03_smem_read_conflict", square(4096), h200());
+  Explanation const x = explain_kernel("transpose_03_smem_read_conflict", square(4096), h200());
   EXPECT_EQ(x.limit, "L1");
   EXPECT_NE(x.advice().find("32 words in bank"), std::string::npos) << x.advice();
   EXPECT_NE(x.advice().find("Swizzle<5,0,6>"), std::string::npos) << x.advice();
-  Explanation const y = explain_variant("transpose_01_naive_read", square(4096), h200());
+  Explanation const y = explain_kernel("transpose_01_naive_read", square(4096), h200());
   EXPECT_NE(y.advice().find("32 sectors where 4 would do"), std::string::npos) << y.advice();
 }
 
@@ -209,12 +209,12 @@ ExplainedSite const& site_of(Explanation const& x, std::string const& name) {
 // The tile of step 07 is written 16 bytes at a time and read 4 at a time: what is advised is what 08 and 09 do, and it
 // costs what theirs costs. Those cannot be bettered, and the DRAM limits them.
 TEST(Explain, AdviceKeepsAllAccessesOfAnArrayWhole) {
-  Explanation const x = explain_variant("transpose_07_vector_conflict", square(32768), h200());
+  Explanation const x = explain_kernel("transpose_07_vector_conflict", square(32768), h200());
   std::string const advice = site_of(x, "shared A load").advice;
   EXPECT_NE(advice.find(": pad rows by 16 bytes, or Swizzle<3,2,4>; then 4"), std::string::npos) << advice;
   EXPECT_EQ(x.advice().find("shared A load: "), 0u) << x.advice();
   for (char const* cured : {"transpose_08_vector_padded", "transpose_09_vector_swizzled"}) {
-    Explanation const y = explain_variant(cured, square(32768), h200());
+    Explanation const y = explain_kernel(cured, square(32768), h200());
     EXPECT_EQ(site_of(y, "shared A load").per_request(), 4.);
     EXPECT_NEAR(x.seconds - site_of(x, "shared A load").saves, y.seconds, 1e-9);
     std::string const none = site_of(y, "shared A load").advice;
@@ -232,22 +232,22 @@ TEST(Explain, PaddingsKeepLanesAligned) {
       if (std::smatch found; std::regex_search(s.advice, found, padding)) {
         ++paddings;
         for (ExplainedSite const& other : x.sites) {
-          EXPECT_NE(other.site.mechanism, Mechanism::tma) << x.work.variant << ", " << s.name;
+          EXPECT_NE(other.site.mechanism, Mechanism::tma) << x.work.kernel << ", " << s.name;
           if (other.site.operand == s.site.operand && other.site.space == s.site.space) {
-            EXPECT_EQ(std::stoul(found[1]) % other.site.bytes, 0u) << x.work.variant << ", " << s.name;
+            EXPECT_EQ(std::stoul(found[1]) % other.site.bytes, 0u) << x.work.kernel << ", " << s.name;
           }
         }
       }
   };
-  for (auto const& name : variant_names<MoveCase>())
+  for (auto const& name : kernel_names<TransposeCase>())
     for (int elem_bytes : {2, 4}) {
       try {
-        check(explain_variant(name, MoveCase{1024, 1024, 1, elem_bytes}, h200()));
+        check(explain_kernel(name, TransposeCase{1024, 1024, 1, elem_bytes}, h200()));
       } catch (UsageError const&) {  // it does not take these
       }
     }
-  for (auto const& entry : gemm_variants())
-    check(explain_variant(entry.info().name, product_of(1024, 1024, 1024, shown_layout(entry.info())), h200()));
+  for (auto const& entry : gemm_kernels())
+    check(explain_kernel(entry.info().name, gemm_case(1024, 1024, 1024, shown_layout(entry.info())), h200()));
   EXPECT_GE(paddings, 5);
 }
 
@@ -276,7 +276,7 @@ TEST(Explain, CuresAreAskedOfAllSites) {
 
 // Where nothing is gained, the resource is named.
 TEST(Explain, AdviceThatWouldNotHelpIsNotGivenFirst) {
-  Explanation const x = explain_variant("copy_01_scalar", MoveCase{4096, 4096, 1, 4, 0, 0, 1, 0}, h200());
+  Explanation const x = explain_kernel("copy_01_scalar", TransposeCase{4096, 4096, 1, 4, 0, 0, 1, 0}, h200());
   EXPECT_FALSE(site_of(x, "in load").advice.empty());
   EXPECT_EQ(x.limit, "DRAM");
   EXPECT_EQ(x.advice().find("every byte moves once"), 0u) << x.advice();
@@ -286,15 +286,15 @@ TEST(Explain, AdviceThatWouldNotHelpIsNotGivenFirst) {
 // Its own screen says of which kernels the model knows little, and what was measured.
 TEST(Explain, DoubtsKernelsThatAreFarFromIdeal) {
   for (char const* name : {"transpose_01_naive_read", "transpose_02_naive_write"}) {
-    Explanation const x = explain_variant(name, square(32768), h200());
+    Explanation const x = explain_kernel(name, square(32768), h200());
     EXPECT_NE(to_text(x).find("\n  doubt: "), std::string::npos) << name;
     EXPECT_NE(recorded_text(x, square(32768)).find("ms on NVIDIA H200"), std::string::npos) << name;
-    EXPECT_EQ(recorded_text(explain_variant(name, square(32768), *find_device("A100")), square(32768)), "");
+    EXPECT_EQ(recorded_text(explain_kernel(name, square(32768), *find_device("A100")), square(32768)), "");
     EXPECT_EQ(recorded_text(x, square(12345)), "");
   }
-  EXPECT_NE(explain_variant("sgemm_01_naive", product_of(4096, 4096, 4096, "nn"), h200()).doubt(), "");
-  EXPECT_EQ(explain_variant("transpose_06_smem_swizzled", square(32768), h200()).doubt(), "");
-  EXPECT_EQ(explain_variant("sgemm_09_thread_tile", product_of(4096, 4096, 4096, "nn"), h200()).doubt(), "");
+  EXPECT_NE(explain_kernel("sgemm_01_naive", gemm_case(4096, 4096, 4096, "nn"), h200()).doubt(), "");
+  EXPECT_EQ(explain_kernel("transpose_06_smem_swizzled", square(32768), h200()).doubt(), "");
+  EXPECT_EQ(explain_kernel("sgemm_09_thread_tile", gemm_case(4096, 4096, 4096, "nn"), h200()).doubt(), "");
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// Products on the device: every variant and gemm() itself, small integers compared bit for bit; then what numbers can
+// GEMMs on the device: every kernel and gemm() itself, small integers compared bit for bit; then what numbers can
 // do: NaN, infinities, rounding, and the same bits every time.
 #include <algorithm>
 #include <atomic>
 
-#include <inlay/plan/candidate.h>
+#include <inlay/planner/candidate.h>
 #include <inlay/registry/registry.h>
 #include "gemm_gpu.h"
 
@@ -30,71 +30,71 @@ std::vector<char> bytes_of_gemm(GemmOnDevice const& g, GemmOptions const& option
   check(cudaStreamSynchronize(stream));
   return g.bytes();
 }
-GemmCase square(std::int64_t n, char const* letters) { return {n, n, n, 1, letters, 2, -1}; }
+GemmCase square(std::int64_t n, char const* transposes) { return {n, n, n, 1, transposes, 2, -1}; }
 
 // ---- integers: bit for bit
-class GpuGemmVariants : public testing::TestWithParam<int> {};
+class GpuGemmKernels : public testing::TestWithParam<int> {};
 
-TEST_P(GpuGemmVariants, MultiplyTheCorpus) {
+TEST_P(GpuGemmKernels, MultiplyTheCorpus) {
   NEEDS_GPU();
-  Variant<Gemm> const& variant = gemm_variants()[std::size_t(GetParam())].variant;
+  LinkedKernel<Gemm> const& kernel = gemm_kernels()[std::size_t(GetParam())].kernel;
   for (GemmCase const& c : gemm_corpus()) {
     SCOPED_TRACE(c.name());
     GemmOnDevice const here(c);
     Gemm const problem = here.problem();
-    bool const rejected = bool(variant.info->rejects(problem, current_device()));
-    EXPECT_EQ(rejected, bool(variant.info->rejects(problem, Device{})));  // the H200 of the CPU's tests
+    bool const rejected = bool(kernel.info->rejects(problem, current_device()));
+    EXPECT_EQ(rejected, bool(kernel.info->rejects(problem, Device{})));  // the H200 of the CPU's tests
     if (rejected) continue;
-    Workspace const workspace(variant.info->workspace(problem, current_device()));
-    variant.run(problem, current_device(), workspace.options.workspace, nullptr);
+    Workspace const workspace(kernel.info->workspace(problem, current_device()));
+    kernel.run(problem, current_device(), workspace.options.workspace, nullptr);
     check(cudaDeviceSynchronize());
     EXPECT_EQ(here.wrong_bytes(), 0u);
   }
 }
 // TF32 and bf16 would multiply the integers as well.
-TEST_P(GpuGemmVariants, RoundsAsFp32) {
+TEST_P(GpuGemmKernels, RoundsAsFp32) {
   NEEDS_GPU();
-  Variant<Gemm> const& variant = gemm_variants()[std::size_t(GetParam())].variant;
+  LinkedKernel<Gemm> const& kernel = gemm_kernels()[std::size_t(GetParam())].kernel;
   int ran = 0;
-  for (char const* letters : kLetters)
+  for (char const* transposes : kTransposes)
     for (std::int64_t K : {36, 1000, 16384}) {
-      GemmCase const c{96, 80, K, 1, letters};
+      GemmCase const c{96, 80, K, 1, transposes};
       SCOPED_TRACE(c.name());
       GemmOnDevice const here(c, significands);
       Gemm const problem = here.problem();
-      if (variant.info->rejects(problem, current_device())) continue;
-      Workspace const workspace(variant.info->workspace(problem, current_device()));
-      variant.run(problem, current_device(), workspace.options.workspace, nullptr);
+      if (kernel.info->rejects(problem, current_device())) continue;
+      Workspace const workspace(kernel.info->workspace(problem, current_device()));
+      kernel.run(problem, current_device(), workspace.options.workspace, nullptr);
       check(cudaDeviceSynchronize());
-      EXPECT_LE(here.error().absolute, error_bound({K, variant.info->chain}, c.M * c.N));
+      EXPECT_LE(here.error().absolute, error_bound({K, kernel.info->accumulation_length}, c.M * c.N));
       ++ran;
     }
   EXPECT_GE(ran, 3);
 }
-INSTANTIATE_TEST_SUITE_P(Ladder, GpuGemmVariants, testing::Range(0, int(gemm_variants().size())), [](auto const& info) {
-  return std::string(gemm_variants()[std::size_t(info.param)].info().name);
+INSTANTIATE_TEST_SUITE_P(Ladder, GpuGemmKernels, testing::Range(0, int(gemm_kernels().size())), [](auto const& info) {
+  return std::string(gemm_kernels()[std::size_t(info.param)].info().name);
 });
 
 TEST(GpuGemm, MultipliesTheCorpus) {
   NEEDS_GPU();
   for (GemmCase const& c : gemm_corpus()) EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
 }
-// The naive variant takes any operand, and so shows what packing does to them.
+// The naive kernel takes any operand, and so shows what packing does to them.
 TEST(GpuGemm, MultipliesPackedOperands) {
   NEEDS_GPU();
-  auto const naive = std::find_if(gemm_variants().begin(), gemm_variants().end(), [](auto const& entry) {
+  auto const naive = std::find_if(gemm_kernels().begin(), gemm_kernels().end(), [](auto const& entry) {
                        return entry.info().name == std::string("sgemm_01_naive");
-                     })->variant;
-  Want<Gemm> const any{[](auto const&) { return true; }};
-  for (auto lies : {planning::Layout::aligned, planning::Layout::aligned_mn}) {
-    Candidate<Gemm> const packing[] = {{.variant = naive, .want = any, .needs = {.a = lies, .b = lies}}};
+                     })->kernel;
+  Applicability<Gemm> const any{[](auto const&) { return true; }};
+  for (auto lies : {planner::Layout::aligned, planner::Layout::aligned_mn}) {
+    Candidate<Gemm> const packing[] = {{.kernel = naive, .applies = any, .requirements = {.a = lies, .b = lies}}};
     std::span<Candidate<Gemm> const> const rows = packing;
     int packed = 0;
     for (GemmCase const& c : gemm_corpus()) {
       GemmOnDevice const here(c);
-      planning::Plan const plan = make_plan(here.problem(), current_device(), true, rows);
-      if (plan.row < 0) continue;
-      packed += (plan.find<Move>(0) != nullptr) + (plan.find<Move>(1) != nullptr);
+      planner::Plan const plan = make_plan(here.problem(), current_device(), true, rows);
+      if (plan.candidate < 0) continue;
+      packed += (plan.find<Copy>(0) != nullptr) + (plan.find<Copy>(1) != nullptr);
       Workspace const workspace(plan.workspace_bytes);
       run(plan, current_device(), {{here.A().data, here.B().data, here.C().data}, workspace.options.workspace},
           nullptr);
@@ -108,22 +108,23 @@ TEST(GpuGemm, EverySizeTo130) {
   NEEDS_GPU();
   for (int dimension = 0; dimension < 3; ++dimension)
     for (std::int64_t n = 1; n <= 130; ++n)
-      for (char const* letters : kLetters) {
+      for (char const* transposes : kTransposes) {
         std::int64_t size[] = {67, 131, 45};
         size[dimension] = n;
         auto const [M, N, K] = size;
-        GemmCase const c{M, N, K, 1, letters, 2, float(n % 2), n % 3, n % 5, n % 7};
+        GemmCase const c{M, N, K, 1, transposes, 2, float(n % 2), n % 3, n % 5, n % 7};
         EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
       }
 }
 // What the tiles of a single wave do not meet: several waves, split sums, skinny and deep shapes, batches.
 TEST(GpuGemm, LargerShapes) {
   NEEDS_GPU();
-  for (char const* letters : kLetters)
-    for (GemmCase const& c : {GemmCase{1024, 1024, 1024, 1, letters, 3, 2}, GemmCase{2048, 2048, 1024, 1, letters},
-                              GemmCase{2047, 1999, 1023, 1, letters, 1, 1}, GemmCase{128, 4096, 2048, 1, letters},
-                              GemmCase{4096, 16, 2048, 1, letters}, GemmCase{64, 64, 1 << 16, 1, letters},
-                              GemmCase{3, 5, 70000, 1, letters}, GemmCase{256, 256, 256, 16, letters}})
+  for (char const* transposes : kTransposes)
+    for (GemmCase const& c :
+         {GemmCase{1024, 1024, 1024, 1, transposes, 3, 2}, GemmCase{2048, 2048, 1024, 1, transposes},
+          GemmCase{2047, 1999, 1023, 1, transposes, 1, 1}, GemmCase{128, 4096, 2048, 1, transposes},
+          GemmCase{4096, 16, 2048, 1, transposes}, GemmCase{64, 64, 1 << 16, 1, transposes},
+          GemmCase{3, 5, 70000, 1, transposes}, GemmCase{256, 256, 256, 16, transposes}})
       EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
 }
 // C's that a kernel for rows along n does not know, and operands that go backwards or stand still.
@@ -166,7 +167,7 @@ TEST(GpuGemm, EightThreadsAtOnce) {
       Stream const stream;
       for (int i = 0; i < 20; ++i)
         for (std::int64_t n : {100 + t, 256, 301 + i})
-          wrong += wrong_bytes_of_gemm(GemmOnDevice(square(n, kLetters[(t + i) % 4])), stream.id);
+          wrong += wrong_bytes_of_gemm(GemmOnDevice(square(n, kTransposes[(t + i) % 4])), stream.id);
       ++finished;
     });
   for (auto& t : threads) t.join();
@@ -191,16 +192,16 @@ TEST(GpuGemm, NanAndInfinityGoWhereTheyBelong) {
   NEEDS_GPU();
   float const nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   for (std::int64_t n : {1, 5, 64, 131, 300})
-    for (char const* letters : kLetters)
+    for (char const* transposes : kTransposes)
       for (float value : {nan, inf, -inf})
         for (std::int64_t at : {std::int64_t(0), n / 2, n - 1})
           for (int operand : {0, 1, 2}) {  // a row of C, a column, an element; the edges' padding is no part of any
-            GemmOnDevice here(square(n, letters));
+            GemmOnDevice here(square(n, transposes));
             here.set(operand, at, n - 1 - at, value);
             Workspace const workspace(here);
-            EXPECT_EQ(differing(here), 0u) << n << " " << letters << " operand " << operand << " " << value;
+            EXPECT_EQ(differing(here), 0u) << n << " " << transposes << " operand " << operand << " " << value;
             EXPECT_EQ(differing(here, workspace.options), 0u)
-                << n << " " << letters << " operand " << operand << " " << value;
+                << n << " " << transposes << " operand " << operand << " " << value;
           }
 }
 TEST(GpuGemm, ARowOfNanIsExactlyARow) {
@@ -240,23 +241,23 @@ TEST(GpuGemm, TheSameBitsOnEveryRunAndStream) {
   GemmOnDevice const busy_with(square(1500, "nt"), normal);
   Stream const busy[3], stream;
   for (std::int64_t n : {100, 513, 1000, 2048})
-    for (char const* letters : kLetters) {
-      GemmOnDevice const here(square(n, letters), normal);
+    for (char const* transposes : kTransposes) {
+      GemmOnDevice const here(square(n, transposes), normal);
       Workspace const workspace(here);
       for (GemmOptions const& options : {GemmOptions{}, workspace.options}) {
         std::vector<char> const first = bytes_of_gemm(here, options);
         for (int i = 0; i < 5; ++i) {
           for (Stream const& other : busy) busy_with.multiply(other.id);  // they race for C, which nobody looks at
-          EXPECT_EQ(bytes_of_gemm(here, options, stream.id), first) << n << " " << letters;
+          EXPECT_EQ(bytes_of_gemm(here, options, stream.id), first) << n << " " << transposes;
         }
       }
     }
   check(cudaDeviceSynchronize());
 }
 // alpha and beta are no powers of two: a kernel that rounded them in another order would show.
-void expect_same_bits_alone(std::int64_t n, std::int64_t L, char const* letters, bool packed) {
+void expect_same_bits_alone(std::int64_t n, std::int64_t L, char const* transposes, bool packed) {
   float const alpha = 1.3f, beta = -.7f;
-  GemmOnDevice const here(GemmCase{n, n, n + 4, L, letters, alpha, beta}, normal);
+  GemmOnDevice const here(GemmCase{n, n, n + 4, L, transposes, alpha, beta}, normal);
   Workspace const workspace(packed ? here.workspace_bytes() : 0);
   here.multiply(nullptr, workspace.options);
   check(cudaDeviceSynchronize());
@@ -268,13 +269,13 @@ void expect_same_bits_alone(std::int64_t n, std::int64_t L, char const* letters,
     gemm(A, B, C, here.epilogue(), nullptr, alone.options);
     check(cudaDeviceSynchronize());
   }
-  EXPECT_EQ(here.elements(), together) << L << " x " << n << " " << letters << (packed ? ", packed" : "");
+  EXPECT_EQ(here.elements(), together) << L << " x " << n << " " << transposes << (packed ? ", packed" : "");
 }
 TEST(GpuGemm, TheSameBitsAtEveryBatchIndexAndCount) {
   NEEDS_GPU();
   for (bool packed : {false, true}) {
     for (std::int64_t n : {20, 100, 256, 1000})
-      for (char const* letters : kLetters) expect_same_bits_alone(n, 6, letters, packed);
+      for (char const* transposes : kTransposes) expect_same_bits_alone(n, 6, transposes, packed);
     expect_same_bits_alone(252, 64, "nt", packed);  // K = 256: a matrix alone is cut differently from so many
   }
 }
@@ -288,9 +289,9 @@ TEST(GpuGemm, ErrorGrowsNoFasterThanTheRootOfK) {
   };
   for (Kind const kind : {Kind{"normal", normal}, Kind{"uniform", uniform}, Kind{"wide range", wide_range}})
     for (std::int64_t K : {64, 1000, 4096})
-      for (char const* letters : kLetters)
-        for (Compute compute : {Compute::fp32, Compute::fp32_two_level}) {
-          GemmOnDevice const here(GemmCase{500, 300, K, 1, letters}, kind.data);
+      for (char const* transposes : kTransposes)
+        for (Compute compute : {Compute::fp32, Compute::fp32_blocked}) {
+          GemmOnDevice const here(GemmCase{500, 300, K, 1, transposes}, kind.data);
           Workspace const workspace(here, compute);
           for (GemmOptions options : {GemmOptions{}, workspace.options}) {
             options.compute = compute;
@@ -299,24 +300,24 @@ TEST(GpuGemm, ErrorGrowsNoFasterThanTheRootOfK) {
             check(cudaDeviceSynchronize());
             double const error = here.error().relative;
             EXPECT_TRUE(error <= std::sqrt(double(K)) * 0x1p-24)
-                << error << " for " << kind.name << ", K " << K << ", " << letters;
+                << error << " for " << kind.name << ", K " << K << ", " << transposes;
           }
         }
 }
 TEST(GpuGemm, RoundsAsItsChainsMay) {
   NEEDS_GPU();
   for (std::int64_t K : {300, 2048, 16384})
-    for (char const* letters : kLetters)
-      for (Compute compute : {Compute::fp32, Compute::fp32_two_level}) {
-        GemmOnDevice const here(GemmCase{200, 300, K, 1, letters, 1.3f, -.7f}, significands);
+    for (char const* transposes : kTransposes)
+      for (Compute compute : {Compute::fp32, Compute::fp32_blocked}) {
+        GemmOnDevice const here(GemmCase{200, 300, K, 1, transposes, 1.3f, -.7f}, significands);
         Workspace const workspace(here, compute);
         for (GemmOptions options : {GemmOptions{}, workspace.options}) {
           options.compute = compute;
           here.reset();
           here.multiply(nullptr, options);
           check(cudaDeviceSynchronize());
-          EXPECT_LE(here.error().absolute, error_bound({K, longest_chain(compute), 1.3f, -.7f}, 200 * 300))
-              << "K " << K << ", " << letters;
+          EXPECT_LE(here.error().absolute, error_bound({K, longest_accumulation(compute), 1.3f, -.7f}, 200 * 300))
+              << "K " << K << ", " << transposes;
         }
       }
 }
@@ -363,8 +364,8 @@ TEST(GpuGemmLarge, StridesBeyond31Bits) {
     Tensor const t = matrix(p.get(), f32, 2, 2, pitch);
     return transposed ? t.transposed() : t;
   };
-  for (char const* letters : kLetters) {
-    bool const ta = letters[0] == 't', tb = letters[1] == 't';
+  for (char const* transposes : kTransposes) {
+    bool const ta = transposes[0] == 't', tb = transposes[1] == 't';
     gemm(view_of(A, ta), view_of(B, tb), view_of(C, false));
     for (int m = 0; m < 2; ++m) {
       float got[2];
@@ -372,7 +373,7 @@ TEST(GpuGemmLarge, StridesBeyond31Bits) {
       for (int n = 0; n < 2; ++n) {
         float sum = 0;
         for (int k = 0; k < 2; ++k) sum += a[ta ? 2 * k + m : 2 * m + k] * b[tb ? 2 * n + k : 2 * k + n];
-        EXPECT_EQ(got[n], sum) << letters;
+        EXPECT_EQ(got[n], sum) << transposes;
       }
     }
   }
@@ -405,7 +406,7 @@ Tensor at(std::uint64_t address, std::int64_t rows, std::int64_t cols) {
 TEST(GemmRefusals, NeedNoDevice) {
   Tensor const A = at(1 << 20, 8, 8), B = at(1 << 24, 8, 8), C = at(1 << 28, 8, 8);
   EXPECT_EQ(refusal(A, at(1 << 24, 9, 8), C),
-            "A of shape (8,8) and B of shape (9,8) have no product: K is 8 in A and 9 in B");
+            "A of shape (8,8) and B of shape (9,8) have no GEMM: K is 8 in A and 9 in B");
   EXPECT_EQ(refusal(A, B, A), "C of shape (8,8) overlaps A of shape (8,8) in memory");
   auto const workspace = [](std::uint64_t address, std::size_t bytes) {
     return GemmOptions{.workspace = reinterpret_cast<void*>(address), .workspace_bytes = bytes};
@@ -472,8 +473,8 @@ TEST(GpuGemm, AWorkspaceOfAGraphIsTaken) {
 TEST(GpuGemm, ATooSmallWorkspaceIsRefused) {
   NEEDS_GPU();
   int asked = 0;
-  for (char const* letters : kLetters) {
-    GemmOnDevice const here(square(1001, letters));
+  for (char const* transposes : kTransposes) {
+    GemmOnDevice const here(square(1001, transposes));
     Workspace workspace(here);
     std::size_t const wanted = workspace.options.workspace_bytes;
     if (wanted == 0) continue;
@@ -489,13 +490,13 @@ TEST(GpuGemm, ATooSmallWorkspaceIsRefused) {
 TEST(GpuGemmPlan, MultipliesAsGemmDoes) {
   NEEDS_GPU();
   std::vector<GemmCase> cases = gemm_corpus();
-  for (char const* letters : kLetters)  // packed operands, cut tiles, parts
-    for (GemmCase const& c : {GemmCase{1001, 1003, 999, 1, letters, 2, -1}, GemmCase{2048, 2048, 512, 1, letters},
-                              GemmCase{64, 64, 1 << 16, 1, letters, 2, -1}, GemmCase{100, 60, 9000, 3, letters}})
+  for (char const* transposes : kTransposes)  // packed operands, cut tiles, parts
+    for (GemmCase const& c : {GemmCase{1001, 1003, 999, 1, transposes, 2, -1}, GemmCase{2048, 2048, 512, 1, transposes},
+                              GemmCase{64, 64, 1 << 16, 1, transposes, 2, -1}, GemmCase{100, 60, 9000, 3, transposes}})
       cases.push_back(c);
   for (GemmCase const& c : cases)
     for (bool with_workspace : {false, true})
-      for (Compute compute : {Compute::fp32, Compute::fp32_two_level}) {
+      for (Compute compute : {Compute::fp32, Compute::fp32_blocked}) {
         SCOPED_TRACE(c.name() + (with_workspace ? ", with a workspace" : ""));
         GemmOnDevice const made_with(c, normal), other(c, normal);
         inlay::Plan const plan =
@@ -555,8 +556,7 @@ TEST(GpuGemmPlan, RefusesWhatItWasNotMadeFor) {
   EXPECT_EQ(said_by([&] { plan.run(A, B, C, nullptr, workspace.get(), bytes - 1); }),
             "the workspace has " + std::to_string(bytes - 1) + " bytes, the plan wants " + std::to_string(bytes));
   EXPECT_EQ(said_by([&] { plan.run(A, B, C); }), "the workspace has 0 bytes, the plan wants " + std::to_string(bytes));
-  EXPECT_EQ(said_by([&] { plan.run(static_cast<void*>(C), A); }),
-            "this plan is for a product: it runs with A, B and D");
+  EXPECT_EQ(said_by([&] { plan.run(static_cast<void*>(C), A); }), "this plan is for a GEMM: it runs with A, B and D");
   check(cudaDeviceSynchronize());
 }
 TEST(GpuGemmPlan, WhatIsNotReadMayBeNull) {
@@ -605,8 +605,8 @@ TEST(GpuGemm, AllocatesNoDeviceMemory) {
   std::vector<std::unique_ptr<GemmOnDevice>> all;
   std::vector<Workspace> workspaces;
   for (std::int64_t n : {64, 301, 1024})
-    for (char const* letters : kLetters) {
-      all.push_back(std::make_unique<GemmOnDevice>(square(n, letters)));
+    for (char const* transposes : kTransposes) {
+      all.push_back(std::make_unique<GemmOnDevice>(square(n, transposes)));
       workspaces.emplace_back(*all.back());
     }
   std::size_t free[2], total;

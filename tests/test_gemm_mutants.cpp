@@ -29,7 +29,7 @@ enum class Flaw {
   // blocks and warps
   no_sync,
   no_second_sync,
-  no_sync_warp,
+  no_syncwarp,
   // cp.async
   no_cp_async_wait,
   a_group_too_few,
@@ -49,7 +49,7 @@ enum class Flaw {
   no_barrier_fence,
   too_many_registers,
   // kernels that begin early
-  no_wait_previous,
+  no_griddep_wait,
   // stream-K
   no_release,
   no_acquire,
@@ -115,9 +115,9 @@ struct Flawed : HostBlock {
     if (flaw == Flaw::no_sync_after_acquire && group == 1) return;   // with its first
     HostBlock::sync(id, threads, at);
   }
-  void sync_warp(std::source_location at = std::source_location::current()) const {
-    if (flaw == Flaw::no_sync_warp) return;
-    HostBlock::sync_warp(at);
+  void syncwarp(std::source_location at = std::source_location::current()) const {
+    if (flaw == Flaw::no_syncwarp) return;
+    HostBlock::syncwarp(at);
   }
   template <int Threads>
   void sync_cluster(Int<Threads> threads, std::source_location at = std::source_location::current()) const {
@@ -133,13 +133,13 @@ struct Flawed : HostBlock {
   void fence_barrier_init() const {
     if (flaw != Flaw::no_barrier_fence) HostBlock::fence_barrier_init();
   }
-  void wait_previous_kernel() const {
-    if (flaw != Flaw::no_wait_previous) HostBlock::wait_previous_kernel();
+  void griddep_wait() const {
+    if (flaw != Flaw::no_griddep_wait) HostBlock::griddep_wait();
   }
   template <int N>
-  void fewer_registers(Int<N>) const {
-    HostBlock::fewer_registers(Int<(N + 32)>{});
-    if (flaw != Flaw::too_many_registers) HostBlock::fewer_registers(Int<N>{});
+  void setmaxnreg_dec(Int<N>) const {
+    HostBlock::setmaxnreg_dec(Int<(N + 32)>{});
+    if (flaw != Flaw::too_many_registers) HostBlock::setmaxnreg_dec(Int<N>{});
   }
   template <int N>
   void cp_async_wait(Int<N>) const {
@@ -161,7 +161,7 @@ struct Flawed : HostBlock {
 constexpr auto kAsTheyAre = [](auto&) { return true; };
 struct How {
   int sm_count = Device{}.sm_count;
-  std::int64_t chain = -1;  // as long as it may be, on significands; below 0: on whole numbers
+  std::int64_t accumulation_length = -1;  // as long as it may be, on significands; below 0: on whole numbers
   int runs = 1;
   bool reversed = false;  // the last kernel first
 };
@@ -175,7 +175,7 @@ std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const&
   };
   float *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
                *const C = buffer("C", stored_c(c), 3);
-  if (how.chain >= 0) {
+  if (how.accumulation_length >= 0) {
     registry::put_significands(*recorder, A, std::size_t(stored_a(c).elements(c.L)), 1);
     registry::put_significands(*recorder, B, std::size_t(stored_b(c).elements(c.L)), 2);
   }
@@ -186,7 +186,7 @@ std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const&
     recorder->allocate_workspace(Kernel::workspace(gemm, device));
   flaw = f;
   for (int i = 0; i < how.runs; ++i) {
-    auto const wanted = registry::expected(gemm, *recorder, std::max<std::int64_t>(how.chain, 0));
+    auto const wanted = registry::expected(gemm, *recorder, std::max<std::int64_t>(how.accumulation_length, 0));
     std::vector<std::function<void()>> replays;
     launches<Kernel>(gemm, registry::ReplaySetting{device, recorder->workspace(), {}}, [&](auto const& launched) {
       auto kernel = launched;
@@ -303,7 +303,7 @@ TEST(GemmMutants, PredicateOffByOne) {
   for (GemmCase c : {quads, floats}) {
     expect_caught_off_by_one<Pipelined>(c);
     expect_caught_off_by_one<WarpTiled>(c);
-    c.K = 8, c.letters = "tn", c.gap_a = -c.M & 3, c.gap_b = -c.N & 3;  // pitches that TMA takes
+    c.K = 8, c.transposes = "tn", c.gap_a = -c.M & 3, c.gap_b = -c.N & 3;  // pitches that TMA takes
     expect_caught_off_by_one<StreamK>(c);
     expect_caught_off_by_one<Cluster>(c);
   }
@@ -318,15 +318,15 @@ TEST(GemmMutants, Rings) {
                                  {Flaw::full_instead_of_empty, {Check::race}},
                                  {Flaw::empty_too_early, {Check::race}},
                                  {Flaw::empty_for_all_but_a_warp, {Check::race}},
-                                 {Flaw::no_sync_warp, {Check::race}},
+                                 {Flaw::no_syncwarp, {Check::race}},
                                  {Flaw::some_bytes_too_few, {Check::misuse, Check::race}},
                                  {Flaw::a_box_too_few, {Check::race, Check::misuse, Check::deadlock, Check::coverage}},
                                  {Flaw::no_barrier_fence, {Check::race}},
                                  {Flaw::too_many_registers, {Check::misuse}},
-                                 {Flaw::no_wait_previous, {Check::race}},
+                                 {Flaw::no_griddep_wait, {Check::race}},
                                  {Flaw::a_tile_on, {Check::result}}});
   constexpr GemmCase scalars{64, 63, 8, 1, "tn", 1, 0, 0, 1};
-  expect_caught<StreamK>(scalars, {{Flaw::no_sync_warp, {Check::race, Check::result}}});
+  expect_caught<StreamK>(scalars, {{Flaw::no_syncwarp, {Check::race, Check::result}}});
 }
 
 // ---- helper warps that turn
@@ -336,9 +336,9 @@ TEST(GemmMutants, Turned) {
                                        {Flaw::turners_leave_full, {Check::deadlock, Check::coverage}},
                                        {Flaw::turners_leave_raw, {Check::deadlock, Check::coverage}}};
   GemmCase c = kRing;
-  c.letters = "nn";
+  c.transposes = "nn";
   expect_caught<TurnedA>(c, mutants);
-  c.letters = "tt";
+  c.transposes = "tt";
   expect_caught<TurnedB>(c, mutants);
 }
 
@@ -367,8 +367,8 @@ TEST(GemmMutants, Clusters) {
                                        {Flaw::no_second_sync_cluster, {Check::race}},
                                        {Flaw::peers_of_itself, {Check::result}},
                                        {Flaw::no_barrier_fence, {Check::race}},
-                                       {Flaw::no_wait_previous, {Check::race}},
-                                       {Flaw::no_sync_warp, {Check::race}},
+                                       {Flaw::no_griddep_wait, {Check::race}},
+                                       {Flaw::no_syncwarp, {Check::race}},
                                        {Flaw::empty_for_all_but_a_warp, {Check::race}}};
   expect_caught<Cluster>({60, 64, 700, 1, "tn"}, mutants, {.sm_count = 2});
   expect_caught<Cluster>({60, 64, 1100, 1, "tn"}, mutants);
@@ -392,19 +392,19 @@ struct Rounded : HostBlock {
 TEST(GemmMutants, OperandsOfTf32AndBf16) {
   for (GemmCase const& c : {GemmCase{16, 32, 8}, GemmCase{16, 32, 1000}, GemmCase{16, 32, 16384}}) {
     SCOPED_TRACE(c.name());
-    expect_only(*run<Naive, HostBlock>(c, Flaw::none, {.chain = 0}), {});
-    expect_only(*run<Naive, Rounded<24>>(c, Flaw::none, {.chain = 0}), {});
-    expect_only(*run<Naive, Rounded<11>>(c, Flaw::none, {.chain = 0}), {Check::result});
-    expect_only(*run<Naive, Rounded<8>>(c, Flaw::none, {.chain = 0}), {Check::result});
+    expect_only(*run<Naive, HostBlock>(c, Flaw::none, {.accumulation_length = 0}), {});
+    expect_only(*run<Naive, Rounded<24>>(c, Flaw::none, {.accumulation_length = 0}), {});
+    expect_only(*run<Naive, Rounded<11>>(c, Flaw::none, {.accumulation_length = 0}), {Check::result});
+    expect_only(*run<Naive, Rounded<8>>(c, Flaw::none, {.accumulation_length = 0}), {Check::result});
     expect_only(*run<Naive, Rounded<8>>(c), {});  // the whole numbers do not see it
   }
 }
 struct OneChain : BlockedSums {
-  static constexpr int CHAIN = 1 << 20;
+  static constexpr int ACCUMULATION_LENGTH = 1 << 20;
 };
 TEST(GemmMutants, TwoLevelsInOneChain) {
   constexpr GemmCase c{60, 60, 4096, 1, "tn"};
-  How const whole{.sm_count = 1, .chain = 256};  // one block: its tile is not cut
+  How const whole{.sm_count = 1, .accumulation_length = 256};  // one block: its tile is not cut
   expect_only(*run<SgemmRing<BlockedSums>, HostBlock>(c, Flaw::none, whole), {});
   expect_only(*run<SgemmRing<OneChain>, HostBlock>(c, Flaw::none, whole), {Check::result});
 }
@@ -413,15 +413,15 @@ TEST(GemmMutants, TwoLevelsInOneChain) {
 TEST(GemmMutants, SplitK) {
   constexpr GemmCase c{70, 40, 300};
   expect_only(*run<SplitK>(c), {});
-  expect_only(*run<SplitK>(c, Flaw::no_wait_previous), {Check::race});
+  expect_only(*run<SplitK>(c, Flaw::no_griddep_wait), {Check::race});
   auto const a_part_less = [](auto& kernel) {
-    if constexpr (requires { kernel.part_k; }) --kernel.g.parts;
+    if constexpr (requires { kernel.slice_k; }) --kernel.g.slices;
     return true;
   };
   expect_only(*run<SplitK>(c, Flaw::none, {}, a_part_less), {Check::race, Check::result});
   expect_only(*run<SplitK>(c, Flaw::none, {.reversed = true}), {Check::race, Check::result});
   auto const sums_a_part_less = [](auto& kernel) {
-    if constexpr (requires { kernel.r; }) --kernel.r.parts;
+    if constexpr (requires { kernel.r; }) --kernel.r.slices;
     return true;
   };
   expect_only(*run<SplitK>(c, Flaw::none, {}, sums_a_part_less), {Check::result});

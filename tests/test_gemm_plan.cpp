@@ -9,8 +9,8 @@
 #include <inlay/kernels/gemm/fma/sgemm_tile_128x256.h>
 #include <inlay/kernels/gemm/fma/sgemm_tile_blocked.h>
 #include <inlay/kernels/gemm/fma/sgemm_tma_transposing.h>
-#include <inlay/plan/candidate.h>
-#include <inlay/plan/kernel_list.h>
+#include <inlay/planner/candidate.h>
+#include <inlay/planner/kernel_list.h>
 
 #include <array>
 #include <cstring>
@@ -20,12 +20,12 @@
 
 namespace inlay::test {
 namespace {
-using namespace planning;
+using namespace planner;
 
 constexpr std::uint64_t kA = 1ull << 40, kB = 1ull << 41, kC = 1ull << 42;
 
-// L matrices in one piece; letters as in the tables of results: nn, nt, tn, tt. `gap` widens A's rows.
-Gemm problem(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& letters = "nn", std::int64_t L = 1,
+// L matrices in one piece; transposes as in the tables of results: nn, nt, tn, tt. `gap` widens A's rows.
+Gemm problem(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& transposes = "nn", std::int64_t L = 1,
              std::int64_t gap = 0, std::uint64_t base_a = kA) {
   auto const operand = [L](std::uint64_t base, std::int64_t rows, std::int64_t cols, bool transposed,
                            std::int64_t gap = 0) {
@@ -35,11 +35,11 @@ Gemm problem(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& 
     t.stride[2] = 1, t.stride[1] = t.extent[2] + gap, t.stride[0] = t.extent[1] * t.stride[1];
     return transposed ? t.transposed() : t;
   };
-  return make_gemm(operand(base_a, M, K, letters[0] == 't', gap), operand(kB, K, N, letters[1] == 't'),
+  return make_gemm(operand(base_a, M, K, transposes[0] == 't', gap), operand(kB, K, N, transposes[1] == 't'),
                    operand(kC, M, N, false), {}, Compute::fp32);
 }
 
-// Variants that note what they are asked to run.
+// Kernels that note what they are asked to run.
 Gemm ran;
 void* ran_in = nullptr;
 void note(Gemm const& g, Device const&, void* workspace, cudaStream_t) { ran = g, ran_in = workspace; }
@@ -62,16 +62,16 @@ Info<Gemm> const nothing = info_of("nothing", "Wants nothing."),
                        return info;
                      }(),
                  own_workspace = [] {
-                   Info<Gemm> info = info_of("own_workspace", "Wants room.");
+                   Info<Gemm> info = info_of("own_workspace", "Wants module.");
                    info.workspace = sixteen_each;
                    return info;
                  }();
 
-using Facts = Planner<Gemm>::Facts;
+using Properties = Planner<Gemm>::Properties;
 using Rows = std::span<Candidate<Gemm> const>;
-constexpr Want<Gemm> any{[](Facts const&) { return true; }};
-constexpr Want<Gemm> never{[](Facts const&) { return false; }, "never wanted"};
-using planning::Layout;
+constexpr Applicability<Gemm> any{[](Properties const&) { return true; }};
+constexpr Applicability<Gemm> never{[](Properties const&) { return false; }, "never wanted"};
+using planner::Layout;
 
 // A problem with its plan.
 struct Planned {
@@ -83,56 +83,56 @@ struct Planned {
   Planned(Gemm const& gemm, bool may_use_workspace, Rows rows = candidates<Gemm>())
       : gemm(gemm), may_use_workspace(may_use_workspace), rows(rows) {}
 
-  std::string why() const { return planning::why(plan, gemm, Device{}, may_use_workspace, rows); }
+  std::string why() const { return planner::why(plan, gemm, Device{}, may_use_workspace, rows); }
   // The name of what answers; empty: nobody can.
-  std::string chosen() const { return plan.row < 0 ? "" : rows[std::size_t(plan.row)].variant.info->name; }
-  StepOf<Gemm> const& product() const { return *plan.find<Gemm>(); }
+  std::string chosen() const { return plan.candidate < 0 ? "" : rows[std::size_t(plan.candidate)].kernel.info->name; }
+  LaunchOf<Gemm> const& launch() const { return *plan.find<Gemm>(); }
 };
 std::string chosen(Gemm const& gemm, bool may_use_workspace, Rows rows = candidates<Gemm>()) {
   return Planned(gemm, may_use_workspace, rows).chosen();
 }
 // Where an operand of a step lies.
-void expect_operand(Place const& place, int operand, std::int64_t offset = 0) {
-  EXPECT_EQ(place.in, Place::In::operand);
+void expect_operand(OperandSlot const& place, int operand, std::int64_t offset = 0) {
+  EXPECT_EQ(place.in, OperandSlot::In::operand);
   EXPECT_EQ(place.operand, operand);
   EXPECT_EQ(place.offset, offset);
 }
-void expect_workspace(Place const& place, std::size_t offset) {
-  EXPECT_EQ(place.in, Place::In::workspace);
+void expect_workspace(OperandSlot const& place, std::size_t offset) {
+  EXPECT_EQ(place.in, OperandSlot::In::workspace);
   EXPECT_EQ(place.offset, std::int64_t(offset));
 }
-void* presumed(std::size_t offset) { return reinterpret_cast<void*>(kPresumed + offset); }
+void* presumed(std::size_t offset) { return reinterpret_cast<void*>(kPresumedWorkspace + offset); }
 #define EXPECT_SAYS(planned, sentence) EXPECT_NE((planned).why().find(sentence), std::string::npos) << (planned).why()
 
 // ---- the choice
 TEST(GemmPlan, EveryProblemHasAnAnswerThatNeedsNoWorkspace) {
-  for (std::string letters : {"nn", "nt", "tn", "tt"})
+  for (std::string transposes : {"nn", "nt", "tn", "tt"})
     for (std::int64_t n : {1, 2, 31, 128, 1000, 4096})
       for (bool may : {false, true}) {
-        Planned const p(problem(n, n + 1, n + 2, letters, 3), may);
+        Planned const p(problem(n, n + 1, n + 2, transposes, 3), may);
         EXPECT_NE(p.chosen(), "");
-        ASSERT_GE(p.plan.steps, 1);
-        EXPECT_EQ(p.product().variant, &p.rows[std::size_t(p.plan.row)].variant);
-        EXPECT_TRUE(may || (p.plan.workspace_bytes == 0 && p.plan.steps == 1));
+        ASSERT_GE(p.plan.num_launches, 1);
+        EXPECT_EQ(p.launch().kernel, &p.rows[std::size_t(p.plan.candidate)].kernel);
+        EXPECT_TRUE(may || (p.plan.workspace_bytes == 0 && p.plan.num_launches == 1));
       }
 }
 TEST(GemmPlan, AnEmptyCNeedsNone) {
   Planned const p(problem(0, 5, 7), true);
   EXPECT_EQ(p.chosen(), "");
-  EXPECT_EQ(p.plan.steps, 0);
-  EXPECT_EQ(p.plan.row, -1);
+  EXPECT_EQ(p.plan.num_launches, 0);
+  EXPECT_EQ(p.plan.candidate, -1);
   EXPECT_EQ(p.plan.workspace_bytes, 0u);
   EXPECT_EQ(p.why(), "gemm with an empty C: nothing is launched\n");
   run(p.plan, Device{}, {}, nullptr);
 }
 TEST(GemmPlan, TakesTheFirstThatIsWantedAndRuns) {
-  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = never},
-                                 {.variant = {&refuses, note}, .want = any},
-                                 {.variant = {&nothing, note}, .want = any},
-                                 {.as = "as it lies", .variant = {&own_workspace, note}, .want = any}};
+  Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = never},
+                                 {.kernel = {&refuses, note}, .applies = any},
+                                 {.kernel = {&nothing, note}, .applies = any},
+                                 {.label = "as it lies", .kernel = {&own_workspace, note}, .applies = any}};
   Planned const p(problem(3, 5, 7), true, all);
-  EXPECT_EQ(p.plan.row, 2);
-  EXPECT_EQ(p.product().variant, &all[2].variant);
+  EXPECT_EQ(p.plan.candidate, 2);
+  EXPECT_EQ(p.launch().kernel, &all[2].kernel);
   EXPECT_SAYS(p, "chosen: nothing. Wants nothing.\n");
   EXPECT_SAYS(p, "     own_workspace: 16 bytes of workspace; not compared: never wanted\n");
   EXPECT_SAYS(p, "     refuses: 3 rows are not to its taste\n");
@@ -142,23 +142,23 @@ TEST(GemmPlan, TakesTheFirstThatIsWantedAndRuns) {
               "order of preference\n");
 }
 TEST(GemmPlan, TakesWhatIsNotWantedWhereNothingElseRuns) {
-  Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = never},
-                                 {.variant = {&refuses, note}, .want = any}};
+  Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = never},
+                                 {.kernel = {&refuses, note}, .applies = any}};
   EXPECT_EQ(chosen(problem(3, 5, 7), false, all), "nothing");
 }
 TEST(GemmPlan, NobodyCanAndSaysSo) {
-  Candidate<Gemm> const all[] = {{.variant = {&refuses, note}, .want = any}};
+  Candidate<Gemm> const all[] = {{.kernel = {&refuses, note}, .applies = any}};
   Planned const p(problem(3, 5, 7), true, all);
-  EXPECT_EQ(p.plan.row, -1);
-  EXPECT_EQ(p.plan.steps, 0);
-  EXPECT_SAYS(p, "no variant can run it\n     refuses: 3 rows are not to its taste\n");
+  EXPECT_EQ(p.plan.candidate, -1);
+  EXPECT_EQ(p.plan.num_launches, 0);
+  EXPECT_SAYS(p, "no kernel can run it\n     refuses: 3 rows are not to its taste\n");
 }
 // A bound that is read off measurements says which.
 TEST(GemmPlan, SaysThatABoundWasMeasured) {
-  Want<Gemm> measured = never;
+  Applicability<Gemm> measured = never;
   measured.measured = "by hand";
-  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = measured},
-                                 {.variant = {&nothing, note}, .want = any}};
+  Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = measured},
+                                 {.kernel = {&nothing, note}, .applies = any}};
   EXPECT_SAYS(Planned(problem(3, 5, 7), true, all),
               "     own_workspace: 16 bytes of workspace; not compared: never wanted (measured: by hand)\n");
 }
@@ -166,16 +166,16 @@ TEST(GemmPlan, SaysWhichBoundsWereMeasured) {
   std::vector<Planned> all;
   for (std::int64_t n : {8, 100, 1024, 1500, 4096})
     for (std::int64_t K : {64, 1024, 8192})
-      for (char const* letters : {"nn", "tn"})
-        for (bool workspace : {false, true}) all.emplace_back(problem(n, n, K, letters), workspace);
+      for (char const* transposes : {"nn", "tn"})
+        for (bool workspace : {false, true}) all.emplace_back(problem(n, n, K, transposes), workspace);
   int measured = 0;
   for (Candidate<Gemm> const& row : candidates<Gemm>()) {
-    if (!*row.want.measured) continue;
+    if (!*row.applies.measured) continue;
     ++measured;
-    std::string const begins = std::string("     ") + row.variant.info->name + (*row.as ? " (" : "") + row.as +
-                               (*row.as ? "): " : ": "),
-                      ends = std::string("; not compared: ") + row.want.otherwise + " (measured: " + row.want.measured +
-                             ")";
+    std::string const begins = std::string("     ") + row.kernel.info->name + (*row.label ? " (" : "") + row.label +
+                               (*row.label ? "): " : ": "),
+                      ends = std::string("; not compared: ") + row.applies.otherwise +
+                             " (measured: " + row.applies.measured + ")";
     bool said = false;
     for (Planned const& p : all) {
       std::string const why = p.why();
@@ -190,15 +190,16 @@ TEST(GemmPlan, SaysWhichBoundsWereMeasured) {
 }
 // The same bits for every batch count: from where a K may be cut on, the choice does not depend on it.
 TEST(GemmPlan, OneMatrixDecides) {
-  for (char const* letters : {"nn", "nt", "tn", "tt"})
+  for (char const* transposes : {"nn", "nt", "tn", "tt"})
     for (std::int64_t K : {257, 512, 1000, 8192})
       for (std::int64_t n : {8, 64, 100, 500, 1024, 1500, 4096})
         for (bool workspace : {false, true})
-          EXPECT_EQ(chosen(problem(n, n, K, letters, 1), workspace), chosen(problem(n, n, K, letters, 64), workspace))
-              << n << " x " << n << " x " << K << " " << letters;
+          EXPECT_EQ(chosen(problem(n, n, K, transposes, 1), workspace),
+                    chosen(problem(n, n, K, transposes, 64), workspace))
+              << n << " x " << n << " x " << K << " " << transposes;
 }
 
-TEST(GemmPlan, SmallProductsTakeSmallTiles) {
+TEST(GemmPlan, SmallGemmsTakeSmallTiles) {
   struct {
     std::int64_t n, K, L;
     bool small;
@@ -211,62 +212,63 @@ TEST(GemmPlan, SmallProductsTakeSmallTiles) {
         << n << " x " << n << " x " << K << " x " << L;
 }
 
-// Up to a K of 256 the batch may decide, between variants that form a sum in one chain.
-TEST(GemmPlan, ShallowProductsAreOneChain) {
+// Up to a K of 256 the batch may decide, between kernels that form a sum in one chain.
+TEST(GemmPlan, ShallowGemmsAreOneChain) {
   std::set<std::string> const one_chain = {"sgemm_simple", "sgemm_tile_128x128",    "sgemm_tile_128x256",
                                            "sgemm_tma",    "sgemm_tma_transposing", "sgemm_split_64x64",
                                            "sgemm_narrow", "sgemm_split_32x32"};
-  for (char const* letters : {"nn", "nt", "tn", "tt"})
+  for (char const* transposes : {"nn", "nt", "tn", "tt"})
     for (std::int64_t K : {1, 33, 128, 256})
       for (std::int64_t n : {8, 64, 101, 256, 1024})
         for (std::int64_t L : {1, 64, 1000})
           for (bool workspace : {false, true}) {
-            std::string const name = chosen(problem(n, n, K, letters, L), workspace);
+            std::string const name = chosen(problem(n, n, K, transposes, L), workspace);
             EXPECT_TRUE(one_chain.contains(name))
-                << name << ", " << n << " x " << n << " x " << K << " x " << L << " " << letters;
+                << name << ", " << n << " x " << n << " x " << K << " x " << L << " " << transposes;
           }
 }
 
 // ---- the workspace
 constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
 
-TEST(GemmPlan, WithoutAWorkspaceOnlyVariantsThatWantNone) {
-  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = any},
-                                 {.variant = {&nothing, note}, .want = any, .needs = {.a = aligned_mn}},
-                                 {.variant = {&nothing, note}, .want = any, .needs = {.b = aligned_mn}},
-                                 {.variant = {&nothing, note}, .want = any}};
+TEST(GemmPlan, WithoutAWorkspaceOnlyKernelsThatWantNone) {
+  Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = any},
+                                 {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}},
+                                 {.kernel = {&nothing, note}, .applies = any, .requirements = {.b = aligned_mn}},
+                                 {.kernel = {&nothing, note}, .applies = any}};
   Planned const p(problem(64, 64, 64, "nt"), false, all);
-  EXPECT_EQ(p.plan.row, 3);
+  EXPECT_EQ(p.plan.candidate, 3);
   EXPECT_EQ(p.plan.workspace_bytes, 0u);
   EXPECT_SAYS(p, "own_workspace: it wants a workspace of 16 bytes, and there is none");
   EXPECT_SAYS(p, "nothing: A would have to be packed, for which there is no workspace");
   EXPECT_SAYS(p, "nothing: B would have to be packed, for which there is no workspace");
   EXPECT_SAYS(p, "workspace: 0 bytes (none was offered)");
-  EXPECT_EQ(Planned(problem(64, 64, 64, "tn"), false, all).plan.row, 1);  // nothing to pack
+  EXPECT_EQ(Planned(problem(64, 64, 64, "tn"), false, all).plan.candidate, 1);  // nothing to pack
 }
 TEST(GemmPlan, WhatRunsWithoutIsAskedToDoSo) {
-  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = any, .needs = {.runs_without = true}}};
+  Candidate<Gemm> const all[] = {
+      {.kernel = {&own_workspace, note}, .applies = any, .requirements = {.workspace_is_optional = true}}};
   Planned const without(problem(64, 64, 64), false, all), with(problem(64, 64, 64), true, all);
   EXPECT_EQ(without.chosen(), "own_workspace");
   EXPECT_EQ(without.plan.workspace_bytes, 0u);
-  EXPECT_EQ(without.product().own.in, Place::In::nothing);
+  EXPECT_EQ(without.launch().workspace.in, OperandSlot::In::nothing);
   EXPECT_EQ(with.plan.workspace_bytes, 16u);
-  expect_workspace(with.product().own, 0);
+  expect_workspace(with.launch().workspace, 0);
 }
 TEST(GemmPlan, PackedOperandsLieOneBehindTheOther) {
   Candidate<Gemm> const all[] = {
-      {.variant = {&own_workspace, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}}};
+      {.kernel = {&own_workspace, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned_mn}}};
   Planned const p(problem(65, 30, 9, "nt", 3), true, all);
-  ASSERT_EQ(p.plan.steps, 3);
-  ASSERT_TRUE(std::holds_alternative<StepOf<Move>>(p.plan.step[0]));
-  ASSERT_TRUE(std::holds_alternative<StepOf<Move>>(p.plan.step[1]));
-  ASSERT_TRUE(std::holds_alternative<StepOf<Gemm>>(p.plan.step[2]));
-  StepOf<Move> const &pack_a = *p.plan.find<Move>(0), &pack_b = *p.plan.find<Move>(1);
-  EXPECT_EQ(p.plan.find<Move>(2), nullptr);
+  ASSERT_EQ(p.plan.num_launches, 3);
+  ASSERT_TRUE(std::holds_alternative<LaunchOf<Copy>>(p.plan.launches[0]));
+  ASSERT_TRUE(std::holds_alternative<LaunchOf<Copy>>(p.plan.launches[1]));
+  ASSERT_TRUE(std::holds_alternative<LaunchOf<Gemm>>(p.plan.launches[2]));
+  LaunchOf<Copy> const &pack_a = *p.plan.find<Copy>(0), &pack_b = *p.plan.find<Copy>(1);
+  EXPECT_EQ(p.plan.find<Copy>(2), nullptr);
   std::size_t const a = 3 * 9 * 68 * 4, b = 3 * 9 * 32 * 4;  // 7344 and 3456 bytes, rows of whole vectors
   std::size_t const offset_b = (a + 255) / 256 * 256, offset_own = offset_b + (b + 255) / 256 * 256;
   EXPECT_EQ(p.plan.workspace_bytes, offset_own + 48);
-  Gemm const& packed = p.product().problem;
+  Gemm const& packed = p.launch().problem;
   EXPECT_EQ(packed.A.row_stride, 1);
   EXPECT_EQ(packed.A.col_stride, 68);
   EXPECT_EQ(packed.A.batch_stride, 9 * 68);
@@ -279,45 +281,47 @@ TEST(GemmPlan, PackedOperandsLieOneBehindTheOther) {
   EXPECT_EQ(packed.K(), 9);
   EXPECT_EQ(packed.L(), 3);
   // The moves: 3 matrices, contiguous along k in the operand and along m or n in the workspace.
-  auto const& move = pack_a.problem.as_transpose();
-  ASSERT_TRUE(move);
-  EXPECT_EQ(move->in, p.gemm.A.base);
-  EXPECT_EQ(move->M, 65);
-  EXPECT_EQ(move->N, 9);
-  EXPECT_EQ(move->L, 3);
-  EXPECT_EQ(move->ld_out, 68);
+  auto const& copy = pack_a.problem.as_transpose();
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->in, p.gemm.A.base);
+  EXPECT_EQ(copy->M, 65);
+  EXPECT_EQ(copy->N, 9);
+  EXPECT_EQ(copy->L, 3);
+  EXPECT_EQ(copy->ld_out, 68);
   EXPECT_EQ(pack_a.problem.dst, presumed(0));
   EXPECT_EQ(pack_b.problem.dst, presumed(offset_b));
   EXPECT_EQ(packed.A.base, pack_a.problem.dst);
   EXPECT_EQ(packed.B.base, pack_b.problem.dst);
   // And where all of that lies when it runs.
-  expect_workspace(pack_a.at[0], 0), expect_operand(pack_a.at[1], 0);
-  expect_workspace(pack_b.at[0], offset_b), expect_operand(pack_b.at[1], 1);
-  expect_workspace(p.product().at[0], 0), expect_workspace(p.product().at[1], offset_b);
-  expect_operand(p.product().at[2], 2);
-  expect_workspace(p.product().own, offset_own);
+  expect_workspace(pack_a.slots[0], 0), expect_operand(pack_a.slots[1], 0);
+  expect_workspace(pack_b.slots[0], offset_b), expect_operand(pack_b.slots[1], 1);
+  expect_workspace(p.launch().slots[0], 0), expect_workspace(p.launch().slots[1], offset_b);
+  expect_operand(p.launch().slots[2], 2);
+  expect_workspace(p.launch().workspace, offset_own);
   EXPECT_SAYS(p, "  A is packed by copy_direct: it is contiguous along k\n");
   EXPECT_SAYS(p, "  B is packed by copy_direct: it is contiguous along k\n");
   EXPECT_SAYS(p, "workspace: 11056 bytes\n");
 }
 TEST(GemmPlan, AMatrixThatTheBatchSharesIsPackedOnce) {
-  Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = any, .needs = {.a = aligned_mn}}};
+  Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}}};
   Gemm g = problem(64, 64, 16, "nn", 100);
   g.A.batch_stride = 0, g.A.matrices = 1;
   Planned const p(g, true, all);
-  ASSERT_TRUE(p.plan.find<Move>());
-  EXPECT_EQ(p.plan.find<Move>(1), nullptr);
-  EXPECT_EQ(p.plan.find<Move>()->problem.elements(), 64 * 16);
-  EXPECT_EQ(p.product().problem.A.batch_stride, 0);
-  EXPECT_EQ(p.product().problem.A.matrices, 1);
-  EXPECT_EQ(p.product().problem.L(), 100);
+  ASSERT_TRUE(p.plan.find<Copy>());
+  EXPECT_EQ(p.plan.find<Copy>(1), nullptr);
+  EXPECT_EQ(p.plan.find<Copy>()->problem.elements(), 64 * 16);
+  EXPECT_EQ(p.launch().problem.A.batch_stride, 0);
+  EXPECT_EQ(p.launch().problem.A.matrices, 1);
+  EXPECT_EQ(p.launch().problem.L(), 100);
   EXPECT_EQ(p.plan.workspace_bytes, 64u * 16 * 4);
 }
 TEST(GemmPlan, WhatLiesAsWantedIsNotPacked) {
   Candidate<Gemm> const along[] = {
-      {.variant = {&nothing, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}}};
-  Candidate<Gemm> const either[] = {{.variant = {&nothing, note}, .want = any, .needs = {.a = aligned, .b = aligned}}};
-  Candidate<Gemm> const turns[] = {{.variant = {&nothing, note}, .want = any, .needs = {aligned, aligned, true}}};
+      {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned_mn}}};
+  Candidate<Gemm> const either[] = {
+      {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned, .b = aligned}}};
+  Candidate<Gemm> const turns[] = {
+      {.kernel = {&nothing, note}, .applies = any, .requirements = {aligned, aligned, true}}};
   auto const bytes = [](Gemm const& g, Rows rows) { return Planned(g, true, rows).plan.workspace_bytes; };
   EXPECT_EQ(bytes(problem(64, 32, 16, "tn"), along), 0u);
   EXPECT_EQ(bytes(problem(64, 32, 16, "nn"), along), 64u * 16 * 4);
@@ -331,7 +335,7 @@ TEST(GemmPlan, WhatLiesAsWantedIsNotPacked) {
   EXPECT_EQ(bytes(nothing_to_read, along), 0u);
 }
 TEST(GemmPlan, SaysWhyAnOperandIsPacked) {
-  Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = any, .needs = {.a = aligned}}};
+  Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned}}};
   auto const expect = [&](Gemm const& g, std::string const& reason) {
     EXPECT_SAYS(Planned(g, true, all), ": " + reason + "\n");
   };
@@ -348,39 +352,39 @@ TEST(GemmPlan, SaysWhyAnOperandIsPacked) {
   expect(g, "its rows of 64 elements are 0 apart");
 }
 TEST(GemmPlan, WhatIsContiguousNowhereIsPackedToo) {
-  Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = any, .needs = {.a = aligned_mn}}};
+  Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}}};
   Gemm g = problem(64, 64, 64, "nn", 2);
   g.A.row_stride = 200, g.A.col_stride = 3, g.A.batch_stride = 20000;
   Planned const p(g, true, all);
   EXPECT_EQ(p.chosen(), "nothing");
   EXPECT_SAYS(p, "A: strides of 200 along m and 3 along k");
-  EXPECT_NE(p.plan.find<Move>(), nullptr);
-  EXPECT_EQ(p.plan.steps, 2);
+  EXPECT_NE(p.plan.find<Copy>(), nullptr);
+  EXPECT_EQ(p.plan.num_launches, 2);
 }
 // A row that packs and is then refused leaves nothing of that behind.
 TEST(GemmPlan, NothingIsHalfFilledInAfterAFailedAttempt) {
   Candidate<Gemm> const all[] = {
-      {.variant = {&refuses, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}},
-      {.variant = {&nothing, note}, .want = any}};
+      {.kernel = {&refuses, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned_mn}},
+      {.kernel = {&nothing, note}, .applies = any}};
   Gemm g = problem(64, 64, 64, "nn", 2);
   g.B.row_stride = 200, g.B.col_stride = 3, g.B.batch_stride = 20000;
   Planned const p(g, true, all);
   EXPECT_SAYS(p, "refuses: 64 rows are not to its taste");
-  EXPECT_EQ(p.plan.row, 1);
-  EXPECT_EQ(p.plan.steps, 1);
-  EXPECT_EQ(p.plan.find<Move>(), nullptr);
+  EXPECT_EQ(p.plan.candidate, 1);
+  EXPECT_EQ(p.plan.num_launches, 1);
+  EXPECT_EQ(p.plan.find<Copy>(), nullptr);
   EXPECT_EQ(p.plan.workspace_bytes, 0u);
-  expect_operand(p.product().at[0], 0), expect_operand(p.product().at[1], 1);
-  EXPECT_EQ(p.product().problem.A.base, g.A.base);
+  expect_operand(p.launch().slots[0], 0), expect_operand(p.launch().slots[1], 1);
+  EXPECT_EQ(p.launch().problem.A.base, g.A.base);
   // Where nobody can at all, the plan is as empty as one of nothing.
   Planned const none(g, true, Rows(all).first(1));
-  EXPECT_EQ(none.plan.row, -1);
-  EXPECT_EQ(none.plan.steps, 0);
+  EXPECT_EQ(none.plan.candidate, -1);
+  EXPECT_EQ(none.plan.num_launches, 0);
   EXPECT_EQ(none.plan.workspace_bytes, 0u);
 }
 TEST(GemmPlan, WhatWouldNotFitTheDeviceIsNotPacked) {
-  Candidate<Gemm> const all[] = {{.variant = {&nothing, note}, .want = any, .needs = {.a = aligned_mn}},
-                                 {.variant = {&own_workspace, note}, .want = any}};
+  Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}},
+                                 {.kernel = {&own_workspace, note}, .applies = any}};
   Gemm g = problem(64, 64, 64, "nn");
   g.A.rows = g.C.rows = std::int64_t(1) << 40;
   g.A.row_stride = 0, g.A.col_stride = 3, g.C.row_stride = 64;  // one row of A, again and again
@@ -396,8 +400,9 @@ TEST(GemmPlan, OperandsThatChangedPlacesAreFoundWhereTheCallerHasThem) {
   auto const view_of = [](std::uint64_t base, std::int64_t rows, std::int64_t cols) {
     return matrix(reinterpret_cast<void*>(base), f32, rows, cols);
   };
-  Candidate<Gemm> const lies[] = {{.variant = {&nothing, note}, .want = any}};
-  Candidate<Gemm> const packs[] = {{.variant = {&nothing, note}, .want = any, .needs = {aligned_mn, aligned_mn}}};
+  Candidate<Gemm> const lies[] = {{.kernel = {&nothing, note}, .applies = any}};
+  Candidate<Gemm> const packs[] = {
+      {.kernel = {&nothing, note}, .applies = any, .requirements = {aligned_mn, aligned_mn}}};
   for (bool by_columns : {false, true}) {
     SCOPED_TRACE(by_columns ? "C by columns" : "C by rows");
     int const first = by_columns ? 1 : 0;  // the caller's operand behind A
@@ -405,64 +410,64 @@ TEST(GemmPlan, OperandsThatChangedPlacesAreFoundWhereTheCallerHasThem) {
     Gemm const g = make_gemm(view_of(kA, 12, 8), view_of(kB, 8, 20), C, {}, Compute::fp32);
     ASSERT_EQ(g.exchanged, by_columns);
     Planned const p(g, true, lies);
-    ASSERT_EQ(p.plan.steps, 1);
-    expect_operand(p.product().at[0], first);
-    expect_operand(p.product().at[1], 1 - first);
-    expect_operand(p.product().at[2], 2);
-    EXPECT_EQ(p.product().own.in, Place::In::nothing);
+    ASSERT_EQ(p.plan.num_launches, 1);
+    expect_operand(p.launch().slots[0], first);
+    expect_operand(p.launch().slots[1], 1 - first);
+    expect_operand(p.launch().slots[2], 2);
+    EXPECT_EQ(p.launch().workspace.in, OperandSlot::In::nothing);
     // The caller's A is contiguous along k, and is packed: as A or, where they have changed places, as B.
     Planned const q(g, true, packs);
-    ASSERT_EQ(q.plan.steps, 2);
-    expect_workspace(q.plan.find<Move>()->at[0], 0);
-    expect_operand(q.plan.find<Move>()->at[1], 0);
-    EXPECT_EQ(q.plan.find<Move>()->problem.src, reinterpret_cast<void*>(kA));
-    expect_workspace(q.product().at[first], 0);
-    expect_operand(q.product().at[1 - first], 1);
-    expect_operand(q.product().at[2], 2);
+    ASSERT_EQ(q.plan.num_launches, 2);
+    expect_workspace(q.plan.find<Copy>()->slots[0], 0);
+    expect_operand(q.plan.find<Copy>()->slots[1], 0);
+    EXPECT_EQ(q.plan.find<Copy>()->problem.src, reinterpret_cast<void*>(kA));
+    expect_workspace(q.launch().slots[first], 0);
+    expect_operand(q.launch().slots[1 - first], 1);
+    expect_operand(q.launch().slots[2], 2);
   }
 }
 
-// ---- products whose K is cut into parts
-TEST(GemmPlan, AProductInPartsHasTwoSteps) {
-  Info<Gemm> const* const info = kernels::sgemm_split_64x64::facts;
+// ---- GEMMs whose K is cut into parts
+TEST(GemmPlan, AGemmInPartsHasTwoSteps) {
+  Info<Gemm> const* const info = kernels::sgemm_split_64x64::kernel_info;
   for (std::int64_t L : {1, 3}) {
     Gemm const g = problem(64, 96, 20000, "nn", L);
     std::size_t const bytes = info->workspace(g, Device{});
     Planned const p(g, true);
     ASSERT_EQ(p.chosen(), "sgemm_split_64x64");
-    ASSERT_EQ(p.plan.steps, 2);
-    ASSERT_TRUE(std::holds_alternative<StepOf<Gemm>>(p.plan.step[0]));
-    ASSERT_TRUE(std::holds_alternative<StepOf<Reduction>>(p.plan.step[1]));
+    ASSERT_EQ(p.plan.num_launches, 2);
+    ASSERT_TRUE(std::holds_alternative<LaunchOf<Gemm>>(p.plan.launches[0]));
+    ASSERT_TRUE(std::holds_alternative<LaunchOf<Reduction>>(p.plan.launches[1]));
     EXPECT_GT(bytes, 0u);
     EXPECT_EQ(p.plan.workspace_bytes, bytes);
 
     // The parts, where their sums go, and that nothing else happens to those.
-    Gemm const& parts = p.product().problem;
-    EXPECT_GT(parts.parts, 1);
-    EXPECT_EQ(std::size_t(parts.parts * g.elements()) * sizeof(float), bytes);
-    EXPECT_LT((parts.parts - 1) * parts.part_K, g.K());
-    EXPECT_GE(parts.parts * parts.part_K, g.K());
-    EXPECT_EQ(parts.epilogue.alpha, 1);
-    EXPECT_EQ(parts.epilogue.beta, 0);
-    EXPECT_EQ(parts.C.base, presumed(0));
-    EXPECT_EQ(parts.C.row_stride, 96);
-    EXPECT_EQ(parts.C.col_stride, 1);
-    EXPECT_EQ(parts.C.batch_stride, 64 * 96);
-    expect_operand(p.product().at[0], 0);
-    expect_operand(p.product().at[1], 1);
-    expect_workspace(p.product().at[2], 0);
+    Gemm const& slices = p.launch().problem;
+    EXPECT_GT(slices.slices, 1);
+    EXPECT_EQ(std::size_t(slices.slices * g.elements()) * sizeof(float), bytes);
+    EXPECT_LT((slices.slices - 1) * slices.slice_K, g.K());
+    EXPECT_GE(slices.slices * slices.slice_K, g.K());
+    EXPECT_EQ(slices.epilogue.alpha, 1);
+    EXPECT_EQ(slices.epilogue.beta, 0);
+    EXPECT_EQ(slices.C.base, presumed(0));
+    EXPECT_EQ(slices.C.row_stride, 96);
+    EXPECT_EQ(slices.C.col_stride, 1);
+    EXPECT_EQ(slices.C.batch_stride, 64 * 96);
+    expect_operand(p.launch().slots[0], 0);
+    expect_operand(p.launch().slots[1], 1);
+    expect_workspace(p.launch().slots[2], 0);
 
     // Their sum, which goes to the caller's C.
-    StepOf<Reduction> const& sum = *p.plan.find<Reduction>();
-    EXPECT_STREQ(sum.variant->info->name, "sum_slices");
-    EXPECT_EQ(sum.problem.parts, parts.parts);
+    LaunchOf<Reduction> const& sum = *p.plan.find<Reduction>();
+    EXPECT_STREQ(sum.kernel->info->name, "sum_slices");
+    EXPECT_EQ(sum.problem.slices, slices.slices);
     EXPECT_EQ(sum.problem.partial, presumed(0));
     EXPECT_EQ(sum.problem.C.base, g.C.base);
     EXPECT_EQ(sum.problem.elements(), g.elements());
-    expect_workspace(sum.at[0], 0);
-    expect_operand(sum.at[1], 2);
-    EXPECT_SAYS(p, "  K is cut into " + std::to_string(parts.parts) + " parts, which sum_slices adds\n");
-    EXPECT_EQ(Planned(g, false).plan.steps, 1);  // there is nowhere to put parts
+    expect_workspace(sum.slots[0], 0);
+    expect_operand(sum.slots[1], 2);
+    EXPECT_SAYS(p, "  K is cut into " + std::to_string(slices.slices) + " parts, which sum_slices adds\n");
+    EXPECT_EQ(Planned(g, false).plan.num_launches, 1);  // there is nowhere to put parts
   }
 }
 TEST(GemmPlan, TheSumOfPartsScales) {
@@ -472,29 +477,30 @@ TEST(GemmPlan, TheSumOfPartsScales) {
   ASSERT_TRUE(p.plan.find<Reduction>());
   EXPECT_EQ(p.plan.find<Reduction>()->problem.epilogue.alpha, 3);
   EXPECT_EQ(p.plan.find<Reduction>()->problem.epilogue.beta, -2);
-  EXPECT_EQ(p.product().problem.epilogue.alpha, 1);
-  EXPECT_EQ(p.product().problem.epilogue.beta, 0);
+  EXPECT_EQ(p.launch().problem.epilogue.alpha, 1);
+  EXPECT_EQ(p.launch().problem.epilogue.beta, 0);
 }
 // Parts behind packed operands: nothing of the two lies over each other.
 TEST(GemmPlan, PartsLieBehindPackedOperands) {
-  Candidate<Gemm> const all[] = {
-      {.variant = {kernels::sgemm_split_64x64::facts, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned_mn}}};
+  Candidate<Gemm> const all[] = {{.kernel = {kernels::sgemm_split_64x64::kernel_info, note},
+                                  .applies = any,
+                                  .requirements = {.a = aligned_mn, .b = aligned_mn}}};
   Gemm const g = problem(64, 96, 20000, "nt");
   Planned const p(g, true, all);
   std::size_t const a = 64 * 20000 * 4, b = 96 * 20000 * 4;
-  ASSERT_EQ(p.plan.steps, 4);
+  ASSERT_EQ(p.plan.num_launches, 4);
   EXPECT_EQ(p.plan.workspace_bytes,
-            a + b + kernels::sgemm_split_64x64::facts->workspace(p.product().problem, Device{}));
-  expect_workspace(p.product().at[0], 0);
-  expect_workspace(p.product().at[1], a);
-  expect_workspace(p.product().at[2], a + b);
-  expect_workspace(p.plan.find<Reduction>()->at[0], a + b);
+            a + b + kernels::sgemm_split_64x64::kernel_info->workspace(p.launch().problem, Device{}));
+  expect_workspace(p.launch().slots[0], 0);
+  expect_workspace(p.launch().slots[1], a);
+  expect_workspace(p.launch().slots[2], a + b);
+  expect_workspace(p.plan.find<Reduction>()->slots[0], a + b);
   EXPECT_EQ(p.plan.find<Reduction>()->problem.partial, presumed(a + b));
 }
 
 // ---- running it: what a GPU would do for packed operands, tests/test_gemm_gpu.cpp sees
 TEST(GemmPlan, RunsWhatWasPlanned) {
-  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = any}};
+  Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = any}};
   Planned const p(problem(3, 5, 7, "nt"), true, all);
   int workspace = 0;
   ran = {}, ran_in = nullptr;
@@ -506,7 +512,7 @@ TEST(GemmPlan, RunsWhatWasPlanned) {
   EXPECT_EQ(ran.M(), 3);
 }
 TEST(GemmPlan, RunsWithOtherOperands) {
-  Candidate<Gemm> const all[] = {{.variant = {&own_workspace, note}, .want = any}};
+  Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = any}};
   float A[21], B[35], C[15], workspace[4];
   for (bool by_columns : {false, true}) {
     auto const view_of = [](std::uint64_t base, std::int64_t rows, std::int64_t cols) {
@@ -528,26 +534,26 @@ TEST(GemmPlan, RunsWithOtherOperands) {
 // The steps of a plan that packs one operand and adds parts, each with where it finds what: in the order of launches.
 TEST(GemmPlan, RunsItsStepsInOrder) {
   static std::vector<std::string> order;
-  static Move packed;
+  static Copy packed;
   static Reduction summed;
   order.clear();
-  Variant<Move> const moves{
-      nullptr, [](Move const& m, Device const&, void*, cudaStream_t) { order.push_back("move"), packed = m; }};
-  Variant<Gemm> const multiplies{nullptr, [](Gemm const& g, Device const&, void* own, cudaStream_t) {
-                                   order.push_back("gemm"), ran = g, ran_in = own;
-                                 }};
-  Variant<Reduction> const adds{
+  LinkedKernel<Copy> const copies{
+      nullptr, [](Copy const& m, Device const&, void*, cudaStream_t) { order.push_back("copy"), packed = m; }};
+  LinkedKernel<Gemm> const multiplies{nullptr, [](Gemm const& g, Device const&, void* own, cudaStream_t) {
+                                        order.push_back("gemm"), ran = g, ran_in = own;
+                                      }};
+  LinkedKernel<Reduction> const adds{
       nullptr, [](Reduction const& r, Device const&, void*, cudaStream_t) { order.push_back("sum"), summed = r; }};
   Candidate<Gemm> const all[] = {
-      {.variant = {kernels::sgemm_split_64x64::facts, note}, .want = any, .needs = {.a = aligned_mn}}};
+      {.kernel = {kernels::sgemm_split_64x64::kernel_info, note}, .applies = any, .requirements = {.a = aligned_mn}}};
   Plan plan = Planned(problem(64, 96, 20000, "nn"), true, all).plan;
-  ASSERT_EQ(plan.steps, 3);
-  std::get<StepOf<Move>>(plan.step[0]).variant = &moves;
-  std::get<StepOf<Gemm>>(plan.step[1]).variant = &multiplies;
-  std::get<StepOf<Reduction>>(plan.step[2]).variant = &adds;
+  ASSERT_EQ(plan.num_launches, 3);
+  std::get<LaunchOf<Copy>>(plan.launches[0]).kernel = &copies;
+  std::get<LaunchOf<Gemm>>(plan.launches[1]).kernel = &multiplies;
+  std::get<LaunchOf<Reduction>>(plan.launches[2]).kernel = &adds;
   char A[16], B[16], C[16], workspace[16];
   run(plan, Device{}, {{A, B, C}, workspace}, nullptr);
-  EXPECT_EQ(order, (std::vector<std::string>{"move", "gemm", "sum"}));
+  EXPECT_EQ(order, (std::vector<std::string>{"copy", "gemm", "sum"}));
   EXPECT_EQ(packed.src, A);
   EXPECT_EQ(packed.dst, workspace);
   EXPECT_EQ(ran.A.base, workspace);
@@ -561,23 +567,23 @@ TEST(GemmPlan, RunsItsStepsInOrder) {
 // ---- what may be refused is refused before the first launch
 std::vector<std::string> events;
 template <class P, char what>
-Variant<P> const tells = {nullptr,
-                          [](P const&, Device const&, void*, cudaStream_t) {
-                            events.push_back({'+', what});
-                          },
-                          [](P const&, Device const&, void*) {
-                            events.push_back({'?', what});
-                            if (what == 'X') throw Error("no room for X");
-                          }};
+LinkedKernel<P> const tells = {nullptr,
+                               [](P const&, Device const&, void*, cudaStream_t) {
+                                 events.push_back({'+', what});
+                               },
+                               [](P const&, Device const&, void*) {
+                                 events.push_back({'?', what});
+                                 if (what == 'X') throw Error("no module for X");
+                               }};
 template <char last>
-std::string events_of_three_steps() {
+std::string events_of_three_launches() {
   events.clear();
   Candidate<Gemm> const all[] = {
-      {.variant = {kernels::sgemm_split_64x64::facts, note}, .want = any, .needs = {.a = aligned_mn}}};
+      {.kernel = {kernels::sgemm_split_64x64::kernel_info, note}, .applies = any, .requirements = {.a = aligned_mn}}};
   Plan plan = Planned(problem(64, 96, 20000, "nn"), true, all).plan;
-  std::get<StepOf<Move>>(plan.step[0]).variant = &tells<Move, 'm'>;
-  std::get<StepOf<Gemm>>(plan.step[1]).variant = &tells<Gemm, 'g'>;
-  std::get<StepOf<Reduction>>(plan.step[2]).variant = &tells<Reduction, last>;
+  std::get<LaunchOf<Copy>>(plan.launches[0]).kernel = &tells<Copy, 'm'>;
+  std::get<LaunchOf<Gemm>>(plan.launches[1]).kernel = &tells<Gemm, 'g'>;
+  std::get<LaunchOf<Reduction>>(plan.launches[2]).kernel = &tells<Reduction, last>;
   char A[16], B[16], C[16], workspace[16];
   std::string said;
   try {
@@ -589,8 +595,8 @@ std::string events_of_three_steps() {
   return said;
 }
 TEST(GemmPlan, WhatMayBeRefusedIsRefusedBeforeTheFirstLaunch) {
-  EXPECT_EQ(events_of_three_steps<'s'>(), " ?m ?g ?s +m +g +s");
-  EXPECT_EQ(events_of_three_steps<'X'>(), "no room for X ?m ?g ?X");
+  EXPECT_EQ(events_of_three_launches<'s'>(), " ?m ?g ?s +m +g +s");
+  EXPECT_EQ(events_of_three_launches<'X'>(), "no module for X ?m ?g ?X");
 }
 
 // What a plan with one step and no workspace relies on: its one kernel is refused before it is launched, or not at all.
@@ -611,17 +617,17 @@ int most_kernels(Gemm const& g, bool with_workspace) {
   (count(std::type_identity<V>{}), ...);
   return most;
 }
-TEST(GemmPlan, WithoutAWorkspaceAVariantLaunchesOneKernel) {
+TEST(GemmPlan, WithoutAWorkspaceAKernelLaunchesOneKernel) {
   using namespace kernels;
   int with_one = 0;
-  for (std::string letters : {"nn", "nt", "tn", "tt"})
+  for (std::string transposes : {"nn", "nt", "tn", "tt"})
     for (auto [M, N, K] : {std::array{64, 96, 20000}, {1500, 1400, 1000}, {2048, 2048, 512}, {20, 4000, 5000}}) {
       auto const most = [&](bool with_workspace) {
         return most_kernels<sgemm_simple::Kernel, sgemm_tile_128x128::Kernel, sgemm_tile_128x256::Kernel,
                             SgemmRing<WholeTiles>, SgemmRing<StreamK>, sgemm_tma_transposing::Kernel,
                             SgemmRing<BlockedSums>, sgemm_cluster::Kernel, sgemm_split_64x64::Kernel,
                             sgemm_narrow::Kernel, sgemm_tile_blocked::Kernel, sgemm_split_32x32::Kernel>(
-            problem(M, N, K, letters, 3), with_workspace);
+            problem(M, N, K, transposes, 3), with_workspace);
       };
       EXPECT_EQ(most(false), 1);
       with_one = std::max(with_one, most(true));
@@ -633,10 +639,10 @@ TEST(GemmPlan, WithoutAWorkspaceAVariantLaunchesOneKernel) {
 constexpr std::int64_t kMost = 9;  // matrices
 Reason only_most(Gemm const& g, Device const& device) {
   if (Reason r = too_many("{} matrices are too many", 1, g.L(), {g.L(), 0, 0}, kMost)) return r;
-  return kernels::sgemm_split_64x64::facts->rejects(g, device);
+  return kernels::sgemm_split_64x64::kernel_info->rejects(g, device);
 }
 // What kernels would do, on the host and in any order of k: numbers are whole.
-void move_on_host(Move const& m, Device const&, void*, cudaStream_t) {
+void copy_on_host(Copy const& m, Device const&, void*, cudaStream_t) {
   for (std::int64_t i = 0; i < m.elements(); ++i) {
     std::int64_t rest = i, from = 0, to = 0;
     for (int k = 0; k < m.rank; rest /= m.mode[k].extent, ++k)
@@ -649,11 +655,11 @@ float& element(Operand const& o, std::int64_t i, std::int64_t j, std::int64_t l)
 }
 void multiply_on_host(Gemm const& g, Device const&, void*, cudaStream_t) {
   EXPECT_LE(g.L(), kMost);
-  for (std::int64_t part = 0; part < g.parts; ++part)
+  for (std::int64_t part = 0; part < g.slices; ++part)
     for (std::int64_t l = 0; l < g.L(); ++l)
       for (std::int64_t m = 0; m < g.M(); ++m)
         for (std::int64_t n = 0; n < g.N(); ++n) {
-          std::int64_t const first = part * g.part_K, end = g.parts > 1 ? std::min(g.K(), first + g.part_K) : g.K();
+          std::int64_t const first = part * g.slice_K, end = g.slices > 1 ? std::min(g.K(), first + g.slice_K) : g.K();
           float sum = 0;
           for (std::int64_t k = first; k < end; ++k) sum += element(g.A, m, k, l) * element(g.B, n, k, l);
           float& c = element(g.C, m, n, part * g.L() + l);
@@ -666,25 +672,25 @@ void add_on_host(Reduction const& r, Device const&, void*, cudaStream_t) {
     for (std::int64_t m = 0; m < r.C.rows; ++m)
       for (std::int64_t n = 0; n < r.C.cols; ++n, ++e) {
         float sum = 0, &c = element(r.C, m, n, l);
-        for (int p = 0; p < r.parts; ++p) sum += r.partial[p * r.elements() + e];
+        for (int p = 0; p < r.slices; ++p) sum += r.partial[p * r.elements() + e];
         c = r.epilogue.alpha * sum + (r.epilogue.beta != 0 ? r.epilogue.beta * c : 0);
       }
 }
 Plan on_host(Plan plan) {
-  static Variant<Move> const moves{nullptr, move_on_host};
-  static Variant<Gemm> const multiplies{nullptr, multiply_on_host};
-  static Variant<Reduction> const adds{nullptr, add_on_host};
-  for (int i = 0; i < plan.steps; ++i) {
-    Step& step = plan.step[std::size_t(i)];
-    if (auto* s = std::get_if<StepOf<Move>>(&step)) s->variant = &moves;
-    if (auto* s = std::get_if<StepOf<Gemm>>(&step)) s->variant = &multiplies;
-    if (auto* s = std::get_if<StepOf<Reduction>>(&step)) s->variant = &adds;
+  static LinkedKernel<Copy> const copies{nullptr, copy_on_host};
+  static LinkedKernel<Gemm> const multiplies{nullptr, multiply_on_host};
+  static LinkedKernel<Reduction> const adds{nullptr, add_on_host};
+  for (int i = 0; i < plan.num_launches; ++i) {
+    AnyLaunch& launch = plan.launches[std::size_t(i)];
+    if (auto* s = std::get_if<LaunchOf<Copy>>(&launch)) s->kernel = &copies;
+    if (auto* s = std::get_if<LaunchOf<Gemm>>(&launch)) s->kernel = &multiplies;
+    if (auto* s = std::get_if<LaunchOf<Reduction>>(&launch)) s->kernel = &adds;
   }
-  if (plan.rest) plan.rest = std::make_shared<Plan const>(on_host(*plan.rest));
+  if (plan.last_chunk) plan.last_chunk = std::make_shared<Plan const>(on_host(*plan.last_chunk));
   return plan;
 }
 // L matrices with rows of a pitch that no vector has; A may be shared by the batch, C may be column-major.
-void expect_products(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bool shared, bool columns) {
+void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bool shared, bool columns) {
   std::int64_t const M = 6, N = 5, pitch = K + 3;
   std::vector<float> a(std::size_t(L * M * pitch)), b(std::size_t(L * K * N)), c(std::size_t(L * M * N)), expected;
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = float(int(i * 7 % 11) - 5);
@@ -705,7 +711,7 @@ void expect_products(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K,
         x = 2 * sum - x;
       }
   Planned const p(g, true, Rows(&row, 1));
-  ASSERT_EQ(p.plan.row, 0);
+  ASSERT_EQ(p.plan.candidate, 0);
   EXPECT_EQ(p.plan.is_whole(), L <= kMost);
   EXPECT_EQ(p.why().find("the batch is more than a grid holds: ") != std::string::npos, L > kMost) << p.why();
   std::vector<char> workspace(p.plan.workspace_bytes + 64, 77);
@@ -714,20 +720,20 @@ void expect_products(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K,
   for (std::size_t i = p.plan.workspace_bytes; i < workspace.size(); ++i) EXPECT_EQ(workspace[i], 77);
 }
 TEST(GemmInPieces, MultipliesEveryMatrixOnce) {
-  Info<Gemm> split = *kernels::sgemm_split_64x64::facts;
+  Info<Gemm> split = *kernels::sgemm_split_64x64::kernel_info;
   split.rejects = only_most;
-  Candidate<Gemm> const as_it_lies{.variant = {&split, note}, .want = any},
-      packed{.variant = {&split, note}, .want = any, .needs = {.a = aligned_mn, .b = aligned}};
+  Candidate<Gemm> const as_it_lies{.kernel = {&split, note}, .applies = any},
+      packed{.kernel = {&split, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned}};
   for (auto const& row : {as_it_lies, packed})
     for (std::int64_t L : {1, 9, 10, 21, 70})
       for (std::int64_t K : {9, 700})  // whole, in parts
         for (bool shared : {false, true})
-          for (bool columns : {false, true}) expect_products(row, L, K, shared, columns);
+          for (bool columns : {false, true}) expect_gemms(row, L, K, shared, columns);
 }
 // What the library itself would launch: no grid limits a batch, and its length does not change how it adds.
 TEST(GemmInPieces, BatchesOfAnyLength) {
   std::int64_t const billions = std::int64_t(1) << 31;
-  for (std::string letters : {"nn", "nt", "tn", "tt"})
+  for (std::string transposes : {"nn", "nt", "tn", "tt"})
     for (auto [M, N, K] : {std::array{1, 1, 1}, {4, 4, 4}, {33, 7, 20}, {70, 90, 40}})
       for (bool may : {false, true}) {
         auto const planned = [&](std::int64_t L) {
@@ -735,7 +741,7 @@ TEST(GemmInPieces, BatchesOfAnyLength) {
             auto* const base = reinterpret_cast<float*>(std::uint64_t(1) << bit);
             return transposed ? tensor(base, {L, cols, rows}).transposed() : tensor(base, {L, rows, cols});
           };
-          return Planned(make_gemm(operand(59, M, K, letters[0] == 't'), operand(60, K, N, letters[1] == 't'),
+          return Planned(make_gemm(operand(59, M, K, transposes[0] == 't'), operand(60, K, N, transposes[1] == 't'),
                                    operand(61, M, N, false), {}, Compute::fp32),
                          may);
         };
@@ -744,13 +750,13 @@ TEST(GemmInPieces, BatchesOfAnyLength) {
           Planned const p = planned(L);
           EXPECT_EQ(p.chosen(), one_grid) << L;
           Plan const& plan = p.plan;
-          ASSERT_EQ(plan.steps, 1);
+          ASSERT_EQ(plan.num_launches, 1);
           std::int64_t const piece = plan.find<Gemm>()->problem.L(),
-                             rest = plan.rest ? plan.rest->find<Gemm>()->problem.L() : 0;
-          EXPECT_EQ(plan.pieces * piece + rest, L);
+                             rest = plan.last_chunk ? plan.last_chunk->find<Gemm>()->problem.L() : 0;
+          EXPECT_EQ(plan.chunks * piece + rest, L);
           EXPECT_LE(piece, kMostBlocks);
-          EXPECT_LE(plan.pieces, 1 + 16 * (L / kMostBlocks + 1)) << "no more pieces than it takes";
-          EXPECT_EQ(plan.apart[2] % 1024, 0);
+          EXPECT_LE(plan.chunks, 1 + 16 * (L / kMostBlocks + 1)) << "no more pieces than it takes";
+          EXPECT_EQ(plan.chunk_bytes[2] % 1024, 0);
         }
       }
 }

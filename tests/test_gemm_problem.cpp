@@ -45,11 +45,11 @@ float const* floats(std::uint64_t address) { return reinterpret_cast<float const
 // ---- the canonical form
 TEST(Gemm, TakesRowMajorMatricesAsTheyAre) {
   Gemm const g = make_gemm(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 7}, {10, 1}), {.alpha = 2, .beta = 3},
-                           Compute::fp32_two_level);
+                           Compute::fp32_blocked);
   EXPECT_EQ(numbers(g.M(), g.N(), g.K(), g.L()), numbers(3, 7, 5, 1));
   EXPECT_EQ(g.epilogue.alpha, 2);
   EXPECT_EQ(g.epilogue.beta, 3);
-  EXPECT_EQ(g.compute, Compute::fp32_two_level);
+  EXPECT_EQ(g.compute, Compute::fp32_blocked);
   EXPECT_EQ(g.A.base, floats(kA));
   EXPECT_EQ(g.B.base, floats(kB));
   EXPECT_EQ(g.C.base, floats(kC));
@@ -60,7 +60,7 @@ TEST(Gemm, TakesRowMajorMatricesAsTheyAre) {
   EXPECT_EQ(numbers(g.A.rows, g.A.cols, g.A.matrices), numbers(3, 5, 1));
   EXPECT_EQ(numbers(g.B.rows, g.B.cols, g.B.matrices), numbers(7, 5, 1));  // (N,K), as in CuTe
   EXPECT_EQ(numbers(g.C.rows, g.C.cols, g.C.matrices), numbers(3, 7, 1));
-  EXPECT_EQ(g.parts, 1);
+  EXPECT_EQ(g.slices, 1);
   EXPECT_FALSE(g.exchanged);
 }
 TEST(Gemm, AnotherKChangesBothOperandsAndNothingElse) {
@@ -122,7 +122,7 @@ TEST(Gemm, StridesOverExtentsOfOneAreSettled) {
     EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride), numbers(4, 1));
     EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(8, 1));
   }
-  {  // an outer product
+  {  // an outer GEMM
     Gemm const g = made(view(kA, {3, 1}, {1, any}), view(kB, {1, 7}, {any, 1}), view(kC, {3, 7}));
     EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(1, 4));
     EXPECT_EQ(numbers(g.B.row_stride, g.B.col_stride), numbers(1, 8));
@@ -189,7 +189,7 @@ TEST(GemmRefusals, Types) {
 }
 TEST(GemmRefusals, Shapes) {
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {4, 7}), view(kC, {3, 7})),
-            "A of shape (3,5) and B of shape (4,7) have no product: K is 5 in A and 4 in B");
+            "A of shape (3,5) and B of shape (4,7) have no GEMM: K is 5 in A and 4 in B");
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 8})),
             "C has shape (3,8) where A of shape (3,5) and B of shape (5,7) give (3,7)");
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {4, 7})),

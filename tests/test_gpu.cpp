@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include <inlay/plan/device.h>
+#include <inlay/planner/device.h>
 #include <inlay/registry/registry.h>
 #include "gpu.h"
 
@@ -10,26 +10,26 @@ namespace inlay::test {
 namespace {
 using namespace registry;
 
-class GpuVariants : public testing::TestWithParam<int> {};
+class GpuKernels : public testing::TestWithParam<int> {};
 
-TEST_P(GpuVariants, MovesTheCorpus) {
+TEST_P(GpuKernels, MovesTheCorpus) {
   NEEDS_GPU();
-  auto const& entry = move_variants()[std::size_t(GetParam())];
+  auto const& entry = copy_kernels()[std::size_t(GetParam())];
   for (int e : kElementSizes)
     for (Case const& c : corpus()) {
       SCOPED_TRACE(std::to_string(e) + " bytes, " + c.name());
       OnDevice const here(c, is_transpose(entry.info()), e);
-      Move const move = here.move();
-      bool const rejected = bool(entry.info().rejects(move, current_device()));
-      EXPECT_EQ(rejected, bool(entry.info().rejects(move, Device{})));  // the H200 of the CPU's tests
+      Copy const copy = here.copy();
+      bool const rejected = bool(entry.info().rejects(copy, current_device()));
+      EXPECT_EQ(rejected, bool(entry.info().rejects(copy, Device{})));  // the H200 of the CPU's tests
       if (rejected) continue;
-      entry.variant.run(move, current_device(), nullptr, nullptr);
+      entry.kernel.run(copy, current_device(), nullptr, nullptr);
       check(cudaDeviceSynchronize());
       EXPECT_EQ(here.wrong_bytes(), 0u);
     }
 }
-INSTANTIATE_TEST_SUITE_P(Ladder, GpuVariants, testing::Range(0, int(move_variants().size())), [](auto const& info) {
-  return std::string(move_variants()[std::size_t(info.param)].info().name);
+INSTANTIATE_TEST_SUITE_P(Ladder, GpuKernels, testing::Range(0, int(copy_kernels().size())), [](auto const& info) {
+  return std::string(copy_kernels()[std::size_t(info.param)].info().name);
 });
 
 std::size_t wrong_bytes_of_transpose(Case const& c, int e, cudaStream_t stream = nullptr) {
@@ -339,7 +339,7 @@ TEST(GpuPlan, RefusesWhatItWasNotMadeFor) {
   EXPECT_EQ(said_by([&] { plan.run(in.get() + 36, in.get()); }),
             "the source and the destination of shape (8,8) overlap in memory");
   EXPECT_EQ(said_by([&] { plan.run(in.get(), in.get(), out.get()); }),
-            "this plan is for a move: it runs with a destination and a source");
+            "this plan is for a copy: it runs with a destination and a source");
   alignas(32) static float host[64];
   EXPECT_EQ(
       said_by([&] { plan.run(out.get() + 4, host); }),
@@ -357,7 +357,7 @@ TEST(GpuPlan, SaysWhy) {
   NEEDS_GPU();
   OnDevice const here({4095, 4097}, true, 4);
   std::string const why = inlay::plan(here.dst(), here.src().transposed()).why();
-  EXPECT_EQ(why.find("move of 16777215 elements of 4 bytes, a transpose, on " + current_device().name + "\n"), 0u)
+  EXPECT_EQ(why.find("copy of 16777215 elements of 4 bytes, a transpose, on " + current_device().name + "\n"), 0u)
       << why;
   EXPECT_NE(why.find("chosen: "), std::string::npos) << why;
 }

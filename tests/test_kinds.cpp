@@ -17,7 +17,7 @@
 #include "measure/gpu.h"
 #include "page/report.h"
 #include "problems/checks.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "results/compare.h"
 #include "results/data_files.h"
 #include "results/json_rows.h"
@@ -58,7 +58,7 @@ Fill fill_of(FillCase const& c, FillCall const& call) {
 template <bool kBroken>
 struct FillKernel {
   Fill fill;
-  static constexpr block::LaunchFacts launch_facts{.threads = 64};
+  static constexpr block::LaunchInfo launch_info{.threads = 64};
   struct Smem {};
   std::int64_t blocks() const { return (fill.n + 63) / 64; }
 
@@ -66,7 +66,7 @@ struct FillKernel {
   CUTE_DEVICE void operator()(Block block, Smem&) const {
     using namespace cute;
     Copy_Atom<block::On<Block, UniversalCopy<float>>, float> atom;
-    std::int64_t const i = std::int64_t(block.group_index()) * 64 + int(block.thread_rank());
+    std::int64_t const i = std::int64_t(block.block_index()) * 64 + int(block.thread_rank());
     float const value = fill.value;
     block::copy_one(atom, i < fill.n - kBroken, &value, make_gmem_ptr(fill.out + i));
   }
@@ -129,8 +129,8 @@ struct Kind<FillCase> {
   }
   static void take_item(FillCase& c, std::smatch const& m) { c.n = number(m[1]), c.byte = int(number(m[2])); }
   static void validate(FillCase const& c) { at_least_one("--n", c.n); }
-  static void write(FillCase const& c, std::string const& variant, Json& json) {
-    json["n"] = c.n, json["variant"] = variant, json["fill_byte"] = c.byte;
+  static void write(FillCase const& c, std::string const& kernel, Json& json) {
+    json["n"] = c.n, json["kernel"] = kernel, json["fill_byte"] = c.byte;
   }
   static bool wrote(Json const& row) { return row.contains("fill_byte"); }
   static FillCase read(Json const& row) { return {row.at("n"), row.at("fill_byte")}; }
@@ -144,7 +144,7 @@ struct Kind<FillCase> {
   static FillCall exact(FillCall const& call) { return call; }
 
   using Canonical = Fill;
-  static std::span<Entry<Fill> const> variants() { return kEntries; }
+  static std::span<Entry<Fill> const> kernels() { return kEntries; }
   static Fill canonical(FillCase const& c, FillCall const& call, Info<Fill> const*) { return fill_of(c, call); }
 };
 static_assert(KindOf<FillCase>);
@@ -152,43 +152,43 @@ static_assert(KindOf<FillCase>);
 #ifdef INLAY_NVCC
 template <>
 struct OnDevice<FillCase> {
-  using Contender = lab::Contender<FillCase>;
-  struct Judge {
-    Judge(FillCase const& c, FillCall const& call, cudaStream_t stream) : wanted(fill_of(c, call)), stream(stream) {}
+  using Candidate = lab::Candidate<FillCase>;
+  struct Checker {
+    Checker(FillCase const& c, FillCall const& call, cudaStream_t stream) : wanted(fill_of(c, call)), stream(stream) {}
     Fill wanted;
     cudaStream_t stream;
 
-    std::string verdict(FillCall const& call) const {
+    std::string check_result(FillCall const& call) const {
       std::vector<float> got(std::size_t(wanted.n));
       check(cudaMemcpyAsync(got.data(), call.out, got.size() * 4, cudaMemcpyDeviceToHost, stream));
       check(cudaStreamSynchronize(stream));
       Wrong wrong{};
       for (std::int64_t i = wanted.n; i-- > 0;)
         if (!(got[std::size_t(i)] == wanted.value)) ++wrong.count, wrong.first = i;
-      return judged({wrong, {}}, wanted.n);
+      return check_text({wrong, {}}, wanted.n);
     }
-    Verdict operator()(Contender const& contender) const {
+    CheckResult operator()(Candidate const& candidate) const {
       fill({wanted.out});
-      auto const launch = [&](cudaStream_t s) { contender.launch({wanted.out}, s); };
-      std::string const said = attempt(contender.name, launch, stream);
-      return {said.empty() ? verdict({wanted.out}) : said, {}};
+      auto const launch = [&](cudaStream_t s) { candidate.launch({wanted.out}, s); };
+      std::string const said = attempt(candidate.name, launch, stream);
+      return {said.empty() ? check_result({wanted.out}) : said, {}};
     }
     void fill(FillCall const& call) const {
       check(cudaMemsetAsync(call.out, 0, std::size_t(wanted.n) * sizeof(float), stream));
     }
-    std::string again(Contender const&, std::vector<FillCall> const& calls, AllSets const& all_sets) const {
+    std::string again(Candidate const&, std::vector<FillCall> const& calls, AllSets const& all_sets) const {
       for (FillCall const& call : calls) fill(call);
       all_sets();
       for (FillCall const& call : calls)
-        if (std::string const said = verdict(call); said != "ok") return said;
+        if (std::string const said = check_result(call); said != "ok") return said;
       return "ok";
     }
   };
-  static Contender of_variant(Entry<Fill> const& entry, FillCase const& c, FillCall const& call) {
-    return contender_of(entry, c, call);
+  static Candidate of_kernel(Entry<Fill> const& entry, FillCase const& c, FillCall const& call) {
+    return candidate_of(entry, c, call);
   }
-  static bool is_yardstick(Contender const& x) { return x.name == "fill_01"; }
-  static double work(FillCase const& c, Contender const&) { return 4e-6 * double(c.n); }
+  static bool is_baseline(Candidate const& x) { return x.name == "fill_01"; }
+  static double work(FillCase const& c, Candidate const&) { return 4e-6 * double(c.n); }
   static std::int64_t check_bytes(FillCase const&) { return 0; }
   static void best(std::vector<Row>&) {}
 };
@@ -199,7 +199,7 @@ namespace {
 
 Row row_of(FillCase const& c, double share) {
   Row row;
-  row.suite = "toys", row.measured = c, row.variant = "fill_01", row.verdict = "ok";
+  row.suite = "toys", row.measured = c, row.kernel = "fill_01", row.check_result = "ok";
   row.ms_median = .25, row.ms_iqr = .001, row.rate = 1234.5, row.share = share;
   return row;
 }
@@ -213,17 +213,17 @@ TEST(Kinds, ANewOneIsTyped) {
 }
 
 TEST(Kinds, ANewOneIsVerifiedByReplay) {
-  auto const& right = variant_named<FillCase>("fill_01");
-  EXPECT_EQ(replay_on_cpu(right, FillCase{}).verdict, "ok");
-  EXPECT_EQ(replay_on_cpu(right, FillCase{999}).verdict, "rejected: 999 is odd");
-  Replayed const wrong = replay_on_cpu(variant_named<FillCase>("fill_02"), FillCase{});
-  EXPECT_TRUE(wrong.failed()) << wrong.verdict;
+  auto const& right = kernel_named<FillCase>("fill_01");
+  EXPECT_EQ(replay_on_cpu(right, FillCase{}).check_result, "ok");
+  EXPECT_EQ(replay_on_cpu(right, FillCase{999}).check_result, "rejected: 999 is odd");
+  Replayed const wrong = replay_on_cpu(kernel_named<FillCase>("fill_02"), FillCase{});
+  EXPECT_TRUE(wrong.failed()) << wrong.check_result;
   EXPECT_THROW(replay_on_cpu(right, FillCase{std::int64_t(1) << 30}), UsageError);
 }
 
 TEST(Kinds, ANewOneIsExplained) {
   FillCase const c{std::int64_t(1) << 28};
-  Explanation const x = explain_entry(variant_named<FillCase>("fill_01"), c, *find_device("H200"));
+  Explanation const x = explain_entry(kernel_named<FillCase>("fill_01"), c, *find_device("H200"));
   EXPECT_EQ(x.totals.global_store.transactions, c.n / 8);  // whole sectors
   EXPECT_EQ(x.work.dram_bytes, 4. * double(c.n));
 }
@@ -258,19 +258,19 @@ TEST(Kinds, ANewOneIsMeasured) {
 #ifdef INLAY_NVCC
   if (auto const why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
   FillCase const c{1 << 20};
-  auto const contenders = [&](FillCall const& call, cudaStream_t) {
-    std::vector<OnDevice<FillCase>::Contender> all;
-    for (auto const& entry : kEntries) all.push_back(OnDevice<FillCase>::of_variant(entry, c, call));
+  auto const candidates = [&](FillCall const& call, cudaStream_t) {
+    std::vector<OnDevice<FillCase>::Candidate> all;
+    for (auto const& entry : kEntries) all.push_back(OnDevice<FillCase>::of_kernel(entry, c, call));
     return all;
   };
   Stream const stream = make_stream();
   Progress progress;
-  auto const rows = measure<FillCase>(c, contenders, 15, stream.get(), progress);
+  auto const rows = measure<FillCase>(c, candidates, 15, stream.get(), progress);
   ASSERT_EQ(rows.size(), 2u);
-  EXPECT_EQ(rows[0].verdict, "ok");
+  EXPECT_EQ(rows[0].check_result, "ok");
   EXPECT_EQ(rows[0].share, 1.);
   EXPECT_TRUE(rows[0].ms_median);
-  EXPECT_TRUE(rows[1].verdict.starts_with("FAILED: 1 of 1048576 elements are wrong")) << rows[1].verdict;
+  EXPECT_TRUE(rows[1].check_result.starts_with("FAILED: 1 of 1048576 elements are wrong")) << rows[1].check_result;
   EXPECT_FALSE(rows[1].ms_median);
   EXPECT_EQ(check_between_guards(kEntries[0], c), "ok");
 #else
@@ -280,7 +280,7 @@ TEST(Kinds, ANewOneIsMeasured) {
 
 // To the last byte and in the same order, so that the files of two runs can be compared as text.
 TEST(Kinds, RecordedRowsAreWrittenAsTheyWereRead) {
-  for (char const* name : {"transpose.json", "sgemm.json", "small.json", "small_products.json"}) {
+  for (char const* name : {"transpose.json", "sgemm.json", "small.json", "small_gemms.json"}) {
     auto const file = data_file("results/h200") / name;
     std::ifstream in(file);
     Json const rows = Json::parse(in).at("rows");

@@ -42,9 +42,9 @@ std::unique_ptr<Recorder> run(test::Case const& c, int e, Turn turn = {}) {
   test::Views const v = test::views_of(c, Kernel::transposes);
   void* const in = recorder->allocate("in", std::size_t(v.in_elements * e) + 64, e, 1);
   void* const out = recorder->allocate("out", std::size_t(v.out_elements * e) + 64, e, 2);
-  Move const move = test::move_of(c, v, in, out, e);
-  auto const wanted = registry::expected(move, *recorder);
-  auto kernel = Kernel::make(move, registry::ReplaySetting{Device{}, nullptr, {}});
+  Copy const copy = test::copy_of(c, v, in, out, e);
+  auto const wanted = registry::expected(copy, *recorder);
+  auto kernel = Kernel::make(copy, registry::ReplaySetting{Device{}, nullptr, {}});
   turn(kernel);
   replay::run<Block>(kernel, *recorder);
   wanted.conclude();
@@ -351,7 +351,7 @@ TEST(Mutants, NoWaitAfterCpAsync) {
   EXPECT_TRUE(r->found(Check::misuse));
 }
 struct NoFence : HostBlock {
-  void fence_async() const {}
+  void fence_proxy_async() const {}
 };
 TEST(Mutants, NoFenceBeforeTmaStore) {  // the output is right
   expect_only(*run<TmaStore, NoFence>(), {Check::race});
@@ -367,8 +367,8 @@ TEST(Mutants, MbarrierNotFencedBeforeTmaLoad) {  // nor is anything wrong with t
 }
 // TMA stores what a fence of its own thread alone has not covered: that one comes before the barrier.
 struct OneFences : HostBlock {
-  void fence_async() const {
-    if (rank == 0) HostBlock::fence_async();
+  void fence_proxy_async() const {
+    if (rank == 0) HostBlock::fence_proxy_async();
   }
 };
 TEST(Mutants, FencedByTheWrongThread) {
@@ -397,7 +397,7 @@ TEST(Mutants, PhaseThatEndsInTheMiddleOfABox) {
 
 struct NoStoreWait : HostBlock {
   template <int N>
-  void tma_store_wait(Int<N>) const {}
+  void tma_store_wait_read(Int<N>) const {}
 };
 TEST(Mutants, NoWaitForTheTmaStore) {
   EXPECT_TRUE((run<TmaStore, NoStoreWait>()->found(Check::misuse)));

@@ -6,28 +6,28 @@
 #include <cstring>
 #include <vector>
 
-#include <inlay/plan/candidate.h>
+#include <inlay/planner/candidate.h>
 #include "corpus.h"
 
 namespace inlay::test {
 namespace {
-using namespace planning;
+using namespace planner;
 
-Move moved(Case const& c, bool transpose, int e) {
+Copy moved(Case const& c, bool transpose, int e) {
   Views const v = views_of(c, transpose);
-  return move_of(c, v, reinterpret_cast<void*>(1ull << 40), reinterpret_cast<void*>(1ull << 41), e);
+  return copy_of(c, v, reinterpret_cast<void*>(1ull << 40), reinterpret_cast<void*>(1ull << 41), e);
 }
 // The one step of a plan; empty: nobody can.
-std::string chosen(Move const& move) {
-  Plan const plan = make_plan(move, Device{}, false);
-  EXPECT_EQ(plan.steps, plan.row >= 0);
+std::string chosen(Copy const& copy) {
+  Plan const plan = make_plan(copy, Device{}, false);
+  EXPECT_EQ(plan.num_launches, plan.candidate >= 0);
   EXPECT_EQ(plan.workspace_bytes, 0u);
-  if (plan.row < 0) return "";
-  EXPECT_EQ(plan.find<Move>()->variant, &candidates<Move>()[std::size_t(plan.row)].variant);
-  return plan.find<Move>()->variant->info->name;
+  if (plan.candidate < 0) return "";
+  EXPECT_EQ(plan.find<Copy>()->kernel, &candidates<Copy>()[std::size_t(plan.candidate)].kernel);
+  return plan.find<Copy>()->kernel->info->name;
 }
 std::string chosen(Case const& c, bool transpose, int e) { return chosen(moved(c, transpose, e)); }
-std::string why_of(Move const& move) { return why(make_plan(move, Device{}, false), move, Device{}, false); }
+std::string why_of(Copy const& copy) { return why(make_plan(copy, Device{}, false), copy, Device{}, false); }
 
 TEST(Plan, PicksByPredictedTime) {
   EXPECT_EQ(chosen({4096, 4096}, true, 4), "transpose_registers");
@@ -49,7 +49,7 @@ TEST(Plan, BatchesOfSmallMatrices) {
   auto const batch = [](std::int64_t L, std::int64_t M, std::int64_t N, int e) {
     Tensor const src = view(reinterpret_cast<void*>(1ull << 40), e, {L, M, N}, {M * N, N, 1});
     Tensor const dst = view(reinterpret_cast<void*>(1ull << 41), e, {L, N, M}, {M * N, M, 1});
-    return chosen(make_move(dst, src.transposed()));
+    return chosen(make_copy(dst, src.transposed()));
   };
   EXPECT_NE(batch(1000000, 4, 4, 4), "transpose_registers");  // its tiles would be empty but for a corner
   EXPECT_TRUE(batch(1000000, 7, 5, 4).starts_with("copy_tiled_"));
@@ -64,11 +64,11 @@ TEST(Plan, EveryCaseOfTheCorpusHasAnAnswer) {
 TEST(Plan, SomebodyAlwaysCan) {
   Tensor const src = view(reinterpret_cast<void*>(1ull << 40), 4, {2, 8, 8}, {500, 2, 32});
   Tensor const dst = view(reinterpret_cast<void*>(1ull << 41), 4, {2, 8, 8}, {640, 80, 10});
-  EXPECT_EQ(chosen(make_move(dst, src)), "copy_direct");  // contiguous nowhere
+  EXPECT_EQ(chosen(make_copy(dst, src)), "copy_direct");  // contiguous nowhere
 }
 TEST(Plan, SaysWhy) {
   std::string const why = why_of(moved({10007, 10009}, true, 4));
-  EXPECT_EQ(why.find("move of 100160063 elements of 4 bytes, a transpose, on H200\n"
+  EXPECT_EQ(why.find("copy of 100160063 elements of 4 bytes, a transpose, on H200\n"
                      "  mode 0: extent 10007, source stride 40036 B, destination stride 4 B\n"
                      "  mode 1: extent 10009, source stride 4 B, destination stride 40028 B\n"
                      "chosen: transpose_realigned"),
@@ -83,30 +83,30 @@ TEST(Plan, SaysWhy) {
 // Where a bound is read off measurements, the row says so when it is passed over.
 TEST(Plan, SaysWhichBoundsWereMeasured) {
   int measured = 0;
-  for (Candidate<Move> const& row : candidates<Move>())
-    if (*row.want.measured) {
+  for (Candidate<Copy> const& row : candidates<Copy>())
+    if (*row.applies.measured) {
       ++measured;
       bool said = false;
       for (Case const& c : {Case{4096, 4096}, Case{4095, 4097}, Case{129, 129}, Case{1000003, 3}, Case{3, 8000024}}) {
         std::string const why = why_of(moved(c, true, 4));
-        said |= why.find(std::string("; not compared: ") + row.want.otherwise + " (measured: " + row.want.measured +
-                         ")\n") != std::string::npos;
+        said |= why.find(std::string("; not compared: ") + row.applies.otherwise +
+                         " (measured: " + row.applies.measured + ")\n") != std::string::npos;
       }
-      EXPECT_TRUE(said) << row.variant.info->name << row.as;
+      EXPECT_TRUE(said) << row.kernel.info->name << row.label;
     }
   EXPECT_GE(measured, 1);
 }
 
 // ---- running it, with other operands than the plan was made with
-Move ran;
+Copy ran;
 void* ran_in = nullptr;
-void note(Move const& move, Device const&, void* workspace, cudaStream_t) { ran = move, ran_in = workspace; }
-Reason takes_all(Move const&, Device const&) { return {}; }
-Reason takes_none(Move const&, Device const&) { return {"it has had enough"}; }
-Counts no_counts(Move const&, Device const&) { return {}; }
-double microsecond(Move const&, Device const&) { return 1e-6; }
-constexpr Info<Move> info_of(char const* name, Reason (*rejects)(Move const&, Device const&),
-                             double (*seconds)(Move const&, Device const&) = microsecond) {
+void note(Copy const& copy, Device const&, void* workspace, cudaStream_t) { ran = copy, ran_in = workspace; }
+Reason takes_all(Copy const&, Device const&) { return {}; }
+Reason takes_none(Copy const&, Device const&) { return {"it has had enough"}; }
+Counts no_counts(Copy const&, Device const&) { return {}; }
+double microsecond(Copy const&, Device const&) { return 1e-6; }
+constexpr Info<Copy> info_of(char const* name, Reason (*rejects)(Copy const&, Device const&),
+                             double (*seconds)(Copy const&, Device const&) = microsecond) {
   return {.name = name,
           .idea = "Notes what it is asked to run.",
           .source = "a test",
@@ -116,25 +116,25 @@ constexpr Info<Move> info_of(char const* name, Reason (*rejects)(Move const&, De
           .counts = no_counts,
           .seconds = seconds};
 }
-using Rows = std::span<Candidate<Move> const>;
-double two_microseconds(Move const&, Device const&) { return 2e-6; }
-double zero(Move const&, Device const&) { return 0; }
-double infinite(Move const&, Device const&) { return HUGE_VAL; }
-double no_number(Move const&, Device const&) { return std::nan(""); }
-constexpr Info<Move> notes = info_of("notes", takes_all), refuses = info_of("refuses", takes_none),
+using Rows = std::span<Candidate<Copy> const>;
+double two_microseconds(Copy const&, Device const&) { return 2e-6; }
+double zero(Copy const&, Device const&) { return 0; }
+double infinite(Copy const&, Device const&) { return HUGE_VAL; }
+double no_number(Copy const&, Device const&) { return std::nan(""); }
+constexpr Info<Copy> notes = info_of("notes", takes_all), refuses = info_of("refuses", takes_none),
                      notes_in_two = info_of("notes", takes_all, two_microseconds),
                      notes_in_zero = info_of("notes", takes_all, zero),
                      notes_in_infinite = info_of("notes", takes_all, infinite),
                      notes_in_no_number = info_of("notes", takes_all, no_number),
                      unpredicted = info_of("notes", takes_all, nullptr);
-bool any(Planner<Move>::Facts const&) { return true; }
-bool never(Planner<Move>::Facts const&) { return false; }
+bool any(Planner<Copy>::Properties const&) { return true; }
+bool never(Planner<Copy>::Properties const&) { return false; }
 
 TEST(Plan, RunsBetweenOtherPlaces) {
-  Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {any}}};
-  Move const move = moved({7, 9, 1, 3, 1}, true, 4);
-  Plan const plan = make_plan(move, Device{}, false, Rows(rows));
-  ASSERT_EQ(plan.steps, 1);
+  Candidate<Copy> const rows[] = {{.kernel = {&notes, note}, .applies = {any}}};
+  Copy const copy = moved({7, 9, 1, 3, 1}, true, 4);
+  Plan const plan = make_plan(copy, Device{}, false, Rows(rows));
+  ASSERT_EQ(plan.num_launches, 1);
   char dst[4096], src[4096];
   ran = {}, ran_in = dst;
   run(plan, Device{}, {{dst, src, nullptr}, nullptr}, nullptr);
@@ -144,64 +144,66 @@ TEST(Plan, RunsBetweenOtherPlaces) {
   ASSERT_TRUE(ran.as_transpose());
   EXPECT_EQ(ran.as_transpose()->in, src);
   EXPECT_EQ(ran.as_transpose()->out, dst);
-  EXPECT_EQ(ran.as_transpose()->ld_in, move.as_transpose()->ld_in);
+  EXPECT_EQ(ran.as_transpose()->ld_in, copy.as_transpose()->ld_in);
 }
 // A view that runs backwards is given by its first element, which is not where its memory begins.
 TEST(Plan, RunsViewsThatGoBackwards) {
-  Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {any}}};
+  Candidate<Copy> const rows[] = {{.kernel = {&notes, note}, .applies = {any}}};
   char dst[4096], src[4096];
   Tensor const to = view(dst + 28, 4, {8}, {-1}), from = view(src, 4, {8}, {1});
-  Plan const plan = make_plan(make_move(to, from), Device{}, false, Rows(rows));
+  Plan const plan = make_plan(make_copy(to, from), Device{}, false, Rows(rows));
   run(plan, Device{}, {{dst + 1028, src + 1000, nullptr}, nullptr}, nullptr);
   EXPECT_EQ(ran.dst, dst + 1000);
   EXPECT_EQ(ran.src, src + 1028);
   EXPECT_EQ(ran.mode[0].src_stride, -4);
 }
 TEST(Plan, TakesTheFirstThatIsWantedAndRuns) {
-  Candidate<Move> const rows[] = {{.variant = {&notes, note}, .want = {never, "never wanted", "on paper"}},
-                                  {.variant = {&refuses, note}, .want = {any}},
-                                  {.as = "again", .variant = {&notes, note}, .want = {any}},
-                                  {.variant = {&notes, note}, .want = {any}}};
-  Move const move = moved({7, 9}, true, 4);
-  Plan const plan = make_plan(move, Device{}, false, Rows(rows));
-  EXPECT_EQ(plan.row, 2);
-  EXPECT_EQ(plan.find<Move>()->variant, &rows[2].variant);
-  EXPECT_EQ(plan.find<Move>(1), nullptr);
-  std::string const text = why(plan, move, Device{}, false, Rows(rows));
+  Candidate<Copy> const rows[] = {{.kernel = {&notes, note}, .applies = {never, "never wanted", "on paper"}},
+                                  {.kernel = {&refuses, note}, .applies = {any}},
+                                  {.label = "again", .kernel = {&notes, note}, .applies = {any}},
+                                  {.kernel = {&notes, note}, .applies = {any}}};
+  Copy const copy = moved({7, 9}, true, 4);
+  Plan const plan = make_plan(copy, Device{}, false, Rows(rows));
+  EXPECT_EQ(plan.candidate, 2);
+  EXPECT_EQ(plan.find<Copy>()->kernel, &rows[2].kernel);
+  EXPECT_EQ(plan.find<Copy>(1), nullptr);
+  std::string const text = why(plan, copy, Device{}, false, Rows(rows));
   for (char const* line : {"     notes: 1.00 us predicted; not compared: never wanted (measured: on paper)\n",
                            "     refuses: it has had enough\n", "  -> notes (again): 1.00 us predicted\n",
                            "     notes: 1.00 us predicted; as fast\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
-  EXPECT_EQ(make_plan(move, Device{}, false, Rows(rows).first(2)).row,
+  EXPECT_EQ(make_plan(copy, Device{}, false, Rows(rows).first(2)).candidate,
             0);  // what is not wanted, where nothing else runs
 }
 
 TEST(Plan, WithoutAPredictedTimeNobodyWins) {
-  Move const move = moved({7, 9}, true, 4);
-  Candidate<Move> const rows[] = {
-      {.variant = {&notes_in_zero, note}, .want = {any}},      {.variant = {&notes_in_infinite, note}, .want = {any}},
-      {.variant = {&notes_in_no_number, note}, .want = {any}}, {.variant = {&unpredicted, note}, .want = {any}},
-      {.variant = {&notes_in_two, note}, .want = {any}},       {.variant = {&notes, note}, .want = {any}},
-      {.variant = {&notes_in_two, note}, .want = {any}}};
-  EXPECT_EQ(make_plan(move, Device{}, false, Rows(rows)).row, 5);
-  EXPECT_EQ(make_plan(move, Device{}, false, Rows(rows).first(4)).row, -1);
+  Copy const copy = moved({7, 9}, true, 4);
+  Candidate<Copy> const rows[] = {{.kernel = {&notes_in_zero, note}, .applies = {any}},
+                                  {.kernel = {&notes_in_infinite, note}, .applies = {any}},
+                                  {.kernel = {&notes_in_no_number, note}, .applies = {any}},
+                                  {.kernel = {&unpredicted, note}, .applies = {any}},
+                                  {.kernel = {&notes_in_two, note}, .applies = {any}},
+                                  {.kernel = {&notes, note}, .applies = {any}},
+                                  {.kernel = {&notes_in_two, note}, .applies = {any}}};
+  EXPECT_EQ(make_plan(copy, Device{}, false, Rows(rows)).candidate, 5);
+  EXPECT_EQ(make_plan(copy, Device{}, false, Rows(rows).first(4)).candidate, -1);
 }
 // why() calls a candidate "slower" only if it was compared with the choice, and prints its time; it says so of each candidate
 // that was not compared.
 TEST(Plan, SaysWhatWasCompared) {
-  Candidate<Move> const rows[] = {{.variant = {&notes_in_two, note}, .want = {any}},
-                                  {.variant = {&notes, note}, .want = {any}},
-                                  {.variant = {&notes_in_two, note}, .want = {any}}};
-  Move const large = moved({4096, 4096}, true, 4);  // a copy takes longer: the first row ends the search
+  Candidate<Copy> const rows[] = {{.kernel = {&notes_in_two, note}, .applies = {any}},
+                                  {.kernel = {&notes, note}, .applies = {any}},
+                                  {.kernel = {&notes_in_two, note}, .applies = {any}}};
+  Copy const large = moved({4096, 4096}, true, 4);  // a copy takes longer: the first row ends the search
   Plan const first = make_plan(large, Device{}, false, Rows(rows));
-  EXPECT_EQ(first.row, 0);
+  EXPECT_EQ(first.candidate, 0);
   std::string text = why(first, large, Device{}, false, Rows(rows));
   EXPECT_NE(text.find("     notes: 1.00 us predicted; not compared: the choice is within 4 % of a copy\n"),
             std::string::npos)
       << text;
-  Move const small = moved({7, 9}, true, 4);
+  Copy const small = moved({7, 9}, true, 4);
   Plan plan = make_plan(small, Device{}, false, Rows(rows));
-  EXPECT_EQ(plan.row, 1);
+  EXPECT_EQ(plan.candidate, 1);
   EXPECT_NE(why(plan, small, Device{}, false, Rows(rows)).find("     notes: 2.00 us predicted; slower\n"),
             std::string::npos);
   plan.measured_us = {3, 2, 0};
@@ -212,12 +214,12 @@ TEST(Plan, SaysWhatWasCompared) {
 
 // ---- in pieces, where a grid does not hold the whole
 std::int64_t most = 0;  // what a grid of `limited` holds
-Reason only_most(Move const& move, Device const&) {
-  return too_many("{} elements are more than {}", 1, move.elements(), {move.elements(), most, 0}, most);
+Reason only_most(Copy const& copy, Device const&) {
+  return too_many("{} elements are more than {}", 1, copy.elements(), {copy.elements(), most, 0}, most);
 }
-constexpr Info<Move> limited = info_of("limited", only_most);
+constexpr Info<Copy> limited = info_of("limited", only_most);
 std::int64_t moved_at_most = 0;
-void move_on_host(Move const& m, Device const&, void*, cudaStream_t) {
+void copy_on_host(Copy const& m, Device const&, void*, cudaStream_t) {
   moved_at_most = std::max(moved_at_most, m.elements());
   for (std::int64_t i = 0; i < m.elements(); ++i) {
     std::int64_t rest = i, from = 0, to = 0;
@@ -229,10 +231,10 @@ void move_on_host(Move const& m, Device const&, void*, cudaStream_t) {
 // The total of a plan's pieces along the mode that is cut, by an extent of a piece.
 template <class F>
 std::int64_t total(Plan const& plan, F const& extent) {
-  return plan.pieces * extent(plan) + (plan.rest ? extent(*plan.rest) : 0);
+  return plan.chunks * extent(plan) + (plan.last_chunk ? extent(*plan.last_chunk) : 0);
 }
 TEST(PlanInPieces, MovesEveryElementOnce) {
-  Candidate<Move> const rows[] = {{.variant = {&limited, move_on_host}, .want = {any}}};
+  Candidate<Copy> const rows[] = {{.kernel = {&limited, copy_on_host}, .applies = {any}}};
   std::vector<std::int32_t> src(4000), dst(4000);
   for (std::size_t i = 0; i < src.size(); ++i) src[i] = std::int32_t(i);
   struct {
@@ -246,13 +248,13 @@ TEST(PlanInPieces, MovesEveryElementOnce) {
     for (std::int64_t limit : c.limits) {
       std::fill(dst.begin(), dst.end(), -1);
       most = limit, moved_at_most = 0;
-      Move const move = make_move(tensor(dst.data() + c.first, c.extents, c.dst), tensor(src.data(), c.extents, c.src));
-      Plan const plan = make_plan(move, Device{}, false, Rows(rows));
-      ASSERT_EQ(plan.row, 0);
+      Copy const copy = make_copy(tensor(dst.data() + c.first, c.extents, c.dst), tensor(src.data(), c.extents, c.src));
+      Plan const plan = make_plan(copy, Device{}, false, Rows(rows));
+      ASSERT_EQ(plan.candidate, 0);
       run(plan, Device{}, {{dst.data() + c.first, src.data(), nullptr}, nullptr}, nullptr);
       EXPECT_LE(moved_at_most, limit);
-      EXPECT_EQ(plan.is_whole(), move.elements() <= limit);
-      for (std::int64_t bytes : plan.apart) EXPECT_EQ(bytes % kPlanAlignment, 0) << limit;
+      EXPECT_EQ(plan.is_whole(), copy.elements() <= limit);
+      for (std::int64_t bytes : plan.chunk_bytes) EXPECT_EQ(bytes % kPlanAlignment, 0) << limit;
       std::int64_t wrong = 0, written = std::count_if(dst.begin(), dst.end(), [](auto x) { return x >= 0; });
       for (std::int64_t i = 0; i < c.extents[0]; ++i)
         for (std::int64_t j = 0; j < c.extents[1]; ++j)
@@ -260,27 +262,27 @@ TEST(PlanInPieces, MovesEveryElementOnce) {
             wrong += dst[std::size_t(c.first + i * c.dst[0] + j * c.dst[1] + k * c.dst[2])] !=
                      i * c.src[0] + j * c.src[1] + k * c.src[2];
       EXPECT_EQ(wrong, 0) << limit;
-      EXPECT_EQ(written, move.elements());
-      std::string const text = why(plan, move, Device{}, false, Rows(rows));
+      EXPECT_EQ(written, copy.elements());
+      std::string const text = why(plan, copy, Device{}, false, Rows(rows));
       EXPECT_EQ(text.find("the batch is more than a grid holds: ") != std::string::npos, !plan.is_whole()) << text;
     }
   // 4 transposes of 30 elements are the fewest whose successors agree with them modulo 32 bytes.
   most = 119;
-  EXPECT_EQ(make_plan(make_move(tensor(dst.data(), {37, 6, 5}), tensor(src.data(), {37, 6, 5}, {30, 1, 6})), Device{},
+  EXPECT_EQ(make_plan(make_copy(tensor(dst.data(), {37, 6, 5}), tensor(src.data(), {37, 6, 5}, {30, 1, 6})), Device{},
                       false, Rows(rows))
-                .row,
+                .candidate,
             -1);
   most = 3;  // no piece of 6 x 5 elements is so small
-  EXPECT_EQ(make_plan(make_move(tensor(dst.data(), {1, 6, 5}), tensor(src.data(), {1, 6, 5}, {30, 1, 6})), Device{},
+  EXPECT_EQ(make_plan(make_copy(tensor(dst.data(), {1, 6, 5}), tensor(src.data(), {1, 6, 5}, {30, 1, 6})), Device{},
                       false, Rows(rows))
-                .row,
+                .candidate,
             -1);
 }
 TEST(PlanInPieces, TakesAsLongAsAllPieces) {
   auto const seconds = [](std::int64_t L) {
-    Move const move = make_move(tensor(reinterpret_cast<void*>(1ull << 60), b8, {L, 3, 5}, {32, 8, 1}),
+    Copy const copy = make_copy(tensor(reinterpret_cast<void*>(1ull << 60), b8, {L, 3, 5}, {32, 8, 1}),
                                 tensor(reinterpret_cast<void*>(1ull << 61), b8, {L, 3, 5}, {32, 1, 3}));
-    return make_plan(move, Device{}, false).seconds;
+    return make_plan(copy, Device{}, false).seconds;
   };
   std::int64_t const billions = std::int64_t(1) << 31;
   EXPECT_GT(seconds(1024), 0);
@@ -288,9 +290,9 @@ TEST(PlanInPieces, TakesAsLongAsAllPieces) {
 }
 // A tiling chosen for the whole batch can be longer than a piece along the clipped mode: a piece gets its own.
 TEST(PlanInPieces, TilesAreThoseOfThePiece) {
-  Move move = moved({1024, 512}, true, 1);
-  move.cut.modes = 1, move.cut.piece[0] = {0, 512};
-  EXPECT_EQ(Planner<Move>::piece(move, 32).cut.modes, 0);
+  Copy copy = moved({1024, 512}, true, 1);
+  copy.tiling.modes = 1, copy.tiling.piece[0] = {0, 512};
+  EXPECT_EQ(Planner<Copy>::chunk(copy, 32).tiling.modes, 0);
 }
 // What the library itself would launch: no grid limits a batch.
 TEST(PlanInPieces, BatchesOfAnyLength) {
@@ -301,12 +303,12 @@ TEST(PlanInPieces, BatchesOfAnyLength) {
       for (auto [M, N] : {std::pair{2, 2}, {3, 5}, {16, 16}, {40, 300}})
         for (int gap : {0, 1}) {
           std::int64_t const in = M * N + gap, out = M * N;
-          Move const move = make_move(tensor(dst, e, {L, N, M}, {out, M, 1}), tensor(src, e, {L, N, M}, {in, 1, N}));
-          Plan const plan = make_plan(move, Device{}, false);
-          ASSERT_GE(plan.row, 0) << L << " " << M << " " << N << " " << bytes_of(e);
-          std::int64_t const moved = total(plan, [](Plan const& p) { return p.find<Move>()->problem.elements(); });
-          EXPECT_EQ(moved, move.elements());
-          for (std::size_t k : {0, 1}) EXPECT_EQ(plan.apart[k] % kPlanAlignment, 0) << L;
+          Copy const copy = make_copy(tensor(dst, e, {L, N, M}, {out, M, 1}), tensor(src, e, {L, N, M}, {in, 1, N}));
+          Plan const plan = make_plan(copy, Device{}, false);
+          ASSERT_GE(plan.candidate, 0) << L << " " << M << " " << N << " " << bytes_of(e);
+          std::int64_t const moved = total(plan, [](Plan const& p) { return p.find<Copy>()->problem.elements(); });
+          EXPECT_EQ(moved, copy.elements());
+          for (std::size_t k : {0, 1}) EXPECT_EQ(plan.chunk_bytes[k] % kPlanAlignment, 0) << L;
         }
 }
 

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include <inlay/problem/move.h>
+#include <inlay/problem/copy.h>
 
 namespace inlay::problem {
 namespace {
@@ -13,7 +13,7 @@ constexpr std::uint64_t kSrc = 1u << 20, kDst = 1u << 28;
 
 std::string refusal(Tensor const& dst, Tensor const& src) {
   try {
-    make_move(dst, src);
+    make_copy(dst, src);
   } catch (Error const& e) {
     return e.what();
   }
@@ -23,8 +23,8 @@ Tensor floats(std::uint64_t address, std::int64_t rows, std::int64_t cols, std::
   return matrix(at(address), f32, rows, cols, pitch ? pitch : cols);
 }
 
-TEST(Move, TransposeIsTwoModesSortedByDestination) {
-  Move const m = make_move(floats(kDst, 5, 3), floats(kSrc, 3, 5).transposed());
+TEST(Copy, TransposeIsTwoModesSortedByDestination) {
+  Copy const m = make_copy(floats(kDst, 5, 3), floats(kSrc, 3, 5).transposed());
   ASSERT_EQ(m.rank, 2);
   EXPECT_EQ(m.mode[0].extent, 3);
   EXPECT_EQ(m.mode[0].dst_stride, 4);
@@ -33,17 +33,17 @@ TEST(Move, TransposeIsTwoModesSortedByDestination) {
   EXPECT_EQ(m.mode[1].dst_stride, 12);
   EXPECT_EQ(m.mode[1].src_stride, 4);
 }
-TEST(Move, ContiguousCopyFusesToOneMode) {
-  Move const m = make_move(floats(kDst, 30, 50), floats(kSrc, 30, 50));
+TEST(Copy, ContiguousCopyFusesToOneMode) {
+  Copy const m = make_copy(floats(kDst, 30, 50), floats(kSrc, 30, 50));
   ASSERT_EQ(m.rank, 1);
   EXPECT_EQ(m.mode[0].extent, 1500);
 }
-TEST(Move, PitchKeepsRowsApart) { EXPECT_EQ(make_move(floats(kDst, 30, 50, 64), floats(kSrc, 30, 50)).rank, 2); }
-TEST(Move, ExtentsOfOneGo) { EXPECT_EQ(make_move(floats(kDst, 1, 50), floats(kSrc, 1, 50, 64)).rank, 1); }
-TEST(Move, NegativeDestinationStridesAreTurned) {
+TEST(Copy, PitchKeepsRowsApart) { EXPECT_EQ(make_copy(floats(kDst, 30, 50, 64), floats(kSrc, 30, 50)).rank, 2); }
+TEST(Copy, ExtentsOfOneGo) { EXPECT_EQ(make_copy(floats(kDst, 1, 50), floats(kSrc, 1, 50, 64)).rank, 1); }
+TEST(Copy, NegativeDestinationStridesAreTurned) {
   Tensor dst = floats(kDst, 1, 8);
   dst.data = at(kDst + 28), dst.stride[1] = -1;
-  Move const m = make_move(dst, floats(kSrc, 1, 8));
+  Copy const m = make_copy(dst, floats(kSrc, 1, 8));
   EXPECT_EQ(m.dst, at(kDst));
   EXPECT_EQ(m.src, at(kSrc + 28));
   EXPECT_EQ(m.mode[0].src_stride, -4);
@@ -68,10 +68,10 @@ TEST(Views, OfNoRankAreRefused) {
     EXPECT_EQ(said([&] { (void)t.permuted({1, 0}); }), "permuted" + what);
   }
 }
-TEST(Move, EmptyNeedsNoPointers) { EXPECT_EQ(make_move(floats(0, 0, 5), floats(0, 5, 0).transposed()).elements(), 0); }
+TEST(Copy, EmptyNeedsNoPointers) { EXPECT_EQ(make_copy(floats(0, 0, 5), floats(0, 5, 0).transposed()).elements(), 0); }
 
-// What a move is, worked out when it is made.
-TEST(Move, KnowsWhatKindItIs) {
+// What a copy is, worked out when it is made.
+TEST(Copy, KnowsWhatKindItIs) {
   auto const pair = [](std::uint64_t address, std::int64_t batch, std::int64_t row, std::int64_t col) {
     Tensor t = floats(address, 8, 8);
     t.rank = 3;
@@ -80,31 +80,31 @@ TEST(Move, KnowsWhatKindItIs) {
     return t;
   };
   struct {
-    Move move;
-    Move::Kind kind;
+    Copy copy;
+    Copy::Kind kind;
     char const* name;
     bool copies, transposes;  // as one of these it can be looked at
   } const cases[] = {
-      {make_move(floats(kDst, 30, 50), floats(kSrc, 30, 50)), Move::Kind::contiguous, "contiguous copy", true, true},
-      {make_move(floats(kDst, 1, 1), floats(kSrc, 1, 1)), Move::Kind::contiguous, "contiguous copy", true, true},
-      {make_move(floats(0, 0, 5), floats(0, 0, 5)), Move::Kind::contiguous, "contiguous copy", true, true},
-      {make_move(floats(kDst, 30, 50, 64), floats(kSrc, 30, 50)), Move::Kind::rows, "copy of rows", true, true},
-      {make_move(floats(kDst, 5, 3), floats(kSrc, 3, 5).transposed()), Move::Kind::transpose, "transpose", true, true},
-      {make_move(pair(kDst, 100, 8, 1), pair(kSrc, 90, 8, 1).transposed()), Move::Kind::transpose, "transpose", false,
+      {make_copy(floats(kDst, 30, 50), floats(kSrc, 30, 50)), Copy::Kind::contiguous, "contiguous copy", true, true},
+      {make_copy(floats(kDst, 1, 1), floats(kSrc, 1, 1)), Copy::Kind::contiguous, "contiguous copy", true, true},
+      {make_copy(floats(0, 0, 5), floats(0, 0, 5)), Copy::Kind::contiguous, "contiguous copy", true, true},
+      {make_copy(floats(kDst, 30, 50, 64), floats(kSrc, 30, 50)), Copy::Kind::rows, "copy of rows", true, true},
+      {make_copy(floats(kDst, 5, 3), floats(kSrc, 3, 5).transposed()), Copy::Kind::transpose, "transpose", true, true},
+      {make_copy(pair(kDst, 100, 8, 1), pair(kSrc, 90, 8, 1).transposed()), Copy::Kind::transpose, "transpose", false,
        true},
-      {make_move(pair(kDst, 64, 8, 1), pair(kSrc, 500, 32, 2)), Move::Kind::general, "general move", false, false},
+      {make_copy(pair(kDst, 64, 8, 1), pair(kSrc, 500, 32, 2)), Copy::Kind::general, "general copy", false, false},
   };
-  for (auto const& [move, kind, name, copies, transposes] : cases) {
+  for (auto const& [copy, kind, name, copies, transposes] : cases) {
     SCOPED_TRACE(name);
-    EXPECT_EQ(move.kind, kind);
-    EXPECT_STREQ(name_of(move.kind), name);
-    EXPECT_EQ(move.as_copy().has_value(), copies);
-    EXPECT_EQ(move.as_transpose().has_value(), transposes);
+    EXPECT_EQ(copy.kind, kind);
+    EXPECT_STREQ(name_of(copy.kind), name);
+    EXPECT_EQ(copy.as_copy().has_value(), copies);
+    EXPECT_EQ(copy.as_transpose().has_value(), transposes);
   }
 }
-TEST(Move, BetweenOtherPlacesIsTheSameMove) {
-  Move const m = make_move(floats(kDst, 30, 50, 64), floats(kSrc, 30, 50));
-  Move const n = m.between(at(kSrc + 4096), at(kDst + 4096));
+TEST(Copy, BetweenOtherPlacesIsTheSameCopy) {
+  Copy const m = make_copy(floats(kDst, 30, 50, 64), floats(kSrc, 30, 50));
+  Copy const n = m.between(at(kSrc + 4096), at(kDst + 4096));
   EXPECT_EQ(n.src, at(kSrc + 4096));
   EXPECT_EQ(n.dst, at(kDst + 4096));
   ASSERT_EQ(n.rank, m.rank);
@@ -119,28 +119,28 @@ TEST(Move, BetweenOtherPlacesIsTheSameMove) {
   EXPECT_EQ(m.src, at(kSrc));  // and the first stays what it was
   EXPECT_EQ(m.as_copy()->in, at(kSrc));
 }
-TEST(Move, SaysHowFarItsBasesAreFromTheViews) {
+TEST(Copy, SaysHowFarItsBasesAreFromTheViews) {
   Tensor dst = floats(kDst, 1, 8);
   dst.data = at(kDst + 28), dst.stride[1] = -1;
-  Move const m = make_move(dst, floats(kSrc, 1, 8));
+  Copy const m = make_copy(dst, floats(kSrc, 1, 8));
   EXPECT_EQ(m.dst_shift, -28);
   EXPECT_EQ(m.src_shift, 28);
-  Move const n = make_move(floats(kDst, 30, 50), floats(kSrc, 30, 50));
+  Copy const n = make_copy(floats(kDst, 30, 50), floats(kSrc, 30, 50));
   EXPECT_EQ(n.dst_shift, 0);
   EXPECT_EQ(n.src_shift, 0);
 }
 
 TEST(Matrices, RowsAndColumnsAreTransposes) {
-  auto const row = make_move(floats(kDst, 7, 1), floats(kSrc, 1, 7).transposed()).as_transpose();
+  auto const row = make_copy(floats(kDst, 7, 1), floats(kSrc, 1, 7).transposed()).as_transpose();
   ASSERT_TRUE(row);
   EXPECT_EQ(row->M * row->N, 7);
-  auto const pitched = make_move(floats(kDst, 1, 7), floats(kSrc, 7, 1, 16).transposed()).as_transpose();
+  auto const pitched = make_copy(floats(kDst, 1, 7), floats(kSrc, 7, 1, 16).transposed()).as_transpose();
   ASSERT_TRUE(pitched);
   EXPECT_EQ(pitched->M, 7);
   EXPECT_EQ(pitched->ld_in, 16);
 }
 TEST(Matrices, ACopyOfRowsIsNoSingleTranspose) {
-  Move const m = make_move(floats(kDst, 3, 4, 8), floats(kSrc, 3, 4, 16));
+  Copy const m = make_copy(floats(kDst, 3, 4, 8), floats(kSrc, 3, 4, 16));
   EXPECT_TRUE(m.as_copy());
   EXPECT_EQ(m.as_transpose()->L, 3);  // a batch of rows
 }
@@ -188,7 +188,7 @@ TEST(Refusals, ColumnBlocksDoNotOverlapWhereverTheMatrixLies) {
 TEST(Refusals, StridesOfSingleExtentsDoNotMatter) {
   Tensor src = floats(kSrc, 1, 8);
   src.stride[0] = std::int64_t(1) << 62;
-  EXPECT_EQ(make_move(floats(kDst, 8, 1), src.transposed()).rank, 1);
+  EXPECT_EQ(make_copy(floats(kDst, 8, 1), src.transposed()).rank, 1);
 }
 // Nor is anything computed with them: these tests are also built with arithmetic that traps.
 TEST(Refusals, StridesOfSingleExtentsMayBeAnything) {
@@ -197,8 +197,8 @@ TEST(Refusals, StridesOfSingleExtentsMayBeAnything) {
       std::int64_t extents[] = {4, 6, 8}, strides[] = {100, 10, 1};
       extents[mode] = 1, strides[mode] = any;
       Tensor const dst = tensor(at(kDst), f32, extents, strides), src = tensor(at(kSrc), f32, extents, strides);
-      EXPECT_EQ(make_move(dst, src).elements(), 4 * 6 * 8 / (mode + 2) / 2);
-      EXPECT_EQ(make_move(dst, tensor(at(kSrc), f32, extents)).elements(), 4 * 6 * 8 / (mode + 2) / 2);
+      EXPECT_EQ(make_copy(dst, src).elements(), 4 * 6 * 8 / (mode + 2) / 2);
+      EXPECT_EQ(make_copy(dst, tensor(at(kSrc), f32, extents)).elements(), 4 * 6 * 8 / (mode + 2) / 2);
       EXPECT_EQ(dst.slice(mode, 0, 1).data, dst.data);
       EXPECT_EQ(dst.slice(mode, 1, 0).extent[mode], 0);
     }

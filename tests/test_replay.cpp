@@ -1,4 +1,4 @@
-// The rooms of the replay by themselves: fibers, guarded memory, ordering, the workspace. Then small kernels of Gemm with
+// The module of the replay by themselves: fibers, guarded memory, ordering, the workspace. Then small kernels of Gemm with
 // one flaw each, and what must be said of it.
 #include <gtest/gtest.h>
 
@@ -120,14 +120,14 @@ TEST(Ordering, TheCopyEngineSeesFencedStoresAlone) {
   pass_barrier(o);
   int const store = o.start("TMA store", kAsync);
   EXPECT_EQ(o.read(0, 16, o.in_operation(1, store), 1, kAsync), "stored by thread 0 with no fence.proxy.async since");
-  o.fence_async(1);  // after the barrier, by the thread that issues the store: legal
+  o.fence_proxy_async(1);  // after the barrier, by the thread that issues the store: legal
   EXPECT_EQ(o.read(0, 16, o.in_operation(1, store), 1, kAsync), "");
 }
 TEST(Ordering, ReleaseAndAcquireOrderTwoThreads) {
   Ordering o;
   o.reset(3, 64);
   EXPECT_EQ(o.write(0, 4, o.now(0), 0, kGeneric), "");
-  o.fence_async(0);
+  o.fence_proxy_async(0);
   Clock barrier;
   o.release(0, barrier);
   o.acquire(1, barrier);
@@ -157,7 +157,7 @@ TEST(Ordering, AFenceReachesWhoCameToKnowOfIt) {
   EXPECT_EQ(o.write(0, 16, o.now(0), 0, kGeneric), "");
   Clock written, fenced;
   o.release(0, written);
-  o.fence_async(0);
+  o.fence_proxy_async(0);
   o.acquire(1, written);  // of the store alone: the fence came after
   EXPECT_EQ(o.read(0, 16, o.in_operation(1, store), 1, kAsync), "stored by thread 0 with no fence.proxy.async since");
   o.release(0, fenced);
@@ -169,7 +169,7 @@ TEST(Ordering, AnotherThreadsFenceCoversWhatThatThreadKnewOf) {
   Ordering o;
   o.reset(3, 64);
   EXPECT_EQ(o.write(0, 16, o.now(0), 0, kGeneric), "");
-  o.fence_async(1);  // knows of nothing
+  o.fence_proxy_async(1);  // knows of nothing
   Clock a, b;
   o.release(0, a);
   o.acquire(1, a);
@@ -182,7 +182,7 @@ TEST(Ordering, AnotherThreadsFenceCoversWhatThatThreadKnewOf) {
   Clock c, d;
   o.release(0, c);
   o.acquire(1, c);
-  o.fence_async(1);
+  o.fence_proxy_async(1);
   o.release(1, d);
   o.acquire(2, d);
   EXPECT_EQ(o.write(0, 16, o.in_operation(2, o.start("TMA load", kAsync)), 2, kAsync), "");
@@ -192,11 +192,11 @@ TEST(Ordering, WhatCpAsyncBroughtIsStoredByItsThread) {
   o.reset(1, 64);
   int const copy = o.start("cp.async", kGeneric), store = o.start("TMA store", kAsync);
   EXPECT_EQ(o.write(0, 16, o.in_operation(0, copy), 0, kGeneric), "");
-  o.fence_async(0);  // too early
+  o.fence_proxy_async(0);  // too early
   o.observe(copy, 0);
   EXPECT_EQ(o.read(0, 16, o.in_operation(0, store), 0, kAsync),
             "stored by cp.async of thread 0 with no fence.proxy.async since");
-  o.fence_async(0);
+  o.fence_proxy_async(0);
   EXPECT_EQ(o.read(0, 16, o.in_operation(0, store), 0, kAsync), "");
 }
 TEST(Ordering, WhoHasLeftTookNoPartInWhatFollows) {
@@ -322,8 +322,8 @@ TEST(Workspace, AListOfReadersForgetsWhomABarrierHasSettled) {
 using namespace cute;
 using cute::Tensor;
 using namespace problem;
-using block::copy_one, block::LaunchFacts, block::On, block::OrderedFma;
-using planning::Device;
+using block::copy_one, block::LaunchInfo, block::On, block::OrderedFma;
+using planner::Device;
 
 // Element (i, j) of an operand.
 template <class T>
@@ -331,14 +331,14 @@ T* at(problem::Operand const& o, int64_t i, int64_t j) {
   return o.as<T>() + (i * o.row_stride + j * o.col_stride);
 }
 
-// A product of 32 x 32 by one block: the third warp fetches slices of K, the others multiply. Named barriers 1 and 2: a
+// A GEMM of 32 x 32 by one block: the third warp fetches slices of K, the others multiply. Named barriers 1 and 2: a
 // slice is there, a slice has been used.
 enum class Flaw { none, no_full, no_empty, half_empty, other_count, stale, unwritten, reads_c, reads_late, twice };
 template <Flaw flaw>
 struct Ring {
   Gemm g;
   static constexpr int BLK_K = 2;
-  static constexpr LaunchFacts launch_facts{.threads = 96};
+  static constexpr LaunchInfo launch_info{.threads = 96};
   struct Smem {
     float A[BLK_K][32], B[BLK_K][32];
     static void members(auto name) { name("A", &Smem::A), name("B", &Smem::B); }
@@ -413,13 +413,13 @@ struct Halves {
   float* partial;
   unsigned* flag;
   static constexpr int threads = 64;
-  static constexpr LaunchFacts launch_facts{.threads = threads};
+  static constexpr LaunchInfo launch_info{.threads = threads};
   struct Smem {};
   int64_t blocks() const { return 2; }
 
   struct Reset {
     unsigned* flag;
-    static constexpr LaunchFacts launch_facts{.threads = 32};
+    static constexpr LaunchInfo launch_info{.threads = 32};
     struct Smem {};
     int64_t blocks() const { return 1; }
     template <class Block>
@@ -441,7 +441,7 @@ struct Halves {
   void operator()(Block block, Smem&) const {
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
     int64_t const m = block.thread_rank();
-    bool const first = (block.group_index() == 0) == (how != Handover::from_above);
+    bool const first = (block.block_index() == 0) == (how != Handover::from_above);
     float sum = 0, a = 0, b = 0, other = 0;
     for (int64_t k = first ? 0 : g.K() / 2; k < (first ? g.K() / 2 : g.K()); ++k) {
       copy_one(atom, true, make_gmem_ptr(at<float const>(g.A, m, k)), &a);
@@ -463,13 +463,13 @@ struct Halves {
 };
 
 // A row of C: one thread has the rows of B copied, the second warp multiplies. Two slots, round and round.
-enum class Slip { none, no_full, no_empty, no_sync_warp, few_arrivals };
+enum class Slip { none, no_full, no_empty, no_syncwarp, few_arrivals };
 template <Slip slip>
 struct TmaRing {
   Gemm g;
   CUtensorMap map;
   static constexpr int PIPE = 2;
-  static constexpr LaunchFacts launch_facts{.threads = 64};
+  static constexpr LaunchInfo launch_info{.threads = 64};
   struct Smem {
     alignas(128) float B[PIPE][32];
     std::uint64_t full[PIPE], empty[PIPE];
@@ -507,18 +507,18 @@ struct TmaRing {
       copy_one(atom, true, make_gmem_ptr(at<float const>(g.A, 0, k)), &a);
       copy_one(atom, true, make_smem_ptr(&smem.B[s][n]), &b);
       On<Block, OrderedFma>::fma(sum, a, b);
-      if (slip != Slip::no_sync_warp) block.sync_warp();
+      if (slip != Slip::no_syncwarp) block.syncwarp();
       if (n == 0) empty[s].arrive();
     }
     copy_one(atom, n < g.N(), &sum, make_gmem_ptr(g.C.as<float>() + n));
   }
 };
 
-struct Product {
+struct Replayed {
   std::unique_ptr<Recorder> recorder = std::make_unique<Recorder>();
   Gemm gemm;
 
-  Product(std::int64_t M, std::int64_t N, std::int64_t K, float alpha = 1, float beta = 0) {
+  Replayed(std::int64_t M, std::int64_t N, std::int64_t K, float alpha = 1, float beta = 0) {
     recorder->kernel = "test";
     float* const A = recorder->allocate_integers("A", std::size_t(M * K), 1);
     float* const B = recorder->allocate_integers("B", std::size_t(K * N), 2);
@@ -530,7 +530,7 @@ struct Product {
     recorder->allocate_workspace(1024);
   }
   template <class Kernel>
-  Product& replay() {
+  Replayed& replay() {
     registry::replay_kernel<Kernel>(gemm, Device{}, *recorder);
     return *this;
   }
@@ -545,14 +545,14 @@ struct Product {
   }
 };
 template <Flaw flaw>
-Product ring(std::int64_t M, std::int64_t N, std::int64_t K, float beta = 0) {
-  return std::move(Product(M, N, K, 2, beta).replay<Ring<flaw>>());
+Replayed ring(std::int64_t M, std::int64_t N, std::int64_t K, float beta = 0) {
+  return std::move(Replayed(M, N, K, 2, beta).replay<Ring<flaw>>());
 }
 
 TEST(NamedBarriers, OrderTheirThreads) {
   for (float beta : {0.f, -1.f})
     for (std::int64_t K : {0, 1, 2, 7}) {
-      Product const p = ring<Flaw::none>(31, 30, K, beta);
+      Replayed const p = ring<Flaw::none>(31, 30, K, beta);
       p.expect({});
       EXPECT_EQ(p.recorder->fma, 32 * 32 * ((K + 1) / 2 * 2));  // those on padding included
       EXPECT_EQ(explain::counted(*p.recorder).fma, p.recorder->fma);
@@ -573,14 +573,14 @@ TEST(NamedBarriers, OneOfTwoCountsIsMisuse) {
 }
 
 template <Slip slip>
-Product tma_ring() {
-  return std::move(Product(1, 32, 9).replay<TmaRing<slip>>());
+Replayed tma_ring() {
+  return std::move(Replayed(1, 32, 9).replay<TmaRing<slip>>());
 }
 TEST(Mbarriers, GoRoundARing) {
   tma_ring<Slip::none>().expect({});
   tma_ring<Slip::no_full>().expect({Check::race, Check::misuse, Check::coverage}, ", which nobody has written");
   tma_ring<Slip::no_empty>().expect({Check::misuse, Check::coverage}, "an mbarrier that expects nobody any more");
-  tma_ring<Slip::no_sync_warp>().expect({Check::race}, "read by thread");
+  tma_ring<Slip::no_syncwarp>().expect({Check::race}, "read by thread");
   tma_ring<Slip::few_arrivals>().expect({Check::deadlock, Check::coverage},
                                         "thread 0 waits for the mbarrier shared empty[0]");
 }
@@ -601,7 +601,7 @@ TEST(Gemms, WritingAnElementTwice) {
   ring<Flaw::twice>(32, 32, 4).expect({Check::coverage}, "writes C[0] (byte 0) once more");
 }
 TEST(Gemms, AWrongSumIsNamedByItsCoordinates) {
-  Product p(32, 32, 3);
+  Replayed p(32, 32, 3);
   float const other = 100;
   auto const wanted = registry::expected(p.gemm, *p.recorder);
   run(Ring<Flaw::none>{p.gemm}, *p.recorder);
@@ -610,7 +610,7 @@ TEST(Gemms, AWrongSumIsNamedByItsCoordinates) {
   p.expect({Check::result}, "test: 1 elements differ from alpha A B + beta C, the first is C[5,7,0]: 100.000000, not ");
 }
 TEST(Gemms, OperandsThatMayNotBeRead) {
-  Product p(32, 32, 3);
+  Replayed p(32, 32, 3);
   Gemm const scaled = p.gemm.with_K(0);
   registry::ExpectedGemm const wanted(scaled, *p.recorder, 0);
   run(Ring<Flaw::none>{p.gemm}, *p.recorder);
@@ -618,11 +618,11 @@ TEST(Gemms, OperandsThatMayNotBeRead) {
 }
 
 template <Handover how>
-Product halves() {
-  return std::move(Product(64, 1, 10).replay<Halves<how>>());
+Replayed halves() {
+  return std::move(Replayed(64, 1, 10).replay<Halves<how>>());
 }
 TEST(Flags, HandOverWhatTheBlockHasWritten) {
-  Product p = halves<Handover::good>();
+  Replayed p = halves<Handover::good>();
   p.expect({});
   EXPECT_EQ(p.recorder->fma, 64 * 10);
   p.replay<Halves<Handover::good>>().expect({});  // on what the first run left in the workspace
@@ -647,7 +647,7 @@ TEST(Flags, WhatNobodyWroteIsNotHandedOver) {
                                        "reads workspace[0] (byte 0), which nobody has written");
 }
 TEST(Flags, OneThatWasNotResetIsTooOld) {
-  Product p = halves<Handover::no_reset>();
+  Replayed p = halves<Handover::no_reset>();
   p.expect({});
   p.replay<Halves<Handover::no_reset>>().expect({Check::race}, "with the value that it has, 1");
 }
@@ -656,7 +656,7 @@ TEST(Flags, OneThatWasNotResetIsTooOld) {
 template <int other>
 struct Neighbours {
   static constexpr int threads = 40;
-  static constexpr LaunchFacts launch_facts{.threads = threads};
+  static constexpr LaunchInfo launch_info{.threads = threads};
   struct Smem {
     float A[64];
     static void members(auto name) { name("A", &Smem::A); }
@@ -668,7 +668,7 @@ struct Neighbours {
     unsigned const t = block.thread_rank(), from = t ^ other;
     float x = float(t);
     copy_one(atom, true, &x, make_smem_ptr(&smem.A[t]));
-    block.sync_warp();
+    block.syncwarp();
     copy_one(atom, from < threads, make_smem_ptr(&smem.A[from]), &x);
   }
 };
@@ -716,12 +716,12 @@ TEST(Operands, AreNamedAsSmemSays) {
   EXPECT_EQ(names, "shared count 64+4/4, shared tile 0+64/8, shared 0+72/1, ");
 }
 
-// A kernel that is neither a move nor a product: elements first to 31 of `in` go to `out`.
+// A kernel that is neither a copy nor a GEMM: elements first to 31 of `in` go to `out`.
 struct Elements {
   float const* in;
   float* out;
   int first = 0;
-  static constexpr LaunchFacts launch_facts{.threads = 32};
+  static constexpr LaunchInfo launch_info{.threads = 32};
   struct Smem {};
   int64_t blocks() const { return 1; }
   template <class Block>
@@ -779,7 +779,7 @@ TEST_F(AnyKernel, IsToldInSentencesAndExplained) {
             "test: 1 finding\n"
             "  coverage: test: leaves 20 elements unwritten, the first is out[0]\n");
   explain::Explanation const x =
-      explain::explanation_of(recorder, {"test", "12 elements", "12"}, *planning::find_device("H200"));
+      explain::explanation_of(recorder, {"test", "12 elements", "12"}, *planner::find_device("H200"));
   ASSERT_EQ(x.sites.size(), 2u);
   EXPECT_EQ(x.sites[0].name, "in load");
   EXPECT_EQ(x.sites[0].useful_share(), .75);

@@ -51,7 +51,7 @@ struct Described {
   float* out;
   CUtensorMap map;
 
-  static constexpr LaunchFacts launch_facts{.threads = 32};
+  static constexpr LaunchInfo launch_info{.threads = 32};
   struct Smem {
     alignas(128) float tile[2][32];
     int flag;
@@ -67,7 +67,7 @@ struct Described {
   CUTE_DEVICE void operator()(Block block, Smem&) const {
     cute::Copy_Atom<On<Block, cute::UniversalCopy<float>>, float> atom;
     float const x = 7;
-    copy_one(atom, block.thread_rank() == 0, &x, cute::make_gmem_ptr(out + block.group_index()));
+    copy_one(atom, block.thread_rank() == 0, &x, cute::make_gmem_ptr(out + block.block_index()));
   }
 };
 static_assert(Kernel<Described>);

@@ -19,14 +19,14 @@ constexpr auto kAsyncThenTma = [](auto block, auto& smem, float const* in, CUten
   copy_one(atom, true, make_gmem_ptr(reinterpret_cast<uint128_t const*>(in) + t),
            make_smem_ptr(reinterpret_cast<uint128_t*>(smem.data) + t));
   block.cp_async_fence();
-  if (fence == Fence::before_the_wait) block.fence_async();
+  if (fence == Fence::before_the_wait) block.fence_proxy_async();
   block.cp_async_wait(Int<0>{});
-  if (fence == Fence::after_the_wait) block.fence_async();
+  if (fence == Fence::after_the_wait) block.fence_proxy_async();
   block.sync();
   if (t != 0) return;
   block.tma_store(map, smem.data, 0, 0, 0);
   block.tma_store_commit();
-  block.tma_store_wait(Int<0>{});
+  block.tma_store_wait_read(Int<0>{});
 };
 TEST_F(Proxies, WhatCpAsyncBringsIsFencedBeforeTmaStoresIt) {
   CUtensorMap const map = map_of(out);
@@ -58,7 +58,7 @@ constexpr auto kOverwritten = [](auto block, auto& smem, CUtensorMap const& map,
     if (before == Before::store) store_shared(block, &smem.data[i], 0.f);
     if (before == Before::load) load_shared(block, &smem.data[i]);
   }
-  if (fence) block.fence_async();
+  if (fence) block.fence_proxy_async();
   block.sync();
   fill(before == Before::load);
   for (unsigned i = t; i < 128; i += 32) store(block, out + i, load_shared(block, &smem.data[i]));
@@ -86,16 +86,16 @@ constexpr auto kHandedOver = [](auto block, auto& smem, CUtensorMap const& map) 
   block.sync();
   if (t >= 32) {
     for (unsigned i = t - 32; i < 128; i += 32) store_shared(block, &smem.data[i], float(i));
-    if (fences == Fences::writers) block.fence_async();
+    if (fences == Fences::writers) block.fence_proxy_async();
     ready.arrive();
-    if (fences == Fences::writers_late) block.fence_async(), nobody.arrive();
+    if (fences == Fences::writers_late) block.fence_proxy_async(), nobody.arrive();
   } else if (t == 0) {
-    if (fences == Fences::issuer_early) block.fence_async();
+    if (fences == Fences::issuer_early) block.fence_proxy_async();
     ready.wait(0);
-    if (fences == Fences::issuer) block.fence_async();
+    if (fences == Fences::issuer) block.fence_proxy_async();
     block.tma_store(map, smem.data, 0, 0, 0);
     block.tma_store_commit();
-    block.tma_store_wait(Int<0>{});
+    block.tma_store_wait_read(Int<0>{});
   }
 };
 TEST_F(Proxies, AFenceCountsForWhoWaitedForIt) {
@@ -126,7 +126,7 @@ TEST_F(MbarrierRules, TmaSeesOneThatWasFenced) {
       if (t == 0 && init_fence && before_the_barrier) block.fence_barrier_init();
       block.sync();
       if (t == 0 && init_fence && !before_the_barrier) block.fence_barrier_init();
-      if (proxy_fence) block.fence_async();
+      if (proxy_fence) block.fence_proxy_async();
       if (t == 1) full.arrive_and_expect_tx(sizeof smem.data), block.tma_load(map, full, smem.data, 0, 0, 0);
       full.wait(0);
     });
@@ -199,7 +199,7 @@ TEST_F(MbarrierRules, PhasesEndBetweenBoxes) {
 using BarrierRules = SmallKernels;
 
 TEST_F(BarrierRules, WarpsCountAsTheHardwareCountsThem) {
-  static constexpr LaunchFacts kForty{.threads = 40};
+  static constexpr LaunchInfo kForty{.threads = 40};
   replay<kForty>([](auto block, auto&) { block.sync(Int<1>{}, Int<64>{}); });  // two warps, one of 8 lanes
   expect_nothing();
   // Half of each warp is no warp, though 32 threads come.
@@ -230,7 +230,7 @@ TEST_F(BarrierRules, ThoseWhoHaveLeftHoldNobodyUp) {
       if (t < 64 - stays) return;
       block.sync();
       load_shared(block, &smem.data[reads_what_they_wrote ? t - 32 : t]);
-      block.sync_warp();
+      block.syncwarp();
     });
     recorder.forget_expectations(out);
   };
@@ -239,13 +239,13 @@ TEST_F(BarrierRules, ThoseWhoHaveLeftHoldNobodyUp) {
   with(32, true), expect(Check::race, "since the last barrier or wait");  // they were in no barrier
 }
 TEST_F(BarrierRules, RegistersFitTheFile) {
-  static constexpr LaunchFacts kRing{.threads = 384, .min_blocks = 1};
+  static constexpr LaunchInfo kRing{.threads = 384, .min_blocks = 1};
   auto const with = [&](auto more, auto fewer) {
     replay<kRing>([=](auto block, auto&) {
       if (block.thread_rank() < 256)
-        block.more_registers(more);
+        block.setmaxnreg_inc(more);
       else
-        block.fewer_registers(fewer);
+        block.setmaxnreg_dec(fewer);
     });
   };
   with(Int<240>{}, Int<24>{}), expect_nothing();
@@ -254,7 +254,7 @@ TEST_F(BarrierRules, RegistersFitTheFile) {
   expect(Check::misuse,
          "its warpgroups want 240, 240, 56 registers a thread, 68608 in all, where a block of 384 threads has 64512");
   replay<kRing>([](auto block, auto&) {  // the others keep theirs
-    if (block.thread_rank() < 128) block.more_registers(Int<240>{});
+    if (block.thread_rank() < 128) block.setmaxnreg_inc(Int<240>{});
   });
   expect(Check::misuse, "want 240, 168, 168 registers");
 }
@@ -265,7 +265,7 @@ using GlobalRaces = SmallKernels;
 TEST_F(GlobalRaces, ReadingTheNeighbourBeforeItIsWritten) {
   auto const with = [&](bool sync) {
     recorder.reads(both), recorder.writes(both);
-    replay<LaunchFacts{.threads = 128}>([=, this](auto block, auto&) {
+    replay<LaunchInfo{.threads = 128}>([=, this](auto block, auto&) {
       unsigned const t = block.thread_rank();
       float const x = load(block, both + (t + 1) % 128);
       if (sync) block.sync();
@@ -282,7 +282,7 @@ TEST_F(GlobalRaces, ReadingWhatAnotherBlockWrites) {
     recorder.reads(both), recorder.writes(both);
     replay<kWarp>(
         [=, this](auto block, auto&) {
-          unsigned const i = block.group_index() * 32 + block.thread_rank();
+          unsigned const i = block.block_index() * 32 + block.thread_rank();
           float const x = load(block, both + i), y = load(block, both + (i + halo) % 128, halo != 0);
           block.sync();
           store(block, both + i, x + y);
@@ -300,7 +300,7 @@ TEST_F(GlobalRaces, TheWorkspaceToo) {
   auto* const flag = reinterpret_cast<unsigned*>(w + 128);
   auto const fill = [&] {
     recorder.begin();
-    replay<LaunchFacts{.threads = 128}>([=](auto block, auto&) {
+    replay<LaunchInfo{.threads = 128}>([=](auto block, auto&) {
       store(block, w + block.thread_rank(), 1.f), store(block, flag, 0u, block.thread_rank() == 0);
     });
   };
@@ -320,7 +320,7 @@ TEST_F(GlobalRaces, TheWorkspaceToo) {
     replay<kWarp>(
         [=](auto block, auto&) {
           unsigned const t = block.thread_rank();
-          if (block.group_index() == 0) {
+          if (block.block_index() == 0) {
             load(block, w + t);
             block.sync();
             if (t == 0 && flags) block.release(flag, 1);
@@ -351,17 +351,17 @@ TEST_F(GlobalRaces, ATmaStoreHasWrittenWhenThatWasWaitedFor) {
         [=, this](auto block, auto& smem) {
           unsigned const t = block.thread_rank();
           for (unsigned i = t; i < 128; i += 32) {
-            if (block.group_index() == 0) store_shared(block, &smem.data[i], float(i));
+            if (block.block_index() == 0) store_shared(block, &smem.data[i], float(i));
           }
-          block.fence_async();
+          block.fence_proxy_async();
           block.sync();
-          if (block.group_index() == 0 && t == 0) {
+          if (block.block_index() == 0 && t == 0) {
             block.tma_store(map, smem.data, 0, 0, 0);
             block.tma_store_commit();
-            block.tma_store_wait(Int<0>{});  // the tile may be used again
-            if (written) block.tma_store_written(Int<0>{});
+            block.tma_store_wait_read(Int<0>{});  // the tile may be used again
+            if (written) block.tma_store_wait(Int<0>{});
             block.release(flag, 1);
-          } else if (block.group_index() == 1) {
+          } else if (block.block_index() == 1) {
             if (t == 0) block.acquire(flag, 1);
             block.sync();
             for (unsigned i = t; i < 128; i += 32) store(block, out + i, load(block, w + i));
@@ -391,7 +391,7 @@ TEST_F(GlobalRaces, TmaReadsWhatAnEarlierKernelHasStored) {
       auto& full = mbarrier(block, smem.full);
       if (!earlier) fill(block);
       if (t == 0) full.init(1), block.fence_barrier_init();
-      if (fence) block.fence_async();
+      if (fence) block.fence_proxy_async();
       block.sync();
       if (t == 0) full.arrive_and_expect_tx(512), block.tma_load(map, full, smem.data, 0, 0, 0);
       full.wait(0);
@@ -411,25 +411,25 @@ enum class Wait { nobody, late, one_thread, one_thread_and_barrier, all };
 TEST_F(EarlyKernels, WaitBeforeTheyTouchMemory) {
   auto const with = [&](Wait wait) {
     recorder.reads(in), recorder.writes(out);
-    replay<LaunchFacts{.threads = 128, .follows = true}>([=, this](auto block, auto&) {
+    replay<LaunchInfo{.threads = 128, .follows = true}>([=, this](auto block, auto&) {
       unsigned const t = block.thread_rank();
       bool const one = wait == Wait::one_thread || wait == Wait::one_thread_and_barrier;
-      if (wait == Wait::all || (one && t == 0)) block.wait_previous_kernel();
+      if (wait == Wait::all || (one && t == 0)) block.griddep_wait();
       if (wait == Wait::one_thread_and_barrier) block.sync();
       float const x = load(block, in + t);
-      if (wait == Wait::late) block.wait_previous_kernel();
+      if (wait == Wait::late) block.griddep_wait();
       store(block, out + t, x);
     });
   };
   with(Wait::all), expect_nothing();
   with(Wait::one_thread_and_barrier), expect_nothing();
   with(Wait::late);
-  expect(Check::race, "thread 0: reads in[0] (byte 0) before wait_previous_kernel(): the kernel before may still run");
-  with(Wait::one_thread), expect(Check::race, "thread 1: reads in[1] (byte 4) before wait_previous_kernel()");
-  with(Wait::nobody), expect(Check::race, "reads in[0] (byte 0) before wait_previous_kernel()");
+  expect(Check::race, "thread 0: reads in[0] (byte 0) before griddep_wait(): the kernel before may still run");
+  with(Wait::one_thread), expect(Check::race, "thread 1: reads in[1] (byte 4) before griddep_wait()");
+  with(Wait::nobody), expect(Check::race, "reads in[0] (byte 0) before griddep_wait()");
   // Who touches nothing must wait all the same, for the kernel that follows this one.
-  replay<LaunchFacts{.threads = 32, .follows = true}>([](auto, auto&) {});
-  expect(Check::race, "may begin before the kernel before it has ended, and no thread calls wait_previous_kernel()");
+  replay<LaunchInfo{.threads = 32, .follows = true}>([](auto, auto&) {});
+  expect(Check::race, "may begin before the kernel before it has ended, and no thread calls griddep_wait()");
 }
 
 }  // namespace

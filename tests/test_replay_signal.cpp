@@ -22,7 +22,7 @@ struct CopyOne {
   Hook hook = nothing;
   bool past_the_recorder = false;
 
-  static constexpr LaunchFacts launch_facts{.threads = 32};
+  static constexpr LaunchInfo launch_info{.threads = 32};
   struct Smem {};
   std::int64_t blocks() const { return 1; }
 

@@ -46,7 +46,7 @@ TEST_F(Warps, VotesAreOfTheWholeWarp) {
   EXPECT_EQ(recorder.votes, 2 * 4);
 }
 TEST_F(Warps, ALaneThatIsNotThereHasNothing) {
-  static constexpr LaunchFacts kForty{.threads = 40};
+  static constexpr LaunchInfo kForty{.threads = 40};
   replay<kForty>([](auto block, auto&) { block.shfl_down(1, 16); });
   expect(Check::misuse, "thread 32: takes by shfl_down of line ");
   replay<kForty>([](auto block, auto&) { block.shfl_xor(1, 4), block.any(true); });
@@ -143,7 +143,7 @@ TEST_F(Atomics, ChangeWhatWasSetBefore) {
   recorder.forget_expectations(both), recorder.must_write(both, 128);
   replay<kWarp>(
       [=, this](auto block, auto&) {
-        store(block, both + block.thread_rank(), 0.f, block.group_index() == 0);
+        store(block, both + block.thread_rank(), 0.f, block.block_index() == 0);
         block.sync();
         block.atomic_add(both + block.thread_rank(), 1.f);
       },
@@ -157,7 +157,7 @@ TEST_F(Atomics, RaceWithWhatIsNotAtomic) {
   replay<kTwoWarps>([this](auto block, auto&) {
     unsigned const t = block.thread_rank();
     load(block, both, t == 40);
-    block.sync_warp();
+    block.syncwarp();
     block.atomic_add(both, 1.f, t == 41);  // of the same warp
     block.atomic_add(both + 1, 1.f, t == 3);
     load(block, both + 2, t == 2);

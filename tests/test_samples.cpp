@@ -28,9 +28,9 @@ std::map<std::string, std::string> counts(Recorder const& recorder) {
   return all;
 }
 
-class MoveSamples : public testing::TestWithParam<int> {};
-TEST_P(MoveSamples, CountWhatAllBlocksCount) {
-  auto const& entry = move_variants()[std::size_t(GetParam())];
+class CopySamples : public testing::TestWithParam<int> {};
+TEST_P(CopySamples, CountWhatAllBlocksCount) {
+  auto const& entry = copy_kernels()[std::size_t(GetParam())];
   int ran = 0;
   std::vector<Case> const cases = {{0, 5},
                                    {3, 5},
@@ -50,12 +50,12 @@ TEST_P(MoveSamples, CountWhatAllBlocksCount) {
       Views const v = views_of(c, is_transpose(entry.info()));
       auto const bytes = [&](std::int64_t n) { return std::size_t(n * e) + 64; };
       Recorder all, some;
-      Move const move = move_of(c, v, all.allocate("in", bytes(v.in_elements), e, 1),
+      Copy const copy = copy_of(c, v, all.allocate("in", bytes(v.in_elements), e, 1),
                                 all.allocate("out", bytes(v.out_elements), e, 2), e);
-      if (entry.info().rejects(move, Device{})) continue;
-      entry.replay(move, Device{}, all);
+      if (entry.info().rejects(copy, Device{})) continue;
+      entry.replay(copy, Device{}, all);
       entry.sample(
-          move_of(c, v, some.reserve("in", bytes(v.in_elements), e), some.reserve("out", bytes(v.out_elements), e), e),
+          copy_of(c, v, some.reserve("in", bytes(v.in_elements), e), some.reserve("out", bytes(v.out_elements), e), e),
           Device{}, some);
       for (Finding const& f : some.findings) ADD_FAILURE() << f.sentence;
       EXPECT_EQ(counts(some), counts(all));
@@ -64,13 +64,13 @@ TEST_P(MoveSamples, CountWhatAllBlocksCount) {
     }
   EXPECT_GE(ran, 3);
 }
-INSTANTIATE_TEST_SUITE_P(Ladder, MoveSamples, testing::Range(0, int(move_variants().size())), [](auto const& info) {
-  return std::string(move_variants()[std::size_t(info.param)].info().name);
+INSTANTIATE_TEST_SUITE_P(Ladder, CopySamples, testing::Range(0, int(copy_kernels().size())), [](auto const& info) {
+  return std::string(copy_kernels()[std::size_t(info.param)].info().name);
 });
 
 class GemmSamples : public testing::TestWithParam<int> {};
 TEST_P(GemmSamples, CountWhatAllBlocksCount) {
-  auto const& entry = gemm_variants()[std::size_t(GetParam())];
+  auto const& entry = gemm_kernels()[std::size_t(GetParam())];
   int ran = 0;
   std::vector<GemmCase> const cases = {
       {0, 5, 7},
@@ -119,8 +119,8 @@ TEST_P(GemmSamples, CountWhatAllBlocksCount) {
   }
   EXPECT_GE(ran, 3);
 }
-INSTANTIATE_TEST_SUITE_P(Ladder, GemmSamples, testing::Range(0, int(gemm_variants().size())), [](auto const& info) {
-  return std::string(gemm_variants()[std::size_t(info.param)].info().name);
+INSTANTIATE_TEST_SUITE_P(Ladder, GemmSamples, testing::Range(0, int(gemm_kernels().size())), [](auto const& info) {
+  return std::string(gemm_kernels()[std::size_t(info.param)].info().name);
 });
 
 }  // namespace

@@ -141,8 +141,8 @@ TEST(Types, BadRanksAreRefused) {
             "the strides of a row-major tensor leave 63 bits at its mode 1, of extent 1099511627776");
 }
 
-// What a product is asked for where nothing is said.
-TEST(Types, AnEpilogueIsTheProductItself) {
+// What a GEMM is asked for where nothing is said.
+TEST(Types, AnEpilogueIsTheGemmItself) {
   EXPECT_EQ(Epilogue{}.alpha, 1);
   EXPECT_EQ(Epilogue{}.beta, 0);
   EXPECT_EQ(Compute{}, Compute::fp32);

@@ -8,7 +8,7 @@
 
 #include "problems/copy_case.h"
 #include "problems/gemm_case.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "verify/replay_check.h"
 
 namespace inlay::lab {
@@ -31,24 +31,24 @@ struct Rounded : replay::HostBlock {
 
 template <int Bits>
 Replayed verified(GemmCase const& c) {
-  Entry<Gemm> entry = variant_named<GemmCase>("sgemm_01_naive");
+  Entry<Gemm> entry = kernel_named<GemmCase>("sgemm_01_naive");
   entry.replay = [](Gemm const& gemm, Device const& device, Recorder& recorder) {
     recorder.kernel = "rounded";
     registry::replay_kernel<kernels::sgemm_01_naive::Kernel, Rounded<Bits>>(gemm, device, recorder);
   };
-  EXPECT_EQ(replay_on_cpu(entry, c).verdict, "ok");  // whole numbers do not see it
+  EXPECT_EQ(replay_on_cpu(entry, c).check_result, "ok");  // whole numbers do not see it
   return verify_on_cpu(entry, c);
 }
 
 TEST(Verify, TellsFp32FromTf32AndBf16) {
-  GemmCase plain = product_of(37, 41, 19, "nt"), scaled = product_of(16, 33, 300, "tn");
+  GemmCase plain = gemm_case(37, 41, 19, "nt"), scaled = gemm_case(16, 33, 300, "tn");
   scaled.alpha = -2.5f, scaled.beta = 1.5f, scaled.batch = 2;
   for (GemmCase const& c : {plain, scaled}) {
     SCOPED_TRACE(c.sentence());
-    EXPECT_EQ(verified<24>(c).verdict, "ok");
+    EXPECT_EQ(verified<24>(c).check_result, "ok");
     for (Replayed const& wrong : {verified<11>(c), verified<8>(c)}) {
       EXPECT_TRUE(wrong.failed());
-      EXPECT_NE(wrong.verdict.find("is off by"), std::string::npos) << wrong.verdict;
+      EXPECT_NE(wrong.check_result.find("is off by"), std::string::npos) << wrong.check_result;
     }
   }
 }

@@ -8,7 +8,7 @@
 
 namespace inlay {
 
-// The one exception type of the library. what() is a sentence for the user; where no variant can run a problem, the planner's
+// The one exception type of the library. what() is a sentence for the user; where no kernel can run a problem, the planner's
 // report follows it, a line for each candidate.
 struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;

@@ -1,11 +1,11 @@
-// What an element is, how a product's sums are formed, and what its epilogue does to them.
+// What an element is, how a GEMM's sums are formed, and what its epilogue does to them.
 #pragma once
 #include <cstdint>
 #include <type_traits>
 
 namespace inlay {
 
-// The types of elements, a closed list. Movement only needs the bytes, and takes any of them; products need the type.
+// The types of elements, a closed list. Movement only needs the bytes, and takes any of them; GEMMs need the type.
 // Opaque elements are bits that nobody interprets, of 1 to 16 bytes: their value is their size.
 enum class DType : std::uint8_t {
   b8 = 1,  // opaque: bits
@@ -26,7 +26,7 @@ enum class DType : std::uint8_t {
   b128,
   f64,  // IEEE
   f32,
-  tf32,  // f32 in memory, of which products read 10 bits of significand
+  tf32,  // f32 in memory, of which GEMMs read 10 bits of significand
   f16,
   bf16,
   e4m3,  // OCP's fp8: 4 bits of exponent, no infinities
@@ -91,15 +91,15 @@ constexpr DType dtype_of() {
   return opaque(sizeof(T));
 }
 
-// How a product's sums over K are formed. Both round to nearest at every step.
+// How a GEMM's sums over K are formed. Both round to nearest at every step.
 enum class Compute : std::uint8_t {
-  fp32,            // on the FMA units: one chain of fused multiply-adds, as long as K, or as a block's part of K
-  fp32_two_level,  // the same in chains of 1024 products at most, 256 in large matrices, each added once to the sum: the
+  fp32,          // on the FMA units: one chain of fused multiply-adds, as long as K, or as a block's part of K
+  fp32_blocked,  // the same in chains of 1024 GEMMs at most, 256 in large matrices, each added once to the sum: the
   // error hardly grows with K; on an H200 at .92 to .96 of the other's speed with a workspace, and well
   // below it without
 };
 
-// The epilogue of a product: D = alpha A B + beta C, where C is what D held before.
+// The epilogue of a GEMM: D = alpha A B + beta C, where C is what D held before.
 struct Epilogue {
   float alpha = 1;
   float beta = 0;  // 0: D is not read

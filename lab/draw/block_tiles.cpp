@@ -14,7 +14,7 @@ namespace inlay::lab {
 namespace {
 
 constexpr std::int64_t kMost = std::int64_t(1) << 22;  // elements of an operand: floats count them, pictures show them
-constexpr double kMostProducts = 1 << 28;
+constexpr double kMostGemms = 1 << 28;
 
 // An element of A or B; outer: m of A, n of B.
 struct At {
@@ -111,7 +111,7 @@ class Watcher {
   std::set<std::tuple<std::string, bool, int, unsigned>> known_;
 };
 
-// The operands, which hold their positions, and a product of them that is no number's business.
+// The operands, which hold their positions, and a GEMM of them that is no number's business.
 GemmCall numbered(GemmCase const& c, Recorder& recorder) {
   auto const operand = [&](char const* name, Stored const& x, float sign) {
     auto const n = std::size_t(x.elements());
@@ -135,8 +135,8 @@ void Box::add(std::int64_t m, std::int64_t n) {
 }
 
 BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c) {
-  if (double const n = c.operations() / 2; n > kMostProducts)
-    throw UsageError(fmt::format("a replay for a picture takes at most {} multiplications, not {}", kMostProducts, n));
+  if (double const n = c.operations() / 2; n > kMostGemms)
+    throw UsageError(fmt::format("a replay for a picture takes at most {} multiplications, not {}", kMostGemms, n));
   Recorder recorder;
   Gemm const gemm = gemm_of(c, numbered(c, recorder));
   Device const device;
@@ -157,8 +157,8 @@ BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c) {
     tiles.threads.push_back({{a.outer.begin(), a.outer.end()}, {b.outer.begin(), b.outer.end()}});
     if (a.k.empty()) continue;
     if (r.fma < std::int64_t(a.outer.size() * b.outer.size() * a.k.size()))
-      throw UsageError(fmt::format("{}: its first block has more than one tile of C: ask for a smaller product",
-                                   title_of(entry, c)));
+      throw UsageError(
+          fmt::format("{}: its first block has more than one tile of C: ask for a smaller GEMM", title_of(entry, c)));
     tiles.k0 = std::min(tiles.k0, *a.k.begin()), tiles.k1 = std::max(tiles.k1, *a.k.rbegin() + 1);
     tiles.block.add(*a.outer.begin(), *b.outer.begin());
     tiles.block.add(*a.outer.rbegin(), *b.outer.rbegin());

@@ -11,7 +11,7 @@
 #include "draw/request.h"
 #include "draw/timeline.h"
 #include "draw/watch.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "results/output.h"
 
 namespace inlay::lab {
@@ -27,26 +27,26 @@ void write(std::string const& picture, std::string const& file) {
 constexpr char const* kOut = "the file to write (default: standard output)";
 void add_out(CLI::App& command, std::string& file) { command.add_option("--out", file, kOut); }
 
-// A variant of either kind, and what it is to move or to multiply.
+// A kernel of either kind, and what it is to move or to multiply.
 struct Asked {
   CLI::App const* command;
-  std::string variant, site, out;
-  MoveCase move{256, 256};
-  GemmCase product = product_of(256, 256, 64, "nn");
+  std::string kernel, site, out;
+  TransposeCase copy{256, 256};
+  GemmCase gemm = gemm_case(256, 256, 64, "nn");
 };
-std::shared_ptr<Asked> add_variant(CLI::App& command, GemmCase const& usual = product_of(256, 256, 64, "nn")) {
+std::shared_ptr<Asked> add_kernel(CLI::App& command, GemmCase const& usual = gemm_case(256, 256, 64, "nn")) {
   auto const asked = std::make_shared<Asked>();
   asked->command = &command;
-  asked->product = usual;
-  command.add_option("variant", asked->variant, "its name, or the beginning of it")->required();
-  add_flags_but(command, asked->move, {kBatchFlag});
-  add_flags_but(command, asked->product, {kBatchFlag});
-  add_batch(command, asked->move.batch);
+  asked->gemm = usual;
+  command.add_option("kernel", asked->kernel, "its name, or the beginning of it")->required();
+  add_flags_but(command, asked->copy, {kBatchFlag});
+  add_flags_but(command, asked->gemm, {kBatchFlag});
+  add_batch(command, asked->copy.batch);
   add_out(command, asked->out);
   return asked;
 }
 
-// The first layout that the variant takes, if there is one: who draws it need not know which.
+// The first layout that the kernel takes, if there is one: who draws it need not know which.
 void take_possible_layout(Entry<Gemm> const& entry, GemmCase& c) {
   for (char const* layout : {"nn", "nt", "tn", "tt"}) {
     GemmCase possible = c;
@@ -56,32 +56,32 @@ void take_possible_layout(Entry<Gemm> const& entry, GemmCase& c) {
   }
 }
 
-// Draws with the variant and its case.
+// Draws with the kernel and its case.
 template <class Draw>
 void draw(Asked& asked, Draw const& picture_of) {
-  std::string const name = resolve(asked.variant, all_variant_names());
-  refuse_ignored(*asked.command, {name}, asked.product);
+  std::string const name = resolve(asked.kernel, all_kernel_names());
+  refuse_ignored(*asked.command, {name}, asked.gemm);
   check(asked.out);
   if (info_of<GemmCase>(name)) {
-    auto const& entry = variant_named<GemmCase>(name);
-    asked.product.batch = asked.move.batch;
-    if (!asked.command->get_option("--layout")->count()) take_possible_layout(entry, asked.product);
-    Kind<GemmCase>::validate(asked.product);
-    write(picture_of(entry, asked.product), asked.out);
+    auto const& entry = kernel_named<GemmCase>(name);
+    asked.gemm.batch = asked.copy.batch;
+    if (!asked.command->get_option("--layout")->count()) take_possible_layout(entry, asked.gemm);
+    Kind<GemmCase>::validate(asked.gemm);
+    write(picture_of(entry, asked.gemm), asked.out);
   } else {
-    Kind<MoveCase>::validate(asked.move);
-    write(picture_of(variant_named<MoveCase>(name), asked.move), asked.out);
+    Kind<TransposeCase>::validate(asked.copy);
+    write(picture_of(kernel_named<TransposeCase>(name), asked.copy), asked.out);
   }
 }
 
 void add_ladder(CLI::App& app) {
-  auto* const command = app.add_subcommand("ladder", "the recorded results: every variant against the copy limit");
-  auto const shape = std::make_shared<MoveCase>();
+  auto* const command = app.add_subcommand("ladder", "the recorded results: every kernel against the copy limit");
+  auto const shape = std::make_shared<TransposeCase>();
   auto const file = std::make_shared<std::string>();
   command->add_option("file,--out", *file, kOut);
   add_flags(*command, *shape);
   command->callback([shape, file] {
-    Kind<MoveCase>::validate(*shape);
+    Kind<TransposeCase>::validate(*shape);
     check(*file);
     write(draw_ladder(*shape), *file);
   });
@@ -104,7 +104,7 @@ void add_banks(CLI::App& app) {
 
 void add_request(CLI::App& app) {
   auto* const command = app.add_subcommand("request", "which lanes of a warp meet which banks or sectors");
-  auto const asked = add_variant(*command);
+  auto const asked = add_kernel(*command);
   command->add_option("--site", asked->site, "such as 'A store' (default: what costs most beyond its ideal)");
   command->callback([asked] {
     draw(*asked, [&](auto const& entry, auto const& c) { return draw_request(worst_request(entry, c, asked->site)); });
@@ -112,14 +112,14 @@ void add_request(CLI::App& app) {
 }
 
 void add_path(CLI::App& app) {
-  auto* const command = app.add_subcommand("path", "the way of a tile through memory, or the tiles of a product");
-  auto const asked = add_variant(*command);
+  auto* const command = app.add_subcommand("path", "the way of a tile through memory, or the tiles of a GEMM");
+  auto const asked = add_kernel(*command);
   command->callback([asked] { draw(*asked, [](auto const& entry, auto const& c) { return draw_path(entry, c); }); });
 }
 
 void add_timeline(CLI::App& app) {
   auto* const command = app.add_subcommand("timeline", "the stages of a pipeline: on their way, full, read, free");
-  auto const asked = add_variant(*command, product_of(128, 256, 256, "nn"));
+  auto const asked = add_kernel(*command, gemm_case(128, 256, 256, "nn"));
   command->callback([asked] {
     draw(*asked,
          [](auto const& entry, auto const& c) { return draw_timeline(title_of(entry, c), timeline_of(entry, c)); });

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "draw/svg.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "results/results.h"
 #include "usage_error.h"
 
@@ -15,7 +15,7 @@ namespace {
 // Names end where the bars begin; times stand right of them.
 constexpr double kWidth = 960, kMargin = 28, kBars = 300, kBarsWidth = 540, kTop = 104;
 constexpr double kRowHeight = 22, kBarHeight = 16, kHeadingHeight = 20, kGroupGap = 12;
-constexpr double kLabelledInside = 48;  // a bar of this length has room for its value
+constexpr double kLabelledInside = 48;  // a bar of this length has module for its value
 
 struct Group {
   char const *title, *classes;
@@ -23,17 +23,18 @@ struct Group {
 constexpr Group kGroups[] = {
     {"copies", "plain"}, {"the tutorials' steps", "good"}, {"inlay", "own"}, {"peers", "peer"}};
 
-std::size_t group_of(std::string const& variant) {
-  Info<Move> const* const info = info_of<MoveCase>(variant);
-  if (!info) return variant == "cudaMemcpyAsync" ? 0 : variant == "transpose" ? 2 : 3;
+std::size_t group_of(std::string const& kernel) {
+  Info<Copy> const* const info = info_of<TransposeCase>(kernel);
+  if (!info) return kernel == "cudaMemcpyAsync" ? 0 : kernel == "transpose" ? 2 : 3;
   return is_copy(*info) ? 0 : info->origin == Origin::tutorial ? 1 : 2;
 }
 
 // A name, its bar with the share, and its time; a row without numbers says why in a word.
 void add_bar(svg::Picture& picture, Row const& row, double y, char const* classes, double scale) {
   double const baseline = y + kBarHeight - 4;
-  picture.text(kBars - 10, baseline, "end mono", row.variant);
-  if (!row.share) return picture.text(kBars + 6, baseline, "pale mono", row.verdict.substr(0, row.verdict.find(':')));
+  picture.text(kBars - 10, baseline, "end mono", row.kernel);
+  if (!row.share)
+    return picture.text(kBars + 6, baseline, "pale mono", row.check_result.substr(0, row.check_result.find(':')));
   double const length = *row.share * scale;
   picture.rect(kBars, y, length, kBarHeight, classes);
   bool const inside = length >= kLabelledInside;
@@ -52,16 +53,16 @@ void add_axis(svg::Picture& picture, double scale, double bottom) {
   picture.text(kBars + scale, kTop - 14, "s11 middle", "copy limit");
 }
 
-std::string ladder(MoveCase const& c, Results const& ours, std::vector<Row> rows) {
+std::string ladder(TransposeCase const& c, Results const& ours, std::vector<Row> rows) {
   std::stable_sort(rows.begin(), rows.end(),
-                   [](Row const& a, Row const& b) { return group_of(a.variant) < group_of(b.variant); });
+                   [](Row const& a, Row const& b) { return group_of(a.kernel) < group_of(b.kernel); });
   double longest = 1;
   for (Row const& row : rows) longest = std::max(longest, row.share.value_or(0));
   double const scale = kBarsWidth / longest;
   std::vector<double> top;  // of each row
   double y = kTop - kGroupGap;
   for (std::size_t i = 0; i < rows.size(); ++i, y += kRowHeight) {
-    if (i == 0 || group_of(rows[i].variant) != group_of(rows[i - 1].variant)) y += kGroupGap + kHeadingHeight;
+    if (i == 0 || group_of(rows[i].kernel) != group_of(rows[i - 1].kernel)) y += kGroupGap + kHeadingHeight;
     top.push_back(y);
   }
   double const bottom = y + 6, height = bottom + 64;
@@ -73,8 +74,8 @@ std::string ladder(MoveCase const& c, Results const& ours, std::vector<Row> rows
                "Share of the copy limit: the throughput of the faster of two plain copies of as many bytes is 1.");
   add_axis(picture, scale, bottom);
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    auto const& [name, classes] = kGroups[group_of(rows[i].variant)];
-    if (i == 0 || group_of(rows[i].variant) != group_of(rows[i - 1].variant))
+    auto const& [name, classes] = kGroups[group_of(rows[i].kernel)];
+    if (i == 0 || group_of(rows[i].kernel) != group_of(rows[i - 1].kernel))
       picture.text(kBars - 10, top[i] - 7, fmt::format("end s11 bold {}", classes), name);
     add_bar(picture, rows[i], top[i], classes, scale);
   }
@@ -86,7 +87,7 @@ std::string ladder(MoveCase const& c, Results const& ours, std::vector<Row> rows
 
 }  // namespace
 
-std::string draw_ladder(MoveCase const& c) {
+std::string draw_ladder(TransposeCase const& c) {
   Recorded const recorded = load_recorded();
   auto rows = recorded.rows(c);
   if (rows.empty())

@@ -2,11 +2,11 @@
 #pragma once
 #include <string>
 
-#include "problems/move_case.h"
+#include "problems/transpose_case.h"
 
 namespace inlay::lab {
 
 // A bar for each recorded row of the case, against the copy limit. Throws UsageError when nothing is recorded for it.
-std::string draw_ladder(MoveCase const& c);
+std::string draw_ladder(TransposeCase const& c);
 
 }  // namespace inlay::lab

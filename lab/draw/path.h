@@ -28,8 +28,8 @@ struct Hop {
   banks::Request first_request() const;
 };
 
-// The hops of a move's first block, in the order in which they begin. Throws what replay_sound does.
-std::vector<Hop> hops_of(Entry<Move> const& entry, MoveCase const& c);
+// The hops of a copy's first block, in the order in which they begin. Throws what replay_sound does.
+std::vector<Hop> hops_of(Entry<Copy> const& entry, TransposeCase const& c);
 
 // [m0, m1) x [n0, n1) of C.
 struct Box {
@@ -37,7 +37,7 @@ struct Box {
   void add(std::int64_t m, std::int64_t n);
 };
 
-// What the first block of a product does, found by what its threads read.
+// What the first block of a GEMM does, found by what its threads read.
 struct BlockTiles {
   struct Thread {
     std::vector<std::int64_t> m, n;  // the rows and columns of C that it sums; none: it does not multiply
@@ -49,10 +49,10 @@ struct BlockTiles {
   std::vector<Box> stored;         // of C, by each block
   std::vector<std::string> sites;  // what it does to memory, in the order in which that begins
 };
-// Throws UsageError when the variant rejects the case or it is too large, Error when a check finds something.
+// Throws UsageError when the kernel rejects the case or it is too large, Error when a check finds something.
 BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c);
 
-std::string draw_path(Entry<Move> const& entry, MoveCase const& c);
+std::string draw_path(Entry<Copy> const& entry, TransposeCase const& c);
 std::string draw_path(Entry<Gemm> const& entry, GemmCase const& c);
 
 }  // namespace inlay::lab

@@ -156,7 +156,7 @@ void add_sector(svg::Picture& picture, WarpRequest const& r, std::uint64_t secto
   std::map<std::uint64_t, Lanes> by_address;
   for (unsigned lane : lanes) by_address[r.lanes.address[lane]].push_back(lane);
   double const narrow = r.lanes.bytes * byte;
-  Lanes run;  // of lanes whose bytes touch, where one has no room for its number
+  Lanes run;  // of lanes whose bytes touch, where one has no module for its number
   for (auto at = by_address.begin(); at != by_address.end(); ++at) {
     auto const& [address, who] = *at;
     double const from = x + double(address - sector * 32) * byte;
@@ -186,7 +186,7 @@ std::string draw_global(WarpRequest const& r) {
   svg::Picture picture;
   std::string cost = many(unsigned(sectors.size()), "sector");
   cost = sectors.size() > least
-             ? fmt::format("{} where {} would do: {} bytes move for {}", cost, least, sectors.size() * 32, asked)
+             ? fmt::format("{} where {} would do: {} bytes copy for {}", cost, least, sectors.size() * 32, asked)
          : r.by_halves ? cost + ", each asked for twice: shared memory lies half a sector beside them"
                        : cost + ", as few as can be";
   add_head(picture, r, cost);
@@ -243,7 +243,7 @@ std::map<std::uint64_t, Lanes> sectors_of(banks::Request const& request) {
   return sectors;
 }
 
-WarpRequest worst_request(Entry<Move> const& entry, MoveCase const& c, std::string const& site) {
+WarpRequest worst_request(Entry<Copy> const& entry, TransposeCase const& c, std::string const& site) {
   return worst(entry, c, site);
 }
 WarpRequest worst_request(Entry<Gemm> const& entry, GemmCase const& c, std::string const& site) {

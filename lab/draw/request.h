@@ -23,11 +23,11 @@ std::vector<Wavefront> wavefronts_of(banks::Request const& request, banks::Acces
 // The lanes that wait for a word of their bank that another lane wants too, within a pass.
 std::uint32_t conflicting_lanes(banks::Request const& request, banks::Access access);
 
-// The sectors of global memory that move, by address / 32, and the lanes that ask for bytes of each.
+// The sectors of global memory that copy, by address / 32, and the lanes that ask for bytes of each.
 std::map<std::uint64_t, Lanes> sectors_of(banks::Request const& request);
 
 struct WarpRequest {
-  std::string title;    // the variant and its case
+  std::string title;    // the kernel and its case
   std::string site;     // "shared A load"
   std::string operand;  // "shared A"
   banks::Request lanes;
@@ -41,7 +41,7 @@ struct WarpRequest {
 std::string draw_request(WarpRequest const& request);
 
 // Of the site asked for, the request that cost most beyond its ideal. Throws what replay_sound and site_named do.
-WarpRequest worst_request(Entry<Move> const& entry, MoveCase const& c, std::string const& site);
+WarpRequest worst_request(Entry<Copy> const& entry, TransposeCase const& c, std::string const& site);
 WarpRequest worst_request(Entry<Gemm> const& entry, GemmCase const& c, std::string const& site);
 
 }  // namespace inlay::lab

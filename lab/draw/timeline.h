@@ -36,8 +36,8 @@ struct Timeline {
   std::size_t most_in_flight() const;
 };
 
-// Of a variant's first block. Throws what replay_sound does, and UsageError where nothing is asynchronous.
-Timeline timeline_of(Entry<Move> const& entry, MoveCase const& c);
+// Of a kernel's first block. Throws what replay_sound does, and UsageError where nothing is asynchronous.
+Timeline timeline_of(Entry<Copy> const& entry, TransposeCase const& c);
 Timeline timeline_of(Entry<Gemm> const& entry, GemmCase const& c);
 
 std::string draw_timeline(std::string const& title, Timeline const& timeline);

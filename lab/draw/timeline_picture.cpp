@@ -14,7 +14,7 @@ constexpr std::size_t kMostUses = 12;
 constexpr double kLabels = 78, kLeft = kMargin + kLabels, kSpace = kWidth - kMargin - kLeft;
 constexpr double kTop = 136, kRow = 34, kBar = 24, kLeast = 4;
 
-// From moments to x: what was done takes room, and so that what happens at once can be told apart, does every moment.
+// From moments to x: what was done takes module, and so that what happens at once can be told apart, does every moment.
 class Axis {
  public:
   explicit Axis(std::vector<Moment> moments) : moments_(std::move(moments)) {
@@ -171,10 +171,11 @@ std::string draw_timeline(std::string const& title, Timeline const& t) {
   if (x.multiplies()) add_fma(picture, x, part.steps, y), y += kRow;
   for (std::size_t i = 0; i < stores; ++i, y += kRow) add_store(picture, t.stores[i], x, y);
   picture.arrow(kLeft, bottom + 16, x.end());
-  picture.text(kLeft, bottom + 34, "pale s11",
-               fmt::format("The order of the replay, no time: room is given to {}, a little to every event. Loads land "
-                           "here as late as the waits",
-                           x.multiplies() ? "multiply-adds" : "accesses"));
+  picture.text(
+      kLeft, bottom + 34, "pale s11",
+      fmt::format("The order of the replay, no time: module is given to {}, a little to every event. Loads land "
+                  "here as late as the waits",
+                  x.multiplies() ? "multiply-adds" : "accesses"));
   picture.text(kLeft, bottom + 50, "pale s11",
                "allow, so a dashed bar is all the work that a load has to arrive in before anybody waits for it.");
   return picture.document(bottom + 68, title);

@@ -11,8 +11,8 @@
 namespace inlay::lab {
 
 void expect_sound(std::string const& title, Replayed const& replayed) {
-  if (replayed.failed()) throw Error(fmt::format("{}: {}", title, replayed.verdict));
-  if (!replayed.ok()) throw UsageError(fmt::format("{}: {}", title, replayed.verdict));
+  if (replayed.failed()) throw Error(fmt::format("{}: {}", title, replayed.check_result));
+  if (!replayed.ok()) throw UsageError(fmt::format("{}: {}", title, replayed.check_result));
 }
 
 std::string name_of(Site const& site) {

@@ -1,4 +1,4 @@
-// A variant replayed for a picture.
+// A kernel replayed for a picture.
 #pragma once
 #include <inlay/registry/registry.h>
 
@@ -17,7 +17,7 @@ std::string title_of(Entry<CanonicalOf<C>> const& entry, C const& c) {
   return std::string(entry.info().name) + ", " + c.sentence();
 }
 
-// Throws UsageError when the variant rejects the case, Error when a check finds something: a picture of that would mislead.
+// Throws UsageError when the kernel rejects the case, Error when a check finds something: a picture of that would mislead.
 void expect_sound(std::string const& title, Replayed const& replayed);
 
 // Replays with all checks. Throws what expect_sound does.

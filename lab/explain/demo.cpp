@@ -5,13 +5,13 @@
 
 #include "explain/demo_parts.h"
 #include "page/report.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "results/data_files.h"
 
 namespace inlay::lab {
 namespace {
 
-constexpr char const* kMoves =
+constexpr char const* kCopies =
     "Every step of the matrix transpose, replayed on this CPU thread by thread: each access is counted and checked.\n"
     "  A warp is 32 threads that access memory together: one request. Global memory answers in sectors of 32 bytes, "
     "shared\n"
@@ -19,8 +19,8 @@ constexpr char const* kMoves =
     "  Ideal: 4 sectors for 4-byte accesses, 16 for 16-byte ones; 1 wavefront for 4-byte accesses, 4 for 16-byte "
     "ones.\n"
     "  32 sectors: every lane in a sector of its own.  32 wavefronts: all lanes in one bank, one after the other.\n";
-constexpr char const* kProducts =
-    "Every step of the matrix product in fp32, replayed in the same way. A multiprocessor makes 128 multiply-adds "
+constexpr char const* kGemms =
+    "Every step of the matrix GEMM in fp32, replayed in the same way. A multiprocessor makes 128 multiply-adds "
     "(FMAs) in "
     "the\n"
     "  time of one wavefront: a kernel that loads more often than that from shared memory waits for it.\n";
@@ -36,21 +36,21 @@ std::string per_request(Traffic const& plain, Traffic const& async = {}, Traffic
 std::string load(Counts const& c) { return per_request(c.global_load, c.async_copy, c.tma_load); }
 std::string store(Counts const& c) { return per_request(c.global_store, {}, c.tma_store); }
 
-std::string head(MoveCase const& ragged) {
+std::string head(TransposeCase const& ragged) {
   return fmt::format("\n{:<33}{:<13}{:>11}{:>13}{:>17}  {}\n", "", ragged.name(), "global", "shared", "H200",
                      "the tutorial's own") +
-         fmt::format("{:<33}{:<13}{:>5}{:>6}{:>7}{:>6}{:>8}{:>9}  {}\n", "variant", "all checks", "load", "store",
+         fmt::format("{:<33}{:<13}{:>5}{:>6}{:>7}{:>6}{:>8}{:>9}  {}\n", "kernel", "all checks", "load", "store",
                      "store", "load", "ms", "of copy", "figure");
 }
 std::string head(GemmCase const& ragged) {
   return fmt::format("\n{:<33}{:<13}{:<4}{:>12}{:>12}{:>27}  {}\n", "", ragged.name(), "", "global", "shared", "H200",
                      "the tutorial's own") +
-         fmt::format("{:<33}{:<13}{:<4}{:>6}{:>6}{:>6}{:>6}{:>7}{:>9}{:>11}  {}\n", "variant", "all checks", "", "load",
+         fmt::format("{:<33}{:<13}{:<4}{:>6}{:>6}{:>6}{:>6}{:>7}{:>9}{:>11}  {}\n", "kernel", "all checks", "", "load",
                      "store", "store", "load", "FMAs", "TFLOP/s", "of cuBLAS", "figure");
 }
 
 // What is counted and what is recorded.
-std::string cells(MoveCase const&, Counts const& c, Row const& row) {
+std::string cells(TransposeCase const&, Counts const& c, Row const& row) {
   std::string const share = row.share ? fmt::format("{:.0f}%", 100 * *row.share) : "-";
   return fmt::format("{:>5}{:>6}{:>7}{:>6}{:>8}{:>9}", load(c), store(c), per_request(c.shared_store),
                      per_request(c.shared_load), number(row.ms_median, 3, "-"), share);
@@ -64,9 +64,9 @@ std::string cells(GemmCase const& shown, Counts const& c, Row const& row) {
 }
 
 // The first that is listed: published.json begins with the figures for the size measured here.
-std::string tutorial(std::vector<Published> const& published, std::string const& variant) {
+std::string tutorial(std::vector<Published> const& published, std::string const& kernel) {
   for (Published const& p : published)
-    if (p.variant == variant) return p.sentence();
+    if (p.kernel == kernel) return p.sentence();
   return "-";
 }
 
@@ -74,21 +74,21 @@ template <KindOf C>
 std::string ladder(Results const& results, std::vector<Published> const& published) {
   std::string s;
   for (auto const of :
-       {planning::Ladder::copy, planning::Ladder::transpose, planning::Ladder::sgemm, planning::Ladder::none})
-    for (auto const& entry : Kind<C>::variants()) {
+       {planner::Ladder::copy, planner::Ladder::transpose, planner::Ladder::sgemm, planner::Ladder::none})
+    for (auto const& entry : Kind<C>::kernels()) {
       if (entry.info().ladder != of) continue;
       std::string const name = entry.info().name;
       auto const [ragged, full, measured] = shown_cases(entry);
       if (s.empty()) s = head(ragged);
       Replayed const whole = replay_on_cpu(entry, full);
       Row const* const row = results.find(measured, name);
-      s += fmt::format("{:<33}{:<13}{}  {}\n", name, short_verdict(replay_on_cpu(entry, ragged), whole),
+      s += fmt::format("{:<33}{:<13}{}  {}\n", name, short_check_result(replay_on_cpu(entry, ragged), whole),
                        cells(full, whole.counts, row ? *row : Row{}), tutorial(published, name));
     }
   return s + '\n';
 }
 
-std::string legend_of_moves(bool has_results) {
+std::string legend_of_copies(bool has_results) {
   std::string s =
       "all checks: result, bounds, alignment, races, barriers; (aligned): takes only rows of whole 16-byte vectors.\n"
       "load, store: sectors per request (a: by cp.async; box: TMA moves whole tiles, no lanes take part), or "
@@ -99,25 +99,27 @@ std::string legend_of_moves(bool has_results) {
   return s + "The tutorials measured on other GPUs: compare the steps, not the milliseconds.\n";
 }
 
-std::string legend_of_products(bool has_results) {
+std::string legend_of_gemms(bool has_results) {
   return std::string(
              "FMAs: of all threads, for each wavefront that loads from shared memory; layout: nn, or nt, where B is "
              "stored transposed.\n") +
          (has_results
               ? "TFLOP/s: 4096 x 4096 x 4096 in that layout, recorded on one H200; of cuBLAS in fp32 at the same "
-                "letters.\n"
+                "transposes.\n"
               : "TFLOP/s: nothing is recorded yet.\n");
 }
 
 }  // namespace
 
-Shown<MoveCase> shown_cases(Entry<Move> const&) { return {{204, 148, 1, 4}, {256, 256, 1, 4}, {32768, 32768, 1, 4}}; }
+Shown<TransposeCase> shown_cases(Entry<Copy> const&) {
+  return {{204, 148, 1, 4}, {256, 256, 1, 4}, {32768, 32768, 1, 4}};
+}
 Shown<GemmCase> shown_cases(Entry<Gemm> const& entry) {
   std::string const layout = shown_layout(entry.info());
-  return {product_of(130, 70, 20, layout), product_of(256, 256, 32, layout), product_of(4096, 4096, 4096, layout)};
+  return {gemm_case(130, 70, 20, layout), gemm_case(256, 256, 32, layout), gemm_case(4096, 4096, 4096, layout)};
 }
 
-std::string short_verdict(Replayed const& ragged, Replayed const& full) {
+std::string short_check_result(Replayed const& ragged, Replayed const& full) {
   if (ragged.failed() || full.failed()) return "FAILED";
   return ragged.ok() ? "ok" : full.ok() ? "ok (aligned)" : "rejected";
 }
@@ -132,9 +134,8 @@ std::filesystem::path demo_report(std::string const& asked) {
 std::string demo_screen() {
   auto const recorded = load_recorded();
   auto const published = load_published();
-  return kMoves + ladder<MoveCase>(recorded.ours, published) + legend_of_moves(!recorded.ours.rows.empty()) + '\n' +
-         kProducts + ladder<GemmCase>(recorded.products, published) +
-         legend_of_products(!recorded.products.rows.empty());
+  return kCopies + ladder<TransposeCase>(recorded.ours, published) + legend_of_copies(!recorded.ours.rows.empty()) +
+         '\n' + kGemms + ladder<GemmCase>(recorded.gemms, published) + legend_of_gemms(!recorded.gemms.rows.empty());
 }
 
 }  // namespace inlay::lab

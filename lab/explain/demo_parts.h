@@ -7,16 +7,16 @@
 
 namespace inlay::lab {
 
-// Where a variant is shown: its verdict comes from a size that fits no tile, its counts from one that fits them all, its time
+// Where a kernel is shown: its check result comes from a size that fits no tile, its counts from one that fits them all, its time
 // from what is measured.
 template <KindOf C>
 struct Shown {
   C ragged, full, measured;
 };
-Shown<MoveCase> shown_cases(Entry<Move> const& entry);
+Shown<TransposeCase> shown_cases(Entry<Copy> const& entry);
 Shown<GemmCase> shown_cases(Entry<Gemm> const& entry);
 
 // In one or two words; what failed is told by `inlay verify`.
-std::string short_verdict(Replayed const& ragged, Replayed const& full);
+std::string short_check_result(Replayed const& ragged, Replayed const& full);
 
 }  // namespace inlay::lab

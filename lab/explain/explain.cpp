@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "commands.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "results/results.h"
 #include "usage_error.h"
 
@@ -41,25 +41,24 @@ Json site_json(ExplainedSite const& x) {
 }
 
 struct Options {
-  std::string variant, device = "H200";
-  MoveCase move;
-  GemmCase product;
+  std::string kernel, device = "H200";
+  TransposeCase copy;
+  GemmCase gemm;
   bool json = false;
 };
 
 Problem asked_for(Options& o, CLI::App const& command) {
-  refuse_ignored(command, {o.variant}, o.product);
-  if (!info_of<GemmCase>(o.variant)) return o.move;
-  if (!command.get_option("--layout")->count())
-    o.product.layout = shown_layout(variant_named<GemmCase>(o.variant).info());
-  o.product.batch = o.move.batch;
-  return o.product;
+  refuse_ignored(command, {o.kernel}, o.gemm);
+  if (!info_of<GemmCase>(o.kernel)) return o.copy;
+  if (!command.get_option("--layout")->count()) o.gemm.layout = shown_layout(kernel_named<GemmCase>(o.kernel).info());
+  o.gemm.batch = o.copy.batch;
+  return o.gemm;
 }
 
 void run(Options& o, CLI::App const& command) {
-  o.variant = resolve(o.variant, all_variant_names());
+  o.kernel = resolve(o.kernel, all_kernel_names());
   Problem const problem = asked_for(o, command);
-  Explanation const x = explain_variant(o.variant, problem, device_asked_for(o.device));
+  Explanation const x = explain_kernel(o.kernel, problem, device_asked_for(o.device));
   if (o.json)
     fmt::print("{}\n", to_json(x).dump(1));
   else
@@ -68,28 +67,28 @@ void run(Options& o, CLI::App const& command) {
 
 }  // namespace
 
-void refuse(char const* variant, Reason const& reason) {
-  if (reason) throw UsageError(fmt::format("{} does not take this problem: {}", variant, reason.sentence()));
+void refuse(char const* kernel, Reason const& reason) {
+  if (reason) throw UsageError(fmt::format("{} does not take this problem: {}", kernel, reason.sentence()));
 }
 
-void check_samples(char const* variant, Recorder const& recorder, Device const& device) {
+void check_samples(char const* kernel, Recorder const& recorder, Device const& device) {
   for (replay::Launch const& l : recorder.launches)
     if (std::int64_t(l.shared_bytes) > device.shared_bytes)
-      throw UsageError(fmt::format("{} takes {} bytes of shared memory, {} has {}", variant, l.shared_bytes,
-                                   device.name, device.shared_bytes));
+      throw UsageError(fmt::format("{} takes {} bytes of shared memory, {} has {}", kernel, l.shared_bytes, device.name,
+                                   device.shared_bytes));
   if (recorder.finding_count)
-    throw Error(fmt::format("{} fails in its replay: {}", variant, recorder.findings.front().sentence));
+    throw Error(fmt::format("{} fails in its replay: {}", kernel, recorder.findings.front().sentence));
 }
 
-Explanation explain_variant(std::string const& variant, Problem const& problem, Device const& device) {
-  return with_case(problem, [&]<class C>(C const& c) { return explain_entry(variant_named<C>(variant), c, device); });
+Explanation explain_kernel(std::string const& kernel, Problem const& problem, Device const& device) {
+  return with_case(problem, [&]<class C>(C const& c) { return explain_entry(kernel_named<C>(kernel), c, device); });
 }
 
 std::string recorded_text(Explanation const& x, Problem const& problem) {
   Recorded const recorded = load_recorded();
-  for (Results const* results : {&recorded.ours, &recorded.products}) {
+  for (Results const* results : {&recorded.ours, &recorded.gemms}) {
     Device const* device = find_device(results->device);
-    Row const* row = results->find(problem, x.work.variant);
+    Row const* row = results->find(problem, x.work.kernel);
     if (device && device->name == x.device.name && row && row->ms_median)
       return fmt::format("  recorded: {:.4g} ms on {}, the prediction is {:.2f} of that\n", *row->ms_median,
                          results->device, 1e3 * x.seconds / *row->ms_median);
@@ -100,7 +99,7 @@ std::string recorded_text(Explanation const& x, Problem const& problem) {
 Json to_json(Explanation const& x) {
   Counts const& c = x.totals;
   Json j;
-  j["variant"] = x.work.variant;
+  j["kernel"] = x.work.kernel;
   j["case"] = x.work.case_name;
   j["device"] = x.device.name;
   j["sites"] = Json::array();
@@ -119,7 +118,7 @@ Json to_json(Explanation const& x) {
   t["dram_bytes"] = x.work.dram_bytes;
   t["exposed_loads"] = std::int64_t(x.demand.exposed_loads);
   j["launches"] = Json::array();
-  for (planning::Launch const& l : x.demand.launches)
+  for (planner::Launch const& l : x.demand.launches)
     j["launches"].push_back({{"blocks", l.blocks},
                              {"threads", l.threads},
                              {"cluster", l.cluster},
@@ -133,13 +132,12 @@ Json to_json(Explanation const& x) {
 }
 
 void add_explain_command(CLI::App& app) {
-  auto* const command =
-      app.add_subcommand("explain", "what a variant does to memory, and how long that takes on a GPU");
+  auto* const command = app.add_subcommand("explain", "what a kernel does to memory, and how long that takes on a GPU");
   auto const o = std::make_shared<Options>();
-  command->add_option("variant", o->variant, "its name or the beginning of it")->required();
-  add_flags_but(*command, o->move, {kBatchFlag});
-  add_flags_but(*command, o->product, {kBatchFlag});
-  add_batch(*command, o->move.batch);
+  command->add_option("kernel", o->kernel, "its name or the beginning of it")->required();
+  add_flags_but(*command, o->copy, {kBatchFlag});
+  add_flags_but(*command, o->gemm, {kBatchFlag});
+  add_batch(*command, o->copy.batch);
   command->add_option("--device", o->device, known_devices() + ", or here")->capture_default_str();
   command->add_flag("--json", o->json, "as JSON; times in microseconds");
   command->callback([o, command] { run(*o, *command); });

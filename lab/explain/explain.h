@@ -1,4 +1,4 @@
-// `inlay explain`: what a variant does to memory, and how long that takes on a GPU that need not be here.
+// `inlay explain`: what a kernel does to memory, and how long that takes on a GPU that need not be here.
 #pragma once
 #include <inlay/explain/explanation.h>
 
@@ -13,12 +13,12 @@ class App;
 
 namespace inlay::lab {
 
-// Throws UsageError where the variant does not take the problem, or `device` has not the shared memory for its launches;
+// Throws UsageError where the kernel does not take the problem, or `device` has not the shared memory for its launches;
 // Error where a check speaks.
-void refuse(char const* variant, Reason const& reason);
-void check_samples(char const* variant, Recorder const& recorder, Device const& device);
+void refuse(char const* kernel, Reason const& reason);
+void check_samples(char const* kernel, Recorder const& recorder, Device const& device);
 
-// Of a problem of any size, from samples. Throws UsageError when the variant does not take it.
+// Of a problem of any size, from samples. Throws UsageError when the kernel does not take it.
 template <KindOf C>
 Explanation explain_entry(Entry<CanonicalOf<C>> const& entry, C const& c, Device const& device) {
   Kind<C>::validate(c);
@@ -35,8 +35,8 @@ Explanation explain_entry(Entry<CanonicalOf<C>> const& entry, C const& c, Device
                         device);
 }
 
-// Of the lab's own kinds. Throws UsageError when there is no such variant too.
-Explanation explain_variant(std::string const& variant, Problem const& problem, Device const& device);
+// Of the lab's own kinds. Throws UsageError when there is no such kernel too.
+Explanation explain_kernel(std::string const& kernel, Problem const& problem, Device const& device);
 
 Json to_json(Explanation const& explanation);
 

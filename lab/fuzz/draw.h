@@ -1,6 +1,6 @@
 // Random problems for `inlay fuzz`, each made from a seed and a number alone: the same everywhere.
 #pragma once
-#include <inlay/plan/candidate.h>
+#include <inlay/planner/candidate.h>
 
 #include <cstdint>
 #include <random>
@@ -31,21 +31,22 @@ DrawnCopy draw_transpose(Random& random, std::int64_t most);
 // A copy, the plan for it at one pair of addresses, and another pair at which it is to run.
 struct CopyTrial {
   DrawnCopy copy;
-  int candidate = -1;  // a row of planning::candidates<Move>() that is forced; -1: the planner chooses
-  problem::Cut cut;    // of the forced candidate: a tile that fills its shared memory; no modes: the candidate chooses
+  int candidate = -1;  // a row of planner::candidates<Move>() that is forced; -1: the planner chooses
+  problem::Tiling
+      tiling;  // of the forced candidate: a tile that fills its shared memory; no modes: the candidate chooses
   std::int64_t src_shift = 0, dst_shift = 0;  // bytes from the addresses of the plan to those of the run
 
-  bool agrees() const { return src_shift % planning::kPlanAlignment == 0 && dst_shift % planning::kPlanAlignment == 0; }
+  bool agrees() const { return src_shift % planner::kPlanAlignment == 0 && dst_shift % planner::kPlanAlignment == 0; }
   std::string text() const;
 };
 inline constexpr std::int64_t kMostShift = 4096;  // bytes
 
 CopyTrial draw_copy_trial(Random& random, bool transpose, std::int64_t most);
 // The plan of a trial on `device`; `planned`: the copy at the plan's addresses.
-planning::Plan plan_of(CopyTrial const& trial, problem::Move const& planned, planning::Device const& device);
+planner::Plan plan_of(CopyTrial const& trial, problem::Copy const& planned, planner::Device const& device);
 
 // A copy whose grid has about as many blocks as a grid holds, at addresses where nothing lies.
-problem::Move draw_large_move(Random& random, planning::Device const& device);
+problem::Copy draw_large_copy(Random& random, planner::Device const& device);
 
 // An operand of a drawn GEMM: modes (batch, rows, cols), strides in elements, base in elements from a buffer's aligned start
 // to the lowest element.
@@ -62,7 +63,7 @@ struct GemmTrial {
   float alpha, beta;
   Compute compute;
   bool batched, with_workspace;
-  int candidate = -1;       // a row of planning::candidates<Gemm>() that is forced; -1: the planner chooses
+  int candidate = -1;       // a row of planner::candidates<Gemm>() that is forced; -1: the planner chooses
   std::int64_t shift[3]{};  // of A, B and D: elements from the addresses of the plan to those of the run
 
   bool agrees() const;
@@ -71,10 +72,10 @@ struct GemmTrial {
 };
 // At most `most` multiply-adds.
 GemmTrial draw_gemm_trial(Random& random, std::int64_t most);
-planning::Plan plan_of(GemmTrial const& trial, problem::Gemm const& planned, planning::Device const& device);
+planner::Plan plan_of(GemmTrial const& trial, problem::Gemm const& planned, planner::Device const& device);
 
 // Empty, or why a launch of the plan at these operands' addresses would be rejected: the plan is wrong then.
-std::string rejected_launch(planning::Plan const& plan, planning::Operands const& operands,
-                            planning::Device const& device);
+std::string rejected_launch(planner::Plan const& plan, planner::Operands const& operands,
+                            planner::Device const& device);
 
 }  // namespace inlay::lab

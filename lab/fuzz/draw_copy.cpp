@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <inlay/plan/move_cut.h>
+#include <inlay/planner/copy_tiling.h>
 
 #include <algorithm>
 #include <numeric>
@@ -8,7 +8,7 @@
 
 namespace inlay::lab {
 namespace {
-using namespace planning;
+using namespace planner;
 
 constexpr int kSizes[] = {1, 2, 4, 8, 16};
 
@@ -120,24 +120,24 @@ DrawnCopy draw_sectors(Random& random, std::int64_t most) {
 void aim(CopyTrial& t, TileLimits const& limits) {
   constexpr int kCuts = 64;
   auto const at = [&](std::int64_t shift) {
-    Move const move = t.copy.move(reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(1ull << 61));
-    return move.between(move.src, static_cast<char*>(move.dst) + shift).widened();
+    Copy const copy = t.copy.copy(reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(1ull << 61));
+    return copy.between(copy.src, static_cast<char*>(copy.dst) + shift).widened();
   };
   int const unit = t.copy.elem & -t.copy.elem;
-  Move const planned = at(0);
-  Cut cuts[kCuts];
+  Copy const planned = at(0);
+  Tiling cuts[kCuts];
   int fullest = 0;
-  for (int i = 0, n = cuts_of(planned, limits, cuts); i < n; ++i)
-    for (Cut::Padding padding : {Cut::Padding::none, Cut::Padding::row}) {
-      Cut cut = cuts[i];
-      cut.padding = padding;
-      MoveTile tile, other;
-      if (make_tile(planned, cut, limits.threads, tile) || tile.shared_bytes > limits.bytes) continue;
-      if (tile.shared_bytes > fullest) fullest = tile.shared_bytes, t.cut = cut;
+  for (int i = 0, n = tilings_of(planned, limits, cuts); i < n; ++i)
+    for (Tiling::Padding padding : {Tiling::Padding::none, Tiling::Padding::row}) {
+      Tiling tiling = cuts[i];
+      tiling.padding = padding;
+      CopyTile tile, other;
+      if (make_tile(planned, tiling, limits.threads, tile) || tile.shared_bytes > limits.bytes) continue;
+      if (tile.shared_bytes > fullest) fullest = tile.shared_bytes, t.tiling = tiling;
       for (std::int64_t shift : {16, 8, 4, 32, 64})
-        if (shift % unit == 0 && !make_tile(at(shift), cut, limits.threads, other) &&
+        if (shift % unit == 0 && !make_tile(at(shift), tiling, limits.threads, other) &&
             other.shared_bytes > limits.bytes) {
-          t.cut = cut, t.src_shift = 0, t.dst_shift = shift;
+          t.tiling = tiling, t.src_shift = 0, t.dst_shift = shift;
           return;
         }
     }
@@ -148,9 +148,9 @@ void aim(CopyTrial& t, TileLimits const& limits) {
 CopyTrial draw_copy_trial(Random& random, bool transpose, std::int64_t most) {
   CopyTrial t;
   most = std::max<std::int64_t>(1, most >> random.below(7));
-  if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Move>().size())));
+  if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Copy>().size())));
   TileLimits const* const limits =
-      t.candidate < 0 ? nullptr : candidates<Move>()[std::size_t(t.candidate)].variant.info->limits;
+      t.candidate < 0 ? nullptr : candidates<Copy>()[std::size_t(t.candidate)].kernel.info->limits;
   bool const aims = limits && random.one_in(2);
   t.copy = transpose                  ? draw_transpose(random, most)
            : aims && random.one_in(2) ? draw_sectors(random, most)
@@ -163,24 +163,24 @@ CopyTrial draw_copy_trial(Random& random, bool transpose, std::int64_t most) {
 
 std::string CopyTrial::text() const {
   std::string const by =
-      candidate < 0 ? "the planner's choice" : candidates<Move>()[std::size_t(candidate)].variant.info->name;
+      candidate < 0 ? "the planner's choice" : candidates<Copy>()[std::size_t(candidate)].kernel.info->name;
   return fmt::format("{}; {}{}, run {} and {} bytes from the plan's source and destination", copy.text(), by,
-                     cut.modes ? " with a tile that fills its shared memory" : "", src_shift, dst_shift);
+                     tiling.modes ? " with a tile that fills its shared memory" : "", src_shift, dst_shift);
 }
 
-Plan plan_of(CopyTrial const& trial, Move const& planned, Device const& device) {
+Plan plan_of(CopyTrial const& trial, Copy const& planned, Device const& device) {
   if (trial.candidate >= 0 && planned.elements()) {
-    Candidate<Move> const& row = candidates<Move>()[std::size_t(trial.candidate)];
-    Move move = planned;
-    move.cut = trial.cut;
-    Attempt attempt = attempt_in_pieces(row, move, device, false);
-    attempt.plan.row = trial.candidate;
+    planner::Candidate<Copy> const& row = candidates<Copy>()[std::size_t(trial.candidate)];
+    Copy copy = planned;
+    copy.tiling = trial.tiling;
+    Attempt attempt = attempt_in_chunks(row, copy, device, false);
+    attempt.plan.candidate = trial.candidate;
     if (!attempt.rejected) return attempt.plan;
   }
   return make_plan(planned, device, false);
 }
 
-Move draw_large_move(Random& random, Device const& device) {
+Copy draw_large_copy(Random& random, Device const& device) {
   DrawnCopy c = draw_copy(random, 4096);
   for (std::int64_t& extent : c.extents) extent = std::max<std::int64_t>(extent, 1);
   auto const at = [&](std::int64_t extent) {
@@ -190,26 +190,27 @@ Move draw_large_move(Random& random, Device const& device) {
     for (std::size_t k = 0; k < c.extents.size(); ++k) c.src.push_back(src), src *= c.extents[k];
     c.dst.resize(c.extents.size());
     for (std::size_t k = c.extents.size(); k-- > 0;) c.dst[k] = dst, dst *= std::max<std::int64_t>(c.extents[k], 1);
-    Move const move = c.move(reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(1ull << 61));
+    Copy const copy = c.copy(reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(1ull << 61));
     c.extents.pop_back();
-    return move;
+    return copy;
   };
   // Bisects for the largest extent of the last mode that the candidate takes in one launch.
-  Candidate<Move> const& row = candidates<Move>()[std::size_t(random.below(std::int64_t(candidates<Move>().size())))];
+  planner::Candidate<Copy> const& row =
+      candidates<Copy>()[std::size_t(random.below(std::int64_t(candidates<Copy>().size())))];
   std::int64_t low = 1, high = std::int64_t(1) << 40;
   while (high - low > 1) {
     std::int64_t const middle = low + (high - low) / 2;
-    (Planner<Move>::attempt(row, at(middle), device, false).rejected ? high : low) = middle;
+    (Planner<Copy>::attempt(row, at(middle), device, false).rejected ? high : low) = middle;
   }
   return at(std::max<std::int64_t>(1, low + random.between(-2, 2) * (random.one_in(2) ? 1 : 1000)));
 }
 
 std::string rejected_launch(Plan const& plan, Operands const& operands, Device const& device) {
   std::string said;
-  for_each_launch(plan, operands, [&](auto const& variant, auto const& problem, void*) {
+  for_each_launch(plan, operands, [&](auto const& kernel, auto const& problem, void*) {
     if (!said.empty()) return;
-    if (Reason const reason = variant.info->rejects(problem, device))
-      said = std::string("the plan launches ") + variant.info->name + ", which rejects: " + reason.sentence();
+    if (Reason const reason = kernel.info->rejects(problem, device))
+      said = std::string("the plan launches ") + kernel.info->name + ", which rejects: " + reason.sentence();
   });
   return said;
 }

@@ -9,7 +9,7 @@
 
 namespace inlay::lab {
 namespace {
-using namespace planning;
+using namespace planner;
 
 // Nested modes in any order, the batch outermost half of the time.
 DrawnMatrix draw_matrix(Random& random, std::int64_t L, std::int64_t rows, std::int64_t cols, bool reads,
@@ -70,10 +70,10 @@ std::string GemmTrial::text() const {
     return fmt::format(", {} strides ({},{},{}) + {}", name, x.stride[0], x.stride[1], x.stride[2], x.base);
   };
   std::string const by =
-      candidate < 0 ? "the planner's choice" : candidates<Gemm>()[std::size_t(candidate)].variant.info->name;
+      candidate < 0 ? "the planner's choice" : candidates<Gemm>()[std::size_t(candidate)].kernel.info->name;
   return fmt::format("gemm: L {} M {} N {} K {}", L, M, N, K) + strides("A", a) + strides("B", b) + strides("D", d) +
          fmt::format(", alpha {}, beta {}{}{}; {}, run {}, {} and {} elements from the plan's A, B and D", alpha, beta,
-                     compute == Compute::fp32_two_level ? ", blocked summation" : "",
+                     compute == Compute::fp32_blocked ? ", blocked summation" : "",
                      with_workspace ? ", with a workspace" : "", by, shift[0], shift[1], shift[2]);
 }
 
@@ -95,7 +95,7 @@ GemmTrial draw_gemm_trial(Random& random, std::int64_t most) {
   t.a = draw_matrix(random, t.L, t.M, t.K, true, true);
   t.b = draw_matrix(random, t.L, t.K, t.N, true, true);
   t.d = draw_matrix(random, t.L, t.M, t.N, false, t.beta == 0);
-  t.compute = random.one_in(6) ? Compute::fp32_two_level : Compute::fp32;
+  t.compute = random.one_in(6) ? Compute::fp32_blocked : Compute::fp32;
   t.with_workspace = !random.one_in(3);
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Gemm>().size())));
   for (std::int64_t& shift : t.shift)
@@ -104,11 +104,11 @@ GemmTrial draw_gemm_trial(Random& random, std::int64_t most) {
   return t;
 }
 
-planning::Plan plan_of(GemmTrial const& trial, problem::Gemm const& planned, Device const& device) {
+planner::Plan plan_of(GemmTrial const& trial, problem::Gemm const& planned, Device const& device) {
   if (trial.candidate >= 0 && planned.elements()) {
     Attempt attempt =
-        attempt_in_pieces(candidates<Gemm>()[std::size_t(trial.candidate)], planned, device, trial.with_workspace);
-    attempt.plan.row = trial.candidate;
+        attempt_in_chunks(candidates<Gemm>()[std::size_t(trial.candidate)], planned, device, trial.with_workspace);
+    attempt.plan.candidate = trial.candidate;
     if (!attempt.rejected) return attempt.plan;
   }
   return make_plan(planned, device, trial.with_workspace);

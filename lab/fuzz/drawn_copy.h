@@ -1,6 +1,6 @@
 // A copy between two views of any layout, apart from where its buffers lie.
 #pragma once
-#include <inlay/problem/move.h>
+#include <inlay/problem/copy.h>
 
 #include <cstdint>
 #include <string>
@@ -32,7 +32,7 @@ struct DrawnCopy {
   ConstTensor source(void const* buffer) const {
     return tensor(static_cast<void const*>(src_at(buffer)), opaque(elem), extents, src);
   }
-  problem::Move move(void const* from, void* to) const { return problem::make_move(destination(to), source(from)); }
+  problem::Copy copy(void const* from, void* to) const { return problem::make_copy(destination(to), source(from)); }
   std::string text() const;
 
  private:

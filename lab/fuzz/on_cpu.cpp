@@ -8,7 +8,7 @@
 
 namespace inlay::lab {
 namespace {
-using namespace planning;
+using namespace planner;
 using registry::Entry, replay::Recorder;
 
 constexpr std::int64_t kMostElements = 6000, kMostPlanned = 1 << 22, kMostFma = 40000;
@@ -16,7 +16,7 @@ constexpr std::int64_t kMostElements = 6000, kMostPlanned = 1 << 22, kMostFma = 
 template <class P>
 Entry<P> const& entry_of(Info<P> const* info, std::span<Entry<P> const> entries) {
   for (Entry<P> const& entry : entries)
-    if (entry.variant.info == info) return entry;
+    if (entry.kernel.info == info) return entry;
   throw Error(std::string("nobody replays ") + info->name);
 }
 
@@ -27,23 +27,23 @@ std::string found(Recorder const& recorder) { return recorder.findings.empty() ?
 FuzzResult run_large(Random& random) {
   FuzzResult result;
   Device const device;
-  Move const move = draw_large_move(random, device);
-  result.problem = Planner<Move>::problem_text(move, device);
-  Plan const plan = make_plan(move, device, false);
-  if (plan.row < 0 && move.elements()) {
+  Copy const copy = draw_large_copy(random, device);
+  result.problem = Planner<Copy>::problem_text(copy, device);
+  Plan const plan = make_plan(copy, device, false);
+  if (plan.candidate < 0 && copy.elements()) {
     result.failed = "no candidate takes it";
     return result;
   }
-  Operands const operands{{static_cast<char*>(move.dst) - move.dst_shift,
-                           const_cast<char*>(static_cast<char const*>(move.src)) - move.src_shift, nullptr},
+  Operands const operands{{static_cast<char*>(copy.dst) - copy.dst_shift,
+                           const_cast<char*>(static_cast<char const*>(copy.src)) - copy.src_shift, nullptr},
                           nullptr};
   std::int64_t elements = 0;
-  if (plan.pieces > 1000) {
+  if (plan.chunks > 1000) {
     result.skipped = true;
   } else {
     result.failed = rejected_launch(plan, operands, device);
     for_each_launch(plan, operands, [&](auto const&, auto const& problem, void*) { elements += problem.elements(); });
-    if (elements != move.elements()) result.failed = "its launches copy " + std::to_string(elements) + " elements";
+    if (elements != copy.elements()) result.failed = "its launches copy " + std::to_string(elements) + " elements";
   }
   return result;
 }
@@ -64,7 +64,7 @@ FuzzResult run_copy(Random& random, bool transpose) {
                                       : reinterpret_cast<void*>(std::uint64_t(seed) << 60));
   };
   char *const in = buffer("in", c.src_bytes(), 1), *const out = buffer("out", c.dst_bytes(), 2);
-  Plan const plan = plan_of(trial, c.move(in, out), device);
+  Plan const plan = plan_of(trial, c.copy(in, out), device);
   Operands const operands{{c.dst_at(out) + trial.dst_shift, const_cast<char*>(c.src_at(in)) + trial.src_shift, nullptr},
                           nullptr};
   if (std::string const rejected = rejected_launch(plan, operands, device); !rejected.empty()) {
@@ -73,10 +73,10 @@ FuzzResult run_copy(Random& random, bool transpose) {
   }
   if (!replays || result.refused || !result.failed.empty()) return result;
   try {
-    for_each_launch(plan, operands, [&]<class P>(Variant<P> const& variant, P const& problem, void*) {
-      if constexpr (std::is_same_v<P, Move>) {
-        ++result.launched[variant.info->name];
-        entry_of(variant.info, registry::move_variants()).replay(problem, device, recorder);
+    for_each_launch(plan, operands, [&]<class P>(LinkedKernel<P> const& kernel, P const& problem, void*) {
+      if constexpr (std::is_same_v<P, Copy>) {
+        ++result.launched[kernel.info->name];
+        entry_of(kernel.info, registry::copy_kernels()).replay(problem, device, recorder);
       }
     });
   } catch (Error const& e) {
@@ -111,7 +111,7 @@ FuzzResult run_gemm(Random& random) {
   }
   Plan const plan = plan_of(trial, trial.problem(planned[0], planned[1], planned[2]), device);
   if (trial.agrees() && plan.workspace_bytes < std::size_t(1) << 32) {
-    void* const workspace = reinterpret_cast<void*>(kPresumed);
+    void* const workspace = reinterpret_cast<void*>(kPresumedWorkspace);
     Operands operands{{}, workspace};
     for (int i = 0; i < 3; ++i) operands.operand[i] = x[i]->view(run[i], trial.batched).data;
     if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return result;
@@ -119,7 +119,7 @@ FuzzResult run_gemm(Random& random) {
   Gemm const problem = trial.problem(run[0], run[1], run[2]);
   auto const* const launch = plan.find<Gemm>();
   if (!launch) return result;
-  Entry<Gemm> const& entry = entry_of(launch->variant->info, registry::gemm_variants());
+  Entry<Gemm> const& entry = entry_of(launch->kernel->info, registry::gemm_kernels());
   if (entry.info().rejects(problem, device)) {
     result.skipped = true;  // what the plan packs first
     return result;

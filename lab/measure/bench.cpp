@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "measure/copy_contenders.h"
+#include "measure/copy_candidates.h"
 #include "measure/device_clock.h"
-#include "measure/gemm_contenders.h"
+#include "measure/gemm_candidates.h"
 #include "measure/host_time.h"
 #include "measure/measure.h"
-#include "measure/move_contenders.h"
+#include "measure/transpose_candidates.h"
 #include "problems/own_kinds.h"
 
 namespace inlay::lab {
@@ -17,7 +17,7 @@ namespace {
 template <RunsOnDevice C>
 void add_host_time(C const& c, std::vector<Row>& rows, cudaStream_t stream) {
   auto const row = std::find_if(rows.begin(), rows.end(),
-                                [](Row const& r) { return r.variant == Kind<C>::public_function && r.ok(); });
+                                [](Row const& r) { return r.kernel == Kind<C>::public_function && r.ok(); });
   if (row != rows.end()) row->host = host_time(c, stream);
 }
 
@@ -27,10 +27,10 @@ Measured bench_case(C const& c, SuiteCase const& listed, BenchOptions const& opt
   Measured measured;
   {
     Progress progress;
-    auto const contenders = [&](CallOf<C> const& call, cudaStream_t s) {
-      return OnDevice<C>::contenders(c, call, s, listed.variants, options);
+    auto const candidates = [&](CallOf<C> const& call, cudaStream_t s) {
+      return OnDevice<C>::candidates(c, call, s, listed.kernels, options);
     };
-    measured.rows = measure<C>(c, contenders, options.samples, stream.get(), progress);
+    measured.rows = measure<C>(c, candidates, options.samples, stream.get(), progress);
     measured.clock_mhz = clock_mhz(stream.get());
   }
   double const limit = OnDevice<C>::peak(current_device(), measured.clock_mhz);

@@ -30,7 +30,7 @@ Guarded::Guarded(std::int64_t bytes) : bytes_(bytes), memory_(device_memory(std:
   check(cudaStreamSynchronize(nullptr));  // the streams of the lab do not wait for that one
 }
 
-std::string Guarded::verdict(std::string const& said, char const* what, cudaStream_t stream) const {
+std::string Guarded::check_result(std::string const& said, char const* what, cudaStream_t stream) const {
   if (said != "ok") return said;
   for (char const* guard : {get() - kGuard, get() + bytes_})
     if (Wrong const wrong = count_unpoisoned(guard, kGuard, stream); wrong.count)

@@ -23,9 +23,9 @@ class Guarded {
   explicit Guarded(std::int64_t bytes);
   char* get() const { return memory_.get() + kGuard; }
 
-  // The verdict on what lies between the bands, or, if that is ok, on the bands. `what` lies between them. Synchronises the
+  // The check result on what lies between the bands, or, if that is ok, on the bands. `what` lies between them. Synchronises the
   // stream.
-  std::string verdict(std::string const& said, char const* what, cudaStream_t stream) const;
+  std::string check_result(std::string const& said, char const* what, cudaStream_t stream) const;
 
  private:
   std::int64_t bytes_;

@@ -21,7 +21,7 @@ void check_cublas(cublasStatus_t status) {
 // cuBLAS is column-major: our (rows, cols) source is its (cols, rows) A, our (cols, rows) destination its (rows, cols)
 // C. With beta = 0 it does not read B; C stands in for it.
 template <class T, class Geam>
-void transpose_by(Geam geam, cublasHandle_t handle, MoveCase const& c, T one, T zero, void* dst, void const* src) {
+void transpose_by(Geam geam, cublasHandle_t handle, TransposeCase const& c, T one, T zero, void* dst, void const* src) {
   int const pitch = int(c.source_pitch()), pitch_dst = int(c.destination_pitch());
   auto const* const in = static_cast<T const*>(src) + c.base_src;
   auto* const out = static_cast<T*>(dst) + c.base_dst;
@@ -49,8 +49,8 @@ std::unique_ptr<T, Destroy<F>> created(A... arguments) {
   return std::unique_ptr<T, Destroy<F>>(p);
 }
 
-// A product as cublasLt describes it, transposed as for sgemm().
-struct LtProduct {
+// A GEMM as cublasLt describes it, transposed as for sgemm().
+struct LtGemm {
   using Layout = std::unique_ptr<cublasLtMatrixLayoutOpaque_t, Destroy<cublasLtMatrixLayoutDestroy>>;
   std::unique_ptr<cublasLtContext, Destroy<cublasLtDestroy>> handle =
       created<cublasLtContext, cublasLtDestroy, cublasLtCreate>();
@@ -59,7 +59,7 @@ struct LtProduct {
                                                                                                CUDA_R_32F);
   Layout a, b, c;
 
-  explicit LtProduct(GemmCase const& x) : a(layout(x.a())), b(layout(x.b())), c(layout(x.c())) {
+  explicit LtGemm(GemmCase const& x) : a(layout(x.a())), b(layout(x.b())), c(layout(x.c())) {
     set(CUBLASLT_MATMUL_DESC_TRANSA, lab::operation(x.b_transposed()));
     set(CUBLASLT_MATMUL_DESC_TRANSB, lab::operation(x.a_transposed()));
   }
@@ -105,9 +105,9 @@ std::shared_ptr<cublasContext> make_handle() {
 
 }  // namespace
 
-Launch geam(MoveCase const& c) {
+Launch geam(TransposeCase const& c) {
   auto const handle = make_handle();
-  return [c, handle](MoveCall const& call, cudaStream_t stream) {
+  return [c, handle](TransposeCall const& call, cudaStream_t stream) {
     auto const [src, dst] = call;
     if (c.elem_bytes < 4) throw Rejection(fmt::format("geam has no type of {} bytes", c.elem_bytes));
     if (c.batch > 1) throw Rejection(fmt::format("geam takes one matrix, not {}", c.batch));
@@ -123,7 +123,7 @@ Launch geam(MoveCase const& c) {
   };
 }
 
-// cuBLAS is column-major: it is given our product transposed, C^T = op(B)^T op(A)^T, in which each operand keeps its
+// cuBLAS is column-major: it is given our GEMM transposed, C^T = op(B)^T op(A)^T, in which each operand keeps its
 // letter.
 GemmLaunch sgemm(GemmCase const& c, CublasMath math) {
   std::shared_ptr<char> const workspace = device_memory(kWorkspace);
@@ -151,7 +151,7 @@ GemmLaunch sgemm(GemmCase const& c, CublasMath math) {
 GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, cudaStream_t stream) {
   if (std::string const why = refusal(c); !why.empty())
     return [why](GemmCall const&, cudaStream_t) { throw Rejection(why); };
-  auto const product = std::make_shared<LtProduct>(c);
+  auto const gemm = std::make_shared<LtGemm>(c);
   cublasLtMatmulPreference_t made;
   check_cublas(cublasLtMatmulPreferenceCreate(&made));
   std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, Destroy<cublasLtMatmulPreferenceDestroy>> const preference(made);
@@ -160,14 +160,14 @@ GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, cudaStream_t strea
   cublasLtMatmulHeuristicResult_t found[16];
   int count = 0;
   cublasStatus_t const status =
-      cublasLtMatmulAlgoGetHeuristic(product->handle.get(), product->operation.get(), product->b.get(),
-                                     product->a.get(), product->c.get(), product->c.get(), made, 16, found, &count);
+      cublasLtMatmulAlgoGetHeuristic(gemm->handle.get(), gemm->operation.get(), gemm->b.get(), gemm->a.get(),
+                                     gemm->c.get(), gemm->c.get(), made, 16, found, &count);
   if (status != CUBLAS_STATUS_SUCCESS || count == 0)
     return [](GemmCall const&, cudaStream_t) { throw Rejection("the heuristics of cublasLt propose nothing"); };
-  auto const launch = [product, workspace = std::shared_ptr<char>(device_memory(kWorkspace))](
+  auto const launch = [gemm, workspace = std::shared_ptr<char>(device_memory(kWorkspace))](
                           cublasLtMatmulAlgo_t const& algorithm, GemmCall const& now, cudaStream_t s) {
-    return cublasLtMatmul(product->handle.get(), product->operation.get(), &now.alpha, now.b, product->b.get(), now.a,
-                          product->a.get(), &now.beta, now.c, product->c.get(), now.c, product->c.get(), &algorithm,
+    return cublasLtMatmul(gemm->handle.get(), gemm->operation.get(), &now.alpha, now.b, gemm->b.get(), now.a,
+                          gemm->a.get(), &now.beta, now.c, gemm->c.get(), now.c, gemm->c.get(), &algorithm,
                           workspace.get(), kWorkspace, s);
   };
   int best = 0;

@@ -15,15 +15,15 @@
 
 namespace inlay::lab {
 namespace {
-using planning::current_device, planning::for_each_launch;
+using planner::current_device, planner::for_each_launch;
 
 constexpr std::int64_t kBand = 64 << 10;  // bytes before and behind what a case may write
 constexpr std::int64_t kMostElements = 1 << 20, kMostFma = 1 << 22;
 constexpr std::int64_t kCopyBytes = 256 << 20, kMatrixBytes = 64 << 20, kWorkspaceBytes = 1 << 30;
 
-void count(planning::Plan const& plan, planning::Operands const& operands, FuzzResult& result) {
+void count(planner::Plan const& plan, planner::Operands const& operands, FuzzResult& result) {
   for_each_launch(plan, operands,
-                  [&](auto const& variant, auto const&, void*) { ++result.launched[variant.info->name]; });
+                  [&](auto const& kernel, auto const&, void*) { ++result.launched[kernel.info->name]; });
 }
 
 std::string sentence(Checked const& checked) {
@@ -93,15 +93,15 @@ class CopyFuzz {
         break;
       default:
         attempt_run(result, false, [&] {
-          planning::Device const& device = current_device();
-          planning::Plan const plan = plan_of(trial, c.move(in, out), device);
-          planning::Operands const operands{{to, from, nullptr}, nullptr};
+          planner::Device const& device = current_device();
+          planner::Plan const plan = plan_of(trial, c.copy(in, out), device);
+          planner::Operands const operands{{to, from, nullptr}, nullptr};
           std::string const rejected = rejected_launch(plan, operands, device);
           result.refused = !rejected.empty();
           if (!may_refuse) result.failed = rejected;
           if (result.refused) return;
           count(plan, operands, result);
-          planning::run(plan, device, operands, nullptr);
+          planner::run(plan, device, operands, nullptr);
         });
     }
     if (!result.failed.empty()) return result;
@@ -143,10 +143,10 @@ class GemmFuzz {
       fill_values(run[i] + x[i]->base, x[i]->elements() - x[i]->base, used[i], {3}, unsigned(i) + 1, nullptr);
       check(cudaMemsetAsync(run[i] + x[i]->elements(), 0xFF, kBand / 2, nullptr));
     }
-    Product const product = product_of(trial, run, used[2]);
+    GemmArrays const gemm = gemm_arrays(trial, run, used[2]);
     check(cudaMemsetAsync(matrix_[2].get(), kPoison, std::size_t(x[2]->elements() * 4 + kMostShift + 2 * kBand),
                           nullptr));
-    prepare_c(product, {3}, nullptr);
+    prepare_c(gemm, {3}, nullptr);
 
     bool const may_refuse = !trial.agrees();
     Tensor views[3];
@@ -188,19 +188,19 @@ class GemmFuzz {
         break;
       default:
         attempt_run(result, false, [&] {
-          planning::Device const& device = current_device();
-          planning::Plan const plan = plan_of(trial, trial.problem(planned[0], planned[1], planned[2]), device);
+          planner::Device const& device = current_device();
+          planner::Plan const plan = plan_of(trial, trial.problem(planned[0], planned[1], planned[2]), device);
           if (plan.workspace_bytes > std::size_t(kWorkspaceBytes)) return void(result.skipped = true);
           poison_workspace(plan.workspace_bytes);
-          planning::Operands operands{{}, workspace};
+          planner::Operands operands{{}, workspace};
           for (int i = 0; i < 3; ++i) operands.operand[i] = static_cast<float*>(views[i].data) + trial.shift[i];
           if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return;
           count(plan, operands, result);
-          planning::run(plan, device, operands, nullptr);
+          planner::run(plan, device, operands, nullptr);
         });
     }
     if (!result.failed.empty() || result.refused || result.skipped) return result;
-    result.failed = check_result(trial, product, run[2]);
+    result.failed = check_result(trial, gemm, run[2]);
     if (result.failed.empty() && workspace)
       for (char const* band : {workspace_.get(), workspace_.get() + kBand + workspace_bytes})
         if (count_unpoisoned(band, kBand, nullptr).count) result.failed = "bytes beside the workspace were written";
@@ -214,8 +214,8 @@ class GemmFuzz {
     return Nested::of(modes);
   }
   // D from its lowest element on.
-  static Product product_of(GemmTrial const& t, float* const (&run)[3], Nested const& used) {
-    Product p{};
+  static GemmArrays gemm_arrays(GemmTrial const& t, float* const (&run)[3], Nested const& used) {
+    GemmArrays p{};
     p.M = t.M, p.N = t.N, p.K = t.alpha == 0 ? 0 : t.K, p.batch = t.L, p.alpha = t.alpha, p.beta = t.beta;
     p.a = run[0] + t.a.first(), p.a_l = t.a.stride[0], p.a_m = t.a.stride[1], p.a_k = t.a.stride[2];
     p.b = run[1] + t.b.first(), p.b_l = t.b.stride[0], p.b_k = t.b.stride[1], p.b_n = t.b.stride[2];
@@ -223,16 +223,16 @@ class GemmFuzz {
     p.c_elements = t.M * t.N > 0 ? t.d.elements() - t.d.base : 0, p.c_at = used;
     return p;
   }
-  std::string check_result(GemmTrial const& t, Product const& product, float* run) {
-    std::int64_t const bytes = product.c_elements * 4;
-    char* const first = reinterpret_cast<char*>(product.c);
+  std::string check_result(GemmTrial const& t, GemmArrays const& gemm, float* run) {
+    std::int64_t const bytes = gemm.c_elements * 4;
+    char* const first = reinterpret_cast<char*>(gemm.c);
     for (auto [from, size] : {std::pair{matrix_[2].get(), first - matrix_[2].get()}, {first + bytes, kBand}})
       if (Wrong const w = count_unpoisoned(from, size, nullptr); w.count)
         return fmt::format("{} bytes beside D were written, the first {} bytes into {}", w.count, w.first,
                            from == first + bytes ? "what lies behind it" : "what lies before it");
     if (bytes == 0) return "";
-    if (std::string const said = sentence(compare_c({product}, product.c, nullptr)); !said.empty()) return said;
-    Product from_first = product;
+    if (std::string const said = sentence(compare_c({gemm}, gemm.c, nullptr)); !said.empty()) return said;
+    GemmArrays from_first = gemm;
     from_first.c = run + t.d.first();
     for (std::int64_t l = 0; l < t.L; ++l)
       if (Wrong const w = deviation(from_first, {3}, l, {t.M, t.N}, nullptr).wrong; w.count)

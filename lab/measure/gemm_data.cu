@@ -27,14 +27,14 @@ __global__ void fill_kernel(float* data, std::int64_t elements, Nested used, Val
   over_all(elements, [=](std::int64_t i) { data[i] = used.holds(i) ? value(values, seed, i) : not_a_number(); });
 }
 
-__global__ void prepare_kernel(Product p, std::int64_t elements, Values values) {
+__global__ void prepare_kernel(GemmArrays p, std::int64_t elements, Values values) {
   float const poison = __uint_as_float(unsigned(kPoison) * 0x01010101u);
   over_all(elements, [=](std::int64_t i) {
     p.c[i] = !p.c_at.holds(i) ? poison : p.beta != 0 ? value(values, kSeedOfC, i) : not_a_number();
   });
 }
 
-__global__ void compare_kernel(Product p, std::int64_t elements, float const* expected, Tallies* tallies) {
+__global__ void compare_kernel(GemmArrays p, std::int64_t elements, float const* expected, Tallies* tallies) {
   over_all(elements, [=](std::int64_t i) {
     if (!p.c_at.holds(i)) {
       if (!is_poison(p.c[i])) note(&tallies->stray, i);
@@ -55,7 +55,7 @@ __device__ std::int64_t place(std::int64_t i, std::int64_t count, std::int64_t e
 }
 
 // A block makes one element after the other: its threads share the sum over k.
-__global__ void deviation_kernel(Product p, Values values, std::int64_t l, Sampled sampled, Sums* sums) {
+__global__ void deviation_kernel(GemmArrays p, Values values, std::int64_t l, Sampled sampled, Sums* sums) {
   __shared__ double part[kThreads];
   for (std::int64_t s = blockIdx.x; s < sampled.rows * sampled.cols; s += gridDim.x) {
     std::int64_t const m = place(s / sampled.cols, sampled.rows, p.M), n = place(s % sampled.cols, sampled.cols, p.N);
@@ -99,19 +99,19 @@ void fill_values(float* data, std::int64_t elements, Nested const& used, Values 
   check(cudaGetLastError());
 }
 
-void prepare_c(Product const& p, Values values, cudaStream_t stream) {
+void prepare_c(GemmArrays const& p, Values values, cudaStream_t stream) {
   prepare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements, values);
   check(cudaGetLastError());
 }
 
-Checked compare_c(std::vector<Product> const& products, float const* expected, cudaStream_t stream) {
+Checked compare_c(std::vector<GemmArrays> const& gemms, float const* expected, cudaStream_t stream) {
   return tallied(stream, [&](Tallies* tallies) {
-    for (Product const& p : products)
+    for (GemmArrays const& p : gemms)
       compare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements, expected, tallies);
   });
 }
 
-Sampled sample_of(Product const& p) {
+Sampled sample_of(GemmArrays const& p) {
   constexpr std::int64_t kSide = 64, kEnough = kSide * kSide;
   auto const other = [](std::int64_t extent, std::int64_t count) {
     return std::min(extent, (kEnough + count - 1) / count);
@@ -120,7 +120,7 @@ Sampled sample_of(Product const& p) {
   return {other(p.M, cols), cols};
 }
 
-Deviation deviation(Product const& p, Values values, std::int64_t l, Sampled sampled, cudaStream_t stream) {
+Deviation deviation(GemmArrays const& p, Values values, std::int64_t l, Sampled sampled, cudaStream_t stream) {
   Sums const sums = filled_in(Sums{}, stream, [&](Sums* there) {
     deviation_kernel<<<kBlocks, kThreads, 0, stream>>>(p, values, l, sampled, there);
   });

@@ -1,4 +1,4 @@
-// Test data for products on the device, and what they must give. No CuTe: what checks the kernels shares nothing with
+// Test data for GEMMs on the device, and what they must give. No CuTe: what checks the kernels shares nothing with
 // them.
 #pragma once
 #include <array>
@@ -27,7 +27,7 @@ struct Nested {
 };
 
 // One multiplication, as the checks see it. Strides are in elements.
-struct Product {
+struct GemmArrays {
   std::int64_t M, N, K, batch;
   float alpha, beta;
   float const *a, *b;
@@ -48,17 +48,17 @@ void fill_values(float* data, std::int64_t elements, Nested const& used, Values 
                  cudaStream_t stream);
 
 // C as a multiplication must find it: values where beta has it read, else NaN; poison in the gaps.
-void prepare_c(Product const& p, Values values, cudaStream_t stream);
+void prepare_c(GemmArrays const& p, Values values, cudaStream_t stream);
 
 // Each C must equal `expected` (0 and -0 are the same; a NaN equals one that is expected, but for a C beside itself), which lies as it does, and be poison in the gaps. Synchronises
 // the stream.
-Checked compare_c(std::vector<Product> const& products, float const* expected, cudaStream_t stream);
+Checked compare_c(std::vector<GemmArrays> const& gemms, float const* expected, cudaStream_t stream);
 
 // Elements of one matrix of C, spread over it from corner to corner: at least 4096, or all.
 struct Sampled {
   std::int64_t rows, cols;
 };
-Sampled sample_of(Product const& p);
+Sampled sample_of(GemmArrays const& p);
 
 // Held against sums in fp64. C was made by prepare_c() with these values, and multiplied once.
 struct Deviation {
@@ -67,6 +67,6 @@ struct Deviation {
   double error;    // of an element: the root of the mean square
 };
 // Matrix `l` of the batch. Synchronises the stream.
-Deviation deviation(Product const& p, Values values, std::int64_t l, Sampled sampled, cudaStream_t stream);
+Deviation deviation(GemmArrays const& p, Values values, std::int64_t l, Sampled sampled, cudaStream_t stream);
 
 }  // namespace inlay::lab

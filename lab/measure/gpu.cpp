@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "measure/gemm_contenders.h"
+#include "measure/gemm_candidates.h"
 #include "measure/guarded.h"
 #include "measure/measure.h"
-#include "measure/move_contenders.h"
+#include "measure/transpose_candidates.h"
 
 namespace inlay::lab {
 std::string why_no_gpu() {
@@ -37,25 +37,25 @@ void print_gpu_info() {
   else
     fmt::print("datasheet: this GPU is not in the device table\n");
 
-  MoveCase const gibibyte{16384, 16384, 1, 4};
+  TransposeCase const gibibyte{16384, 16384, 1, 4};
   Stream const stream = make_stream();
   std::vector<Row> rows;
   {
     Progress progress;
-    rows = measure<MoveCase>(
-        gibibyte, [&](MoveCall const& call, cudaStream_t) { return copy_limit(gibibyte, call); }, 15, stream.get(),
+    rows = measure<TransposeCase>(
+        gibibyte, [&](TransposeCall const& call, cudaStream_t) { return copy_limit(gibibyte, call); }, 15, stream.get(),
         progress);
   }
   for (Row const& row : rows)
-    fmt::print("copying 1 GiB, {}: {}\n", row.variant,
-               row.rate ? fmt::format("{:.0f} GB/s read plus written", *row.rate) : row.verdict);
+    fmt::print("copying 1 GiB, {}: {}\n", row.kernel,
+               row.rate ? fmt::format("{:.0f} GB/s read plus written", *row.rate) : row.check_result);
 }
 
 template <KindOf C>
 std::string check_on_gpu(Entry<CanonicalOf<C>> const& entry, C const& c) {
   return check_between_guards(entry, c);
 }
-template std::string check_on_gpu(Entry<Move> const&, MoveCase const&);
+template std::string check_on_gpu(Entry<Copy> const&, TransposeCase const&);
 template std::string check_on_gpu(Entry<Gemm> const&, GemmCase const&);
 
 }  // namespace inlay::lab

@@ -1,4 +1,4 @@
-// A variant checked on the GPU with guard bands around its result and its workspace.
+// A kernel checked on the GPU with guard bands around its result and its workspace.
 #pragma once
 #include "measure/buffers.h"
 #include "measure/on_device.h"
@@ -22,9 +22,9 @@ std::string check_between_guards(Entry<CanonicalOf<C>> const& entry, C const& c)
   Guarded const result(std::int64_t(operands.back().bytes()));
   addresses.push_back(result.get());
   CallOf<C> const call = Kind<C>::call(c, addresses);
-  typename On::Judge judge(c, call, stream.get());
-  return result.verdict(judged_with_workspace<C>(judge, On::of_variant(entry, c, call), stream.get()).said,
-                        "the output", stream.get());
+  typename On::Checker checker(c, call, stream.get());
+  return result.check_result(checked_with_workspace<C>(checker, On::of_kernel(entry, c, call), stream.get()).said,
+                             "the output", stream.get());
 }
 
 }  // namespace inlay::lab

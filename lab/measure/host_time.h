@@ -1,6 +1,6 @@
 // What a call costs the host before the GPU has it.
 #pragma once
-#include <inlay/plan/candidate.h>
+#include <inlay/planner/candidate.h>
 
 #include <algorithm>
 
@@ -19,13 +19,13 @@ HostTime host_time(C const& c, cudaStream_t stream) {
   using On = OnDevice<C>;
   CaseBuffers<C> const buffers(c, 0);
   CallOf<C> const call = buffers.call(0);
-  typename On::Judge(c, call, stream).fill(call);
+  typename On::Checker(c, call, stream).fill(call);
   Device const& device = current_device();
   auto const plan = make_plan(Kind<C>::canonical(c, call, nullptr), device, true);
   DeviceMemory const workspace = device_memory(std::max<std::size_t>(plan.workspace_bytes, 1));
   auto const function = On::public_call(c, call, workspace.get(), plan.workspace_bytes);
   Operands const operands = On::in_order(c, call, workspace.get());
-  return in_turn([&] { function(stream); }, [&] { planning::run(plan, device, operands, stream); }, stream);
+  return in_turn([&] { function(stream); }, [&] { planner::run(plan, device, operands, stream); }, stream);
 }
 
 }  // namespace inlay::lab

@@ -1,6 +1,6 @@
-// One case: verify every contender, then time those that are right.
+// One case: verify every candidate, then time those that are right.
 #pragma once
-#include <inlay/plan/device.h>
+#include <inlay/planner/device.h>
 
 #include <vector>
 
@@ -10,33 +10,33 @@
 
 namespace inlay::lab {
 
-// The contenders of a case; `call` is one of those they will be launched with.
+// The candidates of a case; `call` is one of those they will be launched with.
 template <KindOf C>
-using ContendersOf =
-    std::function<std::vector<typename OnDevice<C>::Contender>(CallOf<C> const& call, cudaStream_t stream)>;
+using CandidatesOf =
+    std::function<std::vector<typename OnDevice<C>::Candidate>(CallOf<C> const& call, cudaStream_t stream)>;
 
-// The rows in the order of the contenders, yardsticks among them.
+// The rows in the order of the candidates, baseline among them.
 template <RunsOnDevice C>
-std::vector<Row> measure(C const& c, ContendersOf<C> const& contenders_of, int samples, cudaStream_t stream,
+std::vector<Row> measure(C const& c, CandidatesOf<C> const& candidates_of, int samples, cudaStream_t stream,
                          Progress& progress) {
   using On = OnDevice<C>;
   CaseBuffers<C> const buffers(c, current_device().l2_bytes);
   std::vector<CallOf<C>> calls;
   for (int set = 0; set < buffers.count(); ++set) calls.push_back(buffers.call(set));
-  typename On::Judge judge(c, calls[0], stream);
-  auto const contenders = contenders_of(calls[0], stream);
+  typename On::Checker checker(c, calls[0], stream);
+  auto const candidates = candidates_of(calls[0], stream);
   std::vector<Trial> trials;
-  for (auto const& x : contenders)
+  for (auto const& x : candidates)
     trials.push_back({{x.name, [&](int set, cudaStream_t s) { x.launch(calls[std::size_t(set)], s); }, {}},
                       On::work(c, x),
-                      On::is_yardstick(x),
-                      [&] { return judged_with_workspace<C>(judge, x, stream); },
+                      On::is_baseline(x),
+                      [&] { return checked_with_workspace<C>(checker, x, stream); },
                       [&](AllSets const& all_sets) {
-                        std::string const said = judge.again(x, calls, all_sets);
-                        return x.workspace ? x.workspace->verdict(said, "the workspace", stream) : said;
+                        std::string const said = checker.again(x, calls, all_sets);
+                        return x.workspace ? x.workspace->check_result(said, "the workspace", stream) : said;
                       }});
   auto rows = verified(c, trials, progress);
-  for (CallOf<C> const& call : calls) judge.fill(call);
+  for (CallOf<C> const& call : calls) checker.fill(call);
   check(cudaStreamSynchronize(stream));
   time_right(rows, trials, buffers.count(), samples, stream, progress);
   On::best(rows);

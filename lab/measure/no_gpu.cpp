@@ -19,7 +19,7 @@ template <KindOf C>
 std::string check_on_gpu(Entry<CanonicalOf<C>> const&, C const&) {
   throw Error(why_no_gpu());
 }
-template std::string check_on_gpu(Entry<Move> const&, MoveCase const&);
+template std::string check_on_gpu(Entry<Copy> const&, TransposeCase const&);
 template std::string check_on_gpu(Entry<Gemm> const&, GemmCase const&);
 
 FuzzCase fuzz_on_gpu(FuzzKind) { throw Error(why_no_gpu()); }

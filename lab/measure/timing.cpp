@@ -41,7 +41,7 @@ class Turn {
   explicit Turn(int sets) : sets_(sets) {}
   int next() { return next_++ % sets_; }
   void all_done() { next_ = 0; }
-  // At least n launches, and every set equally often: else the next contender would find the last sets cached.
+  // At least n launches, and every set equally often: else the next candidate would find the last sets cached.
   int whole_turns(int n) const { return (n + sets_ - 1) / sets_ * sets_; }
 
  private:
@@ -61,7 +61,7 @@ GraphExec back_to_back(Timed const& timed, Turn turn, int launches, cudaStream_t
   return GraphExec(exec);
 }
 
-// What one sample of a contender is: a launch, or a graph of many.
+// What one sample of a candidate is: a launch, or a graph of many.
 class Sample {
  public:
   // Warms up: the last of these launches says how long one takes.
@@ -122,12 +122,12 @@ bool takes_part(int round, int n, int rounds) { return (round + 1) * n / rounds 
 
 }  // namespace
 
-std::vector<Spread> time_interleaved(std::vector<Timed> const& contenders, int sets, int samples, cudaStream_t stream,
+std::vector<Spread> time_interleaved(std::vector<Timed> const& candidates, int sets, int samples, cudaStream_t stream,
                                      Progress& progress) {
   Turn turn(sets);
   std::vector<Sample> all;
   double fastest = kLongEnoughMs;
-  for (Timed const& timed : contenders) {
+  for (Timed const& timed : candidates) {
     progress.say(fmt::format("warming up {}", timed.name));
     fastest = std::min(fastest, all.emplace_back(timed, turn, stream).single_ms());
   }
@@ -155,7 +155,7 @@ std::vector<Spread> time_interleaved(std::vector<Timed> const& contenders, int s
     std::vector<double> ms;
     for (Interval const& interval : intervals[i]) ms.push_back(interval.ms() / all[i].launches());
     spreads.push_back(spread(std::move(ms)));
-    contenders[i].afterwards([&] { return all[i].enqueue_all_sets(turn, stream); });
+    candidates[i].afterwards([&] { return all[i].enqueue_all_sets(turn, stream); });
   }
   return spreads;
 }

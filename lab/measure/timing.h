@@ -1,4 +1,4 @@
-// How long launches take: CUDA events, warm-up, all contenders in turn in every round.
+// How long launches take: CUDA events, warm-up, all candidates in turn in every round.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -26,7 +26,7 @@ struct Timed {
 // Milliseconds of one launch of each, over `samples` rounds; what takes longer than 100 ms takes part in fewer of them,
 // but in 5. Every launch must have run before without error. If the fastest takes less than 100 us, all are timed as
 // graphs of launches back to back, else all one by one.
-std::vector<Spread> time_interleaved(std::vector<Timed> const& contenders, int sets, int samples, cudaStream_t stream,
+std::vector<Spread> time_interleaved(std::vector<Timed> const& candidates, int sets, int samples, cudaStream_t stream,
                                      Progress& progress);
 
 }  // namespace inlay::lab

@@ -24,8 +24,8 @@ struct Bar {
 };
 
 Kind const& kind_of(Row const& row) {
-  if (row.variant == "cudaMemcpyAsync") return kReference;
-  return row.variant == "transpose" || row.variant.starts_with("gemm") ? kPublic : kPeers;
+  if (row.kernel == "cudaMemcpyAsync") return kReference;
+  return row.kernel == "transpose" || row.kernel.starts_with("gemm") ? kPublic : kPeers;
 }
 
 Bar bar_of(Ladder const& ladder, Step const& step) {
@@ -36,14 +36,14 @@ Bar bar_of(Ladder const& ladder, Step const& step) {
         "",
         {},
         true};
-  b.row.variant = step.name;
+  b.row.kernel = step.name;
   if (step.off() && b.row.share) b.predicted = *b.row.share / *step.off();
   if (!(step.problem == ladder.problem)) b.note = shown_problem(step);
   return b;
 }
 
 std::string html_of(Bar const& b, double scale) {
-  std::string const name = b.is_step ? fmt::format("<a href=\"#{0}\">{0}</a>", b.row.variant) : b.row.variant;
+  std::string const name = b.is_step ? fmt::format("<a href=\"#{0}\">{0}</a>", b.row.kernel) : b.row.kernel;
   std::string track;
   if (b.row.share)
     track += fmt::format("<i class=\"{}\" style=\"width:{:.2f}%\"></i>", b.kind->classes, *b.row.share * scale);
@@ -56,9 +56,9 @@ std::string html_of(Bar const& b, double scale) {
       "class=\"share\">{}</span>"
       "<span class=\"rate\">{}</span></div>\n",
       name, note, track, b.row.share ? fmt::format("{:.3f}", *b.row.share) : "–",
-      b.row.ms_median         ? duration(*b.row.ms_median * 1e-3)
-      : b.row.verdict.empty() ? "not recorded"
-                              : escaped(b.row.verdict.substr(0, b.row.verdict.find(':'))));
+      b.row.ms_median              ? duration(*b.row.ms_median * 1e-3)
+      : b.row.check_result.empty() ? "not recorded"
+                                   : escaped(b.row.check_result.substr(0, b.row.check_result.find(':'))));
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ std::string bars(Ladder const& ladder) {
       "<div class=\"bars\" style=\"--one:{:.2f}%\">\n<div class=\"bar axis\"><span class=\"name\"></span>"
       "<span class=\"track\"><span>{}</span></span><span class=\"share\">share</span><span "
       "class=\"rate\">time</span></div>\n",
-      scale, ladder.yardstick);
+      scale, ladder.baseline);
   for (Kind const* kind : {&kReference, &kTutorials, &kOwn, &kPublic, &kPeers}) {
     std::string rows;
     for (Bar const& b : all)

@@ -38,7 +38,7 @@ std::string accesses(Explanation const& x) {
       "<table><thead><tr><th>access</th><th>a lane</th><th>requests</th><th>each</th><th>ideal</th><th "
       "class=\"word\"></th><th>useful</th></tr></thead><tbody>\n";
   for (ExplainedSite const& site : x.sites) s += site_row(site);
-  return scrolling("accesses of " + x.work.variant, s + "</tbody></table>\n");
+  return scrolling("accesses of " + x.work.kernel, s + "</tbody></table>\n");
 }
 
 std::string resources(Explanation const& x) {
@@ -52,12 +52,12 @@ std::string resources(Explanation const& x) {
         "style=\"width:{:.1f}%\"></i></span></td><td class=\"word\">{}</td></tr>\n",
         escaped(r.name), duration(r.seconds), std::min(100., 100 * share), escaped(r.why));
   }
-  return scrolling("resources of " + x.work.variant, s + "</tbody></table>\n");
+  return scrolling("resources of " + x.work.kernel, s + "</tbody></table>\n");
 }
 
 std::string launches(Explanation const& x) {
   std::string s;
-  for (planning::Launch const& l : x.demand.launches)
+  for (planner::Launch const& l : x.demand.launches)
     s += fmt::format("<li>{} block{} of {} threads{}, {} bytes of shared memory; a multiprocessor holds {}</li>\n",
                      count(double(l.blocks)), l.blocks == 1 ? "" : "s", l.threads,
                      l.cluster > 1 ? fmt::format(" in clusters of {}", l.cluster) : "", l.shared_bytes,

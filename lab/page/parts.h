@@ -17,12 +17,12 @@ struct Counter {
   std::optional<double> predicted, measured;
 };
 
-// All that is known of a variant.
+// All that is known of a kernel.
 struct Step {
   std::string name, idea, source;
-  planning::Ladder ladder{};
+  planner::Ladder ladder{};
   Origin origin{};
-  std::string replayed;  // the checks' verdict, at small sizes
+  std::string replayed;  // the checks' check result, at small sizes
   Problem problem;       // that it is explained at, and measured
   bool at_home = true;   // the problem is the ladder's own, if need be in another layout
   std::optional<Explanation> explained;
@@ -34,7 +34,7 @@ struct Step {
 
   bool is_product() const { return is_a<GemmCase>(problem); }
   bool is_tutorials() const { return origin == Origin::tutorial; }
-  bool is_copy() const { return ladder == planning::Ladder::copy; }
+  bool is_copy() const { return ladder == planner::Ladder::copy; }
   // "03", and "smem read conflict".
   std::string number() const;
   std::string title() const;
@@ -46,7 +46,7 @@ struct Step {
 std::string shown_problem(Step const& step);
 
 struct Ladder {
-  std::string id, title, yardstick;  // "transposes", "Transposes", "the copy limit"
+  std::string id, title, baseline;  // "transposes", "Transposes", "the copy limit"
   Problem problem;
   std::vector<Step> steps;
   std::vector<Row> others;         // what stands beside the steps: copies and peers, the public functions
@@ -54,8 +54,8 @@ struct Ladder {
   std::string device, date;
 };
 
-Ladder moves();
-Ladder products();
+Ladder copies();
+Ladder gemms();
 
 // A bar for each recorded step and peer, and where the prediction is.
 std::string bars(Ladder const& ladder);
@@ -69,11 +69,11 @@ std::string explanation(Step const& step);
 std::string section(Step const& step);
 
 // What stands before the steps: both ladders, at a glance.
-std::string header(Ladder const& moves, Ladder const& products);
-std::string ladders(Ladder const& moves, Ladder const& products);
-std::string rooflines(Ladder const& moves, Ladder const& products);
-std::string model(Ladder const& moves, Ladder const& products);
-std::string contents(Ladder const& moves, Ladder const& products);
+std::string header(Ladder const& copies, Ladder const& gemms);
+std::string ladders(Ladder const& copies, Ladder const& gemms);
+std::string rooflines(Ladder const& copies, Ladder const& gemms);
+std::string model(Ladder const& copies, Ladder const& gemms);
+std::string contents(Ladder const& copies, Ladder const& gemms);
 
 // The kernels' files. A step's family are the files of kernels/ that it includes, and those that these include.
 std::string source_of(std::string const& stem);

@@ -5,7 +5,7 @@
 #include "draw/svg.h"
 #include "draw/timeline.h"
 #include "draw/watch.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "usage_error.h"
 
 namespace inlay::lab::page {
@@ -18,11 +18,11 @@ std::string without_style(std::string svg) {
   return svg;
 }
 
-// A product's worst request shows in a smaller one; its pipeline only in a longer one.
-MoveCase const& of_requests(MoveCase const& c) { return c; }
-GemmCase of_requests(GemmCase const& c) { return product_of(128, 128, 32, c.layout); }
-MoveCase const& of_stages(MoveCase const& c) { return c; }
-GemmCase of_stages(GemmCase const& c) { return product_of(128, 256, 256, c.layout); }
+// A GEMM's worst request shows in a smaller one; its pipeline only in a longer one.
+TransposeCase const& of_requests(TransposeCase const& c) { return c; }
+GemmCase of_requests(GemmCase const& c) { return gemm_case(128, 128, 32, c.layout); }
+TransposeCase const& of_stages(TransposeCase const& c) { return c; }
+GemmCase of_stages(GemmCase const& c) { return gemm_case(128, 256, 256, c.layout); }
 
 // Adds what `draw` returns; nothing where there is nothing to see.
 template <class Draw>
@@ -33,7 +33,7 @@ void add(std::vector<Picture>& pictures, char const* caption, Draw const& draw) 
   }
 }
 
-// `of_path` is a small problem that the variant takes.
+// `of_path` is a small problem that the kernel takes.
 template <class P, class C>
 std::vector<Picture> drawn(Entry<P> const& entry, C const& of_path) {
   std::vector<Picture> pictures;
@@ -53,17 +53,17 @@ std::vector<Picture> drawn(Entry<P> const& entry, C const& of_path) {
 
 }  // namespace
 
-std::optional<MoveCase> small_case(Entry<Move> const& entry) {
-  for (MoveCase const& c : {MoveCase{256, 256}, MoveCase{4096, 8}, MoveCase{8, 4096}, MoveCase{16, 16, 64},
-                            MoveCase{512, 3, 1, 1}, MoveCase{3, 512, 1, 1}})
+std::optional<TransposeCase> small_case(Entry<Copy> const& entry) {
+  for (TransposeCase const& c : {TransposeCase{256, 256}, TransposeCase{4096, 8}, TransposeCase{8, 4096},
+                                 TransposeCase{16, 16, 64}, TransposeCase{512, 3, 1, 1}, TransposeCase{3, 512, 1, 1}})
     if (!entry.info().rejects(planned(c, &entry.info()), Device{})) return c;
   return std::nullopt;
 }
 std::optional<GemmCase> small_case(Entry<Gemm> const& entry) {
-  return product_of(256, 256, 32, shown_layout(entry.info()));
+  return gemm_case(256, 256, 32, shown_layout(entry.info()));
 }
 
-std::vector<Picture> pictures_of(Entry<Move> const& entry, MoveCase const& small) { return drawn(entry, small); }
+std::vector<Picture> pictures_of(Entry<Copy> const& entry, TransposeCase const& small) { return drawn(entry, small); }
 std::vector<Picture> pictures_of(Entry<Gemm> const& entry, GemmCase const& small) { return drawn(entry, small); }
 
 std::string picture_style() {

@@ -18,14 +18,14 @@ std::string table(std::vector<Row> const& rows, std::string const& device) {
   std::string s = fmt::format("{}, on {}\n{:<32}{:>10}{:>10}{:>10}{:>11}{:>9}", sentence(problem), device, "", "ms",
                               "IQR ms", in.rate, in.share, "of peak");
   if (in.errors) s += fmt::format("{:>10}{:>10}", "error", "cuBLAS's");
-  s += "  verdict\n";
+  s += "  check result\n";
   for (Row const& row : rows) {
-    s += fmt::format("{:<32}{:>10}{:>10}{:>10}{:>11}{:>9}", row.variant, number(row.ms_median, 4, "-"),
+    s += fmt::format("{:<32}{:>10}{:>10}{:>10}{:>11}{:>9}", row.kernel, number(row.ms_median, 4, "-"),
                      number(row.ms_iqr, 4, "-"), number(row.rate, in.digits, "-"), number(row.share, 3, "-"),
                      number(row.of_peak, 3, "-"));
     if (in.errors)
       s += fmt::format("{:>10}{:>10}", error_number(row.rel_err, "-"), error_number(row.rel_err_cublas, "-"));
-    s += "  " + row.verdict + '\n';
+    s += "  " + row.check_result + '\n';
   }
   return s;
 }

@@ -54,7 +54,7 @@ constexpr char const* kBody = R"(</style>
 <nav class="top" aria-label="parts">
 <a href="#top"><b>inlay</b></a>
 <a href="#transposes">transposes</a>
-<a href="#products">products</a>
+<a href="#GEMMs">GEMMs</a>
 <a href="#rooflines">rooflines</a>
 <a href="#times">predicted</a>
 <a href="#contents">steps</a>
@@ -66,7 +66,7 @@ constexpr char const* kBody = R"(</style>
 }  // namespace
 
 std::string report_page() {
-  Ladder const t = page::moves(), p = page::products();
+  Ladder const t = page::copies(), p = page::gemms();
   return kHead + std::string(style()) + picture_style() + kBody + header(t, p) + ladders(t, p) + rooflines(t, p) +
          model(t, p) + contents(t, p) + steps(t) + steps(p) + shared_code({&t, &p}) + "</main>\n</body>\n</html>\n";
 }

@@ -18,8 +18,8 @@ struct Point {
 };
 
 // What the slanted roof is made of: the unit on chip through which all data go. Moves spend little in the L2 that their
-// DRAM does not hide; products find there what other blocks have loaded.
-bool is_producer(Resource const& r, bool product) { return r.name == "L1" || (product && r.name == "L2"); }
+// DRAM does not hide; GEMMs find there what other blocks have loaded.
+bool is_producer(Resource const& r, bool gemm) { return r.name == "L1" || (gemm && r.name == "L2"); }
 
 double clocks_per_second(Device const& device) { return device.sm_count * device.clock_ghz * 1e9; }
 
@@ -125,10 +125,10 @@ std::string roofline(Ladder const& ladder) {
   auto const points = points_of(ladder);
   if (points.empty()) return "<p>No step could be explained.</p>\n";
   Explanation const& any = *points[0].step->explained;
-  bool const product = any.work.flops > 0;
-  char const* const unit = product ? "TFLOP/s" : "GB/s";
-  double const slope = clocks_per_second(any.device) / (product ? 1e12 : 1e9);
-  Roofs const roofs{product ? 2 * any.device.fma_lanes * slope : any.device.copy_gbps, slope};
+  bool const gemm = any.work.flops > 0;
+  char const* const unit = gemm ? "TFLOP/s" : "GB/s";
+  double const slope = clocks_per_second(any.device) / (gemm ? 1e12 : 1e9);
+  Roofs const roofs{gemm ? 2 * any.device.fma_lanes * slope : any.device.copy_gbps, slope};
   double x0 = roofs.ridge(), x1 = x0, y0 = roofs.flat;
   auto seen = points;
   auto const far = std::stable_partition(seen.begin(), seen.end(), [&](Point const& p) { return p.x > x0 / kInSight; });
@@ -141,13 +141,13 @@ std::string roofline(Ladder const& ladder) {
   x0 /= 1.6, x1 *= 1.7, y0 /= 1.4;
 
   Plot plot(x0, x1, y0, roofs.flat * 1.5);
-  plot.axes(product ? "FLOP for each clock of the L1 or the L2, the busier of them, on each SM"
-                    : "bytes moved for each clock of the L1 on each SM",
+  plot.axes(gemm ? "FLOP for each clock of the L1 or the L2, the busier of them, on each SM"
+                 : "bytes moved for each clock of the L1 on each SM",
             unit);
   add_roofs(plot, roofs, x0, x1, y0,
-            product ? fmt::format("FMA units: {:.1f} TFLOP/s", roofs.flat)
-                    : fmt::format("DRAM: {:.0f} GB/s, as a copy", roofs.flat));
-  if (product && ladder.limit_ms) add_cublas(plot, any.work.flops / *ladder.limit_ms / 1e9, x0, x1);
+            gemm ? fmt::format("FMA units: {:.1f} TFLOP/s", roofs.flat)
+                 : fmt::format("DRAM: {:.0f} GB/s, as a copy", roofs.flat));
+  if (gemm && ladder.limit_ms) add_cublas(plot, any.work.flops / *ladder.limit_ms / 1e9, x0, x1);
   add_out_of_sight(plot, out_of_sight, unit);
   for (Point const& p : seen) add_point(plot, p, unit);
   add_labels(plot, seen);

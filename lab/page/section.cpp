@@ -11,7 +11,7 @@ std::string fact(char const* name, std::string const& value, std::string const& 
   return fmt::format("<div><dt>{}</dt><dd>{}<small>{}</small></dd></div>\n", name, value, note);
 }
 
-// The verdict and the numbers that sum it up.
+// The check result and the numbers that sum it up.
 std::string facts(Step const& step) {
   Units const& in = units(step.problem);
   std::string s = "<dl class=\"facts\">\n";
@@ -19,7 +19,7 @@ std::string facts(Step const& step) {
             step.replayed == "ok" ? "any size; result, bounds, races, barriers" : "sizes that it takes; all checks");
   if (step.recorded) {
     Row const& row = *step.recorded;
-    s += fact("verified on the GPU", escaped(row.verdict.substr(0, row.verdict.find(':'))), "every element");
+    s += fact("verified on the GPU", escaped(row.check_result.substr(0, row.check_result.find(':'))), "every element");
     if (row.ms_median)
       s += fact("measured", duration(*row.ms_median * 1e-3),
                 fmt::format("{} {}", number(row.rate, in.digits, "–"), in.rate));

@@ -74,7 +74,7 @@ std::vector<std::string> family_of(std::string const& stem) {
   return found;
 }
 
-// The nearest; of several as near the longest: beside a product stands what adds its parts.
+// The nearest; of several as near the longest: beside a GEMM stands what adds its parts.
 Body body_of(std::string const& stem) {
   Body body;
   for (std::vector<std::string> files{stem}, next; !files.empty() && body.text.empty(); files.swap(next), next.clear())

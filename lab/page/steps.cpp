@@ -10,7 +10,7 @@
 #include "explain/demo_parts.h"
 #include "explain/explain.h"
 #include "page/parts.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "usage_error.h"
 
 namespace inlay::lab::page {
@@ -21,10 +21,10 @@ Device const& device() { return *find_device("H200"); }
 
 void explain_at(Step& step, Problem const& problem) {
   step.problem = problem;
-  step.explained = explain_variant(step.name, problem, device());
+  step.explained = explain_kernel(step.name, problem, device());
 }
 
-// A variant that does not take the ladder's problem is shown where it was recorded nearest to the yardstick, or, recorded
+// A kernel that does not take the ladder's problem is shown where it was recorded nearest to the baseline, or, recorded
 // nowhere, at a small problem of its own.
 void explain_or_look_elsewhere(Step& step, Problem const& problem, Results const& recorded,
                                std::optional<Problem> const& small) {
@@ -35,7 +35,7 @@ void explain_or_look_elsewhere(Step& step, Problem const& problem, Results const
   }
   Row const* best = nullptr;
   for (Row const& row : recorded.rows)
-    if (row.variant == step.name && row.ok() && row.share && (!best || *row.share > *best->share)) best = &row;
+    if (row.kernel == step.name && row.ok() && row.share && (!best || *row.share > *best->share)) best = &row;
   if (!best && !small) return;
   step.at_home = false;
   explain_at(step, best ? best->measured : *small);
@@ -50,7 +50,7 @@ std::vector<Counter> counters_of(Json const& rows, Step const& step) {
   auto const number = [](Json const& j) { return j.is_number() ? std::optional(j.get<double>()) : std::nullopt; };
   std::vector<Counter> counters;
   for (Json const& row : rows)
-    if (row.at("variant") == step.name && parse_problem(row, own_kinds()) == step.problem)
+    if (row.at("kernel") == step.name && parse_problem(row, own_kinds()) == step.problem)
       counters.push_back({row.at("counter"), number(row.at("predicted")), number(row.at("measured"))});
   return counters;
 }
@@ -73,7 +73,7 @@ template <KindOf C>
 std::vector<Step> steps_of(Results const& recorded) {
   auto const published = load_published();
   Json const counters = counters_file();
-  auto const entries = Kind<C>::variants();
+  auto const entries = Kind<C>::kernels();
   std::vector<Step> steps(entries.size());
   on_all_cores(entries.size(), [&](std::size_t i) {
     auto const& entry = entries[i];
@@ -82,14 +82,14 @@ std::vector<Step> steps_of(Results const& recorded) {
     std::optional<C> const small = small_case(entry);
     step.name = entry.info().name, step.idea = entry.info().idea, step.source = entry.info().source;
     step.ladder = entry.info().ladder, step.origin = entry.info().origin;
-    Replayed const verdict = replay_on_cpu(entry, ragged);
-    step.replayed = short_verdict(verdict, small ? replay_on_cpu(entry, *small) : verdict);
+    Replayed const check_result = replay_on_cpu(entry, ragged);
+    step.replayed = short_check_result(check_result, small ? replay_on_cpu(entry, *small) : check_result);
     if (small) step.pictures = pictures_of(entry, *small);
     explain_or_look_elsewhere(step, measured, recorded, small ? std::optional<Problem>(*small) : std::nullopt);
     if (Row const* row = recorded.find(step.problem, step.name)) step.recorded = *row;
     step.counters = counters_of(counters, step);
     for (Published const& p : published)
-      if (p.variant == step.name) step.published.push_back(p.sentence());
+      if (p.kernel == step.name) step.published.push_back(p.sentence());
   });
   return steps;
 }
@@ -99,7 +99,7 @@ void add_others(Ladder& ladder, std::vector<Row> const& rows) {
   for (Row const& row : rows) {
     if (row.share == 1. && !ladder.limit_ms) ladder.limit_ms = row.ms_median;
     bool const own =
-        std::any_of(ladder.steps.begin(), ladder.steps.end(), [&](Step const& s) { return s.name == row.variant; });
+        std::any_of(ladder.steps.begin(), ladder.steps.end(), [&](Step const& s) { return s.name == row.kernel; });
     if (!own) ladder.others.push_back(row);
   }
 }
@@ -126,18 +126,19 @@ std::string shown_problem(Step const& step) {
   return step.is_product() && step.at_home ? step.problem.as<GemmCase>()->layout : sentence(step.problem);
 }
 
-Ladder moves() {
+Ladder copies() {
   Recorded const recorded = load_recorded();
-  Ladder ladder{"transposes", "Transposes", "the copy limit",     MoveCase{},        steps_of<MoveCase>(recorded.ours),
-                {},           {},           recorded.ours.device, recorded.ours.date};
+  Ladder ladder{
+      "transposes", "Transposes", "the copy limit",     TransposeCase{},   steps_of<TransposeCase>(recorded.ours),
+      {},           {},           recorded.ours.device, recorded.ours.date};
   add_others(ladder, recorded.rows(ladder.problem));
   return ladder;
 }
 
-Ladder products() {
-  Results const recorded = load_recorded().products;
-  Ladder ladder{"products", "Products", "cuBLAS",        GemmCase{},   steps_of<GemmCase>(recorded),
-                {},         {},         recorded.device, recorded.date};
+Ladder gemms() {
+  Results const recorded = load_recorded().gemms;
+  Ladder ladder{"GEMMs", "GEMMs", "cuBLAS",        GemmCase{},   steps_of<GemmCase>(recorded),
+                {},      {},      recorded.device, recorded.date};
   std::vector<Row> rows;
   for (Row const& row : recorded.rows)
     if (row.measured == ladder.problem && row.suite == "ladder") rows.push_back(row);

@@ -182,7 +182,7 @@ void Kind<CopyCase>::validate(CopyCase const& c) {
   }
 }
 
-void Kind<CopyCase>::write(CopyCase const& c, std::string const& variant, Json& json) {
+void Kind<CopyCase>::write(CopyCase const& c, std::string const& kernel, Json& json) {
   auto const in_bytes = [&](Numbers strides) {
     for (std::int64_t& s : strides) s *= c.elem_bytes;
     return strides;
@@ -192,7 +192,7 @@ void Kind<CopyCase>::write(CopyCase const& c, std::string const& variant, Json& 
   json["src_strides"] = in_bytes(c.source_strides()), json["dst_strides"] = in_bytes(c.destination_strides());
   json["base_src"] = c.base_src, json["base_dst"] = c.base_dst;
   json["bytes"] = c.elements() * c.elem_bytes, json["sector_bytes"] = c.sector_bytes();
-  json["variant"] = variant;
+  json["kernel"] = kernel;
   json["elem_bytes"] = c.elem_bytes;
 }
 
@@ -221,9 +221,9 @@ std::vector<OperandBuffer> Kind<CopyCase>::operands(CopyCase const& c) {
           {"out", std::max(c.base_dst + c.destination_span(), least), 1}};
 }
 
-Move Kind<CopyCase>::canonical(CopyCase const& c, CopyCall const& call, Info<Move> const*) {
+Copy Kind<CopyCase>::canonical(CopyCase const& c, CopyCall const& call, Info<Copy> const*) {
   auto const [dst, src] = views(c, call);
-  return make_move(dst, src);
+  return make_copy(dst, src);
 }
 
 }  // namespace inlay::lab

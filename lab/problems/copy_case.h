@@ -54,7 +54,7 @@ struct Kind<CopyCase> {
   // Extents below 1, no permutation, strides for other modes, elements beyond 16 bytes, a destination that overlaps itself,
   // more than 2^46 bytes.
   static void validate(CopyCase const& c);
-  static void write(CopyCase const& c, std::string const& variant, Json& json);
+  static void write(CopyCase const& c, std::string const& kernel, Json& json);
   static bool wrote(Json const& row);
   static CopyCase read(Json const& row);
 
@@ -67,9 +67,9 @@ struct Kind<CopyCase> {
   static CopyCall call(CopyCase const&, std::span<void* const> at) { return {at[0], at[1]}; }
   static CopyCall exact(CopyCall const& call) { return call; }
 
-  using Canonical = Move;
-  static std::span<Entry<Move> const> variants() { return move_variants(); }
-  static Move canonical(CopyCase const& c, CopyCall const& call, Info<Move> const* info);
+  using Canonical = Copy;
+  static std::span<Entry<Copy> const> kernels() { return copy_kernels(); }
+  static Copy canonical(CopyCase const& c, CopyCall const& call, Info<Copy> const* info);
 };
 static_assert(KindOf<CopyCase>);
 

@@ -49,7 +49,7 @@ std::string GemmCase::sentence() const {
   if (step_a != 1 || step_b != 1 || step_c != 1) s += fmt::format(", steps {}, {} and {}", step_a, step_b, step_c);
   if (batch > 1 && (apart_a >= 0 || apart_b >= 0 || apart_c >= 0))
     s += fmt::format(", matrices {}, {} and {} apart", a().apart, b().apart, c().apart);
-  if (compute == Compute::fp32_two_level) s += ", two levels";
+  if (compute == Compute::fp32_blocked) s += ", two levels";
   return s;
 }
 
@@ -58,7 +58,7 @@ bool operator==(GemmCase const& x, GemmCase const& y) {
          x.beta == y.beta && x.a() == y.a() && x.b() == y.b() && x.c() == y.c() && x.compute == y.compute;
 }
 
-GemmCase product_of(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout) {
+GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout) {
   GemmCase c;
   c.M = M, c.N = N, c.K = K, c.layout = layout;
   return c;
@@ -90,7 +90,7 @@ std::vector<Field> Kind<GemmCase>::fields(GemmCase& c) {
       {"m", "--m", &c.M, "rows of C", true, true},
       {"n", "--n", &c.N, "columns of C", true, true},
       {"k", "--k", &c.K, "what is summed over", true, true},
-      {"alpha", "--alpha", &c.alpha, "factor of the product"},
+      {"alpha", "--alpha", &c.alpha, "factor of the GEMM"},
       {"beta", "--beta", &c.beta, "factor of C's old values"},
       {"lda", "--lda", &c.lda, "elements from one row of A, as it is stored, to the next (default: its columns)",
        false},
@@ -103,7 +103,7 @@ std::vector<Field> Kind<GemmCase>::fields(GemmCase& c) {
        "elements of A from matrix to matrix; 0: all are one (default: one behind the other)", false},
       {"apart_b", "--apart-b", &c.apart_b, "the same of B", false},
       {"apart_c", "--apart-c", &c.apart_c, "the same of C, but 0", false},
-      {nullptr, "--accuracy", &c.compute, "how a sum is formed: one_level or two_level", false},
+      {nullptr, "--accuracy", &c.compute, "how a sum is formed: fp32 or blocked", false},
       {"batch", "--batch", &c.batch, "how many matrices"},
       {"class", "--class", &c.group, "what it is filed under (default: nothing)", false},
       {"layout", "--layout", &c.layout, "of A and of B: n as written, t stored transposed", true, true},
@@ -114,7 +114,7 @@ void Kind<GemmCase>::take_item(GemmCase& c, std::smatch const& m) {
   c.M = number(m[1]), c.N = number(m[2]), c.K = number(m[3]), c.layout = m[4];
 }
 
-void Kind<GemmCase>::write(GemmCase const& c, std::string const& variant, Json& json) {
+void Kind<GemmCase>::write(GemmCase const& c, std::string const& kernel, Json& json) {
   if (!c.group.empty()) json["class"] = c.group;
   json["batch"] = c.batch;
   json["layout"] = c.layout;
@@ -127,8 +127,8 @@ void Kind<GemmCase>::write(GemmCase const& c, std::string const& variant, Json& 
     if (step != 1) json[key] = step;
   for (auto const& [key, apart] : {std::pair{"apart_a", c.apart_a}, {"apart_b", c.apart_b}, {"apart_c", c.apart_c}})
     if (apart >= 0) json[key] = apart;
-  if (c.compute == Compute::fp32_two_level) json["accuracy"] = "two_level";
-  json["variant"] = variant;
+  if (c.compute == Compute::fp32_blocked) json["accuracy"] = "blocked";
+  json["kernel"] = kernel;
   json["dtype"] = "f32";
 }
 
@@ -145,7 +145,7 @@ GemmCase Kind<GemmCase>::read(Json const& row) {
   c.step_c = row.value("step_c", c.step_c), c.group = row.value("class", c.group);
   c.apart_a = row.value("apart_a", c.apart_a), c.apart_b = row.value("apart_b", c.apart_b);
   c.apart_c = row.value("apart_c", c.apart_c);
-  if (row.contains("accuracy")) c.compute = row["accuracy"] == "two_level" ? Compute::fp32_two_level : Compute::fp32;
+  if (row.contains("accuracy")) c.compute = row["accuracy"] == "blocked" ? Compute::fp32_blocked : Compute::fp32;
   return c;
 }
 

@@ -1,4 +1,4 @@
-// What is multiplied: row-major operands by their letters, and how they become a Gemm.
+// What is multiplied: row-major operands by their transposes, and how they become a Gemm.
 #pragma once
 #include "problems/kind.h"
 
@@ -54,7 +54,7 @@ struct GemmCase {
   }
 };
 
-GemmCase product_of(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout);
+GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout);
 
 // The operands of one multiplication of a case.
 struct GemmCall {
@@ -74,14 +74,14 @@ GemmCall with_whole_factors(GemmCall call);
 
 template <>
 struct Kind<GemmCase> {
-  static constexpr char const *name = "product", *public_function = "gemm", *suites = "suites/gemm";
+  static constexpr char const *name = "GEMM", *public_function = "gemm", *suites = "suites/gemm";
   static constexpr Units units{
       "TFLOP/s",
       "tflops",
       "of cuBLAS",
       "of_cublas",
       "the fastest of cuBLAS in pedantic and default math and cublasLt with the best of 16 algorithms, all in fp32 "
-      "without TF32, at the same letters,",
+      "without TF32, at the same transposes,",
       2,
       true};
   static constexpr char const *item_form = "(\\d+)x(\\d+)x(\\d+):([a-z]+)", *item_shape = "MxNxK:LAYOUT",
@@ -92,7 +92,7 @@ struct Kind<GemmCase> {
   // Extents below 1, other layouts, pitches below the row, matrices that overlap, more than 2^62 bytes.
   static void validate(GemmCase const& c);
   // What a plain multiplication has none of is left out.
-  static void write(GemmCase const& c, std::string const& variant, Json& json);
+  static void write(GemmCase const& c, std::string const& kernel, Json& json);
   static bool wrote(Json const& row);
   static GemmCase read(Json const& row);
 
@@ -105,7 +105,7 @@ struct Kind<GemmCase> {
   static GemmCall exact(GemmCall const& call) { return with_whole_factors(call); }
 
   using Canonical = Gemm;
-  static std::span<Entry<Gemm> const> variants() { return gemm_variants(); }
+  static std::span<Entry<Gemm> const> kernels() { return gemm_kernels(); }
   static Gemm canonical(GemmCase const& c, GemmCall const& call, Info<Gemm> const*) { return gemm_of(c, call); }
 };
 static_assert(KindOf<GemmCase>);

@@ -1,8 +1,8 @@
 // A kind of problem: what the lab must know of it to verify, explain, measure, tabulate and file it. The lab has two, the
-// move (move_case.h) and the product (gemm_case.h). A third is a case type C, a plain value with ==, and a specialisation of
+// copy (move_case.h) and the GEMM (gemm_case.h). A third is a case type C, a plain value with ==, and a specialisation of
 // Kind<C> with what stands here; its work on a GPU is a second one, OnDevice<C> (measure/on_device.h).
 //
-//   Words     name, public_function, suites      "product", "gemm", "suites/gemm": the folder of its suites
+//   Words     name, public_function, suites      "GEMM", "gemm", "suites/gemm": the folder of its suites
 //             units                              what its rows are measured in
 //             item_form, item_shape, item_example  one of --cases: a regular expression, "MxNxK:LAYOUT", "4096x4096x4096:nn"
 //   Text      c.sentence(), c.name()             all that tells it from others; its extents, "4096x4096x4096"
@@ -10,16 +10,16 @@
 //   Input     fields(c)                          its flags and keys
 //             take_item(c, match)                takes over one of --cases
 //             validate(c)                        throws UsageError
-//   Files     write(c, variant, json)           its fields of a row, and the variant among them
+//   Files     write(c, kernel, json)           its fields of a row, and the kernel among them
 //             wrote(row), read(row)              whether a row is of this kind, and its case
 //   Size      bytes(c), flops(c)                 that it must move and compute
 //             replayed_fma(c)                    what a replay computes: of whole tiles
 //   Operands  operands(c)                        its buffers; the last is the result
 //             Call, call(c, addresses)           what one launch is given
 //             exact(call)                        the same with factors under which whole numbers stay whole
-//   Variants  Canonical                          what they take, such as problem::Gemm
-//             variants()                         its entries in the registry
-//             canonical(c, call, info)           what this variant takes; null: what the public function is asked
+//   Kernels  Canonical                          what they take, such as problem::Gemm
+//             kernels()                         its entries in the registry
+//             canonical(c, call, info)           what this kernel takes; null: what the public function is asked
 #pragma once
 #include <inlay/registry/registry.h>
 
@@ -32,7 +32,7 @@
 #include <variant>
 #include <vector>
 
-#include "problems/rooms.h"
+#include "problems/modules.h"
 
 namespace inlay::lab {
 
@@ -41,7 +41,7 @@ using Json = nlohmann::ordered_json;  // fields stay in the order they are writt
 // What a row of this kind is measured in: its rate, and the share of another's rate that it is judged by.
 struct Units {
   char const *rate, *rate_key, *share, *share_key;  // in a table; in a file
-  char const* yardstick;                            // what has the share 1
+  char const* baseline;                             // what has the share 1
   int digits;                                       // of a rate, behind the point
   bool errors;                                      // its rows tell an error too
 };
@@ -81,19 +81,19 @@ concept KindOf = requires(C& c, std::smatch const& match, Json& json, std::span<
   { Kind<C>::fields(c) } -> std::same_as<std::vector<Field>>;
   Kind<C>::take_item(c, match);
   Kind<C>::validate(c);
-  Kind<C>::write(c, "variant", json);
+  Kind<C>::write(c, "kernel", json);
   { Kind<C>::wrote(json) } -> std::same_as<bool>;
   { Kind<C>::read(json) } -> std::same_as<C>;
   std::vector<double>{Kind<C>::bytes(c), Kind<C>::flops(c), Kind<C>::replayed_fma(c)};
   { Kind<C>::operands(c) } -> std::same_as<std::vector<OperandBuffer>>;
   { Kind<C>::call(c, addresses) } -> std::same_as<CallOf<C>>;
   { Kind<C>::exact(call) } -> std::same_as<CallOf<C>>;
-  { Kind<C>::variants() } -> std::same_as<std::span<Entry<CanonicalOf<C>> const>>;
+  { Kind<C>::kernels() } -> std::same_as<std::span<Entry<CanonicalOf<C>> const>>;
   { Kind<C>::canonical(c, call, info) } -> std::same_as<CanonicalOf<C>>;
 }
 &&std::equality_comparable<C>;
 
-// What its variants and its planner are asked, for who only plans: at addresses that nobody reads, any that are aligned and
+// What its kernels and its planner are asked, for who only plans: at addresses that nobody reads, any that are aligned and
 // far enough apart.
 template <KindOf C>
 CanonicalOf<C> planned(C const& c, Info<CanonicalOf<C>> const* info = nullptr) {

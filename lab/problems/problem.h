@@ -23,7 +23,7 @@ struct AnyKind {
   std::string (*sentence)(void const* c);
   std::string (*name)(void const* c);
   bool (*equal)(void const* x, void const* y);
-  void (*write)(void const* c, std::string const& variant, Json& json);
+  void (*write)(void const* c, std::string const& kernel, Json& json);
 };
 using KindList = std::vector<AnyKind const*>;
 
@@ -72,8 +72,8 @@ inline constexpr AnyKind kAnyKind{
     [](void const* c) { return static_cast<C const*>(c)->sentence(); },
     [](void const* c) { return static_cast<C const*>(c)->name(); },
     [](void const* x, void const* y) { return *static_cast<C const*>(x) == *static_cast<C const*>(y); },
-    [](void const* c, std::string const& variant, Json& json) {
-      Kind<C>::write(*static_cast<C const*>(c), variant, json);
+    [](void const* c, std::string const& kernel, Json& json) {
+      Kind<C>::write(*static_cast<C const*>(c), kernel, json);
     },
 };
 

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "results/data_files.h"
 #include "usage_error.h"
 
@@ -38,11 +38,11 @@ Path file_of_suite(Path const& folder, std::string const& asked) {
   return folder / (asked + ".json");
 }
 
-std::vector<std::string> variants_of(Json const& value) {
+std::vector<std::string> kernels_of(Json const& value) {
   if (value.is_array()) return value;
   std::string const word = value;
   if (word == Selection::kAll || word == Selection::kProduction) return {word};
-  throw UsageError(fmt::format("variants is '{}', neither '{}' nor '{}' nor a list of names", word, Selection::kAll,
+  throw UsageError(fmt::format("kernels is '{}', neither '{}' nor '{}' nor a list of names", word, Selection::kAll,
                                Selection::kProduction));
 }
 
@@ -67,8 +67,8 @@ SuiteCase parse_case(AnyKind const& kind, Json const& object, std::string const&
     for (auto const& [key, value] : object.items()) {
       auto const at = std::find_if(fields.begin(), fields.end(),
                                    [&k = key](Field const& field) { return field.key && field.key == k; });
-      if (key == "variants")
-        parsed.variants = variants_of(value);
+      if (key == "kernels")
+        parsed.kernels = kernels_of(value);
       else if (at == fields.end())
         throw UsageError(fmt::format("there is no key '{}'", key));
       else

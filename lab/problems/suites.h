@@ -10,7 +10,7 @@ namespace inlay::lab {
 // One table: a problem, and its rows besides those that it is held against. Names or "production"; none: all.
 struct SuiteCase {
   Problem problem;
-  std::vector<std::string> variants;
+  std::vector<std::string> kernels;
   std::string suite;  // what the rows are filed under
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 std::string with_tables(std::string const& text, std::string const& file) {
   static std::regex const marker(
-      "<!-- table:h200-(?:(\\d{1,9})-(\\d{1,2})|suite-(\\w+)|gemm-(\\w+)|brief-(moves|products)|copy-(suites|cases)) "
+      "<!-- table:h200-(?:(\\d{1,9})-(\\d{1,2})|suite-(\\w+)|gemm-(\\w+)|brief-(moves|GEMMs)|copy-(suites|cases)) "
       "-->\n");
   std::string const closing = "<!-- /table -->";
   Recorded const recorded = load_recorded();
@@ -27,9 +27,9 @@ std::string with_tables(std::string const& text, std::string const& file) {
     if (m[6].matched)
       s += m[6] == "suites" ? copy_suites_table() : copy_cases_table();
     else if (m[5].matched)
-      s += m[5] == "moves" ? brief_moves_table(recorded) : brief_products_table(recorded.products);
+      s += m[5] == "moves" ? brief_copies_table(recorded) : brief_gemms_table(recorded.gemms);
     else if (m[4].matched)
-      s += m[4] == "ladder" ? gemm_ladder_table(recorded.products) : gemm_suite_table(recorded.products, m[4]);
+      s += m[4] == "ladder" ? gemm_ladder_table(recorded.gemms) : gemm_suite_table(recorded.gemms, m[4]);
     else if (m[3].matched)
       s += suite_table(recorded, m[3]);
     else

@@ -21,24 +21,24 @@ std::string error(std::optional<double> x) { return error_number(x, kNone); }
 
 std::string line(std::vector<std::string> const& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
 
-// The tutorials' figures for a variant.
-std::string figures(std::vector<Published> const& published, std::string const& variant) {
+// The tutorials' figures for a kernel.
+std::string figures(std::vector<Published> const& published, std::string const& kernel) {
   std::string s;
   for (Published const& p : published)
-    if (p.variant == variant) s += (s.empty() ? "" : "; ") + p.sentence();
+    if (p.kernel == kernel) s += (s.empty() ? "" : "; ") + p.sentence();
   return s;
 }
 
-// The first row of a variant, or one without numbers.
-Row of_variant(std::vector<Row> const& rows, char const* variant) {
-  auto const at = std::find_if(rows.begin(), rows.end(), [&](Row const& r) { return r.variant == variant; });
+// The first row of a kernel, or one without numbers.
+Row of_kernel(std::vector<Row> const& rows, char const* kernel) {
+  auto const at = std::find_if(rows.begin(), rows.end(), [&](Row const& r) { return r.kernel == kernel; });
   return at == rows.end() ? Row{} : *at;
 }
 
 // Of the copy limit: the public function's, PyTorch's, of which the better compiled one, and cuBLAS's.
 std::vector<std::string> shares(std::vector<Row> const& rows) {
-  auto const share = [&](char const* variant) { return cell(of_variant(rows, variant).share, 3); };
-  auto const by_default = of_variant(rows, "torch_compile").share, tuned = of_variant(rows, "torch_max_autotune").share;
+  auto const share = [&](char const* kernel) { return cell(of_kernel(rows, kernel).share, 3); };
+  auto const by_default = of_kernel(rows, "torch_compile").share, tuned = of_kernel(rows, "torch_max_autotune").share;
   return {share("transpose"), share("torch_eager"), cell(std::max(by_default, tuned), 3), share("cublas_geam")};
 }
 std::vector<std::string> joined(std::vector<std::string> a, std::vector<std::string> const& b) {
@@ -53,17 +53,17 @@ std::vector<Row> copies(char const* name) {
   if (!results) throw UsageError(fmt::format("there is no {}", file.string()));
   std::vector<Row> rows;
   for (Row const& row : results->rows)
-    if (row.variant == "copy" && row.ok()) rows.push_back(row);
+    if (row.kernel == "copy" && row.ok()) rows.push_back(row);
   return rows;
 }
 
-// The variants in the order of the file, each once.
-std::vector<std::string> variants_of(Results const& results, std::vector<SuiteCase> const& cases) {
+// The kernels in the order of the file, each once.
+std::vector<std::string> kernels_of(Results const& results, std::vector<SuiteCase> const& cases) {
   std::vector<std::string> names;
   for (Row const& row : results.rows)
     if (std::any_of(cases.begin(), cases.end(), [&](SuiteCase const& c) { return c.problem == row.measured; }) &&
-        std::find(names.begin(), names.end(), row.variant) == names.end())
-      names.push_back(row.variant);
+        std::find(names.begin(), names.end(), row.kernel) == names.end())
+      names.push_back(row.kernel);
   return names;
 }
 
@@ -104,17 +104,17 @@ std::string copy_cases_table() {
 }
 
 std::string square_table(Recorded const& recorded, std::int64_t n, int elem_bytes) {
-  MoveCase const c{n, n, 1, elem_bytes};
+  TransposeCase const c{n, n, 1, elem_bytes};
   auto const published = load_published();
   auto const rows = recorded.rows(c);
   if (rows.empty())
     throw UsageError(fmt::format("{} has no row for {} at {} bytes",
                                  (results_dir() / "h200" / "transpose.json").string(), c.name(), c.elem_bytes));
   std::string s =
-      "| variant | ms | GB/s | of copy limit | verdict | the tutorial's own figure |\n|---|--:|--:|--:|---|---|\n";
+      "| kernel | ms | GB/s | of copy limit | check result | the tutorial's own figure |\n|---|--:|--:|--:|---|---|\n";
   for (Row const& row : rows)
-    s += line({"`" + row.variant + "`", cell(row.ms_median, 3), cell(row.rate, 0), cell(row.share, 3), row.verdict,
-               figures(published, row.variant)});
+    s += line({"`" + row.kernel + "`", cell(row.ms_median, 3), cell(row.rate, 0), cell(row.share, 3), row.check_result,
+               figures(published, row.kernel)});
   return s;
 }
 
@@ -122,31 +122,32 @@ std::string suite_table(Recorded const& recorded, std::string const& suite) {
   std::string s =
       "| case | `inlay::transpose`, ms | GB/s | of copy limit | torch eager | torch.compile | cuBLAS geam |\n"
       "|---|--:|--:|--:|--:|--:|--:|\n";
-  for (SuiteCase const& c : load_suite<MoveCase>(suite)) {
+  for (SuiteCase const& c : load_suite<TransposeCase>(suite)) {
     auto const rows = recorded.rows(c.problem);
-    Row const own = of_variant(rows, "transpose");
+    Row const own = of_kernel(rows, "transpose");
     s += line(joined({sentence(c.problem), cell(own.ms_median, 3), cell(own.rate, 0)}, shares(rows)));
   }
   return s;
 }
 
-std::string brief_moves_table(Recorded const& recorded) {
+std::string brief_copies_table(Recorded const& recorded) {
   std::string s =
       "| case | ms | of copy limit | torch eager | torch.compile | cuBLAS geam |\n|---|--:|--:|--:|--:|--:|\n";
-  for (MoveCase const& c : {MoveCase{32768, 32768, 1, 4}, MoveCase{16384, 16384, 1, 8}, MoveCase{32768, 32768, 1, 1},
-                            MoveCase{10007, 10009, 1, 4}, MoveCase{10007, 10009, 1, 1}, MoveCase{16, 16, 1000000, 4}}) {
+  for (TransposeCase const& c :
+       {TransposeCase{32768, 32768, 1, 4}, TransposeCase{16384, 16384, 1, 8}, TransposeCase{32768, 32768, 1, 1},
+        TransposeCase{10007, 10009, 1, 4}, TransposeCase{10007, 10009, 1, 1}, TransposeCase{16, 16, 1000000, 4}}) {
     auto const rows = recorded.rows(c);
-    s += line(joined({c.sentence(), cell(of_variant(rows, "transpose").ms_median, 3)}, shares(rows)));
+    s += line(joined({c.sentence(), cell(of_kernel(rows, "transpose").ms_median, 3)}, shares(rows)));
   }
   return s;
 }
 
-std::string brief_products_table(Results const& results) {
+std::string brief_gemms_table(Results const& results) {
   std::string s = "| M = N = K | nn | nt | tn | tt |\n|---|--:|--:|--:|--:|\n";
   for (std::int64_t n : {1024, 2047, 2048, 4096, 8192, 16384}) {
     std::vector<std::string> cells{std::to_string(n)};
     for (char const* layout : {"nn", "nt", "tn", "tt"}) {
-      Row const* const row = results.find(product_of(n, n, n, layout), "gemm", "squares");
+      Row const* const row = results.find(gemm_case(n, n, n, layout), "gemm", "squares");
       cells.push_back(cell(row ? row->share : std::nullopt, 3));
     }
     s += line(cells);
@@ -160,22 +161,22 @@ std::string gemm_ladder_table(Results const& results) {
   std::vector<std::string> head{"TFLOP/s (of cuBLAS)"};
   std::string last, rule = "|---|";
   for (SuiteCase const& c : cases) {
-    auto const& product = *c.problem.as<GemmCase>();
-    head.push_back(last = fmt::format("{}, {}", product.M, product.layout));
+    auto const& gemm = *c.problem.as<GemmCase>();
+    head.push_back(last = fmt::format("{}, {}", gemm.M, gemm.layout));
     rule += "--:|";
   }
   head.insert(head.end(), {"error, cuBLAS's at " + last, "the tutorial's own figure"});
   std::string s = line(head) + rule + "--:|---|\n";
-  for (std::string const& variant : variants_of(results, cases)) {
-    std::vector<std::string> cells{"`" + variant + "`"};
+  for (std::string const& kernel : kernels_of(results, cases)) {
+    std::vector<std::string> cells{"`" + kernel + "`"};
     std::string errors;  // of the last case
     for (SuiteCase const& c : cases) {
-      Row const* const found = results.find(c.problem, variant, "ladder");
+      Row const* const found = results.find(c.problem, kernel, "ladder");
       Row const row = found ? *found : Row{};
       cells.push_back(row.rate ? fmt::format("{:.2f} ({})", *row.rate, cell(row.share, 3)) : kNone);
       errors = error(row.rel_err) + ", " + error(row.rel_err_cublas);
     }
-    cells.insert(cells.end(), {errors, figures(published, variant)});
+    cells.insert(cells.end(), {errors, figures(published, kernel)});
     s += line(cells);
   }
   return s;
@@ -189,15 +190,15 @@ std::string gemm_suite_table(Results const& results, std::string const& suite) {
   double logarithms = 0;
   int measured = 0;
   for (SuiteCase const& c : load_suite<GemmCase>(suite)) {
-    auto const row = [&](char const* variant) {
-      Row const* const found = results.find(c.problem, variant, suite);
+    auto const row = [&](char const* kernel) {
+      Row const* const found = results.find(c.problem, kernel, suite);
       return found ? *found : Row{};
     };
-    Row const own = row("gemm"), two_level = row("gemm_two_level");
+    Row const own = row("gemm"), blocked_sums = row("gemm_blocked");
     if (own.share) logarithms += std::log(*own.share), ++measured;
     s += line({sentence(c.problem), cell(row("cublas").rate, 2), cell(own.rate, 2), cell(own.share, 3),
-               cell(own.of_peak, 3), cell(row("gemm_no_workspace").share, 3), cell(two_level.share, 3),
-               error(own.rel_err), error(two_level.rel_err), error(own.rel_err_cublas)});
+               cell(own.of_peak, 3), cell(row("gemm_no_workspace").share, 3), cell(blocked_sums.share, 3),
+               error(own.rel_err), error(blocked_sums.rel_err), error(own.rel_err_cublas)});
   }
   if (measured) s += fmt::format("| geometric mean | | | {:.3f} | | | | | | |\n", std::exp(logarithms / measured));
   return s;

@@ -6,22 +6,22 @@
 
 namespace inlay::lab {
 
-// Of n x n elements: a line for each variant, ours and then the peers'.
+// Of n x n elements: a line for each kernel, ours and then the peers'.
 std::string square_table(Recorded const& recorded, std::int64_t n, int elem_bytes);
 // A line for each case of a suite: the public function, and the peers' shares of the same copy limit.
 std::string suite_table(Recorded const& recorded, std::string const& suite);
 
 // README's selection of it: without the rate.
-std::string brief_moves_table(Recorded const& recorded);
+std::string brief_copies_table(Recorded const& recorded);
 
 // Of results/h200/copy.json: geometric mean and least share of each size and element size; of copy_cases.json: each case.
 std::string copy_suites_table();
 std::string copy_cases_table();
 
 // README's: the share of cuBLAS for some squares, a column for each layout.
-std::string brief_products_table(Results const& results);
+std::string brief_gemms_table(Results const& results);
 
-// A line for each variant of the suite "ladder", a column for each of its cases.
+// A line for each kernel of the suite "ladder", a column for each of its cases.
 std::string gemm_ladder_table(Results const& results);
 // A line for each case of another suite: cuBLAS and the public function, with and without what it may use.
 std::string gemm_suite_table(Results const& results, std::string const& suite);

@@ -46,9 +46,9 @@ std::string summary(std::vector<Row> const& rows) {
     std::vector<double> all;
     std::map<std::string, std::vector<double>> by_class;
     for (auto row = at; row != end; ++row)
-      if (row->share && row->variant == kind.public_function)
+      if (row->share && row->kernel == kind.public_function)
         all.push_back(*row->share), by_class[class_of(row->measured)].push_back(*row->share);
-    s += fmt::format("{}, {}: {} is 1", at->suite, kind.units.share, kind.units.yardstick);
+    s += fmt::format("{}, {}: {} is 1", at->suite, kind.units.share, kind.units.baseline);
     if (!all.empty()) s += fmt::format("; {} reaches {}", kind.public_function, figures(all));
     s += '\n';
     for (auto const& [name, shares] : by_class)
@@ -72,9 +72,9 @@ bool run_bench(BenchOptions const& options) {
     results.clock_mhz = clock_mhz;
     fmt::print("{}", table(rows, results.device));
     for (Row const& row : rows) {
-      right &= !row.verdict.starts_with("FAILED");
+      right &= !row.check_result.starts_with("FAILED");
       if (row.host)
-        fmt::print("host: {} {:.2f} us a call, its launches alone {:.2f} us, medians of {} each\n", row.variant,
+        fmt::print("host: {} {:.2f} us a call, its launches alone {:.2f} us, medians of {} each\n", row.kernel,
                    row.host->call_us, row.host->bare_us, row.host->calls);
     }
     fmt::print("\n");

@@ -10,7 +10,7 @@
 
 namespace inlay::lab {
 
-struct GemmContender;
+struct GemmCandidate;
 
 struct BenchOptions {
   std::vector<SuiteCase> cases;
@@ -18,11 +18,11 @@ struct BenchOptions {
   bool host = false;           // measure the host's time per call too
   std::filesystem::path json;  // empty: no file
   std::string command;         // as it was typed, for the file
-  // Others' products, for the same table; null: none.
-  std::function<std::vector<GemmContender>(GemmCase const&)> peers;
+  // Others' GEMMs, for the same table; null: none.
+  std::function<std::vector<GemmCandidate>(GemmCase const&)> baselines;
 };
 
-// A table per case on stdout, and the file if one is asked for. False when a verdict is FAILED. Throws UsageError where there
+// A table per case on stdout, and the file if one is asked for. False when a check result is FAILED. Throws UsageError where there
 // is no GPU; Error, before anything is measured, where the file cannot be written.
 bool run_bench(BenchOptions const& options);
 

@@ -41,12 +41,12 @@ struct Counts {
 };
 
 // Counts the row; a sentence when it became worse.
-std::string judge(Row const& before, Row const& after, double tolerance, Counts& counts) {
+std::string checker(Row const& before, Row const& after, double tolerance, Counts& counts) {
   auto const x = figures(before, after);
   bool const lost = before.ok() && !after.ok(), won = !before.ok() && after.ok();
   bool const worse = lost || (x && x->worse(tolerance)), better = won || (x && x->better(tolerance));
   ++(worse ? counts.worse : better ? counts.better : counts.same);
-  if (lost) return "was ok -> " + after.verdict;
+  if (lost) return "was ok -> " + after.check_result;
   return worse ? x->sentence() : "";
 }
 
@@ -59,16 +59,16 @@ Comparison compare(std::filesystem::path const& before, std::filesystem::path co
   Counts counts;
   std::string s;
   for (Row const& row : old_results.rows) {
-    Row const* const now = new_results.find(row.measured, row.variant, row.suite);
+    Row const* const now = new_results.find(row.measured, row.kernel, row.suite);
     if (!now)
       ++counts.only_before;
-    else if (auto const became = judge(row, *now, tolerance, counts); !became.empty())
-      s += fmt::format("{}, {}: {}\n", sentence(row.measured), row.variant, became);
+    else if (auto const became = checker(row, *now, tolerance, counts); !became.empty())
+      s += fmt::format("{}, {}: {}\n", sentence(row.measured), row.kernel, became);
   }
   if (counts.better + counts.same + counts.worse == 0)
     throw UsageError(
-        fmt::format("{} and {} have no row in common: the same case and variant", before.string(), after.string()));
-  for (Row const& row : new_results.rows) counts.only_after += !old_results.find(row.measured, row.variant);
+        fmt::format("{} and {} have no row in common: the same case and kernel", before.string(), after.string()));
+  for (Row const& row : new_results.rows) counts.only_after += !old_results.find(row.measured, row.kernel);
   s += fmt::format("{} better, {} same, {} worse (by more than {} %), {} only in {}, {} only in {}\n", counts.better,
                    counts.same, counts.worse, tolerance, counts.only_before, before.string(), counts.only_after,
                    after.string());

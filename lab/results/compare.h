@@ -12,8 +12,8 @@ struct Comparison {
   bool worse;
 };
 
-// Rows are matched by case and variant and judged by their share of the copy limit or of cuBLAS, or by their rate where one
-// of the two has none. Worse is: more than `tolerance` percent less, or a verdict that was ok and is no longer. Throws
+// Rows are matched by case and kernel and judged by their share of the copy limit or of cuBLAS, or by their rate where one
+// of the two has none. Worse is: more than `tolerance` percent less, or a check result that was ok and is no longer. Throws
 // UsageError when a file cannot be read, and when the two have no row in common.
 Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance,
                    KindList const& kinds = own_kinds());

@@ -19,9 +19,9 @@ std::optional<double> optional_number(Json const& row, char const* key) {
 Json to_json(Row const& r) {
   AnyKind const& kind = r.measured.kind();
   Json json{{"suite", r.suite}, {"case", name_of(r.measured)}};
-  kind.write(r.measured.get(), r.variant, json);
+  kind.write(r.measured.get(), r.kernel, json);
   Units const& in = kind.units;
-  json["verdict"] = r.verdict;
+  json["check"] = r.check_result;
   json["ms_median"] = optional_number(r.ms_median);
   json["ms_iqr"] = optional_number(r.ms_iqr);
   json[in.rate_key] = optional_number(r.rate);
@@ -45,7 +45,7 @@ Row parse_row(Json const& json, KindList const& kinds) {
   Row r;
   r.suite = json.value("suite", "");
   r.measured = parse_problem(json, kinds);
-  r.variant = json.at("variant"), r.verdict = json.at("verdict");
+  r.kernel = json.at("kernel"), r.check_result = json.at("check");
   Units const& in = units(r.measured);
   r.ms_median = optional_number(json, "ms_median"), r.ms_iqr = optional_number(json, "ms_iqr");
   r.rate = optional_number(json, in.rate_key), r.share = optional_number(json, in.share_key);
@@ -56,7 +56,7 @@ Row parse_row(Json const& json, KindList const& kinds) {
 }
 
 Published parse_published(Json const& json) {
-  Published p{json.at("source"), json.at("device"), json.at("variant"), json.at("name"), {}, {}, 0, {}};
+  Published p{json.at("source"), json.at("device"), json.at("kernel"), json.at("name"), {}, {}, 0, {}};
   if (json.contains("case")) p.measured = parse_problem(json, own_kinds());
   p.ms = optional_number(json, "ms");
   p.rate = json.contains("tflops") ? json["tflops"] : json.at("gbps");

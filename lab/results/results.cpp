@@ -26,10 +26,10 @@ std::optional<Json> parse(std::filesystem::path const& file) {
 
 std::filesystem::path results_dir() { return data_file("results"); }
 
-Row const* Results::find(Problem const& problem, std::string const& variant, std::string const& suite) const {
+Row const* Results::find(Problem const& problem, std::string const& kernel, std::string const& suite) const {
   Row const* first = nullptr;
   for (Row const& row : rows) {
-    if (row.variant != variant || row.measured != problem) continue;
+    if (row.kernel != kernel || row.measured != problem) continue;
     if (row.suite == suite) return &row;
     if (!first) first = &row;
   }
@@ -56,7 +56,7 @@ std::vector<Row> Recorded::rows(Problem const& problem) const {
     of_case.push_back(row);
     if (!limit && row.share && *row.share >= 1) limit = row.rate;
   }
-  for (Row row : peers.rows) {
+  for (Row row : baselines.rows) {
     if (row.measured != problem) continue;
     row.share = row.rate && limit ? std::optional(*row.rate / *limit) : std::nullopt;
     of_case.push_back(row);
@@ -82,7 +82,7 @@ void save_results(Results const& results, std::filesystem::path const& file) {
 
 std::string Published::sentence() const {
   if (share) return fmt::format("{:.2f} TFLOP/s, {:.3f} of cuBLAS ({})", rate, *share, source);
-  bool const size = measured && *measured != Problem(MoveCase{});
+  bool const size = measured && *measured != Problem(TransposeCase{});
   return fmt::format("{} {} ({}{})", device, ms ? fmt::format("{:.3f} ms", *ms) : fmt::format("{:.1f} GB/s", rate),
                      source, size ? ", " + name_of(*measured) : "");
 }

@@ -14,18 +14,18 @@ struct HostTime {
   int calls = 0;            // of each; 0 where that is not known any more
 };
 
-// One line of a table. Without the verdict "ok" there are no numbers.
+// One line of a table. Without the check result "ok" there are no numbers.
 struct Row {
   std::string suite;
   Problem measured;
-  std::string variant;
-  std::string verdict;  // "ok", "rejected: ...", "FAILED: ..."
+  std::string kernel;
+  std::string check_result;  // "ok", "rejected: ...", "FAILED: ..."
   std::optional<double> ms_median, ms_iqr;
   std::optional<double> rate, share, of_peak;     // GB/s, of the copy limit; TFLOP/s, of cuBLAS
-  std::optional<double> rel_err, rel_err_cublas;  // of products: relative, in Frobenius' norm, against fp64
+  std::optional<double> rel_err, rel_err_cublas;  // of GEMMs: relative, in Frobenius' norm, against fp64
   std::optional<HostTime> host;                   // of the public function
 
-  bool ok() const { return verdict == "ok"; }
+  bool ok() const { return check_result == "ok"; }
 };
 
 struct Results {
@@ -35,7 +35,7 @@ struct Results {
   std::vector<Row> rows;
 
   // The row of this suite, or, where that has none, of the first that has one. Null: none.
-  Row const* find(Problem const& problem, std::string const& variant, std::string const& suite = "") const;
+  Row const* find(Problem const& problem, std::string const& kernel, std::string const& suite = "") const;
 };
 
 // Nothing when there is no such file; throws Error when it is no results file.
@@ -44,7 +44,7 @@ void save_results(Results const& results, std::filesystem::path const& file);
 
 // What is recorded of the H200: our own files and the peers', without rows where there is none.
 struct Recorded {
-  Results ours, peers, products;
+  Results ours, baselines, gemms;
 
   // Of one case, ours and then the peers'. All shares are of our copy limit: the peers' own files know another.
   std::vector<Row> rows(Problem const& problem) const;
@@ -53,7 +53,7 @@ Recorded load_recorded();
 
 // A tutorial's own figure: another device, often another size.
 struct Published {
-  std::string source, device, variant, name;
+  std::string source, device, kernel, name;
   std::optional<Problem> measured;  // nothing where the tutorial does not say
   std::optional<double> ms;
   double rate;                  // GB/s, 1 GB = 10^9 B; TFLOP/s

@@ -13,7 +13,7 @@ namespace {
 
 // Every access is looked at one by one: beyond this a replay takes very long and finds nothing more than a smaller.
 constexpr std::int64_t kMostElements = std::int64_t(1) << 24;
-constexpr double kMostProducts = 1 << 28;
+constexpr double kMostGemms = 1 << 28;
 
 }  // namespace
 
@@ -29,9 +29,9 @@ void refuse_long_replay(std::vector<OperandBuffer> const& operands, double fma) 
   for (OperandBuffer const& x : operands) most = std::max(most, x.elements);
   if (most > kMostElements)
     throw UsageError(fmt::format("a replay on the CPU takes at most {} elements, not {}", kMostElements, most));
-  if (fma > kMostProducts)
+  if (fma > kMostGemms)
     throw UsageError(
-        fmt::format("a replay on the CPU takes at most {} multiplications of whole tiles, not {}", kMostProducts, fma));
+        fmt::format("a replay on the CPU takes at most {} multiplications of whole tiles, not {}", kMostGemms, fma));
 }
 
 Replayed concluded(Recorder const& recorder) {

@@ -1,4 +1,4 @@
-// A variant replayed on the CPU, thread by thread, with every check.
+// A kernel replayed on the CPU, thread by thread, with every check.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -8,10 +8,10 @@
 namespace inlay::lab {
 
 struct Replayed {
-  std::string verdict;  // "ok", "rejected: ...", "FAILED: ..."
-  Counts counts;        // of the replay
-  bool ok() const { return verdict == "ok"; }
-  bool failed() const { return verdict.starts_with("FAILED"); }
+  std::string check_result;  // "ok", "rejected: ...", "FAILED: ..."
+  Counts counts;             // of the replay
+  bool ok() const { return check_result == "ok"; }
+  bool failed() const { return check_result.starts_with("FAILED"); }
 };
 
 // What floats hold before a replay: whole numbers, which are exact in any order of sums and in TF32 too, or significands, of

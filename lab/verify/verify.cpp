@@ -7,14 +7,14 @@
 
 #include "measure/gpu.h"
 #include "measure/progress.h"
-#include "problems/variants.h"
+#include "problems/kernels.h"
 #include "results/output.h"
 #include "verify/replay_check.h"
 
 namespace inlay::lab {
 namespace {
 
-// The chosen variants of one kind, and the cases of it.
+// The chosen kernels of one kind, and the cases of it.
 template <KindOf C>
 struct Chosen {
   std::vector<Entry<CanonicalOf<C>> const*> entries;
@@ -22,18 +22,18 @@ struct Chosen {
 
   Chosen(std::vector<std::string> const& names, std::vector<Problem> const& problems) {
     for (std::string const& name : names)
-      if (auto const* entry = find_variant<C>(name)) entries.push_back(entry);
+      if (auto const* entry = find_kernel<C>(name)) entries.push_back(entry);
     for (Problem const& problem : problems)
       if (C const* const c = problem.as<C>()) cases.push_back(*c);
   }
   std::size_t runs() const { return entries.size() * cases.size(); }
-  // ", 3 variants of a move x 5 cases"
+  // ", 3 kernels of a copy x 5 cases"
   std::string sentence() const {
     auto const counted = [](std::size_t n, char const* what) {
       return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
     };
     if (!runs()) return "";
-    return fmt::format(", {} of a {} x {}", counted(entries.size(), "variant"), Kind<C>::name,
+    return fmt::format(", {} of a {} x {}", counted(entries.size(), "kernel"), Kind<C>::name,
                        counted(cases.size(), "case"));
   }
 };
@@ -47,19 +47,19 @@ class Verification {
   void run(Chosen<C> const& chosen) {
     for (auto const* entry : chosen.entries)
       for (C const& c : chosen.cases) {
-        std::string const verdict = verdict_on(*entry, c);
-        failed_ |= verdict.starts_with("FAILED");
-        fmt::print("{:<34} {}  {}\n", entry->info().name, Kind<C>::short_name(c), verdict);
+        std::string const check_result = check_result_on(*entry, c);
+        failed_ |= check_result.starts_with("FAILED");
+        fmt::print("{:<34} {}  {}\n", entry->info().name, Kind<C>::short_name(c), check_result);
         flush_stdout();
       }
   }
 
  private:
   template <KindOf C>
-  std::string verdict_on(Entry<CanonicalOf<C>> const& entry, C const& c) {
-    Progress progress;  // is gone before the verdict is printed
+  std::string check_result_on(Entry<CanonicalOf<C>> const& entry, C const& c) {
+    Progress progress;  // is gone before the check result is printed
     progress.say(fmt::format("{} of {}: {}, {}", ++run_, runs_, entry.info().name, c.sentence()));
-    return on_gpu_ ? check_on_gpu(entry, c) : verify_on_cpu(entry, c).verdict;
+    return on_gpu_ ? check_on_gpu(entry, c) : verify_on_cpu(entry, c).check_result;
   }
 
   bool const on_gpu_;
@@ -69,45 +69,45 @@ class Verification {
 };
 
 // What is compared, and with what.
-std::string comparisons(bool on_gpu, bool moves, bool products) {
+std::string comparisons(bool on_gpu, bool copies, bool gemms) {
   if (!on_gpu)
     return std::string("every element is compared") +
-           (products ? "; products once more on significands, which tell fp32 from TF32, against a bound" : "");
+           (gemms ? "; GEMMs once more on significands, which tell fp32 from TF32, against a bound" : "");
   std::string s = "poisoned outputs between guard bands";
-  if (moves) s += "; of a move every element is compared";
-  if (products)
-    s += "; of a product every element up to 2e10 multiply-adds, beyond that a sample against fp64, and once more, on "
+  if (copies) s += "; of a copy every element is compared";
+  if (gemms)
+    s += "; of a GEMM every element up to 2e10 multiply-adds, beyond that a sample against fp64, and once more, on "
          "significands, which tell fp32 from TF32, a sample against a bound";
   return s;
 }
 
 }  // namespace
 
-std::vector<std::string> chosen_variants(std::vector<std::string> const& typed) {
-  auto const known = all_variant_names();
+std::vector<std::string> chosen_kernels(std::vector<std::string> const& typed) {
+  auto const known = all_kernel_names();
   std::set<std::string> chosen;
   for (std::string const& name : typed) chosen.insert(resolve(name, known));
   return typed.empty() ? known : std::vector(chosen.begin(), chosen.end());
 }
 
-bool verify(std::vector<std::string> const& variants, std::vector<Problem> const& problems, bool on_cpu) {
-  Chosen<MoveCase> const moves(variants, problems);
-  Chosen<GemmCase> const products(variants, problems);
+bool verify(std::vector<std::string> const& kernels, std::vector<Problem> const& problems, bool on_cpu) {
+  Chosen<TransposeCase> const copies(kernels, problems);
+  Chosen<GemmCase> const gemms(kernels, problems);
   std::string const missing = on_cpu ? "as asked" : why_no_gpu();
   bool const on_gpu = missing.empty();
   auto const refuse_long = [&]<class C>(Chosen<C> const& chosen) {
     if (!on_gpu && chosen.runs())
       for (C const& c : chosen.cases) refuse_long_replay(Kind<C>::operands(c), Kind<C>::replayed_fma(c));
   };
-  refuse_long(moves);
-  refuse_long(products);
+  refuse_long(copies);
+  refuse_long(gemms);
   std::string const where = on_gpu ? "on the GPU" : fmt::format("replayed on the CPU, thread by thread ({})", missing);
-  fmt::print("{}{}{}: {}\n", where, moves.sentence(), products.sentence(),
-             comparisons(on_gpu, moves.runs(), products.runs()));
+  fmt::print("{}{}{}: {}\n", where, copies.sentence(), gemms.sentence(),
+             comparisons(on_gpu, copies.runs(), gemms.runs()));
   flush_stdout();
-  Verification verification(on_gpu, moves.runs() + products.runs());
-  verification.run(moves);
-  verification.run(products);
+  Verification verification(on_gpu, copies.runs() + gemms.runs());
+  verification.run(copies);
+  verification.run(gemms);
   return !verification.failed();
 }
 

@@ -8,10 +8,10 @@
 namespace inlay::lab {
 
 // By names or their beginnings; none: all. Each once. Throws UsageError.
-std::vector<std::string> chosen_variants(std::vector<std::string> const& typed);
+std::vector<std::string> chosen_kernels(std::vector<std::string> const& typed);
 
-// What is about to be done, then a line for each variant and each problem of its kind, which is valid; false when something
+// What is about to be done, then a line for each kernel and each problem of its kind, which is valid; false when something
 // failed. Throws UsageError, before the first, for problems that would take too long on the CPU.
-bool verify(std::vector<std::string> const& variants, std::vector<Problem> const& problems, bool on_cpu);
+bool verify(std::vector<std::string> const& kernels, std::vector<Problem> const& problems, bool on_cpu);
 
 }  // namespace inlay::lab

@@ -1,8 +1,8 @@
 // What a kernel body may touch. Bodies are templates over a Block, which speaks the vocabulary of cooperative groups:
 //
-//   thread_rank()  group_index()                 who am I (grids are one-dimensional)
+//   thread_rank()  block_index()                 who am I (grids are one-dimensional)
 //   sync()  sync(Int<id>{}, Int<threads>{})      all threads of the block; so many of them, at barrier 1 to 15
-//   sync_warp()                                  the threads of a warp
+//   syncwarp()                                  the threads of a warp
 //   shfl(x, lane)  shfl_up, shfl_down(x, n)  shfl_xor(x, mask)    what another lane of the warp has, 4 or 8 bytes; all its
 //   any(p)  all(p)  ballot(p)                    lanes come, and no memory is ordered
 //   atomic_add, atomic_min, atomic_max(p, x)  atomic_fetch_add, atomic_exchange(p, x)  atomic_cas(p, expected, x)
@@ -10,13 +10,13 @@
 //                                                last argument of false: not this lane
 //   cp_async_fence()  cp_async_wait(Int<N>{})    commit a group of cp.async; wait until at most N groups are in flight
 //   Mbarrier: init, arrive_and_expect_tx, wait   an 8-byte barrier in shared memory; fence_barrier_init()
-//   tma_load (with an L2 hint), tma_store, tma_store_commit, fence_async()
-//   tma_store_wait(Int<N>{})  tma_store_written(Int<N>{})    until of all groups but N shared memory is read; global memory
+//   tma_load (with an L2 hint), tma_store, tma_store_commit, fence_proxy_async()
+//   tma_store_wait_read(Int<N>{})  tma_store_wait(Int<N>{})    until of all groups but N shared memory is read; global memory
 //                                                is written, which the end of the kernel waits for anyway
-//   more_registers(Int<n>{})  fewer_registers(Int<n>{})    of each thread of this warpgroup, where the launch allows it
-//   sync_cluster(Int<threads>{})  peer(p, rank)  all threads of the cluster that are still there, so many in each block; the
+//   setmaxnreg_inc(Int<n>{})  setmaxnreg_dec(Int<n>{})    of each thread of this warpgroup, where the launch allows it
+//   sync_cluster(Int<threads>{})  map_shared_rank(p, rank)  all threads of the cluster that are still there, so many in each block; the
 //                                                place of p in the shared memory of another block (for LoadCluster)
-//   start_next_kernel()  wait_previous_kernel()  the next one may be launched, if it `follows`; which then waits before it reads
+//   griddep_launch_dependents()  griddep_wait()  the next one may be launched, if it `follows`; which then waits before it reads
 //                                                or writes anything
 //   release(flag, value)  acquire(flag, value)   a word of global memory: one thread publishes what its block has written
 //                                                (sync() before); one thread waits for the value (sync() after). Blocks
@@ -58,7 +58,7 @@ concept AtomicNumber = AtomicInteger<X> || std::same_as<X, float> || std::same_a
 // What the L2 should do with what a TMA load brings.
 enum class L2 { normal, evict_last };
 
-// d = a * b + c of one thread, kept where it stands: the order of an outer product decides which operands are reused, and
+// d = a * b + c of one thread, kept where it stands: the order of an outer GEMM decides which operands are reused, and
 // the compiler has an order of its own.
 struct OrderedFma {
   CUTE_HOST_DEVICE static void fma(float& d, float a, float b) {

@@ -13,14 +13,14 @@ struct DeviceBlock {
   using Mbarrier = cutlass::arch::ClusterTransactionBarrier;
 
   CUTE_DEVICE static unsigned thread_rank() { return threadIdx.x; }
-  CUTE_DEVICE static unsigned group_index() { return blockIdx.x; }
+  CUTE_DEVICE static unsigned block_index() { return blockIdx.x; }
   CUTE_DEVICE static void sync() { __syncthreads(); }
   template <int Id, int Threads>
   CUTE_DEVICE static void sync(cute::Int<Id>, cute::Int<Threads>) {
     static_assert(Id >= 1 && Id <= 15 && Threads % 32 == 0);
     asm volatile("bar.sync %0, %1;" ::"n"(Id), "n"(Threads) : "memory");
   }
-  CUTE_DEVICE static void sync_warp() { __syncwarp(); }
+  CUTE_DEVICE static void syncwarp() { __syncwarp(); }
 
   static constexpr unsigned kLanes = 0xFFFFFFFF;
   template <Shuffled X>
@@ -91,14 +91,14 @@ struct DeviceBlock {
   }
   CUTE_DEVICE static void tma_store_commit() { cute::tma_store_arrive(); }
   template <int N>
-  CUTE_DEVICE static void tma_store_wait(cute::Int<N>) {
+  CUTE_DEVICE static void tma_store_wait_read(cute::Int<N>) {
     cute::tma_store_wait<N>();  // .read
   }
   template <int N>
-  CUTE_DEVICE static void tma_store_written(cute::Int<N>) {
+  CUTE_DEVICE static void tma_store_wait(cute::Int<N>) {
     asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");
   }
-  CUTE_DEVICE static void fence_async() { cute::tma_store_fence(); }  // fence.proxy.async
+  CUTE_DEVICE static void fence_proxy_async() { cute::tma_store_fence(); }  // fence.proxy.async
 
   template <int Threads>
   CUTE_DEVICE static void sync_cluster(cute::Int<Threads>) {
@@ -111,20 +111,20 @@ struct DeviceBlock {
   }
 
   template <int N>
-  CUTE_DEVICE static void more_registers(cute::Int<N>) {
+  CUTE_DEVICE static void setmaxnreg_inc(cute::Int<N>) {
     cutlass::arch::warpgroup_reg_alloc<N>();
   }
   template <int N>
-  CUTE_DEVICE static void fewer_registers(cute::Int<N>) {
+  CUTE_DEVICE static void setmaxnreg_dec(cute::Int<N>) {
     cutlass::arch::warpgroup_reg_dealloc<N>();
   }
 
-  CUTE_DEVICE static void start_next_kernel() {
+  CUTE_DEVICE static void griddep_launch_dependents() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.launch_dependents;");
 #endif
   }
-  CUTE_DEVICE static void wait_previous_kernel() {
+  CUTE_DEVICE static void griddep_wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
 #endif

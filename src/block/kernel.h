@@ -8,12 +8,12 @@
 namespace inlay::block {
 
 // Filled by designated initialisers.
-struct LaunchFacts {
+struct LaunchInfo {
   int threads;            // of a block
   int min_blocks = 0;     // of it on a multiprocessor, at least: bounds its registers; 0: the compiler is free
   int blocks_per_sm = 0;  // at most: bounds the bytes in flight, see SmemRequest; 0: as many as fit
   bool clusters = false;  // launched in clusters, of as many blocks as cluster() says
-  bool follows = false;   // may be launched while the kernel before it ends: it calls wait_previous_kernel()
+  bool follows = false;   // may be launched while the kernel before it ends: it calls griddep_wait()
 };
 
 // Static shared memory names its arrays, for findings and tables:
@@ -29,14 +29,14 @@ concept NamesItsMembers = std::is_empty_v<Smem> || requires {
 
 template <class K>
 concept SaysHowItIsLaunched = requires {
-  { K::launch_facts } -> std::same_as<LaunchFacts const&>;
+  { K::launch_info } -> std::same_as<LaunchInfo const&>;
 };
 template <class K>
 concept SaysItsGrid = requires(K const& kernel) {
   { kernel.blocks() } -> std::same_as<std::int64_t>;
 };
 template <class K>
-concept SaysItsCluster = K::launch_facts.clusters == requires(K const& kernel) {
+concept SaysItsCluster = K::launch_info.clusters == requires(K const& kernel) {
   { kernel.cluster() } -> std::same_as<int>;
 };
 
@@ -47,7 +47,7 @@ concept Kernel = std::is_aggregate_v<K> && requires {
 
 template <Kernel K>
 constexpr unsigned cluster_of(K const& kernel) {
-  if constexpr (K::launch_facts.clusters)
+  if constexpr (K::launch_info.clusters)
     return unsigned(kernel.cluster());
   else
     return 1;

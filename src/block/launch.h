@@ -19,7 +19,7 @@ namespace inlay::block {
 template <Kernel K>
 struct SmemRequest {
   static constexpr int reserved = 1024;  // bytes of each block that the system takes
-  static constexpr int used = smem_bytes<K>, blocks = K::launch_facts.blocks_per_sm;
+  static constexpr int used = smem_bytes<K>, blocks = K::launch_info.blocks_per_sm;
   static constexpr int carveout() {  // bytes
     for (int kb : {8, 16, 32, 64, 100, 132, 164, 196})
       if (kb * 1024 >= blocks * (used + reserved)) return kb * 1024;
@@ -32,8 +32,8 @@ struct SmemRequest {
 
 // The name is of the type, which a mangled symbol shows.
 template <Kernel K>
-__global__ __launch_bounds__(K::launch_facts.threads,
-                             K::launch_facts.min_blocks) void entry(__grid_constant__ K const kernel) {
+__global__ __launch_bounds__(K::launch_info.threads,
+                             K::launch_info.min_blocks) void entry(__grid_constant__ K const kernel) {
   extern __shared__ __align__(1024) unsigned char smem[];
   kernel(DeviceBlock{}, *reinterpret_cast<typename K::Smem*>(smem));
 }
@@ -49,16 +49,16 @@ class Launch {
  public:
   Launch(K const& kernel, Target const& target, cudaStream_t stream) {
     config.gridDim = dim3(unsigned(kernel.blocks()));
-    config.blockDim = dim3(unsigned(K::launch_facts.threads));
+    config.blockDim = dim3(unsigned(K::launch_info.threads));
     config.dynamicSmemBytes = SmemRequest<K>::dynamic;
     config.stream = stream;
     config.attrs = attributes_;
-    if constexpr (K::launch_facts.clusters) {
+    if constexpr (K::launch_info.clusters) {
       auto& a = attributes_[config.numAttrs++];
       a.id = cudaLaunchAttributeClusterDimension;
       a.val.clusterDim = {cluster_of(kernel), 1, 1};
     }
-    if constexpr (K::launch_facts.follows) {
+    if constexpr (K::launch_info.follows) {
       auto& a = attributes_[config.numAttrs++];
       a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
       a.val.programmaticStreamSerializationAllowed = target.compute_capability >= 90;
@@ -95,7 +95,7 @@ void prepare(K const& kernel, Target const& target) {
     Launch<K> const launch(kernel, target, nullptr);
     check(cudaOccupancyMaxActiveClusters(&fit, entry<K>, &launch.config));
     if (fit == 0)
-      throw Error("device " + std::to_string(target.device) + " has no room for a cluster of " +
+      throw Error("device " + std::to_string(target.device) + " has no module for a cluster of " +
                   std::to_string(cluster) + " blocks");
   }
   of_size.fetch_or(bit, std::memory_order_release);

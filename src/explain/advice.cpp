@@ -4,10 +4,10 @@
 
 #include <inlay/explain/busiest_bank.h>
 #include <inlay/explain/cure.h>
-#include <inlay/plan/format.h>
+#include <inlay/planner/format.h>
 
 namespace inlay::explain {
-using planning::format;
+using planner::format;
 using replay::Mechanism;
 
 namespace {

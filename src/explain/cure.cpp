@@ -1,5 +1,5 @@
 #include <inlay/explain/cure.h>
-#include <inlay/plan/format.h>
+#include <inlay/planner/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -10,7 +10,7 @@
 
 namespace inlay::explain {
 using banks::Request;
-using planning::format;
+using planner::format;
 using replay::Mechanism, replay::Site, replay::Space;
 
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include <inlay/explain/advice.h>
-#include <inlay/plan/format.h>
+#include <inlay/planner/format.h>
 
 namespace inlay::explain {
-using planning::Traffic;
+using planner::Traffic;
 using replay::Mechanism;
 
 namespace {
@@ -16,7 +16,7 @@ constexpr double kCounts = .1;    // of all sectors: fewer have hardly a part in
 
 std::string name_of(Site const& s) { return s.operand + (s.store ? " store" : " load"); }
 
-void add(planning::Demand& d, Site const& s) {
+void add(planner::Demand& d, Site const& s) {
   double const requests = double(s.traffic.requests), transactions = double(s.traffic.transactions);
   if (s.mechanism != Mechanism::tma) d.requests += requests;
   if (s.space == replay::Space::shared) {
@@ -38,8 +38,8 @@ void add(planning::Demand& d, Site const& s) {
 }
 
 // Of all launches together; of `sites`, which are the recorder's but for what is asked about.
-planning::Demand demand_of(Recorder const& recorder, Work const& work, std::vector<Site> const& sites) {
-  planning::Demand d;
+planner::Demand demand_of(Recorder const& recorder, Work const& work, std::vector<Site> const& sites) {
+  planner::Demand d;
   for (replay::Launch const& l : recorder.launches)
     d.launches.push_back({l.blocks, l.threads, l.cluster, l.shared_bytes, l.min_blocks, l.blocks_per_sm});
   d.dram_bytes = work.dram_bytes;
@@ -54,7 +54,7 @@ ExplainedSite explained(Recorder const& recorder, Explanation const& x, std::siz
   Advice advice = advice_for(recorder.sites[site], recorder.sites);
   std::vector<Site> sites = recorder.sites;
   sites[site] = advice.after;
-  planning::Demand const then = demand_of(recorder, x.work, sites);
+  planner::Demand const then = demand_of(recorder, x.work, sites);
   double const seconds = prediction_of(then, x.device, resources_of(then, x.device)).seconds;
   return {recorder.sites[site], name_of(recorder.sites[site]), std::move(advice.sentence), x.seconds - seconds};
 }
@@ -110,14 +110,13 @@ std::string Explanation::advice() const {
       std::max_element(sites.begin(), sites.end(), [](auto const& a, auto const& b) { return a.saves < b.saves; });
   if (worst != sites.end() && worst->saves > kWorthIt * seconds)
     return worst->name + ": " + worst->advice +
-           planning::format(" (up to %.0f %% less time)", 100 * worst->saves / seconds);
+           planner::format(" (up to %.0f %% less time)", 100 * worst->saves / seconds);
   bool const advised = std::any_of(sites.begin(), sites.end(), [](auto const& s) { return s.saves > 0; });
   for (Resource const& r : resources)
     if (r.name == limit)
       return advice_for(r) +
-             (advised
-                  ? planning::format("; what is said of accesses above would save less than %.0f %%", 100 * kWorthIt)
-                  : "");
+             (advised ? planner::format("; what is said of accesses above would save less than %.0f %%", 100 * kWorthIt)
+                      : "");
   return {};
 }
 
@@ -131,7 +130,7 @@ std::string Explanation::doubt() const {
   }
   if (!worst) return {};
   return worst->name +
-         planning::format(
+         planner::format(
              ": %.0f %% of the sectors' bytes are asked for; the model does not know what the caches make "
              "of the rest, and has been off by a factor of two for such kernels, either way",
              100 * worst->useful_share());

@@ -1,25 +1,25 @@
-// What a kernel does to memory, and how long that takes: counts of a replay, priced by the time model of plan/.
+// What a kernel does to memory, and how long that takes: counts of a replay, priced by the time model of planner/.
 #pragma once
 #include <string>
 #include <vector>
 
-#include <inlay/plan/time_model.h>
-#include <inlay/plan/traffic.h>
+#include <inlay/planner/time_model.h>
+#include <inlay/planner/traffic.h>
 #include <inlay/replay/recorder.h>
 
 namespace inlay::explain {
-using planning::Counts;
-using planning::Device;
-using planning::Resource;
+using planner::Counts;
+using planner::Device;
+using planner::Resource;
 using replay::Recorder;
 using replay::Site;
 
 // What the counts cannot tell of a kernel: its name and what it computes.
 struct Work {
-  std::string variant, what;
+  std::string kernel, what;
   std::string case_name;  // "4096x4096x4096"
   double dram_bytes = 0;  // that have to move at least: each byte of the operands once
-  double flops = 0;       // two for a multiply-add of the product itself
+  double flops = 0;       // two for a multiply-add of the GEMM itself
 };
 
 struct ExplainedSite {
@@ -37,7 +37,7 @@ struct Explanation {
   Work work;
   Device device;
   std::vector<ExplainedSite> sites;
-  planning::Demand demand;  // with the launches
+  planner::Demand demand;  // with the launches
   Counts totals;
   std::int64_t tma_load_sectors = 0, tma_store_sectors = 0;
   std::vector<Resource> resources;  // the busiest first
@@ -53,7 +53,7 @@ struct Explanation {
 // Of what was replayed or sampled.
 Explanation explanation_of(Recorder const& recorder, Work work, Device const& device);
 
-// What a replay counted, as a variant says it in closed form.
+// What a replay counted, as a kernel says it in closed form.
 Counts counted(Recorder const& recorder);
 
 // "NAME: ok", or how many findings a replay has and the sentences that were kept.

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include <inlay/explain/explanation.h>
-#include <inlay/plan/format.h>
+#include <inlay/planner/format.h>
 
 namespace inlay::explain {
-using namespace planning;
+using namespace planner;
 using replay::Finding;
 using replay::Mechanism;
 
@@ -103,7 +103,7 @@ std::string findings_text(Recorder const& recorder) {
 }
 
 std::string to_text(Explanation const& x) {
-  std::string text = x.work.variant + ": " + x.work.what + "\n\n";
+  std::string text = x.work.kernel + ": " + x.work.what + "\n\n";
   if (x.demand.launches.empty()) return text + "  nothing to do\n";
   text += "What its warps ask for; ideal: had no request more than its bytes can need\n" + sites(x) + "\n";
   text += "All in all\n" + totals(x) + "\n";

@@ -26,13 +26,13 @@ void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const&
     throw Error(sentence() + " are batches of " + std::to_string(A.extent[0]) + " and " + std::to_string(B.extent[0]) +
                 " matrices");
   if (A.extent[r - 1] != B.extent[r - 2])
-    throw Error(sentence() + " have no product: K is " + std::to_string(A.extent[r - 1]) + " in A and " +
+    throw Error(sentence() + " have no GEMM: K is " + std::to_string(A.extent[r - 1]) + " in A and " +
                 std::to_string(B.extent[r - 2]) + " in B");
-  ConstTensor product = A;
-  product.extent[r - 1] = B.extent[r - 1];
+  ConstTensor gemm = A;
+  gemm.extent[r - 1] = B.extent[r - 1];
   for (int k = 0; k < r; ++k)
-    if (C.extent[k] != product.extent[k])
-      throw Error("C has shape " + shape(C) + " where " + sentence() + " give " + shape(product));
+    if (C.extent[k] != gemm.extent[k])
+      throw Error("C has shape " + shape(C) + " where " + sentence() + " give " + shape(gemm));
 }
 
 // The strides of one matrix, from those of the view.

@@ -8,7 +8,7 @@
 namespace inlay::problem {
 
 // D(m,n,l) = alpha * sum over k of A(m,k,l) * B(n,k,l) + beta * D(m,n,l). As in CuTe, B is (N,K,L): its modes are those
-// of the product; D, which BLAS calls C, is the operand C here.
+// of the GEMM; D, which BLAS calls C, is the operand C here.
 //
 // Canonical: C's rows lie along n (its column stride is 1) if either of its modes is contiguous, for which A and B change
 // places where they must. An empty C has no extents at all. alpha == 0 and K == 0 come together, without A and B: they are
@@ -25,8 +25,8 @@ struct Gemm {
 
   // K may be cut into parts of part_K (the last one may be shorter). C is then where their sums go, one for each part:
   // matrix after matrix and part after part. What adds them is a Reduction.
-  int parts = 1;
-  std::int64_t part_K = 0;
+  int slices = 1;
+  std::int64_t slice_K = 0;
 
   constexpr std::int64_t M() const { return C.rows; }
   constexpr std::int64_t N() const { return C.cols; }
@@ -34,7 +34,7 @@ struct Gemm {
   constexpr std::int64_t L() const { return C.matrices; }
   constexpr std::int64_t elements() const { return M() * N() * L(); }  // of C
 
-  // The same product with another K.
+  // The same GEMM with another K.
   constexpr Gemm with_K(std::int64_t K) const {
     Gemm g = *this;
     g.A.cols = g.B.cols = K;
@@ -46,7 +46,7 @@ struct Gemm {
 // Throws Error for what inlay/gemm.h lists.
 Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute);
 
-// Throws Error for a workspace that no plan of this product can take: null with a size, misaligned, outside the address
+// Throws Error for a workspace that no plan of this GEMM can take: null with a size, misaligned, outside the address
 // space, or over the bytes of C, or of A and B where they are read.
 void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, ConstTensor const& A,
                      ConstTensor const& B, ConstTensor const& D);

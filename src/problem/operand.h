@@ -1,4 +1,4 @@
-// An operand of a product: matrices of one type, with whatever strides.
+// An operand of a GEMM: matrices of one type, with whatever strides.
 #pragma once
 #include <inlay/types.h>
 

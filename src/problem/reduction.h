@@ -1,4 +1,4 @@
-// Reduction: the sums of a product whose K was cut into parts, added and brought to where they belong.
+// Reduction: the sums of a GEMM whose K was cut into parts, added and brought to where they belong.
 #pragma once
 #include <inlay/problem/operand.h>
 
@@ -10,7 +10,7 @@ struct Reduction {
   Operand C;  // (M,N,L)
   Epilogue epilogue;
   float const* partial = nullptr;
-  int parts = 0;
+  int slices = 0;
 
   constexpr std::int64_t elements() const { return C.rows * C.cols * C.matrices; }  // of C
 };

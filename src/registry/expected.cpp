@@ -14,7 +14,7 @@ using replay::Check;
 
 // Calls f(source address, destination address) for every element.
 template <class F>
-void over_elements(Move const& m, F f) {
+void over_elements(Copy const& m, F f) {
   if (m.elements() == 0) return;
   std::int64_t at[Tensor::kMaxRank]{};
   auto src = static_cast<char const*>(m.src);
@@ -32,7 +32,7 @@ void over_elements(Move const& m, F f) {
   }
 }
 
-// Calls f(pointer) for element (i, j, l) of an operand of a product, l slowest, j fastest; of a batch of so many.
+// Calls f(pointer) for element (i, j, l) of an operand of a GEMM, l slowest, j fastest; of a batch of so many.
 template <class F>
 void over_matrices(Operand const& o, std::int64_t matrices, F f) {
   for (std::int64_t l = 0; l < matrices; ++l)
@@ -63,29 +63,29 @@ std::string scientific(double x) {
 
 }  // namespace
 
-ExpectedMove::ExpectedMove(Move const& move, Recorder& recorder) : move_(move), recorder_(recorder) {
-  if (move.elements() == 0) return;
-  recorder.forget_expectations(move.src);
-  recorder.forget_expectations(move.dst);
-  auto const bytes = std::size_t(move.elem_bytes);
-  over_elements(move, [&](char const* src, char* dst) {
+ExpectedCopy::ExpectedCopy(Copy const& copy, Recorder& recorder) : copy_(copy), recorder_(recorder) {
+  if (copy.elements() == 0) return;
+  recorder.forget_expectations(copy.src);
+  recorder.forget_expectations(copy.dst);
+  auto const bytes = std::size_t(copy.elem_bytes);
+  over_elements(copy, [&](char const* src, char* dst) {
     recorder.may_read(src, bytes);
     recorder.must_write(dst, bytes);
   });
 }
 
-void ExpectedMove::allow_gaps() const {
-  if (move_.elements() == 0) return;
-  auto first = static_cast<char const*>(move_.src), last = first + move_.elem_bytes;
-  for (int k = 0; k < move_.rank; ++k)
-    (move_.mode[k].src_stride < 0 ? first : last) += move_.mode[k].src_stride * (move_.mode[k].extent - 1);
+void ExpectedCopy::allow_gaps() const {
+  if (copy_.elements() == 0) return;
+  auto first = static_cast<char const*>(copy_.src), last = first + copy_.elem_bytes;
+  for (int k = 0; k < copy_.rank; ++k)
+    (copy_.mode[k].src_stride < 0 ? first : last) += copy_.mode[k].src_stride * (copy_.mode[k].extent - 1);
   recorder_.may_read(first, std::size_t(last - first));
 }
 
-void ExpectedMove::conclude() const {
+void ExpectedCopy::conclude() const {
   Wrong unwritten, different;
-  auto const bytes = std::size_t(move_.elem_bytes);
-  over_elements(move_, [&](char const* src, char* dst) {
+  auto const bytes = std::size_t(copy_.elem_bytes);
+  over_elements(copy_, [&](char const* src, char* dst) {
     auto const name = [&] { return "out[" + std::to_string(recorder_.offset_of(dst) / bytes) + "]"; };
     if (!recorder_.written(dst, bytes))
       unwritten.add(name);
@@ -96,8 +96,8 @@ void ExpectedMove::conclude() const {
   different.report(recorder_, Check::result, "", " elements differ from the source, the first is ");
 }
 
-ExpectedGemm::ExpectedGemm(Gemm const& g, Recorder& recorder, std::int64_t chain)
-    : gemm_(g), recorder_(recorder), chain_(chain) {
+ExpectedGemm::ExpectedGemm(Gemm const& g, Recorder& recorder, std::int64_t accumulation_length)
+    : gemm_(g), recorder_(recorder), accumulation_length_(accumulation_length) {
   if (g.elements() == 0) return;
   recorder.begin();
   recorder.forget_expectations(g.C.base);
@@ -148,7 +148,7 @@ void ExpectedGemm::conclude() const {
   unwritten.report(recorder_, Check::coverage, "leaves ", " elements unwritten, the first is ");
   different.report(recorder_, Check::result, "", " elements differ from alpha A B + beta C, the first is ");
   double const error = std::sqrt(squares / double(g.elements()));
-  double const bound = error_bound({g.K(), chain_, g.epilogue.alpha, g.epilogue.beta}, g.elements());
+  double const bound = error_bound({g.K(), accumulation_length_, g.epilogue.alpha, g.epilogue.beta}, g.elements());
   if (!exact && unwritten.count == 0 && !(error <= bound))
     recorder_.report(Check::result, recorder_.kernel + ": is off by " + scientific(error) +
                                         " in the mean square, more than the " + scientific(bound) +

@@ -1,4 +1,4 @@
-#include <inlay/plan/kernel_list.h>
+#include <inlay/planner/kernel_list.h>
 #include <inlay/registry/registry.h>
 
 // The tutorial's steps, and the replays of all kernels.
@@ -9,12 +9,12 @@
   void sample(P const&, Device const&, inlay::replay::Recorder&); \
   }
 
-#define INLAY_KERNEL(NAME) INLAY_DECLARE_KERNEL(Move, NAME)
+#define INLAY_KERNEL(NAME) INLAY_DECLARE_KERNEL(Copy, NAME)
 #include <inlay/tutorial/copy/steps.def>
 #include <inlay/tutorial/transpose/steps.def>
 #undef INLAY_KERNEL
-#define INLAY_KERNEL(NAME) INLAY_DECLARE_REPLAY(Move, NAME)
-#define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_DECLARE_REPLAY(Move, NAME)
+#define INLAY_KERNEL(NAME) INLAY_DECLARE_REPLAY(Copy, NAME)
+#define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_DECLARE_REPLAY(Copy, NAME)
 #include <inlay/kernels/copy/kernels.def>
 #include <inlay/tutorial/copy/steps.def>
 #include <inlay/tutorial/transpose/steps.def>
@@ -33,13 +33,13 @@
 
 namespace inlay::registry {
 
-#define INLAY_KERNEL(NAME) {kernels::NAME::variant(), kernels::NAME::replay, kernels::NAME::sample},
+#define INLAY_KERNEL(NAME) {kernels::NAME::kernel(), kernels::NAME::replay, kernels::NAME::sample},
 #define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_KERNEL(NAME)
 
 // The order of the includes is that of the kernels.
 // clang-format off
-std::span<Entry<Move> const> move_variants() {
-  static Entry<Move> const entries[] = {
+std::span<Entry<Copy> const> copy_kernels() {
+  static Entry<Copy> const entries[] = {
 #include <inlay/tutorial/copy/steps.def>
 #include <inlay/tutorial/transpose/steps.def>
 #include <inlay/kernels/copy/kernels.def>
@@ -47,7 +47,7 @@ std::span<Entry<Move> const> move_variants() {
   return entries;
 }
 
-std::span<Entry<Gemm> const> gemm_variants() {
+std::span<Entry<Gemm> const> gemm_kernels() {
   static Entry<Gemm> const entries[] = {
 #include <inlay/tutorial/sgemm/steps.def>
 #include <inlay/kernels/gemm/fma/kernels.def>

@@ -9,10 +9,11 @@ namespace inlay::registry {
 
 using ReplaySetting = kernels::Setting<replay::ReplayEncoder>;
 
-// Replays what a variant launches, in order, with all checks. `chain`: see Info.
+// Replays what a kernel launches, in order, with all checks. `chain`: see Info.
 template <class V, class Block = replay::HostBlock, class P>
-void replay_kernel(P const& problem, planning::Device const& device, Recorder& recorder, std::int64_t chain = 0) {
-  auto const wanted = expected(problem, recorder, chain);
+void replay_kernel(P const& problem, planner::Device const& device, Recorder& recorder,
+                   std::int64_t accumulation_length = 0) {
+  auto const wanted = expected(problem, recorder, accumulation_length);
   if constexpr (requires { V::reads_gaps; }) wanted.allow_gaps();
   replay::guarded(recorder, [&] {
     kernels::launches<V>(problem, ReplaySetting{device, recorder.workspace(), {}},
@@ -41,20 +42,20 @@ struct Sample {
   }
 };
 
-// A variant of which nothing is said: each of its launches by kinds; of a product, for a short K in the place of a long.
+// A kernel of which nothing is said: each of its launches by kinds; of a GEMM, for a short K in the place of a long.
 template <class V>
-void sample_launches(Move const& move, ReplaySetting const& setting, Sample const& sample) {
-  kernels::launches<V>(move, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
+void sample_launches(Copy const& copy, ReplaySetting const& setting, Sample const& sample) {
+  kernels::launches<V>(copy, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
 }
 template <class V>
 void sample_launches(Gemm const& gemm, ReplaySetting const& setting, Sample const& sample) {
   kernels::sample_lengths<V>(gemm, 32, setting, sample);
 }
 
-// Counts what a variant does, from samples of its blocks: of any size in little time. Bounds, races and barriers are
+// Counts what a kernel does, from samples of its blocks: of any size in little time. Bounds, races and barriers are
 // checked in these blocks, the result is not.
 template <class V, class P>
-void sample_kernel(P const& problem, planning::Device const& device, Recorder& recorder) {
+void sample_kernel(P const& problem, planner::Device const& device, Recorder& recorder) {
   recorder.expect_samples();
   if (problem.elements() == 0) return;
   ReplaySetting const setting{device, recorder.workspace(), {}};
@@ -71,14 +72,14 @@ void sample_kernel(P const& problem, planning::Device const& device, Recorder& r
 
 }  // namespace inlay::registry
 
-#define INLAY_DEFINE_REPLAY(P, NAME)                                                       \
-  namespace inlay::kernels::NAME {                                                         \
-  void replay(P const& problem, Device const& device, inlay::replay::Recorder& recorder) { \
-    recorder.kernel = #NAME;                                                               \
-    registry::replay_kernel<Dispatch>(problem, device, recorder, info.chain);              \
-  }                                                                                        \
-  void sample(P const& problem, Device const& device, inlay::replay::Recorder& recorder) { \
-    recorder.kernel = #NAME;                                                               \
-    registry::sample_kernel<Dispatch>(problem, device, recorder);                          \
-  }                                                                                        \
+#define INLAY_DEFINE_REPLAY(P, NAME)                                                        \
+  namespace inlay::kernels::NAME {                                                          \
+  void replay(P const& problem, Device const& device, inlay::replay::Recorder& recorder) {  \
+    recorder.kernel = #NAME;                                                                \
+    registry::replay_kernel<Dispatch>(problem, device, recorder, info.accumulation_length); \
+  }                                                                                         \
+  void sample(P const& problem, Device const& device, inlay::replay::Recorder& recorder) {  \
+    recorder.kernel = #NAME;                                                                \
+    registry::sample_kernel<Dispatch>(problem, device, recorder);                           \
+  }                                                                                         \
   }

@@ -26,16 +26,17 @@ void put_significands(replay::Recorder& recorder, float* seen, std::size_t count
 double error_bound(RoundedSum const& sum, std::int64_t elements) {
   constexpr double kUnit = 0x1p-24;    // of a value: the most that rounding changes it by, evenly spread up to that
   constexpr double kSquare = 7. / 12;  // the mean of a significand's square
-  double const K = double(sum.K), chain = sum.chain ? std::min(double(sum.chain), K) : K;
-  double const product = double(sum.alpha) * sum.alpha * K * kSquare * kSquare;  // squared, of the whole sum
+  double const K = double(sum.K),
+               accumulation_length = sum.accumulation_length ? std::min(double(sum.accumulation_length), K) : K;
+  double const gemm = double(sum.alpha) * sum.alpha * K * kSquare * kSquare;  // squared, of the whole sum
   double const c = double(sum.beta) * sum.beta * kSquare;
   // Of a chain of n: the sum over j < n of j / 3; the same of the chains' sums. Then alpha and beta, rounded twice.
-  double const chains = K > 0 ? (chain + K / chain) / 6 : 0;
-  double const square = product * (chains + 2. / 3) + c * 2 / 3;
+  double const chains = K > 0 ? (accumulation_length + K / accumulation_length) / 6 : 0;
+  double const square = gemm * (chains + 2. / 3) + c * 2 / 3;
   // Few elements may be off by more than their mean.
   return (2 + 4 / std::sqrt(double(elements))) * kUnit * std::sqrt(square);
 }
 
-std::int64_t longest_chain(Compute compute) { return compute == Compute::fp32_two_level ? 1024 : 0; }
+std::int64_t longest_accumulation(Compute compute) { return compute == Compute::fp32_blocked ? 1024 : 0; }
 
 }  // namespace inlay::registry

@@ -1,7 +1,7 @@
-// How far a product in fp32 may be from its sums in fp64, told from how it adds; and the data to see it on. Whole numbers are
+// How far a GEMM in fp32 may be from its sums in fp64, told from how it adds; and the data to see it on. Whole numbers are
 // exact in TF32 and bf16 too: only full significands tell fp32 from them.
 #pragma once
-#include <inlay/plan/variant.h>
+#include <inlay/planner/kernel_info.h>
 #include <inlay/replay/recorder.h>
 
 #include <cstddef>
@@ -14,19 +14,20 @@ float significand(std::uint64_t index, unsigned seed);
 // Puts them into a buffer that the recorder has allocated.
 void put_significands(replay::Recorder& recorder, float* seen, std::size_t count, unsigned seed);
 
-// A sum over K of products of significands.
+// A sum over K of GEMMs of significands.
 struct RoundedSum {
   std::int64_t K;
-  std::int64_t chain;  // as many fused multiply-adds follow one another at most, and the chains' sums are added; 0: K
+  std::int64_t
+      accumulation_length;  // as many fused multiply-adds follow one another at most, and the chains' sums are added; 0: K
   float alpha = 1, beta = 0;
 };
 
 // The root of the mean square by which so many elements of alpha A B + beta C may be off. A bound for random signs, where a
-// sum of j products is as large as the root of j of them: each step rounds it by up to 2^-24 of its size. It grows with the
+// sum of j GEMMs is as large as the root of j of them: each step rounds it by up to 2^-24 of its size. It grows with the
 // root of K times that of the chain's length. Operands rounded to TF32 exceed it at K = 16384, by calculation 30 times over.
 double error_bound(RoundedSum const& sum, std::int64_t elements);
 
 // What a public function promises of its chains: types.h.
-std::int64_t longest_chain(Compute compute);
+std::int64_t longest_accumulation(Compute compute);
 
 }  // namespace inlay::registry

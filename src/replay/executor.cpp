@@ -89,7 +89,7 @@ void Executor::guarded(std::function<void()> const& f) {
   }
 }
 
-void Executor::run(std::int64_t first, std::int64_t blocks, LaunchFacts const& facts, unsigned cluster,
+void Executor::run(std::int64_t first, std::int64_t blocks, LaunchInfo const& facts, unsigned cluster,
                    std::size_t smem_bytes, std::vector<Operand> const& smem, Body const& body) {
   facts_ = facts, block_threads_ = unsigned(facts.threads);
   block_smem_ = cluster == 1 ? smem_bytes : (smem_bytes + 1023) / 1024 * 1024;
@@ -119,7 +119,7 @@ void Executor::run(std::int64_t first, std::int64_t blocks, LaunchFacts const& f
     if (facts_.follows && blocks > 0 && !waited_)
       recorder_.report(Check::race, recorder_.kernel +
                                         ": may begin before the kernel before it has ended, and no thread "
-                                        "calls wait_previous_kernel()");
+                                        "calls griddep_wait()");
   } catch (Fault const& f) {
     recorder_.report(f.check, f.what());
   } catch (Deadlock const& d) {
@@ -259,7 +259,7 @@ void Executor::check_after_previous(Region const& r, std::size_t offset, char co
   x.may_touch = true;  // one finding a thread is enough
   for (Event const& e : previous_ended_)
     if (ordering_.before(e, rank())) return;
-  report(Check::race, verb + element(r, offset) + " before wait_previous_kernel(): the kernel before may still run");
+  report(Check::race, verb + element(r, offset) + " before griddep_wait(): the kernel before may still run");
 }
 
 void Executor::check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event,

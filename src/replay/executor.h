@@ -42,7 +42,7 @@ class Executor {
   // Replays blocks first .. first+blocks-1, those of a cluster together. `smem` describes a block's shared memory (no
   // bytes: none); body(block, rank, shared).
   using Body = std::function<void(unsigned block, unsigned rank, void* shared)>;
-  void run(std::int64_t first, std::int64_t blocks, LaunchFacts const& facts, unsigned cluster, std::size_t smem_bytes,
+  void run(std::int64_t first, std::int64_t blocks, LaunchInfo const& facts, unsigned cluster, std::size_t smem_bytes,
            std::vector<Operand> const& smem, Body const& body);
 
   // See replay/run.h.
@@ -80,7 +80,7 @@ class Executor {
 
   void sync(std::source_location at);
   void sync(int id, unsigned threads, std::source_location at);  // a named barrier
-  void sync_warp(std::source_location at);
+  void syncwarp(std::source_location at);
   // What each lane of the warp has brought, and which are there. It orders no memory.
   struct Exchange {
     char const* what;
@@ -119,11 +119,11 @@ class Executor {
   void tma_load(TmaTensor const& map, void const* mbarrier, void const* smem, std::int64_t const (&c)[3]);
   void tma_store(TmaTensor const& map, void const* smem, std::int64_t const (&c)[3]);
   void tma_store_commit();
-  void tma_store_wait(int keep);     // for what is read of shared memory
-  void tma_store_written(int keep);  // for what is written to global memory
-  void fence_async() { ordering_.fence_async(rank()); }
+  void tma_store_wait_read(int keep);  // for what is read of shared memory
+  void tma_store_wait(int keep);       // for what is written to global memory
+  void fence_proxy_async() { ordering_.fence_proxy_async(rank()); }
 
-  void wait_previous_kernel();
+  void griddep_wait();
   void registers(int count);  // of each thread of this warpgroup, from now on
 
   void watch(Trace trace) { trace_ = std::move(trace); }  // an empty one: nobody watches
@@ -215,7 +215,7 @@ class Executor {
   Ordering ordering_;
   unsigned block_ = 0, count_ = 0;  // the cluster's first block, its threads; none: no block runs
   unsigned block_threads_ = 0;
-  LaunchFacts facts_{};
+  LaunchInfo facts_{};
   std::size_t block_smem_ = 0;  // bytes from one block's shared memory to the next's
   std::vector<Thread> threads_;
   std::optional<std::int64_t> loaded_at_;  // FMAs before thread 0's last load from global memory

@@ -203,13 +203,13 @@ void Executor::tma_store_commit() {
   x.store_operation = x.store_writes = -1;
   tell(Happens::commit_stores);
 }
-void Executor::tma_store_wait(int keep) {
+void Executor::tma_store_wait_read(int keep) {
   std::size_t const before = thread().store_groups.size();
   land(thread().store_groups, keep);
   tell(Happens::stored, before - thread().store_groups.size());
 }
-void Executor::tma_store_written(int keep) {
-  tma_store_wait(keep);
+void Executor::tma_store_wait(int keep) {
+  tma_store_wait_read(keep);
   std::vector<int>& unwritten = thread().unwritten;
   if (unwritten.size() <= std::size_t(keep)) return;
   auto const kept = unwritten.end() - keep;

@@ -85,7 +85,7 @@ void Executor::sync_cluster(unsigned threads, std::source_location at) {
   meet(
       cluster_, [&] { return Round{.threads = threads}; }, what);
 }
-void Executor::sync_warp(std::source_location at) {
+void Executor::syncwarp(std::source_location at) {
   unsigned const warp = rank() / 32;
   meet(
       warps_[warp], [&] { return Round{.threads = lanes_of(warp), .left = &left_of_warp_[warp]}; },
@@ -183,7 +183,7 @@ void Executor::check_registers() {
 }
 
 // ---- the kernel before
-void Executor::wait_previous_kernel() {
+void Executor::griddep_wait() {
   waited_ = thread().may_touch = true;
   previous_ended_.push_back(ordering_.now(rank()));
 }

@@ -1,5 +1,5 @@
 // Who touched each place of global memory that can be both read and written, and which blocks may know of it. Blocks run
-// one after another here, which hides that on a GPU they do not: what itself or an earlier kernel of the variant did, a
+// one after another here, which hides that on a GPU they do not: what itself or an earlier kernel of the kernel did, a
 // block comes after; what a lower block did, only if that block has since released a flag that this one, or a block it
 // acquired from, has acquired.
 #pragma once
@@ -29,7 +29,7 @@ class GlobalOrdering {
  public:
   static constexpr std::size_t kWord = 4;  // bytes: the places of the workspace
 
-  void forget();  // a variant begins: what was done before is over, and its Places are void
+  void forget();  // a kernel begins: what was done before is over, and its Places are void
   void next_kernel();
   void next_block(unsigned block);
 

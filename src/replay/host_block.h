@@ -25,7 +25,7 @@ struct HostBlock {
   unsigned rank, group;
 
   unsigned thread_rank() const { return rank; }
-  unsigned group_index() const { return group; }
+  unsigned block_index() const { return group; }
   void sync(std::source_location at = std::source_location::current()) const { running().sync(at); }
 
   template <int Id, int Threads>
@@ -33,7 +33,7 @@ struct HostBlock {
     static_assert(Id >= 1 && Id <= 15 && Threads % 32 == 0);
     running().sync(Id, Threads, at);
   }
-  void sync_warp(std::source_location at = std::source_location::current()) const { running().sync_warp(at); }
+  void syncwarp(std::source_location at = std::source_location::current()) const { running().syncwarp(at); }
 
   template <Shuffled X>
   X shfl(X x, int lane, std::source_location at = std::source_location::current()) const {
@@ -103,18 +103,18 @@ struct HostBlock {
   }
   void tma_store_commit() const { running().tma_store_commit(); }
   template <int N>
+  void tma_store_wait_read(cute::Int<N>) const {
+    running().tma_store_wait_read(N);
+  }
+  template <int N>
   void tma_store_wait(cute::Int<N>) const {
     running().tma_store_wait(N);
   }
-  template <int N>
-  void tma_store_written(cute::Int<N>) const {
-    running().tma_store_written(N);
-  }
-  void fence_async() const { running().fence_async(); }
+  void fence_proxy_async() const { running().fence_proxy_async(); }
   void fence_barrier_init() const { running().fence_barrier_init(); }
 
-  void start_next_kernel() const {}  // kernels are replayed one after the other
-  void wait_previous_kernel() const { running().wait_previous_kernel(); }
+  void griddep_launch_dependents() const {}  // kernels are replayed one after the other
+  void griddep_wait() const { running().griddep_wait(); }
 
   template <int Threads>
   void sync_cluster(cute::Int<Threads>, std::source_location at = std::source_location::current()) const {
@@ -126,13 +126,13 @@ struct HostBlock {
   }
 
   template <int N>
-  void more_registers(cute::Int<N>) const {
+  void setmaxnreg_inc(cute::Int<N>) const {
     static_assert(N % 8 == 0 && N >= 24 && N <= 240);
     running().registers(N);
   }
   template <int N>
-  void fewer_registers(cute::Int<N> n) const {
-    more_registers(n);  // what the instruction takes is the same
+  void setmaxnreg_dec(cute::Int<N> n) const {
+    setmaxnreg_inc(n);  // what the instruction takes is the same
   }
 
   void release(unsigned* flag, unsigned value) const { running().release(flag, value); }

@@ -99,7 +99,7 @@ void Ordering::leave(unsigned t) {
   some_left_ = true;
 }
 
-void Ordering::fence_async(unsigned t) {
+void Ordering::fence_proxy_async(unsigned t) {
   ThreadClock& x = threads_[t];
   x.fenced = x.clock++;
   join(x.fenced_others, x.seen);

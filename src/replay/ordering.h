@@ -87,8 +87,8 @@ class Ordering {
   void barrier_arrive(unsigned thread);  // one of the whole block's threads arrives
   void barrier_complete();               // all have
   void barrier_leave(unsigned thread);
-  void leave(unsigned thread);        // for good
-  void fence_async(unsigned thread);  // fence.proxy.async
+  void leave(unsigned thread);              // for good
+  void fence_proxy_async(unsigned thread);  // fence.proxy.async
   void release(unsigned thread, Clock& into);
   void acquire(unsigned thread, Clock const& from);
 

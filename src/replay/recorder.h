@@ -74,7 +74,7 @@ class Recorder {
   void* allocate(std::string name, std::size_t bytes, int elem_bytes, unsigned seed);
   // A buffer of zeros that takes no memory before it is touched.
   void* reserve(std::string name, std::size_t bytes, int elem_bytes);
-  // Floats that are small integers, -3 .. 3: their products and sums are exact.
+  // Floats that are small integers, -3 .. 3: their GEMMs and sums are exact.
   float* allocate_integers(std::string name, std::size_t count, unsigned seed);
   char* real(void const* seen) const;  // the bytes behind such an address
   float number(float const* seen) const;
@@ -85,7 +85,7 @@ class Recorder {
   void* workspace() const { return workspace_; }
 
   // ---- what the kernels about to be replayed may do. A buffer of which nothing is said may not be touched.
-  void begin();  // a variant's first kernel comes next: the workspace is nobody's yet, and wholly watched
+  void begin();  // a kernel's first kernel comes next: the workspace is nobody's yet, and wholly watched
   // Buffer by buffer: any byte may be read; each byte must be written, exactly once, over all kernels. Both: it may be
   // read before its write.
   void reads(void const* buffer);

@@ -26,7 +26,7 @@ std::vector<Operand> operands_of() {
 template <class Block = HostBlock, Kernel K>
 void run(K const& kernel, Recorder& recorder, std::int64_t first, std::int64_t count) {
   using Smem = typename K::Smem;
-  recorder.executor().run(first, count, K::launch_facts, cluster_of(kernel), smem_bytes<K>, operands_of<Smem>(),
+  recorder.executor().run(first, count, K::launch_info, cluster_of(kernel), smem_bytes<K>, operands_of<Smem>(),
                           [&](unsigned group, unsigned rank, void* shared) {
                             Block block;
                             block.rank = rank, block.group = group;
@@ -45,7 +45,7 @@ void run(K const& kernel, Recorder& recorder) {
 
 template <Kernel K>
 Launch launch_of(K const& kernel) {
-  constexpr LaunchFacts const& facts = K::launch_facts;
+  constexpr LaunchInfo const& facts = K::launch_info;
   return {.blocks = kernel.blocks(),
           .threads = unsigned(facts.threads),
           .cluster = cluster_of(kernel),

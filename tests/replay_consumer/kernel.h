@@ -14,7 +14,7 @@ struct Kernel {  // in (M,N) row-major -> out (M)
   float* out;
   int M, N;
 
-  static constexpr inlay::block::LaunchFacts launch_facts{.threads = 256};
+  static constexpr inlay::block::LaunchInfo launch_info{.threads = 256};
   using Tile = Shape<_32, _32>;                                 // (BLK_M,BLK_N)
   using TileLayout = Layout<Tile, Stride<Int<33>, _1>>;         // padded: 32 lanes down a column meet 32 banks
   using LoadThreads = Layout<Shape<_8, _32>, Stride<_32, _1>>;  // (THR_M,THR_N), lanes along N
@@ -28,7 +28,7 @@ struct Kernel {  // in (M,N) row-major -> out (M)
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    int const m0 = int(block.group_index()) * 32, thread = int(block.thread_rank());
+    int const m0 = int(block.block_index()) * 32, thread = int(block.thread_rank());
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
     auto load = make_tiled_copy(atom, LoadThreads{}).get_slice(thread);
     auto add = make_tiled_copy(atom, AddThreads{}).get_slice(thread);

@@ -14,7 +14,7 @@ template <class T>
 using Kernel = DirectTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "copy_01_scalar",
     .idea = "One element per access, four per thread: coalesced, but a small element leaves lanes narrow.",
     .source = "Harris: copy",

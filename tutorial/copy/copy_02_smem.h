@@ -15,7 +15,7 @@ template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "copy_02_smem",
     .idea = "Through shared memory and a barrier that is not needed here: each thread reads back what it wrote itself.",
     .source = "Harris: copySharedMem",

@@ -13,7 +13,7 @@ template <class T>
 using Kernel = DirectTile<Vector16, Step>;  // whatever the elements are
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "copy_03_tiled",
     .idea = "A TiledCopy of several 16-byte vectors per thread: it measures slower than one.",
     .source = "Colfax: JustCopy (tiled_copy)",

@@ -13,7 +13,7 @@ template <class T>
 using Kernel = DirectTile<Vector16, Step>;  // whatever the elements are
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "copy_03_vector",
     .idea = "One 16-byte vector per thread, no loop: short-lived blocks in sequential order set the copy limit.",
     .source = "inlay",

@@ -12,7 +12,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
   using Grid = TileGrid<T, Tile<T>, Writes::copy>;
   CUtensorMap mapA, mapB;
 
-  static constexpr LaunchFacts launch_facts{.threads = 32};
+  static constexpr LaunchInfo launch_info{.threads = 32};
   struct Smem {
     alignas(128) T A[Grid::BLK_M * Grid::BLK_N];  // (BLK_M,BLK_N)
     alignas(8) uint64_t full;                     // A has landed
@@ -20,14 +20,14 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
   };
 
   // One long row is cut into rows as wide as the box, if it divides: else a box would hold a single row.
-  static std::optional<Matrices> matrices(Move const& move) {
-    auto x = move.as_copy();
+  static std::optional<Matrices> matrices(Copy const& copy) {
+    auto x = copy.as_copy();
     if (x && x->M == 1 && x->L == 1 && x->N % Grid::BLK_N == 0)
       x->M = x->N / Grid::BLK_N, x->N = x->ld_in = x->ld_out = Grid::BLK_N;
     return x;
   }
-  static Kernel make(Move const& move, auto const& setting) {
-    Matrices const x = *matrices(move);
+  static Kernel make(Copy const& copy, auto const& setting) {
+    Matrices const x = *matrices(copy);
     constexpr int bm = Grid::BLK_M, bn = Grid::BLK_N;
     return {Grid::make(x), setting.encode(tma_matrix<T>(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, bm, bn)),
             setting.encode(tma_matrix<T>(x.out, x.M, x.N, x.L, x.ld_out, x.batch_out, bm, bn))};
@@ -36,7 +36,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     auto& full = *reinterpret_cast<typename Block::Mbarrier*>(&smem.full);
-    auto here = this->tile(block.group_index());
+    auto here = this->tile(block.block_index());
     if (block.thread_rank() != 0) return;
     full.init(1);
     block.fence_barrier_init();
@@ -45,20 +45,20 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
     full.wait(0);
     block.tma_store(mapB, smem.A, int(here.n) * kTmaParts<T>, int(here.m), here.l);  // clipped at the edge
     block.tma_store_commit();
-    block.tma_store_wait(Int<0>{});
+    block.tma_store_wait_read(Int<0>{});
   }
 
-  static Reason rejects(Move const& move, Device const& device) {
+  static Reason rejects(Copy const& copy, Device const& device) {
     if (Reason r = rejects_tma(device)) return r;
-    if (Reason r = Grid::rejects(move)) return r;
-    Matrices const x = *matrices(move);
+    if (Reason r = Grid::rejects(copy)) return r;
+    Matrices const x = *matrices(copy);
     if (Reason r = rejects_unaligned_input(x, sizeof(T))) return r;
     if (Reason r = rejects_unaligned_output(x, x.M, sizeof(T))) return r;
     if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in, sizeof(T))) return r;
     return rejects_tma_extents(x.M, x.N, x.L, x.ld_out, x.batch_out, sizeof(T));
   }
-  static Counts counts(Move const& move) {
-    Matrices const x = *matrices(move);
+  static Counts counts(Copy const& copy) {
+    Matrices const x = *matrices(copy);
     Counts c;
     c.tma_load = c.tma_store = boxes(input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N));
     return c;
@@ -66,7 +66,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
 };
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "copy_04_tma",
     .idea = "TMA both ways, one box a block, driven by one thread; no registers, no lanes, no bank conflicts.",
     .source = "Colfax: TMA copy",

@@ -14,7 +14,7 @@ using Dispatch = Kernel;
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_10_tma",
     .idea =
-        "A helper warpgroup fills a ring of four stages by TMA, mbarriers hand them over, registers move to the "
+        "A helper warpgroup fills a ring of four stages by TMA, mbarriers hand them over, registers copy to the "
         "multiplying warps; the loop of 8 slices renames its accumulators, and FFMAs wait for their registers.",
     .source = "inlay",
     .ladder = Ladder::sgemm,

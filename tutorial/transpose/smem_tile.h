@@ -86,7 +86,7 @@ struct SmemTile : TileGrid<T, typename Step::Tile, Step::writes> {
   using Tile = typename Step::Tile;              // (BLK_M,BLK_N)
   using SmemLayout = typename Step::SmemLayout;  // (BLK_M,BLK_N)
   static constexpr int threads = Step::threads, V = Step::vector;
-  static constexpr LaunchFacts launch_facts{.threads = threads};
+  static constexpr LaunchInfo launch_info{.threads = threads};
   using LoadThreads = AlongN<threads, Tile, V>;                                             // (THR_M,THR_N)
   using StoreThreads = std::conditional_t<Grid::transposes, AlongM<threads>, LoadThreads>;  // (THR_M,THR_N)
   static_assert(is_layout_of_tile<Tile, SmemLayout>, "the shared layout has not the shape of the tile");
@@ -95,11 +95,11 @@ struct SmemTile : TileGrid<T, typename Step::Tile, Step::writes> {
     static void members(auto name) { name("A", &Smem::A); }
   };
 
-  static SmemTile make(Move const& move, auto const&) { return {Grid::make(*Grid::matrices(move))}; }
+  static SmemTile make(Copy const& copy, auto const&) { return {Grid::make(*Grid::matrices(copy))}; }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    auto here = this->tile(block.group_index());
+    auto here = this->tile(block.block_index());
     auto stride_A = make_stride(this->ld_in, _1{});
     Tensor gA = make_tensor(make_gmem_ptr(here.in), Tile{}, stride_A);             // (BLK_M,BLK_N)
     Tensor gB = make_tensor(make_gmem_ptr(here.out), Tile{}, this->out_stride());  // (BLK_M,BLK_N)
@@ -147,14 +147,14 @@ struct SmemTile : TileGrid<T, typename Step::Tile, Step::writes> {
     }
   }
 
-  static Reason rejects(Move const& move, Device const&) {
-    if (Reason r = Grid::rejects(move)) return r;
-    if constexpr (V > 1) return rejects_unaligned_input(*Grid::matrices(move), sizeof(T));
+  static Reason rejects(Copy const& copy, Device const&) {
+    if (Reason r = Grid::rejects(copy)) return r;
+    if constexpr (V > 1) return rejects_unaligned_input(*Grid::matrices(copy), sizeof(T));
     return {};
   }
 
-  static Counts counts(Move const& move) {
-    Matrices const& x = *Grid::matrices(move);
+  static Counts counts(Copy const& copy) {
+    Matrices const& x = *Grid::matrices(copy);
     Walk in = input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N);
     in.vector = V, in.lanes_along = size<1>(LoadThreads{}) < 32 ? int(size<1>(LoadThreads{})) : 32;
     Walk const out = output_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N, Grid::transposes);

@@ -14,7 +14,7 @@ template <class T>
 using Kernel = DirectTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_01_naive_read",
     .idea = "Coalesced reads, strided writes: a warp's 32 elements land in 32 sectors.",
     .source = "Lei Mao: naive, coalesced read; Colfax: naive; Harris: transposeNaive",

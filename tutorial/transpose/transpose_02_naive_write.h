@@ -10,7 +10,7 @@ template <class T>
 using Kernel = DirectTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_02_naive_write",
     .idea = "Coalesced writes, strided reads: the L1 keeps the sectors until their neighbours are asked for.",
     .source = "Lei Mao: naive, coalesced write",

@@ -14,7 +14,7 @@ template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_03_smem_read_conflict",
     .idea = "Coalesced both ways through a row-major tile; reading its columns puts all lanes of a pass in one bank.",
     .source = "Lei Mao: shared memory, bank conflict read; Colfax: SMEM transpose; Harris: transposeCoalesced",

@@ -14,7 +14,7 @@ template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_04_smem_write_conflict",
     .idea =
         "Coalesced both ways through a column-major tile; writing rows into it puts all lanes of a pass in one bank.",

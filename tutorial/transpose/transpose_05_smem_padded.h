@@ -13,7 +13,7 @@ template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_05_smem_padded",
     .idea = "Padded rows: each row of the tile begins one bank further on, so that a column meets all banks.",
     .source = "Lei Mao: shared memory, padded; Harris: transposeNoBankConflicts",

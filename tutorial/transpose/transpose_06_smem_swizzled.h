@@ -14,7 +14,7 @@ template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_06_smem_swizzled",
     .idea = "A swizzle derived from the width of the tile and the element size: free of conflicts, not a byte wasted.",
     .source = "Lei Mao: shared memory, swizzled; Colfax: SMEM swizzle",

@@ -16,7 +16,7 @@ template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_07_vector_conflict",
     .idea = "16 bytes a load instruction; the column reads still meet one bank.",
     .source = "Lei Mao: vectorized, bank conflict read",

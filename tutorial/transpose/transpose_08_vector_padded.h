@@ -16,7 +16,7 @@ template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_08_vector_padded",
     .idea = "A compromise: padding that keeps 16-byte vectors aligned leaves rows r and r+8 of a column in one bank.",
     .source = "Lei Mao: vectorized, padded",

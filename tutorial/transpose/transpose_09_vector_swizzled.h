@@ -17,7 +17,7 @@ template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_09_vector_swizzled",
     .idea =
         "A compromise: a swizzle of 16-byte granules spreads a column over 8 places, so lanes t and t+8 share a bank.",

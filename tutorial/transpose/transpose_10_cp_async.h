@@ -16,13 +16,13 @@ struct Step : SmemStep<T> {
 template <class T>
 using Kernel = SmemTile<T, Step<T>>;
 
-inline Reason rejects_narrow(Move const& move, Device const& device) {
-  if (move.elem_bytes < 4) return {"cp.async moves 4, 8 or 16 bytes, an element has {}", {move.elem_bytes}};
-  return rejects<Kernel>(move, device);
+inline Reason rejects_narrow(Copy const& copy, Device const& device) {
+  if (copy.elem_bytes < 4) return {"cp.async moves 4, 8 or 16 bytes, an element has {}", {copy.elem_bytes}};
+  return rejects<Kernel>(copy, device);
 }
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_10_cp_async",
     .idea = "Step 06 by cp.async: global to shared without registers, committed as a group and waited for.",
     .source = "Lei Mao and Colfax: fence and wait around the copy",

@@ -11,7 +11,7 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
   CUtensorMap mapB;
 
   static constexpr int threads = ThreadsFor<T>, V = 16 / sizeof(T);
-  static constexpr LaunchFacts launch_facts{.threads = threads};
+  static constexpr LaunchInfo launch_info{.threads = threads};
   static constexpr int WN = Grid::BLK_N / V / 4 < 8 ? Grid::BLK_N / V / 4 : 8;  // warps along N
   static constexpr int WM = threads / 32 / WN;                                  // warps along M
   using Tile = TileFor<T>;                                                      // (BLK_M,BLK_N)
@@ -24,15 +24,15 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
     static void members(auto name) { name("B", &Smem::B); }
   };
 
-  static Kernel make(Move const& move, auto const& setting) {
-    Matrices const& x = *Grid::matrices(move);
+  static Kernel make(Copy const& copy, auto const& setting) {
+    Matrices const& x = *Grid::matrices(copy);
     return {Grid::make(x),
             setting.encode(tma_matrix<T>(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, Grid::BLK_N, Grid::BLK_M))};
   }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    auto here = this->tile(block.group_index());
+    auto here = this->tile(block.block_index());
     auto stride_A = make_stride(this->ld_in, _1{});
     Tensor gA = make_tensor(make_gmem_ptr(here.in), Tile{}, stride_A);  // (BLK_M,BLK_N)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemLayout{});       // (BLK_M,BLK_N)
@@ -57,25 +57,25 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
       copy_if(copy_A, lazy::transform(thr_A.partition_S(cA), inside), tAgA, tArA);
       copy_if(copy_B, lazy::transform(thr_B.partition_D(cA), inside), tBrA, tBsB);
     }
-    block.fence_async();  // plain stores, then TMA reads them
+    block.fence_proxy_async();  // plain stores, then TMA reads them
     block.sync();
     if (block.thread_rank() == 0) {
       block.tma_store(mapB, smem.B, int(here.m) * kTmaParts<T>, int(here.n), here.l);  // clipped at the edge
       block.tma_store_commit();
-      block.tma_store_wait(Int<0>{});
+      block.tma_store_wait_read(Int<0>{});
     }
   }
 
-  static Reason rejects(Move const& move, Device const& device) {
+  static Reason rejects(Copy const& copy, Device const& device) {
     if (Reason r = rejects_tma(device)) return r;
-    if (Reason r = Grid::rejects(move)) return r;
-    auto const& x = *Grid::matrices(move);
+    if (Reason r = Grid::rejects(copy)) return r;
+    auto const& x = *Grid::matrices(copy);
     if (Reason r = rejects_unaligned_input(x, sizeof(T))) return r;
     if (Reason r = rejects_unaligned_output(x, x.N, sizeof(T))) return r;
     return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out, sizeof(T));
   }
-  static Counts counts(Move const& move) {
-    Matrices const& x = *Grid::matrices(move);
+  static Counts counts(Copy const& copy) {
+    Matrices const& x = *Grid::matrices(copy);
     Walk in = input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N);
     in.vector = V, in.lanes_along = 4;
     Counts c;
@@ -87,7 +87,7 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
 };
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_11_tma_store",
     .idea =
         "Vector loads, TMA store: the copy engine writes whole boxes, the scattered shared stores keep 4-way "

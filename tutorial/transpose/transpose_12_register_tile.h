@@ -11,7 +11,7 @@ template <class T>
 using Kernel = RegisterTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_12_register_tile",
     .idea = "Squares turned in registers: 16-byte accesses everywhere, swizzled shared memory without a conflict.",
     .source = "inlay",

@@ -12,7 +12,7 @@ template <class T>
 using Kernel = RegisterTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_13_in_flight",
     .idea =
         "A few blocks a multiprocessor and a small carve-out: more loads than the L1 can hold only get in each other's "

@@ -16,11 +16,11 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
   CUtensorMap mapA, mapB;
 
   static constexpr int threads = 256;
-  static constexpr LaunchFacts launch_facts{.threads = threads,
-                                            .blocks_per_sm = sizeof(T) <= 2   ? 2
-                                                             : sizeof(T) == 4 ? 4
-                                                             : sizeof(T) == 8 ? 6
-                                                                              : 12};
+  static constexpr LaunchInfo launch_info{.threads = threads,
+                                          .blocks_per_sm = sizeof(T) <= 2   ? 2
+                                                           : sizeof(T) == 4 ? 4
+                                                           : sizeof(T) == 8 ? 6
+                                                                            : 12};
   static constexpr int E = sizeof(T), V = 16 / E, BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, BOX = 128 / E;
   // Rows of 8 chunks of 16 bytes, as TMA swizzles them; one box after the other.
   using Swz = Swizzle<3, 0, 3>;
@@ -34,8 +34,8 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     static void members(auto name) { name("A", &Smem::A), name("full", &Smem::full); }
   };
 
-  static Kernel make(Move const& move, auto const& setting) {
-    Matrices const& x = *Grid::matrices(move);
+  static Kernel make(Copy const& copy, auto const& setting) {
+    Matrices const& x = *Grid::matrices(copy);
     return {Grid::make(x), setting.encode(tma_matrix<T>(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, BLK_M, BOX, true)),
             setting.encode(tma_matrix<T>(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, BLK_N, BOX, true))};
   }
@@ -43,7 +43,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     auto& full = *reinterpret_cast<typename Block::Mbarrier*>(&smem.full);
-    auto here = this->tile(block.group_index());
+    auto here = this->tile(block.block_index());
     Tensor sA = make_tensor(make_smem_ptr(smem.A), LayoutA{});  // (BLK_M,chunk)
     Tensor sB = make_tensor(make_smem_ptr(smem.A), LayoutB{});  // (chunk,BLK_N)
     bool const first = block.thread_rank() == 0;
@@ -71,28 +71,28 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     CUTE_UNROLL
     for (int i = 0; i < V; ++i)
       copy_one(atom, true, &columns[i], make_smem_ptr(&sB(make_coord(b % 8, b / 8), (box * 8 + a) * V + i)));
-    block.fence_async();  // plain stores, then TMA reads them
+    block.fence_proxy_async();  // plain stores, then TMA reads them
     block.sync();
     if (first) {
       for (int half = 0; half < 2; ++half)  // clipped at the edge
         block.tma_store(mapB, smem.A + half * BLK_N * 8, (int(here.m) + half * BOX) * kTmaParts<T>, int(here.n),
                         here.l);
       block.tma_store_commit();
-      block.tma_store_wait(Int<0>{});
+      block.tma_store_wait_read(Int<0>{});
     }
   }
 
-  static Reason rejects(Move const& move, Device const& device) {
+  static Reason rejects(Copy const& copy, Device const& device) {
     if (Reason r = rejects_tma(device)) return r;
-    if (Reason r = Grid::rejects(move)) return r;
-    auto const& x = *Grid::matrices(move);
+    if (Reason r = Grid::rejects(copy)) return r;
+    auto const& x = *Grid::matrices(copy);
     if (Reason r = rejects_unaligned_input(x, E)) return r;
     if (Reason r = rejects_unaligned_output(x, x.N, E)) return r;
     if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in, E)) return r;
     return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out, E);
   }
-  static Counts counts(Move const& move) {
-    Matrices const& x = *Grid::matrices(move);
+  static Counts counts(Copy const& copy) {
+    Matrices const& x = *Grid::matrices(copy);
     Counts c;
     int64_t const blocks = Grid::make(x).blocks(), requests = blocks * (threads / 32) * V;
     c.tma_load = c.tma_store = {blocks * 2, x.M * x.N * x.L * E};
@@ -102,7 +102,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
 };
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_14_tma",
     .idea =
         "TMA load and store, 128-byte swizzle, squares turned in registers along diagonals: no bank conflict on either "

@@ -1,9 +1,9 @@
-// How a variant becomes launches, on the GPU and in a replay alike: most make one kernel, some make several.
+// How a kernel becomes launches, on the GPU and in a replay alike: most make one kernel, some make several.
 #pragma once
 #include <inlay/block/block.h>
 #include <inlay/block/kernel.h>
-#include <inlay/plan/counts.h>
-#include <inlay/plan/variant.h>
+#include <inlay/planner/counts.h>
+#include <inlay/planner/kernel_info.h>
 
 #include <bit>
 #include <tuple>
@@ -12,11 +12,11 @@ namespace inlay::kernels {
 using namespace cute;
 using cute::Tensor;  // here it is CuTe's, not the public view
 using namespace problem;
-using namespace planning;
+using namespace planner;
 using namespace block;
-using planning::Traffic;
+using planner::Traffic;
 
-// What a variant is given beside its problem. `encode` makes TMA descriptors: the driver's, or the replay's double.
+// What a kernel is given beside its problem. `encode` makes TMA descriptors: the driver's, or the replay's double.
 template <class Encoder>
 struct Setting {
   Device const& device;
@@ -24,7 +24,7 @@ struct Setting {
   Encoder encode;
 };
 
-// A variant either makes its one kernel, make(problem, setting), or hands several, one after the other, to a function:
+// A kernel either makes its one kernel, make(problem, setting), or hands several, one after the other, to a function:
 // launches(problem, setting, f). One that has neither, or both, does not compile.
 struct AnyLaunch {
   template <class K>
@@ -39,13 +39,13 @@ concept LaunchesKernels = requires(P const& problem, S const& setting) {
   V::launches(problem, setting, AnyLaunch{});
 };
 
-// Calls f(kernel) for each kernel that a variant launches, in order. Nothing to do: nothing is launched.
+// Calls f(kernel) for each kernel that a kernel launches, in order. Nothing to do: nothing is launched.
 template <class V, class P, class S, class F>
 void launches(P const& problem, S const& setting, F const& f) {
   if (problem.elements() == 0) return;
   if constexpr (LaunchesKernels<V, P, S>) {
     static_assert(
-        !requires { V::make(problem, setting); }, "a variant has make() or launches(), not both");
+        !requires { V::make(problem, setting); }, "a kernel has make() or launches(), not both");
     V::launches(problem, setting, f);
   } else {
     Kernel auto const kernel = V::make(problem, setting);
@@ -53,14 +53,14 @@ void launches(P const& problem, S const& setting, F const& f) {
   }
 }
 
-// ---- a variant for every element size
+// ---- a kernel for every element size
 
 // The carrier of an element of E bytes: movement knows sizes, not types.
 template <int E>
 using Bytes = std::tuple_element_t<std::countr_zero(unsigned(E)),
                                    std::tuple<uint8_t, uint16_t, uint32_t, uint64_t, cute::uint128_t>>;
 
-// Calls f(Bytes<E>{}) for the element size of a move.
+// Calls f(Bytes<E>{}) for the element size of a copy.
 template <class F>
 void with_element(int elem_bytes, F f) {
   switch (elem_bytes) {
@@ -77,63 +77,63 @@ void with_element(int elem_bytes, F f) {
   }
 }
 
-// Kernel<T> for the element size of the move.
+// Kernel<T> for the element size of the copy.
 template <template <class> class Kernel>
 struct ByElement {
   template <class S, class F>
-  static void launches(Move const& move, S const& setting, F const& f) {
-    with_element(move.elem_bytes, [&](auto e) { kernels::launches<Kernel<decltype(e)>>(move, setting, f); });
+  static void launches(Copy const& copy, S const& setting, F const& f) {
+    with_element(copy.elem_bytes, [&](auto e) { kernels::launches<Kernel<decltype(e)>>(copy, setting, f); });
   }
 };
-// Kernel<T> for the unit of the widened move: wider than the element where that goes.
+// Kernel<T> for the unit of the widened copy: wider than the element where that goes.
 template <template <class> class Kernel>
 struct ByUnit {
   static constexpr bool reads_gaps = true;  // between the source's elements, as wide loads do
   template <class S, class F>
-  static void launches(Move const& move, S const& setting, F const& f) {
-    Move const wide = move.widened();
+  static void launches(Copy const& copy, S const& setting, F const& f) {
+    Copy const wide = copy.widened();
     with_element(wide.elem_bytes, [&](auto e) { kernels::launches<Kernel<decltype(e)>>(wide, setting, f); });
   }
 };
 template <template <class> class Kernel>
-Reason rejects_wide(Move const& move, Device const& device) {
-  if (move.elements() == 0) return {};
-  Move const wide = move.widened();
+Reason rejects_wide(Copy const& copy, Device const& device) {
+  if (copy.elements() == 0) return {};
+  Copy const wide = copy.widened();
   Reason reason;
   with_element(wide.elem_bytes, [&](auto e) { reason = Kernel<decltype(e)>::rejects(wide, device); });
   return reason;
 }
 template <template <class> class Kernel>
-double seconds_wide(Move const& move, Device const& device) {
-  Move const wide = move.widened();
+double seconds_wide(Copy const& copy, Device const& device) {
+  Copy const wide = copy.widened();
   double s = 0;
   with_element(wide.elem_bytes, [&](auto e) { s = Kernel<decltype(e)>::seconds(wide, device); });
   return s;
 }
 template <template <class> class Kernel>
-Reason rejects(Move const& move, Device const& device) {
-  if (move.elements() == 0) return {};
+Reason rejects(Copy const& copy, Device const& device) {
+  if (copy.elements() == 0) return {};
   Reason reason;
-  with_element(move.elem_bytes, [&](auto e) { reason = Kernel<decltype(e)>::rejects(move, device); });
+  with_element(copy.elem_bytes, [&](auto e) { reason = Kernel<decltype(e)>::rejects(copy, device); });
   return reason;
 }
 template <template <class> class Kernel>
-Counts counts(Move const& move, Device const&) {
+Counts counts(Copy const& copy, Device const&) {
   Counts c;
-  if (move.elements()) with_element(move.elem_bytes, [&](auto e) { c = Kernel<decltype(e)>::counts(move); });
+  if (copy.elements()) with_element(copy.elem_bytes, [&](auto e) { c = Kernel<decltype(e)>::counts(copy); });
   return c;
 }
 
 template <template <class> class Kernel>
-double seconds(Move const& move, Device const& device) {
+double seconds(Copy const& copy, Device const& device) {
   double s = 0;
-  with_element(move.elem_bytes, [&](auto e) { s = Kernel<decltype(e)>::seconds(move, device); });
+  with_element(copy.elem_bytes, [&](auto e) { s = Kernel<decltype(e)>::seconds(copy, device); });
   return s;
 }
 
-// ---- a variant that is one of several, by the problem
+// ---- a kernel that is one of several, by the problem
 
-// Choice::with(gemm, device, f) calls f(std::type_identity<V>{}) for the variant V that answers, and returns what f does.
+// Choice::with(gemm, device, f) calls f(std::type_identity<V>{}) for the kernel V that answers, and returns what f does.
 template <class Choice>
 struct OneOf {
   template <class S, class F>
@@ -146,8 +146,8 @@ struct OneOf {
   static std::size_t workspace(Gemm const& g, Device const& device) {
     return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::workspace(g, device); });
   }
-  static Gemm cut(Gemm const& g, Device const& device) {
-    return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::cut(g, device); });
+  static Gemm split(Gemm const& g, Device const& device) {
+    return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::split(g, device); });
   }
 };
 

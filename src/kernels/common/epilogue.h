@@ -180,13 +180,13 @@ struct WarpScalars {
     Copy_Atom<On<Block, UniversalCopy<float>>, float> one;
     CUTE_UNROLL
     for (int i = 0; i < 8; ++i) {
-      block.sync_warp();  // what was there is stored
+      block.syncwarp();  // what was there is stored
       CUTE_UNROLL
       for (int q = 0; q < 4; ++q)  // odd rows exchange their halves of 128 bytes: no bank conflict
         copy_one(
             four, true, reinterpret_cast<Quad const*>(&acc[i][4 * q]),
             make_smem_ptr(reinterpret_cast<Quad*>(smem) + (lane / 4 * 16 + ((q * 4 + lane % 4) ^ lane / 4 % 2 * 4))));
-      block.sync_warp();
+      block.syncwarp();
       CUTE_NO_UNROLL
       for (int at = 0; at < 16; ++at) {
         int const r = at / 2, col = at % 2 * 32 + lane;

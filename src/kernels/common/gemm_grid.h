@@ -13,12 +13,12 @@ template <int BLK_M, int BLK_N>
 struct GemmGrid {
   Gemm g;
   int tiles_m, tiles_n;
-  int64_t part_k;  // of K, in each part but the last
+  int64_t slice_k;  // of K, in each part but the last
 
   static GemmGrid make(Gemm const& g) {
-    return {g, int(ceil_div(g.M(), BLK_M)), int(ceil_div(g.N(), BLK_N)), g.parts > 1 ? g.part_K : g.K()};
+    return {g, int(ceil_div(g.M(), BLK_M)), int(ceil_div(g.N(), BLK_N)), g.slices > 1 ? g.slice_K : g.K()};
   }
-  int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L() * g.parts; }
+  int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L() * g.slices; }
 
   struct At {
     int64_t m, n, l;     // the tile's first element
@@ -31,10 +31,10 @@ struct GemmGrid {
     unsigned const n = block % tiles_n, m = block / tiles_n % tiles_m, matrix = block / tiles_n / tiles_m;
     unsigned const part = matrix / unsigned(g.L());
     At t{};
-    t.m = int64_t(m) * BLK_M, t.n = int64_t(n) * BLK_N, t.l = matrix % unsigned(g.L()), t.k = part * part_k;
+    t.m = int64_t(m) * BLK_M, t.n = int64_t(n) * BLK_N, t.l = matrix % unsigned(g.L()), t.k = part * slice_k;
     t.rows = g.M() - t.m < BLK_M ? int(g.M() - t.m) : BLK_M;
     t.cols = g.N() - t.n < BLK_N ? int(g.N() - t.n) : BLK_N;
-    t.K = g.K() - t.k < part_k ? g.K() - t.k : part_k;
+    t.K = g.K() - t.k < slice_k ? g.K() - t.k : slice_k;
     t.A = element<float const>(g.A, t.m, t.k, t.l);
     t.B = element<float const>(g.B, t.n, t.k, t.l);
     t.C = element<float>(g.C, t.m, t.n, int64_t(matrix));

@@ -28,7 +28,7 @@ GemmGrid<BLK_M, BLK_N> grid_of(GemmGrid<BLK_M, BLK_N> const&);
 template <class K>
 requires requires(K const& kernel) {
   grid_of(kernel);
-  kernel.part_k;
+  kernel.slice_k;
 }
 struct Kinds<K> {
   template <class F>

@@ -18,7 +18,7 @@ void prepare_kernel(P const& problem, Device const& device, void* workspace) {
   });
 }
 
-// Launches what the variant says on `stream`; neither synchronises nor allocates.
+// Launches what the kernel says on `stream`; neither synchronises nor allocates.
 template <class D, class P>
 void launch_kernel(P const& problem, Device const& device, void* workspace, cudaStream_t stream) {
   launches<D>(problem, Setting<DriverEncoder>{device, workspace, {}}, [&](auto const& kernel) {
@@ -44,16 +44,16 @@ void launch_kernel(P const& problem, Device const& device, void* workspace, cuda
 // INLAY_DEFINE_STEP defines what INLAY_DECLARE_KERNEL(P, NAME) declares. INLAY_DEFINE_KERNEL does so for a kernel of the
 // library: the planner compares copy kernels by their predicted time, so one without it does not compile.
 #define INLAY_DEFINE_KERNEL(P, NAME)                                                     \
-  static_assert(!std::is_same_v<inlay::problem::P, inlay::problem::Move> ||              \
-                    inlay::planning::has_predicted_time(inlay::kernels::NAME::info),     \
+  static_assert(!std::is_same_v<inlay::problem::P, inlay::problem::Copy> ||              \
+                    inlay::planner::has_predicted_time(inlay::kernels::NAME::info),      \
                 "the info of copy kernel " #NAME " lacks .seconds, the predicted time"); \
   INLAY_DEFINE_STEP(P, NAME)
 
 #define INLAY_DEFINE_STEP(P, NAME)                                                         \
   namespace inlay::kernels::NAME {                                                         \
   static_assert(is_complete(info, #NAME));                                                 \
-  extern Info<P> const* const facts;                                                       \
-  Info<P> const* const facts = &info;                                                      \
+  extern Info<P> const* const kernel_info;                                                 \
+  Info<P> const* const kernel_info = &info;                                                \
   void run(P const& problem, Device const& device, void* workspace, cudaStream_t stream) { \
     launch_kernel<Dispatch>(problem, device, workspace, stream);                           \
   }                                                                                        \

@@ -28,7 +28,7 @@ struct StageSide {
   static constexpr unsigned rows = BLK;
   static_assert(!turned || BLK_K == 32, "rows of the raw buffer are 128 bytes");
 
-  // `matrices` of the product.
+  // `matrices` of the GEMM.
   static TmaTensor tensor(Operand const& o, int64_t matrices) {
     // A stride over an extent of 1 is never used, but must still be one that TMA accepts; a shared matrix has no batch.
     int64_t const all = o.batch_stride ? matrices : 1, batch = all > 1 ? o.batch_stride * 4 : 16;
@@ -50,7 +50,7 @@ struct StageSide {
   }
 };
 
-// What the two sides demand of a product.
+// What the two sides demand of a GEMM.
 template <class SideA, class SideB>
 Reason rejects_stages(Gemm const& g, Device const& device) {
   if (device.compute_capability != 90)
@@ -94,7 +94,7 @@ struct StageRing {
   // One lane of a multiplying warp gives back the stage before this one: what the warp loaded from it last has been
   // multiplied by now, so it has arrived in registers. Giving back this one would not wait for its last loads.
   CUTE_DEVICE void release_previous(Block block, int lane) {
-    block.sync_warp();
+    block.syncwarp();
     if (last >= 0 && lane == 0) empty[last].arrive();
     last = stage;
     advance();

@@ -23,12 +23,12 @@ struct SomeBlocks {
   }
 };
 
-// Specialised for a variant: of(problem, setting, sample) calls sample.kinds(kernel, times) or sample.all(kernel, times)
-// for kernels that together do what the variant does.
+// Specialised for a kernel: of(problem, setting, sample) calls sample.kinds(kernel, times) or sample.all(kernel, times)
+// for kernels that together do what the kernel does.
 template <class V>
 struct Samples;
 
-// Samples of a variant that has all of K in a block, in steps of `period`.
+// Samples of a kernel that has all of K in a block, in steps of `period`.
 template <class V, class S, class Sample>
 void sample_lengths(Gemm const& g, int64_t period, S const& setting, Sample const& sample, int64_t times = 1) {
   over_lengths(g.K(), period, [&](int64_t K, int64_t of_these) {

@@ -38,8 +38,8 @@ struct TileGrid {
   static constexpr int BLK_M = size<0>(Tile{}), BLK_N = size<1>(Tile{});
   static constexpr bool transposes = writes == Writes::transpose;
 
-  static std::optional<Matrices> const& matrices(Move const& move) {
-    return transposes ? move.as_transpose() : move.as_copy();
+  static std::optional<Matrices> const& matrices(Copy const& copy) {
+    return transposes ? copy.as_transpose() : copy.as_copy();
   }
   static TileGrid make(Matrices const& x) {
     return make(x, ceil_div(x.M, int64_t(BLK_M)), ceil_div(x.N, int64_t(BLK_N)));
@@ -95,21 +95,21 @@ struct TileGrid {
       return make_stride(ld_out, _1{});
   }
 
-  static Reason rejects(Move const& move) {
-    auto const& x = matrices(move);
+  static Reason rejects(Copy const& copy) {
+    auto const& x = matrices(copy);
     if (!x) return rejects_shape();
     return rejects_blocks(ceil_div(x->M, int64_t(BLK_M)), ceil_div(x->N, int64_t(BLK_N)), x->L);
   }
   static Reason rejects_shape() {
-    return {transposes ? "the move is no batch of transposes between row-major matrices"
-                       : "the move is no batch of row-major matrix copies"};
+    return {transposes ? "the copy is no batch of transposes between row-major matrices"
+                       : "the copy is no batch of row-major matrix copies"};
   }
   static Reason rejects_blocks(int64_t m, int64_t n, int64_t l) {
     return too_many("{} x {} tiles in {} matrices are more blocks than a grid holds", __int128(m) * n, l, {m, n, l});
   }
 };
 
-// A vector variant's demand on one operand: its base and its strides are multiples of 16 bytes.
+// A vector kernel's demand on one operand: its base and its strides are multiples of 16 bytes.
 inline Reason rejects_unaligned(char const* base_sentence, char const* stride_sentence, void const* base, int64_t ld,
                                 int64_t batch_stride, int elem_bytes) {
   if (auto const a = reinterpret_cast<uintptr_t>(base) % 16) return {base_sentence, {int64_t(a)}};

@@ -14,7 +14,7 @@ template <class T>
 using Kernel = DirectTile<Vector16, Step, LoadEvictLast<Vector16>>;  // whatever the elements are
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "copy_contiguous",
     .idea =
         "One 16-byte vector per thread, loaded under the L2 policy evict_last: on large matrices faster than the copy "

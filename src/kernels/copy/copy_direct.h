@@ -1,4 +1,4 @@
-// Any move without shared memory: rows, repeated elements, gathers; and whatever nobody else takes.
+// Any copy without shared memory: rows, repeated elements, gathers; and whatever nobody else takes.
 #pragma once
 #include <inlay/kernels/copy/direct_rows.h>
 
@@ -9,9 +9,9 @@ template <class T>
 using Kernel = DirectRows<Carrier<T>, Step>;
 using Dispatch = ByUnit<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "copy_direct",
-    .idea = "Any move without shared memory: a thread writes 16 bytes, wherever they come from.",
+    .idea = "Any copy without shared memory: a thread writes 16 bytes, wherever they come from.",
     .source = "inlay",
     .ladder = Ladder::none,
     .origin = Origin::ours,

@@ -1,4 +1,4 @@
-// Family: any move, in tiles that go through shared memory (plan/move_tile.h says how a tile is described).
+// Family: any copy, in tiles that go through shared memory (planner/move_tile.h says how a tile is described).
 //
 //   1 load     row        . . . . a a a a|a a a . . . . .     Threads copy the aligned vectors of 16 bytes that a row lies
 //              image      . . . . a a a a|a a a . . . . .     in, past the registers. In shared memory a row is as far past
@@ -23,15 +23,15 @@ struct CopyTiled : CopyTiledGrid<T, Step::limits.threads> {
   using typename Grid::Here;
   using Word = std::conditional_t<(E < 4), uint32_t, T>;  // what is stored at once
   static constexpr TileLimits limits = Step::limits;
-  static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = limits.blocks};
+  static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = limits.blocks};
   struct Smem {
     alignas(128) Vector16 image[limits.bytes / 16];  // of the rows; then the tables
     Vector16 here[3];
     static void members(auto name) { name("image", &Smem::image), name("here", &Smem::here); }
   };
 
-  static CopyTiled make(Move const& m, auto const& setting) {
-    MoveTile t;
+  static CopyTiled make(Copy const& m, auto const& setting) {
+    CopyTile t;
     if (Reason const r = tile_of(m, cut_of(m, setting.device), t)) throw Error(r.sentence());
     CopyTiled k{};
     k.place(m, t);
@@ -96,7 +96,7 @@ struct CopyTiled : CopyTiledGrid<T, Step::limits.threads> {
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> load_atom;
     if (int(block.thread_rank()) < 32) {
       Vector16 packed[3];
-      this->pack(this->here(block.group_index()), packed);
+      this->pack(this->here(block.block_index()), packed);
       CUTE_UNROLL
       for (int i = 0; i < 3; ++i)
         copy_one(store_atom, block.thread_rank() == 0, &packed[i], make_smem_ptr(smem.here + i));
@@ -213,7 +213,7 @@ struct CopyTiled : CopyTiledGrid<T, Step::limits.threads> {
   template <Read kRead, bool kTable, class Block>
   CUTE_DEVICE void gather(Block block, Lane const& lane, char const* image, Here const& h, Tables const& tables) const {
     constexpr bool kWords = kRead == Read::words;
-    constexpr int L = kWords ? kLines : 1, K = MoveTile::stores_of_a_lane(E, kWords);
+    constexpr int L = kWords ? kLines : 1, K = CopyTile::stores_of_a_lane(E, kWords);
     Copy_Atom<On<Block, UniversalCopy<Word>>, Word> store_atom;
     if (!lane.any) return;
     CUTE_NO_UNROLL
@@ -315,15 +315,15 @@ struct CopyTiled : CopyTiledGrid<T, Step::limits.threads> {
       }
     }
   }
-  // Of a widened move. One that nobody has cut is cut as the model would.
-  static Cut cut_of(Move const& m, Device const& device) {
-    return m.cut.modes ? m.cut : best_cut(m, limits, device).cut;
+  // Of a widened copy. One that nobody has cut is cut as the model would.
+  static Tiling cut_of(Copy const& m, Device const& device) {
+    return m.tiling.modes ? m.tiling : best_tiling(m, limits, device).tiling;
   }
   // The tile that a block of this kernel takes. Empty, or why no launch can have it.
-  static Reason tile_of(Move const& m, Cut const& cut, MoveTile& t) {
-    if (cut.modes == 0)
+  static Reason tile_of(Copy const& m, Tiling const& tiling, CopyTile& t) {
+    if (tiling.modes == 0)
       return {"no tile of {} bytes holds a piece of it that is contiguous in the destination", {limits.bytes}};
-    if (Reason r = make_tile(m, cut, threads, t)) return r;
+    if (Reason r = make_tile(m, tiling, threads, t)) return r;
     if (t.shared_bytes > limits.bytes) return {"a tile of {} bytes is more than {}", {t.shared_bytes, limits.bytes}};
     for (int i = 0; i < t.outers; ++i)
       if (t.outer[i].tiles > INT32_MAX)
@@ -331,13 +331,13 @@ struct CopyTiled : CopyTiledGrid<T, Step::limits.threads> {
             "{} tiles along a mode are more than a grid holds", {t.outer[i].tiles}, t.outer[i].tiles / INT32_MAX + 1};
     return too_many("{} tiles are more blocks than a grid holds", t.blocks(), 1, {t.blocks(), 0, 0});
   }
-  static double seconds(Move const& m, Device const& device) {
-    MoveTile t;
+  static double seconds(Copy const& m, Device const& device) {
+    CopyTile t;
     if (tile_of(m, cut_of(m, device), t)) return HUGE_VAL;
     return seconds_of(work_of(m, t, limits), device);
   }
-  static Reason rejects(Move const& m, Device const& device) {
-    MoveTile t;
+  static Reason rejects(Copy const& m, Device const& device) {
+    CopyTile t;
     return tile_of(m, cut_of(m, device), t);
   }
 };
@@ -369,7 +369,7 @@ struct Family {
 template <class Instance>
 using Dispatch = ByUnit<Family<Instance>::template Kernel>;
 template <class Instance>
-constexpr Info<Move> info(char const* name) {
+constexpr Info<Copy> info(char const* name) {
   return {.name = name,
           .idea = Instance::idea,
           .source = "inlay",

@@ -1,7 +1,7 @@
-// Where a block's tile of move/gather_tile.h is: in the source, in shared memory and in the destination.
+// Where a block's tile of copy/gather_tile.h is: in the source, in shared memory and in the destination.
 #pragma once
 #include <inlay/kernels/copy/counted_modes.h>
-#include <inlay/plan/move_cut.h>
+#include <inlay/planner/copy_tiling.h>
 
 #include <algorithm>
 
@@ -10,17 +10,17 @@ namespace inlay::kernels {
 template <class T, int THREADS>
 struct CopyTiledGrid {
   static constexpr int E = sizeof(T), threads = THREADS;
-  static constexpr int U = MoveTile::units_of_a_store(E);  // that a lane stores at once, 4 bytes and more
+  static constexpr int U = CopyTile::units_of_a_store(E);  // that a lane stores at once, 4 bytes and more
   static constexpr int kLines = U;                         // that may be gathered together, as words
-  static constexpr int kSlots = MoveTile::kSlots, kMost = MoveTile::kOuter + 3 * MoveTile::kModes;
+  static constexpr int kSlots = CopyTile::kSlots, kMost = CopyTile::kOuter + 3 * CopyTile::kModes;
 
   // A kernel's parameters are far away for the first block of a multiprocessor: each piece of them, 256 bytes presumably,
   // is waited for in turn. So what every tile has stands together, and the modes follow without gaps.
   char const* src;  // the lowest byte of the first tile
   SourceRange range;
   char* dst;
-  typename MoveTile::Slot slot[kSlots];
-  // Of planning::MoveTile, what threads read.
+  typename CopyTile::Slot slot[kSlots];
+  // Of planner::MoveTile, what threads read.
   struct Tile {
     int64_t reach;
     int rows, vectors, span, span_slot, span_step, row_table, line_table, unit_table;
@@ -48,7 +48,7 @@ struct CopyTiledGrid {
   CUTE_HOST_DEVICE Digit const& along(int i) const { return digit[tile.outers + tile.row_modes + i]; }
   CUTE_HOST_DEVICE Digit const& line(int i) const { return digit[tile.outers + tile.row_modes + tile.along_modes + i]; }
 
-  void place(Move const& m, MoveTile const& t) {
+  void place(Copy const& m, CopyTile const& t) {
     src = static_cast<char const*>(m.src) + t.first_src;
     range = SourceRange(m);
     dst = static_cast<char*>(m.dst);
@@ -87,7 +87,7 @@ struct CopyTiledGrid {
     Digit* next = digit;
     for (int i = 0; i < t.outers; ++i)
       *next++ = {t.outer[i].src, t.outer[i].dst, {int(t.outer[i].tiles)}, 0, t.outer[i].slot, 1};
-    auto const add = [&](MoveTile::Digit const& d, int extent) {
+    auto const add = [&](CopyTile::Digit const& d, int extent) {
       *next++ = {d.src, d.dst, {extent}, d.image, d.slot, d.step};
     };
     for (int i = 0; i < t.row_modes; ++i) add(t.row[i], t.row[i].extent);
@@ -118,16 +118,16 @@ struct CopyTiledGrid {
       h.src += index * d.src;
       h.dst += index * d.dst;
       if (int const s = d.slot; s >= 0) {
-        auto const& cut = slot[s];
+        auto const& tiling = slot[s];
         int const behind = int(d.extent.by) - 1 - index;  // tiles
-        int const n = (behind < 2 ? behind : 2) * cut.piece + cut.tail, all = cut.piece + tile.shear;
+        int const n = (behind < 2 ? behind : 2) * tiling.piece + tiling.tail, all = tiling.piece + tile.shear;
         CUTE_UNROLL
         for (int j = 0; j < kSlots; ++j)
           if (j == s) h.left[j] = n < all ? n : all;
         if (s == 0) h.begins = index == 0;
-        if (cut.src && n < cut.piece) {
-          int const lacks = cut.piece - n;
-          h.src += lacks * cut.src, h.image -= lacks * cut.image;
+        if (tiling.src && n < tiling.piece) {
+          int const lacks = tiling.piece - n;
+          h.src += lacks * tiling.src, h.image -= lacks * tiling.image;
         }
       }
     }

@@ -9,7 +9,7 @@ namespace inlay::kernels {
 struct SourceRange {
   char const *first, *last;
   SourceRange() = default;
-  explicit SourceRange(Move const& m) : first(static_cast<char const*>(m.src)), last(first + m.elem_bytes) {
+  explicit SourceRange(Copy const& m) : first(static_cast<char const*>(m.src)), last(first + m.elem_bytes) {
     for (int i = 0; i < m.rank; ++i)
       (m.mode[i].src_stride < 0 ? first : last) += m.mode[i].src_stride * (m.mode[i].extent - 1);
   }

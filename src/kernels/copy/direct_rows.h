@@ -1,4 +1,4 @@
-// Family: a move without shared memory. A thread has 16 bytes of the destination, wherever they come from: of rows that are
+// Family: a copy without shared memory. A thread has 16 bytes of the destination, wherever they come from: of rows that are
 // contiguous on both sides, whatever they begin with; of repeated and strided elements. Where rows have gaps in the
 // destination, or wide units have them in the source, a warp goes along the row unit by unit. All the rest: a unit a thread.
 #pragma once
@@ -6,14 +6,14 @@
 #include <inlay/kernels/common/tile_grid.h>
 #include <inlay/kernels/copy/counted_modes.h>
 #include <inlay/kernels/copy/line_store.h>
-#include <inlay/plan/move_time.h>
+#include <inlay/planner/copy_time.h>
 
 namespace inlay::kernels {
 
 template <class T, class Step>
 struct DirectRows {
   static constexpr int E = sizeof(T), V = 16 / E, threads = 256, kModes = 40;
-  static constexpr LaunchFacts launch_facts{.threads = threads};
+  static constexpr LaunchInfo launch_info{.threads = threads};
   struct Smem {};
   char const* src;
   char* dst;
@@ -25,7 +25,7 @@ struct DirectRows {
   enum class Form : uint8_t { vectors, apart, lone, bytes } form;
   CountedModes<kModes> modes;  // beside the row's own
 
-  static Form form_of(Move const& m) {
+  static Form form_of(Copy const& m) {
     if (m.rank == 0) return Form::lone;
     Mode const& row = m.mode[0];
     bool const gaps = row.src_stride != E && row.src_stride != 0;
@@ -34,14 +34,14 @@ struct DirectRows {
     return E == 16 && !gaps && row.src_stride == E ? Form::vectors : Form::bytes;
   }
   // Windows of all lanes, in a row of n units.
-  static int64_t windows_of(Move const& m, Form form) {
+  static int64_t windows_of(Copy const& m, Form form) {
     int64_t const n = m.mode[0].extent;
     if (form == Form::apart) return (n + 32 * V - 1) / (32 * V) * 32;
     bool whole = reinterpret_cast<uintptr_t>(m.dst) % 16 == 0;
     for (int i = 1; i < m.rank; ++i) whole &= m.mode[i].dst_stride % 16 == 0;
     return (n + (whole ? 0 : V - 1) + V - 1) / V;
   }
-  static DirectRows make(Move const& m, auto const&) {
+  static DirectRows make(Copy const& m, auto const&) {
     DirectRows k{};
     k.src = static_cast<char const*>(m.src);
     k.dst = static_cast<char*>(m.dst);
@@ -63,7 +63,7 @@ struct DirectRows {
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
     Copy_Atom<On<Block, LoadGlobal<T>>, T> unit_load;
     Copy_Atom<On<Block, UniversalCopy<T>>, T> unit_store;
-    int const i = int(block.group_index() * threads + block.thread_rank());
+    int const i = int(block.block_index() * threads + block.thread_rank());
     bool const on = i < all && i >= 0;
     int row, x;
     windows(row, x, on ? i : 0);
@@ -125,8 +125,8 @@ struct DirectRows {
     double piece, pieces;
     double of(double line) const { return pieces * (piece + line - E) / line; }  // lines of so many bytes
   };
-  static Footprint footprint(Move const& m, double units) {
-    double taken[Move::kMaxRank], rest = units;
+  static Footprint footprint(Copy const& m, double units) {
+    double taken[Copy::kMaxRank], rest = units;
     for (int i = 0; i < m.rank; ++i) {
       taken[i] = std::min(rest, double(m.mode[i].extent));
       rest = std::max(1., rest / double(m.mode[i].extent));
@@ -143,7 +143,7 @@ struct DirectRows {
     f.pieces = std::max(f.pieces, 1.);
     return f;
   }
-  static double seconds(Move const& m, Device const& device) {
+  static double seconds(Copy const& m, Device const& device) {
     DirectRows const k = make(m, 0);
     double const elements = double(m.elements()), warps = k.all / 32.;
     double distinct = elements, modes = k.modes.count;
@@ -154,7 +154,7 @@ struct DirectRows {
     double const rows = elements / std::max(k.units, 1), span = double(k.units) * E;
     auto const ragged = [](double bytes) { return (bytes + 31) / 32; };
     auto const strided = [](int64_t step) { return std::min(1., std::abs(double(step)) / 32); };  // sectors for a unit
-    MoveWork w{.bytes = (elements + distinct) * E, .blocks = double(k.blocks()), .held = 8, .turn = .9};
+    CopyWork w{.bytes = (elements + distinct) * E, .blocks = double(k.blocks()), .held = 8, .turn = .9};
     bool const sectors = plain && span >= 32;
     // A block finds again in the L1 what its units share.
     double const together = std::min(elements, double(threads) * (lone ? 1 : V));
@@ -178,7 +178,7 @@ struct DirectRows {
     if (!plain) w.measured = .92;
     return seconds_of(w, device);
   }
-  static Reason rejects(Move const& m, Device const&) {
+  static Reason rejects(Copy const& m, Device const&) {
     if (m.rank > kModes) return {"{} modes are more than {}", {m.rank, kModes}};
     Form const form = form_of(m);
     __int128 windows = 1;

@@ -1,12 +1,12 @@
 // Family: global -> registers -> global, one element per access. Steps differ in the tile and in how the threads lie on it.
 #pragma once
-#include <inlay/plan/move_time.h>
+#include <inlay/planner/copy_time.h>
 
 #include <inlay/kernels/common/tile_grid.h>
 
 namespace inlay::kernels {
 
-// Step: Tile, Threads (thread -> (m,n) of the tile), writes. T may be wider than the elements of the move: a copy of
+// Step: Tile, Threads (thread -> (m,n) of the tile), writes. T may be wider than the elements of the copy: a copy of
 // rows of whole vectors is a copy of 16-byte elements. Load: the operation that reads.
 template <class T, class Step, class Load = UniversalCopy<T>>
 struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
@@ -14,21 +14,21 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
   using Tile = typename Step::Tile;        // (BLK_M,BLK_N)
   using Threads = typename Step::Threads;  // (THR_M,THR_N)
   static constexpr int threads = size(Threads{});
-  static constexpr LaunchFacts launch_facts{.threads = threads};
+  static constexpr LaunchInfo launch_info{.threads = threads};
   struct Smem {};
 
   // In elements of T.
-  static std::optional<Matrices> matrices(Move const& move) {
-    auto x = Grid::matrices(move);
-    if (int64_t const v = int64_t(sizeof(T)) / move.elem_bytes; x && v > 1)
+  static std::optional<Matrices> matrices(Copy const& copy) {
+    auto x = Grid::matrices(copy);
+    if (int64_t const v = int64_t(sizeof(T)) / copy.elem_bytes; x && v > 1)
       x->N /= v, x->ld_in /= v, x->ld_out /= v, x->batch_in /= v, x->batch_out /= v;
     return x;
   }
-  static DirectTile make(Move const& move, auto const&) { return {Grid::make(*matrices(move))}; }
+  static DirectTile make(Copy const& copy, auto const&) { return {Grid::make(*matrices(copy))}; }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem&) const {
-    auto here = this->tile(block.group_index());
+    auto here = this->tile(block.block_index());
     auto stride_A = make_stride(this->ld_in, _1{});
     Tensor gA = make_tensor(make_gmem_ptr(here.in), Tile{}, stride_A);             // (BLK_M,BLK_N)
     Tensor gB = make_tensor(make_gmem_ptr(here.out), Tile{}, this->out_stride());  // (BLK_M,BLK_N)
@@ -53,10 +53,10 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     }
   }
 
-  static double seconds(Move const& move, Device const& device) {
+  static double seconds(Copy const& copy, Device const& device) {
     constexpr double BLK_BYTES = double(Grid::BLK_M) * Grid::BLK_N * sizeof(T);
     constexpr double each = double(Grid::BLK_M) * Grid::BLK_N / 32;  // accesses of warps in a tile
-    double const tiles = double(make(move, 0).blocks()), bytes = 2 * double(move.elements()) * move.elem_bytes;
+    double const tiles = double(make(copy, 0).blocks()), bytes = 2 * double(copy.elements()) * copy.elem_bytes;
     // Turned, each lane's load is of a sector of its own; the L1 has it for the next ones. Lanes without work keep nothing in
     // flight.
     double const busy = Grid::transposes ? 1 : bytes / (2 * tiles * BLK_BYTES);
@@ -69,18 +69,18 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
                        .turn = Grid::transposes ? .65 : .5},
                       device);
   }
-  static Reason rejects(Move const& move, Device const&) {
-    if (Reason r = Grid::rejects(move)) return r;
-    auto const& x = *Grid::matrices(move);
-    if (int(sizeof(T)) == move.elem_bytes) return {};
-    if (Reason r = rejects_unaligned_input(x, move.elem_bytes)) return r;
-    return rejects_unaligned_output(x, x.M, move.elem_bytes);
+  static Reason rejects(Copy const& copy, Device const&) {
+    if (Reason r = Grid::rejects(copy)) return r;
+    auto const& x = *Grid::matrices(copy);
+    if (int(sizeof(T)) == copy.elem_bytes) return {};
+    if (Reason r = rejects_unaligned_input(x, copy.elem_bytes)) return r;
+    return rejects_unaligned_output(x, x.M, copy.elem_bytes);
   }
 
   // Lanes lie along N or, where the threads are ordered along M first, along M.
-  static Counts counts(Move const& move) {
+  static Counts counts(Copy const& copy) {
     constexpr bool lanes_along_m = size<0>(Threads{}) >= 32 && stride<0>(Threads{}) == 1;
-    Matrices const x = *matrices(move);
+    Matrices const x = *matrices(copy);
     Walk const in = input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N);
     Walk const out = output_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N, Grid::transposes);
     Counts c;

@@ -12,7 +12,7 @@
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/copy/counted_modes.h>
 #include <inlay/kernels/copy/line_store.h>
-#include <inlay/plan/move_time.h>
+#include <inlay/planner/copy_time.h>
 
 #include <numeric>
 
@@ -24,7 +24,7 @@ template <class T, int R, Interleaving direction, class Step>
 struct Interleaved {
   static constexpr int E = sizeof(T), V = 16 / E, threads = R > 4 ? 128 : 256, warps = threads / 32, kModes = 8;
   static constexpr bool to_planes = direction == Interleaving::to_planes;
-  static constexpr LaunchFacts launch_facts{.threads = threads};
+  static constexpr LaunchInfo launch_info{.threads = threads};
   struct Smem {
     alignas(128) Vector16 rows[warps * 32 * R];
     static void members(auto name) { name("rows", &Smem::rows); }
@@ -39,11 +39,11 @@ struct Interleaved {
   int step;  // units of a turn: 31 where planes are stored anywhere, since a lane needs its neighbour's bytes
   CountedModes<kModes> others;  // beside the planes' mode and that of their elements
 
-  // The modes of the planes and of their elements; -1 where the move has none.
+  // The modes of the planes and of their elements; -1 where the copy has none.
   struct Form {
     int planes = -1, elements = -1;
   };
-  static Form form_of(Move const& m) {
+  static Form form_of(Copy const& m) {
     Form f;
     for (int k = 0; k < m.rank; ++k) {
       int64_t const rows = to_planes ? m.mode[k].src_stride : m.mode[k].dst_stride;
@@ -53,12 +53,12 @@ struct Interleaved {
     }
     return f;
   }
-  static bool fits(Move const& m) {
+  static bool fits(Copy const& m) {
     Form const f = form_of(m);
     return f.planes >= 0 && f.elements >= 0;
   }
 
-  static Interleaved make(Move const& m, auto const&) {
+  static Interleaved make(Copy const& m, auto const&) {
     Interleaved k{};
     Form const f = form_of(m);
     k.src = static_cast<char const*>(m.src);
@@ -78,7 +78,7 @@ struct Interleaved {
     return k;
   }
   // Of warps, for one index of the other modes.
-  static int64_t turns_of(Move const& m, int step) {
+  static int64_t turns_of(Copy const& m, int step) {
     int64_t const units = (m.mode[form_of(m).elements].extent * E + 15) / 16;
     return (units + step - 1) / step;
   }
@@ -89,7 +89,7 @@ struct Interleaved {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    int const tid = int(block.thread_rank()), lane = tid % 32, warp = int(block.group_index()) * warps + tid / 32;
+    int const tid = int(block.thread_rank()), lane = tid % 32, warp = int(block.block_index()) * warps + tid / 32;
     if (warp >= all) return;
     int rest, turn;
     turns(rest, turn, warp);
@@ -115,7 +115,7 @@ struct Interleaved {
         block, from + lane * 16, 512, [&](int k) { return left * R - k * 512 - lane * 16; }, r);
     CUTE_UNROLL
     for (int k = 0; k < R; ++k) copy_one(store_atom, true, &r[k], make_smem_ptr(rows + place(k * 32 + lane)));
-    block.sync_warp();
+    block.syncwarp();
     uint32_t word[4 * R];
     CUTE_UNROLL
     for (int k = 0; k < R; ++k) {
@@ -167,7 +167,7 @@ struct Interleaved {
       Vector16 const v = join(of);
       copy_one(store_atom, true, &v, make_smem_ptr(rows + place(lane * R + k)));
     }
-    block.sync_warp();
+    block.syncwarp();
     int const end = left * R;
     bool const aligned = reinterpret_cast<uintptr_t>(to) % 16 == 0;
     CUTE_UNROLL
@@ -222,16 +222,16 @@ struct Interleaved {
     }
   }
 
-  static double seconds(Move const& m, Device const& device) {
+  static double seconds(Copy const& m, Device const& device) {
     Interleaved const k = make(m, 0);
     double const elements = double(m.elements()), planes = elements * E / double(k.bytes), edges = k.step == 31 ? 1 : 0;
-    MoveWork w{.bytes = 2 * elements * E, .blocks = double(k.blocks()), .held = 6, .turn = 1.2};
+    CopyWork w{.bytes = 2 * elements * E, .blocks = double(k.blocks()), .held = 6, .turn = 1.2};
     w.sectors = 2 * elements * E / 32 + planes * 2 + double(k.all) * R * edges;
     w.issued = k.all * (70. + 14 * k.others.count + R * (60 + (E == 1 ? 12 : 6) + 50 * edges));
     w.wavefronts = k.all * R * 20.;
     return seconds_of(w, device);
   }
-  static Reason rejects(Move const& m) {
+  static Reason rejects(Copy const& m) {
     int64_t const elements = m.mode[form_of(m).elements].extent;
     for (int k = 0; k < m.rank; ++k)
       if (m.mode[k].extent > INT32_MAX && k != form_of(m).elements)
@@ -247,9 +247,9 @@ template <class T, Interleaving direction, class Step>
 struct AnyInterleaved {
   static constexpr int E = sizeof(T), kLeast = 2, kMost = E == 1 ? 8 : E == 2 ? 3 : 1;
 
-  // f(Interleaved with the move's number of planes), if it is one of these.
+  // f(Interleaved with the copy's number of planes), if it is one of these.
   template <int R = kLeast, class F>
-  static bool with(Move const& m, F const& f) {
+  static bool with(Copy const& m, F const& f) {
     if constexpr (R <= kMost) {
       using K = Interleaved<T, R, direction, Step>;
       if (!K::fits(m)) return with<R + 1>(m, f);
@@ -259,15 +259,15 @@ struct AnyInterleaved {
     return false;
   }
   template <class S, class F>
-  static void launches(Move const& m, S const& setting, F const& f) {
+  static void launches(Copy const& m, S const& setting, F const& f) {
     with(m, [&]<class K>(std::type_identity<K>) { f(K::make(m, setting)); });
   }
-  static double seconds(Move const& m, Device const& device) {
+  static double seconds(Copy const& m, Device const& device) {
     double s = 0;
     with(m, [&]<class K>(std::type_identity<K>) { s = K::seconds(m, device); });
     return s;
   }
-  static Reason rejects(Move const& m, Device const&) {
+  static Reason rejects(Copy const& m, Device const&) {
     Reason reason;
     if (with(m, [&]<class K>(std::type_identity<K>) { reason = K::rejects(m); })) return reason;
     return {"no {} to {} planes of {} bytes an element, whose elements are neighbours on the other side",
@@ -296,7 +296,7 @@ struct Family {
 template <class Instance>
 using Dispatch = ByUnit<Family<Instance>::template Kernel>;
 template <class Instance>
-constexpr Info<Move> info(char const* name) {
+constexpr Info<Copy> info(char const* name) {
   return {.name = name,
           .idea = Instance::idea,
           .source = "inlay",

@@ -1,5 +1,5 @@
 // Where a RealignedTile's elements are: in the input, in shared memory and in the output. The kernel and its counts
-// (move/realigned_counts.h) ask the same functions. move/realigned_tile.h has the picture; here are its numbers.
+// (copy/realigned_counts.h) ask the same functions. copy/realigned_tile.h has the picture; here are its numbers.
 //
 // Example: 10007 x 10009 elements of 2 bytes, no padding, both bases at byte 0: pitches 10009 and 10007. The tile of
 // 128 x 128 at m = n = 128 reads from row 128 - SHEAR = 112 on. Thread 75 of 384 and its first unit:
@@ -35,7 +35,7 @@ struct RealignedGrid : ShearedGrid<T, Tile> {
   using SmemLayout = Layout<Shape<Int<PITCH>, Shape<Int<V>, Int<VECTORS>>>,
                             Stride<_1, Stride<Int<PITCH * VECTORS>, Int<PITCH>>>>;  // (word of a column,(c % V,c / V))
 
-  static RealignedGrid make(Move const& move) { return {Grid::make(move)}; }
+  static RealignedGrid make(Copy const& copy) { return {Grid::make(copy)}; }
 
   // A thread's unit number u. Units of a thread lie one below the other.
   struct Unit {

@@ -1,5 +1,5 @@
 // Transposes of elements of 1 and 2 bytes at any pitch and any base: aligned reads of 16 bytes, and sheared stores,
-// which begin on sectors (move/sheared_tile.h). Registers realign twice: into shared memory, and out of it.
+// which begin on sectors (copy/sheared_tile.h). Registers realign twice: into shared memory, and out of it.
 //
 // A word of 4 bytes holds k elements: k = 2 here, 4 at 1 byte. A vector of 16 bytes holds V = 8 here, 16 at 1 byte. A
 // thread's unit is k rows of V columns:
@@ -15,7 +15,7 @@
 //                                |<- s->|                        It begins s < SHEAR before the place, on a sector: two
 //                                                                vectors, a realignment, and a store of 16 bytes again.
 //
-// move/realigned_grid.h says where each of these is, with an example in numbers.
+// copy/realigned_grid.h says where each of these is, with an example in numbers.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
@@ -32,20 +32,20 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
   using Grid::BLK_M, Grid::BLK_N, Grid::CHUNKS, Grid::COLUMNS, Grid::E, Grid::k, Grid::PASS, Grid::PATCHES, Grid::PITCH,
       Grid::SHEAR, Grid::UNITS, Grid::V;
   using typename Grid::Here, typename Grid::SmemLayout, typename Grid::Unit;
-  static constexpr LaunchFacts launch_facts{
+  static constexpr LaunchInfo launch_info{
       .threads = Step::threads, .min_blocks = Step::min_blocks, .blocks_per_sm = Step::blocks_per_sm};
   struct Smem {
     alignas(128) uint32_t A[cosize_v<SmemLayout>];
     static void members(auto name) { name("A", &Smem::A); }
   };
 
-  static double seconds(Move const& move, Device const& device) {
-    return Grid::Grid::seconds(move, device, Step::threads, 110, E < 4 ? 3.5 : 1.9);
+  static double seconds(Copy const& copy, Device const& device) {
+    return Grid::Grid::seconds(copy, device, Step::threads, 110, E < 4 ? 3.5 : 1.9);
   }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    auto const here = this->tile(block.group_index());
+    auto const here = this->tile(block.block_index());
     // Vectors reach up to 15 bytes before the tile and 16 behind it: still this row's, or, without a gap, some row's?
     bool const full = here.rows_full() && here.n > 0 && here.n + BLK_N + V <= this->N;
     if (full) {
@@ -164,16 +164,16 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     }
   }
 
-  static RealignedTile make(Move const& move, auto const&) { return {Grid::make(move)}; }
-  static Reason rejects(Move const& move, Device const& device) {
-    if (Reason r = Grid::rejects(move, device)) return r;
-    auto const& x = *Grid::matrices(move);
+  static RealignedTile make(Copy const& copy, auto const&) { return {Grid::make(copy)}; }
+  static Reason rejects(Copy const& copy, Device const& device) {
+    if (Reason r = Grid::rejects(copy, device)) return r;
+    auto const& x = *Grid::matrices(copy);
     constexpr int64_t least = 4 * V;  // the two ends of a row or column have nothing to do with one another
     if (x.M < least || x.N < least)
       return {"a matrix of {} x {} elements has rows or columns of fewer than {}", {x.M, x.N, least}};
     return {};
   }
-  static Counts counts(Move const& move) { return realigned_counts(make(move, 0)); }
+  static Counts counts(Copy const& copy) { return realigned_counts(make(copy, 0)); }
 };
 
 }  // namespace inlay::kernels

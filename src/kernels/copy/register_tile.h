@@ -2,7 +2,7 @@
 // 16-byte loads and stores out. Nothing narrower anywhere, no bank conflict, one tile a block. Steps differ in how many
 // blocks a multiprocessor holds, in the operation that loads, and in the order of the tiles.
 #pragma once
-#include <inlay/plan/move_time.h>
+#include <inlay/planner/copy_time.h>
 
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
@@ -30,7 +30,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
   static constexpr int E = sizeof(T), V = 16 / E;  // elements of a vector, rows and columns of a square
   static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, CHUNKS = BLK_M / V, VECTORS = BLK_N / V;
   static constexpr int threads = Step::threads;
-  static constexpr LaunchFacts launch_facts{.threads = threads, .blocks_per_sm = Step::blocks_per_sm};
+  static constexpr LaunchInfo launch_info{.threads = threads, .blocks_per_sm = Step::blocks_per_sm};
 
   // All coordinates are in vectors along what is contiguous. A thread's square is V rows of one vector, lanes along the
   // row; in shared memory it is V columns of one chunk; and out again lanes run along the output's rows.
@@ -46,8 +46,8 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
     static void members(auto name) { name("A", &Smem::A); }
   };
 
-  static RegisterTile make(Move const& move, auto const&) {
-    auto grid = Grid::make(*Grid::matrices(move));
+  static RegisterTile make(Copy const& copy, auto const&) {
+    auto grid = Grid::make(*Grid::matrices(copy));
     // Rows of 128 or 256 KB: presumably their pieces of one column meet in few channels of the DRAM. Bands that lie 16
     // or 8 KB apart (by measurement) in turn spread them.
     if (int64_t const pitch = grid.ld_in * E; Step::bands && (pitch == 128 << 10 || pitch == 256 << 10))
@@ -58,7 +58,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    auto here = this->tile(block.group_index());
+    auto here = this->tile(block.block_index());
     auto in = reinterpret_cast<Vector16 const*>(here.in);
     auto out = reinterpret_cast<Vector16*>(here.out);
     auto shape_A = Shape<Int<BLK_M>, Int<VECTORS>>{};
@@ -114,19 +114,19 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
     }
   }
 
-  static Reason rejects(Move const& move, Device const&) {
-    if (Reason r = Grid::rejects(move)) return r;
-    auto const& x = *Grid::matrices(move);
+  static Reason rejects(Copy const& copy, Device const&) {
+    if (Reason r = Grid::rejects(copy)) return r;
+    auto const& x = *Grid::matrices(copy);
     if (Reason r = rejects_unaligned_input(x, sizeof(T))) return r;
     if (x.M * int64_t(sizeof(T)) % 16)
       return {"columns of {} bytes are no whole number of 16-byte vectors", {x.M * int64_t(sizeof(T))}};
     return rejects_unaligned_output(x, x.N, sizeof(T));
   }
 
-  static double seconds(Move const& move, Device const& device) {
-    Matrices const& x = *Grid::matrices(move);
+  static double seconds(Copy const& copy, Device const& device) {
+    Matrices const& x = *Grid::matrices(copy);
     double const tiles = double(Grid::make(x).blocks()), tile = BLK_M * BLK_N * double(E);
-    double const bytes = double(move.elements()) * E,
+    double const bytes = double(copy.elements()) * E,
                  taken = (2 * bytes + tiles * tile) / 3;  // edges are no faster by a third
     return seconds_of({.bytes = 2 * taken,
                        .sectors = 2 * taken / 32,
@@ -138,8 +138,8 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
                        .measured = .96},
                       device);
   }
-  static Counts counts(Move const& move) {
-    Matrices const& x = *Grid::matrices(move);
+  static Counts counts(Copy const& copy) {
+    Matrices const& x = *Grid::matrices(copy);
     Walk in = input_walk(x, sizeof(T), BLK_M, BLK_N);
     in.vector = V, in.lanes_along = VECTORS, in.rows_apart = V;
     Walk out = output_walk(x, sizeof(T), BLK_M, BLK_N, true);

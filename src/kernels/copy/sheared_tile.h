@@ -2,7 +2,7 @@
 // written in part. The price is a sector's worth of input rows above the tile, which two tiles read.
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
-#include <inlay/plan/move_time.h>
+#include <inlay/planner/copy_time.h>
 
 namespace inlay::kernels {
 
@@ -15,22 +15,22 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
 
   static int64_t tiles_along_m(Matrices const& x) { return ceil_div(x.M + SHEAR - 1, int64_t(BLK_M)); }
   static int64_t tiles_along_n(Matrices const& x) { return ceil_div(x.N, int64_t(BLK_N)); }
-  static ShearedGrid make(Move const& move) {
-    Matrices const& x = *Grid::matrices(move);
+  static ShearedGrid make(Copy const& copy) {
+    Matrices const& x = *Grid::matrices(copy);
     return {Grid::make(x, tiles_along_m(x), tiles_along_n(x))};
   }
-  static Reason rejects(Move const& move, Device const&) {
-    auto const& x = Grid::matrices(move);
+  static Reason rejects(Copy const& copy, Device const&) {
+    auto const& x = Grid::matrices(copy);
     if (!x) return Grid::rejects_shape();
     return Grid::rejects_blocks(tiles_along_m(*x), tiles_along_n(*x), x->L);
   }
 
   // Rows above each tile are read twice, and rows begin anywhere in a sector.
-  static double seconds(Move const& move, Device const& device, int threads, double instructions, double turn,
+  static double seconds(Copy const& copy, Device const& device, int threads, double instructions, double turn,
                         double measured = 1) {
-    Matrices const& x = *Grid::matrices(move);
+    Matrices const& x = *Grid::matrices(copy);
     double const E = sizeof(T), tiles = double(tiles_along_m(x)) * double(tiles_along_n(x)) * double(x.L);
-    double const bytes = double(move.elements()) * E, whole = bytes / (BLK_M * BLK_N * E);
+    double const bytes = double(copy.elements()) * E, whole = bytes / (BLK_M * BLK_N * E);
     return seconds_of(
         {.bytes = 2 * bytes,
          .sectors = (2 * whole + tiles) / 3 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
@@ -67,13 +67,13 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
 template <class T, class Step>
 struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
   using Grid = ShearedGrid<T, typename Step::Tile>;
-  static double seconds(Move const& move, Device const& device) {
+  static double seconds(Copy const& copy, Device const& device) {
     constexpr double measured = sizeof(T) == 8 ? .9 : sizeof(T) == 4 ? .92 : 1;
-    return Grid::seconds(move, device, threads, 20 + 8 * 16. / sizeof(T), 2, measured);
+    return Grid::seconds(copy, device, threads, 20 + 8 * 16. / sizeof(T), 2, measured);
   }
   static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SHEAR = Grid::SHEAR;
   static constexpr int threads = Step::threads;
-  static constexpr LaunchFacts launch_facts{
+  static constexpr LaunchInfo launch_info{
       .threads = threads, .min_blocks = Step::min_blocks, .blocks_per_sm = Step::blocks_per_sm};
   static_assert(ROWS % (threads / BLK_N) == 0 && BLK_M % 32 == 0 && BLK_N % (threads / 32) == 0);
   using LoadThreads = Layout<Shape<Int<threads / BLK_N>, Int<BLK_N>>, Stride<Int<BLK_N>, _1>>;  // (THR_M,THR_N)
@@ -85,11 +85,11 @@ struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
     static void members(auto name) { name("A", &Smem::A); }
   };
 
-  static ShearedTile make(Move const& move, auto const&) { return {Grid::make(move)}; }
+  static ShearedTile make(Copy const& copy, auto const&) { return {Grid::make(copy)}; }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    auto here = this->tile(block.group_index());
+    auto here = this->tile(block.block_index());
     Tensor gA = make_tensor(make_gmem_ptr(here.row0), Shape<Int<ROWS>, Int<BLK_N>>{},
                             make_stride(this->ld_in, _1{}));       // (ROWS,BLK_N)
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemLayout{});  // (ROWS,BLK_N)
@@ -137,9 +137,9 @@ struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
       }
     }
   }
-  static Counts counts(Move const& move) {
+  static Counts counts(Copy const& copy) {
     constexpr int E = sizeof(T);
-    Matrices const& x = *Grid::matrices(move);
+    Matrices const& x = *Grid::matrices(copy);
     Counts c;
     // Every row of the input once, and the SHEAR rows above each tile but the first once more, as far as there are so many.
     Walk const rows = input_walk(x, E, BLK_M, BLK_N);

@@ -5,7 +5,7 @@
 #include <inlay/block/register_ops.h>
 #include <inlay/kernels/common/tile_grid.h>
 #include <inlay/kernels/copy/transpose_batched_samples.h>
-#include <inlay/plan/move_time.h>
+#include <inlay/planner/copy_time.h>
 
 namespace inlay::kernels::transpose_batched {
 
@@ -23,7 +23,7 @@ inline Reason rejects_gaps(Matrices const& x) {
 template <class T>
 struct Kernel {
   static constexpr int E = sizeof(T), V = 16 / E, threads = 256;
-  static constexpr LaunchFacts launch_facts{.threads = threads, .blocks_per_sm = BlocksInFlight<T>};
+  static constexpr LaunchInfo launch_info{.threads = threads, .blocks_per_sm = BlocksInFlight<T>};
   static constexpr int VECTORS = 1024 * (E < 4 ? 4 / E : 1),
                        SQUARES = VECTORS / V / threads;  // of a block; of a thread
   static constexpr bool transposes = true;
@@ -39,9 +39,9 @@ struct Kernel {
   // 8 neighbouring lanes store into 8 different chunks modulo 8 from most matrices; 4 of them where one has 256 elements.
   using Place = Swizzle<3, 0, 3>;
 
-  static std::optional<Matrices> const& matrices(Move const& move) { return move.as_transpose(); }
-  static Kernel make(Move const& move, auto const&) {
-    Matrices const& x = *matrices(move);
+  static std::optional<Matrices> const& matrices(Copy const& copy) { return copy.as_transpose(); }
+  static Kernel make(Copy const& copy, auto const&) {
+    Matrices const& x = *matrices(copy);
     int const size = int(x.M * x.N / V);
     return {static_cast<Vector16 const*>(x.in),
             static_cast<Vector16*>(x.out),
@@ -59,7 +59,7 @@ struct Kernel {
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
-    int64_t const l = int64_t(block.group_index()) * group;
+    int64_t const l = int64_t(block.block_index()) * group;
     int const n = int(batch - l < group ? batch - l : group) * size, tid = block.thread_rank();  // vectors
     Vector16 const* const from = in + l * size;
     Vector16* const to = out + l * size;
@@ -101,9 +101,9 @@ struct Kernel {
     }
   }
 
-  static Reason rejects(Move const& move, Device const&) {
-    auto const& x = matrices(move);
-    if (!x) return {"the move is no batch of transposes between row-major matrices"};
+  static Reason rejects(Copy const& copy, Device const&) {
+    auto const& x = matrices(copy);
+    if (!x) return {"the copy is no batch of transposes between row-major matrices"};
     for (int64_t extent : {x->M, x->N})
       if (extent % V) return {"an extent of {} elements is no whole number of 16-byte vectors", {extent}};
     if (x->M * x->N > VECTORS * V) return {"a matrix of {} elements is more than {}", {x->M * x->N, VECTORS * V}};
@@ -113,9 +113,9 @@ struct Kernel {
     return rejects_gaps(*x);
   }
 
-  static double seconds(Move const& move, Device const& device) {
-    Kernel const kernel = make(move, 0);
-    double const bytes = double(move.elements()) * sizeof(T), vectors = bytes / 16 / 32;
+  static double seconds(Copy const& copy, Device const& device) {
+    Kernel const kernel = make(copy, 0);
+    double const bytes = double(copy.elements()) * sizeof(T), vectors = bytes / 16 / 32;
     return seconds_of({.bytes = 2 * bytes,
                        .sectors = bytes / 16,
                        .issued = double(kernel.blocks()) * threads / 32 * 100 + vectors * (60 + 60. / sizeof(T)),
@@ -127,8 +127,8 @@ struct Kernel {
                                                     : .97},
                       device);
   }
-  static Counts counts(Move const& move) {
-    Kernel const kernel = make(move, 0);
+  static Counts counts(Copy const& copy) {
+    Kernel const kernel = make(copy, 0);
     Counts sum;
     Kinds<Kernel>::each(
         kernel, [&](Kernel const&, int64_t block, int64_t times) { add(sum, kernel.block_counts(block), times); });
@@ -167,7 +167,7 @@ struct Kernel {
 };
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_batched",
     .idea = "Many small matrices a block: 16-byte accesses, squares turned in registers, output in one piece.",
     .source = "inlay",

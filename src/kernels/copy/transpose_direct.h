@@ -11,7 +11,7 @@ template <class T>
 using Kernel = DirectTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_direct",
     .idea = "Coalesced writes, strided reads, no barrier: the fastest where latency is most of the time.",
     .source = "inlay",

@@ -34,7 +34,7 @@ template <class T>
 using Kernel = std::conditional_t<sizeof(T) < 4, RealignedTile<T, Step<T>>, ShearedTile<Carrier<T>, Step<Carrier<T>>>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_realigned",
     .idea =
         "Each row of the output begins its tile on a sector; narrow elements are read in aligned vectors and "

@@ -16,7 +16,7 @@ template <class T>
 using Kernel = RegisterTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;
 
-inline constexpr Info<Move> info = {
+inline constexpr Info<Copy> info = {
     .name = "transpose_registers",
     .idea = "Loads with the L2 policy evict_last: no byte less, but a better use of the DRAM.",
     .source = "inlay",

@@ -8,7 +8,7 @@ struct ClearFlags {
   unsigned* flags;
   int count;
   static constexpr int threads = 256;
-  static constexpr LaunchFacts launch_facts{.threads = threads};
+  static constexpr LaunchInfo launch_info{.threads = threads};
   struct Smem {};
   int64_t blocks() const { return 1; }
 

@@ -14,7 +14,7 @@ struct SgemmCluster {
   static constexpr int BLK_M = WARPS_M * 64, BLK_N = WARPS_N * 64, BLK_K = 32;
   static constexpr int STAGES = GROUPS == 2 ? 4 : GROUPS == 4 ? 6 : 8;
   static constexpr int CONSUMERS = 256, threads = CONSUMERS + 128, TURNERS = 96;
-  static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = 1, .clusters = true, .follows = true};
+  static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = 1, .clusters = true, .follows = true};
   static constexpr bool turns = Step::turns_a || Step::turns_b;
   using SideA = StageSide<BLK_M, BLK_K, Step::turns_a>;
   using SideB = StageSide<BLK_N, BLK_K, Step::turns_b>;
@@ -23,7 +23,7 @@ struct SgemmCluster {
 
   Gemm g;
   CUtensorMap mapA, mapB;
-  int tiles_m, tiles_n, k_tiles, parts;
+  int tiles_m, tiles_n, k_tiles, slices;
 
   struct Smem {
     alignas(1024) float raw[turns ? SideA::raw + SideB::raw : 1];  // (BLK_M,BLK_K), (BLK_N,BLK_K) of those turned
@@ -46,19 +46,19 @@ struct SgemmCluster {
   // ---- the host's side
   static int64_t tiles(Gemm const& g) { return ceil_div(g.M(), int64_t(BLK_M)) * ceil_div(g.N(), int64_t(BLK_N)); }
   // The blocks of a cluster lie in one GPC: fours do not find places for the whole GPU.
-  static bool fits(int64_t tiles, int parts, Device const& device) {
-    return tiles * parts <= (parts == 4 ? device.sm_count * 5 / 6 : device.sm_count);
+  static bool fits(int64_t tiles, int slices, Device const& device) {
+    return tiles * slices <= (slices == 4 ? device.sm_count * 5 / 6 : device.sm_count);
   }
   // As many as fit at once, with 128 of k at least. One matrix alone decides: the bits are those of any batch.
-  static int parts_of(Gemm const& g, Device const& device) {
-    int parts = 1;
-    while (parts < 4 && fits(tiles(g), parts * 2, device) && g.K() >= 256 * parts) parts *= 2;
-    return parts;
+  static int slices_of(Gemm const& g, Device const& device) {
+    int slices = 1;
+    while (slices < 4 && fits(tiles(g), slices * 2, device) && g.K() >= 256 * slices) slices *= 2;
+    return slices;
   }
   // The multiply-adds of the busiest multiprocessor.
   static int64_t work(Gemm const& g, Device const& device) {
-    int const parts = parts_of(g, device);
-    return ceil_div(tiles(g) * parts, int64_t(device.sm_count)) * ceil_div(g.K(), int64_t(parts)) * BLK_M * BLK_N;
+    int const slices = slices_of(g, device);
+    return ceil_div(tiles(g) * slices, int64_t(device.sm_count)) * ceil_div(g.K(), int64_t(slices)) * BLK_M * BLK_N;
   }
   template <class S>
   static SgemmCluster make(Gemm const& g, S const& setting) {
@@ -66,13 +66,13 @@ struct SgemmCluster {
     kernel.g = g;
     kernel.tiles_m = int(ceil_div(g.M(), int64_t(BLK_M))), kernel.tiles_n = int(ceil_div(g.N(), int64_t(BLK_N)));
     kernel.k_tiles = int(ceil_div(g.K(), int64_t(BLK_K)));
-    kernel.parts = parts_of(g, setting.device);
+    kernel.slices = slices_of(g, setting.device);
     kernel.mapA = setting.encode(SideA::tensor(g.A, g.L()));
     kernel.mapB = setting.encode(SideB::tensor(g.B, g.L()));
     return kernel;
   }
-  int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L() * parts; }
-  int cluster() const { return parts; }
+  int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L() * slices; }
+  int cluster() const { return slices; }
 
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_stages<SideA, SideB>(g, device)) return r;
@@ -86,8 +86,8 @@ struct SgemmCluster {
     int k0, k1;   // k tiles
   };
   CUTE_HOST_DEVICE Piece piece(unsigned block) const {
-    int const rank = block % parts, tile = block / parts, t = tile % (tiles_m * tiles_n);
-    int const share = k_tiles / parts, extra = k_tiles % parts, k0 = share * rank + (rank < extra ? rank : extra);
+    int const rank = block % slices, tile = block / slices, t = tile % (tiles_m * tiles_n);
+    int const share = k_tiles / slices, extra = k_tiles % slices, k0 = share * rank + (rank < extra ? rank : extra);
     return {t / tiles_n * BLK_M, t % tiles_n * BLK_N, tile / (tiles_m * tiles_n), k0, k0 + share + (rank < extra)};
   }
 
@@ -96,11 +96,11 @@ struct SgemmCluster {
     int const tid = block.thread_rank();
     StageRing<Block, STAGES> ring(smem.full, smem.empty, smem.raw_full, smem.raw_empty);
     if (tid == 0) ring.init(turns ? TURNERS : 0, CONSUMERS / 32), block.fence_barrier_init();
-    block.wait_previous_kernel();
+    block.griddep_wait();
     block.sync();
-    Piece const p = piece(block.group_index());
+    Piece const p = piece(block.block_index());
     if (tid >= CONSUMERS) {
-      block.fewer_registers(Int<Registers<turns>::helper>{});
+      block.setmaxnreg_dec(Int<Registers<turns>::helper>{});
       for (int k = p.k0; k < p.k1; ++k) {
         if (tid == CONSUMERS)
           fill_stage<SideA, SideB>(block, smem, ring, mapA, mapB, p.m, p.n, g.A.batch_stride ? p.l : 0,
@@ -109,7 +109,7 @@ struct SgemmCluster {
           turn_stage<SideA, SideB, TURNERS>(block, smem, ring, tid - CONSUMERS - 32);
       }
     } else {
-      block.more_registers(Int<Registers<turns>::multiplier>{});
+      block.setmaxnreg_inc(Int<Registers<turns>::multiplier>{});
       multiply(block, smem, ring, tid, p);
     }
   }
@@ -140,17 +140,17 @@ struct SgemmCluster {
       copy_one(atom, true, reinterpret_cast<Quad const*>(&sums.acc[i][4 * q]),
                make_smem_ptr(mine + at(wm + i % 4 + i / 4 * 32, (wn + q * 16) / 4)));
     }
-    if (parts > 1)
+    if (slices > 1)
       block.sync_cluster(Int<CONSUMERS>{});
     else
       consumers();
-    with_parts([&](auto parts) {
+    with_slices([&](auto slices) {
       if (takes_vectors(g.C))
-        store<Quad, parts>(block, smem, tid, p);
+        store<Quad, slices>(block, smem, tid, p);
       else
-        store<float, parts>(block, smem, tid, p);
+        store<float, slices>(block, smem, tid, p);
     });
-    if (parts > 1) block.sync_cluster(Int<CONSUMERS>{});  // nobody leaves while its sums are read
+    if (slices > 1) block.sync_cluster(Int<CONSUMERS>{});  // nobody leaves while its sums are read
   }
 
   // Where the 16 bytes of column group c lie in row m: rows that meet in a store's quarter warp lie in different halves
@@ -158,8 +158,8 @@ struct SgemmCluster {
   CUTE_HOST_DEVICE static int at(int m, int c) { return m * (BLK_N / 4) + (c ^ m / 4 % 2 * 4); }
 
   template <class F>
-  CUTE_HOST_DEVICE void with_parts(F const& f) const {
-    switch (parts) {
+  CUTE_HOST_DEVICE void with_slices(F const& f) const {
+    switch (slices) {
       case 1:
         return f(Int<1>{});
       case 2:
@@ -178,7 +178,7 @@ struct SgemmCluster {
     constexpr int AHEAD =
         cute::min(EACH, cute::max(1, 16 / SUMS));  // elements whose sums are loaded before the first is needed
     Copy_Atom<On<Block, LoadCluster<X>>, X> peer;
-    int const first = block.group_index() % PARTS * (BLK_M / PARTS);
+    int const first = block.block_index() % PARTS * (BLK_M / PARTS);
     CUTE_NO_UNROLL
     for (int e0 = 0; e0 < EACH; e0 += AHEAD) {
       X x[AHEAD][SUMS];

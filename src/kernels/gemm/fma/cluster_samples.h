@@ -10,7 +10,7 @@ struct Kinds<SgemmCluster<Step>> {
   template <class F>
   static void each(SgemmCluster<Step> const& kernel, F const& f) {
     over_tile_kinds(kernel.g, kernel.tiles_m, kernel.tiles_n, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
-      f(kernel, ((l * kernel.tiles_m + m) * kernel.tiles_n + n) * kernel.parts, times);
+      f(kernel, ((l * kernel.tiles_m + m) * kernel.tiles_n + n) * kernel.slices, times);
     });
   }
 };
@@ -20,10 +20,10 @@ struct Samples<SgemmCluster<Step>> {
   template <class S, class Sample>
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
     using Cluster = SgemmCluster<Step>;
-    int const parts = Cluster::parts_of(g, setting.device);
-    over_lengths(g.K(), int64_t(parts) * Cluster::BLK_K, [&](int64_t K, int64_t times) {
+    int const slices = Cluster::slices_of(g, setting.device);
+    over_lengths(g.K(), int64_t(slices) * Cluster::BLK_K, [&](int64_t K, int64_t times) {
       Cluster kernel = Cluster::make(g.with_K(K), setting);
-      kernel.parts = parts;  // those of all of K
+      kernel.slices = slices;  // those of all of K
       sample.kinds(kernel, times);
     });
   }

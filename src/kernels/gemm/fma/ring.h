@@ -15,8 +15,8 @@ struct RingStep {
   static constexpr int WARPS_M = 2, WARPS_N = 4;  // of 64 x 64
   static constexpr int SLICES = 2;                // of k in the body of the main loop
   static constexpr int BLK_K = 32, STAGES = 4;
-  static constexpr int CHAIN = 256;  // products in a chain, with two levels
-  static constexpr bool stream_k = true, two_level = false;
+  static constexpr int ACCUMULATION_LENGTH = 256;  // GEMMs in a chain, with two levels
+  static constexpr bool stream_k = true, blocked_sums = false;
   static constexpr Turned turned = Turned::none;
 };
 
@@ -24,9 +24,9 @@ template <class Step>
 struct SgemmRing {
   static constexpr int BLK_M = Step::WARPS_M * 64, BLK_N = Step::WARPS_N * 64, BLK_K = Step::BLK_K,
                        STAGES = Step::STAGES;
-  static constexpr int CHAIN = Step::CHAIN / BLK_K;  // k tiles in a chain, with two levels
+  static constexpr int ACCUMULATION_LENGTH = Step::ACCUMULATION_LENGTH / BLK_K;  // k tiles in a chain, with two levels
   static constexpr int CONSUMERS = 256, threads = CONSUMERS + 128, TURNERS = 96;
-  static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = 1, .follows = true};
+  static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = 1, .follows = true};
   static constexpr int BAND = 8;  // tiles of a band along n, which meet A's rows in the L2
   static constexpr bool turns = Step::turned != Turned::none;
   using SideA = StageSide<BLK_M, BLK_K, Step::turned == Turned::A>;
@@ -44,8 +44,8 @@ struct SgemmRing {
     alignas(1024) float raw[turns ? SideA::raw + SideB::raw : 1];  // (BLK_M,BLK_K), (BLK_N,BLK_K) of those turned
     alignas(128) float A[STAGES][BLK_K * SideA::LD];               // (BLK_M,BLK_K,PIPE)
     alignas(128) float B[STAGES][BLK_K * SideB::LD];               // (BLK_N,BLK_K,PIPE)
-    alignas(
-        16) float C[CONSUMERS / 32][Step::two_level ? SecondLevel::smem_floats : WarpScalars::smem_floats];  // a warp's
+    alignas(16) float C[CONSUMERS / 32]
+                       [Step::blocked_sums ? BlockSums::smem_floats : WarpScalars::smem_floats];  // a warp's
     uint64_t full[STAGES], empty[STAGES], raw_full, raw_empty;
     static void members(auto name) {
       name("raw", &Smem::raw), name("A", &Smem::A), name("B", &Smem::B), name("C", &Smem::C);
@@ -146,14 +146,14 @@ struct SgemmRing {
     int const tid = block.thread_rank();
     StageRing<Block, STAGES> ring(smem.full, smem.empty, smem.raw_full, smem.raw_empty);
     if (tid == 0) ring.init(turns ? TURNERS : 0, CONSUMERS / 32), block.fence_barrier_init();
-    block.wait_previous_kernel();
+    block.griddep_wait();
     block.sync();
     if (tid < CONSUMERS) {
-      block.more_registers(Int<Registers<turns>::multiplier>{});
+      block.setmaxnreg_inc(Int<Registers<turns>::multiplier>{});
       multiply(block, smem, ring, tid);
       return;
     }
-    block.fewer_registers(Int<Registers<turns>::helper>{});
+    block.setmaxnreg_dec(Int<Registers<turns>::helper>{});
     bool const fills = tid == CONSUMERS, turning = turns && tid >= CONSUMERS + 32;
     if (fills || turning) help(block, smem, ring, tid, fills);
   }
@@ -161,7 +161,7 @@ struct SgemmRing {
   // One thread asks for the stages, three warps turn what lies the wrong way: all that the block multiplies, in order.
   template <class Block, class Ring>
   CUTE_DEVICE void help(Block block, Smem& smem, Ring& ring, int tid, bool fills) const {
-    Cursor w = cursor(block.group_index());
+    Cursor w = cursor(block.block_index());
     for (Piece p; next(w, p);) {
       CUTE_NO_UNROLL
       for (int k = p.k0; k < p.k1; ++k)
@@ -177,9 +177,10 @@ struct SgemmRing {
   CUTE_DEVICE void multiply(Block block, Smem& smem, Ring& ring, int tid) const {
     int const warp = tid / 32, lane = tid % 32, wm = warp / Step::WARPS_N * 64, wn = warp % Step::WARPS_N * 64;
     bool const vectors = takes_vectors(g.C);
-    int const skew = warp / 4 * (CHAIN / 2);  // while one half of the warps ends its chains, the other multiplies
+    int const skew =
+        warp / 4 * (ACCUMULATION_LENGTH / 2);  // while one half of the warps ends its chains, the other multiplies
     SgemmWarp<Block> sums;
-    Cursor w = cursor(block.group_index());
+    Cursor w = cursor(block.block_index());
     for (Piece p; next(w, p);) {
       sums.clear();
       bool ended = false;  // a chain has
@@ -189,19 +190,19 @@ struct SgemmRing {
         sums.template multiply<BLK_K, Step::SLICES, SideA::LD, SideB::LD>(smem.A[ring.stage] + wm + lane / 4 * 4,
                                                                           smem.B[ring.stage] + wn + lane % 4 * 4);
         ring.release_previous(block, lane);
-        if constexpr (Step::two_level)
-          if ((k - p.k0 + skew) % CHAIN == CHAIN - 1 && k + 1 < p.k1) {
+        if constexpr (Step::blocked_sums)
+          if ((k - p.k0 + skew) % ACCUMULATION_LENGTH == ACCUMULATION_LENGTH - 1 && k + 1 < p.k1) {
             sums.finish();
-            SecondLevel::add<Block>(sums.acc, smem.C[warp], lane, ended);
-            SecondLevel::put<Block>(sums.acc, smem.C[warp], lane);
+            BlockSums::add<Block>(sums.acc, smem.C[warp], lane, ended);
+            BlockSums::put<Block>(sums.acc, smem.C[warp], lane);
             sums.clear();
             ended = true;
           }
       }
       sums.finish();
-      if constexpr (Step::two_level) {
-        SecondLevel::add<Block>(sums.acc, smem.C[warp], lane, ended);
-        block.sync_warp();  // the epilogue takes the same place
+      if constexpr (Step::blocked_sums) {
+        BlockSums::add<Block>(sums.acc, smem.C[warp], lane, ended);
+        block.syncwarp();  // the epilogue takes the same place
       }
       if constexpr (Step::stream_k) {
         if (p.k0 > 0) {
@@ -221,7 +222,7 @@ struct SgemmRing {
   template <class Block>
   CUTE_DEVICE void put(Block block, float const (&acc)[8][16], int tid) const {
     Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;
-    int const rank = rank_of(block.group_index());
+    int const rank = rank_of(block.block_index());
     Quad* const slot = reinterpret_cast<Quad*>(slots) + int64_t(rank) * (BLK_M * BLK_N / 4) + tid;
     CUTE_UNROLL
     for (int i = 0; i < 8; ++i) CUTE_UNROLL
@@ -237,7 +238,7 @@ struct SgemmRing {
     Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;
     int const end = (p.tile + 1) * k_tiles;
     CUTE_NO_UNROLL
-    for (int rank = rank_of(block.group_index()) + 1; begin(rank) < end; ++rank) {
+    for (int rank = rank_of(block.block_index()) + 1; begin(rank) < end; ++rank) {
       if (tid == 0) block.acquire(flags + rank, 1);
       block.sync(Int<1>{}, Int<CONSUMERS>{});
       Quad const* const slot = reinterpret_cast<Quad const*>(slots) + int64_t(rank) * (BLK_M * BLK_N / 4) + tid;
@@ -270,9 +271,9 @@ struct StreamK : RingStep {
 };
 struct BlockedSums : RingStep {
   static constexpr int BLK_K = 16;  // the sums take 128 KB of the shared memory of the stages
-  static constexpr bool two_level = true;
+  static constexpr bool blocked_sums = true;
   static constexpr char const* idea =
-      "As sgemm_tma_stream_k with blocked summation: 256 products at a time are added to a sum in shared memory, so "
+      "As sgemm_tma_stream_k with blocked summation: 256 GEMMs at a time are added to a sum in shared memory, so "
       "the "
       "error grows with the root of K / 256; stages of half the depth cost twice the barriers.";
 };
@@ -289,7 +290,7 @@ constexpr Info<Gemm> info(char const* name) {
           .origin = Origin::ours,
           .rejects = SgemmRing<Instance>::rejects,
           .workspace = SgemmRing<Instance>::workspace,
-          .chain = Instance::two_level ? Instance::CHAIN : 0};
+          .accumulation_length = Instance::blocked_sums ? Instance::ACCUMULATION_LENGTH : 0};
 }
 }  // namespace ring
 

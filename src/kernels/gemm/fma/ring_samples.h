@@ -30,14 +30,14 @@ struct Samples<SgemmRing<Step>> {
   template <class S, class Sample>
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
     S const uncut{setting.device, nullptr, setting.encode};
-    sample_lengths<Ring>(g, Step::two_level ? Step::CHAIN : Ring::BLK_K, uncut, sample);
+    sample_lengths<Ring>(g, Step::blocked_sums ? Step::ACCUMULATION_LENGTH : Ring::BLK_K, uncut, sample);
     if (!setting.workspace || Ring::cut_tiles(g, setting.device.sm_count) == 0) return;
     int64_t cuts = 0;
     launches<Ring>(g, setting, [&]<class K>(K const& kernel) {
       if constexpr (std::is_same_v<K, ClearFlags>)
         sample.kinds(kernel, 1);
       else
-        cuts += cuts_of(kernel);
+        cuts += tilings_of(kernel);
     });
     Device two = setting.device;
     two.sm_count = 2;
@@ -51,7 +51,7 @@ struct Samples<SgemmRing<Step>> {
     });
   }
   // Pieces of cut tiles, beyond one for each tile.
-  static int64_t cuts_of(Ring const& kernel) {
+  static int64_t tilings_of(Ring const& kernel) {
     int64_t pieces = 0;
     for (int rank = 0; rank < kernel.grid; ++rank)
       if (int const first = kernel.begin(rank), end = kernel.begin(rank + 1); end > first)

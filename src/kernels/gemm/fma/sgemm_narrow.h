@@ -1,4 +1,4 @@
-// Tiles as narrow as the product, 256 along its long side: few rows or few columns, which read the large operand once
+// Tiles as narrow as the GEMM, 256 along its long side: few rows or few columns, which read the large operand once
 // for every 16 of them.
 #pragma once
 #include <inlay/kernels/gemm/fma/split.h>
@@ -55,7 +55,7 @@ inline constexpr Info<Gemm> info = {
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
     .workspace = Kernel::workspace,
-    .cut = Kernel::cut,
+    .split = Kernel::split,
 };
 
 }  // namespace inlay::kernels::sgemm_narrow

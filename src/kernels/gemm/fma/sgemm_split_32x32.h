@@ -1,4 +1,4 @@
-// Tiles of 32x32: products so small that larger tiles would leave multiprocessors idle.
+// Tiles of 32x32: GEMMs so small that larger tiles would leave multiprocessors idle.
 #pragma once
 #include <inlay/kernels/gemm/fma/split.h>
 
@@ -22,14 +22,14 @@ using Dispatch = Kernel;
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_split_32x32",
     .idea =
-        "Tiles of 32x32 for a block of two warps, and K in parts: for products of a few microseconds, where the work "
+        "Tiles of 32x32 for a block of two warps, and K in parts: for GEMMs of a few microseconds, where the work "
         "of a thread and the loads it waits for limit.",
     .source = "inlay",
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
     .workspace = Kernel::workspace,
-    .cut = Kernel::cut,
+    .split = Kernel::split,
 };
 
 }  // namespace inlay::kernels::sgemm_split_32x32

@@ -1,4 +1,4 @@
-// Small tiles and parts of K: products with few elements of C and a deep K.
+// Small tiles and parts of K: GEMMs with few elements of C and a deep K.
 #pragma once
 #include <inlay/kernels/gemm/fma/split.h>
 
@@ -26,7 +26,7 @@ inline constexpr Info<Gemm> info = {
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
     .workspace = Kernel::workspace,
-    .cut = Kernel::cut,
+    .split = Kernel::split,
 };
 
 }  // namespace inlay::kernels::sgemm_split_64x64

@@ -6,7 +6,7 @@ namespace inlay::kernels::sgemm_tile_blocked {
 
 template <Vectors A, Vectors B>
 struct Step : WarpTiledStep {
-  static constexpr int chain = 256, min_blocks = 1;
+  static constexpr int accumulation_length = 256, min_blocks = 1;
   using FetchA = FetchVectors<A, threads, BLK_M>;
   using FetchB = FetchVectors<B, threads, BLK_N>;
   using SmemA = SwizzledStages<BLK_M, BLK_K, 3>;  // (BLK_M,BLK_K,PIPE)
@@ -18,13 +18,13 @@ using Dispatch = Kernel;
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_tile_blocked",
     .idea =
-        "Step 08 with two sums for each element in registers, chains of 256 products added to the second; one block "
+        "Step 08 with two sums for each element in registers, chains of 256 GEMMs added to the second; one block "
         "fits a multiprocessor, and its waits limit.",
     .source = "inlay",
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
-    .chain = 256,
+    .accumulation_length = 256,
 };
 
 }  // namespace inlay::kernels::sgemm_tile_blocked

@@ -9,14 +9,14 @@ namespace inlay::kernels {
 template <class Step>
 struct SgemmSimple : GemmGrid<8, 32> {
   using Grid = GemmGrid<8, 32>;
-  static constexpr LaunchFacts launch_facts{.threads = 256};
+  static constexpr LaunchInfo launch_info{.threads = 256};
   struct Smem {};
 
   static SgemmSimple make(Gemm const& g, auto const&) { return {Grid::make(g)}; }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem&) const {
-    auto const here = this->at(block.group_index());
+    auto const here = this->at(block.block_index());
     int const m = int(block.thread_rank()) / 32, n = int(block.thread_rank()) % 32;
     bool const inside = m < here.rows && n < here.cols;
     float const* a = here.A + m * g.A.row_stride;

@@ -1,7 +1,7 @@
-// Family: a step of tile.h whose K is cut into parts, so that a product with few tiles of C fills the GPU. Each block
+// Family: a step of tile.h whose K is split into parts, so that a GEMM with few tiles of C fills the GPU. Each block
 // writes the sums of a part to the workspace; sum_slices adds them.
 #pragma once
-#include <inlay/kernels/gemm/fma/sum_parts.h>
+#include <inlay/kernels/gemm/fma/slice_sums.h>
 #include <inlay/kernels/gemm/fma/tile.h>
 
 namespace inlay::kernels {
@@ -16,46 +16,46 @@ struct SgemmSplit : SgemmVectors<Step> {
   static int64_t tiles(Gemm const& g) {
     return ceil_div(g.M(), int64_t(Tile::BLK_M)) * ceil_div(g.N(), int64_t(Tile::BLK_N));
   }
-  // The length of a part, of M, N and K alone: as many parts as blocks of one wave have room for. Up to 256 nothing is
-  // cut: the planner may then take any variant of one chain.
-  static int64_t part_k(Gemm const& g, Device const& device) {
+  // The length of a part, of M, N and K alone: as many parts as blocks of one wave have module for. Up to 256 nothing is
+  // split: the planner may then take any kernel of one chain.
+  static int64_t slice_k(Gemm const& g, Device const& device) {
     if (g.K() <= 256) return 256;
     int64_t const wave = int64_t(device.sm_count) * Tile::min_blocks;
-    int64_t const parts = cute::max(wave / tiles(g), int64_t(1));
-    int64_t k = cute::max(ceil_div(g.K(), parts), least_k);
-    if (g.compute == Compute::fp32_two_level) k = cute::min(k, int64_t(1024));  // a part is a chain
+    int64_t const slices = cute::max(wave / tiles(g), int64_t(1));
+    int64_t k = cute::max(ceil_div(g.K(), slices), least_k);
+    if (g.compute == Compute::fp32_blocked) k = cute::min(k, int64_t(1024));  // a part is a chain
     return ceil_div(k, int64_t(Tile::BLK_K)) * Tile::BLK_K;
   }
-  static int64_t parts(Gemm const& g, Device const& device) { return g.K() ? ceil_div(g.K(), part_k(g, device)) : 1; }
+  static int64_t slices(Gemm const& g, Device const& device) { return g.K() ? ceil_div(g.K(), slice_k(g, device)) : 1; }
   static std::size_t workspace(Gemm const& g, Device const& device) {
-    int64_t const n = g.elements() ? parts(g, device) : 1;
+    int64_t const n = g.elements() ? slices(g, device) : 1;
     return n > 1 ? std::size_t(n * g.elements()) * sizeof(float) : 0;
   }
 
-  // The product whose C are partial sums. Of one part: the product itself.
-  static Gemm cut(Gemm const& g, Device const& device) {
+  // The GEMM whose C are partial sums. Of one part: the GEMM itself.
+  static Gemm split(Gemm const& g, Device const& device) {
     Gemm c = g;
-    c.parts = g.elements() ? int(parts(g, device)) : 1, c.part_K = part_k(g, device);
-    if (c.parts == 1) return g;
+    c.slices = g.elements() ? int(slices(g, device)) : 1, c.slice_K = slice_k(g, device);
+    if (c.slices == 1) return g;
     c.epilogue = {};
     c.C.base = nullptr, c.C.row_stride = g.N(), c.C.col_stride = 1, c.C.batch_stride = g.M() * g.N();
     return c;
   }
 
-  // A plan has the parts and their sum as two steps; by itself the variant launches both.
+  // A plan has the parts and their sum as two steps; by itself the kernel launches both.
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
-    Gemm c = g.parts == 1 && setting.workspace ? cut(g, setting.device) : g;
-    if (c.parts == g.parts) return Base::launches(g, setting, f);
+    Gemm c = g.slices == 1 && setting.workspace ? split(g, setting.device) : g;
+    if (c.slices == g.slices) return Base::launches(g, setting, f);
     c.C.base = setting.workspace;
     Base::launches(c, setting, f);
-    SumParts::launches({g.C, g.epilogue, c.C.as<float>(), c.parts}, setting, f);
+    SumSlices::launches({g.C, g.epilogue, c.C.as<float>(), c.slices}, setting, f);
   }
 
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = Base::rejects(g, device)) return r;
     if (!g.elements() || !g.K()) return {};
-    int64_t const n = parts(g, device);
+    int64_t const n = slices(g, device);
     if (n > 1 && __int128(n) * g.elements() * 4 > device.memory_bytes)
       return {"{} partial sums of each of {} elements do not fit the device's memory", {n, g.elements()}};
     return too_many("{} tiles in {} parts and {} matrices are more blocks than a grid holds", __int128(tiles(g)) * n,

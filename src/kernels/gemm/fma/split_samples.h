@@ -1,8 +1,8 @@
-// What a product in parts does: a part is a product of its own, by where its sums begin modulo a sector.
+// What a GEMM in parts does: a part is a GEMM of its own, by where its sums begin modulo a sector.
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
+#include <inlay/kernels/gemm/fma/slice_sums_samples.h>
 #include <inlay/kernels/gemm/fma/split.h>
-#include <inlay/kernels/gemm/fma/sum_parts_samples.h>
 
 namespace inlay::kernels {
 
@@ -14,20 +14,20 @@ struct Samples<SgemmSplit<Step>> {
     auto const part_of = [&](Gemm const& part, int64_t times) {
       sample_lengths<SgemmVectors<Step>>(part, Split::period, setting, sample, times);
     };
-    Gemm const cut = setting.workspace ? Split::cut(g, setting.device) : g;
-    if (cut.parts == 1) return part_of(g, 1);
+    Gemm const split = setting.workspace ? Split::split(g, setting.device) : g;
+    if (split.slices == 1) return part_of(g, 1);
     auto const partial = static_cast<float*>(setting.workspace);
     auto const part = [&](int64_t number, int64_t K) {
-      Gemm p = cut.with_K(K);
-      p.parts = 1, p.C.base = partial + number * g.elements();
+      Gemm p = split.with_K(K);
+      p.slices = 1, p.C.base = partial + number * g.elements();
       return p;
     };
-    int64_t const last = cut.parts - 1;
+    int64_t const last = split.slices - 1;
     over_phases(last, g.elements() * 4, 0,
-                [&](int64_t number, int64_t times) { part_of(part(number, cut.part_K), times); });
-    part_of(part(last, g.K() - last * cut.part_K), 1);
-    SumParts::launches({g.C, g.epilogue, partial, cut.parts}, setting,
-                       [&](auto const& kernel) { sample.kinds(kernel, 1); });
+                [&](int64_t number, int64_t times) { part_of(part(number, split.slice_K), times); });
+    part_of(part(last, g.K() - last * split.slice_K), 1);
+    SumSlices::launches({g.C, g.epilogue, partial, split.slices}, setting,
+                        [&](auto const& kernel) { sample.kinds(kernel, 1); });
   }
 };
 

@@ -1,10 +1,10 @@
-// The second step of a product whose K was cut into parts.
+// The second step of a GEMM whose K was cut into parts.
 #pragma once
-#include <inlay/kernels/gemm/fma/sum_parts.h>
+#include <inlay/kernels/gemm/fma/slice_sums.h>
 
 namespace inlay::kernels::sum_slices {
 
-using Kernel = SumParts;
+using Kernel = SumSlices;
 
 inline Reason rejects(Reduction const&, Device const&) { return {}; }
 using Dispatch = Kernel;

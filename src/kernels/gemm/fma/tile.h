@@ -10,10 +10,10 @@ namespace inlay::kernels {
 // What the steps have in common; a step overrides what it is about.
 struct SgemmStep {
   static constexpr int BLK_M = 128, BLK_N = 128, BLK_K = 8, threads = 256;
-  static constexpr int min_blocks = 2;    // on a multiprocessor: bounds the registers
-  static constexpr int slices = BLK_K;    // of k in one turn of the main loop
-  static constexpr bool ordered = false;  // the outer product in the order it is written
-  static constexpr int chain = 0;         // products in a chain that is then added to a second sum; 0: one sum
+  static constexpr int min_blocks = 2;           // on a multiprocessor: bounds the registers
+  static constexpr int slices = BLK_K;           // of k in one turn of the main loop
+  static constexpr bool ordered = false;         // the outer GEMM in the order it is written
+  static constexpr int accumulation_length = 0;  // GEMMs in a chain that is then added to a second sum; 0: one sum
   static constexpr bool narrow_m = false, narrow_n = false;  // so few that how they are fetched does not matter
   using Read = UniversalCopy<float>;                         // shared -> registers
   using OnC = FlatThreads<BLK_M, BLK_N, 16, 16>;
@@ -41,7 +41,7 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
   using OnC = typename Step::OnC;
   static constexpr int BLK_M = Step::BLK_M, BLK_N = Step::BLK_N, BLK_K = Step::BLK_K, PIPE = size<2>(SmemA{});
   static constexpr int threads = Step::threads, min_blocks = Step::min_blocks, slices = Step::slices;
-  static constexpr LaunchFacts launch_facts{.threads = threads, .min_blocks = min_blocks};
+  static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = min_blocks};
   static_assert(PIPE == 1 || (slices % 2 == 0 && BLK_K % slices == 0));
   using Store = std::conditional_t<Step::through_shared, ThroughShared<OnC, BLK_N, threads>, FromRegisters>;
   static_assert(StoresTiles<Store>);
@@ -64,9 +64,9 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    block.start_next_kernel();
+    block.griddep_launch_dependents();
     auto const& g = this->g;
-    auto const here = this->at(block.group_index());
+    auto const here = this->at(block.block_index());
     Tensor gC = make_tensor(make_gmem_ptr(here.C), Shape<Int<BLK_M>, Int<BLK_N>>{},
                             make_stride(g.C.row_stride, g.C.col_stride));
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
@@ -159,8 +159,8 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
             tXpB.data() = tXpB.data() + slices * stride<1>(SmemB{});
           }
         }
-        if constexpr (Step::chain > 0)
-          if ((t + 1) % (Step::chain / BLK_K) == 0) {
+        if constexpr (Step::accumulation_length > 0)
+          if ((t + 1) % (Step::accumulation_length / BLK_K) == 0) {
             multiply(1);
             CUTE_UNROLL
             for (int i = 0; i < size(sums); ++i) sums(i) += tCrC(i), tCrC(i) = 0;
@@ -174,7 +174,7 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
       multiply(1);
       block.cp_async_wait(Int<0>{});
     }
-    if constexpr (Step::chain > 0) {
+    if constexpr (Step::accumulation_length > 0) {
       CUTE_UNROLL
       for (int i = 0; i < size(sums); ++i) tCrC(i) += sums(i);
     }
@@ -194,7 +194,7 @@ struct SgemmVectors {
   template <Vectors A, Vectors B>
   using Tile = SgemmTile<Step<A, B>>;
   static constexpr int period =
-      cute::max(32, Step<Vectors::none, Vectors::none>::chain);  // of what a block does along K
+      cute::max(32, Step<Vectors::none, Vectors::none>::accumulation_length);  // of what a block does along K
   static constexpr auto none = Vectors::none, rows = Vectors::rows, k = Vectors::k;
 
   // Calls f(std::type_identity<the kernel>).

@@ -1,0 +1,44 @@
+// Contenders with other tiles and block sizes, made from the families that the ladder uses.
+#pragma once
+#include <inlay/block/launch.h>
+#include <inlay/kernels/copy/direct_tile.h>
+#include <inlay/tutorial/transpose/smem_tile.h>
+
+#include "tiles.h"
+
+namespace inlay::kernels {
+
+using T = std::uint32_t;
+
+// A kernel of this program on the case's own verification and timing.
+template <class Kernel>
+lab::TransposeCandidate candidate(std::string name, lab::TransposeCase const& c) {
+  auto const launch = [c](lab::TransposeCall const& call, cudaStream_t stream) {
+    Copy const copy = Kernel::transposes ? lab::transpose_copy(c, call) : lab::copy_copy(c, call);
+    Device const& device = current_device();
+    if (Reason const reason = Kernel::rejects(copy, device)) throw lab::Rejection(reason.sentence());
+    Setting<DriverEncoder> const setting{device, nullptr, {}};
+    block::launch(Kernel::make(copy, setting), {device.id, device.compute_capability}, stream);
+  };
+  return {{std::move(name), launch}, lab::placement_of(c, !Kernel::transposes)};
+}
+
+// transpose_06 (one element a load) and transpose_09 (16 bytes) with tiles of M x N.
+template <int M, int N, int kThreads, int kVector, bool kInterior = true>
+struct TransposeStep : SmemStep<T> {
+  static constexpr int threads = kThreads, vector = kVector;
+  static constexpr bool interior_path = kInterior;
+  using Tile = Shape<Int<M>, Int<N>>;  // (BLK_M,BLK_N)
+  using Swz = typename ConflictFree<N, sizeof(T), kVector * sizeof(T)>::type;
+  using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
+  using Load = std::conditional_t<kVector == 1, UniversalCopy<T>, UniversalCopy<Vector16>>;
+};
+template <int M, int N, int kThreads, int kVector, bool kInterior = true>
+lab::TransposeCandidate transpose(lab::TransposeCase const& c) {
+  return candidate<SmemTile<T, TransposeStep<M, N, kThreads, kVector, kInterior>>>(
+      std::string(kVector == 1 ? "transpose_06, " : "transpose_09, ") + std::to_string(M) + " x " + std::to_string(N) +
+          ", " + std::to_string(kThreads) + " threads" + (kInterior ? "" : ", always predicated"),
+      c);
+}
+
+}  // namespace inlay::kernels

@@ -1,0 +1,91 @@
+#include "measure/gemm_candidates.h"
+
+#include <inlay/gemm.h>
+#include <inlay/registry/rounding.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "measure/cuda_handles.h"
+#include "problems/kernels.h"
+#include "usage_error.h"
+#ifdef INLAY_CUBLAS
+#include "measure/cublas.h"
+#endif
+
+namespace inlay::lab {
+namespace {
+
+using On = OnDevice<GemmCase>;
+constexpr char const* kGemm = Kind<GemmCase>::public_function;  // with the workspace that it wants
+
+GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall const& call, bool with_workspace) {
+  auto const [a, b, out] = views(c, call);
+  std::size_t const bytes = with_workspace ? gemm_workspace(a, b, out, {call.alpha, call.beta}, c.compute) : 0;
+  auto const workspace = workspace_of(bytes);
+  auto const launch = [c, bytes, workspace](GemmCall const& now, cudaStream_t stream) {
+    auto const [a, b, out] = views(c, now);
+    gemm(a, b, out, {now.alpha, now.beta}, stream, {c.compute, workspace ? workspace->get() : nullptr, bytes});
+  };
+  return {{name, launch, workspace}, longest_accumulation(c.compute)};
+}
+
+std::vector<GemmCandidate> cublas_candidates([[maybe_unused]] GemmCase const& c, [[maybe_unused]] GemmCall const& call,
+                                             [[maybe_unused]] cudaStream_t stream) {
+#ifdef INLAY_CUBLAS
+  return {{{kPedantic, sgemm(c, CublasMath::pedantic)}},
+          {{kDefault, sgemm(c, CublasMath::standard)}},
+          {{kLt, cublas_lt(c, call, stream)}}};
+#else
+  throw UsageError("GEMMs are measured against cuBLAS, which this build was made without");
+#endif
+}
+
+GemmCandidate named(std::string const& name, GemmCase c, GemmCall const& call) {
+  if (name == kGemm) return public_candidate(kGemm, c, call, true);
+  if (name == kGemmWithout) return public_candidate(kGemmWithout, c, call, false);
+  if (name != kGemmBlocked) return On::of_kernel(kernel_named<GemmCase>(name), c, call);
+  c.compute = Compute::fp32_blocked;
+  return public_candidate(kGemmBlocked, c, call, true);
+}
+
+}  // namespace
+
+std::vector<GemmCandidate> On::candidates(GemmCase const& c, GemmCall const& call, cudaStream_t stream,
+                                          std::vector<std::string> const& asked, BenchOptions const& options) {
+  auto names = kernel_names<GemmCase>();
+  for (char const* name : {kGemm, kGemmWithout, kGemmBlocked}) names.emplace_back(name);
+  auto known = names;
+  auto rows = cublas_candidates(c, call, stream);
+  for (GemmCandidate const& always : rows) known.push_back(always.name);
+  Selection const selection(asked, known);
+  for (auto const& name : names)
+    if (selection.has(name, !info_of<GemmCase>(name))) rows.push_back(named(name, c, call));
+  if (options.baselines)
+    for (GemmCandidate& peer : options.baselines(c)) rows.push_back(std::move(peer));
+  return rows;
+}
+
+void On::best(std::vector<Row>& rows) {
+  Row const* best = nullptr;
+  for (Row const& row : rows)
+    if (row.kernel.starts_with("cublas_") && row.ms_median && (!best || *row.ms_median < *best->ms_median)) best = &row;
+  if (!best) return;
+  Row bar = *best;
+  bar.kernel = kCublas;
+  rows.insert(rows.begin(), bar);
+  for (Row& row : rows) row.rel_err_cublas = bar.rel_err;
+}
+
+std::function<void(cudaStream_t)> On::public_call(GemmCase const& c, GemmCall const& call, void* workspace,
+                                                  std::size_t bytes) {
+  return [v = views(c, call), epilogue = Epilogue{c.alpha, c.beta}, options = GemmOptions{c.compute, workspace, bytes}](
+             cudaStream_t stream) { gemm(v.a, v.b, v.c, epilogue, stream, options); };
+}
+
+Operands On::in_order(GemmCase const& c, GemmCall const& call, void* workspace) {
+  GemmViews const v = views(c, call);
+  return {{v.a.data, v.b.data, v.c.data}, workspace};
+}
+
+}  // namespace inlay::lab

@@ -1,0 +1,154 @@
+#include "measure/gemm_checker.h"
+
+#include <fmt/format.h>
+#include <inlay/registry/rounding.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "usage_error.h"
+
+namespace inlay::lab {
+namespace {
+
+constexpr double kFewOperations = 2e10;  // so many are summed up in fp64 within a fraction of a second
+constexpr int kMostRange = 3;
+constexpr std::int64_t kExact = 1 << 24;  // whole numbers up to here are floats
+constexpr unsigned kSeedOfA = 1, kSeedOfB = 2;
+constexpr Values kSignificands{0};
+
+Nested used(Stored const& x) { return Nested::of({{{x.batch, x.apart}, {x.rows, x.pitch}, {x.cols, x.step}}}); }
+
+// A multiplication as the checks on the device see it.
+GemmArrays gemm_arrays(GemmCase const& c, GemmCall const& call) {
+  Stored const a = c.a(), b = c.b();
+  bool const ta = c.a_transposed(), tb = c.b_transposed();
+  GemmArrays p{};
+  p.M = c.M, p.N = c.N, p.K = c.K, p.batch = c.batch, p.alpha = call.alpha, p.beta = call.beta;
+  p.a = call.a, p.a_m = ta ? a.step : a.pitch, p.a_k = ta ? a.pitch : a.step, p.a_l = a.apart;
+  p.b = call.b, p.b_k = tb ? b.step : b.pitch, p.b_n = tb ? b.pitch : b.step, p.b_l = b.apart;
+  Stored const out = c.c();
+  p.c = call.c, p.c_m = out.pitch, p.c_n = out.step, p.c_l = out.apart, p.c_elements = out.elements(),
+  p.c_at = used(out);
+  return p;
+}
+
+// The largest range, 3 at most, for which every sum is exact in fp32 whatever its order.
+Values whole_numbers(GemmCase const& c) {
+  GemmCall const call = with_whole_factors({c.alpha, c.beta, nullptr, nullptr, nullptr});
+  auto const alpha = std::max<std::int64_t>(1, std::int64_t(std::abs(call.alpha)));
+  auto const beta = std::int64_t(std::abs(call.beta));
+  for (int range = kMostRange; range > 0; --range)
+    if (c.K <= (kExact - beta * range) / (alpha * range * range)) return {range};
+  throw UsageError(
+      fmt::format("K is {}: sums of so many whole numbers are not exact in fp32, and could not be checked", c.K));
+}
+
+// A and B, the gaps between their rows included.
+void fill_operands(GemmCase const& c, GemmCall const& call, Values values, cudaStream_t stream) {
+  auto const fill = [&](float const* data, Stored const& x, unsigned seed) {
+    fill_values(const_cast<float*>(data), x.elements(), used(x), values, seed, stream);
+  };
+  fill(call.a, c.a(), kSeedOfA);
+  fill(call.b, c.b(), kSeedOfB);
+}
+
+// Against sums in fp64: the worst of the matrices that are looked at.
+struct Summed {
+  Wrong wrong{};
+  std::int64_t elements = 0;  // of each of these matrices
+  double error = 0, rel_err = 0;
+};
+Summed summed_up(GemmArrays const& p, Values values, cudaStream_t stream) {
+  bool const all = double(p.M) * double(p.N) * double(p.K) * double(p.batch) <= kFewOperations;
+  Sampled const sampled = all && values.range ? Sampled{p.M, p.N} : sample_of(p);
+  // Of many matrices a few hundred; the others are compared with those of another candidate.
+  std::int64_t const step = std::max<std::int64_t>(1, all && values.range ? p.batch / 256 : p.batch - 1);
+  Summed s{{}, sampled.rows * sampled.cols};
+  for (std::int64_t l = 0; l < p.batch; l += step) {
+    Deviation const d = deviation(p, values, l, sampled, stream);
+    if (s.wrong.count == 0) s.wrong = d.wrong;
+    // Not std::max: what is no number is the worst.
+    if (!(d.error <= s.error)) s.error = d.error;
+    if (!(d.rel_err <= s.rel_err)) s.rel_err = d.rel_err;
+  }
+  return s;
+}
+
+}  // namespace
+
+GemmChecker::GemmChecker(GemmCase const& c, GemmCall const& call, cudaStream_t stream)
+    : c_(c), call_(call), values_(whole_numbers(c)), stream_(stream) {}
+
+CheckResult GemmChecker::operator()(GemmCandidate const& candidate) {
+  fill_operands(c_, call_, values_, stream_);
+  for (int launch = 0; launch < 2; ++launch)
+    if (std::string const said = exactly(candidate); said != "ok") return {said, {}};
+  return rounded(candidate);
+}
+
+void GemmChecker::fill(GemmCall const& call) const {
+  fill_operands(c_, call, kSignificands, stream_);
+  prepare_c(gemm_arrays(c_, call), kSignificands, stream_);
+}
+
+std::string GemmChecker::again(GemmCandidate const& candidate, std::vector<GemmCall> const& calls,
+                               AllSets const& all_sets) {
+  std::vector<GemmArrays> gemms;
+  for (GemmCall const& call : calls) gemms.push_back(gemm_arrays(c_, call));
+  auto const prepare = [&] {
+    for (GemmArrays const& p : gemms) prepare_c(p, kSignificands, stream_);
+  };
+  prepare();
+  int const times = all_sets();  // with beta each launch finds what the one before has made
+  DeviceMemory const timed = copy_of_c(gemms[0]);
+  std::string const alike = compared(gemms, reinterpret_cast<float const*>(timed.get()));
+  if (alike != "ok") return alike;
+  prepare();
+  for (int i = 0; i < (c_.beta != 0 ? times : 1); ++i)
+    if (std::string const said = launched(candidate, calls[0]); !said.empty()) return said;
+  return compared({gemms[0]}, reinterpret_cast<float const*>(timed.get()));
+}
+
+std::string GemmChecker::launched(GemmCandidate const& candidate, GemmCall const& call) const {
+  return attempt(
+      candidate.name, [&](cudaStream_t s) { candidate.launch(call, s); }, stream_);
+}
+
+std::string GemmChecker::exactly(GemmCandidate const& candidate) {
+  GemmCall const call = with_whole_factors(call_);
+  GemmArrays const gemm = gemm_arrays(c_, call);
+  prepare_c(gemm, values_, stream_);
+  if (std::string const said = launched(candidate, call); !said.empty()) return said;
+  if (expected_) return compared({gemm}, reinterpret_cast<float const*>(expected_.get()));
+
+  // With itself: finds the gaps that were written, and what is no number.
+  if (std::string const said = compared({gemm}, gemm.c); said != "ok") return said;
+  if (Summed const s = summed_up(gemm, values_, stream_); s.wrong.count) return check_text({s.wrong, {}}, s.elements);
+  expected_ = copy_of_c(gemm);
+  return "ok";
+}
+
+CheckResult GemmChecker::rounded(GemmCandidate const& candidate) const {
+  fill(call_);
+  if (std::string const said = launched(candidate, call_); !said.empty()) return {said, {}};
+  Summed const s = summed_up(gemm_arrays(c_, call_), kSignificands, stream_);
+  double const bound = error_bound({c_.K, candidate.accumulation_length, c_.alpha, c_.beta}, s.elements);
+  if (s.error <= bound) return {"ok", s.rel_err};
+  return {fmt::format("FAILED: off by {:.3g} in the mean square, more than the {:.3g} that its chains of fp32 may be",
+                      s.error, bound),
+          {}};
+}
+
+std::string GemmChecker::compared(std::vector<GemmArrays> const& gemms, float const* expected) const {
+  return check_text(compare_c(gemms, expected, stream_), c_.batch * c_.M * c_.N * std::int64_t(gemms.size()));
+}
+
+DeviceMemory GemmChecker::copy_of_c(GemmArrays const& gemm) const {
+  std::size_t const bytes = std::size_t(gemm.c_elements) * sizeof(float);
+  DeviceMemory copy = device_memory(bytes);
+  check(cudaMemcpyAsync(copy.get(), gemm.c, bytes, cudaMemcpyDeviceToDevice, stream_));
+  return copy;
+}
+
+}  // namespace inlay::lab

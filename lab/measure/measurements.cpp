@@ -1,0 +1,69 @@
+#include "measure/measurements.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace inlay::lab {
+
+std::string attempt(std::string const& name, std::function<void(cudaStream_t)> const& launch, cudaStream_t stream) {
+  try {
+    launch(stream);
+  } catch (Rejection const& reason) {
+    return fmt::format("rejected: {}", reason.what());
+  } catch (Error const& error) {
+    (void)cudaGetLastError();  // a launch that was refused leaves it behind for the next one who asks
+    return fmt::format("FAILED: {}", error.what());
+  }
+  if (cudaError_t const status = cudaStreamSynchronize(stream); status != cudaSuccess)
+    throw Error(fmt::format("{} broke the GPU's context: {}", name, cudaGetErrorString(status)));
+  return {};
+}
+
+std::string check_text(Checked const& checked, std::int64_t elements) {
+  auto const [wrong, stray] = checked;
+  if (wrong.count)
+    return fmt::format("FAILED: {} of {} elements are wrong, the first is out[{}]", wrong.count, elements, wrong.first);
+  if (stray.count)
+    return fmt::format("FAILED: {} elements before the base or between rows were overwritten, the first is out[{}]",
+                       stray.count, stray.first);
+  return "ok";
+}
+
+std::vector<Row> verified(Problem const& problem, std::vector<Trial> const& trials, Progress& progress) {
+  std::vector<Row> rows;
+  for (Trial const& trial : trials) {
+    progress.say(fmt::format("{}: verifying {}", sentence(problem), trial.timed.name));
+    Row& row = rows.emplace_back();
+    CheckResult const check_result = trial.check_result();
+    row.measured = problem, row.kernel = trial.timed.name;
+    row.check_result = check_result.said, row.rel_err = check_result.rel_err;
+  }
+  return rows;
+}
+
+void time_right(std::vector<Row>& rows, std::vector<Trial> const& trials, int sets, int samples, cudaStream_t stream,
+                Progress& progress) {
+  std::vector<Timed> right;
+  std::vector<std::string> said(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i)
+    if (rows[i].ok())
+      right.emplace_back(trials[i].timed).afterwards = [&, i](AllSets const& all_sets) {
+        progress.say(fmt::format("{}: verifying all sets of {}", sentence(rows[i].measured), rows[i].kernel));
+        said[i] = trials[i].again(all_sets);
+      };
+  auto const spreads = time_interleaved(right, sets, samples, stream, progress);
+  auto next = spreads.begin();
+  double baseline = 0;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    if (!rows[i].ok()) continue;
+    auto const [ms, iqr] = *next++;
+    if (rows[i].check_result = said[i]; !rows[i].ok()) continue;
+    rows[i].ms_median = ms, rows[i].ms_iqr = iqr, rows[i].rate = trials[i].work / ms;
+    if (trials[i].baseline) baseline = std::max(baseline, *rows[i].rate);
+  }
+  for (Row& row : rows)
+    if (row.rate && baseline > 0) row.share = *row.rate / baseline;
+}
+
+}  // namespace inlay::lab

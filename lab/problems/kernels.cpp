@@ -1,0 +1,135 @@
+#include "problems/kernels.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "problems/own_kinds.h"
+#include "usage_error.h"
+
+namespace inlay::lab {
+namespace {
+
+// Levenshtein's distance, one row of the table at a time.
+std::size_t edit_distance(std::string const& a, std::string const& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t(0));
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0]++;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      std::size_t const replaced = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, diagonal + 1, row[j] + 1});
+    }
+  }
+  return row.back();
+}
+
+// A number typed without its leading zero is the likeliest slip: transpose_6 means transpose_06_..., not transpose_01.
+std::string with_two_digits(std::string s) {
+  auto const digit = [](char c) { return c >= '0' && c <= '9'; };
+  auto const at = s.find('_');
+  if (at != s.npos && at + 1 < s.size() && digit(s[at + 1]) && (at + 2 == s.size() || !digit(s[at + 2])))
+    s.insert(at + 1, "0");
+  return s;
+}
+
+// Whether each part of what was typed, between underscores, occurs.
+bool has_slices(std::string const& name, std::string const& typed) {
+  for (std::size_t at = 0; at <= typed.size();) {
+    auto const end = std::min(typed.find('_', at), typed.size());
+    if (name.find(typed.substr(at, end - at)) == name.npos) return false;
+    at = end + 1;
+  }
+  return !typed.empty();
+}
+
+// "'a', 'b' or 'c'", "'a', 'b', 'c' or one of 5 others"
+std::string any_of(std::vector<std::string> const& names) {
+  constexpr std::size_t kMost = 4;
+  bool const all = names.size() <= kMost;
+  std::size_t const told = all ? names.size() : kMost - 1;
+  std::string s;
+  for (std::size_t i = 0; i < told; ++i)
+    s += fmt::format("{}'{}'", i == 0 ? "" : all && i + 1 == told ? " or " : ", ", names[i]);
+  return all ? s : s + fmt::format(" or one of {} others", names.size() - told);
+}
+
+}  // namespace
+
+std::string resolve(std::string const& typed, std::vector<std::string> const& known) {
+  if (std::find(known.begin(), known.end(), typed) != known.end()) return typed;
+  std::vector<std::string> begins;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(begins),
+               [&](std::string const& name) { return !typed.empty() && name.starts_with(typed); });
+  if (begins.size() == 1) return begins.front();
+  if (begins.size() > 1)
+    throw UsageError(fmt::format("'{}' begins {} names: say {} or {}", typed, begins.size(), begins[0], begins[1]));
+
+  std::string const wanted = with_two_digits(typed);
+  std::vector<std::string> contain;
+  std::copy_if(known.begin(), known.end(), std::back_inserter(contain),
+               [&](std::string const& name) { return has_slices(name, wanted); });
+  if (!contain.empty())
+    throw UsageError(fmt::format("there is no kernel '{}'; did you mean {}?", typed, any_of(contain)));
+
+  // Against a name's beginning too, so that a short slip is not drawn to the shortest name.
+  auto const distance = [&](std::string const& name) {
+    return std::min(edit_distance(wanted, name), edit_distance(wanted, name.substr(0, wanted.size())));
+  };
+  auto const nearest = std::min_element(known.begin(), known.end(),
+                                        [&](auto const& a, auto const& b) { return distance(a) < distance(b); });
+  throw UsageError(fmt::format("there is no kernel '{}'; did you mean '{}'?", typed, *nearest));
+}
+
+std::vector<std::string> all_kernel_names() {
+  auto names = kernel_names<TransposeCase>();
+  for (std::string& name : kernel_names<GemmCase>()) names.push_back(std::move(name));
+  return names;
+}
+
+bool is_copy(std::string_view name) {
+  Info<Copy> const* const info = info_of<TransposeCase>(name);
+  return info && is_copy(*info);
+}
+
+std::string shown_layout(Info<Gemm> const& info) {
+  if (std::string_view(info.name).ends_with("column_major_b")) return "nt";
+  for (char const* layout : {"nn", "nt", "tn"}) {
+    GemmCase const c = gemm_case(256, 256, 32, layout);
+    if (!info.rejects(planned(c), Device{})) return layout;
+  }
+  return "tt";
+}
+
+Selection::Selection(std::vector<std::string> const& typed, std::vector<std::string> const& known)
+    : all_(typed.empty()) {
+  for (auto const& name : typed)
+    if (name == kAll)
+      all_ = true;
+    else if (name == kProduction)
+      production_ = true;
+    else
+      wanted_.push_back(resolve(name, known));
+}
+
+bool Selection::has(std::string const& name, bool is_production) const {
+  return all_ || (production_ && is_production) || std::find(wanted_.begin(), wanted_.end(), name) != wanted_.end();
+}
+
+void list_kernels(bool json) {
+  auto rows = nlohmann::ordered_json::array();
+  auto const add = [&](auto const& info) {
+    if (json)
+      rows.push_back({{"name", info.name}, {"idea", info.idea}, {"source", info.source}});
+    else
+      fmt::print("{}\n  {}\n  [{}]\n", info.name, info.idea, info.source);
+  };
+  for (auto const& entry : copy_kernels()) add(entry.info());
+  for (auto const& entry : gemm_kernels()) add(entry.info());
+  if (json) fmt::print("{}\n", rows.dump(2));
+}
+
+}  // namespace inlay::lab

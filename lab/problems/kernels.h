@@ -1,0 +1,72 @@
+// Finding kernels by what a user types.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "problems/kind.h"
+#include "usage_error.h"
+
+namespace inlay::lab {
+
+// The one of `known` that `typed` names: exactly, or by a prefix that no other has. Throws UsageError with those that contain
+// its parts, or else the nearest.
+std::string resolve(std::string const& typed, std::vector<std::string> const& known);
+
+// In the order of the registry: sorted.
+template <KindOf C>
+std::vector<std::string> kernel_names() {
+  std::vector<std::string> names;
+  for (auto const& entry : Kind<C>::kernels()) names.emplace_back(entry.info().name);
+  return names;
+}
+// Of all of the lab's own kinds.
+std::vector<std::string> all_kernel_names();
+
+// Null where the name is no kernel of this kind, but a public function or a peer.
+template <KindOf C>
+Entry<CanonicalOf<C>> const* find_kernel(std::string_view name) {
+  for (auto const& entry : Kind<C>::kernels())
+    if (name == entry.info().name) return &entry;
+  return nullptr;
+}
+// Throws UsageError when there is none.
+template <KindOf C>
+Entry<CanonicalOf<C>> const& kernel_named(std::string const& name) {
+  if (auto const* entry = find_kernel<C>(name)) return *entry;
+  throw UsageError("there is no kernel '" + name + "'");
+}
+// What the registry says of it; null where it says nothing.
+template <KindOf C>
+Info<CanonicalOf<C>> const* info_of(std::string_view name) {
+  auto const* const entry = find_kernel<C>(name);
+  return entry ? &entry->info() : nullptr;
+}
+
+// Copies pack the rows of their case. A name that is no kernel is none of them.
+inline bool is_copy(Info<Copy> const& info) { return info.ladder == Ladder::copy; }
+bool is_copy(std::string_view name);
+
+// The rows of a table that were asked for: names, their beginnings, kProduction, or kAll; none: all.
+class Selection {
+ public:
+  // Words for the rows of a table, beside names: what is in production and what that is held against, or all there are.
+  static constexpr char const *kProduction = "production", *kAll = "all";
+
+  // Throws UsageError for a name that is not among `known`.
+  Selection(std::vector<std::string> const& typed, std::vector<std::string> const& known);
+  bool has(std::string const& name, bool is_production) const;
+
+ private:
+  bool all_, production_ = false;
+  std::vector<std::string> wanted_;
+};
+
+// The layout that a GEMM is shown at: the tutorial's last step is about a B that is stored transposed; the others
+// are shown at nn, if they take it.
+std::string shown_layout(Info<Gemm> const& info);
+
+// `inlay list`
+void list_kernels(bool json);
+
+}  // namespace inlay::lab

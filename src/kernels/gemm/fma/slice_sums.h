@@ -1,0 +1,72 @@
+// The sum of the parts of a GEMM whose K was cut: the partial sums of an element are added, in the order of the parts,
+// and scaled.
+#pragma once
+#include <inlay/kernels/common/epilogue.h>
+#include <inlay/problem/reduction.h>
+
+namespace inlay::kernels {
+
+// GROUPS threads share an element, each with parts that follow each other; their sums are added in the order of the
+// groups. All of it depends on M, N and K alone.
+template <int GROUPS>
+struct SumSlicesBy {
+  Reduction r;
+  static constexpr int threads = 256, elements = threads / GROUPS, at_once = 8;  // loads in flight
+  static constexpr LaunchInfo launch_info{.threads = threads, .follows = true};
+  struct Smem {
+    alignas(128) float C[threads];
+    static void members(auto name) { name("C", &Smem::C); }
+  };
+
+  int64_t blocks() const { return ceil_div(r.elements(), int64_t(elements)); }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    int const rank = int(block.thread_rank()), group = rank / elements;
+    block.griddep_wait();
+    int64_t const all = r.elements(), e = int64_t(block.block_index()) * elements + rank % elements;
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
+    int const share = ceil_div(r.slices, GROUPS), end = share * (group + 1) < r.slices ? share * (group + 1) : r.slices;
+    float sum = 0;
+    CUTE_NO_UNROLL
+    for (int first = share * group; first < share * (group + 1); first += at_once) {
+      float part[at_once] = {};
+      CUTE_UNROLL
+      for (int i = 0; i < at_once; ++i)
+        copy_one(atom, e < all && first + i < end, make_gmem_ptr(r.partial + ((first + i) * all + e)), &part[i]);
+      CUTE_UNROLL
+      for (int i = 0; i < at_once; ++i) sum += part[i];
+    }
+    if constexpr (GROUPS > 1) {
+      auto shared = [&](int i) { return make_smem_ptr(smem.C + i); };
+      copy_one(atom, true, &sum, shared(rank));
+      block.sync();
+      sum = 0;
+      CUTE_UNROLL
+      for (int i = 0; i < GROUPS; ++i) {
+        float of_group = 0;
+        copy_one(atom, group == 0, shared(i * elements + rank % elements), &of_group);
+        sum += of_group;
+      }
+    }
+    int64_t const n = e % r.C.cols, m = e / r.C.cols % r.C.rows, l = e / r.C.cols / r.C.rows;
+    store_scaled(block, r.epilogue, group == 0 && e < all, sum,
+                 r.C.as<float>() + (l * r.C.batch_stride + m * r.C.row_stride + n * r.C.col_stride));
+  }
+};
+
+// Many parts need many threads to an element; few parts, or many elements, would make blocks with next to nothing to
+// do: two waves of them at most, but for parts by the hundred.
+struct SumSlices {
+  template <class S, class F>
+  static void launches(Reduction const& r, S const&, F const& f) {
+    if (r.slices >= 256)
+      f(SumSlicesBy<32>{r});
+    else if (r.slices >= 16 && r.C.rows * r.C.cols <= 65536)
+      f(SumSlicesBy<8>{r});
+    else
+      f(SumSlicesBy<1>{r});
+  }
+};
+
+}  // namespace inlay::kernels

@@ -1,0 +1,240 @@
+// How a plan is chosen: candidates, one loop that compares them, one text that explains the choice. The same for copies and GEMMs.
+#pragma once
+#include <inlay/planner/format.h>
+#include <inlay/planner/plan.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace inlay::planner {
+
+// What differs between types of problems. A specialisation has
+//   Properties     what the conditions of candidates read: Properties(P const&, Device const&)
+//   Requirements   how a candidate requires the operands to be laid out
+//   predicts       true: every candidate has a predicted time; false: the order of the candidates decides
+//   candidates()   in order of preference
+//   is_best()      true: the candidates that follow need not be compared
+//   attempt()      the plan of one candidate, or why it rejects the problem
+//   batch()        the mode along which the problem can be split into chunks
+//   chunk()        the problem restricted to the first `count` indices of that mode
+//   problem_text(), choice_text(), candidate_text()    its lines of why()
+template <class P>
+struct Planner;
+
+// A condition on problems, and the sentence for those that do not meet it.
+template <class P>
+struct Applicability {
+  bool (*holds)(typename Planner<P>::Properties const&);
+  char const* otherwise = "";
+  char const* measured = "";  // of a bound that was read off measurements: which ones, and why no closed form gives it
+};
+
+template <class P>
+struct Candidate {
+  char const* label = "";  // distinguishes candidates with the same kernel
+  LinkedKernel<P> kernel;
+  Applicability<P> applies;
+  typename Planner<P>::Requirements requirements = {};
+};
+
+struct Attempt {
+  Reason rejected;
+  Plan plan;
+};
+
+// A mode along which a problem can be split: each element of the destination depends on one index of it. stride_bytes: of each
+// of the caller's operands along the mode.
+struct Batch {
+  std::int64_t extent;
+  std::array<std::int64_t, 3> stride_bytes;
+};
+
+template <class P>
+std::span<Candidate<P> const> candidates() {
+  return Planner<P>::candidates();
+}
+
+// The smallest number of batch indices, a power of two, over which each operand advances by a multiple of kPlanAlignment bytes.
+// Chunks whose extent is a multiple of it start at the same residue, so one plan serves all of them.
+inline std::int64_t chunk_granularity(Batch const& batch) {
+  std::int64_t bytes = kPlanAlignment;
+  for (std::int64_t stride : batch.stride_bytes) bytes = std::gcd(bytes, stride);
+  return kPlanAlignment / bytes;
+}
+
+// The plan of a candidate. If one grid cannot hold the whole batch, the plan runs it in chunks. The extent of a chunk is a
+// multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits a grid.
+template <class P>
+Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device,
+                          bool may_use_workspace) {
+  auto const attempt = [&](P const& p) { return Planner<P>::attempt(candidate, p, device, may_use_workspace); };
+  Attempt whole = attempt(problem);
+  if (!whole.rejected.chunks) return whole;
+  Batch const batch = Planner<P>::batch(problem);
+  std::int64_t const granularity = chunk_granularity(batch);
+  for (std::int64_t count = batch.extent, by = whole.rejected.chunks; count > granularity;) {
+    count = std::max(count / by, granularity);
+    count -= count % (count >= 1024 ? 1024 : granularity);
+    Attempt a = attempt(Planner<P>::chunk(problem, count));
+    by = a.rejected.chunks;
+    if (by) continue;
+    if (a.rejected) return a;
+    a.plan.chunks = batch.extent / count;
+    a.plan.seconds *= double(batch.extent) / double(count);
+    for (std::size_t k = 0; k < 3; ++k) a.plan.chunk_bytes[k] = count * batch.stride_bytes[k];
+    if (std::int64_t const left = batch.extent % count) {
+      Attempt const last = attempt(Planner<P>::chunk(problem, left));
+      if (last.rejected) return last;
+      a.plan.workspace_bytes = std::max(a.plan.workspace_bytes, last.plan.workspace_bytes);
+      a.plan.last_chunk = std::make_shared<Plan const>(last.plan);
+    }
+    return a;
+  }
+  return whole;
+}
+
+// Chooses among the candidates that apply and do not reject the problem. If Planner<P>::predicts, the shortest predicted time
+// wins, and a candidate whose time is not a positive finite number is skipped; otherwise the first candidate wins. If none
+// qualifies, chooses by the same rule among the candidates that do not apply. Without a workspace no operand is packed, and
+// candidates that need a workspace reject the problem.
+template <class P>
+Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
+               std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
+  if (problem.elements() == 0) return {};
+  typename Planner<P>::Properties const properties(problem, device);
+  for (bool applies : {true, false}) {
+    Plan best;
+    for (Candidate<P> const& candidate : all) {
+      if (candidate.applies.holds(properties) != applies) continue;
+      int const index = int(&candidate - all.data());
+      Attempt a = attempt_in_chunks(candidate, problem, device, may_use_workspace);
+      best.num_compared = index + 1;
+      if (a.rejected) continue;
+      if (Planner<P>::predicts && !(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
+      if (best.candidate >= 0 && !(a.plan.seconds < best.seconds)) continue;
+      best = a.plan;
+      best.candidate = index, best.num_compared = index + 1;
+      if (!Planner<P>::predicts || Planner<P>::is_best(best, problem, device)) return best;
+    }
+    if (best.candidate >= 0) return best;
+  }
+  return {};
+}
+
+// The end of a candidate's line in why(): how candidate number `index`, whose own plan is `other`, compares with the chosen plan.
+template <class P>
+std::string comparison_text(Plan const& plan, Plan const& other, int index) {
+  if (!plan.measured_us.empty()) {
+    float const us = plan.measured_us[std::size_t(index)];
+    if (us == 0) return "; not compared: predicted to take more than twice as long";
+    return format("; slower: measured %.2f us, the choice %.2f us", us, plan.measured_us[std::size_t(plan.candidate)]);
+  }
+  if (index >= plan.num_compared)
+    return Planner<P>::predicts ? "; not compared: the choice is within 4 % of a copy"
+                                : "; not compared: the choice comes first in the order of preference";
+  return other.seconds > plan.seconds ? "; slower" : "; as fast";
+}
+
+// The problem, the chosen kernel with its launches, and a line for each candidate in order of preference: its cost, or why it
+// rejects the problem.
+template <class P>
+std::string why(Plan const& plan, P const& problem, Device const& device, bool may_use_workspace,
+                std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
+  using Trait = Planner<P>;
+  std::string s = Trait::problem_text(problem, device);
+  if (problem.elements() == 0) return s;
+  if (plan.candidate < 0) {
+    s += "no kernel can run it\n";
+  } else {
+    Candidate<P> const& chosen = all[std::size_t(plan.candidate)];
+    s += std::string("chosen: ") + chosen.kernel.info->name + ". " + chosen.kernel.info->idea + "\n";
+    s += Trait::choice_text(plan, chosen, problem, device, may_use_workspace);
+    if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1)
+      s += "  the batch is more than a grid holds: " + std::to_string(chunks) + " chunks, one after the other\n";
+  }
+  typename Trait::Properties const properties(problem, device);
+  for (Candidate<P> const& candidate : all) {
+    bool const chosen = &candidate - all.data() == plan.candidate;
+    s += std::string("  ") + (chosen ? "->" : "  ") + " " + candidate.kernel.info->name;
+    if (*candidate.label) s += std::string(" (") + candidate.label + ")";
+    Attempt const a = attempt_in_chunks(candidate, problem, device, may_use_workspace);
+    s += ": ";
+    if (a.rejected) {
+      s += a.rejected.sentence() + "\n";
+      continue;
+    }
+    s += Trait::candidate_text(a.plan, candidate, problem, device);
+    if (!chosen && candidate.applies.holds(properties)) {
+      s += comparison_text<P>(plan, a.plan, int(&candidate - all.data()));
+    } else if (!chosen) {
+      s += std::string("; not compared: ") + candidate.applies.otherwise;
+      if (*candidate.applies.measured) s += std::string(" (measured: ") + candidate.applies.measured + ")";
+    }
+    s += "\n";
+  }
+  return s;
+}
+
+template <>
+struct Planner<Copy> {
+  struct Properties {
+    Copy const& copy;
+    bool vectors;  // transpose_registers accepts the copy
+
+    Properties(Copy const& copy, Device const& device);
+  };
+  struct Requirements {};
+  static constexpr bool predicts = true;
+  static std::span<Candidate<Copy> const> candidates();
+  static bool is_best(Plan const& plan, Copy const& copy, Device const& device);
+  static Attempt attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device,
+                         bool may_use_workspace);
+  static Batch batch(Copy const& copy);
+  static Copy chunk(Copy const& copy, std::int64_t count);
+  static std::string problem_text(Copy const& copy, Device const& device);
+  static std::string choice_text(Plan const& plan, Candidate<Copy> const& candidate, Copy const& copy,
+                                 Device const& device, bool may_use_workspace);
+  static std::string candidate_text(Plan const& plan, Candidate<Copy> const& candidate, Copy const& copy,
+                                    Device const& device);
+};
+
+// The layout that a candidate requires of an operand. An operand in another layout is packed first: a copy brings it into the
+// workspace, contiguous along m or n, with a pitch in whole 16-byte vectors, matrices one after the other.
+enum class Layout : std::uint8_t {
+  any,      // nothing is packed; the kernel itself may reject the problem
+  aligned,  // contiguous along one mode; base address, pitch and batch stride are multiples of 16 bytes, as TMA needs
+  aligned_mn,  // aligned, and contiguous along m (A) or n (B)
+};
+
+template <>
+struct Planner<Gemm> {
+  struct Properties {
+    Gemm const& g;
+    Device const& device;
+
+    Properties(Gemm const& g, Device const& device) : g(g), device(device) {}
+  };
+  struct Requirements {
+    Layout a = Layout::any, b = Layout::any;
+    bool packs_b_along_n = false;        // B is packed if both operands are contiguous along k
+    bool workspace_is_optional = false;  // the kernel is faster with its workspace, but runs without
+  };
+  static constexpr bool predicts = false;
+  static std::span<Candidate<Gemm> const> candidates();
+  static bool is_best(Plan const&, Gemm const&, Device const&) { return true; }
+  static Attempt attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
+                         bool may_use_workspace);
+  static Batch batch(Gemm const& gemm);
+  static Gemm chunk(Gemm const& gemm, std::int64_t count);
+  static std::string problem_text(Gemm const& gemm, Device const& device);
+  static std::string choice_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& gemm,
+                                 Device const& device, bool may_use_workspace);
+  static std::string candidate_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& gemm,
+                                    Device const& device);
+};
+
+}  // namespace inlay::planner

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+#include <inlay/planner/candidate.h>
+#include <inlay/planner/copy_tiling.h>
+#include <inlay/planner/kernel_list.h>
+
+namespace inlay::planner {
+namespace {
+
+using Properties = Planner<Copy>::Properties;
+
+// A few microseconds, all of them latency: many small blocks without a barrier win, though their reads are strided.
+bool small(Properties const& f) {
+  auto const& x = f.copy.as_transpose();
+  int const e = f.copy.elem_bytes;
+  if (!x || x->L > 1 || e > 4) return false;
+  std::int64_t const most = !f.vectors ? 9 << 18 : e < 4 ? 1 << 18 : 0;  // bytes that its tiles cover
+  auto const tiles = [](std::int64_t extent) { return (extent + 31) / 32; };
+  return tiles(x->M) * tiles(x->N) <= most / (1024 * e);
+}
+
+Applicability<Copy> const kSmall{
+    small, "larger than what latency alone decides",
+    "results/h200/squares.json; the model does not tell loads that wait from those that do not"};
+Applicability<Copy> const kAny{[](Properties const&) { return true; }};
+Applicability<Copy> const kNone{[](Properties const&) { return false; }, "is asked where nothing else runs"};
+
+// What a plan for a copy asks for, all pieces together.
+Counts counts_of(Plan const& plan, Device const& device) {
+  auto const& [kernel, problem, slots, workspace] = *plan.find<Copy>();
+  Counts sum = plan.last_chunk ? counts_of(*plan.last_chunk, device) : Counts{};
+  if (kernel->info->counts) add(sum, kernel->info->counts(problem, device), plan.chunks);
+  return sum;
+}
+
+// ", tiles of mode 0: 64, mode 2: 32"
+std::string cut_text(Copy const& copy) {
+  std::string s;
+  for (int i = 0; i < copy.tiling.modes; ++i)
+    s += fmt::format("{}mode {}: {}", i ? ", " : ", tiles of ", copy.tiling.piece[i].mode, copy.tiling.piece[i].extent);
+  return s;
+}
+
+std::string line(char const* what, Traffic const& t, char const* unit) {
+  return t.requests ? fmt::format("  {:<14}{:>12} requests, {:.2f} {} each\n", what, t.requests, t.per_request(), unit)
+                    : std::string();
+}
+
+}  // namespace
+
+Planner<Copy>::Properties::Properties(Copy const& copy, Device const& device)
+    : copy(copy), vectors(!kernels::transpose_registers::kernel_info->rejects(copy, device)) {}
+
+// All copy kernels of the library; the model chooses among them.
+std::span<Candidate<Copy> const> Planner<Copy>::candidates() {
+#define INLAY_UNIT(NAME, PTXAS, ARCH)
+#define INLAY_KERNEL(NAME) Candidate<Copy>{.kernel = kernels::NAME::kernel(), .applies = kAny},
+#define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_KERNEL(NAME)
+  static auto const all = [] {
+    std::array listed{
+#include <inlay/kernels/copy/kernels.def>
+    };
+    for (Candidate<Copy>& candidate : listed)
+      if (candidate.kernel.info == kernels::transpose_direct::kernel_info) candidate.applies = kSmall;
+    return listed;
+  }();
+  return all;
+}
+
+bool Planner<Copy>::is_best(Plan const& plan, Copy const& copy, Device const& device) {
+  double const bytes = 2 * double(copy.elements()) * copy.elem_bytes;
+  return plan.seconds < 1.04 * seconds_of({.bytes = bytes}, device) && copy.elements() * copy.elem_bytes > 4 << 20;
+}
+
+Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool) {
+  Attempt a;
+  Info<Copy> const& info = *candidate.kernel.info;
+  Copy chosen = copy;
+  if (info.limits && !copy.tiling.modes) chosen.tiling = best_tiling(copy.widened(), *info.limits, device).tiling;
+  if ((a.rejected = info.rejects(chosen, device))) return a;
+  a.plan.seconds = info.seconds ? info.seconds(chosen, device) : 0;
+  a.plan.add(LaunchOf<Copy>{&candidate.kernel,
+                            chosen,
+                            {OperandSlot{OperandSlot::In::operand, 0, copy.dst_shift},
+                             OperandSlot{OperandSlot::In::operand, 1, copy.src_shift}}});
+  return a;
+}
+
+namespace {
+// The longest mode: a copy that is too large for a grid is so along this one.
+std::size_t longest(Copy const& copy) {
+  auto const shorter = [](Mode const& a, Mode const& b) { return a.extent < b.extent; };
+  return std::size_t(std::max_element(copy.mode, copy.mode + copy.rank, shorter) - copy.mode);
+}
+}  // namespace
+
+Batch Planner<Copy>::batch(Copy const& copy) {
+  Mode const& mode = copy.mode[longest(copy)];
+  return {mode.extent, {mode.dst_stride, mode.src_stride}};
+}
+Copy Planner<Copy>::chunk(Copy const& copy, std::int64_t count) {
+  Copy part = copy;
+  part.mode[longest(copy)].extent = count;
+  part.tiling = {};  // tiles of the whole may be larger than the piece
+  part.analyse();
+  return part;
+}
+
+std::string Planner<Copy>::problem_text(Copy const& copy, Device const& device) {
+  std::string s = fmt::format("copy of {} elements of {} bytes, a {}, on {}\n", copy.elements(), copy.elem_bytes,
+                              name_of(copy.kind), device.name);
+  for (int k = 0; k < copy.rank; ++k)
+    s += fmt::format("  mode {}: extent {}, source stride {} B, destination stride {} B\n", k, copy.mode[k].extent,
+                     copy.mode[k].src_stride, copy.mode[k].dst_stride);
+  return s;
+}
+
+std::string Planner<Copy>::choice_text(Plan const& plan, Candidate<Copy> const&, Copy const& copy, Device const& device,
+                                       bool) {
+  Counts const c = counts_of(plan, device);
+  std::string s = line("global load", c.global_load, "sectors") + line("cp.async", c.async_copy, "sectors") +
+                  line("global store", c.global_store, "sectors") + line("shared store", c.shared_store, "wavefronts") +
+                  line("shared load", c.shared_load, "wavefronts");
+  if (device.peak_gbps > 0)
+    s += fmt::format("  at least {:.4f} ms: {} bytes through DRAM at the datasheet's {:.0f} GB/s\n",
+                     2e-6 * double(copy.elements()) * copy.elem_bytes / device.peak_gbps,
+                     2 * copy.elements() * copy.elem_bytes, device.peak_gbps);
+  return s;
+}
+
+std::string Planner<Copy>::candidate_text(Plan const& plan, Candidate<Copy> const&, Copy const&, Device const&) {
+  return fmt::format("{:.2f} us predicted", 1e6 * plan.seconds) + cut_text(plan.find<Copy>()->problem);
+}
+
+}  // namespace inlay::planner

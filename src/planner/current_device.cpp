@@ -1,0 +1,47 @@
+// The only part of the planner that asks the driver; a build without CUDA leaves it out.
+#include <inlay/error.h>
+#include <inlay/planner/device.h>
+
+#include <array>
+#include <memory>
+#include <mutex>
+
+namespace inlay::planner {
+namespace {
+
+// What the table says of this GPU; where it knows none of the name, all that only datasheets say is unknown.
+Device from_table(char const* name) {
+  if (Device const* known = find_device(name)) return *known;
+  Device d;
+  d.name = d.in_driver = name, d.source = "the driver";
+  d.peak_gbps = d.copy_gbps = d.l2_gbps = d.clock_ghz = d.launch_us = d.load_ns = 0, d.fma_lanes = 0;
+  return d;
+}
+
+}  // namespace
+
+Device const& current_device() {
+  static std::mutex mutex;
+  static std::array<std::unique_ptr<Device>, 64> known;
+  int id = 0;
+  check(cudaGetDevice(&id));
+  require(id < int(known.size()), "the current device has an index beyond 63");
+  std::lock_guard lock(mutex);
+  if (!known[std::size_t(id)]) {
+    cudaDeviceProp p{};
+    check(cudaGetDeviceProperties(&p, id));
+    auto d = std::make_unique<Device>(from_table(p.name));
+    d->id = id;
+    d->compute_capability = 10 * p.major + p.minor;
+    d->sm_count = p.multiProcessorCount;
+    d->l2_bytes = p.l2CacheSize;
+    d->memory_bytes = std::int64_t(p.totalGlobalMem);
+    d->pageable_access = p.pageableMemoryAccess != 0;
+    d->shared_bytes = int(p.sharedMemPerMultiprocessor) - 1024;  // one block's reserve, as the table counts
+    d->max_threads = p.maxThreadsPerMultiProcessor;
+    known[std::size_t(id)] = std::move(d);
+  }
+  return *known[std::size_t(id)];
+}
+
+}  // namespace inlay::planner

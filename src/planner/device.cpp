@@ -1,0 +1,79 @@
+#include <inlay/planner/device.h>
+
+#include <cctype>
+#include <vector>
+
+namespace inlay::planner {
+namespace {
+
+// A whole word of the driver's name: "A100" is in "NVIDIA A100-SXM4-80GB", not in "NVIDIA RTX A1000".
+bool has_word(std::string_view name, std::string_view word) {
+  auto const letter = [&](std::size_t at) {
+    return at < name.size() && std::isalnum(static_cast<unsigned char>(name[at]));
+  };
+  for (auto at = name.find(word); at != name.npos; at = name.find(word, at + 1))
+    if (!(at > 0 && letter(at - 1)) && !letter(at + word.size())) return true;
+  return false;
+}
+
+struct Row {
+  char const *name, *in_driver;
+  int compute_capability, sm_count, l2_mb, memory_gb;
+  double peak_gbps, copy_gbps, l2_gbps, clock_ghz;
+  int fma_lanes, shared_kb, max_threads;
+  char const* source;
+};
+
+// Lanes, SMs, clocks, memory and shared memory: the vendor's datasheets and architecture papers. Copies: H200 as measured
+// at 16384 x 16384 (results/h200/transpose_16384.json), H100 PCIe and RTX 3090 as published (results/published.json:
+// JustCopy, the best transpose); the others at the H200's share of the datasheet's bandwidth, .893. L2: of the order that
+// published microbenchmarks give for an H100, scaled by SMs and clock. Launches and loads: an H200's (bench/latency.cu,
+// results/h200/latency.md), for all. Of two names that occur in the driver's, the first row counts.
+constexpr Row rows[] = {
+    {"H200", "H200", 90, 132, 60, 141, 4800, 4286, 5600, 1.98, 128, 227, 2048,
+     "datasheet; copy and clock measured here"},
+    {"H100-SXM", "H100 80GB HBM3", 90, 132, 50, 80, 3350, 2991, 5600, 1.98, 128, 227, 2048, "datasheet"},
+    {"H100-PCIe", "H100 PCIe", 90, 114, 50, 80, 2039, 1783, 4290, 1.755, 128, 227, 2048,
+     "datasheet; copy as published by Colfax"},
+    {"H100-NVL", "H100 NVL", 90, 132, 50, 94, 3938, 3517, 5050, 1.785, 128, 227, 2048, "datasheet"},
+    {"GH200-480GB", "GH200 480GB", 90, 132, 60, 96, 4000, 3572, 5600, 1.98, 128, 227, 2048, "datasheet (96 GB)"},
+    {"GH200", "GH200", 90, 132, 60, 144, 4900, 4376, 5600, 1.98, 128, 227, 2048, "datasheet (144 GB)"},
+    {"A100-80GB-PCIe", "A100 80GB PCIe", 80, 108, 40, 80, 1935, 1728, 3260, 1.41, 64, 163, 2048, "datasheet"},
+    {"A100-40GB", "A100-SXM4-40GB", 80, 108, 40, 40, 1555, 1389, 3260, 1.41, 64, 163, 2048, "datasheet (SXM, 40 GB)"},
+    {"A100-40GB-PCIe", "A100-PCIE-40GB", 80, 108, 40, 40, 1555, 1389, 3260, 1.41, 64, 163, 2048,
+     "datasheet (PCIe, 40 GB)"},
+    {"A100", "A100", 80, 108, 40, 80, 2039, 1821, 3260, 1.41, 64, 163, 2048, "datasheet (SXM, 80 GB)"},
+    {"RTX-4090", "RTX 4090", 89, 128, 72, 24, 1008, 900, 6910, 2.52, 128, 99, 1536, "datasheet"},
+    {"RTX-3090", "RTX 3090", 86, 82, 6, 24, 936, 733, 2370, 1.695, 128, 99, 1536,
+     "datasheet; copy as the best transpose published by Lei Mao"},
+};
+
+Device device_of(Row const& row) {
+  Device d;
+  d.name = row.name, d.in_driver = row.in_driver;
+  d.compute_capability = row.compute_capability, d.sm_count = row.sm_count;
+  d.l2_bytes = std::int64_t(row.l2_mb) << 20, d.memory_bytes = std::int64_t(row.memory_gb) << 30;
+  d.peak_gbps = row.peak_gbps, d.copy_gbps = row.copy_gbps, d.l2_gbps = row.l2_gbps, d.clock_ghz = row.clock_ghz;
+  d.fma_lanes = row.fma_lanes, d.shared_bytes = row.shared_kb << 10, d.max_threads = row.max_threads;
+  d.source = row.source;
+  return d;
+}
+
+}  // namespace
+
+std::span<Device const> devices() {
+  static auto const all = [] {
+    std::vector<Device> v;
+    for (Row const& row : rows) v.push_back(device_of(row));
+    return v;
+  }();
+  return all;
+}
+
+Device const* find_device(std::string_view name) {
+  for (Device const& device : devices())
+    if (name == device.name || has_word(name, device.in_driver)) return &device;
+  return nullptr;
+}
+
+}  // namespace inlay::planner

@@ -1,0 +1,24 @@
+// Numbers in sentences.
+#pragma once
+#include <cstdio>
+#include <string>
+
+namespace inlay::planner {
+
+// As printf.
+template <class... Args>
+std::string format(char const* text, Args... args) {
+  char s[320];
+  std::snprintf(s, sizeof s, text, args...);
+  return s;
+}
+
+// "1.07e+09" is no number for people: 1.07 G.
+inline std::string count(double n) {
+  char const* const unit[] = {"", " K", " M", " G", " T", " P"};
+  int u = 0;
+  for (; n >= 9999.5 && u < 5; ++u) n /= 1000;
+  return u == 0 ? format("%.0f", n) : format("%.4g%s", n, unit[u]);
+}
+
+}  // namespace inlay::planner

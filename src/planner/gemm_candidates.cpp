@@ -1,0 +1,295 @@
+#include <fmt/format.h>
+#include <inlay/planner/candidate.h>
+#include <inlay/planner/kernel_list.h>
+
+#include <algorithm>
+
+namespace inlay::planner {
+namespace {
+
+using Properties = Planner<Gemm>::Properties;
+using Requirements = Planner<Gemm>::Requirements;
+
+// ---- operands and how they lie. A's rows are M, B's are N; along k is along their columns.
+
+bool along_mn(Operand const& o) { return o.row_stride == 1; }
+bool along_k(Operand const& o) { return !along_mn(o) && o.col_stride == 1; }
+std::int64_t pitch(Operand const& o) { return along_mn(o) ? o.col_stride : o.row_stride; }
+std::int64_t run(Operand const& o) { return along_mn(o) ? o.rows : o.cols; }
+
+// Why an operand does not lie as a kernel wants it. Empty: it does.
+Reason misplaced(Operand const& o, Layout wanted) {
+  if (wanted == Layout::any || o.cols == 0) return {};
+  if (!along_mn(o) && !along_k(o)) return {"it is contiguous along neither mode"};
+  if (along_k(o) && wanted == Layout::aligned_mn) return {"it is contiguous along k"};
+  if (o.past_vector()) return {"it begins {} bytes past a multiple of 16", {o.past_vector()}};
+  if (pitch(o) % 4) return {"its rows are {} elements apart, which is no multiple of 4", {pitch(o)}};
+  if (pitch(o) < run(o)) return {"its rows of {} elements are {} apart", {run(o), pitch(o)}};
+  if (o.batch_stride % 4) return {"its matrices are {} elements apart, which is no multiple of 4", {o.batch_stride}};
+  if (o.batch_stride < 0) return {"its matrices are {} elements apart", {o.batch_stride}};
+  return {};
+}
+Reason misplaced_a(Gemm const& g, Requirements const& requirements) { return misplaced(g.A, requirements.a); }
+Reason misplaced_b(Gemm const& g, Requirements const& requirements) {
+  bool const both_along_k = requirements.packs_b_along_n && along_k(g.A) && !misplaced_a(g, requirements);
+  return misplaced(g.B, both_along_k ? Layout::aligned_mn : requirements.b);
+}
+
+std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
+
+// An operand on its way into the workspace: how it lies there, and the copy that brings it.
+struct Packing {
+  Reason reason;  // empty: it stays where it is
+  Operand from, to{};
+  std::int64_t offset = 0;
+
+  explicit operator bool() const { return bool(reason); }
+  Operand const& used() const { return reason ? to : from; }
+  // In whole multiples of 256: what follows is aligned as the workspace is. Strides of 0 can make it more than 63 bits.
+  __int128 bytes() const {
+    return reason ? (__int128(from.rows + 3) / 4 * 16 * from.cols * from.matrices + 255) / 256 * 256 : __int128(0);
+  }
+  void put(std::int64_t at) {
+    offset = at, to = from;
+    to.base = reinterpret_cast<void*>(kPresumedWorkspace + std::uint64_t(offset));
+    to.row_stride = 1, to.col_stride = round_up(to.rows, 4);
+    to.batch_stride = to.batch_stride ? to.cols * to.col_stride : 0;
+  }
+  Plan plan(Device const& device) const {
+    auto const view = [](Operand const& o) {
+      Tensor t = matrix(o.base, o.type, o.cols, o.rows);
+      t.rank = 3;
+      t.extent[2] = o.rows, t.extent[1] = o.cols, t.extent[0] = o.matrices;
+      t.stride[2] = o.row_stride, t.stride[1] = o.col_stride, t.stride[0] = o.batch_stride;
+      return t;
+    };
+    return make_plan(make_copy(view(to), view(from)), device, false);
+  }
+};
+
+// The caller's operand behind A (0) and B (1).
+OperandSlot callers(Gemm const& g, int operand) {
+  return {OperandSlot::In::operand, g.exchanged ? 1 - operand : operand, 0};
+}
+OperandSlot in_workspace(std::int64_t offset) { return {OperandSlot::In::workspace, 0, offset}; }
+
+// Adds the copy that packs an operand, of the caller's number.
+Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* nobody) {
+  if (!p) return {};
+  Plan const by = p.plan(device);
+  auto const* copy = by.find<Copy>();
+  if (!copy) return {nobody};
+  if (!by.is_whole()) return {"an operand is more than a grid holds to pack", {}, by.chunks + 1};
+  LaunchOf<Copy> launch = *copy;
+  launch.slots[0] = in_workspace(p.offset + launch.slots[0].offset);
+  launch.slots[1] = {from.in, from.operand, launch.slots[1].offset};
+  plan.add(launch);
+  return {};
+}
+
+// ---- what the rows ask
+
+std::int64_t tiles(Gemm const& g, std::int64_t m, std::int64_t n) {
+  return (g.M() + m - 1) / m * ((g.N() + n - 1) / n);
+}
+bool wide(Gemm const& g) { return std::min(g.M(), g.N()) > 32; }
+// Up to this K nobody cuts it, and kernels that add in one chain have the same bits: the batch may decide between them.
+bool shallow(Gemm const& g) { return g.K() <= 256; }
+
+bool narrow(Properties const& f) { return !wide(f.g) && f.g.K() > 0; }
+// A few tiles of 32 x 32 to a multiprocessor; or at most 4e7 multiply-adds (40000 columns of such tiles), for which short
+// parts of K fill the GPU.
+bool small(Properties const& f) {
+  if (f.g.K() == 0) return false;
+  std::int64_t const t = tiles(f.g, 32, 32);
+  return shallow(f.g) ? t * f.g.L() * 2 <= 9 * f.device.sm_count : t <= 40000 / f.g.K();
+}
+// Whole tiles of 128 x 256 of all matrices nearly fill the GPU.
+bool many_shallow(Properties const& f) {
+  return wide(f.g) && shallow(f.g) && tiles(f.g, 128, 256) * f.g.L() * 4 >= 3 * f.device.sm_count;
+}
+// A tile of 128 x 128, or half of one, for most multiprocessors and no more.
+bool few_tiles(Properties const& f) {
+  std::int64_t const t = tiles(f.g, 128, 128);
+  return wide(f.g) && !shallow(f.g) && t * 3 >= f.device.sm_count && t <= f.device.sm_count && f.g.K() <= 4096;
+}
+// Enough tiles of 128 x 256 for parts of them to fill the GPU.
+bool large(Properties const& f) {
+  return std::min(f.g.M(), f.g.N()) > 64 && !shallow(f.g) && !few_tiles(f) &&
+         tiles(f.g, 128, 256) * 5 >= f.device.sm_count;
+}
+// Enough for whole ones to.
+bool whole_tiles(Properties const& f) { return large(f) && tiles(f.g, 128, 256) * 4 >= 3 * f.device.sm_count; }
+bool deep(Properties const& f) { return f.g.K() > 0 && !narrow(f) && !many_shallow(f) && !few_tiles(f) && !large(f); }
+bool blocked_sums(Properties const& f) { return f.g.compute == Compute::fp32_blocked; }
+bool in_blocks(Properties const& f) { return blocked_sums(f) && (large(f) || (few_tiles(f) && f.g.K() > 1024)); }
+bool two_sums(Properties const& f) { return blocked_sums(f) && f.g.K() > 1024; }
+bool multiplies(Properties const& f) { return f.g.K() > 0; }
+// A kernel that shares a stage's k among groups of warps adds in several chains: not where the batch decides.
+bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
+
+// The bounds are where the curves meet on an H200 (docs/log.md): of waves, chains of waiting blocks and the sums of parts
+// the time model knows nothing yet.
+constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
+Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not asked for, or not worth it"};
+Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 a multiprocessor", kCurves};
+Applicability<Gemm> const kNarrow{narrow, "made for at most 32 rows or columns"};
+Applicability<Gemm> const kDeep{deep, "made for a K that fills the GPU where tiles of C do not", kCurves};
+Applicability<Gemm> const kTwoSums{two_sums, "blocked summation is not asked for, or not worth it"};
+Applicability<Gemm> const kFewTiles{few_tiles, "made for a tile of 128 x 128 for most multiprocessors, and no more",
+                                    kCurves};
+Applicability<Gemm> const kManyShallow{many_shallow,
+                                       "made for a K of at most 256 and tiles of 128 x 256 that fill the GPU", kCurves};
+Applicability<Gemm> const kLarge{large, "made for tiles of 128 x 256 whose parts fill the GPU", kCurves};
+Applicability<Gemm> const kWholeTiles{whole_tiles, "made for whole tiles of 128 x 256 that fill the GPU", kCurves};
+Applicability<Gemm> const kSlowWholeTiles{whole_tiles, "operands that TMA can bring come faster"};
+Applicability<Gemm> const kNotShallow{not_shallow, "the batch may not decide how it adds"};
+Applicability<Gemm> const kMultiplies{multiplies, "operands that TMA can bring come faster"};
+Applicability<Gemm> const kAny{[](Properties const&) { return true; }};
+
+}  // namespace
+
+// The choice, and so the bits, must not depend on how many matrices a batch has: L may only decide between kernels that
+// form every sum in one chain, in the order of k. What is not wanted is taken where nothing else runs.
+std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
+  using namespace kernels;
+  constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
+  static LinkedKernel<Gemm> const turned = sgemm_tma_transposing::kernel(), rotated = sgemm_tma::kernel(),
+                                  cluster = sgemm_cluster::kernel();
+  static Candidate<Gemm> const all[] = {
+      {.kernel = sgemm_tma_blocked::kernel(),
+       .applies = kBlockedSums,
+       .requirements = {.a = aligned_mn, .b = aligned_mn}},
+      {.kernel = sgemm_split_32x32::kernel(), .applies = kSmall},
+      {.kernel = sgemm_narrow::kernel(), .applies = kNarrow},
+      {.kernel = sgemm_split_64x64::kernel(), .applies = kDeep},
+      {.kernel = sgemm_tile_blocked::kernel(), .applies = kTwoSums},
+      {.kernel = cluster, .applies = kFewTiles, .requirements = {.a = aligned, .b = aligned}},
+      {.label = "shallow", .kernel = turned, .applies = kManyShallow},
+      {.label = "shallow", .kernel = rotated, .applies = kManyShallow},
+      {.label = "one operand turned", .kernel = turned, .applies = kLarge, .requirements = {aligned, aligned, true}},
+      {.kernel = sgemm_tma_stream_k::kernel(), .applies = kLarge, .requirements = {.a = aligned_mn, .b = aligned_mn}},
+      // without a workspace: nothing is packed, no tile is cut
+      {.label = "as it lies",
+       .kernel = turned,
+       .applies = kWholeTiles,
+       .requirements = {.workspace_is_optional = true}},
+      {.label = "as it lies", .kernel = rotated, .applies = kWholeTiles},
+      {.kernel = sgemm_tile_128x256::kernel(), .applies = kSlowWholeTiles},
+      {.label = "as it lies", .kernel = cluster, .applies = kNotShallow},
+      {.kernel = sgemm_tile_128x128::kernel(), .applies = kMultiplies},
+      {.kernel = sgemm_simple::kernel(), .applies = kAny},
+  };
+  return all;
+}
+
+Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
+                               bool may_use_workspace) {
+  Packing a{misplaced_a(gemm, candidate.requirements), gemm.A}, b{misplaced_b(gemm, candidate.requirements), gemm.B};
+  if (a && !may_use_workspace) return {{"A would have to be packed, for which there is no workspace"}, {}};
+  if (b && !may_use_workspace) return {{"B would have to be packed, for which there is no workspace"}, {}};
+  if (a.bytes() + b.bytes() > device.memory_bytes)
+    return {{"its packed operands would not fit the device's memory"}, {}};
+  a.put(0), b.put(std::int64_t(a.bytes()));
+  std::int64_t const own_offset = std::int64_t(a.bytes() + b.bytes());
+
+  Info<Gemm> const& info = *candidate.kernel.info;
+  Gemm g = gemm;
+  g.A = a.used(), g.B = b.used();
+  if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
+  std::size_t const own = info.workspace(g, device);
+  if (own && !may_use_workspace && !candidate.requirements.workspace_is_optional)
+    return {{"it wants a workspace of {} bytes, and there is none", {std::int64_t(own)}}, {}};
+
+  Attempt result;
+  Plan& plan = result.plan;
+  plan.workspace_bytes = may_use_workspace ? std::size_t(own_offset) + own : 0;
+  if ((result.rejected = add_packing(plan, a, callers(gemm, 0), device, "no kernel of copy can pack A")) ||
+      (result.rejected = add_packing(plan, b, callers(gemm, 1), device, "no kernel of copy can pack B")))
+    return result;
+  OperandSlot const slot_a = a ? in_workspace(a.offset) : callers(gemm, 0),
+                    slot_b = b ? in_workspace(b.offset) : callers(gemm, 1), slot_c{OperandSlot::In::operand, 2, 0},
+                    own_slot = own && may_use_workspace ? in_workspace(own_offset) : OperandSlot{};
+  Gemm const split = info.split && may_use_workspace ? info.split(g, device) : g;
+  if (split.slices == 1) {
+    plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_c}, own_slot});
+    return result;
+  }
+  static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
+  auto* const partial = reinterpret_cast<float*>(kPresumedWorkspace + std::uint64_t(own_offset));
+  Gemm slices = split;
+  slices.C.base = partial;
+  plan.add(LaunchOf<Gemm>{&candidate.kernel, slices, {slot_a, slot_b, own_slot}});
+  plan.add(LaunchOf<Reduction>{&sum, {g.C, g.epilogue, partial, split.slices}, {own_slot, slot_c}});
+  return result;
+}
+
+Batch Planner<Gemm>::batch(Gemm const& g) {
+  Batch batch{g.L(), {}};
+  for (auto const& [operand, at] : {std::pair{&g.A, callers(g, 0)}, std::pair{&g.B, callers(g, 1)}})
+    batch.stride_bytes[std::size_t(at.operand)] = operand->batch_stride * bytes_of(operand->type);
+  batch.stride_bytes[2] = g.C.batch_stride * bytes_of(g.C.type);
+  return batch;
+}
+Gemm Planner<Gemm>::chunk(Gemm const& g, std::int64_t count) {
+  Gemm part = g;
+  for (Operand* o : {&part.A, &part.B})
+    if (o->batch_stride) o->matrices = count;  // else all share one
+  part.C.matrices = count;
+  if (count == 1)
+    for (Operand* o : {&part.A, &part.B, &part.C}) o->batch_stride = 0;
+  return part;
+}
+
+namespace {
+
+std::string operand_text(char const* name, Operand const& o, char const* rows, char const* cols) {
+  std::string const where =
+      o.past_vector() ? fmt::format("{} bytes past a multiple of 16", o.past_vector()) : "a multiple of 16 bytes";
+  std::string s =
+      !along_mn(o) && !along_k(o)
+          ? fmt::format("  {}: strides of {} along {} and {} along {}", name, o.row_stride, rows, o.col_stride, cols)
+          : fmt::format("  {}: contiguous along {}, rows {} elements apart", name, along_mn(o) ? rows : cols, pitch(o));
+  if (o.matrices > 1) s += fmt::format(", matrices {}", o.batch_stride);
+  return s + fmt::format(", begins at {}\n", where);
+}
+char const* letter(Operand const& o, char const* mn, char const* k) { return along_mn(o) ? mn : along_k(o) ? k : "-"; }
+
+}  // namespace
+
+std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
+  if (g.elements() == 0) return "gemm with an empty C: nothing is launched\n";
+  std::string s =
+      g.exchanged ? "C is column-major: what follows is its transpose, for which A and B change places\n" : "";
+  s += fmt::format("gemm of M {} x N {} x K {}{}, {}{}, alpha {}, beta {}, {} on {}\n", g.M(), g.N(), g.K(),
+                   g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "", letter(g.A, "t", "n"), letter(g.B, "n", "t"),
+                   g.epilogue.alpha, g.epilogue.beta, g.compute == Compute::fp32_blocked ? "two levels" : "one level",
+                   device.name);
+  s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";
+  Operand c = g.C;  // rows of C lie along n
+  std::swap(c.rows, c.cols), std::swap(c.row_stride, c.col_stride);
+  return s + (along_mn(c) ? operand_text("C", c, "n", "m")
+                          : fmt::format("  C: strides of {} along m and {} along n\n", g.C.row_stride, g.C.col_stride));
+}
+
+std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& g, Device const&,
+                                       bool may_use_workspace) {
+  std::string s;
+  int copies = 0;
+  auto const packed = [&](char const* name, Reason const& misplaced) {
+    if (misplaced)
+      s += fmt::format("  {} is packed by {}: {}\n", name, plan.find<Copy>(copies++)->kernel->info->name,
+                       misplaced.sentence());
+  };
+  packed("A", misplaced_a(g, candidate.requirements)), packed("B", misplaced_b(g, candidate.requirements));
+  if (auto const* sum = plan.find<Reduction>())
+    s += fmt::format("  K is cut into {} parts, which {} adds\n", sum->problem.slices, sum->kernel->info->name);
+  return s +
+         fmt::format("  workspace: {} bytes{}\n", plan.workspace_bytes, may_use_workspace ? "" : " (none was offered)");
+}
+
+std::string Planner<Gemm>::candidate_text(Plan const& plan, Candidate<Gemm> const&, Gemm const&, Device const&) {
+  return fmt::format("{} bytes of workspace", plan.workspace_bytes);
+}
+
+}  // namespace inlay::planner

@@ -1,0 +1,103 @@
+// A plan: the kernel launches that solve a problem, and the workspace that they share. Making one needs no GPU, allocates nothing
+// and takes a few microseconds.
+#pragma once
+#include <inlay/planner/kernel_info.h>
+#include <inlay/problem/reduction.h>
+
+#include <array>
+#include <memory>
+#include <variant>
+#include <vector>
+
+namespace inlay::planner {
+
+// Where a launch finds one of its operands: at a byte offset in one of the caller's operands, or in the workspace.
+struct OperandSlot {
+  enum class In : std::uint8_t { nothing, operand, workspace };
+  In in = In::nothing;
+  int operand = 0;  // index into Operands::operand
+  std::int64_t offset = 0;
+};
+
+// The addresses that a call passes. A copy: destination, source. A GEMM: A, B, C.
+struct Operands {
+  void* operand[3];
+  void* workspace;
+
+  void* at(OperandSlot const& slot) const {
+    if (slot.in == OperandSlot::In::nothing) return nullptr;
+    return static_cast<char*>(slot.in == OperandSlot::In::workspace ? workspace : operand[slot.operand]) + slot.offset;
+  }
+};
+
+// A plan is valid for operands whose addresses agree, modulo this many bytes, with those that it was made for: kernels derive
+// their geometry from the address modulo the 32 bytes of a sector.
+inline constexpr std::int64_t kPlanAlignment = 32;
+
+// The workspace is unknown when a plan is made. Its problems use this address, where no operand lies.
+inline constexpr std::uint64_t kPresumedWorkspace = std::uint64_t(1) << 62;
+
+// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, C; of a reduction: partial sums, C.
+template <class P>
+struct LaunchOf {
+  LinkedKernel<P> const* kernel;
+  P problem;
+  std::array<OperandSlot, 3> slots;
+  OperandSlot workspace = {};  // for partial sums and flags of the kernel itself
+};
+using AnyLaunch = std::variant<LaunchOf<Reduction>, LaunchOf<Gemm>, LaunchOf<Copy>>;
+
+struct Plan {
+  static constexpr int kMaxLaunches = 4;
+  std::array<AnyLaunch, kMaxLaunches> launches;  // in stream order
+  int num_launches = 0;
+  int candidate = -1;  // index of the chosen candidate; -1: no candidate accepts the problem, or the problem is empty
+  std::size_t workspace_bytes = 0;
+  double seconds = 0;    // predicted; 0: the chosen candidate has no predicted time
+  int num_compared = 0;  // the first candidates, as many, were compared with the chosen one
+  // Measured time of each candidate, in microseconds; 0: not measured. Empty: the plan was chosen by predicted time.
+  std::vector<float> measured_us = {};
+
+  // If one grid cannot hold the whole batch, the launches solve a chunk of it. They run `chunks` times; before each further
+  // run, the addresses of the caller's operands advance by `chunk_bytes`. `last_chunk` solves the indices that are left.
+  std::int64_t chunks = 1;
+  std::array<std::int64_t, 3> chunk_bytes{};
+  std::shared_ptr<Plan const> last_chunk = {};
+  bool is_whole() const { return chunks == 1 && !last_chunk; }
+
+  template <class P>
+  void add(LaunchOf<P> const& launch) {
+    launches[std::size_t(num_launches++)] = launch;
+  }
+  // The n-th launch with this type of problem; null if there are fewer.
+  template <class P>
+  LaunchOf<P> const* find(int n = 0) const {
+    for (int i = 0; i < num_launches; ++i)
+      if (auto const* l = std::get_if<LaunchOf<P>>(&launches[std::size_t(i)]); l && n-- == 0) return l;
+    return nullptr;
+  }
+};
+
+// The problem of a launch at the addresses of a call.
+Copy at(LaunchOf<Copy> const& launch, Operands const& operands);
+Gemm at(LaunchOf<Gemm> const& launch, Operands const& operands);
+Reduction at(LaunchOf<Reduction> const& launch, Operands const& operands);
+
+// Calls f(kernel, problem, workspace) for each launch of the plan with these operands, in stream order.
+template <class F>
+void for_each_launch(Plan const& plan, Operands operands, F const& f) {
+  for (std::int64_t chunk = 0; chunk < plan.chunks; ++chunk) {
+    for (int i = 0; i < plan.num_launches; ++i)
+      std::visit([&](auto const& l) { f(*l.kernel, at(l, operands), operands.at(l.workspace)); },
+                 plan.launches[std::size_t(i)]);
+    for (std::size_t k = 0; k < 3; ++k)
+      if (plan.chunk_bytes[k]) operands.operand[k] = static_cast<char*>(operands.operand[k]) + plan.chunk_bytes[k];
+  }
+  if (plan.last_chunk) for_each_launch(*plan.last_chunk, operands, f);
+}
+
+// Launches the plan on `stream`. The operands' addresses agree with those of the plan modulo kPlanAlignment bytes. The workspace
+// has plan.workspace_bytes bytes and is aligned to 256. Every launch is validated before the first one starts.
+void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream);
+
+}  // namespace inlay::planner

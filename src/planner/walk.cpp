@@ -1,0 +1,141 @@
+#include <inlay/planner/counts.h>
+
+#include <algorithm>
+
+namespace inlay::planner {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+// Sum of f(part) over the parts of `extent` in tiles of `tile`, each tile cut into chunks of `chunk`.
+template <class F>
+std::int64_t over_chunks(std::int64_t extent, std::int64_t tile, std::int64_t chunk, F f) {
+  auto in_tile = [&](std::int64_t n) { return n / chunk * f(std::min(chunk, n)) + (n % chunk ? f(n % chunk) : 0); };
+  return extent / tile * in_tile(tile) + (extent % tile ? in_tile(extent % tile) : 0);
+}
+std::int64_t chunks(std::int64_t extent, std::int64_t tile, std::int64_t chunk) {
+  return over_chunks(extent, tile, chunk, [](std::int64_t) { return 1; });
+}
+
+// Calls f(first address mod 32, how many rows have it). Addresses repeat modulo 32 after at most 32 rows.
+template <class F>
+void over_rows(Walk const& w, F f) {
+  for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(w.rows, 32); ++i)
+      f((w.base + std::uint64_t(l * w.batch_stride + i * w.pitch)) % 32,
+        ceil_div(w.batch - l, 32) * ceil_div(w.rows - i, 32));
+}
+std::int64_t row_requests(Walk const& w) {
+  // Rows i, i + apart, i + 2 apart, ... share a request: `apart` requests for each group of so many rows.
+  std::int64_t const apart = w.rows_apart, group = 32 / w.lanes_along * apart;
+  auto const of_tile = [&](std::int64_t n) { return n / group * apart + std::min(n % group, apart); };
+  std::int64_t const row_groups = over_chunks(w.rows, w.tile_rows, w.tile_rows, of_tile);
+  return w.batch * row_groups * chunks(w.cols, w.tile_cols, std::int64_t(w.lanes_along) * w.vector);
+}
+
+// Rows of one request that lie back to back: where one ends and the next begins in the same sector, it is counted once.
+std::int64_t shared_between_rows(Walk const& w) {
+  int const rows = 32 / w.lanes_along;
+  std::int64_t const bytes = w.cols * w.elem_bytes;
+  if (rows == 1 || w.rows_apart > 1 || w.cols > std::int64_t(w.lanes_along) * w.vector)
+    return 0;  // other requests, or far apart
+  std::int64_t shared = 0;
+  for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(w.rows - 1, 32); ++i) {
+      std::uint64_t const address = w.base + std::uint64_t(l * w.batch_stride + i * w.pitch);
+      bool const meet = (address + std::uint64_t(bytes) - 1) / 32 == (address + std::uint64_t(w.pitch)) / 32;
+      if (meet && i % rows != rows - 1) shared += ceil_div(w.batch - l, 32) * ceil_div(w.rows - 1 - i, 32);
+    }
+  return shared;
+}
+
+}  // namespace
+
+void add(Counts& sum, Counts const& block, std::int64_t times) {
+  for (auto const part : {&Counts::global_load, &Counts::global_store, &Counts::shared_store, &Counts::shared_load,
+                          &Counts::async_copy, &Counts::tma_load, &Counts::tma_store})
+    sum.*part += {(block.*part).requests * times, (block.*part).transactions * times};
+}
+
+Traffic row_sectors(Walk const& w) {
+  Traffic t{row_requests(w), 0};
+  // Chunks begin at multiples of a sector from the row's first byte: all chunks of a row have its alignment.
+  over_rows(w, [&](std::uint64_t address, std::int64_t count) {
+    t.transactions += count * over_chunks(w.cols, w.tile_cols, std::int64_t(w.lanes_along) * w.vector,
+                                          [&](std::int64_t n) { return sectors_of(address, n * w.elem_bytes); });
+  });
+  t.transactions -= shared_between_rows(w);
+  return t;
+}
+
+Traffic column_sectors(Walk const& w) {
+  Traffic t{w.batch * w.cols * chunks(w.rows, w.tile_rows, 32), 0};
+  std::int64_t const pitch = std::abs(w.pitch);
+  if (pitch >= 32) {  // a sector for each lane
+    t.transactions = w.batch * w.cols * w.rows;
+    return t;
+  }
+  // Closer rows: the lanes of a request touch every sector from the first to the last. 32 rows are whole sectors.
+  for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
+    for (std::int64_t j = 0; j < w.cols; ++j)
+      t.transactions += ceil_div(w.batch - l, 32) * over_chunks(w.rows, w.tile_rows, 32, [&](std::int64_t n) {
+                          return sectors_of(w.base + std::uint64_t(l * w.batch_stride + j * w.elem_bytes),
+                                            (n - 1) * pitch + w.elem_bytes);
+                        });
+  return t;
+}
+
+namespace {
+// Wavefronts of n consecutive active lanes, from the first lane on, of `bytes` each.
+std::int64_t lane_wavefronts(std::int64_t n, int bytes, int apart) {
+  std::int64_t const group = bytes == 16 ? 8 : bytes == 8 ? 16 : 32;
+  std::int64_t total = 0;
+  for (; n > 0; n -= group) total += ceil_div(std::min(n, group), apart);
+  return total;
+}
+}  // namespace
+
+Traffic row_wavefronts(Walk const& w) {
+  // Rows that share a request begin at whole lane groups; below that size one pass serves them all.
+  bool const one_pass = w.elem_bytes * w.vector <= 4;
+  auto cost = [&](std::int64_t n) { return lane_wavefronts(ceil_div(n, w.vector), w.elem_bytes * w.vector, 32); };
+  std::int64_t const chunk = std::int64_t(w.lanes_along) * w.vector;
+  return {row_requests(w),
+          one_pass ? row_requests(w) : w.batch * w.rows * over_chunks(w.cols, w.tile_cols, chunk, cost)};
+}
+
+Traffic column_wavefronts(Walk const& w, int apart) {
+  return {w.batch * w.cols * chunks(w.rows, w.tile_rows, 32),
+          w.batch * w.cols * over_chunks(w.rows, w.tile_rows, 32, [&](std::int64_t n) {
+            return lane_wavefronts(n, w.elem_bytes, apart);
+          })};
+}
+
+Traffic strided_row_wavefronts(Walk const& w, int apart) {
+  return {row_requests(w), w.batch * w.rows * over_chunks(w.cols, w.tile_cols, 32, [&](std::int64_t n) {
+                             return lane_wavefronts(n, w.elem_bytes, apart);
+                           })};
+}
+
+Traffic scattered_wavefronts(Walk const& w) {
+  int const rows_in_pass = w.elem_bytes == 16 ? 2 : w.elem_bytes == 8 ? 4 : 8;  // 8, 16 or 32 lanes, 4 to a row
+  std::int64_t const passes =
+      over_chunks(w.rows, w.tile_rows, 8, [&](std::int64_t n) { return ceil_div(n, rows_in_pass); });
+  return {row_requests(w) * w.vector, w.batch * passes * w.cols};  // a vector's element costs a wavefront in each pass
+}
+
+Traffic boxes(Walk const& w) {
+  return {w.batch * ceil_div(w.rows, w.tile_rows) * ceil_div(w.cols, w.tile_cols),
+          w.batch * w.rows * w.cols * w.elem_bytes};
+}
+
+Walk input_walk(Matrices const& x, int e, int tile_m, int tile_n) {
+  return {x.M, x.N, x.L, reinterpret_cast<std::uint64_t>(x.in), x.ld_in * e, x.batch_in * e, e, tile_m, tile_n};
+}
+Walk output_walk(Matrices const& x, int e, int tile_m, int tile_n, bool transpose) {
+  auto const base = reinterpret_cast<std::uint64_t>(x.out);
+  if (transpose) return {x.N, x.M, x.L, base, x.ld_out * e, x.batch_out * e, e, tile_n, tile_m};
+  return {x.M, x.N, x.L, base, x.ld_out * e, x.batch_out * e, e, tile_m, tile_n};
+}
+
+}  // namespace inlay::planner

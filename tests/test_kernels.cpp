@@ -1,0 +1,91 @@
+// Every kernel, replayed on the CPU over the corpus: bitwise against the oracle, all checks silent, and the counted
+// requests, sectors and wavefronts equal to the closed forms of counts().
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include <inlay/explain/explanation.h>
+#include <inlay/registry/registry.h>
+#include "corpus.h"
+
+namespace inlay::test {
+namespace {
+using namespace registry;
+using explain::counted, replay::Finding;
+
+std::string text(Traffic const& t) { return std::to_string(t.requests) + "/" + std::to_string(t.transactions); }
+std::string text(Counts const& c) {
+  return "load " + text(c.global_load) + " store " + text(c.global_store) + " shared store " + text(c.shared_store) +
+         " shared load " + text(c.shared_load) + " cp.async " + text(c.async_copy) + " TMA " + text(c.tma_load) + " " +
+         text(c.tma_store);
+}
+
+// Replays one case and holds it against oracle and counts; whether the kernel took it.
+bool runs(Entry<Copy> const& entry, Case const& c, int e) {
+  SCOPED_TRACE(c.name());
+  Views const v = views_of(c, is_transpose(entry.info()));
+  Recorder recorder;
+  auto const bytes = [&](std::int64_t n) { return std::size_t(n * e) + 64; };
+  void* const in = recorder.allocate("in", bytes(v.in_elements), e, 1);
+  void* const out = recorder.allocate("out", bytes(v.out_elements), e, 2);
+  Copy const copy = copy_of(c, v, in, out, e);
+  if (Reason const why = entry.info().rejects(copy, Device{})) {
+    EXPECT_GT(why.sentence().size(), 20u);
+    return false;
+  }
+  entry.replay(copy, Device{}, recorder);
+  for (Finding const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
+  std::int64_t wrong = 0;
+  for (std::int64_t l = 0; l < c.L; ++l)
+    for (std::int64_t m = 0; m < c.M; ++m)
+      for (std::int64_t n = 0; n < c.N; ++n)
+        wrong += std::memcmp(recorder.real(out) + out_offset(c, v, l, m, n) * e,
+                             recorder.real(in) + in_offset(c, v, l, m, n) * e, std::size_t(e)) != 0;
+  EXPECT_EQ(wrong, 0) << "elements";
+  if (entry.info().counts) {
+    EXPECT_EQ(text(counted(recorder)), text(entry.info().counts(copy, Device{})));
+  }
+  return true;
+}
+
+// The cases with elements that each kernel runs at least, at every element size: else the corpus does not test it.
+constexpr int kFewest = 6;
+
+class Kernels : public testing::TestWithParam<std::tuple<int, int>> {};
+
+TEST_P(Kernels, ReplayIsRightAndCostsWhatWasPredicted) {
+  auto const& entry = copy_kernels()[std::size_t(std::get<0>(GetParam()))];
+  int const e = std::get<1>(GetParam());
+  int ran = 0;
+  for (Case const& c : corpus()) {
+    ran += runs(entry, c, e) && c.M * c.N > 0;
+    if (HasFailure()) return;
+  }
+  std::string const name = entry.info().name;
+  bool const never = (name == "transpose_10_cp_async" && e < 4) || (name.ends_with("interleave") && e > 2);
+  EXPECT_EQ(ran >= kFewest, !never) << "cases run: " << ran;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ladder, Kernels,
+                         testing::Combine(testing::Range(0, int(copy_kernels().size())),
+                                          testing::ValuesIn(kElementSizes)),
+                         [](auto const& info) {
+                           return std::string(copy_kernels()[std::size_t(std::get<0>(info.param))].info().name) + "_e" +
+                                  std::to_string(std::get<1>(info.param));
+                         });
+
+// Pitches of 128 and 256 KB are a case of their own to 14: bands of tiles that lie 16 or 8 KB apart take turns, where they
+// make whole groups.
+TEST(Bands, OfPitchesOf128And256KB) {
+  for (auto const& entry : copy_kernels())
+    if (std::string(entry.info().name) == "transpose_registers")
+      for (int e : kElementSizes)
+        for (int pitch : {128 << 10, 256 << 10})
+          for (int row : {32 << 10, (32 << 10) + 256}) {
+            std::int64_t const N = row / e;
+            EXPECT_TRUE(runs(entry, {16, N, 1, pitch / e - N}, e)) << e << " bytes";
+          }
+}
+
+}  // namespace
+}  // namespace inlay::test
