@@ -10,9 +10,9 @@
 #include <cstdlib>
 
 #include "measure/buffers.h"
+#include "measure/copy_candidates.h"
 #include "measure/gpu.h"
 #include "measure/stats.h"
-#include "measure/transpose_candidates.h"
 #include "problems/kernels.h"
 
 namespace inlay::lab {
@@ -104,8 +104,8 @@ class Arena {
     check(cudaMemset(in_.get(), 1, kSmallBytes));
   }
 
-  std::string checked(TransposeCandidate const& large) const {
-    return OnDevice<TransposeCase>::check(case_, call(), large_stream_.get())(large);
+  std::string checked(CopyCandidate<TransposeCase> const& large) const {
+    return make_checker(case_, call(), large_stream_.get())(large).said;
   }
 
   TransposeCall call() const { return large_buffers_.call(0); }
@@ -120,7 +120,7 @@ class Arena {
   }
 
   // Both at once, or one alone where the other is null.
-  Rates round(TransposeCandidate const* large, SmallKernel const* small) {
+  Rates round(CopyCandidate<TransposeCase> const* large, SmallKernel const* small) {
     set(waiting);
     check(cudaStreamSynchronize(large_stream_.get()));
     if (small) launch(*small);
@@ -147,10 +147,10 @@ class Arena {
   }
   void set(State state) { check(cudaMemsetAsync(state_.get(), state, 1, large_stream_.get())); }
 
-  double large_rate(TransposeCandidate const& large) const {
+  double large_rate(CopyCandidate<TransposeCase> const& large) const {
     float ms;
     check(cudaEventElapsedTime(&ms, begin_.get(), end_.get()));
-    return OnDevice<TransposeCase>::work(case_, large) * kLaunches / double(ms);
+    return work(case_, large) * kLaunches / double(ms);
   }
   double small_rate(SmallKernel const& small) const {
     Window windows[kBlocks];
@@ -177,9 +177,9 @@ void print_spread(std::vector<double> const& samples) {
 }
 
 // A line for each large copy, and one for none; in every round all combinations in turn.
-void print_table(Arena& arena, std::vector<TransposeCandidate> const& copies, int rounds) {
-  std::vector<TransposeCandidate const*> large{nullptr};
-  for (TransposeCandidate const& copy : copies) large.push_back(&copy);
+void print_table(Arena& arena, std::vector<CopyCandidate<TransposeCase>> const& copies, int rounds) {
+  std::vector<CopyCandidate<TransposeCase> const*> large{nullptr};
+  for (CopyCandidate<TransposeCase> const& copy : copies) large.push_back(&copy);
   SmallKernel const* const small[] = {nullptr, &kSmall[0], &kSmall[1]};
   std::vector<double> large_rates[1 + std::size(kLarge)][3], small_rates[1 + std::size(kLarge)][3];
   for (int round = 0; round < rounds; ++round)
@@ -207,11 +207,10 @@ void print_table(Arena& arena, std::vector<TransposeCandidate> const& copies, in
 
 void run(int rounds) {
   TransposeCase const c;
-  std::vector<TransposeCandidate> copies;
+  std::vector<CopyCandidate<TransposeCase>> copies;
   Arena arena(c);
-  for (char const* name : kLarge)
-    copies.push_back(OnDevice<TransposeCase>::of_kernel(kernel_named<TransposeCase>(name), c, arena.call()));
-  for (TransposeCandidate const& copy : copies)
+  for (char const* name : kLarge) copies.push_back(of_kernel(kernel_named<TransposeCase>(name), c, arena.call()));
+  for (CopyCandidate<TransposeCase> const& copy : copies)
     if (auto const said = arena.checked(copy); said != "ok") throw Error(copy.name + ": " + said);
   arena.load_kernels();
   std::printf("%s, %s, %d rounds\n\n", gpu_name().c_str(), c.sentence().c_str(), rounds);

@@ -1,4 +1,4 @@
-// Contenders with other tiles and block sizes, made from the families that the ladder uses.
+// Candidates with other tiles and block sizes, made from the families that the ladder uses.
 #pragma once
 #include <inlay/block/launch.h>
 #include <inlay/kernels/copy/direct_tile.h>
@@ -12,15 +12,19 @@ using T = std::uint32_t;
 
 // A kernel of this program on the case's own verification and timing.
 template <class Kernel>
-lab::TransposeCandidate candidate(std::string name, lab::TransposeCase const& c) {
-  auto const launch = [c](lab::TransposeCall const& call, cudaStream_t stream) {
-    Copy const copy = Kernel::transposes ? lab::transpose_copy(c, call) : lab::copy_copy(c, call);
+lab::CopyCandidate<lab::TransposeCase> candidate(std::string name, lab::TransposeCase const& c,
+                                                 lab::TransposeCall const& call) {
+  auto const problem = [c](lab::TransposeCall const& at) {
+    return Kernel::transposes ? c.canonical(at, nullptr) : lab::packing_copy(c, at);
+  };
+  auto const launch = [problem](lab::TransposeCall const& now, cudaStream_t stream) {
+    Copy const copy = problem(now);
     Device const& device = current_device();
     if (Reason const reason = Kernel::rejects(copy, device)) throw lab::Rejection(reason.sentence());
     Setting<DriverEncoder> const setting{device, nullptr, {}};
     block::launch(Kernel::make(copy, setting), {device.id, device.compute_capability}, stream);
   };
-  return {{std::move(name), launch}, lab::placement_of(c, !Kernel::transposes)};
+  return {{std::move(name), launch}, lab::strided(problem(call), call), c.limit_bytes()};
 }
 
 // transpose_06 (one element a load) and transpose_09 (16 bytes) with tiles of M x N.
@@ -34,11 +38,11 @@ struct TransposeStep : SmemStep<T> {
   using Load = std::conditional_t<kVector == 1, UniversalCopy<T>, UniversalCopy<Vector16>>;
 };
 template <int M, int N, int kThreads, int kVector, bool kInterior = true>
-lab::TransposeCandidate transpose(lab::TransposeCase const& c) {
+lab::CopyCandidate<lab::TransposeCase> transpose(lab::TransposeCase const& c, lab::TransposeCall const& call) {
   return candidate<SmemTile<T, TransposeStep<M, N, kThreads, kVector, kInterior>>>(
       std::string(kVector == 1 ? "transpose_06, " : "transpose_09, ") + std::to_string(M) + " x " + std::to_string(N) +
           ", " + std::to_string(kThreads) + " threads" + (kInterior ? "" : ", always predicated"),
-      c);
+      c, call);
 }
 
 }  // namespace inlay::kernels

@@ -10,17 +10,17 @@
 
 namespace {
 
-void print(inlay::lab::TransposeCase const& c, std::vector<inlay::lab::TransposeCandidate> const& tiles, int samples) {
+template <class Tiles>
+void print(inlay::lab::TransposeCase const& c, Tiles const& tiles, int samples) {
   auto const with_limit = [&](inlay::lab::TransposeCall const& call, cudaStream_t) {
-    std::vector<inlay::lab::TransposeCandidate> all = inlay::lab::copy_limit(c, call);
-    all.insert(all.end(), tiles.begin(), tiles.end());
+    auto all = inlay::lab::copy_limit(c);
+    for (auto& tile : tiles(c, call)) all.push_back(std::move(tile));
     return all;
   };
   inlay::lab::Progress progress;
   inlay::lab::Stream const stream = inlay::lab::make_stream();
   std::printf("\n| %s, 4 bytes | ms | IQR | of copy | check result |\n|---|---|---|---|---|\n", c.name().c_str());
-  for (inlay::lab::Row const& row :
-       inlay::lab::measure<inlay::lab::TransposeCase>(c, with_limit, samples, stream.get(), progress))
+  for (inlay::lab::Row const& row : inlay::lab::measure(c, with_limit, samples, stream.get(), progress))
     std::printf("| %s | %.4f | %.4f | %.3f | %s |\n", row.kernel.c_str(), row.ms_median.value_or(0),
                 row.ms_iqr.value_or(0), row.share.value_or(0), row.check_result.c_str());
 }
@@ -33,7 +33,7 @@ int main(int argc, char** argv) try {
   int const samples = argc > 3 ? std::atoi(argv[3]) : 15;
   for (auto tiles :
        {inlay::kernels::copy_03_tiles, inlay::kernels::transpose_06_tiles, inlay::kernels::transpose_09_tiles})
-    print(c, tiles(c), samples);
+    print(c, tiles, samples);
 } catch (std::exception const& e) {
   std::fprintf(stderr, "%s\n", e.what());
   return 2;

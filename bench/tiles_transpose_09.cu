@@ -2,10 +2,12 @@
 
 namespace inlay::kernels {
 
-std::vector<lab::TransposeCandidate> transpose_09_tiles(lab::TransposeCase const& c) {
-  return {transpose<32, 32, 256, 4>(c),   transpose<32, 128, 256, 4>(c),      transpose<64, 64, 256, 4>(c),
-          transpose<64, 64, 512, 4>(c),   transpose<128, 32, 256, 4>(c),      transpose<128, 64, 512, 4>(c),
-          transpose<128, 64, 1024, 4>(c), transpose<64, 64, 256, 4, false>(c)};
+std::vector<lab::CopyCandidate<lab::TransposeCase>> transpose_09_tiles(lab::TransposeCase const& c,
+                                                                       lab::TransposeCall const& call) {
+  return {transpose<32, 32, 256, 4>(c, call),   transpose<32, 128, 256, 4>(c, call),
+          transpose<64, 64, 256, 4>(c, call),   transpose<64, 64, 512, 4>(c, call),
+          transpose<128, 32, 256, 4>(c, call),  transpose<128, 64, 512, 4>(c, call),
+          transpose<128, 64, 1024, 4>(c, call), transpose<64, 64, 256, 4, false>(c, call)};
 }
 
 }  // namespace inlay::kernels

@@ -31,7 +31,7 @@ bool given(CLI::App const& command, std::string const& flag) {
 }
 
 // Whether one of these rows heeds something, told from its kernel's facts; rows that are no kernels do.
-template <KindOf C, class Heeds>
+template <class C, class Heeds>
 bool any_heeds(std::vector<std::string> const& names, Heeds const& heeds) {
   return std::any_of(names.begin(), names.end(), [&](std::string const& name) {
     if (auto const* info = info_of<C>(name)) return heeds(*info);
@@ -39,17 +39,17 @@ bool any_heeds(std::vector<std::string> const& names, Heeds const& heeds) {
   });
 }
 
-template <KindOf C>
+template <class C>
 void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> const& names) {
   if (any_heeds<C>(names, [](auto const&) { return true; })) return;
   C c;
-  for (Field const& field : Kind<C>::fields(c))
+  for (Field const& field : c.fields())
     if (field.flag != kBatchFlag && given(command, field.flag))
-      throw UsageError(fmt::format("{} was given without a {}", field.flag, Kind<C>::name));
+      throw UsageError(fmt::format("{} was given without a {}", field.flag, C::kind));
 }
 
 // Which problems are to be measured, as typed.
-template <KindOf C>
+template <class C>
 struct Asked {
   C shape;
   std::string cases, filed_under;
@@ -65,7 +65,7 @@ struct Asked {
         listed.push_back(std::move(c));
       }
     if (!suites.empty()) return listed;
-    if (cases.empty()) Kind<C>::validate(shape);
+    if (cases.empty()) shape.validate();
     for (C const& c : cases.empty() ? std::vector{shape} : parse_cases(cases, shape))
       listed.push_back({c, kernels, filed_under});
     return listed;
@@ -81,8 +81,8 @@ struct Asked {
     GemmCase gemm;
     if constexpr (std::is_same_v<C, GemmCase>) gemm = shape;
     lab::refuse_ignored(flags, names, gemm);
-    if (options.host && std::find(names.begin(), names.end(), Kind<C>::public_function) == names.end())
-      throw UsageError(fmt::format("--host was given without the row of {}, which it times", Kind<C>::public_function));
+    if (options.host && std::find(names.begin(), names.end(), C::public_function) == names.end())
+      throw UsageError(fmt::format("--host was given without the row of {}, which it times", C::public_function));
   }
 
  private:
@@ -95,7 +95,7 @@ struct Asked {
       auto const before = names.size();
       std::copy_if(all.begin(), all.end(), std::back_inserter(names),
                    [&](std::string const& name) { return name.starts_with(word); });
-      if (names.size() == before || word == Kind<C>::public_function) names.push_back(word);
+      if (names.size() == before || word == C::public_function) names.push_back(word);
     }
     return names;
   }
@@ -103,13 +103,13 @@ struct Asked {
   static bool named_by_item(std::string name) {
     for (char& letter : name) letter = char(std::toupper(static_cast<unsigned char>(letter)));
     std::string shape;  // its parts between blanks
-    for (char const* at = Kind<C>::item_shape; *at; ++at) shape += *at == 'x' || *at == ':' ? ' ' : *at;
+    for (char const* at = C::item_shape; *at; ++at) shape += *at == 'x' || *at == ':' ? ' ' : *at;
     return (' ' + shape + ' ').find(' ' + name + ' ') != std::string::npos;
   }
 };
 
 // The flags that all benches have, and what they do.
-template <KindOf C>
+template <class C>
 void add_bench_of(CLI::App& bench, char const* what, char const* description, char const* filed_under,
                   std::string const& typed, Act const& act) {
   auto* const command = bench.add_subcommand(what, description);
@@ -119,7 +119,7 @@ void add_bench_of(CLI::App& bench, char const* what, char const* description, ch
   options.command = typed;
   auto* const one = command->add_option_group("one problem, or several of a kind");
   add_flags(*one, asked->shape);
-  one->add_option("--cases", asked->cases, fmt::format("several: {0},{0},...", Kind<C>::item_shape));
+  one->add_option("--cases", asked->cases, fmt::format("several: {0},{0},...", C::item_shape));
   auto* const suite =
       command->add_option("--suite", asked->suites, "the problems of files: names in suites/, or paths of .json files");
   suite->delimiter(',');

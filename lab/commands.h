@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <memory>
 
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 #include "results/bench.h"
 
 namespace inlay::lab {
@@ -12,11 +12,11 @@ inline constexpr std::string_view kBatchFlag = "--batch";
 
 // The flags of one problem, but those that a command treats in a way of its own.
 void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector<std::string_view> const& but);
-template <KindOf C>
+template <class C>
 void add_flags_but(CLI::App& command, C& c, std::vector<std::string_view> const& but) {
-  add_fields(command, Kind<C>::fields(c), but);
+  add_fields(command, c.fields(), but);
 }
-template <KindOf C>
+template <class C>
 void add_flags(CLI::App& command, C& c) {
   add_flags_but(command, c, {});
 }

@@ -55,7 +55,7 @@ struct AskedToVerify {
   // One for each element size, one for each layout. Throws UsageError.
   std::vector<Problem> problems() const {
     std::vector<Problem> all;
-    auto const add = [&all]<class C>(C c) { Kind<C>::validate(c), all.push_back(c); };
+    auto const add = [&all]<class C>(C c) { c.validate(), all.push_back(c); };
     TransposeCase m = copy;
     for (int e : elem_bytes) m.elem_bytes = e, add(m);
     GemmCase p = gemm;
@@ -138,7 +138,7 @@ void add_why(CLI::App& app) {
     of.add_option("--device", *name, known_devices() + ", or here (default: the GPU here, or else the table's H200)");
   };
   auto const tell = [name]<class C>(C const& c, bool may_use_workspace) {
-    Kind<C>::validate(c);
+    c.validate();
     auto const problem = planned(c);
     Device const device = name->empty() ? gpu_or_table() : device_named(*name);
     auto const plan = make_plan(problem, device, may_use_workspace);

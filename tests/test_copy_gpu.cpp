@@ -106,7 +106,7 @@ void huge(Copied const& c) {
   auto const round = [](std::size_t n) { return (n + 1023) / 1024 * 1024; };
   std::size_t const in_bytes = round(c.src_bytes()), out_bytes = round(c.dst_bytes());
   DeviceBuffer const in = device_buffer(in_bytes), out = device_buffer(out_bytes);
-  lab::fill(in.get(), 4, std::int64_t(in_bytes / 4), nullptr);
+  lab::fill(in.get(), std::int64_t(in_bytes / 4), nullptr);
   Copy const problem = c.copy(in.get(), out.get());
   lab::Strided s{problem.elem_bytes,
                  problem.rank,

@@ -152,7 +152,7 @@ Replayed replayed(Entry<Copy> const& entry, TransposeCase const& c) {
   };
   void *const in = buffer("in", c.rows * c.cols), *const out = buffer("out", c.rows * c.cols);
   Replayed seen;
-  Copy const copy = Kind<TransposeCase>::canonical(c, {in, out}, &entry.info());
+  Copy const copy = c.canonical({in, out}, &entry.info());
   if (!entry.info().rejects(copy, h200())) watch_sample(entry, copy, recorder, seen);
   return seen;
 }
@@ -161,7 +161,8 @@ Replayed replayed(Entry<Gemm> const& entry, GemmCase const& c) {
   auto const operand = [&](char const* name, Stored const& x) {
     return static_cast<float*>(recorder.reserve(name, std::size_t(x.elements()) * sizeof(float), sizeof(float)));
   };
-  Gemm const gemm = gemm_of(c, {c.alpha, c.beta, operand("A", c.a()), operand("B", c.b()), operand("C", c.c())});
+  Gemm const gemm =
+      c.canonical({c.alpha, c.beta, operand("A", c.a()), operand("B", c.b()), operand("C", c.c())}, nullptr);
   recorder.reserve_workspace(entry.info().workspace(gemm, h200()));
   Replayed seen;
   watch_sample(entry, gemm, recorder, seen);

@@ -135,10 +135,10 @@ void Box::add(std::int64_t m, std::int64_t n) {
 }
 
 BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c) {
-  if (double const n = c.operations() / 2; n > kMostGemms)
+  if (double const n = c.flops() / 2; n > kMostGemms)
     throw UsageError(fmt::format("a replay for a picture takes at most {} multiplications, not {}", kMostGemms, n));
   Recorder recorder;
-  Gemm const gemm = gemm_of(c, numbered(c, recorder));
+  Gemm const gemm = c.canonical(numbered(c, recorder), nullptr);
   Device const device;
   if (Reason const reason = entry.info().rejects(gemm, device))
     throw UsageError(fmt::format("{}: rejected: {}", title_of(entry, c), reason.sentence()));

@@ -51,7 +51,7 @@ void take_possible_layout(Entry<Gemm> const& entry, GemmCase& c) {
   for (char const* layout : {"nn", "nt", "tn", "tt"}) {
     GemmCase possible = c;
     possible.layout = layout;
-    Kind<GemmCase>::validate(possible);
+    possible.validate();
     if (!entry.info().rejects(planned(possible), Device{})) return void(c = possible);
   }
 }
@@ -66,10 +66,10 @@ void draw(Asked& asked, Draw const& picture_of) {
     auto const& entry = kernel_named<GemmCase>(name);
     asked.gemm.batch = asked.copy.batch;
     if (!asked.command->get_option("--layout")->count()) take_possible_layout(entry, asked.gemm);
-    Kind<GemmCase>::validate(asked.gemm);
+    asked.gemm.validate();
     write(picture_of(entry, asked.gemm), asked.out);
   } else {
-    Kind<TransposeCase>::validate(asked.copy);
+    asked.copy.validate();
     write(picture_of(kernel_named<TransposeCase>(name), asked.copy), asked.out);
   }
 }
@@ -81,7 +81,7 @@ void add_ladder(CLI::App& app) {
   command->add_option("file,--out", *file, kOut);
   add_flags(*command, *shape);
   command->callback([shape, file] {
-    Kind<TransposeCase>::validate(*shape);
+    shape->validate();
     check(*file);
     write(draw_ladder(*shape), *file);
   });

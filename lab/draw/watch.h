@@ -6,14 +6,14 @@
 #include <map>
 #include <string>
 
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 #include "verify/replay_check.h"
 
 namespace inlay::lab {
 
 // "transpose_03_smem_read_conflict, 256 x 256, 4 B"
-template <KindOf C>
-std::string title_of(Entry<CanonicalOf<C>> const& entry, C const& c) {
+template <class C>
+std::string title_of(Entry<typename C::Canonical> const& entry, C const& c) {
   return std::string(entry.info().name) + ", " + c.sentence();
 }
 
@@ -21,8 +21,8 @@ std::string title_of(Entry<CanonicalOf<C>> const& entry, C const& c) {
 void expect_sound(std::string const& title, Replayed const& replayed);
 
 // Replays with all checks. Throws what expect_sound does.
-template <KindOf C>
-void replay_sound(Entry<CanonicalOf<C>> const& entry, C const& c, Recorder& recorder) {
+template <class C>
+void replay_sound(Entry<typename C::Canonical> const& entry, C const& c, Recorder& recorder) {
   expect_sound(title_of(entry, c), replay_on_cpu(entry, c, recorder));
 }
 

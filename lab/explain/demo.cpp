@@ -70,12 +70,12 @@ std::string tutorial(std::vector<Published> const& published, std::string const&
   return "-";
 }
 
-template <KindOf C>
+template <class C>
 std::string ladder(Results const& results, std::vector<Published> const& published) {
   std::string s;
   for (auto const of :
        {planner::Ladder::copy, planner::Ladder::transpose, planner::Ladder::sgemm, planner::Ladder::none})
-    for (auto const& entry : Kind<C>::kernels()) {
+    for (auto const& entry : C::kernels()) {
       if (entry.info().ladder != of) continue;
       std::string const name = entry.info().name;
       auto const [ragged, full, measured] = shown_cases(entry);

@@ -2,14 +2,14 @@
 #pragma once
 #include <string>
 
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 #include "verify/replay_check.h"
 
 namespace inlay::lab {
 
 // Where a kernel is shown: its check result comes from a size that fits no tile, its counts from one that fits them all, its time
 // from what is measured.
-template <KindOf C>
+template <class C>
 struct Shown {
   C ragged, full, measured;
 };

@@ -81,7 +81,7 @@ void check_samples(char const* kernel, Recorder const& recorder, Device const& d
 }
 
 Explanation explain_kernel(std::string const& kernel, Problem const& problem, Device const& device) {
-  return with_case(problem, [&]<class C>(C const& c) { return explain_entry(kernel_named<C>(kernel), c, device); });
+  return std::visit([&]<class C>(C const& c) { return explain_entry(kernel_named<C>(kernel), c, device); }, problem);
 }
 
 std::string recorded_text(Explanation const& x, Problem const& problem) {

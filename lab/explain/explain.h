@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 #include "results/json_rows.h"
 
 namespace CLI {
@@ -19,20 +19,18 @@ void refuse(char const* kernel, Reason const& reason);
 void check_samples(char const* kernel, Recorder const& recorder, Device const& device);
 
 // Of a problem of any size, from samples. Throws UsageError when the kernel does not take it.
-template <KindOf C>
-Explanation explain_entry(Entry<CanonicalOf<C>> const& entry, C const& c, Device const& device) {
-  Kind<C>::validate(c);
+template <class C>
+Explanation explain_entry(Entry<typename C::Canonical> const& entry, C const& c, Device const& device) {
+  c.validate();
   Recorder recorder;
   std::vector<void*> addresses;
-  for (OperandBuffer const& x : Kind<C>::operands(c))
-    addresses.push_back(recorder.reserve(x.name, x.bytes(), x.elem_bytes));
-  auto const problem = Kind<C>::canonical(c, Kind<C>::call(c, addresses), &entry.info());
+  for (OperandBuffer const& x : c.operands()) addresses.push_back(recorder.reserve(x.name, x.bytes(), x.elem_bytes));
+  auto const problem = c.canonical(c.call(addresses), &entry.info());
   refuse(entry.info().name, entry.info().rejects(problem, device));
   recorder.reserve_workspace(entry.info().workspace(problem, device));
   entry.sample(problem, device, recorder);
   check_samples(entry.info().name, recorder, device);
-  return explanation_of(recorder, {entry.info().name, c.sentence(), c.name(), Kind<C>::bytes(c), Kind<C>::flops(c)},
-                        device);
+  return explanation_of(recorder, {entry.info().name, c.sentence(), c.name(), c.bytes(), c.flops()}, device);
 }
 
 // Of the lab's own kinds. Throws UsageError when there is no such kernel too.

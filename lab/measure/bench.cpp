@@ -7,33 +7,32 @@
 #include "measure/gemm_candidates.h"
 #include "measure/host_time.h"
 #include "measure/measure.h"
-#include "measure/transpose_candidates.h"
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 
 namespace inlay::lab {
 namespace {
 
 // Into the row of the public function, if that is right.
-template <RunsOnDevice C>
+template <class C>
 void add_host_time(C const& c, std::vector<Row>& rows, cudaStream_t stream) {
-  auto const row = std::find_if(rows.begin(), rows.end(),
-                                [](Row const& r) { return r.kernel == Kind<C>::public_function && r.ok(); });
+  auto const row =
+      std::find_if(rows.begin(), rows.end(), [](Row const& r) { return r.kernel == C::public_function && r.ok(); });
   if (row != rows.end()) row->host = host_time(c, stream);
 }
 
-template <RunsOnDevice C>
+template <class C>
 Measured bench_case(C const& c, SuiteCase const& listed, BenchOptions const& options) {
   Stream const stream = make_stream();
   Measured measured;
   {
     Progress progress;
-    auto const candidates = [&](CallOf<C> const& call, cudaStream_t s) {
-      return OnDevice<C>::candidates(c, call, s, listed.kernels, options);
+    auto const candidates = [&](typename C::Call const& call, cudaStream_t s) {
+      return lab::candidates(c, call, s, listed.kernels, options);
     };
     measured.rows = measure<C>(c, candidates, options.samples, stream.get(), progress);
     measured.clock_mhz = clock_mhz(stream.get());
   }
-  double const limit = OnDevice<C>::peak(current_device(), measured.clock_mhz);
+  double const limit = peak(c, current_device(), measured.clock_mhz);
   for (Row& row : measured.rows) {
     row.suite = listed.suite;
     if (row.rate && limit > 0) row.of_peak = *row.rate / limit;
@@ -45,7 +44,7 @@ Measured bench_case(C const& c, SuiteCase const& listed, BenchOptions const& opt
 }  // namespace
 
 Measured bench(SuiteCase const& listed, BenchOptions const& options) {
-  return with_case(listed.problem, [&](auto const& c) { return bench_case(c, listed, options); });
+  return std::visit([&](auto const& c) { return bench_case(c, listed, options); }, listed.problem);
 }
 
 }  // namespace inlay::lab

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "measure/cuda_handles.h"
-#include "problems/kind.h"
+#include "problems/case.h"
 
 namespace inlay::lab {
 
@@ -50,13 +50,13 @@ class BufferSets {
 };
 
 // A case's operands.
-template <KindOf C>
+template <class C>
 class CaseBuffers {
  public:
-  CaseBuffers(C const& c, std::int64_t l2_bytes) : c_(c), sets_(c.sentence(), Kind<C>::operands(c), l2_bytes) {}
+  CaseBuffers(C const& c, std::int64_t l2_bytes) : c_(c), sets_(c.sentence(), c.operands(), l2_bytes) {}
 
   int count() const { return sets_.count(); }
-  CallOf<C> call(int set) const { return Kind<C>::call(c_, sets_.at(set)); }
+  typename C::Call call(int set) const { return c_.call(sets_.at(set)); }
 
  private:
   C c_;

@@ -105,7 +105,7 @@ std::shared_ptr<cublasContext> make_handle() {
 
 }  // namespace
 
-Launch geam(TransposeCase const& c) {
+CopyLaunch geam(TransposeCase const& c) {
   auto const handle = make_handle();
   return [c, handle](TransposeCall const& call, cudaStream_t stream) {
     auto const [src, dst] = call;

@@ -1,12 +1,12 @@
 // cuBLAS's transpose, geam with alpha = 1 and beta = 0, and its GEMMs in fp32, none of them in TF32.
 #pragma once
+#include "measure/copy_candidates.h"
 #include "measure/gemm_candidates.h"
-#include "measure/transpose_candidates.h"
 
 namespace inlay::lab {
 
 // Takes one matrix of 4-, 8- or 16-byte elements, as floats, doubles or complex doubles.
-Launch geam(TransposeCase const& c);
+CopyLaunch geam(TransposeCase const& c);
 
 enum class CublasMath { pedantic, standard };
 GemmLaunch sgemm(GemmCase const& c, CublasMath math);

@@ -50,7 +50,7 @@ void attempt_run(FuzzResult& result, bool may_refuse, F const& f) {
 class CopyFuzz {
  public:
   CopyFuzz() : src_(device_memory(kCopyBytes)), dst_(device_memory(kCopyBytes)) {
-    fill(src_.get(), 4, kCopyBytes / 4, nullptr);
+    fill(src_.get(), kCopyBytes / 4, nullptr);
     check(cudaMemset(dst_.get(), kPoison, kCopyBytes));
   }
 

@@ -16,8 +16,7 @@
 namespace inlay::lab {
 namespace {
 
-using On = OnDevice<GemmCase>;
-constexpr char const* kGemm = Kind<GemmCase>::public_function;  // with the workspace that it wants
+constexpr char const* kGemm = GemmCase::public_function;  // with the workspace that it wants
 
 GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall const& call, bool with_workspace) {
   auto const [a, b, out] = views(c, call);
@@ -44,15 +43,15 @@ std::vector<GemmCandidate> cublas_candidates([[maybe_unused]] GemmCase const& c,
 GemmCandidate named(std::string const& name, GemmCase c, GemmCall const& call) {
   if (name == kGemm) return public_candidate(kGemm, c, call, true);
   if (name == kGemmWithout) return public_candidate(kGemmWithout, c, call, false);
-  if (name != kGemmBlocked) return On::of_kernel(kernel_named<GemmCase>(name), c, call);
+  if (name != kGemmBlocked) return of_kernel(kernel_named<GemmCase>(name), c, call);
   c.compute = Compute::fp32_blocked;
   return public_candidate(kGemmBlocked, c, call, true);
 }
 
 }  // namespace
 
-std::vector<GemmCandidate> On::candidates(GemmCase const& c, GemmCall const& call, cudaStream_t stream,
-                                          std::vector<std::string> const& asked, BenchOptions const& options) {
+std::vector<GemmCandidate> candidates(GemmCase const& c, GemmCall const& call, cudaStream_t stream,
+                                      std::vector<std::string> const& asked, BenchOptions const& options) {
   auto names = kernel_names<GemmCase>();
   for (char const* name : {kGemm, kGemmWithout, kGemmBlocked}) names.emplace_back(name);
   auto known = names;
@@ -62,11 +61,11 @@ std::vector<GemmCandidate> On::candidates(GemmCase const& c, GemmCall const& cal
   for (auto const& name : names)
     if (selection.has(name, !info_of<GemmCase>(name))) rows.push_back(named(name, c, call));
   if (options.baselines)
-    for (GemmCandidate& peer : options.baselines(c)) rows.push_back(std::move(peer));
+    for (GemmCandidate& baseline : options.baselines(c)) rows.push_back(std::move(baseline));
   return rows;
 }
 
-void On::best(std::vector<Row>& rows) {
+void add_best(GemmCase const&, std::vector<Row>& rows) {
   Row const* best = nullptr;
   for (Row const& row : rows)
     if (row.kernel.starts_with("cublas_") && row.ms_median && (!best || *row.ms_median < *best->ms_median)) best = &row;
@@ -77,13 +76,13 @@ void On::best(std::vector<Row>& rows) {
   for (Row& row : rows) row.rel_err_cublas = bar.rel_err;
 }
 
-std::function<void(cudaStream_t)> On::public_call(GemmCase const& c, GemmCall const& call, void* workspace,
-                                                  std::size_t bytes) {
+std::function<void(cudaStream_t)> public_call(GemmCase const& c, GemmCall const& call, void* workspace,
+                                              std::size_t bytes) {
   return [v = views(c, call), epilogue = Epilogue{c.alpha, c.beta}, options = GemmOptions{c.compute, workspace, bytes}](
              cudaStream_t stream) { gemm(v.a, v.b, v.c, epilogue, stream, options); };
 }
 
-Operands On::in_order(GemmCase const& c, GemmCall const& call, void* workspace) {
+Operands operand_addresses(GemmCase const& c, GemmCall const& call, void* workspace) {
   GemmViews const v = views(c, call);
   return {{v.a.data, v.b.data, v.c.data}, workspace};
 }

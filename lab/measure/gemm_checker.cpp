@@ -35,7 +35,7 @@ GemmArrays gemm_arrays(GemmCase const& c, GemmCall const& call) {
 
 // The largest range, 3 at most, for which every sum is exact in fp32 whatever its order.
 Values whole_numbers(GemmCase const& c) {
-  GemmCall const call = with_whole_factors({c.alpha, c.beta, nullptr, nullptr, nullptr});
+  GemmCall const call = GemmCase::exact({c.alpha, c.beta, nullptr, nullptr, nullptr});
   auto const alpha = std::max<std::int64_t>(1, std::int64_t(std::abs(call.alpha)));
   auto const beta = std::int64_t(std::abs(call.beta));
   for (int range = kMostRange; range > 0; --range)
@@ -116,7 +116,7 @@ std::string GemmChecker::launched(GemmCandidate const& candidate, GemmCall const
 }
 
 std::string GemmChecker::exactly(GemmCandidate const& candidate) {
-  GemmCall const call = with_whole_factors(call_);
+  GemmCall const call = GemmCase::exact(call_);
   GemmArrays const gemm = gemm_arrays(c_, call);
   prepare_c(gemm, values_, stream_);
   if (std::string const said = launched(candidate, call); !said.empty()) return said;

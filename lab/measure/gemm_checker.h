@@ -1,8 +1,8 @@
 // Whether a candidate multiplies right. On whole numbers, whose sums are exact in any order: every element. On significands:
 // how far it is off, against a bound from how its chains add, since TF32 and bf16 multiply whole numbers as well.
 #pragma once
+#include "measure/candidate.h"
 #include "measure/gemm_data.h"
-#include "measure/on_device.h"
 #include "problems/gemm_case.h"
 
 namespace inlay::lab {

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "measure/copy_candidates.h"
 #include "measure/gemm_candidates.h"
 #include "measure/guarded.h"
 #include "measure/measure.h"
-#include "measure/transpose_candidates.h"
 
 namespace inlay::lab {
 std::string why_no_gpu() {
@@ -43,16 +43,15 @@ void print_gpu_info() {
   {
     Progress progress;
     rows = measure<TransposeCase>(
-        gibibyte, [&](TransposeCall const& call, cudaStream_t) { return copy_limit(gibibyte, call); }, 15, stream.get(),
-        progress);
+        gibibyte, [&](TransposeCall const&, cudaStream_t) { return copy_limit(gibibyte); }, 15, stream.get(), progress);
   }
   for (Row const& row : rows)
     fmt::print("copying 1 GiB, {}: {}\n", row.kernel,
                row.rate ? fmt::format("{:.0f} GB/s read plus written", *row.rate) : row.check_result);
 }
 
-template <KindOf C>
-std::string check_on_gpu(Entry<CanonicalOf<C>> const& entry, C const& c) {
+template <class C>
+std::string check_on_gpu(Entry<typename C::Canonical> const& entry, C const& c) {
   return check_between_guards(entry, c);
 }
 template std::string check_on_gpu(Entry<Copy> const&, TransposeCase const&);

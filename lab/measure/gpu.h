@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 
 namespace inlay::lab {
 
@@ -19,7 +19,7 @@ std::string gpu_name();
 void print_gpu_info();
 
 // "ok", "rejected: ...", "FAILED: ...". Of the lab's own kinds.
-template <KindOf C>
-std::string check_on_gpu(Entry<CanonicalOf<C>> const& entry, C const& c);
+template <class C>
+std::string check_on_gpu(Entry<typename C::Canonical> const& entry, C const& c);
 
 }  // namespace inlay::lab

@@ -1,16 +1,15 @@
 // A kernel checked on the GPU with guard bands around its result and its workspace.
 #pragma once
 #include "measure/buffers.h"
-#include "measure/on_device.h"
+#include "measure/candidate.h"
 
 namespace inlay::lab {
 
 // "ok", "rejected: ...", "FAILED: ...".
-template <RunsOnDevice C>
-std::string check_between_guards(Entry<CanonicalOf<C>> const& entry, C const& c) {
-  using On = OnDevice<C>;
-  auto const operands = Kind<C>::operands(c);
-  std::int64_t bytes = On::check_bytes(c) + 2 * Guarded::kGuard;
+template <class C>
+std::string check_between_guards(Entry<typename C::Canonical> const& entry, C const& c) {
+  auto const operands = c.operands();
+  std::int64_t bytes = check_bytes(c) + 2 * Guarded::kGuard;
   for (OperandBuffer const& x : operands) bytes += padded_bytes(x);
   require_memory(c.sentence(), bytes);
   Stream const stream = make_stream();
@@ -21,9 +20,9 @@ std::string check_between_guards(Entry<CanonicalOf<C>> const& entry, C const& c)
       addresses.push_back(inputs.emplace_back(device_memory(std::size_t(padded_bytes(x)))).get());
   Guarded const result(std::int64_t(operands.back().bytes()));
   addresses.push_back(result.get());
-  CallOf<C> const call = Kind<C>::call(c, addresses);
-  typename On::Checker checker(c, call, stream.get());
-  return result.check_result(checked_with_workspace<C>(checker, On::of_kernel(entry, c, call), stream.get()).said,
+  typename C::Call const call = c.call(addresses);
+  auto checker = make_checker(c, call, stream.get());
+  return result.check_result(checked_with_workspace(checker, of_kernel(entry, c, call), stream.get()).said,
                              "the output", stream.get());
 }
 

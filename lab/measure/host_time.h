@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "measure/buffers.h"
-#include "measure/on_device.h"
+#include "measure/candidate.h"
 
 namespace inlay::lab {
 
@@ -14,17 +14,16 @@ HostTime in_turn(std::function<void()> const& call, std::function<void()> const&
 
 // The public function, and the launches alone that the planner picks. One set of buffers: what the caches hold does not
 // matter to the host.
-template <KindOf C>
+template <class C>
 HostTime host_time(C const& c, cudaStream_t stream) {
-  using On = OnDevice<C>;
   CaseBuffers<C> const buffers(c, 0);
-  CallOf<C> const call = buffers.call(0);
-  typename On::Checker(c, call, stream).fill(call);
+  typename C::Call const call = buffers.call(0);
+  make_checker(c, call, stream).fill(call);
   Device const& device = current_device();
-  auto const plan = make_plan(Kind<C>::canonical(c, call, nullptr), device, true);
+  auto const plan = make_plan(c.canonical(call, nullptr), device, true);
   DeviceMemory const workspace = device_memory(std::max<std::size_t>(plan.workspace_bytes, 1));
-  auto const function = On::public_call(c, call, workspace.get(), plan.workspace_bytes);
-  Operands const operands = On::in_order(c, call, workspace.get());
+  auto const function = public_call(c, call, workspace.get(), plan.workspace_bytes);
+  Operands const operands = operand_addresses(c, call, workspace.get());
   return in_turn([&] { function(stream); }, [&] { planner::run(plan, device, operands, stream); }, stream);
 }
 

@@ -15,8 +15,8 @@ std::string gpu_name() { throw Error(why_no_gpu()); }
 
 void print_gpu_info() {}
 
-template <KindOf C>
-std::string check_on_gpu(Entry<CanonicalOf<C>> const&, C const&) {
+template <class C>
+std::string check_on_gpu(Entry<typename C::Canonical> const&, C const&) {
   throw Error(why_no_gpu());
 }
 template std::string check_on_gpu(Entry<Copy> const&, TransposeCase const&);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 
 namespace inlay::lab::page {
 

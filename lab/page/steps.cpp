@@ -50,7 +50,7 @@ std::vector<Counter> counters_of(Json const& rows, Step const& step) {
   auto const number = [](Json const& j) { return j.is_number() ? std::optional(j.get<double>()) : std::nullopt; };
   std::vector<Counter> counters;
   for (Json const& row : rows)
-    if (row.at("kernel") == step.name && parse_problem(row, own_kinds()) == step.problem)
+    if (row.at("kernel") == step.name && parse_problem(row) == step.problem)
       counters.push_back({row.at("counter"), number(row.at("predicted")), number(row.at("measured"))});
   return counters;
 }
@@ -69,11 +69,11 @@ void on_all_cores(std::size_t n, F const& f) {
   for (auto& other : others) other.get();
 }
 
-template <KindOf C>
+template <class C>
 std::vector<Step> steps_of(Results const& recorded) {
   auto const published = load_published();
   Json const counters = counters_file();
-  auto const entries = Kind<C>::kernels();
+  auto const entries = C::kernels();
   std::vector<Step> steps(entries.size());
   on_all_cores(entries.size(), [&](std::size_t i) {
     auto const& entry = entries[i];
@@ -123,7 +123,7 @@ std::optional<double> Step::off() const {
 }
 
 std::string shown_problem(Step const& step) {
-  return step.is_product() && step.at_home ? step.problem.as<GemmCase>()->layout : sentence(step.problem);
+  return step.is_product() && step.at_home ? std::get<GemmCase>(step.problem).layout : sentence(step.problem);
 }
 
 Ladder copies() {

@@ -7,7 +7,7 @@
 #include <regex>
 #include <string>
 
-#include "problems/kind.h"
+#include "problems/case.h"
 
 namespace inlay::lab {
 
@@ -33,17 +33,16 @@ void over_list(std::string const& text, std::regex const& form, std::string cons
                std::function<void(std::smatch const&)> const& f);
 
 // "32768x32768:4,1003x517:8": cases of a kind, separated by commas; all else is that of `defaults`.
-template <KindOf C>
+template <class C>
 std::vector<C> parse_cases(std::string const& text, C const& defaults) {
-  static std::regex const form(Kind<C>::item_form);
+  static std::regex const form(C::item_form);
   std::vector<C> cases;
-  over_list(text, form, fmt::format("{} such as {}", Kind<C>::item_shape, Kind<C>::item_example),
-            [&](std::smatch const& m) {
-              C c = defaults;
-              Kind<C>::take_item(c, m);
-              Kind<C>::validate(c);
-              cases.push_back(c);
-            });
+  over_list(text, form, fmt::format("{} such as {}", C::item_shape, C::item_example), [&](std::smatch const& m) {
+    C c = defaults;
+    c.take_item(m);
+    c.validate();
+    cases.push_back(c);
+  });
   return cases;
 }
 

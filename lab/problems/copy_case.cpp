@@ -123,7 +123,7 @@ bool operator==(CopyCase const& a, CopyCase const& b) {
          a.base_src == b.base_src && a.base_dst == b.base_dst;
 }
 
-CopyViews views(CopyCase const& c, CopyCall const& call) {
+CopyViews views(CopyCase const& c, TransposeCall const& call) {
   Numbers extents = permuted(c.sizes, c.perm), from = permuted(c.source_strides(), c.perm),
           to = c.destination_strides();
   auto const src = static_cast<char const*>(call.src) + c.base_src + before(c.sizes, c.source_strides()) * c.elem_bytes;
@@ -134,71 +134,70 @@ CopyViews views(CopyCase const& c, CopyCall const& call) {
           tensor(static_cast<void const*>(src), bits, extents, from)};
 }
 
-std::string Kind<CopyCase>::short_name(CopyCase const& c) { return fmt::format("{:>2} B", c.elem_bytes); }
+std::string CopyCase::short_name() const { return fmt::format("{:>2} B", elem_bytes); }
 
-std::vector<Field> Kind<CopyCase>::fields(CopyCase& c) {
+std::vector<Field> CopyCase::fields() {
   return {
-      {"sizes", "--sizes", &c.sizes, "extents of the source's modes, the fastest first", true, true},
-      {"perm", "--perm", &c.perm, "which mode of the source each of the destination's is", true, true},
-      {"elem_bytes", "--elem", &c.elem_bytes, "bytes of an element, 1 to 16", true, true},
-      {"src_strides", "--src-strides", &c.src_strides, "of the source's modes, in elements (default: packed)", false},
-      {"dst_strides", "--dst-strides", &c.dst_strides, "of the destination's modes, in elements (default: packed)",
+      {"sizes", "--sizes", &sizes, "extents of the source's modes, the fastest first", true, true},
+      {"perm", "--perm", &perm, "which mode of the source each of the destination's is", true, true},
+      {"elem_bytes", "--elem", &elem_bytes, "bytes of an element, 1 to 16", true, true},
+      {"src_strides", "--src-strides", &src_strides, "of the source's modes, in elements (default: packed)", false},
+      {"dst_strides", "--dst-strides", &dst_strides, "of the destination's modes, in elements (default: packed)",
        false},
-      {"base_src", "--base-src", &c.base_src, "bytes from a 256-byte aligned address to the source (default: 0)",
-       false},
-      {"base_dst", "--base-dst", &c.base_dst, "the same of the destination (default: 0)", false},
-      {"class", "--class", &c.group, "what it is filed under (default: nothing)", false},
+      {"base_src", "--base-src", &base_src, "bytes from a 256-byte aligned address to the source (default: 0)", false},
+      {"base_dst", "--base-dst", &base_dst, "the same of the destination (default: 0)", false},
+      {"class", "--class", &group, "what it is filed under (default: nothing)", false},
   };
 }
 
-void Kind<CopyCase>::take_item(CopyCase& c, std::smatch const& m) {
-  c.sizes = listed(m[1], 'x'), c.perm = listed(m[2], '-'), c.elem_bytes = int(number(m[3]));
-  c.src_strides.clear(), c.dst_strides.clear();
+void CopyCase::take_item(std::smatch const& m) {
+  sizes = listed(m[1], 'x'), perm = listed(m[2], '-'), elem_bytes = int(number(m[3]));
+  src_strides.clear(), dst_strides.clear();
 }
 
-void Kind<CopyCase>::validate(CopyCase const& c) {
-  std::size_t const rank = c.sizes.size();
+void CopyCase::validate() const {
+  std::size_t const rank = sizes.size();
   if (rank == 0 || rank > 64) throw UsageError(fmt::format("--sizes has {} extents; 1 to 64 are possible", rank));
-  double bytes = c.elem_bytes;
-  for (std::int64_t e : c.sizes) at_least_one("--sizes", e), bytes *= double(e);
+  double bytes = elem_bytes;
+  for (std::int64_t e : sizes) at_least_one("--sizes", e), bytes *= double(e);
   if (bytes > double(std::int64_t(1) << 46)) throw UsageError(fmt::format("{} bytes are more than 2^46", bytes));
-  Numbers sorted = c.perm;
+  Numbers sorted = perm;
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t k = 0; k < rank; ++k)
     if (sorted.size() != rank || sorted[k] != std::int64_t(k))
-      throw UsageError(fmt::format("--perm is {}, no permutation of 0 to {}", fmt::join(c.perm, ","), rank - 1));
-  if (c.elem_bytes < 1 || c.elem_bytes > 16)
-    throw UsageError(fmt::format("--elem is {}; elements have 1 to 16 bytes", c.elem_bytes));
-  for (auto const& [flag, strides] : {std::pair{"--src-strides", &c.src_strides}, {"--dst-strides", &c.dst_strides}})
+      throw UsageError(fmt::format("--perm is {}, no permutation of 0 to {}", fmt::join(perm, ","), rank - 1));
+  if (elem_bytes < 1 || elem_bytes > 16)
+    throw UsageError(fmt::format("--elem is {}; elements have 1 to 16 bytes", elem_bytes));
+  for (auto const& [flag, strides] : {std::pair{"--src-strides", &src_strides}, {"--dst-strides", &dst_strides}})
     if (!strides->empty() && strides->size() != rank)
       throw UsageError(fmt::format("{} has {} strides for {} extents", flag, strides->size(), rank));
-  for (auto const& [flag, base] : {std::pair{"--base-src", c.base_src}, {"--base-dst", c.base_dst}})
+  for (auto const& [flag, base] : {std::pair{"--base-src", base_src}, {"--base-dst", base_dst}})
     if (base < 0 || base > 1 << 20) throw UsageError(fmt::format("{} is {}; it must be 0 to 2^20", flag, base));
-  if (c.source_span() >> 46 || c.destination_span() >> 46) throw UsageError("the strides span more than 2^46 bytes");
+  if (source_span() >> 46 || destination_span() >> 46) throw UsageError("the strides span more than 2^46 bytes");
   try {
-    (void)canonical(c, {reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(2ull << 60)}, nullptr);
+    (void)canonical({reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(2ull << 60)}, nullptr);
   } catch (Error const& e) {
     throw UsageError(e.what());
   }
 }
 
-void Kind<CopyCase>::write(CopyCase const& c, std::string const& kernel, Json& json) {
+void CopyCase::write(std::string const& kernel, Json& json) const {
   auto const in_bytes = [&](Numbers strides) {
-    for (std::int64_t& s : strides) s *= c.elem_bytes;
+    for (std::int64_t& s : strides) s *= elem_bytes;
     return strides;
   };
-  if (!c.group.empty()) json["class"] = c.group;
-  json["extents"] = c.sizes, json["perm"] = c.perm;
-  json["src_strides"] = in_bytes(c.source_strides()), json["dst_strides"] = in_bytes(c.destination_strides());
-  json["base_src"] = c.base_src, json["base_dst"] = c.base_dst;
-  json["bytes"] = c.elements() * c.elem_bytes, json["sector_bytes"] = c.sector_bytes();
+  if (!group.empty()) json["class"] = group;
+  json["extents"] = sizes, json["perm"] = perm;
+  json["src_strides"] = in_bytes(source_strides()), json["dst_strides"] = in_bytes(destination_strides());
+  json["base_src"] = base_src, json["base_dst"] = base_dst;
+  json["bytes"] = elements() * elem_bytes, json["sector_bytes"] = sector_bytes();
   json["kernel"] = kernel;
-  json["elem_bytes"] = c.elem_bytes;
+  json["elem_bytes"] = elem_bytes;
 }
 
-bool Kind<CopyCase>::wrote(Json const& row) { return row.contains("extents"); }
+bool CopyCase::wrote(Json const& row) { return row.contains("extents"); }
 
-CopyCase Kind<CopyCase>::read(Json const& row) {
+CopyCase CopyCase::read(Json const& row) {
   CopyCase c;
   c.sizes = row.at("extents").get<Numbers>(), c.perm = row.at("perm").get<Numbers>();
   c.elem_bytes = row.at("elem_bytes");
@@ -215,14 +214,14 @@ CopyCase Kind<CopyCase>::read(Json const& row) {
   return c;
 }
 
-std::vector<OperandBuffer> Kind<CopyCase>::operands(CopyCase const& c) {
-  std::int64_t const least = c.sector_bytes() / 2 + 32;
-  return {{"in", std::max(c.base_src + c.source_span(), least), 1},
-          {"out", std::max(c.base_dst + c.destination_span(), least), 1}};
+std::vector<OperandBuffer> CopyCase::operands() const {
+  std::int64_t const least = sector_bytes() / 2 + 32;
+  return {{"in", std::max(base_src + source_span(), least), 1},
+          {"out", std::max(base_dst + destination_span(), least), 1}};
 }
 
-Copy Kind<CopyCase>::canonical(CopyCase const& c, CopyCall const& call, Info<Copy> const*) {
-  auto const [dst, src] = views(c, call);
+Copy CopyCase::canonical(TransposeCall const& call, Info<Copy> const*) const {
+  auto const [dst, src] = views(*this, call);
   return make_copy(dst, src);
 }
 

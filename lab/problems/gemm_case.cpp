@@ -64,77 +64,74 @@ GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string c
   return c;
 }
 
-void Kind<GemmCase>::validate(GemmCase const& c) {
-  at_least_one("--m", c.M);
-  at_least_one("--n", c.N);
-  at_least_one("--k", c.K);
-  at_least_one("--batch", c.batch);
-  if (c.layout != "nn" && c.layout != "nt" && c.layout != "tn" && c.layout != "tt")
-    throw UsageError(fmt::format("--layout is '{}'; it is nn, nt, tn or tt", c.layout));
-  at_least_one("--step-a", c.step_a);
-  at_least_one("--step-b", c.step_b);
-  at_least_one("--step-c", c.step_c);
-  check_pitch("--lda", c.lda, c.a().cols * c.step_a, "A");
-  check_pitch("--ldb", c.ldb, c.b().cols * c.step_b, "B");
-  check_pitch("--ldc", c.ldc, c.c().cols * c.step_c, "C");
-  check_bytes({c.a().rows, c.a().pitch, c.batch, 0, 4}, "A");
-  check_bytes({c.b().rows, c.b().pitch, c.batch, 0, 4}, "B");
-  check_bytes({c.c().rows, c.c().pitch, c.batch, 0, 4}, "C");
-  check_apart("--apart-a", c.a(), true);
-  check_apart("--apart-b", c.b(), true);
-  check_apart("--apart-c", c.c(), false);
+void GemmCase::validate() const {
+  at_least_one("--m", M);
+  at_least_one("--n", N);
+  at_least_one("--k", K);
+  at_least_one("--batch", batch);
+  if (layout != "nn" && layout != "nt" && layout != "tn" && layout != "tt")
+    throw UsageError(fmt::format("--layout is '{}'; it is nn, nt, tn or tt", layout));
+  at_least_one("--step-a", step_a);
+  at_least_one("--step-b", step_b);
+  at_least_one("--step-c", step_c);
+  check_pitch("--lda", lda, a().cols * step_a, "A");
+  check_pitch("--ldb", ldb, b().cols * step_b, "B");
+  check_pitch("--ldc", ldc, c().cols * step_c, "C");
+  check_bytes({a().rows, a().pitch, batch, 0, 4}, "A");
+  check_bytes({b().rows, b().pitch, batch, 0, 4}, "B");
+  check_bytes({c().rows, c().pitch, batch, 0, 4}, "C");
+  check_apart("--apart-a", a(), true);
+  check_apart("--apart-b", b(), true);
+  check_apart("--apart-c", c(), false);
 }
 
-std::vector<Field> Kind<GemmCase>::fields(GemmCase& c) {
+std::vector<Field> GemmCase::fields() {
   return {
-      {"m", "--m", &c.M, "rows of C", true, true},
-      {"n", "--n", &c.N, "columns of C", true, true},
-      {"k", "--k", &c.K, "what is summed over", true, true},
-      {"alpha", "--alpha", &c.alpha, "factor of the GEMM"},
-      {"beta", "--beta", &c.beta, "factor of C's old values"},
-      {"lda", "--lda", &c.lda, "elements from one row of A, as it is stored, to the next (default: its columns)",
-       false},
-      {"ldb", "--ldb", &c.ldb, "the same of B", false},
-      {"ldc", "--ldc", &c.ldc, "the same of C", false},
-      {"step_a", "--step-a", &c.step_a, "elements of A from one of a row, as it is stored, to the next"},
-      {"step_b", "--step-b", &c.step_b, "the same of B"},
-      {"step_c", "--step-c", &c.step_c, "the same of C"},
-      {"apart_a", "--apart-a", &c.apart_a,
+      {"m", "--m", &M, "rows of C", true, true},
+      {"n", "--n", &N, "columns of C", true, true},
+      {"k", "--k", &K, "what is summed over", true, true},
+      {"alpha", "--alpha", &alpha, "factor of the GEMM"},
+      {"beta", "--beta", &beta, "factor of C's old values"},
+      {"lda", "--lda", &lda, "elements from one row of A, as it is stored, to the next (default: its columns)", false},
+      {"ldb", "--ldb", &ldb, "the same of B", false},
+      {"ldc", "--ldc", &ldc, "the same of C", false},
+      {"step_a", "--step-a", &step_a, "elements of A from one of a row, as it is stored, to the next"},
+      {"step_b", "--step-b", &step_b, "the same of B"},
+      {"step_c", "--step-c", &step_c, "the same of C"},
+      {"apart_a", "--apart-a", &apart_a,
        "elements of A from matrix to matrix; 0: all are one (default: one behind the other)", false},
-      {"apart_b", "--apart-b", &c.apart_b, "the same of B", false},
-      {"apart_c", "--apart-c", &c.apart_c, "the same of C, but 0", false},
-      {nullptr, "--accuracy", &c.compute, "how a sum is formed: fp32 or blocked", false},
-      {"batch", "--batch", &c.batch, "how many matrices"},
-      {"class", "--class", &c.group, "what it is filed under (default: nothing)", false},
-      {"layout", "--layout", &c.layout, "of A and of B: n as written, t stored transposed", true, true},
+      {"apart_b", "--apart-b", &apart_b, "the same of B", false},
+      {"apart_c", "--apart-c", &apart_c, "the same of C, but 0", false},
+      {nullptr, "--accuracy", &compute, "how a sum is formed: fp32 or blocked", false},
+      {"batch", "--batch", &batch, "how many matrices"},
+      {"class", "--class", &group, "what it is filed under (default: nothing)", false},
+      {"layout", "--layout", &layout, "of A and of B: n as written, t stored transposed", true, true},
   };
 }
 
-void Kind<GemmCase>::take_item(GemmCase& c, std::smatch const& m) {
-  c.M = number(m[1]), c.N = number(m[2]), c.K = number(m[3]), c.layout = m[4];
-}
+void GemmCase::take_item(std::smatch const& m) { M = number(m[1]), N = number(m[2]), K = number(m[3]), layout = m[4]; }
 
-void Kind<GemmCase>::write(GemmCase const& c, std::string const& kernel, Json& json) {
-  if (!c.group.empty()) json["class"] = c.group;
-  json["batch"] = c.batch;
-  json["layout"] = c.layout;
-  if (c.alpha != 1) json["alpha"] = c.alpha;
-  if (c.beta != 0) json["beta"] = c.beta;
-  if (c.lda) json["lda"] = c.lda;
-  if (c.ldb) json["ldb"] = c.ldb;
-  if (c.ldc) json["ldc"] = c.ldc;
-  for (auto const& [key, step] : {std::pair{"step_a", c.step_a}, {"step_b", c.step_b}, {"step_c", c.step_c}})
+void GemmCase::write(std::string const& kernel, Json& json) const {
+  if (!group.empty()) json["class"] = group;
+  json["batch"] = batch;
+  json["layout"] = layout;
+  if (alpha != 1) json["alpha"] = alpha;
+  if (beta != 0) json["beta"] = beta;
+  if (lda) json["lda"] = lda;
+  if (ldb) json["ldb"] = ldb;
+  if (ldc) json["ldc"] = ldc;
+  for (auto const& [key, step] : {std::pair{"step_a", step_a}, {"step_b", step_b}, {"step_c", step_c}})
     if (step != 1) json[key] = step;
-  for (auto const& [key, apart] : {std::pair{"apart_a", c.apart_a}, {"apart_b", c.apart_b}, {"apart_c", c.apart_c}})
+  for (auto const& [key, apart] : {std::pair{"apart_a", apart_a}, {"apart_b", apart_b}, {"apart_c", apart_c}})
     if (apart >= 0) json[key] = apart;
-  if (c.compute == Compute::fp32_blocked) json["accuracy"] = "blocked";
+  if (compute == Compute::fp32_blocked) json["accuracy"] = "blocked";
   json["kernel"] = kernel;
   json["dtype"] = "f32";
 }
 
-bool Kind<GemmCase>::wrote(Json const& row) { return row.contains("layout"); }
+bool GemmCase::wrote(Json const& row) { return row.contains("layout"); }
 
-GemmCase Kind<GemmCase>::read(Json const& row) {
+GemmCase GemmCase::read(Json const& row) {
   GemmCase c;
   read_extents(row.at("case"), {&c.M, &c.N, &c.K});
   c.batch = row.value("batch", c.batch);
@@ -149,37 +146,37 @@ GemmCase Kind<GemmCase>::read(Json const& row) {
   return c;
 }
 
-double Kind<GemmCase>::bytes(GemmCase const& c) {
-  double const m = double(c.M), n = double(c.N), k = double(c.K), all = double(c.batch);
+double GemmCase::bytes() const {
+  double const m = double(M), n = double(N), k = double(K), all = double(batch);
   auto const matrices = [&](Stored const& x) { return x.apart ? all : 1; };
-  return 4 * (m * k * matrices(c.a()) + k * n * matrices(c.b()) + m * n * (c.beta != 0 ? 2 : 1) * all);
+  return 4 * (m * k * matrices(a()) + k * n * matrices(b()) + m * n * (beta != 0 ? 2 : 1) * all);
 }
 
-double Kind<GemmCase>::replayed_fma(GemmCase const& c) {
+double GemmCase::replayed_fma() const {
   auto const padded = [](std::int64_t extent) { return double((extent + 127) / 128 * 128); };
-  return padded(c.M) * padded(c.N) * double(c.K) * double(c.batch);
+  return padded(M) * padded(N) * double(K) * double(batch);
 }
 
-std::vector<OperandBuffer> Kind<GemmCase>::operands(GemmCase const& c) {
+std::vector<OperandBuffer> GemmCase::operands() const {
   auto const buffer = [&](char const* name, Stored const& x) { return OperandBuffer{name, x.elements(), 4, true}; };
-  return {buffer("A", c.a()), buffer("B", c.b()), buffer("C", c.c())};
+  return {buffer("A", a()), buffer("B", b()), buffer("C", c())};
 }
 
-GemmCall Kind<GemmCase>::call(GemmCase const& c, std::span<void* const> at) {
+GemmCall GemmCase::call(std::span<void* const> at) const {
   auto const floats = [&](std::size_t n) { return static_cast<float*>(at[n]); };
-  return {c.alpha, c.beta, floats(0), floats(1), floats(2)};
+  return {alpha, beta, floats(0), floats(1), floats(2)};
 }
 
 GemmViews views(GemmCase const& c, GemmCall const& call) {
   return {view(call.a, c.a(), c.a_transposed()), view(call.b, c.b(), c.b_transposed()), view(call.c, c.c(), false)};
 }
 
-Gemm gemm_of(GemmCase const& c, GemmCall const& call) {
-  auto const [a, b, out] = views(c, call);
-  return make_gemm(a, b, out, {call.alpha, call.beta}, c.compute);
+Gemm GemmCase::canonical(GemmCall const& call, Info<Gemm> const*) const {
+  auto const [a, b, out] = views(*this, call);
+  return make_gemm(a, b, out, {call.alpha, call.beta}, compute);
 }
 
-GemmCall with_whole_factors(GemmCall call) {
+GemmCall GemmCase::exact(GemmCall call) {
   for (float* factor : {&call.alpha, &call.beta})
     if (*factor != 0) {
       float const whole = std::clamp(std::round(*factor), -3.f, 3.f);

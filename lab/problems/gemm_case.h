@@ -1,6 +1,6 @@
 // What is multiplied: row-major operands by their transposes, and how they become a Gemm.
 #pragma once
-#include "problems/kind.h"
+#include "problems/case.h"
 
 namespace inlay::lab {
 
@@ -23,6 +23,12 @@ struct Stored {
   friend bool operator==(Stored const&, Stored const&) = default;
 };
 
+// The operands of one launch.
+struct GemmCall {
+  float alpha, beta;
+  float const *a, *b;
+  float* c;
+};
 struct GemmCase {
   std::int64_t M = 4096, N = 4096, K = 4096, batch = 1;
   std::string layout = "nn";  // A's letter and B's: n as written, (M,K) and (K,N), t stored transposed
@@ -34,47 +40,7 @@ struct GemmCase {
   Compute compute = Compute::fp32;
   std::string group = "";  // what it stands for in a suite, "class" in files
 
-  bool a_transposed() const { return layout[0] == 't'; }
-  bool b_transposed() const { return layout[1] == 't'; }
-  Stored a() const { return a_transposed() ? stored(K, M, lda, step_a, apart_a) : stored(M, K, lda, step_a, apart_a); }
-  Stored b() const { return b_transposed() ? stored(N, K, ldb, step_b, apart_b) : stored(K, N, ldb, step_b, apart_b); }
-  Stored c() const { return stored(M, N, ldc, step_c, apart_c); }
-  double operations() const { return 2. * double(M) * double(N) * double(K) * double(batch); }
-  // "4096 x 4096 x 4096, nn, alpha 2, pitches 4100, 4096 and 4096": all that tells it from other cases.
-  std::string sentence() const;
-  std::string name() const { return std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K); }
-
-  // A pitch that is given and one that follows from the extents are the same.
-  friend bool operator==(GemmCase const& x, GemmCase const& y);
-
- private:
-  Stored stored(std::int64_t rows, std::int64_t cols, std::int64_t pitch, std::int64_t step, std::int64_t apart) const {
-    pitch = pitch ? pitch : cols * step;
-    return {rows, cols, batch, pitch, step, batch == 1 ? 0 : apart < 0 ? rows * pitch : apart};
-  }
-};
-
-GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout);
-
-// The operands of one multiplication of a case.
-struct GemmCall {
-  float alpha, beta;
-  float const *a, *b;
-  float* c;
-};
-// (M,K), (K,N) and (M,N); of rank 3 for a batch.
-struct GemmViews {
-  Tensor a, b, c;
-};
-GemmViews views(GemmCase const& c, GemmCall const& call);
-Gemm gemm_of(GemmCase const& c, GemmCall const& call);
-
-// With factors that keep whole numbers whole: 0 stays 0, others are rounded and lie between -3 and 3.
-GemmCall with_whole_factors(GemmCall call);
-
-template <>
-struct Kind<GemmCase> {
-  static constexpr char const *name = "GEMM", *public_function = "gemm", *suites = "suites/gemm";
+  static constexpr char const *kind = "GEMM", *public_function = "gemm", *suites = "suites/gemm";
   static constexpr Units units{
       "TFLOP/s",
       "tflops",
@@ -86,28 +52,54 @@ struct Kind<GemmCase> {
       true};
   static constexpr char const *item_form = "(\\d+)x(\\d+)x(\\d+):([a-z]+)", *item_shape = "MxNxK:LAYOUT",
                               *item_example = "4096x4096x4096:nn";
-  static std::string short_name(GemmCase const& c) { return "  " + c.layout; }
-  static std::vector<Field> fields(GemmCase& c);
-  static void take_item(GemmCase& c, std::smatch const& match);
-  // Extents below 1, other layouts, pitches below the row, matrices that overlap, more than 2^62 bytes.
-  static void validate(GemmCase const& c);
-  // What a plain multiplication has none of is left out.
-  static void write(GemmCase const& c, std::string const& kernel, Json& json);
+
+  bool a_transposed() const { return layout[0] == 't'; }
+  bool b_transposed() const { return layout[1] == 't'; }
+  Stored a() const { return a_transposed() ? stored(K, M, lda, step_a, apart_a) : stored(M, K, lda, step_a, apart_a); }
+  Stored b() const { return b_transposed() ? stored(N, K, ldb, step_b, apart_b) : stored(K, N, ldb, step_b, apart_b); }
+  Stored c() const { return stored(M, N, ldc, step_c, apart_c); }
+  std::string sentence() const;  // "4096 x 4096 x 4096, nn, alpha 2, pitches 4100, 4096 and 4096"
+  std::string name() const { return std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K); }
+  std::string short_name() const { return "  " + layout; }
+  std::vector<Field> fields();
+  void take_item(std::smatch const& match);
+  // Rejects extents below 1, other layouts, pitches below the row, matrices that overlap, more than 2^62 bytes.
+  void validate() const;
+  // Omits fields that have the values of a plain GEMM.
+  void write(std::string const& kernel, Json& json) const;
   static bool wrote(Json const& row);
   static GemmCase read(Json const& row);
 
-  static double bytes(GemmCase const& c);
-  static double flops(GemmCase const& c) { return c.operations(); }
-  static double replayed_fma(GemmCase const& c);
-  static std::vector<OperandBuffer> operands(GemmCase const& c);
+  double bytes() const;
+  double flops() const { return 2. * double(M) * double(N) * double(K) * double(batch); }
+  double replayed_fma() const;
+  std::vector<OperandBuffer> operands() const;
   using Call = GemmCall;
-  static GemmCall call(GemmCase const& c, std::span<void* const> at);
-  static GemmCall exact(GemmCall const& call) { return with_whole_factors(call); }
+  GemmCall call(std::span<void* const> at) const;
+  // 0 stays 0, other factors are rounded and lie between -3 and 3.
+  static GemmCall exact(GemmCall call);
 
   using Canonical = Gemm;
   static std::span<Entry<Gemm> const> kernels() { return gemm_kernels(); }
-  static Gemm canonical(GemmCase const& c, GemmCall const& call, Info<Gemm> const*) { return gemm_of(c, call); }
+  Gemm canonical(GemmCall const& call, Info<Gemm> const*) const;
+
+  // A given pitch equals one that follows from the extents.
+  friend bool operator==(GemmCase const& x, GemmCase const& y);
+
+ private:
+  Stored stored(std::int64_t rows, std::int64_t cols, std::int64_t pitch, std::int64_t step, std::int64_t apart) const {
+    pitch = pitch ? pitch : cols * step;
+    return {rows, cols, batch, pitch, step, batch == 1 ? 0 : apart < 0 ? rows * pitch : apart};
+  }
 };
-static_assert(KindOf<GemmCase>);
+
+GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout);
+
+// (M,K), (K,N) and (M,N); of rank 3 for a batch.
+struct GemmViews {
+  Tensor a, b, c;
+};
+GemmViews views(GemmCase const& c, GemmCall const& call);
+Gemm gemm_of(GemmCase const& c, GemmCall const& call);
 
 }  // namespace inlay::lab

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 #include "usage_error.h"
 
 namespace inlay::lab {

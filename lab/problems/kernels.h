@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "problems/kind.h"
+#include "problems/case.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -14,31 +14,31 @@ namespace inlay::lab {
 std::string resolve(std::string const& typed, std::vector<std::string> const& known);
 
 // In the order of the registry: sorted.
-template <KindOf C>
+template <class C>
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
-  for (auto const& entry : Kind<C>::kernels()) names.emplace_back(entry.info().name);
+  for (auto const& entry : C::kernels()) names.emplace_back(entry.info().name);
   return names;
 }
 // Of all of the lab's own kinds.
 std::vector<std::string> all_kernel_names();
 
 // Null where the name is no kernel of this kind, but a public function or a peer.
-template <KindOf C>
-Entry<CanonicalOf<C>> const* find_kernel(std::string_view name) {
-  for (auto const& entry : Kind<C>::kernels())
+template <class C>
+Entry<typename C::Canonical> const* find_kernel(std::string_view name) {
+  for (auto const& entry : C::kernels())
     if (name == entry.info().name) return &entry;
   return nullptr;
 }
 // Throws UsageError when there is none.
-template <KindOf C>
-Entry<CanonicalOf<C>> const& kernel_named(std::string const& name) {
+template <class C>
+Entry<typename C::Canonical> const& kernel_named(std::string const& name) {
   if (auto const* entry = find_kernel<C>(name)) return *entry;
   throw UsageError("there is no kernel '" + name + "'");
 }
 // What the registry says of it; null where it says nothing.
-template <KindOf C>
-Info<CanonicalOf<C>> const* info_of(std::string_view name) {
+template <class C>
+Info<typename C::Canonical> const* info_of(std::string_view name) {
   auto const* const entry = find_kernel<C>(name);
   return entry ? &entry->info() : nullptr;
 }

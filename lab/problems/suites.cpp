@@ -59,37 +59,44 @@ void set(Json const& value, Field const& field) {
       field.value);
 }
 
-SuiteCase parse_case(AnyKind const& kind, Json const& object, std::string const& suite) {
-  SuiteCase parsed{{}, {Selection::kProduction}, suite};
-  parsed.problem = kind.made([&](std::vector<Field> const& fields) {
-    for (Field const& field : fields)
-      if (field.needed) (void)object.at(field.key);
-    for (auto const& [key, value] : object.items()) {
-      auto const at = std::find_if(fields.begin(), fields.end(),
-                                   [&k = key](Field const& field) { return field.key && field.key == k; });
-      if (key == "kernels")
-        parsed.kernels = kernels_of(value);
-      else if (at == fields.end())
-        throw UsageError(fmt::format("there is no key '{}'", key));
-      else
-        set(value, *at);
-    }
-  });
-  return parsed;
+template <class C>
+SuiteCase parse_case(Json const& object, std::string const& suite) {
+  C c;
+  std::vector<std::string> kernels{Selection::kProduction};
+  auto const fields = c.fields();
+  for (Field const& field : fields)
+    if (field.needed) (void)object.at(field.key);
+  for (auto const& [key, value] : object.items()) {
+    auto const at = std::find_if(fields.begin(), fields.end(),
+                                 [&k = key](Field const& field) { return field.key && field.key == k; });
+    if (key == "kernels")
+      kernels = kernels_of(value);
+    else if (at == fields.end())
+      throw UsageError(fmt::format("there is no key '{}'", key));
+    else
+      set(value, *at);
+  }
+  c.validate();
+  return {c, kernels, suite};
 }
 
 }  // namespace
 
-std::vector<SuiteCase> load_suite(AnyKind const& kind, std::string const& asked) {
-  Path const file = file_of_suite(data_file(kind.suites), asked);
+template <class C>
+std::vector<SuiteCase> load_suite(std::string const& asked) {
+  Path const file = file_of_suite(data_file(C::suites), asked);
   std::vector<SuiteCase> cases;
   try {
     std::ifstream in(file);
-    for (Json const& object : Json::parse(in)) cases.push_back(parse_case(kind, object, file.stem()));
+    for (Json const& object : Json::parse(in)) cases.push_back(parse_case<C>(object, file.stem()));
   } catch (std::exception const& e) {
     throw UsageError(fmt::format("{}, after {} good cases: {}", file.string(), cases.size(), e.what()));
   }
   return cases;
 }
+
+template std::vector<SuiteCase> load_suite<CopyCase>(std::string const&);
+template std::vector<SuiteCase> load_suite<TransposeCase>(std::string const&);
+template std::vector<SuiteCase> load_suite<GemmCase>(std::string const&);
 
 }  // namespace inlay::lab

@@ -14,12 +14,9 @@ struct SuiteCase {
   std::string suite;  // what the rows are filed under
 };
 
-// By its name in the kind's folder, or by the path of a file that ends in .json. Throws UsageError when there is no such
-// suite, with the names of those there are, and when its file is wrong.
-std::vector<SuiteCase> load_suite(AnyKind const& kind, std::string const& asked);
-template <KindOf C>
-std::vector<SuiteCase> load_suite(std::string const& asked) {
-  return load_suite(kAnyKind<C>, asked);
-}
+// By its name in the folder C::suites, or by the path of a file that ends in .json. Throws UsageError if there is no such suite,
+// with the names of those that exist, and if its file is wrong. Defined for the types of Problem.
+template <class C>
+std::vector<SuiteCase> load_suite(std::string const& asked);
 
 }  // namespace inlay::lab

@@ -22,6 +22,11 @@ Tensor batch_of_matrices(void* buffer, std::int64_t base, DType dtype, std::int6
   return t;
 }
 
+Tensor source_view(TransposeCase const& c, void const* buffer) {
+  return batch_of_matrices(const_cast<void*>(buffer), c.base_src, bits_of(c), c.batch, c.rows, c.cols,
+                           c.source_pitch());
+}
+
 // Nothing, ", source base 1", ", destination base 1" or ", bases 1 and 1".
 std::string of_either_side(char const* one, char const* both, std::int64_t src, std::int64_t dst) {
   if (src && dst) return fmt::format(", {} {} and {}", both, src, dst);
@@ -46,55 +51,55 @@ bool operator==(TransposeCase const& a, TransposeCase const& b) {
          a.base_src == b.base_src && a.base_dst == b.base_dst;
 }
 
-void Kind<TransposeCase>::validate(TransposeCase const& c) {
-  at_least_one("--rows", c.rows);
-  at_least_one("--cols", c.cols);
-  at_least_one("--batch", c.batch);
-  int const e = c.elem_bytes;
+void TransposeCase::validate() const {
+  at_least_one("--rows", rows);
+  at_least_one("--cols", cols);
+  at_least_one("--batch", batch);
+  int const e = elem_bytes;
   if (e != 1 && e != 2 && e != 4 && e != 8 && e != 16)
     throw UsageError(fmt::format("--elem is {}; elements have 1, 2, 4, 8 or 16 bytes", e));
-  check_pitch("--pitch", c.pitch, c.cols, "the source");
-  check_pitch("--pitch-dst", c.pitch_dst, c.rows, "the destination");
-  if (c.base_src < 0) throw UsageError(fmt::format("--base-src is {}; it must not be negative", c.base_src));
-  if (c.base_dst < 0) throw UsageError(fmt::format("--base-dst is {}; it must not be negative", c.base_dst));
-  check_bytes({c.rows, c.source_pitch(), c.batch, c.base_src, e}, "source");
-  check_bytes({c.cols, c.destination_pitch(), c.batch, c.base_dst, e}, "destination");
+  check_pitch("--pitch", pitch, cols, "the source");
+  check_pitch("--pitch-dst", pitch_dst, rows, "the destination");
+  if (base_src < 0) throw UsageError(fmt::format("--base-src is {}; it must not be negative", base_src));
+  if (base_dst < 0) throw UsageError(fmt::format("--base-dst is {}; it must not be negative", base_dst));
+  check_bytes({rows, source_pitch(), batch, base_src, e}, "source");
+  check_bytes({cols, destination_pitch(), batch, base_dst, e}, "destination");
 }
 
-std::string Kind<TransposeCase>::short_name(TransposeCase const& c) { return fmt::format("{:>2} B", c.elem_bytes); }
+std::string TransposeCase::short_name() const { return fmt::format("{:>2} B", elem_bytes); }
 
-std::vector<Field> Kind<TransposeCase>::fields(TransposeCase& c) {
+std::vector<Field> TransposeCase::fields() {
   return {
-      {"rows", "--rows", &c.rows, "rows of the source", true, true},
-      {"cols", "--cols", &c.cols, "columns of the source", true, true},
-      {"pitch", "--pitch", &c.pitch, "elements from one row of the source to the next (default: cols)", false},
-      {"pitch_dst", "--pitch-dst", &c.pitch_dst, "the same of the destination (default: rows); copies pack the rows",
+      {"rows", "--rows", &rows, "rows of the source", true, true},
+      {"cols", "--cols", &cols, "columns of the source", true, true},
+      {"pitch", "--pitch", &pitch, "elements from one row of the source to the next (default: cols)", false},
+      {"pitch_dst", "--pitch-dst", &pitch_dst, "the same of the destination (default: rows); copies pack the rows",
        false},
-      {"base_src", "--base-src", &c.base_src, "elements from a 256-byte aligned address to the source (default: 0)",
+      {"base_src", "--base-src", &base_src, "elements from a 256-byte aligned address to the source (default: 0)",
        false},
-      {"base_dst", "--base-dst", &c.base_dst, "the same of the destination (default: 0)", false},
-      {"batch", "--batch", &c.batch, "how many matrices"},
-      {"elem_bytes", "--elem", &c.elem_bytes, "bytes of an element"},
+      {"base_dst", "--base-dst", &base_dst, "the same of the destination (default: 0)", false},
+      {"batch", "--batch", &batch, "how many matrices"},
+      {"elem_bytes", "--elem", &elem_bytes, "bytes of an element"},
   };
 }
 
-void Kind<TransposeCase>::take_item(TransposeCase& c, std::smatch const& m) {
-  c.rows = number(m[1]), c.cols = number(m[2]), c.elem_bytes = int(number(m[3]));
+void TransposeCase::take_item(std::smatch const& m) {
+  rows = number(m[1]), cols = number(m[2]), elem_bytes = int(number(m[3]));
 }
 
-void Kind<TransposeCase>::write(TransposeCase const& c, std::string const& kernel, Json& json) {
-  json["batch"] = c.batch;
-  json["pitch_src"] = c.source_pitch() * c.elem_bytes, json["pitch_dst"] = c.destination_pitch() * c.elem_bytes;
-  json["base_src"] = c.base_src * c.elem_bytes, json["base_dst"] = c.base_dst * c.elem_bytes;
+void TransposeCase::write(std::string const& kernel, Json& json) const {
+  json["batch"] = batch;
+  json["pitch_src"] = source_pitch() * elem_bytes, json["pitch_dst"] = destination_pitch() * elem_bytes;
+  json["base_src"] = base_src * elem_bytes, json["base_dst"] = base_dst * elem_bytes;
   json["kernel"] = kernel;
-  json["elem_bytes"] = c.elem_bytes;
+  json["elem_bytes"] = elem_bytes;
 }
 
-bool Kind<TransposeCase>::wrote(Json const& row) {
+bool TransposeCase::wrote(Json const& row) {
   return row.contains("elem_bytes") && !row.contains("layout") && !row.contains("extents");
 }
 
-TransposeCase Kind<TransposeCase>::read(Json const& row) {
+TransposeCase TransposeCase::read(Json const& row) {
   TransposeCase c;
   read_extents(row.at("case"), {&c.rows, &c.cols});
   c.elem_bytes = row.at("elem_bytes");
@@ -105,30 +110,29 @@ TransposeCase Kind<TransposeCase>::read(Json const& row) {
   return c;
 }
 
-std::vector<OperandBuffer> Kind<TransposeCase>::operands(TransposeCase const& c) {
-  return {{"in", c.source_elements(), c.elem_bytes}, {"out", c.destination_elements(), c.elem_bytes}};
+std::vector<OperandBuffer> TransposeCase::operands() const {
+  return {{"in", source_elements(), elem_bytes}, {"out", destination_elements(), elem_bytes}};
 }
 
-Tensor source_view(TransposeCase const& c, void const* buffer) {
-  return batch_of_matrices(const_cast<void*>(buffer), c.base_src, bits_of(c), c.batch, c.rows, c.cols,
-                           c.source_pitch());
+TransposeCase TransposeCase::contiguous() const {
+  std::int64_t const vector = 16 / elem_bytes;
+  return {1, (elements() + vector - 1) / vector * vector, 1, elem_bytes};
 }
 
-Tensor transposed_view(TransposeCase const& c, void* buffer) {
-  return batch_of_matrices(buffer, c.base_dst, bits_of(c), c.batch, c.cols, c.rows, c.destination_pitch());
+CopyViews views(TransposeCase const& c, TransposeCall const& call) {
+  return {batch_of_matrices(call.dst, c.base_dst, bits_of(c), c.batch, c.cols, c.rows, c.destination_pitch()),
+          source_view(c, call.src).transposed()};
 }
 
-Copy transpose_copy(TransposeCase const& c, TransposeCall const& call) {
-  return make_copy(transposed_view(c, call.dst), source_view(c, call.src).transposed());
-}
-
-Copy copy_copy(TransposeCase const& c, TransposeCall const& call) {
+Copy packing_copy(TransposeCase const& c, TransposeCall const& call) {
   return make_copy(batch_of_matrices(call.dst, c.base_dst, bits_of(c), c.batch, c.rows, c.cols, c.cols),
                    source_view(c, call.src));
 }
 
-Copy Kind<TransposeCase>::canonical(TransposeCase const& c, TransposeCall const& call, Info<Copy> const* info) {
-  return info && is_copy(*info) ? copy_copy(c, call) : transpose_copy(c, call);
+Copy TransposeCase::canonical(Call const& call, Info<Copy> const* info) const {
+  if (info && is_copy(*info)) return packing_copy(*this, call);
+  auto const [dst, src] = views(*this, call);
+  return make_copy(dst, src);
 }
 
 }  // namespace inlay::lab

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "page/report.h"
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 #include "problems/suites.h"
 #include "usage_error.h"
 
@@ -72,7 +72,7 @@ std::vector<std::string> kernels_of(Results const& results, std::vector<SuiteCas
 std::string copy_suites_table() {
   std::map<std::pair<int, std::string>, std::vector<double>> shares;  // by a line's place and name
   for (Row const& row : copies("copy.json")) {
-    CopyCase const& c = *row.measured.as<CopyCase>();
+    CopyCase const& c = std::get<CopyCase>(row.measured);
     std::int64_t const bytes = c.elements() * c.elem_bytes, mb = 1 << 20;  // of a side
     auto const add = [&](int place, std::string const& name) { shares[{place, name}].push_back(*row.share); };
     if (row.suite != "wild")
@@ -161,7 +161,7 @@ std::string gemm_ladder_table(Results const& results) {
   std::vector<std::string> head{"TFLOP/s (of cuBLAS)"};
   std::string last, rule = "|---|";
   for (SuiteCase const& c : cases) {
-    auto const& gemm = *c.problem.as<GemmCase>();
+    auto const& gemm = std::get<GemmCase>(c.problem);
     head.push_back(last = fmt::format("{}, {}", gemm.M, gemm.layout));
     rule += "--:|";
   }

@@ -31,7 +31,7 @@ std::string figures(std::vector<double> shares) {
 // What a case is filed under beside its suite; nothing: it is not.
 std::string class_of(Problem const& problem) {
   Json json;
-  problem.kind().write(problem.get(), "", json);
+  std::visit([&](auto const& c) { c.write("", json); }, problem);
   return json.value("class", "");
 }
 
@@ -40,16 +40,18 @@ std::string class_of(Problem const& problem) {
 std::string summary(std::vector<Row> const& rows) {
   std::string s;
   for (auto at = rows.begin(); at != rows.end();) {
-    AnyKind const& kind = at->measured.kind();
-    auto const end =
-        std::find_if(at, rows.end(), [&](Row const& r) { return r.suite != at->suite || &r.measured.kind() != &kind; });
+    Units const& in = units(at->measured);
+    std::string const function = std::visit([](auto const& c) { return std::string(c.public_function); }, at->measured);
+    auto const end = std::find_if(at, rows.end(), [&](Row const& r) {
+      return r.suite != at->suite || r.measured.index() != at->measured.index();
+    });
     std::vector<double> all;
     std::map<std::string, std::vector<double>> by_class;
     for (auto row = at; row != end; ++row)
-      if (row->share && row->kernel == kind.public_function)
+      if (row->share && row->kernel == function)
         all.push_back(*row->share), by_class[class_of(row->measured)].push_back(*row->share);
-    s += fmt::format("{}, {}: {} is 1", at->suite, kind.units.share, kind.units.baseline);
-    if (!all.empty()) s += fmt::format("; {} reaches {}", kind.public_function, figures(all));
+    s += fmt::format("{}, {}: {} is 1", at->suite, in.share, in.baseline);
+    if (!all.empty()) s += fmt::format("; {} reaches {}", function, figures(all));
     s += '\n';
     for (auto const& [name, shares] : by_class)
       if (!name.empty() && shares.size() > 3) s += fmt::format("  {:<18} {}\n", name, figures(shares));

@@ -9,9 +9,9 @@
 namespace inlay::lab {
 namespace {
 
-Results readable(std::filesystem::path const& file, KindList const& kinds) {
+Results readable(std::filesystem::path const& file) {
   try {
-    if (auto results = load_results(file, kinds)) return *results;
+    if (auto results = load_results(file)) return *results;
   } catch (Error const& e) {
     throw UsageError(e.what());
   }
@@ -52,10 +52,9 @@ std::string checker(Row const& before, Row const& after, double tolerance, Count
 
 }  // namespace
 
-Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance,
-                   KindList const& kinds) {
+Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance) {
   if (!(tolerance >= 0)) throw UsageError(fmt::format("--tolerance is {}; it must not be negative", tolerance));
-  Results const old_results = readable(before, kinds), new_results = readable(after, kinds);
+  Results const old_results = readable(before), new_results = readable(after);
   Counts counts;
   std::string s;
   for (Row const& row : old_results.rows) {

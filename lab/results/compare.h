@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <string>
 
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 
 namespace inlay::lab {
 
@@ -15,7 +15,6 @@ struct Comparison {
 // Rows are matched by case and kernel and judged by their share of the copy limit or of cuBLAS, or by their rate where one
 // of the two has none. Worse is: more than `tolerance` percent less, or a check result that was ok and is no longer. Throws
 // UsageError when a file cannot be read, and when the two have no row in common.
-Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance,
-                   KindList const& kinds = own_kinds());
+Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance);
 
 }  // namespace inlay::lab

@@ -2,7 +2,7 @@
 
 #include <inlay/error.h>
 
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 
 namespace inlay::lab {
 namespace {
@@ -17,10 +17,9 @@ std::optional<double> optional_number(Json const& row, char const* key) {
 }  // namespace
 
 Json to_json(Row const& r) {
-  AnyKind const& kind = r.measured.kind();
   Json json{{"suite", r.suite}, {"case", name_of(r.measured)}};
-  kind.write(r.measured.get(), r.kernel, json);
-  Units const& in = kind.units;
+  std::visit([&](auto const& c) { c.write(r.kernel, json); }, r.measured);
+  Units const& in = units(r.measured);
   json["check"] = r.check_result;
   json["ms_median"] = optional_number(r.ms_median);
   json["ms_iqr"] = optional_number(r.ms_iqr);
@@ -35,16 +34,17 @@ Json to_json(Row const& r) {
   return json;
 }
 
-Problem parse_problem(Json const& row, KindList const& kinds) {
-  for (AnyKind const* kind : kinds)
-    if (kind->wrote(row)) return kind->read(row);
-  throw Error("a row is of no kind of problem that is known here");
+Problem parse_problem(Json const& row) {
+  if (CopyCase::wrote(row)) return CopyCase::read(row);
+  if (TransposeCase::wrote(row)) return TransposeCase::read(row);
+  if (GemmCase::wrote(row)) return GemmCase::read(row);
+  throw Error("a row is neither a transpose nor a copy nor a GEMM");
 }
 
-Row parse_row(Json const& json, KindList const& kinds) {
+Row parse_row(Json const& json) {
   Row r;
   r.suite = json.value("suite", "");
-  r.measured = parse_problem(json, kinds);
+  r.measured = parse_problem(json);
   r.kernel = json.at("kernel"), r.check_result = json.at("check");
   Units const& in = units(r.measured);
   r.ms_median = optional_number(json, "ms_median"), r.ms_iqr = optional_number(json, "ms_iqr");
@@ -57,7 +57,7 @@ Row parse_row(Json const& json, KindList const& kinds) {
 
 Published parse_published(Json const& json) {
   Published p{json.at("source"), json.at("device"), json.at("kernel"), json.at("name"), {}, {}, 0, {}};
-  if (json.contains("case")) p.measured = parse_problem(json, own_kinds());
+  if (json.contains("case")) p.measured = parse_problem(json);
   p.ms = optional_number(json, "ms");
   p.rate = json.contains("tflops") ? json["tflops"] : json.at("gbps");
   p.share = optional_number(json, "of_cublas");

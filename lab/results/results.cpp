@@ -36,12 +36,12 @@ Row const* Results::find(Problem const& problem, std::string const& kernel, std:
   return first;
 }
 
-std::optional<Results> load_results(std::filesystem::path const& file, KindList const& kinds) {
+std::optional<Results> load_results(std::filesystem::path const& file) {
   auto const json = parse(file);
   if (!json) return std::nullopt;
   try {
     Results r{json->at("device"), json->value("clock_mhz", 0.), json->at("date"), json->at("command"), {}};
-    for (Json const& row : json->at("rows")) r.rows.push_back(parse_row(row, kinds));
+    for (Json const& row : json->at("rows")) r.rows.push_back(parse_row(row));
     return r;
   } catch (std::exception const& e) {
     throw Error(fmt::format("{} is no results file: {}", file.string(), e.what()));

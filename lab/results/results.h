@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "problems/own_kinds.h"
+#include "problems/problem.h"
 
 namespace inlay::lab {
 
@@ -39,7 +39,7 @@ struct Results {
 };
 
 // Nothing when there is no such file; throws Error when it is no results file.
-std::optional<Results> load_results(std::filesystem::path const& file, KindList const& kinds = own_kinds());
+std::optional<Results> load_results(std::filesystem::path const& file);
 void save_results(Results const& results, std::filesystem::path const& file);
 
 // What is recorded of the H200: our own files and the peers', without rows where there is none.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "problems/kind.h"
+#include "problems/case.h"
 
 namespace inlay::lab {
 
@@ -25,32 +25,32 @@ void refuse_long_replay(std::vector<OperandBuffer> const& operands, double fma);
 Replayed concluded(Recorder const& recorder);
 
 // Throws UsageError for problems that would take too long. Where a recorder is given, it keeps what it recorded.
-template <KindOf C>
-Replayed replay_on_cpu(Entry<CanonicalOf<C>> const& entry, C const& c, Recorder& recorder,
+template <class C>
+Replayed replay_on_cpu(Entry<typename C::Canonical> const& entry, C const& c, Recorder& recorder,
                        Numbers numbers = Numbers::whole) {
-  auto const operands = Kind<C>::operands(c);
-  refuse_long_replay(operands, Kind<C>::replayed_fma(c));
+  auto const operands = c.operands();
+  refuse_long_replay(operands, c.replayed_fma());
   std::vector<void*> addresses;
   for (OperandBuffer const& x : operands)
     addresses.push_back(filled(recorder, x, unsigned(addresses.size()) + 1, numbers));
-  auto const problem = Kind<C>::canonical(c, Kind<C>::exact(Kind<C>::call(c, addresses)), &entry.info());
+  auto const problem = c.canonical(C::exact(c.call(addresses)), &entry.info());
   Device const device;
   if (Reason const reason = entry.info().rejects(problem, device)) return {"rejected: " + reason.sentence(), {}};
   recorder.allocate_workspace(entry.info().workspace(problem, device));
   entry.replay(problem, device, recorder);
   return concluded(recorder);
 }
-template <KindOf C>
-Replayed replay_on_cpu(Entry<CanonicalOf<C>> const& entry, C const& c) {
+template <class C>
+Replayed replay_on_cpu(Entry<typename C::Canonical> const& entry, C const& c) {
   Recorder recorder;
   return replay_on_cpu(entry, c, recorder);
 }
 
 // On whole numbers, and where that is right and there are floats, on significands too. Throws what replay_on_cpu does.
-template <KindOf C>
-Replayed verify_on_cpu(Entry<CanonicalOf<C>> const& entry, C const& c) {
+template <class C>
+Replayed verify_on_cpu(Entry<typename C::Canonical> const& entry, C const& c) {
   Replayed const whole = replay_on_cpu(entry, c);
-  auto const operands = Kind<C>::operands(c);
+  auto const operands = c.operands();
   bool const floats = std::any_of(operands.begin(), operands.end(), [](OperandBuffer const& x) { return x.numbers; });
   if (!whole.ok() || !floats) return whole;
   Recorder recorder;

@@ -15,16 +15,16 @@ namespace inlay::lab {
 namespace {
 
 // The chosen kernels of one kind, and the cases of it.
-template <KindOf C>
+template <class C>
 struct Chosen {
-  std::vector<Entry<CanonicalOf<C>> const*> entries;
+  std::vector<Entry<typename C::Canonical> const*> entries;
   std::vector<C> cases;
 
   Chosen(std::vector<std::string> const& names, std::vector<Problem> const& problems) {
     for (std::string const& name : names)
       if (auto const* entry = find_kernel<C>(name)) entries.push_back(entry);
     for (Problem const& problem : problems)
-      if (C const* const c = problem.as<C>()) cases.push_back(*c);
+      if (C const* const c = std::get_if<C>(&problem)) cases.push_back(*c);
   }
   std::size_t runs() const { return entries.size() * cases.size(); }
   // ", 3 kernels of a copy x 5 cases"
@@ -33,8 +33,7 @@ struct Chosen {
       return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
     };
     if (!runs()) return "";
-    return fmt::format(", {} of a {} x {}", counted(entries.size(), "kernel"), Kind<C>::name,
-                       counted(cases.size(), "case"));
+    return fmt::format(", {} of a {} x {}", counted(entries.size(), "kernel"), C::kind, counted(cases.size(), "case"));
   }
 };
 
@@ -43,20 +42,20 @@ class Verification {
   Verification(bool on_gpu, std::size_t runs) : on_gpu_(on_gpu), runs_(runs) {}
   bool failed() const { return failed_; }
 
-  template <KindOf C>
+  template <class C>
   void run(Chosen<C> const& chosen) {
     for (auto const* entry : chosen.entries)
       for (C const& c : chosen.cases) {
         std::string const check_result = check_result_on(*entry, c);
         failed_ |= check_result.starts_with("FAILED");
-        fmt::print("{:<34} {}  {}\n", entry->info().name, Kind<C>::short_name(c), check_result);
+        fmt::print("{:<34} {}  {}\n", entry->info().name, c.short_name(), check_result);
         flush_stdout();
       }
   }
 
  private:
-  template <KindOf C>
-  std::string check_result_on(Entry<CanonicalOf<C>> const& entry, C const& c) {
+  template <class C>
+  std::string check_result_on(Entry<typename C::Canonical> const& entry, C const& c) {
     Progress progress;  // is gone before the check result is printed
     progress.say(fmt::format("{} of {}: {}, {}", ++run_, runs_, entry.info().name, c.sentence()));
     return on_gpu_ ? check_on_gpu(entry, c) : verify_on_cpu(entry, c).check_result;
@@ -97,7 +96,7 @@ bool verify(std::vector<std::string> const& kernels, std::vector<Problem> const&
   bool const on_gpu = missing.empty();
   auto const refuse_long = [&]<class C>(Chosen<C> const& chosen) {
     if (!on_gpu && chosen.runs())
-      for (C const& c : chosen.cases) refuse_long_replay(Kind<C>::operands(c), Kind<C>::replayed_fma(c));
+      for (C const& c : chosen.cases) refuse_long_replay(c.operands(), c.replayed_fma());
   };
   refuse_long(copies);
   refuse_long(gemms);
