@@ -22,7 +22,7 @@ import subprocess
 import sys
 import time
 
-import counters_judge as judge
+import counters_check as checks
 import counters_ncu as ncu
 
 PRODUCTS = [(4096, 4096, 4096), (256, 256, 64)]  # of the small one a multiprocessor has one block at most
@@ -127,7 +127,7 @@ def measure(options):
                                                say=lambda line: print(f"          {line}", flush=True))
         rows += share_out(expected, launches, check_results(printed), wrong)
         write(options.out, {"device": device_name(), "clock_mhz": clock_of(rows), "date": now(), "command": typed(),
-                            "ncu": ncu.version_of(profiler), "rows": rows})  # after every process: what there is, is kept
+                            "ncu": ncu.version_of(profiler), "rows": rows})  # after every process, so that an interrupted run keeps its rows
     failed = [row for row in rows if "failed" in row]
     for row in failed:
         print(f"{row['kernel']}, {row['case']}, {row['elem_bytes']} B: {row['failed']}")
@@ -182,9 +182,9 @@ def join(options):
     for row, said in zip(counted, explained):
         if isinstance(said, str):
             print(f"{row['kernel']}, {row['case']}: {said}")
-    times = judge.bench_times(options.times if options.times is not None else sorted(pathlib.Path(options.out).parent.glob("*.json")))
+    times = checks.bench_times(options.times if options.times is not None else sorted(pathlib.Path(options.out).parent.glob("*.json")))
     write(options.out, {**{key: raw[key] for key in ("device", "clock_mhz", "date", "command", "ncu")},
-                        **judge.joined(counted, explained, times),
+                        **checks.joined(counted, explained, times),
                         "skipped": [row for row in raw["rows"] if "launches" not in row]})
     print(f"{len(counted)} kernels and sizes: {options.out}")
     return any(isinstance(said, str) for said in explained)
@@ -204,7 +204,7 @@ def explain(options, row):
 
 
 def check(options):
-    text, kept = judge.judged(json.loads(pathlib.Path(options.file).read_text()))
+    text, kept = checks.checked(json.loads(pathlib.Path(options.file).read_text()))
     print(text)
     return not kept
 

@@ -78,8 +78,8 @@ class Moved:
         self.requests = sum(s["requests"] for s in x["sites"] if s["mechanism"] != "tma") * clocks / SCHEDULERS
         self.exposed = x["totals"]["exposed_loads"] / launch.blocks
 
-    def off(self, overlap, load_conflict, one_wave, issue, turn):
-        waiting = max(1, self.exposed) * LOAD_US + self.exposed * turn / GHZ / 1000
+    def off(self, overlap, load_conflict, one_wave, issue, latency):
+        waiting = max(1, self.exposed) * LOAD_US + self.exposed * latency / GHZ / 1000
         l1 = self.l1 + load_conflict * self.conflicts
         share = min(one_wave, max(overlap, 1 / self.waves))
         busy = max(self.memory, l1, issue * self.requests) + share * min(self.memory, l1)

@@ -70,7 +70,7 @@ double load_ns(std::size_t bytes, cudaStream_t stream) {
   return 1e6 / kLoads * median_ms(stream, [&] { chase<<<1, 1, 0, stream>>>(begin, kLoads, at); });
 }
 
-// Of one launch among many, back to back.
+// The time of one launch among many, back to back.
 double launch_us(void (*kernel)(std::uint32_t*), std::uint32_t* words, int blocks, cudaStream_t stream) {
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
   for (int k = 0; k < kLaunches; ++k) kernel<<<blocks, kThreads, 0, stream>>>(words);

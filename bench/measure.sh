@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Everything that results/ holds of one GPU: tests, sanitizer, benches, peers. usage: bench/measure.sh OUT [STEP...]
+# Everything that results/ holds of one GPU: tests, sanitizer, benches, baselines. usage: bench/measure.sh OUT [STEP...]
 # Needs a finished build (with the targets tiles, evict_last and latency); PyTorch only for the steps torch*. Compiles nothing.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -40,11 +40,11 @@ for step in $steps; do
         sanitize --rows 208 --cols 144
         sanitize --rows 61 --cols 149 --batch 2
         sanitize transpose_realigned transpose_06 --rows 301 --cols 523 --pitch 527 --pitch-dst 303 --base-src 3 --base-dst 1
-        for letters in nn nt tn tt; do
+        for transposes in nn nt tn tt; do
           steps=$(build/inlay list | grep -o '^sgemm_[a-z0-9_]*')
-          # racecheck cannot follow a lane that arrives for its warp, as 13 does where B is turned (docs/log.md)
-          [ $tool$letters = racechecktt ] && steps=$(grep -v sgemm_tma_transposing <<<"$steps")
-          sanitize $steps --m 132 --n 268 --k 300 --layout $letters
+          # racecheck cannot follow a lane that arrives for its warp, as sgemm_tma_transposing does where it transposes B (docs/log.md)
+          [ $tool$transposes = racechecktt ] && steps=$(grep -v sgemm_tma_transposing <<<"$steps")
+          sanitize $steps --m 132 --n 268 --k 300 --layout $transposes
         done
         for small in "--rows 4 --cols 4 --batch 999" "--rows 1003 --cols 3" "--rows 3 --cols 1003" "--rows 7 --cols 5 --batch 333"; do
           sanitize transpose_batched $small

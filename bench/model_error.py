@@ -131,7 +131,7 @@ def draw(args):
 
     copies = [{"rows": 16384, "cols": 16384, "elem_bytes": 4}]
     copies += [extents(60, 20000, ("rows", "cols"), i % 2) | {"elem_bytes": 2 ** (i % 5)} for i in range(15)]
-    gemms = [{"m": 4096, "n": 4096, "k": 4096, "layout": letters} for letters in ("nn", "nt")]
+    gemms = [{"m": 4096, "n": 4096, "k": 4096, "layout": layout} for layout in ("nn", "nt")]
     gemms += [extents(60, 5000, "mnk", i // 4 % 2) | {"layout": ("nn", "nt", "tn", "tt")[i % 4]} for i in range(16)]
     for name, cases in (("blind.json", copies), ("gemm/blind.json", gemms)):
         text = ",\n".join(json.dumps(case | {"kernels": "all"}) for case in cases)

@@ -3,7 +3,7 @@ dst.copy_(view) where the destination has strides of its own; eager and compiled
 
 usage: torch_copy.py SUITE... [--samples 15] [--no-compile] [--count N] [--json FILE]
 
-SUITE is a file such as suites/wild.json; --count takes so many of its cases, evenly spread. Measured as torch_transpose.py
+SUITE is a file such as suites/wild.json; --count N takes N of its cases, evenly spread. Measured as torch_transpose.py
 measures. Elements of 3, 6 and 12 bytes are units with a mode of their own, as PyTorch has none. It has no negative strides.
 """
 import argparse

@@ -142,7 +142,7 @@ def host_us(function, pair):
     """The host's median time per call over 10^4 calls, or as many as the GPU does in a second."""
     times, deadline = [], time.perf_counter() + 1
     while len(times) < 10_000 and (not times or time.perf_counter() < deadline):
-        for _ in range(256):  # so few that no call waits for room in the launch queue
+        for _ in range(256):  # so few that no call waits for a full launch queue
             begin = time.perf_counter_ns()
             function(pair)
             times.append(time.perf_counter_ns() - begin)
@@ -186,7 +186,7 @@ def measure(case, options, pair_of=Pair, candidates=candidates, verified=verifie
         if n > 1:
             runs[name] = as_graph(function, pairs, n)
         else:
-            runs[name] = lambda function=function, turn=itertools.cycle(pairs): function(next(turn))
+            runs[name] = lambda function=function, cycle=itertools.cycle(pairs): function(next(cycle))
     times = {name: [] for name in functions}
     for _ in range(options.samples + 3):
         for name in runs:

@@ -3,7 +3,7 @@
 # one unit: 65 s, in three: 114).
 set(INLAY_GENERATED ${PROJECT_BINARY_DIR}/generated)
 
-# Headers of a module are included as <inlay/MODULE/...> here, as they are where they are installed.
+# Headers of a module are included as <inlay/MODULE/...>, here and where they are installed.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/modules/inlay)
 foreach(module problem planner block kernels replay registry explain)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${module} ${PROJECT_BINARY_DIR}/modules/inlay/${module} SYMBOLIC)

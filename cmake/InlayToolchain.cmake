@@ -3,7 +3,7 @@
 file(GLOB site_packages ${PROJECT_SOURCE_DIR}/.venv/lib/python3.*/site-packages)
 set(wheels "${site_packages}/nvidia/cu13")
 
-# Asked again in every configure run: a toolkit that arrives later turns a build with headers into one with kernels.
+# Asked again in every configure run: a toolkit that arrives later makes a build with headers one with kernels.
 unset(INLAY_NVCC)
 foreach(candidate IN ITEMS "${CMAKE_CUDA_COMPILER}" "$ENV{CUDACXX}" "$ENV{CUDA_HOME}/bin/nvcc" "$ENV{CUDA_PATH}/bin/nvcc" nvcc
                            /usr/local/cuda/bin/nvcc "${wheels}/bin/nvcc")

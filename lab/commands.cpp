@@ -30,18 +30,18 @@ bool given(CLI::App const& command, std::string const& flag) {
   return option && option->count() > 0;
 }
 
-// Whether one of these rows heeds something, told from its kernel's facts; rows that are no kernels do.
-template <class C, class Heeds>
-bool any_heeds(std::vector<std::string> const& names, Heeds const& heeds) {
+// Whether an option has an effect on one of these rows, by the info of its kernel; on rows that are not kernels it has.
+template <class C, class Uses>
+bool any_uses(std::vector<std::string> const& names, Uses const& uses) {
   return std::any_of(names.begin(), names.end(), [&](std::string const& name) {
-    if (auto const* info = info_of<C>(name)) return heeds(*info);
+    if (auto const* info = info_of<C>(name)) return uses(*info);
     return !info_of<TransposeCase>(name) && !info_of<GemmCase>(name);
   });
 }
 
 template <class C>
 void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> const& names) {
-  if (any_heeds<C>(names, [](auto const&) { return true; })) return;
+  if (any_uses<C>(names, [](auto const&) { return true; })) return;
   C c;
   for (Field const& field : c.fields())
     if (field.flag != kBatchFlag && given(command, field.flag))
@@ -195,13 +195,13 @@ void refuse_ignored(CLI::App const& command, std::vector<std::string> const& nam
   refuse_flags_of_another<TransposeCase>(command, names);
   refuse_flags_of_another<GemmCase>(command, names);
   if (given(command, "--pitch-dst") &&
-      !any_heeds<TransposeCase>(names, [](auto const& info) { return !is_copy(info); }))
+      !any_uses<TransposeCase>(names, [](auto const& info) { return !is_copy(info); }))
     throw UsageError("--pitch-dst was given with copies alone, which pack their rows");
-  // What K is cut for adds as it is asked to; others know one way.
+  // Split-K kernels sum as --accuracy says; other kernels have one way.
   auto const knows = [&](Info<Gemm> const& info) {
     return info.split || (info.accumulation_length > 0) == (gemm.compute == Compute::fp32_blocked);
   };
-  if (given(command, "--accuracy") && !any_heeds<GemmCase>(names, knows))
+  if (given(command, "--accuracy") && !any_uses<GemmCase>(names, knows))
     for (auto const& [word, level] : levels())
       if (level == gemm.compute)
         throw UsageError(fmt::format("--accuracy {} has no effect on {}", word, fmt::join(names, ", ")));

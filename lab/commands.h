@@ -1,4 +1,4 @@
-// The parts of the command line that several commands, or bench/gemm_peers, share.
+// The parts of the command line that several commands, or bench/gemm_baselines, share.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <memory>
@@ -23,8 +23,8 @@ void add_flags(CLI::App& command, C& c) {
 // For commands that take problems of both kinds.
 void add_batch(CLI::App& command, std::int64_t& batch);
 
-// Throws UsageError for an option that was given and that none of these rows heeds: a flag of another kind of problem, how a
-// copy is to lay its rows, levels that a step does not know. Names that are no kernels heed those of their kind.
+// Throws UsageError for an option that was given and that has no effect on any of these rows: a flag of another kind of problem, how a
+// copy is to lay its rows, levels that a step does not know. Names that are not kernels use the flags of their own kind of problem.
 void refuse_ignored(CLI::App const& command, std::vector<std::string> const& names, GemmCase const& gemm);
 
 // "H200, H100-SXM, ...", of the table.

@@ -99,7 +99,7 @@ void add_compare(CLI::App& app, int& status) {
   auto const before = std::make_shared<std::string>(), after = std::make_shared<std::string>();
   auto const tolerance = std::make_shared<double>(2);
   command->add_option("old", *before, "the file that is compared with")->required();
-  command->add_option("new", *after, "the file that is judged: exit code 1 if a row of it is worse")->required();
+  command->add_option("new", *after, "the new file: exit code 1 if one of its rows is worse")->required();
   command->add_option("--tolerance", *tolerance, "percent within which figures are the same")->capture_default_str();
   command->callback([before, after, tolerance, &status] {
     auto const [text, worse] = compare(*before, *after, *tolerance);

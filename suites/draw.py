@@ -107,7 +107,7 @@ def pitched(rng, bytes_wanted, element):
 
 
 def strided(rng, bytes_wanted, element):
-    """Every so many-th element, gathered or scattered."""
+    """Every n-th element, gathered or scattered."""
     n, step = extent(rng, 64, 4096), rng.randint(2, 9)
     sizes = [n, 1]
     fill_up(rng, sizes, bytes_wanted / step, element, 1)

@@ -10,7 +10,7 @@ root = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(root / "bench"))
 sys.dont_write_bytecode = True
 import counters
-import counters_judge as judge
+import counters_check as checks
 import counters_ncu as ncu
 
 failed = []
@@ -95,7 +95,7 @@ def file_of(*steps, case="32768x32768", kernels=(), times={}):
     """A results file of (kernel, what is predicted, what was counted)."""
     counted = [{"case": case, "kernel": name, "elem_bytes": 4, "launches": [*got, *({"kernel": k, "metrics": got[1]["metrics"]} for k in kernels)]}
                for name, _, got in steps]
-    return judge.joined(counted, [said for _, said, _ in steps], times)
+    return checks.joined(counted, [said for _, said, _ in steps], times)
 
 
 def test_join():
@@ -116,12 +116,12 @@ def test_join():
         file.write_text(json.dumps({"rows": [bench, {**bench, "kernel": "b", "pitch_src": 131076}, {**bench, "kernel": "c", "ms_median": None},
                                              {"case": "8x8x8", "batch": 1, "layout": "nt", "kernel": "d", "ms_median": 0.25},
                                              {"case": "8x8x8", "batch": 1, "layout": "nt", "alpha": 2, "kernel": "e", "ms_median": 0.25}]}))
-        expect_equal("times of plain matrices", judge.bench_times([file]), {("32768x32768", "a", 4): 500, ("8x8x8", "d", "nt"): 250})
+        expect_equal("times of plain matrices", checks.bench_times([file]), {("32768x32768", "a", 4): 500, ("8x8x8", "d", "nt"): 250})
 
 
-def test_judge():
+def test_check():
     def expect(what, file, *said, kept=False):
-        text, holds = judge.judged(file)
+        text, holds = checks.checked(file)
         expect_equal(f"check on {what}", holds, kept)
         for words in said:
             if words not in text:
@@ -141,7 +141,7 @@ def test_judge():
     expect("a time", file_of(("a", said({"time_us": 12.0}), launches())), "FAILED time within 15 %", "+18.8 %")
     expect("a time at another size", file_of(("a", said({"time_us": 12.0}), launches()), case="2051x1537"), kept=True)
     apart = said({"time_us": 12.0, "sites": [{**SITE, "transactions": 3200}, {**SITE, "direction": "store"}]}, global_load_sectors=3200)
-    expect("the time of a naive step", file_of(("a", apart, launches(global_load_sectors=3200))), "(not judged)", "+18.8 %", kept=True)
+    expect("the time of a naive step", file_of(("a", apart, launches(global_load_sectors=3200))), "(not checked)", "+18.8 %", kept=True)
     swapped = file_of(("a", SAID, launches()), ("b", said({"time_us": 10.5}), launches(ns=9500)))
     expect("an order", swapped, "FAILED order of steps: 0 of 1", "a 10.1 us (predicted 10.0), b 9.5 us (predicted 10.5)")
     close = file_of(("a", SAID, launches()), ("b", said({"time_us": 10.5}), launches(ns=9900)))
@@ -175,7 +175,7 @@ test_parse()
 test_places()
 test_share_out()
 test_join()
-test_judge()
+test_check()
 test_command_line()
 print("\n\n".join(failed) or "counters are read, joined and judged as they should be")
 sys.exit(bool(failed))

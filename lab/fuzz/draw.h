@@ -29,9 +29,9 @@ DrawnCopy draw_copy(Random& random, std::int64_t most);
 DrawnCopy draw_transpose(Random& random, std::int64_t most);
 
 // A copy, the plan for it at one pair of addresses, and another pair at which it is to run.
-struct CopyTrial {
+struct FuzzedCopy {
   DrawnCopy copy;
-  int candidate = -1;  // a row of planner::candidates<Move>() that is forced; -1: the planner chooses
+  int candidate = -1;  // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
   problem::Tiling
       tiling;  // of the forced candidate: a tile that fills its shared memory; no modes: the candidate chooses
   std::int64_t src_shift = 0, dst_shift = 0;  // bytes from the addresses of the plan to those of the run
@@ -41,9 +41,9 @@ struct CopyTrial {
 };
 inline constexpr std::int64_t kMostShift = 4096;  // bytes
 
-CopyTrial draw_copy_trial(Random& random, bool transpose, std::int64_t most);
-// The plan of a trial on `device`; `planned`: the copy at the plan's addresses.
-planner::Plan plan_of(CopyTrial const& trial, problem::Copy const& planned, planner::Device const& device);
+FuzzedCopy draw_fuzzed_copy(Random& random, bool transpose, std::int64_t most);
+// The plan of a drawn case on `device`; `planned`: the copy at the plan's addresses.
+planner::Plan plan_of(FuzzedCopy const& fuzzed, problem::Copy const& planned, planner::Device const& device);
 
 // A copy whose grid has about as many blocks as a grid holds, at addresses where nothing lies.
 problem::Copy draw_large_copy(Random& random, planner::Device const& device);
@@ -57,13 +57,13 @@ struct DrawnMatrix {
   std::int64_t first() const;     // the first element's offset in the buffer
   Tensor view(float* buffer, bool batched) const;
 };
-struct GemmTrial {
+struct FuzzedGemm {
   std::int64_t L, M, N, K;
   DrawnMatrix a, b, d;
   float alpha, beta;
   Compute compute;
   bool batched, with_workspace;
-  int candidate = -1;       // a row of planner::candidates<Gemm>() that is forced; -1: the planner chooses
+  int candidate = -1;       // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
   std::int64_t shift[3]{};  // of A, B and D: elements from the addresses of the plan to those of the run
 
   bool agrees() const;
@@ -71,8 +71,8 @@ struct GemmTrial {
   std::string text() const;
 };
 // At most `most` multiply-adds.
-GemmTrial draw_gemm_trial(Random& random, std::int64_t most);
-planner::Plan plan_of(GemmTrial const& trial, problem::Gemm const& planned, planner::Device const& device);
+FuzzedGemm draw_fuzzed_gemm(Random& random, std::int64_t most);
+planner::Plan plan_of(FuzzedGemm const& fuzzed, problem::Gemm const& planned, planner::Device const& device);
 
 // Empty, or why a launch of the plan at these operands' addresses would be rejected: the plan is wrong then.
 std::string rejected_launch(planner::Plan const& plan, planner::Operands const& operands,

@@ -117,7 +117,7 @@ DrawnCopy draw_sectors(Random& random, std::int64_t most) {
 
 // Sets the tiling of a candidate that has tiles. Prefers a tiling whose tile fits shared memory at the plan's addresses and
 // not at a destination some bytes further, and then sets that shift; otherwise takes the tile that needs most shared memory.
-void aim(CopyTrial& t, TileLimits const& limits) {
+void aim(FuzzedCopy& t, TileLimits const& limits) {
   constexpr int kCuts = 64;
   auto const at = [&](std::int64_t shift) {
     Copy const copy = t.copy.copy(reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(1ull << 61));
@@ -145,8 +145,8 @@ void aim(CopyTrial& t, TileLimits const& limits) {
 
 }  // namespace
 
-CopyTrial draw_copy_trial(Random& random, bool transpose, std::int64_t most) {
-  CopyTrial t;
+FuzzedCopy draw_fuzzed_copy(Random& random, bool transpose, std::int64_t most) {
+  FuzzedCopy t;
   most = std::max<std::int64_t>(1, most >> random.below(7));
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Copy>().size())));
   TileLimits const* const limits =
@@ -161,20 +161,20 @@ CopyTrial draw_copy_trial(Random& random, bool transpose, std::int64_t most) {
   return t;
 }
 
-std::string CopyTrial::text() const {
+std::string FuzzedCopy::text() const {
   std::string const by =
       candidate < 0 ? "the planner's choice" : candidates<Copy>()[std::size_t(candidate)].kernel.info->name;
   return fmt::format("{}; {}{}, run {} and {} bytes from the plan's source and destination", copy.text(), by,
                      tiling.modes ? " with a tile that fills its shared memory" : "", src_shift, dst_shift);
 }
 
-Plan plan_of(CopyTrial const& trial, Copy const& planned, Device const& device) {
-  if (trial.candidate >= 0 && planned.elements()) {
-    planner::Candidate<Copy> const& row = candidates<Copy>()[std::size_t(trial.candidate)];
+Plan plan_of(FuzzedCopy const& fuzzed, Copy const& planned, Device const& device) {
+  if (fuzzed.candidate >= 0 && planned.elements()) {
+    planner::Candidate<Copy> const& row = candidates<Copy>()[std::size_t(fuzzed.candidate)];
     Copy copy = planned;
-    copy.tiling = trial.tiling;
+    copy.tiling = fuzzed.tiling;
     Attempt attempt = attempt_in_chunks(row, copy, device, false);
-    attempt.plan.candidate = trial.candidate;
+    attempt.plan.candidate = fuzzed.candidate;
     if (!attempt.rejected) return attempt.plan;
   }
   return make_plan(planned, device, false);

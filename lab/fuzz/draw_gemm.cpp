@@ -59,13 +59,13 @@ Tensor DrawnMatrix::view(float* buffer, bool batched) const {
   return t;
 }
 
-bool GemmTrial::agrees() const {
+bool FuzzedGemm::agrees() const {
   return std::all_of(shift, shift + 3, [](std::int64_t elements) { return elements * 4 % kPlanAlignment == 0; });
 }
-problem::Gemm GemmTrial::problem(float* A, float* B, float* D) const {
+problem::Gemm FuzzedGemm::problem(float* A, float* B, float* D) const {
   return make_gemm(a.view(A, batched), b.view(B, batched), d.view(D, batched), {.alpha = alpha, .beta = beta}, compute);
 }
-std::string GemmTrial::text() const {
+std::string FuzzedGemm::text() const {
   auto const strides = [](char const* name, DrawnMatrix const& x) {
     return fmt::format(", {} strides ({},{},{}) + {}", name, x.stride[0], x.stride[1], x.stride[2], x.base);
   };
@@ -77,8 +77,8 @@ std::string GemmTrial::text() const {
                      with_workspace ? ", with a workspace" : "", by, shift[0], shift[1], shift[2]);
 }
 
-GemmTrial draw_gemm_trial(Random& random, std::int64_t most) {
-  GemmTrial t{};
+FuzzedGemm draw_fuzzed_gemm(Random& random, std::int64_t most) {
+  FuzzedGemm t{};
   most = std::max<std::int64_t>(1, most >> random.below(7));
   std::int64_t extent[3], left = most;
   int order[3] = {0, 1, 2};
@@ -104,14 +104,14 @@ GemmTrial draw_gemm_trial(Random& random, std::int64_t most) {
   return t;
 }
 
-planner::Plan plan_of(GemmTrial const& trial, problem::Gemm const& planned, Device const& device) {
-  if (trial.candidate >= 0 && planned.elements()) {
+planner::Plan plan_of(FuzzedGemm const& fuzzed, problem::Gemm const& planned, Device const& device) {
+  if (fuzzed.candidate >= 0 && planned.elements()) {
     Attempt attempt =
-        attempt_in_chunks(candidates<Gemm>()[std::size_t(trial.candidate)], planned, device, trial.with_workspace);
-    attempt.plan.candidate = trial.candidate;
+        attempt_in_chunks(candidates<Gemm>()[std::size_t(fuzzed.candidate)], planned, device, fuzzed.with_workspace);
+    attempt.plan.candidate = fuzzed.candidate;
     if (!attempt.rejected) return attempt.plan;
   }
-  return make_plan(planned, device, trial.with_workspace);
+  return make_plan(planned, device, fuzzed.with_workspace);
 }
 
 }  // namespace inlay::lab

@@ -54,9 +54,9 @@ FuzzResult run_copy(Random& random, bool transpose) {
   if (!transpose && random.one_in(8)) return run_large(random);
   FuzzResult result;
   bool const replays = !random.one_in(3);
-  CopyTrial const trial = draw_copy_trial(random, transpose, replays ? kMostElements : kMostPlanned);
-  DrawnCopy const& c = trial.copy;
-  result.problem = trial.text();
+  FuzzedCopy const fuzzed = draw_fuzzed_copy(random, transpose, replays ? kMostElements : kMostPlanned);
+  DrawnCopy const& c = fuzzed.copy;
+  result.problem = fuzzed.text();
   Device const device;
   Recorder recorder;
   auto const buffer = [&](char const* name, std::size_t bytes, unsigned seed) {
@@ -64,12 +64,12 @@ FuzzResult run_copy(Random& random, bool transpose) {
                                       : reinterpret_cast<void*>(std::uint64_t(seed) << 60));
   };
   char *const in = buffer("in", c.src_bytes(), 1), *const out = buffer("out", c.dst_bytes(), 2);
-  Plan const plan = plan_of(trial, c.copy(in, out), device);
-  Operands const operands{{c.dst_at(out) + trial.dst_shift, const_cast<char*>(c.src_at(in)) + trial.src_shift, nullptr},
+  Plan const plan = plan_of(fuzzed, c.copy(in, out), device);
+  Operands const operands{{c.dst_at(out) + fuzzed.dst_shift, const_cast<char*>(c.src_at(in)) + fuzzed.src_shift, nullptr},
                           nullptr};
   if (std::string const rejected = rejected_launch(plan, operands, device); !rejected.empty()) {
-    result.refused = !trial.agrees();
-    if (trial.agrees()) result.failed = rejected;
+    result.refused = !fuzzed.agrees();
+    if (fuzzed.agrees()) result.failed = rejected;
   }
   if (!replays || result.refused || !result.failed.empty()) return result;
   try {
@@ -89,8 +89,8 @@ FuzzResult run_copy(Random& random, bool transpose) {
   std::int64_t wrong = 0;
   char const *const src = recorder.real(in), *const dst = recorder.real(out);
   for_each_element(c, [&](std::int64_t from, std::int64_t to) {
-    wrong += std::memcmp(c.src_at(src) + trial.src_shift + from,
-                         c.dst_at(const_cast<char*>(dst)) + trial.dst_shift + to, std::size_t(c.elem)) != 0;
+    wrong += std::memcmp(c.src_at(src) + fuzzed.src_shift + from,
+                         c.dst_at(const_cast<char*>(dst)) + fuzzed.dst_shift + to, std::size_t(c.elem)) != 0;
   });
   if (wrong) result.failed = std::to_string(wrong) + " elements are wrong";
   return result;
@@ -98,25 +98,25 @@ FuzzResult run_copy(Random& random, bool transpose) {
 
 FuzzResult run_gemm(Random& random) {
   FuzzResult result;
-  GemmTrial const trial = draw_gemm_trial(random, kMostFma);
-  result.problem = trial.text();
+  FuzzedGemm const fuzzed = draw_fuzzed_gemm(random, kMostFma);
+  result.problem = fuzzed.text();
   Device const device;
   Recorder recorder;
-  DrawnMatrix const* const x[] = {&trial.a, &trial.b, &trial.d};
+  DrawnMatrix const* const x[] = {&fuzzed.a, &fuzzed.b, &fuzzed.d};
   char const* const name[] = {"A", "B", "D"};
   float *planned[3], *run[3];
   for (int i = 0; i < 3; ++i) {
     planned[i] = recorder.allocate_integers(name[i], std::size_t(x[i]->elements() + kMostShift / 4), unsigned(i) + 1);
-    run[i] = planned[i] + trial.shift[i];
+    run[i] = planned[i] + fuzzed.shift[i];
   }
-  Plan const plan = plan_of(trial, trial.problem(planned[0], planned[1], planned[2]), device);
-  if (trial.agrees() && plan.workspace_bytes < std::size_t(1) << 32) {
+  Plan const plan = plan_of(fuzzed, fuzzed.problem(planned[0], planned[1], planned[2]), device);
+  if (fuzzed.agrees() && plan.workspace_bytes < std::size_t(1) << 32) {
     void* const workspace = reinterpret_cast<void*>(kPresumedWorkspace);
     Operands operands{{}, workspace};
-    for (int i = 0; i < 3; ++i) operands.operand[i] = x[i]->view(run[i], trial.batched).data;
+    for (int i = 0; i < 3; ++i) operands.operand[i] = x[i]->view(run[i], fuzzed.batched).data;
     if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return result;
   }
-  Gemm const problem = trial.problem(run[0], run[1], run[2]);
+  Gemm const problem = fuzzed.problem(run[0], run[1], run[2]);
   auto const* const launch = plan.find<Gemm>();
   if (!launch) return result;
   Entry<Gemm> const& entry = entry_of(launch->kernel->info, registry::gemm_kernels());

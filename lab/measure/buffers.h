@@ -32,8 +32,8 @@ class Guarded {
   DeviceMemory memory_;
 };
 
-// One set of buffers when it is worth four L2s by itself, else so many sets, to be used in turn. Each buffer starts at a
-// multiple of 256 bytes.
+// Sets of buffers that together are at least as large as four L2 caches; a single set if one is. Each buffer is aligned to 256
+// bytes.
 class BufferSets {
  public:
   // Throws UsageError when the GPU has not enough free memory.

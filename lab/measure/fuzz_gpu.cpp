@@ -16,6 +16,7 @@
 namespace inlay::lab {
 namespace {
 using planner::current_device, planner::for_each_launch;
+using problem::Copy;
 
 constexpr std::int64_t kBand = 64 << 10;  // bytes before and behind what a case may write
 constexpr std::int64_t kMostElements = 1 << 20, kMostFma = 1 << 22;
@@ -56,65 +57,70 @@ class CopyFuzz {
 
   FuzzResult run(Random& random, bool transpose) {
     FuzzResult result;
-    CopyTrial const trial = draw_copy_trial(random, transpose, kMostElements);
-    DrawnCopy const& c = trial.copy;
-    result.problem = trial.text();
+    FuzzedCopy const fuzzed = draw_fuzzed_copy(random, transpose, kMostElements);
+    DrawnCopy const& c = fuzzed.copy;
+    result.problem = fuzzed.text();
     char *const in = src_.get() + kBand, *const out = dst_.get() + kBand;
     std::int64_t const bytes = std::int64_t(c.dst_bytes()) + kMostShift + 2 * kBand;
     if (bytes > kCopyBytes || std::int64_t(c.src_bytes()) + kMostShift + kBand > kCopyBytes)
       return result.skipped = true, result;
-    void *const to = c.dst_at(out) + trial.dst_shift, *const from = const_cast<char*>(c.src_at(in)) + trial.src_shift;
-    Tensor const planned_dst = c.destination(out);
-    ConstTensor const planned_src = c.source(in);
-    bool const may_refuse = !trial.agrees();
+    void *const to = c.dst_at(out) + fuzzed.dst_shift, *const from = const_cast<char*>(c.src_at(in)) + fuzzed.src_shift;
     switch (random.below(4)) {
-      case 0:  // the public call, where the plan would run
+      case 0:
         result.problem += ", by a call";
-        attempt_run(result, false, [&] {
-          Tensor dst = planned_dst;
-          ConstTensor src = planned_src;
-          dst.data = to, src.data = from;
-          if (transpose)
-            inlay::transpose(dst, src.transposed());
-          else
-            inlay::copy(dst, src);
-        });
+        attempt_run(result, false, [&] { call(c, transpose, to, from); });
         break;
-      case 1:  // the public plan
+      case 1: {
         result.problem += ", by a public plan";
-        attempt_run(result, may_refuse && c.elements(), [&] {
-          bool const times = random.one_in(8);
-          inlay::Plan const plan = inlay::plan(planned_dst, planned_src, times ? Choose::measured : Choose::predicted);
-          if (times) check(cudaMemset(dst_.get(), kPoison, std::size_t(bytes)));
+        bool const must_refuse = !fuzzed.agrees() && c.elements(), is_timed = random.one_in(8);
+        attempt_run(result, must_refuse, [&] {
+          inlay::Plan const plan =
+              inlay::plan(c.destination(out), c.source(in), is_timed ? Choose::measured : Choose::predicted);
+          if (is_timed) check(cudaMemset(dst_.get(), kPoison, std::size_t(bytes)));
           plan.run(to, from);
         });
-        if (may_refuse && c.elements() && !result.refused)
-          result.failed = "a plan ran where its addresses do not agree";
+        if (must_refuse && !result.refused) result.failed = "a plan ran where its addresses do not agree";
         break;
+      }
       default:
-        attempt_run(result, false, [&] {
-          planner::Device const& device = current_device();
-          planner::Plan const plan = plan_of(trial, c.copy(in, out), device);
-          planner::Operands const operands{{to, from, nullptr}, nullptr};
-          std::string const rejected = rejected_launch(plan, operands, device);
-          result.refused = !rejected.empty();
-          if (!may_refuse) result.failed = rejected;
-          if (result.refused) return;
-          count(plan, operands, result);
-          planner::run(plan, device, operands, nullptr);
-        });
+        attempt_run(result, false, [&] { run_plan(fuzzed, c.copy(in, out), to, from, result); });
     }
-    if (!result.failed.empty()) return result;
-    Strided layout{c.elem, int(c.extents.size()), {}, {}, {}, 0, 0};
-    for (std::size_t k = 0; k < c.extents.size(); ++k)
-      layout.extent[k] = c.extents[k], layout.src[k] = c.src[k] * c.elem, layout.dst[k] = c.dst[k] * c.elem;
-    layout.src_base = static_cast<char*>(from) - src_.get(), layout.dst_base = static_cast<char*>(to) - dst_.get();
-    if (result.refused) layout.rank = 1, layout.extent[0] = 0;  // then nothing is written
-    result.failed = sentence(check_strided({dst_.get()}, layout, bytes, nullptr));
+    if (result.failed.empty()) result.failed = checked(c, to, from, bytes, result.refused);
     return result;
   }
 
  private:
+  static void call(DrawnCopy const& c, bool transpose, void* to, void const* from) {
+    Tensor dst = c.destination(nullptr);
+    ConstTensor src = c.source(nullptr);
+    dst.data = to, src.data = from;
+    if (transpose)
+      inlay::transpose(dst, src.transposed());
+    else
+      inlay::copy(dst, src);
+  }
+  // Runs the planner's own plan for `planned` at two addresses, unless a launch there would be rejected.
+  static void run_plan(FuzzedCopy const& fuzzed, Copy const& planned, void* to, void* from, FuzzResult& result) {
+    planner::Device const& device = current_device();
+    planner::Plan const plan = plan_of(fuzzed, planned, device);
+    planner::Operands const operands{{to, from, nullptr}, nullptr};
+    std::string const rejected = rejected_launch(plan, operands, device);
+    result.refused = !rejected.empty();
+    if (fuzzed.agrees()) result.failed = rejected;
+    if (result.refused) return;
+    count(plan, operands, result);
+    planner::run(plan, device, operands, nullptr);
+  }
+  // What is wrong in the first `bytes` bytes of the destination's buffer; empty: nothing. A refused copy writes nothing.
+  std::string checked(DrawnCopy const& c, void* to, void* from, std::int64_t bytes, bool refused) const {
+    Strided layout{c.elem, int(c.extents.size()), {}, {}, {}, 0, 0};
+    for (std::size_t k = 0; k < c.extents.size(); ++k)
+      layout.extent[k] = c.extents[k], layout.src[k] = c.src[k] * c.elem, layout.dst[k] = c.dst[k] * c.elem;
+    layout.src_base = static_cast<char*>(from) - src_.get(), layout.dst_base = static_cast<char*>(to) - dst_.get();
+    if (refused) layout.rank = 1, layout.extent[0] = 0;
+    return sentence(check_strided({dst_.get()}, layout, bytes, nullptr));
+  }
+
   DeviceMemory src_, dst_;
 };
 
@@ -126,95 +132,98 @@ class GemmFuzz {
 
   FuzzResult run(Random& random) {
     FuzzResult result;
-    GemmTrial const trial = draw_gemm_trial(random, kMostFma);
-    result.problem = trial.text();
-    DrawnMatrix const* const x[] = {&trial.a, &trial.b, &trial.d};
-    float *planned[3], *run[3];
-    Nested used[3];
+    FuzzedGemm const fuzzed = draw_fuzzed_gemm(random, kMostFma);
+    result.problem = fuzzed.text();
+    DrawnMatrix const* const x[] = {&fuzzed.a, &fuzzed.b, &fuzzed.d};
+    Tensor planned[3], run[3];  // A, B and D at the addresses of the plan and of the run
     for (int i = 0; i < 3; ++i) {
-      planned[i] = reinterpret_cast<float*>(matrix_[i].get() + kBand);
-      run[i] = planned[i] + trial.shift[i];
       if (x[i]->elements() * 4 + kMostShift + 2 * kBand > kMatrixBytes) return result.skipped = true, result;
-      used[i] = nested(*x[i]);
+      planned[i] = run[i] = x[i]->view(buffer(i), fuzzed.batched);
+      run[i].data = static_cast<float*>(run[i].data) + fuzzed.shift[i];
     }
-    // Bands of NaN around A and B, of poison around D.
-    for (int i = 0; i < 2; ++i) {
-      check(cudaMemsetAsync(run[i] + x[i]->base - kBand / 8, 0xFF, std::size_t(kBand / 2), nullptr));
-      fill_values(run[i] + x[i]->base, x[i]->elements() - x[i]->base, used[i], {3}, unsigned(i) + 1, nullptr);
-      check(cudaMemsetAsync(run[i] + x[i]->elements(), 0xFF, kBand / 2, nullptr));
-    }
-    GemmArrays const gemm = gemm_arrays(trial, run, used[2]);
-    check(cudaMemsetAsync(matrix_[2].get(), kPoison, std::size_t(x[2]->elements() * 4 + kMostShift + 2 * kBand),
-                          nullptr));
-    prepare_c(gemm, {3}, nullptr);
-
-    bool const may_refuse = !trial.agrees();
-    Tensor views[3];
-    for (int i = 0; i < 3; ++i) views[i] = x[i]->view(planned[i], trial.batched);
-    Epilogue const epilogue{.alpha = trial.alpha, .beta = trial.beta};
-    void* const workspace = trial.with_workspace ? workspace_.get() + kBand : nullptr;
-    std::int64_t workspace_bytes = 0;
-    auto const poison_workspace = [&](std::size_t bytes) {
-      workspace_bytes = std::int64_t(bytes);
-      check(cudaMemsetAsync(workspace_.get(), kPoison, bytes + 2 * kBand, nullptr));
-    };
+    GemmArrays const gemm = prepared(fuzzed);
     auto const way = random.below(4);
-    switch (may_refuse && way > 1 ? 1 : way) {  // only a public plan says which addresses it takes
-
+    switch (!fuzzed.agrees() && way > 1 ? 1 : way) {  // only a public plan says which addresses it takes
       case 0:
         result.problem += ", by a call";
-        attempt_run(result, false, [&] {
-          Tensor at[3] = {views[0], views[1], views[2]};
-          for (int i = 0; i < 3; ++i) at[i].data = static_cast<float*>(at[i].data) + trial.shift[i];
-          std::size_t const bytes = workspace ? gemm_workspace(at[0], at[1], at[2], epilogue, trial.compute) : 0;
-          if (bytes > std::size_t(kWorkspaceBytes)) return void(result.skipped = true);
-          poison_workspace(bytes);
-          inlay::gemm(at[0], at[1], at[2], epilogue, nullptr,
-                      {.compute = trial.compute, .workspace = workspace, .workspace_bytes = bytes});
-        });
+        attempt_run(result, false, [&] { call(fuzzed, run, result); });
         break;
       case 1:
         result.problem += ", by a public plan";
-        attempt_run(result, may_refuse, [&] {
-          inlay::Plan const plan =
-              inlay::plan(views[0], views[1], views[2], epilogue, trial.compute, trial.with_workspace);
-          if (plan.workspace_bytes() > std::size_t(kWorkspaceBytes)) return void(result.skipped = true);
-          poison_workspace(plan.workspace_bytes());
-          plan.run(static_cast<float*>(views[0].data) + trial.shift[0],
-                   static_cast<float*>(views[1].data) + trial.shift[1],
-                   static_cast<float*>(views[2].data) + trial.shift[2], nullptr,
-                   plan.workspace_bytes() ? workspace : nullptr, plan.workspace_bytes());
-        });
+        attempt_run(result, !fuzzed.agrees(), [&] { run_public_plan(fuzzed, planned, run, result); });
         break;
       default:
-        attempt_run(result, false, [&] {
-          planner::Device const& device = current_device();
-          planner::Plan const plan = plan_of(trial, trial.problem(planned[0], planned[1], planned[2]), device);
-          if (plan.workspace_bytes > std::size_t(kWorkspaceBytes)) return void(result.skipped = true);
-          poison_workspace(plan.workspace_bytes);
-          planner::Operands operands{{}, workspace};
-          for (int i = 0; i < 3; ++i) operands.operand[i] = static_cast<float*>(views[i].data) + trial.shift[i];
-          if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return;
-          count(plan, operands, result);
-          planner::run(plan, device, operands, nullptr);
-        });
+        attempt_run(result, false, [&] { run_plan(fuzzed, run, result); });
     }
     if (!result.failed.empty() || result.refused || result.skipped) return result;
-    result.failed = check_result(trial, gemm, run[2]);
-    if (result.failed.empty() && workspace)
-      for (char const* band : {workspace_.get(), workspace_.get() + kBand + workspace_bytes})
+    result.failed = check_result(fuzzed, gemm, buffer(2) + fuzzed.shift[2]);
+    if (result.failed.empty() && fuzzed.with_workspace)
+      for (char const* band : {workspace_.get(), workspace_.get() + kBand + workspace_bytes_})
         if (count_unpoisoned(band, kBand, nullptr).count) result.failed = "bytes beside the workspace were written";
     return result;
   }
 
  private:
+  float* buffer(int i) const { return reinterpret_cast<float*>(matrix_[i].get() + kBand); }
+
+  // Fills A and B between bands of NaN, and D between bands of poison.
+  GemmArrays prepared(FuzzedGemm const& fuzzed) {
+    DrawnMatrix const* const x[] = {&fuzzed.a, &fuzzed.b, &fuzzed.d};
+    float* run[3];
+    for (int i = 0; i < 3; ++i) run[i] = buffer(i) + fuzzed.shift[i];
+    for (int i = 0; i < 2; ++i) {
+      check(cudaMemsetAsync(run[i] + x[i]->base - kBand / 8, 0xFF, std::size_t(kBand / 2), nullptr));
+      fill_values(run[i] + x[i]->base, x[i]->elements() - x[i]->base, nested(*x[i]), {3}, unsigned(i) + 1, nullptr);
+      check(cudaMemsetAsync(run[i] + x[i]->elements(), 0xFF, kBand / 2, nullptr));
+    }
+    GemmArrays const gemm = gemm_arrays(fuzzed, run, nested(*x[2]));
+    check(cudaMemsetAsync(matrix_[2].get(), kPoison, std::size_t(x[2]->elements() * 4 + kMostShift + 2 * kBand),
+                          nullptr));
+    prepare_c(gemm, {3}, nullptr);
+    return gemm;
+  }
+  // The workspace, poisoned, with its guard bands. Null if the case has none, or if it is too large, which skips the case.
+  void* workspace(FuzzedGemm const& fuzzed, std::size_t bytes, FuzzResult& result) {
+    if (result.skipped = bytes > std::size_t(kWorkspaceBytes); result.skipped) return nullptr;
+    workspace_bytes_ = std::int64_t(bytes);
+    check(cudaMemsetAsync(workspace_.get(), kPoison, bytes + 2 * kBand, nullptr));
+    return fuzzed.with_workspace ? workspace_.get() + kBand : nullptr;
+  }
+  void call(FuzzedGemm const& fuzzed, Tensor const (&run)[3], FuzzResult& result) {
+    Epilogue const epilogue{.alpha = fuzzed.alpha, .beta = fuzzed.beta};
+    std::size_t const bytes =
+        fuzzed.with_workspace ? gemm_workspace(run[0], run[1], run[2], epilogue, fuzzed.compute) : 0;
+    void* const at = workspace(fuzzed, bytes, result);
+    if (!result.skipped)
+      inlay::gemm(run[0], run[1], run[2], epilogue, nullptr,
+                  {.compute = fuzzed.compute, .workspace = at, .workspace_bytes = bytes});
+  }
+  void run_public_plan(FuzzedGemm const& fuzzed, Tensor const (&planned)[3], Tensor const (&run)[3],
+                       FuzzResult& result) {
+    inlay::Plan const plan = inlay::plan(planned[0], planned[1], planned[2], {.alpha = fuzzed.alpha, .beta = fuzzed.beta},
+                                         fuzzed.compute, fuzzed.with_workspace);
+    void* const at = workspace(fuzzed, plan.workspace_bytes(), result);
+    if (!result.skipped)
+      plan.run(run[0].data, run[1].data, run[2].data, nullptr, plan.workspace_bytes() ? at : nullptr,
+               plan.workspace_bytes());
+  }
+  void run_plan(FuzzedGemm const& fuzzed, Tensor const (&run)[3], FuzzResult& result) {
+    planner::Device const& device = current_device();
+    planner::Plan const plan = plan_of(fuzzed, fuzzed.problem(buffer(0), buffer(1), buffer(2)), device);
+    void* const at = workspace(fuzzed, plan.workspace_bytes, result);
+    if (result.skipped) return;
+    planner::Operands const operands{{run[0].data, run[1].data, run[2].data}, at};
+    if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return;
+    count(plan, operands, result);
+    planner::run(plan, device, operands, nullptr);
+  }
   static Nested nested(DrawnMatrix const& x) {
     std::array<std::pair<std::int64_t, std::int64_t>, 3> modes;
     for (std::size_t k = 0; k < 3; ++k) modes[k] = {x.extent[k], std::abs(x.stride[k])};
     return Nested::of(modes);
   }
   // D from its lowest element on.
-  static GemmArrays gemm_arrays(GemmTrial const& t, float* const (&run)[3], Nested const& used) {
+  static GemmArrays gemm_arrays(FuzzedGemm const& t, float* const (&run)[3], Nested const& used) {
     GemmArrays p{};
     p.M = t.M, p.N = t.N, p.K = t.alpha == 0 ? 0 : t.K, p.batch = t.L, p.alpha = t.alpha, p.beta = t.beta;
     p.a = run[0] + t.a.first(), p.a_l = t.a.stride[0], p.a_m = t.a.stride[1], p.a_k = t.a.stride[2];
@@ -223,7 +232,7 @@ class GemmFuzz {
     p.c_elements = t.M * t.N > 0 ? t.d.elements() - t.d.base : 0, p.c_at = used;
     return p;
   }
-  std::string check_result(GemmTrial const& t, GemmArrays const& gemm, float* run) {
+  std::string check_result(FuzzedGemm const& t, GemmArrays const& gemm, float* run) {
     std::int64_t const bytes = gemm.c_elements * 4;
     char* const first = reinterpret_cast<char*>(gemm.c);
     for (auto [from, size] : {std::pair{matrix_[2].get(), first - matrix_[2].get()}, {first + bytes, kBand}})
@@ -242,6 +251,7 @@ class GemmFuzz {
   }
 
   DeviceMemory matrix_[3], workspace_;
+  std::int64_t workspace_bytes_ = 0;  // of the current case
 };
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace inlay::lab {
 namespace {
 
-constexpr double kFewOperations = 2e10;  // so many are summed up in fp64 within a fraction of a second
+constexpr double kFewOperations = 2e10;  // summed up in fp64 within a fraction of a second
 constexpr int kMostRange = 3;
 constexpr std::int64_t kExact = 1 << 24;  // whole numbers up to here are floats
 constexpr unsigned kSeedOfA = 1, kSeedOfB = 2;
@@ -41,7 +41,7 @@ Values whole_numbers(GemmCase const& c) {
   for (int range = kMostRange; range > 0; --range)
     if (c.K <= (kExact - beta * range) / (alpha * range * range)) return {range};
   throw UsageError(
-      fmt::format("K is {}: sums of so many whole numbers are not exact in fp32, and could not be checked", c.K));
+      fmt::format("K is {}: sums of as many whole numbers are not exact in fp32, and could not be checked", c.K));
 }
 
 // A and B, the gaps between their rows included.
@@ -62,7 +62,7 @@ struct Summed {
 Summed summed_up(GemmArrays const& p, Values values, cudaStream_t stream) {
   bool const all = double(p.M) * double(p.N) * double(p.K) * double(p.batch) <= kFewOperations;
   Sampled const sampled = all && values.range ? Sampled{p.M, p.N} : sample_of(p);
-  // Of many matrices a few hundred; the others are compared with those of another candidate.
+  // A few hundred of the matrices of a batch; the rest is compared with the results of another candidate.
   std::int64_t const step = std::max<std::int64_t>(1, all && values.range ? p.batch / 256 : p.batch - 1);
   Summed s{{}, sampled.rows * sampled.cols};
   for (std::int64_t l = 0; l < p.batch; l += step) {

@@ -1,5 +1,5 @@
 // Whether a candidate multiplies right. On whole numbers, whose sums are exact in any order: every element. On significands:
-// how far it is off, against a bound from how its chains add, since TF32 and bf16 multiply whole numbers as well.
+// how far it is off, against a bound from how it accumulates, since TF32 and bf16 multiply whole numbers as well.
 #pragma once
 #include "measure/candidate.h"
 #include "measure/gemm_data.h"
@@ -8,7 +8,7 @@
 namespace inlay::lab {
 
 struct GemmCandidate : Candidate<GemmCase> {
-  std::int64_t accumulation_length = 0;  // so many multiply-adds follow one another at most; 0: all of K
+  std::int64_t accumulation_length = 0;  // longest accumulation in one register, in FMAs; 0: all of K
 };
 
 class GemmChecker {

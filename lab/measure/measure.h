@@ -20,9 +20,9 @@ std::vector<Row> measure(C const& c, CandidatesOf const& candidates_of, int samp
   for (int set = 0; set < buffers.count(); ++set) calls.push_back(buffers.call(set));
   auto checker = make_checker(c, calls[0], stream);
   auto const candidates = candidates_of(calls[0], stream);
-  std::vector<Trial> trials;
+  std::vector<Measurement> measurements;
   for (auto const& x : candidates)
-    trials.push_back({{x.name, [&](int set, cudaStream_t s) { x.launch(calls[std::size_t(set)], s); }, {}},
+    measurements.push_back({{x.name, [&](int set, cudaStream_t s) { x.launch(calls[std::size_t(set)], s); }, {}},
                       work(c, x),
                       is_baseline(x),
                       [&] { return checked_with_workspace(checker, x, stream); },
@@ -30,10 +30,10 @@ std::vector<Row> measure(C const& c, CandidatesOf const& candidates_of, int samp
                         std::string const said = checker.again(x, calls, all_sets);
                         return x.workspace ? x.workspace->check_result(said, "the workspace", stream) : said;
                       }});
-  auto rows = verified(c, trials, progress);
+  auto rows = verified(c, measurements, progress);
   for (typename C::Call const& call : calls) checker.fill(call);
   check(cudaStreamSynchronize(stream));
-  time_right(rows, trials, buffers.count(), samples, stream, progress);
+  time_right(rows, measurements, buffers.count(), samples, stream, progress);
   add_best(c, rows);
   return rows;
 }

@@ -30,27 +30,27 @@ std::string check_text(Checked const& checked, std::int64_t elements) {
   return "ok";
 }
 
-std::vector<Row> verified(Problem const& problem, std::vector<Trial> const& trials, Progress& progress) {
+std::vector<Row> verified(Problem const& problem, std::vector<Measurement> const& measurements, Progress& progress) {
   std::vector<Row> rows;
-  for (Trial const& trial : trials) {
-    progress.say(fmt::format("{}: verifying {}", sentence(problem), trial.timed.name));
+  for (Measurement const& measurement : measurements) {
+    progress.say(fmt::format("{}: verifying {}", sentence(problem), measurement.timed.name));
     Row& row = rows.emplace_back();
-    CheckResult const check_result = trial.check_result();
-    row.measured = problem, row.kernel = trial.timed.name;
+    CheckResult const check_result = measurement.check_result();
+    row.measured = problem, row.kernel = measurement.timed.name;
     row.check_result = check_result.said, row.rel_err = check_result.rel_err;
   }
   return rows;
 }
 
-void time_right(std::vector<Row>& rows, std::vector<Trial> const& trials, int sets, int samples, cudaStream_t stream,
+void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets, int samples, cudaStream_t stream,
                 Progress& progress) {
   std::vector<Timed> right;
   std::vector<std::string> said(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
     if (rows[i].ok())
-      right.emplace_back(trials[i].timed).afterwards = [&, i](AllSets const& all_sets) {
+      right.emplace_back(measurements[i].timed).afterwards = [&, i](AllSets const& all_sets) {
         progress.say(fmt::format("{}: verifying all sets of {}", sentence(rows[i].measured), rows[i].kernel));
-        said[i] = trials[i].again(all_sets);
+        said[i] = measurements[i].again(all_sets);
       };
   auto const spreads = time_interleaved(right, sets, samples, stream, progress);
   auto next = spreads.begin();
@@ -59,8 +59,8 @@ void time_right(std::vector<Row>& rows, std::vector<Trial> const& trials, int se
     if (!rows[i].ok()) continue;
     auto const [ms, iqr] = *next++;
     if (rows[i].check_result = said[i]; !rows[i].ok()) continue;
-    rows[i].ms_median = ms, rows[i].ms_iqr = iqr, rows[i].rate = trials[i].work / ms;
-    if (trials[i].baseline) baseline = std::max(baseline, *rows[i].rate);
+    rows[i].ms_median = ms, rows[i].ms_iqr = iqr, rows[i].rate = measurements[i].work / ms;
+    if (measurements[i].baseline) baseline = std::max(baseline, *rows[i].rate);
   }
   for (Row& row : rows)
     if (row.rate && baseline > 0) row.share = *row.rate / baseline;

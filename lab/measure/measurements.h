@@ -1,4 +1,4 @@
-// The way of every candidate, whatever the problem: verified first, then timed with the others that are right.
+// Every candidate is checked first, then timed together with the other candidates that are right.
 #pragma once
 #include <functional>
 #include <optional>
@@ -22,7 +22,7 @@ struct CheckResult {
   std::optional<double> rel_err;  // of those that round
 };
 
-struct Trial {
+struct Measurement {
   Timed timed;
   double work;    // of a launch, in the rate's unit times a millisecond
   bool baseline;  // the fastest of these has the share 1
@@ -33,14 +33,14 @@ struct Trial {
 // Launches, and waits until it is done: empty, or "rejected: ..." or "FAILED: ...". Throws Error when the GPU fails.
 std::string attempt(std::string const& name, std::function<void(cudaStream_t)> const& launch, cudaStream_t stream);
 
-// "ok", or "FAILED: ..." of so many elements that were checked in the output.
+// "ok", or "FAILED: ..." with `elements`, the number of elements that were checked.
 std::string check_text(Checked const& checked, std::int64_t elements);
 
-// A row for each trial, with its check result.
-std::vector<Row> verified(Problem const& problem, std::vector<Trial> const& trials, Progress& progress);
+// A row for each measurement, with its check result.
+std::vector<Row> verified(Problem const& problem, std::vector<Measurement> const& measurements, Progress& progress);
 
 // The times, rates and shares of those rows that are ok, and still are when all sets have been looked at.
-void time_right(std::vector<Row>& rows, std::vector<Trial> const& trials, int sets, int samples, cudaStream_t stream,
+void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets, int samples, cudaStream_t stream,
                 Progress& progress);
 
 }  // namespace inlay::lab

@@ -17,7 +17,7 @@ constexpr double kReplayMs = 1;        // shorter launches are timed many at onc
 constexpr double kTooLongMs = 100;     // from here on there are fewer samples
 constexpr int kFewestSamples = 5;
 
-// Two events around some work; the time is asked for when the stream has come past the second.
+// Two events around work on a stream.
 struct Interval {
   Event begin = make_event(), end = make_event();
 
@@ -35,24 +35,24 @@ struct Interval {
   }
 };
 
-// Which set of buffers comes next: the one that was used longest ago, whoever used it.
-class Turn {
+// The next set of buffers: the one whose last use, by any candidate, is longest ago.
+class SetCycle {
  public:
-  explicit Turn(int sets) : sets_(sets) {}
+  explicit SetCycle(int sets) : sets_(sets) {}
   int next() { return next_++ % sets_; }
-  void all_done() { next_ = 0; }
-  // At least n launches, and every set equally often: else the next candidate would find the last sets cached.
-  int whole_turns(int n) const { return (n + sets_ - 1) / sets_ * sets_; }
+  void restart() { next_ = 0; }
+  // At least n launches, the same number on every set: otherwise the next candidate would find the last sets in the cache.
+  int whole_cycles(int n) const { return (n + sets_ - 1) / sets_ * sets_; }
 
  private:
   int sets_, next_ = 0;
 };
 
-// `launches` of them in a row, one set after the other, as a graph: no gaps while the host prepares the next.
-GraphExec back_to_back(Timed const& timed, Turn turn, int launches, cudaStream_t stream) {
-  turn.all_done();
+// A graph of `launches` launches, one set after the other: without gaps while the host prepares the next launch.
+GraphExec back_to_back(Timed const& timed, SetCycle cycle, int launches, cudaStream_t stream) {
+  cycle.restart();
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
-  for (int k = 0; k < launches; ++k) timed.launch(turn.next(), stream);
+  for (int k = 0; k < launches; ++k) timed.launch(cycle.next(), stream);
   cudaGraph_t captured;
   check(cudaStreamEndCapture(stream, &captured));
   Graph const graph(captured);
@@ -61,35 +61,35 @@ GraphExec back_to_back(Timed const& timed, Turn turn, int launches, cudaStream_t
   return GraphExec(exec);
 }
 
-// What one sample of a candidate is: a launch, or a graph of many.
+// What is timed as one sample of a candidate: a launch, or a graph of many launches.
 class Sample {
  public:
   // Warms up: the last of these launches says how long one takes.
-  Sample(Timed const& timed, Turn& turn, cudaStream_t stream) : timed_(timed) {
-    for (int k = 0; k < kWarmUps && single_ms_ < kTooLongMs; ++k) single_ms_ = measure(turn, stream);
+  Sample(Timed const& timed, SetCycle& cycle, cudaStream_t stream) : timed_(timed) {
+    for (int k = 0; k < kWarmUps && single_ms_ < kTooLongMs; ++k) single_ms_ = measure(cycle, stream);
   }
 
-  void use_graph(Turn& turn, cudaStream_t stream) {
-    capture(turn.whole_turns(16), turn, stream);
-    int const enough = turn.whole_turns(int(std::ceil(kReplayMs * launches_ / measure(turn, stream))));
-    if (enough > launches_) capture(enough, turn, stream);
+  void use_graph(SetCycle& cycle, cudaStream_t stream) {
+    capture(cycle.whole_cycles(16), cycle, stream);
+    int const enough = cycle.whole_cycles(int(std::ceil(kReplayMs * launches_ / measure(cycle, stream))));
+    if (enough > launches_) capture(enough, cycle, stream);
   }
 
-  void enqueue(Turn& turn, cudaStream_t stream) const {
+  void enqueue(SetCycle& cycle, cudaStream_t stream) const {
     if (graph_) {
       check(cudaGraphLaunch(graph_.get(), stream));
-      turn.all_done();
+      cycle.restart();
     } else {
-      timed_.launch(turn.next(), stream);
+      timed_.launch(cycle.next(), stream);
     }
   }
 
-  // Every set as often as every other; how often.
-  int enqueue_all_sets(Turn turn, cudaStream_t stream) const {
-    turn.all_done();
-    int const all = turn.whole_turns(launches_);
-    for (int done = 0; done < all; done += launches_) enqueue(turn, stream);
-    return all / turn.whole_turns(1);
+  // Uses every set the same number of times, and returns that number.
+  int enqueue_all_sets(SetCycle cycle, cudaStream_t stream) const {
+    cycle.restart();
+    int const all = cycle.whole_cycles(launches_);
+    for (int done = 0; done < all; done += launches_) enqueue(cycle, stream);
+    return all / cycle.whole_cycles(1);
   }
 
   double single_ms() const { return single_ms_; }
@@ -99,16 +99,16 @@ class Sample {
   }
 
  private:
-  double measure(Turn& turn, cudaStream_t stream) const {
+  double measure(SetCycle& cycle, cudaStream_t stream) const {
     Interval interval;
-    interval.around(stream, [&] { enqueue(turn, stream); });
+    interval.around(stream, [&] { enqueue(cycle, stream); });
     return interval.ms();
   }
   // Launched once too: the first launch of a graph uploads it.
-  void capture(int launches, Turn& turn, cudaStream_t stream) {
+  void capture(int launches, SetCycle& cycle, cudaStream_t stream) {
     launches_ = launches;
-    graph_ = back_to_back(timed_, turn, launches, stream);
-    enqueue(turn, stream);
+    graph_ = back_to_back(timed_, cycle, launches, stream);
+    enqueue(cycle, stream);
   }
 
   Timed const& timed_;
@@ -117,22 +117,22 @@ class Sample {
   GraphExec graph_;
 };
 
-// n of all rounds, evenly.
+// Selects n of the rounds, evenly spread.
 bool takes_part(int round, int n, int rounds) { return (round + 1) * n / rounds > round * n / rounds; }
 
 }  // namespace
 
 std::vector<Spread> time_interleaved(std::vector<Timed> const& candidates, int sets, int samples, cudaStream_t stream,
                                      Progress& progress) {
-  Turn turn(sets);
+  SetCycle cycle(sets);
   std::vector<Sample> all;
   double fastest = kLongEnoughMs;
   for (Timed const& timed : candidates) {
     progress.say(fmt::format("warming up {}", timed.name));
-    fastest = std::min(fastest, all.emplace_back(timed, turn, stream).single_ms());
+    fastest = std::min(fastest, all.emplace_back(timed, cycle, stream).single_ms());
   }
   if (fastest < kLongEnoughMs)
-    for (Sample& sample : all) sample.use_graph(turn, stream);
+    for (Sample& sample : all) sample.use_graph(cycle, stream);
 
   std::vector<std::deque<Interval>> intervals(all.size());
   Interval const* before = nullptr;  // the last of the round before
@@ -141,7 +141,7 @@ std::vector<Spread> time_interleaved(std::vector<Timed> const& candidates, int s
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (!takes_part(round, all[i].samples(samples), samples)) continue;
       Interval& interval = intervals[i].emplace_back();
-      interval.around(stream, [&] { all[i].enqueue(turn, stream); });
+      interval.around(stream, [&] { all[i].enqueue(cycle, stream); });
       last = &interval;
     }
     // The host stays a round ahead: an idle GPU would stamp an event and then wait for the launch behind it.
@@ -155,7 +155,7 @@ std::vector<Spread> time_interleaved(std::vector<Timed> const& candidates, int s
     std::vector<double> ms;
     for (Interval const& interval : intervals[i]) ms.push_back(interval.ms() / all[i].launches());
     spreads.push_back(spread(std::move(ms)));
-    candidates[i].afterwards([&] { return all[i].enqueue_all_sets(turn, stream); });
+    candidates[i].afterwards([&] { return all[i].enqueue_all_sets(cycle, stream); });
   }
   return spreads;
 }

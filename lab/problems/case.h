@@ -56,7 +56,7 @@ struct OperandBuffer {
   std::size_t bytes() const { return std::size_t(elements) * std::size_t(elem_bytes); }
 };
 
-// The problem of a case for planning only: the operands lie at aligned addresses, far apart, that nothing reads.
+// The problem of a case for the planner alone: its operands lie at aligned addresses, far from each other, that nothing reads.
 template <class C>
 typename C::Canonical planned(C const& c, Info<typename C::Canonical> const* info = nullptr) {
   std::vector<void*> addresses;

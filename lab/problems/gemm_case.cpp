@@ -49,7 +49,7 @@ std::string GemmCase::sentence() const {
   if (step_a != 1 || step_b != 1 || step_c != 1) s += fmt::format(", steps {}, {} and {}", step_a, step_b, step_c);
   if (batch > 1 && (apart_a >= 0 || apart_b >= 0 || apart_c >= 0))
     s += fmt::format(", matrices {}, {} and {} apart", a().apart, b().apart, c().apart);
-  if (compute == Compute::fp32_blocked) s += ", two levels";
+  if (compute == Compute::fp32_blocked) s += ", blocked summation";
   return s;
 }
 

@@ -4,12 +4,12 @@
 
 namespace inlay::lab {
 
-// A batch of row-major matrices as they lie in memory.
+// The layout of a batch of row-major matrices in memory.
 struct Stored {
   std::int64_t rows, cols, batch;
   std::int64_t pitch;  // elements from a row to the next
-  std::int64_t step;   // from an element of a row to the next
-  std::int64_t apart;  // from a matrix to the next; 0: all are one
+  std::int64_t step;   // between elements of a row
+  std::int64_t apart;  // between matrices; 0: one matrix for all
   bool packed() const { return step == 1 && pitch == cols && (batch == 1 || apart == rows * cols); }
   std::int64_t elements() const;  // of the buffer, with the gaps between rows
   struct At {
@@ -31,10 +31,10 @@ struct GemmCall {
 };
 struct GemmCase {
   std::int64_t M = 4096, N = 4096, K = 4096, batch = 1;
-  std::string layout = "nn";  // A's letter and B's: n as written, (M,K) and (K,N), t stored transposed
+  std::string layout = "nn";  // A, then B: n as written, (M,K) and (K,N); t stored transposed
   float alpha = 1, beta = 0;
   std::int64_t lda = 0, ldb = 0, ldc = 0;           // elements from row to row as stored; 0: the columns
-  std::int64_t step_a = 1, step_b = 1, step_c = 1;  // from an element of a row to the next
+  std::int64_t step_a = 1, step_b = 1, step_c = 1;  // between elements of a row
   std::int64_t apart_a = -1, apart_b = -1,
                apart_c = -1;  // from matrix to matrix; -1: one behind the other, 0: all are one
   Compute compute = Compute::fp32;

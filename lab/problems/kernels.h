@@ -20,10 +20,10 @@ std::vector<std::string> kernel_names() {
   for (auto const& entry : C::kernels()) names.emplace_back(entry.info().name);
   return names;
 }
-// Of all of the lab's own kinds.
+// The names of all copy and GEMM kernels.
 std::vector<std::string> all_kernel_names();
 
-// Null where the name is no kernel of this kind, but a public function or a peer.
+// Null where the name is no kernel of this kind, but a public function or a baseline.
 template <class C>
 Entry<typename C::Canonical> const* find_kernel(std::string_view name) {
   for (auto const& entry : C::kernels())

@@ -20,7 +20,7 @@ struct TransposeCase {
   std::int64_t source_pitch() const { return pitch ? pitch : cols; }
   std::int64_t destination_pitch() const { return pitch_dst ? pitch_dst : rows; }
   std::int64_t elements() const { return batch * rows * cols; }
-  // Of the buffers, with the base before the matrices and the gaps between rows.
+  // Sizes of the buffers, with the base before the matrices and the gaps between rows.
   std::int64_t source_elements() const { return base_src + batch * rows * source_pitch(); }
   std::int64_t destination_elements() const { return base_dst + batch * cols * destination_pitch(); }
 

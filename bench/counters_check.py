@@ -5,7 +5,7 @@ import pathlib
 
 import counters_ncu as ncu
 
-SHOWN = {"32768x32768", "4096x4096x4096"}  # the sizes whose times are judged
+SHOWN = {"32768x32768", "4096x4096x4096"}  # the sizes whose times are checked
 TIME, ORDER, WAVEFRONTS = 0.15, 0.05, 1.05
 PEAK_FMA = 128  # of a multiprocessor in a clock
 
@@ -96,7 +96,7 @@ def joined(counted, explained, times):
             "polling": sorted(polling), "rows": rows}
 
 
-class Verdicts:
+class CheckResults:
     """What was demanded, how often, and where it did not hold; the worst of each demand."""
 
     def __init__(self):
@@ -135,7 +135,7 @@ def judge_counts(v, where, counts, polls):
         if not p and not m:
             continue
         if name == "global_load" and counts.get("async_copy_sectors", (0, 0))[0]:
-            continue  # halves of sectors past the L1 are there, but in lines of five: judged by cp.async's own counter
+            continue  # halves of sectors past the L1 are there, but in lines of five: checked by cp.async's own counter
         sentence = f"{where}: {name}, {m:.6g} sectors a request, predicted {p:.6g}"
         if polls and name == "global_load":  # how often a flag is read is not predicted
             p, m = (counts.get("global_load_sectors", (0, 0))[k] or 0 for k in (0, 1))
@@ -165,7 +165,7 @@ def judge_times(v, where, counts, is_coalesced):
         if is_coalesced:
             v.demand(f"time within {100 * TIME:.0f} %", abs(off) <= TIME, abs(off), sentence)
         else:
-            v.demand("time of naive steps (not judged)", True, abs(off), sentence)
+            v.demand("time of naive steps (not checked)", True, abs(off), sentence)
 
 
 def judge_order(v, steps):
@@ -191,7 +191,7 @@ def table_row(name, counts):
             f"{m:.1f}" if m else "-", f"{p:.1f}" if p else "-", f"{100 * (p / m - 1):+.1f} %" if p and m else "-"]
 
 
-def judged(file):
+def checked(file):
     """The table, the demands with their worst rows, and whether all of them hold."""
     groups = collections.defaultdict(lambda: collections.defaultdict(dict))
     uncoalesced = set()
@@ -201,7 +201,7 @@ def judged(file):
         groups[case][name][row["counter"]] = (row["predicted"], row["measured"])
         if row.get("coalesced") is False:
             uncoalesced.add((case, name))
-    v, text, steps = Verdicts(), "", {}
+    v, text, steps = CheckResults(), "", {}
     for case, kernels in groups.items():
         table = [COLUMNS] + [table_row(name, counts) for name, counts in kernels.items()]
         width = [max(len(line[i]) for line in table) for i in range(len(COLUMNS))]
