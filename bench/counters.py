@@ -40,7 +40,7 @@ SIZES = [  # rows, columns, bytes of an element, the kernels
     (31, 29, [1, 8], "batch$"),
 ]
 SAID = re.compile(r"^(\S+)\s+(?:(\d+) B|(nn|nt|tn|tt))  (.*)$")  # a line of `inlay verify`
-LAYOUTS = ("nn", "nt", "tn", "tt")
+
 
 
 def check_results(lines):
@@ -58,7 +58,7 @@ def layouts_of(inlay, gemms):
     """The layout in which `inlay demo` shows a GEMM: the tutorial's last step is about nt; the others take nn if they can."""
     if not gemms:
         return {}
-    said = subprocess.run([inlay, "verify", *gemms, "--m=256", "--n=256", "--k=32", *(f"--layout={x}" for x in LAYOUTS)],
+    said = subprocess.run([inlay, "verify", *gemms, "--m=256", "--n=256", "--k=32"],
                           capture_output=True, text=True).stdout
     if not said.startswith("on the GPU"):
         raise ncu.CannotProfile(f"inlay does not run on a GPU here: {said[:200]}")
@@ -105,8 +105,8 @@ def tasks(copies, gemms):
                    [{"case": f"{rows}x{cols}", "kernel": name, "elem_bytes": e, "key": e, "alone": False} for name in names for e in elems])
     for name, layout in gemms.items():
         for size in PRODUCTS:
-            yield (["verify", name, *(f"--{x}={n}" for x, n in zip("mnk", size)), f"--layout={layout}"],
-                   [{"case": "x".join(map(str, size)), "kernel": name, "elem_bytes": 4, "layout": layout, "key": layout, "alone": True}])
+            yield (["verify", name, *(f"--{x}={n}" for x, n in zip("mnk", size)), f"--transa={layout[0]}", f"--transb={layout[1]}"],
+                   [{"case": "x".join(map(str, size)), "kernel": name, "elem_bytes": 4, "transa": layout[0], "transb": layout[1], "key": layout, "alone": True}])
 
 
 def device_name():
@@ -193,9 +193,9 @@ def join(options):
 def explain(options, row):
     """What inlay predicts of a row, or why it does not."""
     extents = [int(n) for n in row["case"].split("x")]
-    shape = [f"--{x}={n}" for x, n in zip("mnk" if "layout" in row else ("rows", "cols"), extents)]
-    of = f"--layout={row['layout']}" if "layout" in row else f"--elem={row['elem_bytes']}"
-    asked = subprocess.run([options.inlay, "explain", row["kernel"], *shape, of, f"--device={options.device}", "--json"],
+    shape = [f"--{x}={n}" for x, n in zip("mnk" if "transa" in row else ("rows", "cols"), extents)]
+    of = [f"--transa={row['transa']}", f"--transb={row['transb']}"] if "transa" in row else [f"--elem={row['elem_bytes']}"]
+    asked = subprocess.run([options.inlay, "explain", row["kernel"], *shape, *of, f"--device={options.device}", "--json"],
                            capture_output=True, text=True)
     try:
         return json.loads(asked.stdout)

@@ -18,6 +18,11 @@ TOTALS = ["global_load_sectors", "global_store_sectors", "async_copy_sectors", "
           "tma_store_sectors", "shared_load_wavefronts", "shared_store_wavefronts", "fma", "dram_bytes"]
 
 
+def of_row(row):
+    """What tells rows of a case and kernel apart: operand transposes or element bytes."""
+    return row["transa"] + row["transb"] if "transa" in row else row.get("elem_bytes")
+
+
 def predicted(said):
     """{counter: count} of what `inlay explain --json` says."""
     counts = {name: said["totals"].get(name) for name in TOTALS}
@@ -68,7 +73,7 @@ def bench_times(files):
                 rows, cols = (int(n) for n in row["case"].split("x"))
                 plain = row["pitch_src"] == cols * row["elem_bytes"] and row["pitch_dst"] == rows * row["elem_bytes"]
             if plain and row.get("ms_median") and "accuracy" not in row:
-                times[row["case"], row["kernel"], row.get("layout", row.get("elem_bytes"))] = 1000 * row["ms_median"]
+                times[row["case"], row["kernel"], of_row(row)] = 1000 * row["ms_median"]
     return times
 
 
@@ -77,10 +82,10 @@ def joined(counted, explained, times):
     places = {counter: ncu.place_of(counter, [x["metrics"] for row in counted for x in row["launches"]]) for counter in ncu.PLACES}
     rows, polling = [], set()
     for row, said in zip(counted, explained):
-        about = {key: row[key] for key in ("case", "kernel", "elem_bytes", "layout") if key in row}
+        about = {key: row[key] for key in ("case", "kernel", "elem_bytes", "transa", "transb") if key in row}
         known = predicted(said) if isinstance(said, dict) else {}  # else why there is none
         counts = measured(row["launches"], places)
-        bench = times.get((row["case"], row["kernel"], row.get("layout", row["elem_bytes"])))
+        bench = times.get((row["case"], row["kernel"], of_row(row)))
         if bench is not None:
             counts["bench_us"] = bench
             if known:
@@ -196,8 +201,8 @@ def checked(file):
     groups = collections.defaultdict(lambda: collections.defaultdict(dict))
     uncoalesced = set()
     for row in file["rows"]:
-        case = row["case"] if "layout" in row else f"{row['case']}, {row['elem_bytes']} B"
-        name = f"{row['kernel']} {row.get('layout', '')}".strip()
+        case = row["case"] if "transa" in row else f"{row['case']}, {row['elem_bytes']} B"
+        name = f"{row['kernel']} {of_row(row) if 'transa' in row else ''}".strip()
         groups[case][name][row["counter"]] = (row["predicted"], row["measured"])
         if row.get("coalesced") is False:
             uncoalesced.add((case, name))

@@ -36,7 +36,7 @@ def rows_of(file, ours):
         if row["check"] != "ok" or not row["kernel"].startswith(ours) or "naive" in row["kernel"] or row["batch"] != 1:
             continue
         extents = row["case"].split("x")
-        shape = dict(zip("mnk", extents), layout=row["layout"]) if "layout" in row else dict(rows=extents[0], cols=extents[1], elem=row["elem_bytes"])
+        shape = dict(zip("mnk", extents), transa=row["transa"], transb=row["transb"]) if "transa" in row else dict(rows=extents[0], cols=extents[1], elem=row["elem_bytes"])
         if x := explained(row["kernel"], **shape):
             yield row, x
 
@@ -109,7 +109,7 @@ NAMES = ["kSharedLoad", "kSharedStore", "kAsyncCopy", "kConflict", "kExposed", "
 class Product:
     def __init__(self, row, x):
         fma, launch = x["totals"]["fma"] / LANES, Launch(x)
-        self.name, self.layout, self.case, self.us = row["kernel"], row["layout"], row["case"], 1000 * row["ms_median"]
+        self.name, self.layout, self.case, self.us = row["kernel"], row["transa"] + row["transb"], row["case"], 1000 * row["ms_median"]
         loads = requests(x, "shared", "load", "plain")
         self.beside = [n / fma for n in (loads, requests(x, "shared", "store", "plain"), requests(x, "global", "load", "cp_async"),
                                          shared_excess(x, ("load", "store")), x["totals"]["exposed_loads"] / launch.held,

@@ -40,11 +40,11 @@ for step in $steps; do
         sanitize --rows 208 --cols 144
         sanitize --rows 61 --cols 149 --batch 2
         sanitize transpose_realigned transpose_06 --rows 301 --cols 523 --pitch 527 --pitch-dst 303 --base-src 3 --base-dst 1
-        for transposes in nn nt tn tt; do
+        for transposes in "n n" "n t" "t n" "t t"; do
           steps=$(build/inlay list | grep -o '^sgemm_[a-z0-9_]*')
           # racecheck cannot follow a lane that arrives for its warp, as sgemm_tma_transposing does where it transposes B (docs/log.md)
-          [ $tool$transposes = racechecktt ] && steps=$(grep -v sgemm_tma_transposing <<<"$steps")
-          sanitize $steps --m 132 --n 268 --k 300 --layout $transposes
+          [ "$tool $transposes" = "racecheck t t" ] && steps=$(grep -v sgemm_tma_transposing <<<"$steps")
+          sanitize $steps --m 132 --n 268 --k 300 --transa ${transposes% *} --transb ${transposes#* }
         done
         for small in "--rows 4 --cols 4 --batch 999" "--rows 1003 --cols 3" "--rows 3 --cols 1003" "--rows 7 --cols 5 --batch 333"; do
           sanitize transpose_batched $small

@@ -18,7 +18,7 @@ import subprocess
 root = pathlib.Path(__file__).resolve().parent.parent
 MOVE = {"rows": "rows", "cols": "cols", "batch": "batch", "elem_bytes": "elem", "pitch": "pitch", "pitch_dst": "pitch-dst",
         "base_src": "base-src", "base_dst": "base-dst"}
-PRODUCT = {key: key for key in ("m", "n", "k", "layout", "batch", "alpha", "beta", "lda", "ldb", "ldc", "accuracy")}
+PRODUCT = {key: key for key in ("m", "n", "k", "transa", "transb", "batch", "alpha", "beta", "lda", "ldb", "ldc", "accuracy")}
 NAIVE = re.compile(r"naive|copy_00")
 # Kernels by name: all but the public functions, the baselines, and the copy kernels for any layout, which the ladders lack.
 KERNEL = re.compile(r"(copy_(?!tiled|direct|interleave|deinterleave)|transpose_|sgemm_)")
@@ -28,7 +28,7 @@ def shape_of(row):
     """What `inlay explain` is asked, as pairs, for a row of a results file."""
     extents = [int(x) for x in row["case"].split("x")]
     shape = {"batch": row.get("batch", 1)}
-    if "layout" in row:
+    if "transa" in row:
         shape |= dict(zip("mnk", extents)) | {key: row[key] for key in PRODUCT if key in row}
     else:
         size = row["elem_bytes"]
@@ -57,10 +57,10 @@ def predict(args):
     asked = []
     for suite in args.suites:
         for case in json.loads(pathlib.Path(suite).read_text()):
-            flags = PRODUCT if "layout" in case else MOVE
+            flags = PRODUCT if "transa" in case else MOVE
             shape = tuple(sorted((flags[key], value) for key, value in case.items() if key in flags))
             # A copy's row is one contiguous run of as many bytes, which says nothing about this shape.
-            asked += [(name, shape) for name in names if name.startswith("sgemm" if "layout" in case else "transpose")]
+            asked += [(name, shape) for name in names if name.startswith("sgemm" if "transa" in case else "transpose")]
     rows = [dict(shape) | {"kernel": name, "predicted_ms": ms}
             for (name, shape), ms in zip(asked, all_explained(args.inlay, args.device, asked)) if ms is not None]
     text = ",\n".join(json.dumps(row) for row in rows)
@@ -105,8 +105,8 @@ def judge(args):
         times = [beforehand.get(key_of(*a)) for a in asked] if beforehand is not None else all_explained(args.inlay, device, asked)
         for row, (name, shape), ms in zip(rows, asked, times):
             if ms is not None:
-                kind = "gemms" if "layout" in row else "copies"
-                size = f" {row['elem_bytes']} B" if kind == "copies" else f" {row['layout']}"
+                kind = "gemms" if "transa" in row else "copies"
+                size = f" {row['elem_bytes']} B" if kind == "copies" else f" {row['transa'] + row['transb']}"
                 kinds[kind].append((ms / row["ms_median"] - 1, f"{name} {row['case']}{size}"))
     for kind, pairs in kinds.items():
         tell(kind, pairs)
@@ -131,8 +131,8 @@ def draw(args):
 
     copies = [{"rows": 16384, "cols": 16384, "elem_bytes": 4}]
     copies += [extents(60, 20000, ("rows", "cols"), i % 2) | {"elem_bytes": 2 ** (i % 5)} for i in range(15)]
-    gemms = [{"m": 4096, "n": 4096, "k": 4096, "layout": layout} for layout in ("nn", "nt")]
-    gemms += [extents(60, 5000, "mnk", i // 4 % 2) | {"layout": ("nn", "nt", "tn", "tt")[i % 4]} for i in range(16)]
+    gemms = [{"m": 4096, "n": 4096, "k": 4096, "transa": "n", "transb": b} for b in "nt"]
+    gemms += [extents(60, 5000, "mnk", i // 4 % 2) | {"transa": "nt"[i // 2 % 2], "transb": "nt"[i % 2]} for i in range(16)]
     for name, cases in (("blind.json", copies), ("gemm/blind.json", gemms)):
         text = ",\n".join(json.dumps(case | {"kernels": "all"}) for case in cases)
         (root / "suites" / name).write_text(f"[\n{text}\n]\n")

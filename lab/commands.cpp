@@ -194,8 +194,7 @@ void add_batch(CLI::App& command, std::int64_t& batch) {
 void refuse_ignored(CLI::App const& command, std::vector<std::string> const& names, GemmCase const& gemm) {
   refuse_flags_of_another<TransposeCase>(command, names);
   refuse_flags_of_another<GemmCase>(command, names);
-  if (given(command, "--pitch-dst") &&
-      !any_uses<TransposeCase>(names, [](auto const& info) { return !is_copy(info); }))
+  if (given(command, "--pitch-dst") && !any_uses<TransposeCase>(names, [](auto const& info) { return !is_copy(info); }))
     throw UsageError("--pitch-dst was given with copies alone, which pack their rows");
   // Split-K kernels sum as --accuracy says; other kernels have one way.
   auto const knows = [&](Info<Gemm> const& info) {

@@ -49,10 +49,10 @@ struct AskedToVerify {
   TransposeCase copy{1003, 517, 1, 4};
   std::vector<int> elem_bytes{1, 2, 4, 8, 16};
   GemmCase gemm = gemm_case(131, 275, 67, "nn");
-  std::vector<std::string> layouts{"nn", "nt", "tn", "tt"};
+  std::vector<std::string> transa{"n", "t"}, transb{"n", "t"};
   bool cpu = false;
 
-  // One for each element size, one for each layout. Throws UsageError.
+  // One for each element size, one for each combination of operand transposes. Throws UsageError.
   std::vector<Problem> problems() const {
     std::vector<Problem> all;
     auto const add = [&all]<class C>(C c) { c.validate(), all.push_back(c); };
@@ -60,7 +60,8 @@ struct AskedToVerify {
     for (int e : elem_bytes) m.elem_bytes = e, add(m);
     GemmCase p = gemm;
     p.batch = copy.batch;
-    for (std::string const& layout : layouts) p.layout = layout, add(p);
+    for (std::string const& a : transa)
+      for (std::string const& b : transb) p.transa = a, p.transb = b, add(p);
     return all;
   }
 };
@@ -73,10 +74,11 @@ void add_verify(CLI::App& app, int& status) {
   command->add_option("--elem", asked->elem_bytes, "bytes of an element; may be repeated")
       ->allow_extra_args(false)
       ->capture_default_str();
-  add_flags_but(*command, asked->gemm, {kBatchFlag, "--layout"});
-  command->add_option("--layout", asked->layouts, "of a GEMM's A and B: nn, nt, tn, tt; may be repeated")
-      ->allow_extra_args(false)
-      ->capture_default_str();
+  add_flags_but(*command, asked->gemm, {kBatchFlag, "--transa", "--transb"});
+  for (auto const& [flag, trans] : {std::pair{"--transa", &asked->transa}, {"--transb", &asked->transb}})
+    command->add_option(flag, *trans, "n: the operand of a GEMM as written; t: stored transposed; may be repeated")
+        ->allow_extra_args(false)
+        ->capture_default_str();
   add_batch(*command, asked->copy.batch);
   command->add_flag("--cpu", asked->cpu, "replay on the CPU although there is a GPU");
   command->callback([asked, command, &status] {

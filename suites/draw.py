@@ -148,11 +148,11 @@ PRODUCTS = {
 
 
 def dressed(rng, name, mnk):
-    """Letters and factors; now and then pitches, rows with gaps between their elements, a batch."""
+    """Operand transposes and factors; now and then pitches, rows with gaps between their elements, a batch."""
     m, n, k = mnk
-    layout = rng.choice(("nn", "nt", "tn", "tt"))
-    case = {"class": name, "m": m, "n": n, "k": k, "layout": layout}
-    columns = {"a": m if layout[0] == "t" else k, "b": k if layout[1] == "t" else n, "c": n}
+    transa, transb = rng.choice(("nn", "nt", "tn", "tt"))
+    case = {"class": name, "m": m, "n": n, "k": k, "transa": transa, "transb": transb}
+    columns = {"a": m if transa == "t" else k, "b": k if transb == "t" else n, "c": n}
     if rng.random() < 0.15:
         gap = rng.choice((1, 3, 4, 8, 64))
         case |= {f"ld{x}": columns[x] + gap for x in sorted(rng.sample("abc", rng.randint(1, 3)))}

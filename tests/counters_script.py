@@ -114,8 +114,8 @@ def test_join():
                  "kernel": "a", "elem_bytes": 4, "ms_median": 0.5}
         file = pathlib.Path(folder, "transpose.json")
         file.write_text(json.dumps({"rows": [bench, {**bench, "kernel": "b", "pitch_src": 131076}, {**bench, "kernel": "c", "ms_median": None},
-                                             {"case": "8x8x8", "batch": 1, "layout": "nt", "kernel": "d", "ms_median": 0.25},
-                                             {"case": "8x8x8", "batch": 1, "layout": "nt", "alpha": 2, "kernel": "e", "ms_median": 0.25}]}))
+                                             {"case": "8x8x8", "batch": 1, "transa": "n", "transb": "t", "kernel": "d", "ms_median": 0.25},
+                                             {"case": "8x8x8", "batch": 1, "transa": "n", "transb": "t", "alpha": 2, "kernel": "e", "ms_median": 0.25}]}))
         expect_equal("times of plain matrices", checks.bench_times([file]), {("32768x32768", "a", 4): 500, ("8x8x8", "d", "nt"): 250})
 
 

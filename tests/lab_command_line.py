@@ -62,11 +62,11 @@ def test_compare():
     moved = results_file("moved.json", *({"kernel": "kept"} | one for one in (
         {}, {"base_src": 4}, {"base_dst": 4}, {"pitch_src": 196}, {"pitch_dst": 260}, {"batch": 2}, {"elem_bytes": 8, "pitch_src": 384, "pitch_dst": 512})))
     expect(0, "compare", was, moved, out=f"0 better, 1 same, 0 worse (by more than 2 %), 7 only in {was}, 6 only in {moved}")
-    gemm = {"case": "64x48x32", "layout": "nn", "gbps": None, "of_copy": None, "tflops": 50, "of_cublas": 1.1}
-    was_fast = results_file("was_fast.json", *(gemm | one for one in ({"kernel": "gemm"}, {"kernel": "gemm", "layout": "nt"}, {"kernel": "gemm", "beta": 1},
+    gemm = {"case": "64x48x32", "transa": "n", "transb": "n", "gbps": None, "of_copy": None, "tflops": 50, "of_cublas": 1.1}
+    was_fast = results_file("was_fast.json", *(gemm | one for one in ({"kernel": "gemm"}, {"kernel": "gemm", "transa": "n", "transb": "t"}, {"kernel": "gemm", "beta": 1},
                                                                         {"kernel": "no_share", "of_cublas": None})))
-    now_fast = results_file("now_fast.json", *(gemm | one for one in ({"kernel": "gemm", "of_cublas": 1.0}, {"kernel": "gemm", "layout": "nt"},
-                                                                        {"kernel": "gemm", "layout": "tn"}, {"kernel": "no_share", "of_cublas": None, "tflops": 48})))
+    now_fast = results_file("now_fast.json", *(gemm | one for one in ({"kernel": "gemm", "of_cublas": 1.0}, {"kernel": "gemm", "transa": "n", "transb": "t"},
+                                                                        {"kernel": "gemm", "transa": "t", "transb": "n"}, {"kernel": "no_share", "of_cublas": None, "tflops": 48})))
     expect_equal("compare of gemms", expect(1, "compare", was_fast, now_fast).splitlines(), [
         "64 x 48 x 32, nn, gemm: 1.100 -> 1.000 of cuBLAS", "64 x 48 x 32, nn, no_share: 50.00 -> 48.00 TFLOP/s",
         f"0 better, 1 same, 2 worse (by more than 2 %), 1 only in {was_fast}, 1 only in {now_fast}"])
@@ -179,7 +179,7 @@ def test_pictures():
     expect(2, "draw", "request", "transpose_03", *small, "--site", "D load", err="'D load' names none of the sites with requests: in load (4 B)")
     expect(2, "draw", "request", "copy_04", *small, err="TMA moves boxes")
     expect(2, "draw", "request", "transpose_3", err="did you mean")
-    expect(2, "draw", "path", "sgemm_06", "--layout", "nn", err="rejected: B's rows are not contiguous in k")
+    expect(2, "draw", "path", "sgemm_06", "--transa", "n", "--transb", "n", err="rejected: B's rows are not contiguous in k")
     expect(2, "draw", "timeline", "transpose_01", *small, err="transpose_01_naive_read loads nothing asynchronously")
     expect(2, "draw", "timeline", "sgemm_04", "--m", "0", err="--m is 0")
     expect(2, "draw", "path", "transpose_01", "--rows", "100000", "--cols", "100000", err="at most 16777216 elements")
@@ -211,7 +211,7 @@ def test_gemm_tables():
     expect(0, "readme", str(file), "--check", out="up to date")
     text = file.read_text()
     for one in json.loads((root / "suites/gemm/squares.json").read_text()):
-        case = f"| {one['m']} x {one['n']} x {one['k']}, {one['layout']} | "
+        case = f"| {one['m']} x {one['n']} x {one['k']}, {one['transa'] + one['transb']} | "
         if text.count(case) != 1:
             failed.append(f"the table of squares has not one line {case}")
     if "| TFLOP/s (of cuBLAS) | 4096, nn | 4096, nt | 4096, tn | 8192, nn | 8192, nt |" not in text:
@@ -225,15 +225,15 @@ def test_ignored_options():
     expect(2, "verify", "transpose_03", "--m", "5", err=m)
     expect(2, "explain", "transpose_03", "--m", "5", err=m)
     expect(2, "draw", "path", "transpose_03", "--m", "5", err=m)
-    expect(2, "draw", "timeline", "transpose_14", "--layout", "nn", err="--layout was given without a GEMM")
+    expect(2, "draw", "timeline", "transpose_14", "--transa", "n", "--transb", "n", err="--transa was given without a GEMM")
     expect(2, "draw", "request", "sgemm_03", "--elem", "4", err="--elem was given without a copy")
     expect(2, "verify", "sgemm_03", "sgemm_04", "--rows", "5", err="--rows was given without a copy")
     expect(0, "verify", "--cpu", "sgemm_01", "copy_01", "--m", "5", "--rows", "5", out=" ok")
     for command in ("verify", "sgemm_03"), ("explain", "sgemm_03"), ("draw", "path", "sgemm_03"), ("bench", "gemm", "--kernels", "sgemm_03"):
         expect(2, *command, "--accuracy", "blocked", err="--accuracy blocked has no effect on sgemm_03_padded")
     expect(2, "verify", "sgemm_tma_blocked", "--accuracy", "fp32", err="--accuracy fp32 has no effect on sgemm_tma_blocked")
-    expect(0, "verify", "--cpu", "sgemm_split_64x64", "sgemm_03", "--accuracy", "blocked", "--layout", "nn", out=" ok")  # one knows both
-    expect(0, "explain", "sgemm_tma_blocked", "--accuracy", "blocked", "--layout", "tn")
+    expect(0, "verify", "--cpu", "sgemm_split_64x64", "sgemm_03", "--accuracy", "blocked", "--transa", "n", "--transb", "n", out=" ok")  # one knows both
+    expect(0, "explain", "sgemm_tma_blocked", "--accuracy", "blocked", "--transa", "t", "--transb", "n")
     for command in ("verify", "copy_01", "copy_03_v"), ("explain", "copy_01"), ("draw", "path", "copy_01"):
         expect(2, *command, "--pitch-dst", "99999", err="--pitch-dst was given with copies alone, which pack their rows")
     expect(2, "bench", "transpose", "--kernels", "copy_0", "--host", err="--host was given without the row of transpose")
@@ -343,8 +343,8 @@ for kind in "copy", "transpose", "gemm":
     expect(0, "fuzz", kind, "--cpu", "--cases", "5", "--seed", "3", out="5 cases in ")
 expect(2, "fuzz", err="required")
 expect(2, "fuzz", "copy", "--seconds", "0", err="--seconds")
-expect(0, "verify", "--cpu", "sgemm_01", "--m", "5", "--layout", "tt", out="sgemm_01_naive                       tt  ok")
-expect(0, "why", "gemm", "--m", "512", "--n", "512", "--k", "512", "--layout", "tn", out="M 512 x N 512 x K 512")
+expect(0, "verify", "--cpu", "sgemm_01", "--m", "5", "--transa", "t", "--transb", "t", out="sgemm_01_naive                       tt  ok")
+expect(0, "why", "gemm", "--m", "512", "--n", "512", "--k", "512", "--transa", "t", "--transb", "n", out="M 512 x N 512 x K 512")
 expect(0, "why", "gemm", "--no-workspace", out="chosen: sgemm_")
 
 expect(2, "verify", "transpose_6", err="did you mean")
@@ -361,7 +361,7 @@ expect(2, "bench", "transpose", "--colour", "red", err="--colour")
 expect(2, "bench", "transpose", "--suite", "3d", err="there is no suite '3d'; there are 2d, blind, copy_cases, small, squares, wild")
 expect(2, "bench", "transpose", "--suite", "2d", "--rows", "5", err="--rows was given with --suite")
 expect(2, "bench", "transpose", "--suite", "2d", "--cases", "5x5:4", err="--cases was given with --suite")
-expect(2, "verify", "--layout", "ab", err="--layout is 'ab'; it is nn, nt, tn or tt")
+expect(2, "verify", "--transa", "a", err="--transa is 'a'; it is n or t")
 expect(2, "verify", "--m", "0", err="--m is 0; it must be at least 1")
 expect(2, "verify", "--lda", "5", err="--lda is 5, less than the 67 elements of a row of A")
 expect(2, "verify", "--step-b", "0", err="--step-b is 0; it must be at least 1")
@@ -371,7 +371,7 @@ expect(0, "verify", "--cpu", "sgemm_01", "--m", "5", "--n", "6", "--k", "7", "--
 expect(2, "why", "gemm", "--rows", "5", err="--rows")
 expect(2, "bench", "gemm", "--suite", "2d", err="there is no suite '2d'; there are batched, blind, judge, ladder, odd, shapes, small, squares, wild")
 expect(2, "bench", "gemm", "--suite", "odd,shapes", "--m", "5", err="--m was given with --suite")
-expect(2, "bench", "gemm", "--cases", "64x64:nn", err="'64x64:nn', which is no MxNxK:LAYOUT")
+expect(2, "bench", "gemm", "--cases", "64x64:nn", err="'64x64:nn', which is no MxNxK:TRANSPOSES")
 expect(2, "bench", "nonsense", err="nonsense")
 expect(2, "nonsense", err="nonsense")
 if not shutil.which("nvidia-smi"):  # no GPU here

@@ -99,7 +99,7 @@ def check_recorded(page):
     for file, case, rate in ("transpose.json", "32768x32768", "gbps"), ("sgemm.json", "4096x4096x4096", "tflops"):
         rows = json.loads((root / "results/h200" / file).read_text())["rows"]
         for kernel in ("transpose_06_smem_swizzled", "sgemm_09_thread_tile"):
-            row = next((r for r in rows if (r["kernel"], r["case"], r.get("elem_bytes", 4), r.get("layout", "nn")) == (kernel, case, 4, "nn")), None)
+            row = next((r for r in rows if (r["kernel"], r["case"], r.get("elem_bytes", 4), r.get("transa", "n") + r.get("transb", "n")) == (kernel, case, 4, "nn")), None)
             if row:
                 said = text_of(page.find(f".//*[@id='{kernel}']"))
                 expect(f"{row['ms_median']:.3f} ms" in said, f"the section of {kernel} does not say {row['ms_median']:.3f} ms")

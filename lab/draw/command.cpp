@@ -46,11 +46,11 @@ std::shared_ptr<Asked> add_kernel(CLI::App& command, GemmCase const& usual = gem
   return asked;
 }
 
-// The first layout that the kernel takes, if there is one: who draws it need not know which.
-void take_possible_layout(Entry<Gemm> const& entry, GemmCase& c) {
-  for (char const* layout : {"nn", "nt", "tn", "tt"}) {
+// The first operand transposes that the kernel accepts, if there are any.
+void take_possible_transposes(Entry<Gemm> const& entry, GemmCase& c) {
+  for (std::string const transposes : {"nn", "nt", "tn", "tt"}) {
     GemmCase possible = c;
-    possible.layout = layout;
+    possible.transa = transposes[0], possible.transb = transposes[1];
     possible.validate();
     if (!entry.info().rejects(planned(possible), Device{})) return void(c = possible);
   }
@@ -65,7 +65,8 @@ void draw(Asked& asked, Draw const& picture_of) {
   if (info_of<GemmCase>(name)) {
     auto const& entry = kernel_named<GemmCase>(name);
     asked.gemm.batch = asked.copy.batch;
-    if (!asked.command->get_option("--layout")->count()) take_possible_layout(entry, asked.gemm);
+    if (!asked.command->count("--transa") && !asked.command->count("--transb"))
+      take_possible_transposes(entry, asked.gemm);
     asked.gemm.validate();
     write(picture_of(entry, asked.gemm), asked.out);
   } else {

@@ -57,7 +57,7 @@ std::string cells(TransposeCase const&, Counts const& c, Row const& row) {
 }
 std::string cells(GemmCase const& shown, Counts const& c, Row const& row) {
   auto const wavefronts = c.shared_load.transactions;
-  return fmt::format("{:<4}{:>6}{:>6}{:>6}{:>6}{:>7}{:>9}{:>11}", shown.layout, load(c), store(c),
+  return fmt::format("{:<4}{:>6}{:>6}{:>6}{:>6}{:>7}{:>9}{:>11}", shown.transposes(), load(c), store(c),
                      per_request(c.shared_store), per_request(c.shared_load),
                      wavefronts ? fmt::format("{:.1f}", double(c.fma) / double(wavefronts)) : "-",
                      number(row.rate, 1, "-"), number(row.share, 3, "-"));
@@ -115,8 +115,9 @@ Shown<TransposeCase> shown_cases(Entry<Copy> const&) {
   return {{204, 148, 1, 4}, {256, 256, 1, 4}, {32768, 32768, 1, 4}};
 }
 Shown<GemmCase> shown_cases(Entry<Gemm> const& entry) {
-  std::string const layout = shown_layout(entry.info());
-  return {gemm_case(130, 70, 20, layout), gemm_case(256, 256, 32, layout), gemm_case(4096, 4096, 4096, layout)};
+  std::string const transposes = shown_transposes(entry.info());
+  return {gemm_case(130, 70, 20, transposes), gemm_case(256, 256, 32, transposes),
+          gemm_case(4096, 4096, 4096, transposes)};
 }
 
 std::string short_check_result(Replayed const& ragged, Replayed const& full) {

@@ -50,7 +50,10 @@ struct Options {
 Problem asked_for(Options& o, CLI::App const& command) {
   refuse_ignored(command, {o.kernel}, o.gemm);
   if (!info_of<GemmCase>(o.kernel)) return o.copy;
-  if (!command.get_option("--layout")->count()) o.gemm.layout = shown_layout(kernel_named<GemmCase>(o.kernel).info());
+  if (!command.count("--transa") && !command.count("--transb")) {
+    std::string const shown = shown_transposes(kernel_named<GemmCase>(o.kernel).info());
+    o.gemm.transa = shown[0], o.gemm.transb = shown[1];
+  }
   o.gemm.batch = o.copy.batch;
   return o.gemm;
 }

@@ -65,8 +65,8 @@ FuzzResult run_copy(Random& random, bool transpose) {
   };
   char *const in = buffer("in", c.src_bytes(), 1), *const out = buffer("out", c.dst_bytes(), 2);
   Plan const plan = plan_of(fuzzed, c.copy(in, out), device);
-  Operands const operands{{c.dst_at(out) + fuzzed.dst_shift, const_cast<char*>(c.src_at(in)) + fuzzed.src_shift, nullptr},
-                          nullptr};
+  Operands const operands{
+      {c.dst_at(out) + fuzzed.dst_shift, const_cast<char*>(c.src_at(in)) + fuzzed.src_shift, nullptr}, nullptr};
   if (std::string const rejected = rejected_launch(plan, operands, device); !rejected.empty()) {
     result.refused = !fuzzed.agrees();
     if (fuzzed.agrees()) result.failed = rejected;

@@ -200,8 +200,9 @@ class GemmFuzz {
   }
   void run_public_plan(FuzzedGemm const& fuzzed, Tensor const (&planned)[3], Tensor const (&run)[3],
                        FuzzResult& result) {
-    inlay::Plan const plan = inlay::plan(planned[0], planned[1], planned[2], {.alpha = fuzzed.alpha, .beta = fuzzed.beta},
-                                         fuzzed.compute, fuzzed.with_workspace);
+    inlay::Plan const plan =
+        inlay::plan(planned[0], planned[1], planned[2], {.alpha = fuzzed.alpha, .beta = fuzzed.beta}, fuzzed.compute,
+                    fuzzed.with_workspace);
     void* const at = workspace(fuzzed, plan.workspace_bytes(), result);
     if (!result.skipped)
       plan.run(run[0].data, run[1].data, run[2].data, nullptr, plan.workspace_bytes() ? at : nullptr,

@@ -23,13 +23,13 @@ std::vector<Row> measure(C const& c, CandidatesOf const& candidates_of, int samp
   std::vector<Measurement> measurements;
   for (auto const& x : candidates)
     measurements.push_back({{x.name, [&](int set, cudaStream_t s) { x.launch(calls[std::size_t(set)], s); }, {}},
-                      work(c, x),
-                      is_baseline(x),
-                      [&] { return checked_with_workspace(checker, x, stream); },
-                      [&](AllSets const& all_sets) {
-                        std::string const said = checker.again(x, calls, all_sets);
-                        return x.workspace ? x.workspace->check_result(said, "the workspace", stream) : said;
-                      }});
+                            work(c, x),
+                            is_baseline(x),
+                            [&] { return checked_with_workspace(checker, x, stream); },
+                            [&](AllSets const& all_sets) {
+                              std::string const said = checker.again(x, calls, all_sets);
+                              return x.workspace ? x.workspace->check_result(said, "the workspace", stream) : said;
+                            }});
   auto rows = verified(c, measurements, progress);
   for (typename C::Call const& call : calls) checker.fill(call);
   check(cudaStreamSynchronize(stream));

@@ -42,8 +42,8 @@ std::vector<Row> verified(Problem const& problem, std::vector<Measurement> const
   return rows;
 }
 
-void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets, int samples, cudaStream_t stream,
-                Progress& progress) {
+void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets, int samples,
+                cudaStream_t stream, Progress& progress) {
   std::vector<Timed> right;
   std::vector<std::string> said(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)

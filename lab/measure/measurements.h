@@ -40,7 +40,7 @@ std::string check_text(Checked const& checked, std::int64_t elements);
 std::vector<Row> verified(Problem const& problem, std::vector<Measurement> const& measurements, Progress& progress);
 
 // The times, rates and shares of those rows that are ok, and still are when all sets have been looked at.
-void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets, int samples, cudaStream_t stream,
-                Progress& progress);
+void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets, int samples,
+                cudaStream_t stream, Progress& progress);
 
 }  // namespace inlay::lab

@@ -20,9 +20,9 @@ std::string without_style(std::string svg) {
 
 // A GEMM's worst request shows in a smaller one; its pipeline only in a longer one.
 TransposeCase const& of_requests(TransposeCase const& c) { return c; }
-GemmCase of_requests(GemmCase const& c) { return gemm_case(128, 128, 32, c.layout); }
+GemmCase of_requests(GemmCase const& c) { return gemm_case(128, 128, 32, c.transposes()); }
 TransposeCase const& of_stages(TransposeCase const& c) { return c; }
-GemmCase of_stages(GemmCase const& c) { return gemm_case(128, 256, 256, c.layout); }
+GemmCase of_stages(GemmCase const& c) { return gemm_case(128, 256, 256, c.transposes()); }
 
 // Adds what `draw` returns; nothing where there is nothing to see.
 template <class Draw>
@@ -60,7 +60,7 @@ std::optional<TransposeCase> small_case(Entry<Copy> const& entry) {
   return std::nullopt;
 }
 std::optional<GemmCase> small_case(Entry<Gemm> const& entry) {
-  return gemm_case(256, 256, 32, shown_layout(entry.info()));
+  return gemm_case(256, 256, 32, shown_transposes(entry.info()));
 }
 
 std::vector<Picture> pictures_of(Entry<Copy> const& entry, TransposeCase const& small) { return drawn(entry, small); }

@@ -123,7 +123,7 @@ std::optional<double> Step::off() const {
 }
 
 std::string shown_problem(Step const& step) {
-  return step.is_product() && step.at_home ? std::get<GemmCase>(step.problem).layout : sentence(step.problem);
+  return step.is_product() && step.at_home ? std::get<GemmCase>(step.problem).transposes() : sentence(step.problem);
 }
 
 Ladder copies() {

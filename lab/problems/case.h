@@ -3,7 +3,7 @@
 //
 //   C::kind, public_function, suites     "GEMM", "gemm", "suites/gemm": the folder of its suites
 //   C::units                             of its rows
-//   C::item_form, item_shape, item_example   an item of --cases: a regular expression, "MxNxK:LAYOUT", "4096x4096x4096:nn"
+//   C::item_form, item_shape, item_example   an item of --cases: a regular expression, "MxNxK:TRANSPOSES", "4096x4096x4096:nn"
 //   sentence(), name(), short_name()     everything that distinguishes it from other cases; its extents; what distinguishes the
 //                                        cases of `verify`
 //   fields(), take_item(match)           its flags and keys; reads an item of --cases

@@ -41,7 +41,7 @@ std::int64_t Stored::elements() const {
 std::string GemmCase::sentence() const {
   std::string s = fmt::format("{} x {} x {}", M, N, K);
   if (batch > 1) s = fmt::format("{} x ({})", batch, s);
-  s += ", " + layout;
+  s += ", " + transposes();
   if (alpha != 1) s += fmt::format(", alpha {}", alpha);
   if (beta != 0) s += fmt::format(", beta {}", beta);
   if (a().pitch != a().cols || b().pitch != b().cols || c().pitch != c().cols)
@@ -54,13 +54,14 @@ std::string GemmCase::sentence() const {
 }
 
 bool operator==(GemmCase const& x, GemmCase const& y) {
-  return x.M == y.M && x.N == y.N && x.K == y.K && x.batch == y.batch && x.layout == y.layout && x.alpha == y.alpha &&
-         x.beta == y.beta && x.a() == y.a() && x.b() == y.b() && x.c() == y.c() && x.compute == y.compute;
+  return x.M == y.M && x.N == y.N && x.K == y.K && x.batch == y.batch && x.transa == y.transa && x.transb == y.transb &&
+         x.alpha == y.alpha && x.beta == y.beta && x.a() == y.a() && x.b() == y.b() && x.c() == y.c() &&
+         x.compute == y.compute;
 }
 
-GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout) {
+GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& transposes) {
   GemmCase c;
-  c.M = M, c.N = N, c.K = K, c.layout = layout;
+  c.M = M, c.N = N, c.K = K, c.transa = transposes.substr(0, 1), c.transb = transposes.substr(1);
   return c;
 }
 
@@ -69,8 +70,8 @@ void GemmCase::validate() const {
   at_least_one("--n", N);
   at_least_one("--k", K);
   at_least_one("--batch", batch);
-  if (layout != "nn" && layout != "nt" && layout != "tn" && layout != "tt")
-    throw UsageError(fmt::format("--layout is '{}'; it is nn, nt, tn or tt", layout));
+  for (auto const& [flag, trans] : {std::pair{"--transa", transa}, {"--transb", transb}})
+    if (trans != "n" && trans != "t") throw UsageError(fmt::format("{} is '{}'; it is n or t", flag, trans));
   at_least_one("--step-a", step_a);
   at_least_one("--step-b", step_b);
   at_least_one("--step-c", step_c);
@@ -105,16 +106,19 @@ std::vector<Field> GemmCase::fields() {
       {nullptr, "--accuracy", &compute, "how a sum is formed: fp32 or blocked", false},
       {"batch", "--batch", &batch, "how many matrices"},
       {"class", "--class", &group, "what it is filed under (default: nothing)", false},
-      {"layout", "--layout", &layout, "of A and of B: n as written, t stored transposed", true, true},
+      {"transa", "--transa", &transa, "n: A is stored as (m, k); t: stored transposed", true, true},
+      {"transb", "--transb", &transb, "n: B is stored as (k, n); t: stored transposed", true, true},
   };
 }
 
-void GemmCase::take_item(std::smatch const& m) { M = number(m[1]), N = number(m[2]), K = number(m[3]), layout = m[4]; }
+void GemmCase::take_item(std::smatch const& m) {
+  M = number(m[1]), N = number(m[2]), K = number(m[3]), transa = m[4], transb = m[5];
+}
 
 void GemmCase::write(std::string const& kernel, Json& json) const {
   if (!group.empty()) json["class"] = group;
   json["batch"] = batch;
-  json["layout"] = layout;
+  json["transa"] = transa, json["transb"] = transb;
   if (alpha != 1) json["alpha"] = alpha;
   if (beta != 0) json["beta"] = beta;
   if (lda) json["lda"] = lda;
@@ -129,13 +133,13 @@ void GemmCase::write(std::string const& kernel, Json& json) const {
   json["dtype"] = "f32";
 }
 
-bool GemmCase::wrote(Json const& row) { return row.contains("layout"); }
+bool GemmCase::wrote(Json const& row) { return row.contains("transa"); }
 
 GemmCase GemmCase::read(Json const& row) {
   GemmCase c;
   read_extents(row.at("case"), {&c.M, &c.N, &c.K});
   c.batch = row.value("batch", c.batch);
-  c.layout = row.at("layout");
+  c.transa = row.at("transa"), c.transb = row.at("transb");
   c.alpha = row.value("alpha", c.alpha), c.beta = row.value("beta", c.beta);
   c.lda = row.value("lda", c.lda), c.ldb = row.value("ldb", c.ldb), c.ldc = row.value("ldc", c.ldc);
   c.step_a = row.value("step_a", c.step_a), c.step_b = row.value("step_b", c.step_b);

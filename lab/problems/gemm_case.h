@@ -31,7 +31,7 @@ struct GemmCall {
 };
 struct GemmCase {
   std::int64_t M = 4096, N = 4096, K = 4096, batch = 1;
-  std::string layout = "nn";  // A, then B: n as written, (M,K) and (K,N); t stored transposed
+  std::string transa = "n", transb = "n";  // n: stored as (M,K) and (K,N); t: stored transposed
   float alpha = 1, beta = 0;
   std::int64_t lda = 0, ldb = 0, ldc = 0;           // elements from row to row as stored; 0: the columns
   std::int64_t step_a = 1, step_b = 1, step_c = 1;  // between elements of a row
@@ -50,20 +50,21 @@ struct GemmCase {
       "without TF32, at the same transposes,",
       2,
       true};
-  static constexpr char const *item_form = "(\\d+)x(\\d+)x(\\d+):([a-z]+)", *item_shape = "MxNxK:LAYOUT",
+  static constexpr char const *item_form = "(\\d+)x(\\d+)x(\\d+):([nt])([nt])", *item_shape = "MxNxK:TRANSPOSES",
                               *item_example = "4096x4096x4096:nn";
 
-  bool a_transposed() const { return layout[0] == 't'; }
-  bool b_transposed() const { return layout[1] == 't'; }
+  std::string transposes() const { return transa + transb; }  // "nn"
+  bool a_transposed() const { return transa == "t"; }
+  bool b_transposed() const { return transb == "t"; }
   Stored a() const { return a_transposed() ? stored(K, M, lda, step_a, apart_a) : stored(M, K, lda, step_a, apart_a); }
   Stored b() const { return b_transposed() ? stored(N, K, ldb, step_b, apart_b) : stored(K, N, ldb, step_b, apart_b); }
   Stored c() const { return stored(M, N, ldc, step_c, apart_c); }
   std::string sentence() const;  // "4096 x 4096 x 4096, nn, alpha 2, pitches 4100, 4096 and 4096"
   std::string name() const { return std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K); }
-  std::string short_name() const { return "  " + layout; }
+  std::string short_name() const { return "  " + transposes(); }
   std::vector<Field> fields();
   void take_item(std::smatch const& match);
-  // Rejects extents below 1, other layouts, pitches below the row, matrices that overlap, more than 2^62 bytes.
+  // Rejects extents below 1, transposes other than n and t, pitches below the row, matrices that overlap, more than 2^62 bytes.
   void validate() const;
   // Omits fields that have the values of a plain GEMM.
   void write(std::string const& kernel, Json& json) const;
@@ -93,7 +94,8 @@ struct GemmCase {
   }
 };
 
-GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& layout);
+// transposes: "nn", "nt", "tn" or "tt".
+GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& transposes);
 
 // (M,K), (K,N) and (M,N); of rank 3 for a batch.
 struct GemmViews {

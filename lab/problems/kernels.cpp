@@ -95,11 +95,11 @@ bool is_copy(std::string_view name) {
   return info && is_copy(*info);
 }
 
-std::string shown_layout(Info<Gemm> const& info) {
+std::string shown_transposes(Info<Gemm> const& info) {
   if (std::string_view(info.name).ends_with("column_major_b")) return "nt";
-  for (char const* layout : {"nn", "nt", "tn"}) {
-    GemmCase const c = gemm_case(256, 256, 32, layout);
-    if (!info.rejects(planned(c), Device{})) return layout;
+  for (char const* transposes : {"nn", "nt", "tn"}) {
+    GemmCase const c = gemm_case(256, 256, 32, transposes);
+    if (!info.rejects(planned(c), Device{})) return transposes;
   }
   return "tt";
 }

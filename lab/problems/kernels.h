@@ -62,9 +62,9 @@ class Selection {
   std::vector<std::string> wanted_;
 };
 
-// The layout that a GEMM is shown at: the tutorial's last step is about a B that is stored transposed; the others
+// The operand transposes at which a GEMM is shown: the tutorial's last step is about a B that is stored transposed; the others
 // are shown at nn, if they take it.
-std::string shown_layout(Info<Gemm> const& info);
+std::string shown_transposes(Info<Gemm> const& info);
 
 // `inlay list`
 void list_kernels(bool json);

@@ -96,7 +96,7 @@ void TransposeCase::write(std::string const& kernel, Json& json) const {
 }
 
 bool TransposeCase::wrote(Json const& row) {
-  return row.contains("elem_bytes") && !row.contains("layout") && !row.contains("extents");
+  return row.contains("elem_bytes") && !row.contains("transa") && !row.contains("extents");
 }
 
 TransposeCase TransposeCase::read(Json const& row) {

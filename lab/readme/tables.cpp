@@ -162,7 +162,7 @@ std::string gemm_ladder_table(Results const& results) {
   std::string last, rule = "|---|";
   for (SuiteCase const& c : cases) {
     auto const& gemm = std::get<GemmCase>(c.problem);
-    head.push_back(last = fmt::format("{}, {}", gemm.M, gemm.layout));
+    head.push_back(last = fmt::format("{}, {}", gemm.M, gemm.transposes()));
     rule += "--:|";
   }
   head.insert(head.end(), {"error, cuBLAS's at " + last, "the tutorial's own figure"});
