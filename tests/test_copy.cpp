@@ -154,35 +154,36 @@ TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
 TEST(PlanOfACopy, RefusesTilesThatAreLargerThanTheCopy) {
   Copy copy = somewhere(permuted("", 1, {640, 320}, {1, 0}));
   CopyTile tile;
-  for (Tiling::Piece piece : {Tiling::Piece{0, 321}, {0, 0}, {2, 1}}) {
-    copy.tiling.modes = copy.tiling.line_modes = 1;
-    copy.tiling.piece[0] = piece;
-    EXPECT_TRUE(planner::make_tile(copy, copy.tiling, 128, tile)) << piece.mode << " " << piece.extent;
+  for (Tiling::TiledMode piece : {Tiling::TiledMode{0, 321}, {0, 0}, {2, 1}}) {
+    copy.tiling.modes = copy.tiling.run_modes = 1;
+    copy.tiling.tiled[0] = piece;
+    EXPECT_TRUE(planner::describe_tile(copy, copy.tiling, 128, tile)) << piece.mode << " " << piece.extent;
   }
 }
 
 // ---- tiles
 
 // The fastest cut for small tiles, and the tile that it gives.
-struct Cutting {
+struct Tiled {
   Copy copy;
   Tiling tiling;
   CopyTile tile;
 
-  explicit Cutting(Copied const& c)
+  explicit Tiled(Copied const& c)
       : copy(somewhere(c).widened()),
         tiling(planner::best_tiling(copy, *kernels::copy_tiled_16k::kernel_info->limits, Device{}).tiling) {
     make();
   }
   void make() {
-    auto const reason = planner::make_tile(copy, tiling, kernels::copy_tiled_16k::kernel_info->limits->threads, tile);
+    auto const reason =
+        planner::describe_tile(copy, tiling, kernels::copy_tiled_16k::kernel_info->limits->threads, tile);
     EXPECT_FALSE(reason) << reason.sentence();
   }
-  int wavefronts() const { return tile.gathered_wavefronts(copy.elem_bytes); }
+  int wavefronts() const { return tile.load_wavefronts(copy.elem_bytes); }
 };
 TEST(Tiles, RowsThatFollowOneAnotherArePaddedApart) {
-  Cutting c(permuted("", 2, {64, 3136, 4}, {1, 0, 2}));
-  EXPECT_EQ(c.tiling.padding, Tiling::Padding::row);
+  Tiled c(permuted("", 2, {64, 3136, 4}, {1, 0, 2}));
+  EXPECT_EQ(c.tiling.padding, Tiling::Padding::odd_pitch);
   int const padded = c.wavefronts();
   c.tiling.padding = Tiling::Padding::none;
   c.make();
@@ -191,15 +192,15 @@ TEST(Tiles, RowsThatFollowOneAnotherArePaddedApart) {
 // A window over lines that each begin elsewhere within a word would have a word more than the lanes are cut for.
 TEST(Tiles, LinesThatAreCutAreCountedByTheirOwnWords) {
   for (auto const& [elem, side] : {std::pair{1, 513}, {2, 2111}, {8, 12}}) {
-    CopyTile const tile = Cutting(permuted("", elem, {side, 50001}, {1, 0})).tile;
-    EXPECT_GT(tile.shear, 0) << elem;
-    EXPECT_EQ(tile.stores * CopyTile::units_of_a_store(elem), tile.units) << elem;
-    EXPECT_EQ(tile.stores % 32, 0) << elem;
+    CopyTile const tile = Tiled(permuted("", elem, {side, 50001}, {1, 0})).tile;
+    EXPECT_GT(tile.skew, 0) << elem;
+    EXPECT_EQ(tile.run_words * CopyTile::elements_per_store(elem), tile.run_elements) << elem;
+    EXPECT_EQ(tile.run_words % 32, 0) << elem;
   }
 }
 TEST(Tiles, MatricesOfABatchAreTakenByWholeWords) {
-  EXPECT_EQ(Cutting(permuted("", 1, {17, 17, 2000}, {1, 0, 2})).tiling.piece[2].extent % 4, 0);
-  EXPECT_EQ(Cutting(permuted("", 2, {13, 7, 2000}, {1, 0, 2})).tiling.piece[2].extent % 2, 0);
+  EXPECT_EQ(Tiled(permuted("", 1, {17, 17, 2000}, {1, 0, 2})).tiling.tiled[2].extent % 4, 0);
+  EXPECT_EQ(Tiled(permuted("", 2, {13, 7, 2000}, {1, 0, 2})).tiling.tiled[2].extent % 2, 0);
 }
 
 // ---- units

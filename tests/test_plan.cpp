@@ -291,7 +291,7 @@ TEST(PlanInPieces, TakesAsLongAsAllPieces) {
 // A tiling chosen for the whole batch can be longer than a piece along the clipped mode: a piece gets its own.
 TEST(PlanInPieces, TilesAreThoseOfThePiece) {
   Copy copy = moved({1024, 512}, true, 1);
-  copy.tiling.modes = 1, copy.tiling.piece[0] = {0, 512};
+  copy.tiling.modes = 1, copy.tiling.tiled[0] = {0, 512};
   EXPECT_EQ(Planner<Copy>::chunk(copy, 32).tiling.modes, 0);
 }
 // What the library itself would launch: no grid limits a batch.

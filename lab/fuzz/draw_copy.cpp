@@ -118,25 +118,25 @@ DrawnCopy draw_sectors(Random& random, std::int64_t most) {
 // Sets the tiling of a candidate that has tiles. Prefers a tiling whose tile fits shared memory at the plan's addresses and
 // not at a destination some bytes further, and then sets that shift; otherwise takes the tile that needs most shared memory.
 void aim(FuzzedCopy& t, TileLimits const& limits) {
-  constexpr int kCuts = 64;
+  constexpr int kMostTilings = 64;
   auto const at = [&](std::int64_t shift) {
     Copy const copy = t.copy.copy(reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(1ull << 61));
     return copy.between(copy.src, static_cast<char*>(copy.dst) + shift).widened();
   };
   int const unit = t.copy.elem & -t.copy.elem;
   Copy const planned = at(0);
-  Tiling cuts[kCuts];
+  Tiling tilings[kMostTilings];
   int fullest = 0;
-  for (int i = 0, n = tilings_of(planned, limits, cuts); i < n; ++i)
-    for (Tiling::Padding padding : {Tiling::Padding::none, Tiling::Padding::row}) {
-      Tiling tiling = cuts[i];
+  for (int i = 0, n = enumerate_tilings(planned, limits, tilings); i < n; ++i)
+    for (Tiling::Padding padding : {Tiling::Padding::none, Tiling::Padding::odd_pitch}) {
+      Tiling tiling = tilings[i];
       tiling.padding = padding;
       CopyTile tile, other;
-      if (make_tile(planned, tiling, limits.threads, tile) || tile.shared_bytes > limits.bytes) continue;
-      if (tile.shared_bytes > fullest) fullest = tile.shared_bytes, t.tiling = tiling;
+      if (describe_tile(planned, tiling, limits.threads, tile) || tile.smem_bytes > limits.bytes) continue;
+      if (tile.smem_bytes > fullest) fullest = tile.smem_bytes, t.tiling = tiling;
       for (std::int64_t shift : {16, 8, 4, 32, 64})
-        if (shift % unit == 0 && !make_tile(at(shift), tiling, limits.threads, other) &&
-            other.shared_bytes > limits.bytes) {
+        if (shift % unit == 0 && !describe_tile(at(shift), tiling, limits.threads, other) &&
+            other.smem_bytes > limits.bytes) {
           t.tiling = tiling, t.src_shift = 0, t.dst_shift = shift;
           return;
         }

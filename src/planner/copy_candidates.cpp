@@ -33,10 +33,10 @@ Counts counts_of(Plan const& plan, Device const& device) {
 }
 
 // ", tiles of mode 0: 64, mode 2: 32"
-std::string cut_text(Copy const& copy) {
+std::string tiling_text(Copy const& copy) {
   std::string s;
   for (int i = 0; i < copy.tiling.modes; ++i)
-    s += fmt::format("{}mode {}: {}", i ? ", " : ", tiles of ", copy.tiling.piece[i].mode, copy.tiling.piece[i].extent);
+    s += fmt::format("{}mode {}: {}", i ? ", " : ", tiles of ", copy.tiling.tiled[i].mode, copy.tiling.tiled[i].extent);
   return s;
 }
 
@@ -128,7 +128,7 @@ std::string Planner<Copy>::choice_text(Plan const& plan, Candidate<Copy> const&,
 }
 
 std::string Planner<Copy>::candidate_text(Plan const& plan, Candidate<Copy> const&, Copy const&, Device const&) {
-  return fmt::format("{:.2f} us predicted", 1e6 * plan.seconds) + cut_text(plan.find<Copy>()->problem);
+  return fmt::format("{:.2f} us predicted", 1e6 * plan.seconds) + tiling_text(plan.find<Copy>()->problem);
 }
 
 }  // namespace inlay::planner

@@ -1,4 +1,5 @@
 #include <inlay/planner/copy_tile.h>
+#include <inlay/problem/integers.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,39 +7,324 @@
 namespace inlay::planner {
 namespace {
 
-constexpr std::int64_t kVector = 16, kSector = 32;
+constexpr std::int64_t kMostBytes = 1 << 20;  // of a tile while its bytes are counted: far more than shared memory
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-std::int64_t past(void const* p, std::int64_t of) {
-  return std::int64_t(reinterpret_cast<std::uint64_t>(p) % std::uint64_t(of));
+std::int64_t misalignment(void const* p, std::int64_t bytes) {
+  return std::int64_t(reinterpret_cast<std::uint64_t>(p) % std::uint64_t(bytes));
 }
 
-// A mode of the tile while it is made.
-struct Part {
-  int mode;
-  std::int32_t extent;  // of the piece
-  std::int64_t n, src, dst;
-  int slot = -1;
-  bool row = false;        // a row digit; else it lies within a row's span
-  std::int32_t image = 0;  // signed
-  bool tiling() const { return extent < n; }
+class TileBuilder {
+ public:
+  TileBuilder(Copy const& copy, Tiling const& tiling, int threads, CopyTile& tile)
+      : copy_(copy),
+        tiling_(tiling),
+        threads_(threads),
+        t_(tile),
+        word_(CopyTile::elements_per_store(copy.elem_bytes)) {}
+
+  Reason build() {
+    t_ = {};
+    if (Reason r = take_modes()) return r;
+    if (Reason r = check_runs()) return r;
+    choose_skew();
+    if (Reason r = make_grid()) return r;
+    sort_by_source();
+    if (Reason r = make_run()) return r;
+    find_alignment();
+    if (Reason r = place_runs()) return r;
+    clip_modes();
+    if (Reason r = number_runs()) return r;
+    choose_gathering();
+    return make_tables();
+  }
+
+ private:
+  // A mode of the tile while the tile is described.
+  struct Part {
+    int mode;
+    std::int32_t extent;       // in the tile
+    std::int64_t n, src, dst;  // of the whole mode: extent and strides in bytes
+    int clipped = CopyTile::kWhole;
+    std::int32_t smem_bytes = 0;  // stride in shared memory, signed
+    bool is_clipped() const { return extent < n; }
+  };
+
+  Reason take_modes() {
+    for (int i = 0; i < tiling_.modes; ++i) {
+      auto const [k, extent] = tiling_.tiled[i];
+      if (k >= copy_.rank || extent < 1 || extent > copy_.mode[k].extent)
+        return {"a tile has {} of mode {}, whose extent is {}", {extent, k, k < copy_.rank ? copy_.mode[k].extent : 0}};
+      Mode const& mode = copy_.mode[k];
+      part_[i] = {k, extent, mode.extent, mode.src_stride, mode.dst_stride};
+    }
+    if (tiling_.modes == 0 || part_[0].mode != 0 || part_[0].dst != copy_.elem_bytes)
+      return {"no run of a tile is contiguous in the destination"};
+    return {};
+  }
+
+  Part& last() { return part_[tiling_.run_modes - 1]; }  // mode of a destination run
+
+  Reason check_runs() {
+    for (int i = 0; i < tiling_.run_modes; ++i) {
+      if (part_[i].dst != run_elements_ * copy_.elem_bytes || (i + 1 < tiling_.run_modes && part_[i].is_clipped()))
+        return {"the modes of a run leave gaps in the destination"};
+      t_.inner_elements = std::int32_t(run_elements_);
+      run_elements_ *= part_[i].extent;
+    }
+    return {};
+  }
+
+  // Whether all destination runs begin and end at multiples of `bytes`.
+  bool are_runs_at(std::int64_t bytes) {
+    std::int64_t const run_bytes = run_elements_ * copy_.elem_bytes;
+    bool all = misalignment(copy_.dst, bytes) == 0;
+    for (int k = 0; k < copy_.rank; ++k)
+      if (std::none_of(part_, part_ + tiling_.run_modes, [&](Part const& p) { return p.mode == k; }))
+        all &= copy_.mode[k].dst_stride % bytes == 0;
+    return all && (!last().is_clipped() || run_bytes % bytes == 0) &&
+           (tiling_.run_splits == 1 ||
+            run_elements_ / last().extent * (last().extent / tiling_.run_splits) * copy_.elem_bytes % bytes == 0);
+  }
+
+  // Runs that are clipped at any element would write sectors in part: they begin early instead, on a sector.
+  void choose_skew() {
+    std::int64_t const u = copy_.elem_bytes;
+    t_.has_whole_words = are_runs_at(u * word_) && run_elements_ / tiling_.run_splits % word_ == 0 &&
+                         t_.inner_elements * last().n % word_ == 0;
+    if (last().is_clipped() && tiling_.run_splits == 1 && !are_runs_at(kSectorBytes) && last().src > 0 &&
+        run_elements_ * u % kSectorBytes == 0) {
+      t_.skew = std::int32_t(ceil_div(kSectorBytes, t_.inner_elements * u));
+      late_ = ceil_div(kSectorBytes / u - 1, t_.inner_elements);
+      t_.has_whole_words = false;
+    }
+  }
+  // Indices of a clipped mode that the grid covers: the last tile makes up for runs that began early.
+  std::int64_t covered(Part const& p) { return p.n + (&p == &last() ? late_ : 0); }
+  // Indices of a mode that are loaded for a tile.
+  std::int32_t loaded(Part const& p) { return p.extent + (&p == &last() ? t_.skew : 0); }
+
+  // In the order of the destination's modes, so that consecutive blocks write consecutive memory.
+  Reason make_grid() {
+    for (int i = 0; i < tiling_.modes; ++i) {
+      if (!part_[i].is_clipped()) continue;
+      if (t_.num_clipped == t_.kMaxClipped) return {"more than {} modes are clipped", {t_.kMaxClipped}};
+      part_[i].clipped = t_.num_clipped++;
+    }
+    for (int k = 0; k < copy_.rank; ++k) {
+      Mode const& mode = copy_.mode[k];
+      Part const* const end = part_ + tiling_.modes;
+      Part const* const p = std::find_if(part_, part_ + tiling_.modes, [&](Part const& q) { return q.mode == k; });
+      if (p != end && !p->is_clipped()) continue;
+      if (t_.grid_modes == t_.kMaxGridModes) return {"more than {} modes are outside a tile", {t_.kMaxGridModes}};
+      std::int64_t const extent = p == end ? 1 : p->extent;
+      t_.grid_mode[t_.grid_modes++] = {.tiles = ceil_div(p == end ? mode.extent : covered(*p), extent),
+                                       .src_bytes = mode.src_stride * extent,
+                                       .dst_bytes = mode.dst_stride * extent,
+                                       .clipped = p == end ? CopyTile::kWhole : p->clipped};
+    }
+    return {};
+  }
+
+  void sort_by_source() {  // by insertion: there are few modes
+    for (int i = 0; i < tiling_.modes; ++i) {
+      if (!part_[i].src) continue;
+      int at = num_by_src_++;
+      for (; at > 0 && std::abs(by_src_[at - 1]->src) > std::abs(part_[i].src); --at) by_src_[at] = by_src_[at - 1];
+      by_src_[at] = &part_[i];
+    }
+  }
+
+  // A source run takes the fastest source modes, as long as at least half of the bytes that it spans are needed.
+  Reason make_run() {
+    run_bytes_ = copy_.elem_bytes;
+    for (; run_end_ < num_by_src_; ++run_end_) {
+      Part& p = *by_src_[run_end_];
+      std::int64_t const s = std::abs(p.src);
+      if (s > std::max(2 * run_bytes_, kSectorBytes)) break;
+      // A contiguous mode ends the run too where padding is to be between its indices.
+      if (tiling_.padding == Tiling::Padding::odd_pitch && &p == part_ && s % kVectorBytes == 0 && s >= kSectorBytes &&
+          s >= run_bytes_)
+        break;
+      run_bytes_ += s * (loaded(p) - 1);
+      p.smem_bytes = std::int32_t(p.src);
+      if (run_bytes_ > kMostBytes) return {"a source run of {} bytes is more than a tile holds", {run_bytes_}};
+    }
+    return {};
+  }
+
+  // The largest power of two, up to 16, that divides the addresses at which source runs begin.
+  void find_alignment() {
+    std::int64_t low = misalignment(copy_.src, kVectorBytes) - t_.skew * last().src;
+    t_.first_src_bytes = -t_.skew * last().src;
+    std::uint64_t bits = std::uint64_t(kVectorBytes);
+    for (int k = 0; k < t_.grid_modes; ++k) bits |= std::uint64_t(t_.grid_mode[k].src_bytes);
+    for (int i = 0; i < tiling_.modes; ++i)
+      if (part_[i].src < 0) {
+        std::int64_t const back = -part_[i].src * (part_[i].extent - 1);
+        t_.first_src_bytes -= back, low -= back;
+        if (part_[i].is_clipped()) bits |= std::uint64_t(part_[i].src);
+      }
+    bits |= std::uint64_t(low);
+    for (int i = run_end_; i < num_by_src_; ++i) bits |= std::uint64_t(by_src_[i]->src);
+    alignment_ = std::int64_t(bits & -bits);
+    t_.is_aligned = alignment_ == kVectorBytes;
+    t_.run_bytes = std::int32_t(run_bytes_);
+    t_.run_vectors = std::int32_t(ceil_div(run_bytes_ + kVectorBytes - alignment_, kVectorBytes));
+    if (run_end_ > 0 && by_src_[run_end_ - 1]->clipped >= 0) {
+      t_.run_clipped = by_src_[run_end_ - 1]->clipped;
+      t_.run_clipped_bytes = std::int32_t(std::abs(by_src_[run_end_ - 1]->src));
+    }
+  }
+
+  // Pitches in shared memory equal those in the source modulo 16 bytes, and no two runs meet in a vector.
+  Reason place_runs() {
+    std::int64_t const most_misaligned = kVectorBytes - alignment_;
+    std::int64_t runs = 1;
+    smem_bytes_ = run_bytes_;
+    for (int i = run_end_; i < num_by_src_; ++i) {
+      Part& p = *by_src_[i];
+      std::int64_t const s = std::abs(p.src), least = smem_bytes_ + 2 * most_misaligned;
+      std::int64_t pitch = least + (s - least % kVectorBytes + kVectorBytes) % kVectorBytes;
+      if (i == run_end_ && tiling_.padding == Tiling::Padding::odd_pitch && !(pitch & kVectorBytes))
+        pitch += kVectorBytes;
+      smem_bytes_ += pitch * (loaded(p) - 1);
+      runs *= loaded(p);
+      if (smem_bytes_ > kMostBytes)
+        return {"{} source runs of {} bytes are more than a tile holds", {runs, run_bytes_}};
+      p.smem_bytes = std::int32_t(p.src < 0 ? -pitch : pitch);
+      t_.src_mode[t_.src_modes++] = {.src_bytes = s,
+                                     .dst_bytes = 0,
+                                     .extent = loaded(p),
+                                     .smem_bytes = std::int32_t(pitch),
+                                     .clipped = p.clipped,
+                                     .indices = 1};
+    }
+    smem_bytes_ = ceil_div(smem_bytes_ + most_misaligned, kVectorBytes) * kVectorBytes;
+    t_.src_runs = std::int32_t(runs);
+    t_.reach_bytes = std::min(t_.run_vectors * kVectorBytes, run_bytes_ + kVectorBytes - 1);
+    for (int i = 0; i < t_.src_modes; ++i) t_.reach_bytes += t_.src_mode[i].src_bytes * (t_.src_mode[i].extent - 1);
+    return {};
+  }
+
+  void clip_modes() {
+    for (int i = 0; i < tiling_.modes; ++i) {
+      Part const& p = part_[i];
+      std::int32_t const behind = p.src < 0 ? -p.smem_bytes : 0;
+      t_.first_smem_bytes += behind * (p.extent - 1);
+      if (p.clipped >= 0)
+        t_.clipped[p.clipped] = {.extent = p.extent,
+                                 .tail = std::int32_t(p.n - (ceil_div(covered(p), p.extent) - 1) * p.extent),
+                                 .src_bytes = p.src < 0 ? -p.src : 0,
+                                 .smem_bytes = behind};
+    }
+  }
+
+  static CopyTile::TileMode tile_mode(Part const& p) {
+    return {.src_bytes = 0,
+            .dst_bytes = p.dst,
+            .extent = p.extent,
+            .smem_bytes = p.smem_bytes,
+            .clipped = p.clipped,
+            .indices = 1};
+  }
+
+  Reason number_runs() {
+    t_.run_elements = std::int32_t(run_elements_ / tiling_.run_splits);
+    for (int i = 0; i < tiling_.run_modes; ++i) t_.run_mode[t_.run_modes++] = tile_mode(part_[i]);
+    if (tiling_.run_splits > 1) {
+      CopyTile::TileMode& split = t_.run_mode[t_.run_modes - 1];
+      std::int32_t const q = split.extent /= tiling_.run_splits;
+      t_.dst_mode[t_.dst_modes++] = {.src_bytes = 0,
+                                     .dst_bytes = split.dst_bytes * q,
+                                     .extent = tiling_.run_splits,
+                                     .smem_bytes = split.smem_bytes * q,
+                                     .clipped = split.clipped,
+                                     .indices = q};
+      t_.dst_runs *= tiling_.run_splits;
+    }
+    for (int i = tiling_.run_modes; i < tiling_.modes; ++i) {
+      if (t_.dst_modes == t_.kModes) return {"a tile has more than {} modes outside its runs", {t_.kModes}};
+      t_.dst_mode[t_.dst_modes++] = tile_mode(part_[i]);
+      t_.dst_runs *= part_[i].extent;
+    }
+    // A warp gathers runs that are neighbours in shared memory.
+    std::sort(t_.dst_mode, t_.dst_mode + t_.dst_modes, [](CopyTile::TileMode const& a, CopyTile::TileMode const& b) {
+      return std::abs(std::int64_t(a.smem_bytes)) < std::abs(std::int64_t(b.smem_bytes));
+    });
+    return {};
+  }
+
+  // Whether neighbouring runs lie in shared memory as elements of aligned words.
+  bool can_transpose_words() const {
+    auto const in_words = [](auto const* first, int n) {
+      return std::all_of(first, first + n, [](auto const& x) { return x.smem_bytes % 4 == 0; });
+    };
+    CopyTile::TileMode const& across = t_.dst_mode[0];
+    return word_ > 1 && t_.dst_modes > 0 && across.smem_bytes == copy_.elem_bytes && across.extent > 1 &&
+           across.dst_bytes % 4 == 0 && t_.first_smem_bytes % 4 == 0 && alignment_ % 4 == 0 &&
+           (!t_.skew || across.dst_bytes % kSectorBytes == 0) && in_words(t_.run_mode, t_.run_modes) &&
+           in_words(t_.dst_mode + 1, t_.dst_modes - 1) && in_words(t_.clipped, t_.num_clipped);
+  }
+
+  void choose_gathering() {
+    t_.lanes = tiling_.lanes;
+    // The words of a run with one mode are its own. Runs with several modes share the words of the first run; a run that begins
+    // within a word has one more.
+    t_.run_words = t_.run_modes == 1
+                       ? std::max(t_.run_elements / word_, 1)
+                       : std::int32_t(ceil_div(
+                             t_.run_elements + t_.skew_elements() + (t_.has_whole_words ? 0 : word_ - 1), word_));
+    t_.transposes_words = can_transpose_words();
+    t_.is_run_in_smem = word_ > 1 && t_.run_modes == 1 && t_.run_mode[0].smem_bytes == copy_.elem_bytes;
+    t_.passes = std::int32_t(
+        ceil_div(t_.run_words, t_.lanes * CopyTile::stores_per_lane(copy_.elem_bytes, t_.transposes_words)));
+    if (t_.dst_modes > 0) {
+      std::int32_t const extent = t_.dst_mode[0].extent;
+      t_.first_mode_groups = t_.transposes_words ? std::int32_t(ceil_div(extent, word_)) : extent;
+      t_.run_groups = t_.dst_runs / extent * t_.first_mode_groups;
+    }
+    t_.table_entries = std::int32_t(ceil_div(t_.run_groups, t_.runs_apart(threads_))) * t_.runs_apart(threads_);
+  }
+
+  Reason make_tables() {
+    if (std::int64_t(t_.table_entries) + t_.inner_elements > 1 << 16 || smem_bytes_ > kMostBytes)
+      return {"a tile of {} bytes, {} destination runs of {} elements", {smem_bytes_, t_.dst_runs, t_.run_elements}};
+    t_.src_table = std::int32_t(smem_bytes_);
+    t_.dst_table = t_.src_table + (t_.src_modes > 1 ? t_.src_runs * std::int32_t(kVectorBytes) : 0);
+    t_.element_table = t_.dst_table + t_.table_entries * std::int32_t(kVectorBytes);
+    t_.smem_bytes = t_.element_table + (t_.run_modes > 1 ? (t_.inner_elements + word_) * 4 : 0);
+    return {};
+  }
+
+  Copy const& copy_;
+  Tiling const& tiling_;
+  int const threads_;
+  CopyTile& t_;
+  std::int32_t const word_;  // elements that are stored at once
+  Part part_[Tiling::kModes];
+  Part* by_src_[Tiling::kModes];      // the modes with a source stride, the smallest first
+  int num_by_src_ = 0, run_end_ = 0;  // by_src_[0 .. run_end_) are within a source run
+  std::int64_t run_elements_ = 1;     // of a destination run, before it is split
+  std::int64_t late_ = 0;             // see covered()
+  std::int64_t run_bytes_ = 0, smem_bytes_ = 0, alignment_ = 0;
 };
 
 }  // namespace
 
-int CopyTile::gathered_wavefronts(int bytes) const {
+int CopyTile::load_wavefronts(int elem_bytes) const {
   int seen[32], n = 0, in_bank[32]{}, most = 1;
   for (int lane = 0; lane < 32; ++lane) {
-    int unit = lane % lanes * units_of_a_store(bytes), group = lane / lanes;
-    if (unit >= units || group >= groups) continue;
-    std::int64_t byte = first_image;
-    for (int k = 0; k < along_modes; ++k) {
-      byte += (k + 1 == along_modes ? unit : unit % along[k].extent) * std::int64_t(along[k].image);
-      unit /= along[k].extent;
+    int element = lane % lanes * elements_per_store(elem_bytes), group = lane / lanes;
+    if (element >= run_elements || group >= run_groups) continue;
+    std::int64_t byte = first_smem_bytes;
+    for (int k = 0; k < run_modes; ++k) {
+      byte += (k + 1 == run_modes ? element : element % run_mode[k].extent) * std::int64_t(run_mode[k].smem_bytes);
+      element /= run_mode[k].extent;
     }
-    for (int k = 0; k < line_modes; ++k) {
-      int const extent = k == 0 ? line_groups : line[k].extent, each = k == 0 && words ? units_of_a_store(bytes) : 1;
-      byte += group % extent * each * std::int64_t(line[k].image);
+    for (int k = 0; k < dst_modes; ++k) {
+      bool const is_grouped = k == 0 && transposes_words;
+      int const extent = k == 0 ? first_mode_groups : dst_mode[k].extent;
+      byte += group % extent * (is_grouped ? elements_per_store(elem_bytes) : 1) * std::int64_t(dst_mode[k].smem_bytes);
       group /= extent;
     }
     int const word = int(byte / 4);
@@ -51,191 +337,13 @@ int CopyTile::gathered_wavefronts(int bytes) const {
 
 std::int64_t CopyTile::blocks() const {
   std::int64_t n = 1;
-  for (int k = 0; k < outers; ++k)
-    if (__builtin_mul_overflow(n, outer[k].tiles, &n)) return std::int64_t(1) << 62;
+  for (int k = 0; k < grid_modes; ++k)
+    if (__builtin_mul_overflow(n, grid_mode[k].tiles, &n)) return std::int64_t(1) << 62;
   return n;
 }
 
-Reason make_tile(Copy const& m, Tiling const& tiling, int threads, CopyTile& t) {
-  std::int32_t const u = m.elem_bytes, U = CopyTile::units_of_a_store(u);
-  t = {};
-  Part part[Tiling::kModes];
-  int const parts = tiling.modes;
-  std::int32_t piece[Tensor::kMaxRank + 1];
-  std::fill(piece, piece + m.rank, 0);
-  for (int i = 0; i < parts; ++i) {
-    auto const [k, extent] = tiling.piece[i];
-    if (k >= m.rank || extent < 1 || extent > m.mode[k].extent)
-      return {"a tile has {} of mode {}, whose extent is {}", {extent, k, k < m.rank ? m.mode[k].extent : 0}};
-    Mode const& mode = m.mode[tiling.piece[i].mode];
-    part[i] = {tiling.piece[i].mode, tiling.piece[i].extent, mode.extent, mode.src_stride, mode.dst_stride};
-    piece[part[i].mode] = part[i].extent;
-  }
-  if (parts == 0 || part[0].mode != 0 || part[0].dst != u)
-    return {"no line of a tile is contiguous in the destination"};
-
-  // Lines.
-  bool const last_cut = part[tiling.line_modes - 1].tiling();
-  std::int64_t units = 1;
-  for (int i = 0; i < tiling.line_modes; ++i) {
-    if (part[i].dst != units * u || (i + 1 < tiling.line_modes && part[i].tiling()))
-      return {"the modes of a line leave gaps in the destination"};
-    t.inner = std::int32_t(units);
-    units *= part[i].extent;
-  }
-  Part& last = part[tiling.line_modes - 1];
-  // Lines that are cut at any unit would leave sectors in part; so they begin early, on a sector.
-  auto const on = [&](std::int64_t bytes) {
-    bool all = past(m.dst, bytes) == 0;
-    for (int k = 0; k < m.rank; ++k) {
-      bool const along = std::any_of(part, part + tiling.line_modes, [&](Part const& p) { return p.mode == k; });
-      if (!along) all &= m.mode[k].dst_stride % bytes == 0;
-    }
-    return all && (!last_cut || units * u % bytes == 0) &&
-           (units / last.extent * (last.extent / tiling.repeat) * u % bytes == 0 || tiling.repeat == 1);
-  };
-  t.whole = on(u * U) && units / tiling.repeat % U == 0 && t.inner * last.n % U == 0;
-  std::int64_t late = 0;  // indices that the last tile may have to make up for
-  if (last_cut && tiling.repeat == 1 && !on(kSector) && last.src > 0 && units * u % kSector == 0) {
-    t.shear = std::int32_t(ceil_div(kSector, t.inner * u));
-    late = ceil_div(kSector / u - 1, t.inner);
-    t.whole = false;
-  }
-
-  // The grid. Modes that are cut come first, in the destination's order: then what consecutive blocks write is consecutive.
-  for (int i = 0; i < parts; ++i) {
-    if (!part[i].tiling()) continue;
-    if (t.slots == t.kSlots) return {"more than {} modes are cut", {t.kSlots}};
-    part[i].slot = t.slots++;
-  }
-  for (int k = 0; k < m.rank; ++k) {
-    Mode const& mode = m.mode[k];
-    Part const* p = std::find_if(part, part + parts, [&](Part const& q) { return q.mode == k; });
-    if (p != part + parts && !p->tiling()) continue;
-    if (t.outers == t.kOuter) return {"more than {} modes are outside a tile", {t.kOuter}};
-    std::int64_t const extent = p == part + parts ? 1 : p->extent;
-    t.outer[t.outers++] = {ceil_div(mode.extent + (p == &last ? late : 0), extent), mode.src_stride * extent,
-                           mode.dst_stride * extent, p == part + parts ? -1 : p->slot};
-  }
-
-  // Rows: modes by their strides in the source, as long as what they span is mostly theirs.
-  Part* by_src[Tiling::kModes];
-  int n = 0;
-  for (int i = 0; i < parts; ++i) {  // sorted as it grows: there are few
-    if (!part[i].src) continue;
-    int at = n++;
-    for (; at > 0 && std::abs(by_src[at - 1]->src) > std::abs(part[i].src); --at) by_src[at] = by_src[at - 1];
-    by_src[at] = &part[i];
-  }
-  std::int64_t span = u;
-  auto const longer = [&](Part const* p) { return p->extent + (p == &last ? t.shear : 0); };
-  int run = 0;
-  for (; run < n; ++run) {
-    std::int64_t const s = std::abs(by_src[run]->src);
-    if (s > std::max(2 * span, kSector)) break;
-    // Contiguous ones as well, where padding is to be between them.
-    if (tiling.padding == Tiling::Padding::row && by_src[run] == part && s % kVector == 0 && s >= kSector && s >= span)
-      break;
-    span += s * (longer(by_src[run]) - 1);
-    by_src[run]->image = std::int32_t(by_src[run]->src);
-    if (span > 1 << 20) return {"a row of {} bytes is more than a tile holds", {span}};
-  }
-  std::int64_t low = past(m.src, kVector);
-  if (t.shear) low -= t.shear * last.src;
-  t.first_src = t.shear ? -t.shear * last.src : 0;
-  std::uint64_t bits = kVector;  // of all places where rows begin: the lowest is what divides them
-  for (int k = 0; k < t.outers; ++k) bits |= std::uint64_t(t.outer[k].src);
-  for (int i = 0; i < parts; ++i)
-    if (part[i].src < 0) {
-      std::int64_t const back = -part[i].src * (part[i].extent - 1);
-      t.first_src -= back, low -= back;
-      if (part[i].tiling()) bits |= std::uint64_t(part[i].src);
-    }
-  bits |= std::uint64_t(low);
-  for (int i = run; i < n; ++i) bits |= std::uint64_t(by_src[i]->src);
-  std::int64_t const grain = std::int64_t(bits & -bits), past_most = kVector - grain;
-  t.aligned = grain == kVector;
-  t.span = std::int32_t(span);
-  t.vectors = std::int32_t(ceil_div(span + past_most, kVector));
-  if (run > 0 && by_src[run - 1]->slot >= 0) {
-    t.span_slot = by_src[run - 1]->slot;
-    t.span_step = std::int32_t(std::abs(by_src[run - 1]->src));
-  }
-  // In shared memory rows are as far apart as in the source, modulo 16, and no two meet in a vector.
-  std::int64_t rows = 1, image = span;  // bytes of what has a place already
-  for (int i = run; i < n; ++i) {
-    Part& p = *by_src[i];
-    std::int64_t const s = std::abs(p.src), least = image + 2 * past_most;
-    std::int64_t apart = least + (s - least % kVector + kVector) % kVector;
-    if (i == run && tiling.padding == Tiling::Padding::row && !(apart & kVector)) apart += kVector;
-    image += apart * (longer(&p) - 1);
-    rows *= longer(&p);
-    if (image > 1 << 20) return {"{} rows of {} bytes are more than a tile holds", {rows, span}};
-    p.row = true;
-    p.image = std::int32_t(p.src < 0 ? -apart : apart);
-    t.row[t.row_modes++] = {s, 0, longer(&p), std::int32_t(apart), p.slot, 1};
-  }
-  image = ceil_div(image + past_most, kVector) * kVector;
-  t.rows = std::int32_t(rows);
-  t.reach = std::min(t.vectors * kVector, span + kVector - 1);
-  for (int i = 0; i < t.row_modes; ++i) t.reach += t.row[i].src * (t.row[i].extent - 1);
-  for (int i = 0; i < parts; ++i) {
-    Part const& p = part[i];
-    std::int64_t const back = p.src < 0 ? -p.src : 0;
-    std::int32_t const behind = p.src < 0 ? -p.image : 0;
-    t.first_image += behind * (p.extent - 1);
-    if (p.slot >= 0)
-      t.slot[p.slot] = {p.extent,
-                        std::int32_t(p.n - (ceil_div(p.n + (&p == &last ? late : 0), p.extent) - 1) * p.extent), back,
-                        behind};
-  }
-
-  // Units and lines.
-  t.units = std::int32_t(units / tiling.repeat);
-  auto const digit = [](Part const& p) { return CopyTile::Digit{0, p.dst, p.extent, p.image, p.slot, 1}; };
-  for (int i = 0; i < tiling.line_modes; ++i) t.along[t.along_modes++] = digit(part[i]);
-  if (tiling.repeat > 1) {
-    CopyTile::Digit& d = t.along[t.along_modes - 1];
-    std::int32_t const q = d.extent /= tiling.repeat;
-    t.line[t.line_modes++] = {0, d.dst * q, tiling.repeat, d.image * q, d.slot, q};
-    t.lines *= tiling.repeat;
-  }
-  for (int i = tiling.line_modes; i < parts; ++i) {
-    if (t.line_modes == t.kModes) return {"a tile has more than {} modes beside its lines'", {t.kModes}};
-    t.line[t.line_modes++] = digit(part[i]);
-    t.lines *= part[i].extent;
-  }
-  // Lines that are neighbours in shared memory are a warp's.
-  std::sort(t.line, t.line + t.line_modes, [](CopyTile::Digit const& a, CopyTile::Digit const& b) {
-    return std::abs(std::int64_t(a.image)) < std::abs(std::int64_t(b.image));
-  });
-  t.lanes = tiling.lanes;
-  // Lines of one mode are counted by their own words; of others by those of the first one, and one that begins within a word
-  // has one more.
-  t.stores = t.along_modes == 1 ? std::max(t.units / U, 1)
-                                : std::int32_t(ceil_div(t.units + t.sheared_units() + (t.whole ? 0 : U - 1), U));
-
-  // Words: lines in groups that are neighbours in the image, at places that are whole words.
-  if (U > 1 && t.line_modes > 0 && t.line[0].image == u && t.line[0].extent > 1 && t.line[0].dst % 4 == 0) {
-    bool all = t.first_image % 4 == 0 && grain % 4 == 0 && (!t.shear || t.line[0].dst % kSector == 0);
-    for (int i = 0; i < t.along_modes; ++i) all &= t.along[i].image % 4 == 0;
-    for (int i = 1; i < t.line_modes; ++i) all &= t.line[i].image % 4 == 0;
-    for (int i = 0; i < t.slots; ++i) all &= t.slot[i].image % 4 == 0;
-    t.words = all;
-  }
-  t.runs = U > 1 && t.along_modes == 1 && t.along[0].image == u;
-  t.turns = std::int32_t(ceil_div(t.stores, t.lanes * CopyTile::stores_of_a_lane(u, t.words)));
-  t.line_groups = t.line_modes == 0 ? 1 : t.words ? std::int32_t(ceil_div(t.line[0].extent, U)) : t.line[0].extent;
-  t.groups = t.line_modes == 0 ? 1 : t.lines / t.line[0].extent * t.line_groups;
-  t.entries = std::int32_t(ceil_div(t.groups, t.lines_apart(threads))) * t.lines_apart(threads);
-
-  if (std::int64_t(t.entries) + t.inner > 1 << 16 || image > 1 << 20)
-    return {"a tile of {} bytes, {} lines of {} units", {image, t.lines, t.units}};
-  t.row_table = std::int32_t(image);
-  t.line_table = t.row_table + (t.row_modes > 1 ? t.rows * std::int32_t(kVector) : 0);
-  t.unit_table = t.line_table + t.entries * std::int32_t(kVector);
-  t.shared_bytes = t.unit_table + (t.along_modes > 1 ? (t.inner + U) * 4 : 0);
-  return {};
+Reason describe_tile(Copy const& widened, Tiling const& tiling, int threads, CopyTile& tile) {
+  return TileBuilder(widened, tiling, threads, tile).build();
 }
 
 }  // namespace inlay::planner

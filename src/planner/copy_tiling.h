@@ -1,4 +1,4 @@
-// Which cut of a copy into tiles is the fastest, by the model.
+// Which tiling of a copy is predicted to be the fastest.
 #pragma once
 #include <inlay/planner/copy_tile.h>
 #include <inlay/planner/copy_time.h>
@@ -7,18 +7,18 @@
 
 namespace inlay::planner {
 
-// What a tile asks of the GPU, over all tiles: counts of an average tile times their number; tiles that are not whole count
-// by what they copy. `wavefronts`: of a warp that gathers a unit or a word for each of its lanes.
+// The demand of a copy by tiles like `tile`: the counts of a whole tile times the number of tiles; partial tiles count by their
+// share of elements. wavefronts: shared-memory wavefronts of a warp that loads one element or word per lane.
 CopyWork work_of(Copy const& widened, CopyTile const& tile, TileLimits const& limits, int wavefronts);
 CopyWork work_of(Copy const& widened, CopyTile const& tile, TileLimits const& limits);
 
 struct TimedTiling {
-  Tiling tiling;  // no modes: there is none
+  Tiling tiling;  // without modes: no tile fits
   double seconds = 0;
 };
 TimedTiling best_tiling(Copy const& widened, TileLimits const& limits, Device const& device);
 
-// Those that are worth a look, as many as there is module for; how many that are.
-int tilings_of(Copy const& widened, TileLimits const& limits, std::span<Tiling> cuts);
+// Writes the tilings to compare, as many as `tilings` holds, and returns their number.
+int enumerate_tilings(Copy const& widened, TileLimits const& limits, std::span<Tiling> tilings);
 
 }  // namespace inlay::planner

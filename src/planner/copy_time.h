@@ -1,4 +1,4 @@
-// How long a copy takes that goes tile by tile: closed forms, for the planner, which compares them within microseconds.
+// Predicted time of a copy, in closed form: the planner compares candidates within microseconds.
 #pragma once
 #include <inlay/planner/device.h>
 
@@ -8,41 +8,41 @@
 
 namespace inlay::planner {
 
-// Fitted on an H200, on the three instances of copy_tiled for each of the 300 cases of suites/wild.json: 874 times,
-// 12 % apart from what is predicted, in standard deviation (docs/log.md).
-inline constexpr double kSectors = .75;    // of the L2's rate, where rows and lines are short
-inline constexpr double kIssued = 2.85;    // instructions of warps in a clock of a multiprocessor
-inline constexpr double kWavefront = 1.3;  // clocks
-inline constexpr double kHidden = 2.7;     // blocks that hide each other, of one that is held
+// Fitted on an H200, on the three instances of copy_tiled for each of the 300 cases of suites/wild.json: 874 times, 12 % off
+// the prediction in standard deviation (docs/log.md).
+inline constexpr double kL2Share = .75;     // of the L2's bandwidth, reached with short runs
+inline constexpr double kIssueRate = 2.85;  // instructions of warps per clock and SM
+inline constexpr double kWavefrontClocks = 1.3;
+inline constexpr double kOverlap = 2.7;  // blocks that overlap with each other, per resident block
 
-// What a kernel asks for in all.
+// The demand of a whole copy.
 struct CopyWork {
-  double bytes = 0;       // that have to move: the source's once, and the destination's
-  double sectors = 0;     // of 32 bytes, between the multiprocessors and the L2
-  double issued = 0;      // instructions of warps
-  double wavefronts = 0;  // of the L1
+  double bytes = 0;         // of DRAM traffic: each source byte once, each destination byte once
+  double sectors = 0;       // of 32 bytes, between SMs and L2
+  double instructions = 0;  // of warps
+  double wavefronts = 0;    // of the L1
   double blocks = 0;
-  double held = 4;    // blocks of a multiprocessor at once
-  double turn = 1.2;  // microseconds that a block takes which has the GPU for itself
-  // Of what is computed from all this: what a family of kernels was measured to take on the drawn cases.
-  double measured = 1;
+  double resident_blocks = 4;  // per SM
+  double block_us = 1.2;       // latency of a block alone on the GPU
+  double correction = 1;       // measured over predicted time of a family of kernels, on the drawn cases
 };
 
-// Seconds. On a GPU that the table does not know, those of an H200: what is compared is alike there.
+// Seconds. A GPU that the device table does not know gets the figures of an H200: only comparisons matter there.
 inline double seconds_of(CopyWork const& w, Device const& device) {
   bool const known = device.copy_gbps > 0 && device.clock_ghz > 0;
   double const copy = known ? device.copy_gbps : 4286, l2 = known ? device.l2_gbps : 5600;
   double const sms = device.sm_count * (known ? device.clock_ghz : 1.98) * 1e9, launch = known ? device.launch_us : 1;
-  double memory = std::max(w.bytes / copy, 32 * w.sectors / (kSectors * l2)) * 1e-9;
-  double inside = std::max(w.issued / kIssued, w.wavefronts * kWavefront) / sms;
-  // Some multiprocessors have a block more than others. While all blocks are there at once, the memory waits for them too.
-  double const each = w.blocks / device.sm_count, waves = each / w.held, more = std::ceil(each) / std::max(each, 1e-9);
-  inside *= more;
-  if (waves < 1) memory *= (1 + more) / 2;
-  // What loads, computes and stores in turn hides one behind another block's other: the better, the more there are.
-  double const busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., kHidden * w.held);
-  // The first blocks' loads and the last ones' stores have no company.
-  return w.measured * (launch * 1e-6 + std::max(busy + w.turn * 1e-6, std::ceil(waves) * w.turn * 1e-6));
+  double memory = std::max(w.bytes / copy, 32 * w.sectors / (kL2Share * l2)) * 1e-9;
+  double inside = std::max(w.instructions / kIssueRate, w.wavefronts * kWavefrontClocks) / sms;
+  // Tail: some SMs run a block more than others. In a single wave, memory waits for these SMs too.
+  double const each = w.blocks / device.sm_count, waves = each / w.resident_blocks,
+               tail = std::ceil(each) / std::max(each, 1e-9);
+  inside *= tail;
+  if (waves < 1) memory *= (1 + tail) / 2;
+  // A block loads, computes and stores one after the other; other resident blocks overlap with it.
+  double const busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., kOverlap * w.resident_blocks);
+  // Nothing overlaps with the loads of the first blocks and the stores of the last.
+  return w.correction * (launch * 1e-6 + std::max(busy + w.block_us * 1e-6, std::ceil(waves) * w.block_us * 1e-6));
 }
 
 }  // namespace inlay::planner

@@ -21,21 +21,21 @@ struct Matrices {
   std::int64_t ld_in = 1, ld_out = 1, batch_in = 0, batch_out = 0;
 };
 
-// How a copy is cut into tiles: so much of each of these modes, one index of every other. A choice of the planner's; none is
-// made where `modes` is 0.
+// The tile of a copy that goes through shared memory, as the planner chooses it: an extent of each tiled mode, one index of all
+// others. src/planner/copy_tile.h describes the tile that follows from it.
 struct Tiling {
   static constexpr int kModes = 14;
-  struct Piece {
+  struct TiledMode {
     int mode;
     std::int32_t extent;
   };
-  int modes = 0;
-  Piece piece[kModes];      // in the order of the modes
-  int line_modes = 0;       // the first of them, so many, lie one behind the other in the destination: a line
-  std::int32_t repeat = 1;  // the last mode of a line is cut once more, so many times
-  int lanes = 8;            // of a warp, along a line; the others are in other lines
-  // In shared memory: none; rows that lie an odd number of vectors apart, and a part.
-  enum class Padding : std::uint8_t { none, row };
+  int modes = 0;                // 0: no tiling has been chosen
+  TiledMode tiled[kModes];      // in the order of the modes
+  int run_modes = 0;            // the first ones, contiguous in the destination: together a destination run
+  std::int32_t run_splits = 1;  // the last mode of a run is divided by this number: shorter runs, more of them
+  int lanes = 8;                // of a warp, along a run; the other lanes work on other runs
+  // Row pitch in shared memory. odd_pitch: an odd number of 16-byte vectors, so that columns fall in different banks.
+  enum class Padding : std::uint8_t { none, odd_pitch };
   Padding padding = Padding::none;
 };
 

@@ -1,4 +1,4 @@
-// Where a block's tile of copy/gather_tile.h is: in the source, in shared memory and in the destination.
+// The tile of a block of copy_tiled.h: where it lies in the source, in shared memory and in the destination.
 #pragma once
 #include <inlay/kernels/copy/counted_modes.h>
 #include <inlay/planner/copy_tiling.h>
@@ -7,274 +7,294 @@
 
 namespace inlay::kernels {
 
+// A plain struct of N vectors in shared memory: it is copied there and back as N 16-byte accesses.
+template <class S>
+CUTE_HOST_DEVICE auto as_vectors(S const& s) {
+  static_assert(std::is_trivially_copyable_v<S> && sizeof(S) % sizeof(Vector16) == 0);
+  struct {
+    Vector16 v[sizeof(S) / sizeof(Vector16)];
+  } vectors;
+  memcpy(&vectors, &s, sizeof(S));
+  return vectors;
+}
+
 template <class T, int THREADS>
 struct CopyTiledGrid {
   static constexpr int E = sizeof(T), threads = THREADS;
-  static constexpr int U = CopyTile::units_of_a_store(E);  // that a lane stores at once, 4 bytes and more
-  static constexpr int kLines = U;                         // that may be gathered together, as words
-  static constexpr int kSlots = CopyTile::kSlots, kMost = CopyTile::kOuter + 3 * CopyTile::kModes;
+  static constexpr int U = CopyTile::elements_per_store(E);
+  static constexpr int kMaxClipped = CopyTile::kMaxClipped, kMaxModes = CopyTile::kMaxGridModes + 3 * CopyTile::kModes;
 
-  // A kernel's parameters are far away for the first block of a multiprocessor: each piece of them, 256 bytes presumably,
-  // is waited for in turn. So what every tile has stands together, and the modes follow without gaps.
+  // The first block of an SM loads kernel parameters from far away, about 256 bytes at a time, and waits for each. So the
+  // parameters that every tile reads come first, and the modes follow without gaps.
   char const* src;  // the lowest byte of the first tile
   SourceRange range;
   char* dst;
-  typename CopyTile::Slot slot[kSlots];
-  // Of planner::MoveTile, what threads read.
+  typename CopyTile::ClippedMode clipped[kMaxClipped];
+  // The members of planner::CopyTile that threads read.
   struct Tile {
-    int64_t reach;
-    int rows, vectors, span, span_slot, span_step, row_table, line_table, unit_table;
-    int units, entries, inner, first_image, shear, stores, turns,
-        neighbours;  // the last: lines of the first mode of lines
-    int outers, row_modes, along_modes, line_modes;
-    bool whole, words, runs;
-    CUTE_HOST_DEVICE int sheared_units() const { return shear * inner; }
+    int64_t reach_bytes;
+    int src_runs, run_vectors, run_bytes, run_clipped, run_clipped_bytes, src_table, dst_table, element_table;
+    int run_elements, table_entries, inner_elements, first_smem_bytes, skew, run_words, passes;
+    int neighbours;  // runs of dst_mode(0)
+    int grid_modes, src_modes, run_modes, dst_modes;
+    bool has_whole_words, transposes_words, is_run_in_smem;
+    CUTE_HOST_DEVICE int skew_elements() const { return skew * inner_elements; }
   };
   Tile tile;
   Divisor by_vectors, by_warps, by_inner;
-  // Rows that are loaded at once; how much further a thread's next one is in shared memory and in the source.
-  int rows_on, at_on;
-  int64_t from_on;
-  int grid, lanes, warps_along, lines_apart;
-  // An index has a digit for each mode of a group: the grid's, a row's, a line's, those that lines are counted by.
+  // Source runs that the block loads at once; the distance to a thread's next run in shared memory and in the source, in bytes.
+  int runs_at_once, smem_step;
+  int64_t src_step;
+  int grid, log2_lanes, warps_along, runs_apart;
+  // One digit of a block, run or element index.
   struct Digit {
-    int64_t src, dst;
+    int64_t src_bytes, dst_bytes;
     Divisor extent;
-    int image, slot, step;
+    int smem_bytes, clipped, indices;
   };
-  Digit digit[kMost];
-  CUTE_HOST_DEVICE Digit const& outer(int i) const { return digit[i]; }
-  CUTE_HOST_DEVICE Digit const& row(int i) const { return digit[tile.outers + i]; }
-  CUTE_HOST_DEVICE Digit const& along(int i) const { return digit[tile.outers + tile.row_modes + i]; }
-  CUTE_HOST_DEVICE Digit const& line(int i) const { return digit[tile.outers + tile.row_modes + tile.along_modes + i]; }
+  Digit digit[kMaxModes];
+  CUTE_HOST_DEVICE Digit const& grid_mode(int i) const { return digit[i]; }
+  CUTE_HOST_DEVICE Digit const& src_mode(int i) const { return digit[tile.grid_modes + i]; }
+  CUTE_HOST_DEVICE Digit const& run_mode(int i) const { return digit[tile.grid_modes + tile.src_modes + i]; }
+  CUTE_HOST_DEVICE Digit const& dst_mode(int i) const {
+    return digit[tile.grid_modes + tile.src_modes + tile.run_modes + i];
+  }
 
   void place(Copy const& m, CopyTile const& t) {
-    src = static_cast<char const*>(m.src) + t.first_src;
+    src = static_cast<char const*>(m.src) + t.first_src_bytes;
     range = SourceRange(m);
     dst = static_cast<char*>(m.dst);
-    std::copy(t.slot, t.slot + kSlots, slot);
-    tile = {t.reach,
-            t.rows,
-            t.vectors,
-            t.span,
-            t.span_slot,
-            t.span_step,
-            t.row_table,
-            t.line_table,
-            t.unit_table,
-            t.units,
-            t.entries,
-            t.inner,
-            t.first_image,
-            t.shear,
-            t.stores,
-            t.turns,
-            t.line_modes ? t.line[0].extent : 1,
-            t.outers,
-            t.row_modes,
-            t.along_modes,
-            t.line_modes,
-            t.whole,
-            t.words,
-            t.runs};
-    by_vectors = {t.vectors}, by_inner = {t.inner};
-    rows_on = t.vectors < threads ? threads / t.vectors : 1;
-    from_on = rows_on * t.row[0].src, at_on = rows_on * t.row[0].image;
+    std::copy(t.clipped, t.clipped + kMaxClipped, clipped);
+    tile = {.reach_bytes = t.reach_bytes,
+            .src_runs = t.src_runs,
+            .run_vectors = t.run_vectors,
+            .run_bytes = t.run_bytes,
+            .run_clipped = t.run_clipped,
+            .run_clipped_bytes = t.run_clipped_bytes,
+            .src_table = t.src_table,
+            .dst_table = t.dst_table,
+            .element_table = t.element_table,
+            .run_elements = t.run_elements,
+            .table_entries = t.table_entries,
+            .inner_elements = t.inner_elements,
+            .first_smem_bytes = t.first_smem_bytes,
+            .skew = t.skew,
+            .run_words = t.run_words,
+            .passes = t.passes,
+            .neighbours = t.dst_modes ? t.dst_mode[0].extent : 1,
+            .grid_modes = t.grid_modes,
+            .src_modes = t.src_modes,
+            .run_modes = t.run_modes,
+            .dst_modes = t.dst_modes,
+            .has_whole_words = t.has_whole_words,
+            .transposes_words = t.transposes_words,
+            .is_run_in_smem = t.is_run_in_smem};
+    by_vectors = {t.run_vectors}, by_inner = {t.inner_elements};
+    runs_at_once = t.run_vectors < threads ? threads / t.run_vectors : 1;
+    src_step = runs_at_once * t.src_mode[0].src_bytes, smem_step = runs_at_once * t.src_mode[0].smem_bytes;
     grid = int(t.blocks());
-    lanes = log2_of(t.lanes);
+    log2_lanes = log2_of(t.lanes);
     warps_along = t.warps_along(threads), by_warps = {warps_along};
-    lines_apart = t.lines_apart(threads);
+    runs_apart = t.runs_apart(threads);
     Digit* next = digit;
-    for (int i = 0; i < t.outers; ++i)
-      *next++ = {t.outer[i].src, t.outer[i].dst, {int(t.outer[i].tiles)}, 0, t.outer[i].slot, 1};
-    auto const add = [&](CopyTile::Digit const& d, int extent) {
-      *next++ = {d.src, d.dst, {extent}, d.image, d.slot, d.step};
+    for (int i = 0; i < t.grid_modes; ++i) {
+      auto const& mode = t.grid_mode[i];
+      *next++ = {mode.src_bytes, mode.dst_bytes, {int(mode.tiles)}, 0, mode.clipped, 1};
+    }
+    auto const add = [&](CopyTile::TileMode const& mode, int extent) {
+      *next++ = {mode.src_bytes, mode.dst_bytes, {extent}, mode.smem_bytes, mode.clipped, mode.indices};
     };
-    for (int i = 0; i < t.row_modes; ++i) add(t.row[i], t.row[i].extent);
-    for (int i = 0; i < t.along_modes; ++i) add(t.along[i], t.along[i].extent);
-    for (int i = 0; i < t.line_modes; ++i) add(t.line[i], i == 0 && t.words ? t.line_groups : t.line[i].extent);
+    for (int i = 0; i < t.src_modes; ++i) add(t.src_mode[i], t.src_mode[i].extent);
+    for (int i = 0; i < t.run_modes; ++i) add(t.run_mode[i], t.run_mode[i].extent);
+    for (int i = 0; i < t.dst_modes; ++i)
+      add(t.dst_mode[i], i == 0 && t.transposes_words ? t.first_mode_groups : t.dst_mode[i].extent);
   }
   int64_t blocks() const { return grid; }
 
-  // A block's tile.
-  struct Here {
+  // The tile of a block. One warp computes it; all threads read it from shared memory.
+  struct alignas(16) BlockTile {
+    int64_t src_bytes, dst_bytes;        // from `src` and `dst`
+    int left[kMaxClipped];               // indices of each clipped mode from the tile's first one on
+    int smem_bytes;                      // offset of the first element
+    int run_bytes, first_run, src_runs;  // of the source runs; those that are loaded, if src_mode(0) is the only mode
+    int flags;                           // words, not bit-fields: the compiler would move bytes
+    enum Flag { kFirst = 1, kInside = 2, kRunEnds = 4 };
+    // The destination runs begin with this tile; all vectors of the source runs lie inside the source; destination runs may begin
+    // or end within a word.
+    CUTE_HOST_DEVICE bool is_first() const { return (flags & kFirst) != 0; }
+    CUTE_HOST_DEVICE bool is_inside() const { return (flags & kInside) != 0; }
+    CUTE_HOST_DEVICE bool has_run_ends() const { return (flags & kRunEnds) != 0; }
+  };
+  // With addresses: the sum of a kernel parameter and an offset is known to point to global memory.
+  struct Here : BlockTile {
     char const* src;
     char* dst;
-    int left[kSlots];  // indices of a mode that is cut, from the tile's first on
-    int image;
-    int span, first_row, rows;  // of the rows; of a first mode of rows, those that are loaded
-    bool begins;                // the lines begin here
-    bool inside;                // all aligned vectors that the rows lie in are the source's, as a whole
-    bool ends;                  // lines may begin or end within a word
   };
-  CUTE_HOST_DEVICE Here here(unsigned block) const {
-    Here h{src, dst, {}, tile.first_image, tile.span, 0, tile.rows, true, true, !tile.whole};
+  CUTE_HOST_DEVICE Here here(BlockTile const& b) const { return {b, src + b.src_bytes, dst + b.dst_bytes}; }
+
+  CUTE_HOST_DEVICE BlockTile block_tile(unsigned block) const {
+    BlockTile b{0, 0, {}, tile.first_smem_bytes, tile.run_bytes, 0, tile.src_runs, 0};
+    bool is_first = true, has_run_ends = !tile.has_whole_words;
     int rest = int(block);
     CUTE_NO_UNROLL
-    for (int i = 0; i < tile.outers; ++i) {
+    for (int i = 0; i < tile.grid_modes; ++i) {
       int index;
-      Digit const& d = outer(i);
+      Digit const& d = grid_mode(i);
       d.extent(rest, index, rest);
-      h.src += index * d.src;
-      h.dst += index * d.dst;
-      if (int const s = d.slot; s >= 0) {
-        auto const& tiling = slot[s];
-        int const behind = int(d.extent.by) - 1 - index;  // tiles
-        int const n = (behind < 2 ? behind : 2) * tiling.piece + tiling.tail, all = tiling.piece + tile.shear;
-        CUTE_UNROLL
-        for (int j = 0; j < kSlots; ++j)
-          if (j == s) h.left[j] = n < all ? n : all;
-        if (s == 0) h.begins = index == 0;
-        if (tiling.src && n < tiling.piece) {
-          int const lacks = tiling.piece - n;
-          h.src += lacks * tiling.src, h.image -= lacks * tiling.image;
-        }
-      }
+      b.src_bytes += index * d.src_bytes;
+      b.dst_bytes += index * d.dst_bytes;
+      if (d.clipped >= 0) clip(b, d, index);
+      if (d.clipped == 0) is_first = index == 0;
     }
-    if (int const s = tile.span_slot; s >= 0)
-      h.span -= (slot[s].piece + (s == 0 ? tile.shear : 0) - reach(h, s)) * tile.span_step;
-    if (int const s = row(0).slot; tile.row_modes == 1 && s >= 0) {
-      h.rows = reach(h, s);
-      if (s == 0 && h.begins) h.first_row = tile.shear;  // nothing is above
+    if (int const c = tile.run_clipped; c >= 0)
+      b.run_bytes -= (clipped[c].extent + (c == 0 ? tile.skew : 0) - loaded(b, c)) * tile.run_clipped_bytes;
+    if (int const c = src_mode(0).clipped; tile.src_modes == 1 && c >= 0) {
+      b.src_runs = loaded(b, c);
+      if (c == 0 && is_first) b.first_run = tile.skew;  // the source has nothing before the first tile
     }
-    if (tile.shear && !h.begins && h.left[0] >= slot[0].piece) h.ends = false;  // they go from sector to sector
-    h.inside = h.src - 15 >= range.first && h.src + tile.reach <= range.last;
-    return h;
+    if (tile.skew && !is_first && b.left[0] >= clipped[0].extent) has_run_ends = false;  // from sector to sector
+    char const* const first = src + b.src_bytes;
+    bool const is_inside = first - 15 >= range.first && first + tile.reach_bytes <= range.last;
+    b.flags = (is_first ? b.kFirst : 0) | (is_inside ? b.kInside : 0) | (has_run_ends ? b.kRunEnds : 0);
+    return b;
   }
-  CUTE_HOST_DEVICE void pack(Here const& h, Vector16 (&v)[3]) const {
-    v[0] = Vector16(uint64_t(h.dst - dst)) << 64 | uint64_t(h.src - src);
-    v[1] = Vector16(uint32_t(h.image)) << 96 | Vector16(uint32_t(h.left[2])) << 64 |
-           Vector16(uint32_t(h.left[1])) << 32 | uint32_t(h.left[0]);
-    v[2] = Vector16(uint32_t(h.begins | h.inside << 1 | h.ends << 2)) << 96 | Vector16(uint32_t(h.rows)) << 64 |
-           Vector16(uint32_t(h.first_row)) << 32 | uint32_t(h.span);
+  // Tile number `index` along a clipped mode.
+  CUTE_HOST_DEVICE void clip(BlockTile& b, Digit const& d, int index) const {
+    auto const& mode = clipped[d.clipped];
+    int const behind = int(d.extent.by) - 1 - index;  // tiles
+    int const n = (behind < 2 ? behind : 2) * mode.extent + mode.tail, all = mode.extent + tile.skew;
+    CUTE_UNROLL
+    for (int j = 0; j < kMaxClipped; ++j) b.left[j] = j != d.clipped ? b.left[j] : n < all ? n : all;
+    if (mode.src_bytes && n < mode.extent) {
+      int const missing = mode.extent - n;
+      b.src_bytes += missing * mode.src_bytes, b.smem_bytes -= missing * mode.smem_bytes;
+    }
   }
-  CUTE_HOST_DEVICE Here unpacked(Vector16 const (&v)[3]) const {
-    auto const word = [&](int i) { return int(uint32_t(v[1 + i / 4] >> (i % 4 * 32))); };
-    return {src + int64_t(uint64_t(v[0])),
-            dst + int64_t(uint64_t(v[0] >> 64)),
-            {word(0), word(1), word(2)},
-            word(3),
-            word(4),
-            word(5),
-            word(6),
-            (word(7) & 1) != 0,
-            (word(7) & 2) != 0,
-            (word(7) & 4) != 0};
-  }
-  CUTE_HOST_DEVICE static int left(Here const& h, int slot) {
+  CUTE_HOST_DEVICE static int left(BlockTile const& b, int c) {  // b.left[c], without an array in local memory
     int n = 0;
     CUTE_UNROLL
-    for (int j = 0; j < kSlots; ++j) n = j == slot ? h.left[j] : n;
+    for (int j = 0; j < kMaxClipped; ++j) n = j == c ? b.left[j] : n;
     return n;
   }
-  // Indices of a mode that is cut that are loaded.
-  CUTE_HOST_DEVICE int reach(Here const& h, int i) const {
-    int const n = left(h, i), s = i == 0 ? tile.shear : 0;
-    int const all = slot[i].piece + s;
-    return n + s < all ? n + s : all;
+  // Indices of clipped mode c that are loaded.
+  CUTE_HOST_DEVICE int loaded(BlockTile const& b, int c) const {
+    int const n = left(b, c), skew = c == 0 ? tile.skew : 0;
+    int const all = clipped[c].extent + skew;
+    return n + skew < all ? n + skew : all;
   }
-  // Where row number i begins: bytes from the tile's lowest one in the source, -1 for a row outside the matrix, and in shared
-  // memory.
-  CUTE_HOST_DEVICE Vector16 row_begin(Here const& h, int i) const {
+
+  // Table entry of a source run: offsets of its first byte in the source (-1: the run is outside the matrix) and in shared memory.
+  struct alignas(16) SrcRun {
+    int64_t src_bytes;
+    int smem_bytes, unused;
+  };
+  CUTE_HOST_DEVICE SrcRun src_run(BlockTile const& b, int i) const {
     int64_t from = 0;
     int at = 0;
     bool on = true;
     CUTE_NO_UNROLL
-    for (int k = 0; k < tile.row_modes; ++k) {
+    for (int k = 0; k < tile.src_modes; ++k) {
       int index;
-      Digit const& d = row(k);
+      Digit const& d = src_mode(k);
       d.extent(i, index, i);
-      from += index * d.src;
-      at += index * d.image;
-      if (d.slot >= 0) on &= index < reach(h, d.slot);
+      from += index * d.src_bytes;
+      at += index * d.smem_bytes;
+      if (d.clipped >= 0) on &= index < loaded(b, d.clipped);
     }
-    return Vector16(uint32_t(at)) << 64 | Vector16(uint64_t(on ? from : -1));
+    return {on ? from : -1, at, 0};
   }
 
-  // Some lines that are gathered together, `count` of them, of which the others follow by line(0). Words [first, first +
-  // words) are whole; of number 0, `past` units come before the line (neither, of lines of one mode). `head` units lie before the first whole word, from
-  // number `begin` of their word on, `tail` units behind the last.
-  struct Lines {
-    int64_t to;  // bytes from the tile's first unit to word 0 of the first line
-    int image;   // bytes in shared memory, from the first line's
-    int past, count, begin, head, tail, first, words;
-    bool all;  // units of the line are loaded
+  // Table entry of destination runs that a lane gathers together, neighbours along dst_mode(0).
+  struct alignas(16) RunGroup {
+    int64_t dst_bytes;        // from the tile's first element to word 0 of the first run
+    uint32_t offset, counts;  // in bits, see below
 
-    CUTE_HOST_DEVICE Vector16 packed() const {
-      int const m = past | count << 2 | begin << 5 | head << 7 | tail << 9 | int(all) << 11 | words << 16;
-      uint32_t const at = uint32_t(image) & 0xfffff;  // a tile is no larger than 2^20 bytes
-      return Vector16(uint32_t(m)) << 96 | Vector16(at | uint32_t(first) << 20) << 64 | Vector16(uint64_t(to));
-    }
-    CUTE_HOST_DEVICE static Lines unpacked(Vector16 v) {
-      uint32_t const m = uint32_t(v >> 96), at = uint32_t(v >> 64);
-      auto const bits = [&](int from, int n) { return int(m >> from & ((1u << n) - 1)); };
-      return {int64_t(uint64_t(v)), int(at << 12) >> 12, bits(0, 2),    bits(2, 3),   bits(5, 2),
-              bits(7, 2),           bits(9, 2),          int(at >> 20), int(m >> 16), bits(11, 1) != 0};
-    }
+    // From the tile's first element in shared memory; a tile has less than 2^20 bytes.
+    CUTE_HOST_DEVICE int smem_bytes() const { return int(offset << 12) >> 12; }
+    // Words [first_word, first_word + words) of a run are whole.
+    CUTE_HOST_DEVICE int first_word() const { return int(offset >> 20); }
+    CUTE_HOST_DEVICE int words() const { return int(counts >> 16); }
+    // Elements that precede the run in word 0; 0 for runs with one mode, whose word 0 is their first whole word.
+    CUTE_HOST_DEVICE int misaligned() const { return bits(0, 2); }
+    CUTE_HOST_DEVICE int count() const { return bits(2, 3); }  // runs
+    // `head` elements precede the first whole word, from element `begin` of their word on; `tail` elements follow the last.
+    CUTE_HOST_DEVICE int begin() const { return bits(5, 2); }
+    CUTE_HOST_DEVICE int head() const { return bits(7, 2); }
+    CUTE_HOST_DEVICE int tail() const { return bits(9, 2); }
+    // Words of the run that are not stored may be loaded all the same.
+    CUTE_HOST_DEVICE bool is_all_loaded() const { return bits(11, 1) != 0; }
+
+    CUTE_HOST_DEVICE int bits(int from, int n) const { return int(counts >> from & ((1u << n) - 1)); }
   };
-  CUTE_HOST_DEVICE Vector16 lines_of(Here const& h, int i) const {
-    Digit const& last = along(tile.along_modes - 1);
-    int const sheared = tile.sheared_units();
-    int64_t to = -sheared * E;
-    int image = 0, count = 1, indices = last.slot >= 0 ? left(h, last.slot) : 0;
+  CUTE_HOST_DEVICE RunGroup run_group(Here const& b, int i) const {
+    Digit const& last = run_mode(tile.run_modes - 1);
+    int const skewed = tile.skew_elements();
+    int64_t to = -skewed * E;
+    int smem_bytes = 0, count = 1, indices = last.clipped >= 0 ? left(b, last.clipped) : 0;
     CUTE_NO_UNROLL
-    for (int k = 0; k < tile.line_modes; ++k) {
+    for (int k = 0; k < tile.dst_modes; ++k) {
       int index;
-      Digit const& d = line(k);
+      Digit const& d = dst_mode(k);
       d.extent(i, index, i);
-      if (k == 0 && tile.words) {
-        index *= kLines;
-        count = tile.neighbours - index < kLines ? tile.neighbours - index : kLines;
+      if (k == 0 && tile.transposes_words) {
+        index *= U;
+        count = tile.neighbours - index < U ? tile.neighbours - index : U;
       }
-      to += index * d.dst;
-      image += index * d.image;
-      if (d.slot >= 0) {
-        int const n = left(h, d.slot) - index * d.step;
+      to += index * d.dst_bytes;
+      smem_bytes += index * d.smem_bytes;
+      if (d.clipped >= 0) {
+        int const n = left(b, d.clipped) - index * d.indices;
         if (n < count && (k == 0 || n <= 0)) count = n;
-        if (d.slot == last.slot) indices -= index * d.step;
+        if (d.clipped == last.clipped) indices -= index * d.indices;
       }
     }
-    if (count <= 0 || i > 0) return 0;  // the table has some more
-    int begin = 0, end = last.slot >= 0 && indices * tile.inner < tile.units ? indices * tile.inner : tile.units;
-    char const* const out = h.dst + to;
-    int const past = E < 4 ? int(reinterpret_cast<uintptr_t>(out) & 3) / E : 0;
-    bool const loaded = end == tile.units && (!tile.shear || !h.begins);
-    end += sheared;
-    if (sheared) {  // the line goes from sector to sector
-      int const early = int(reinterpret_cast<uintptr_t>(out + sheared * E) & 31) / E;
-      int const most = tile.units + sheared - early;
-      begin = sheared - (h.begins ? 0 : early);
+    if (count <= 0 || i > 0) return {};  // i > 0: an entry that rounds up the table
+    int const elements = indices * tile.inner_elements;
+    return clipped_group(b, last, to, smem_bytes, count,
+                         last.clipped >= 0 && elements < tile.run_elements ? elements : tile.run_elements);
+  }
+  // The group whose runs have `end` elements, before the skew moves both ends to sectors.
+  CUTE_HOST_DEVICE RunGroup clipped_group(Here const& b, Digit const& last, int64_t to, int smem_bytes, int count,
+                                          int end) const {
+    int const skewed = tile.skew_elements();
+    int begin = 0;
+    char const* const out = b.dst + to;
+    int const misaligned = E < 4 ? int(reinterpret_cast<uintptr_t>(out) & 3) / E : 0;
+    bool all_loaded = end == tile.run_elements && (!tile.skew || !b.is_first());
+    end += skewed;
+    if (skewed) {
+      int const early = int(reinterpret_cast<uintptr_t>(out + skewed * E) & 31) / E;
+      int const most = tile.run_elements + skewed - early;
+      begin = skewed - (b.is_first() ? 0 : early);
       if (most < end) end = most;
     }
-    if (end <= begin) return 0;
-    Lines l{to - past * E, image, past, count, 0, 0, 0, 0, 0, loaded};
-    int const first = begin + past, behind = end + past;
-    l.first = (first + U - 1) / U;
-    l.words = behind / U - l.first;
-    l.begin = first % U;
-    l.head = l.begin ? (l.words < 0 ? behind - first : U - l.begin) : 0;
-    l.tail = l.words < 0 ? 0 : behind % U;
-    if (l.words < 0) l.words = 0;
-    if (tile.along_modes ==
-        1) {  // from the first whole word on: then lines that begin at other places within it are alike
-      int const units = l.first * U - past;
-      l.all &= units + tile.stores * U <= tile.units + sheared;
-      l.image += units * last.image, l.to += l.first * U * E;
-      l.past = l.first = 0;
+    if (end <= begin) return {};
+    int const first = begin + misaligned, behind = end + misaligned;
+    int const first_word = (first + U - 1) / U, words = behind / U - first_word, in_word = first % U;
+    int const head = in_word ? (words < 0 ? behind - first : U - in_word) : 0, tail = words < 0 ? 0 : behind % U;
+    to -= misaligned * E;
+    int word0 = first_word, shift = misaligned;
+    if (tile.run_modes == 1) {  // word 0 is the first whole word: runs at different offsets within words become alike
+      int const elements = first_word * U - misaligned;
+      all_loaded &= elements + tile.run_words * U <= tile.run_elements + skewed;
+      smem_bytes += elements * last.smem_bytes, to += first_word * U * E;
+      word0 = shift = 0;
     }
-    return l.packed();
+    return {to, (uint32_t(smem_bytes) & 0xfffff) | uint32_t(word0) << 20,
+            uint32_t(shift | count << 2 | in_word << 5 | head << 7 | tail << 9 | int(all_loaded) << 11 |
+                     (words < 0 ? 0 : words) << 16)};
   }
 
-  // Unit number i of a line within the modes before the last: bytes from the line's first.
-  CUTE_HOST_DEVICE int unit_of(int i) const {
-    int image = 0;
+  // Table entry of element i within the modes of a run before its last mode: offset in shared memory.
+  CUTE_HOST_DEVICE uint32_t element_offset(int i) const {
+    int smem_bytes = 0;
     CUTE_NO_UNROLL
-    for (int k = 0; k + 1 < tile.along_modes; ++k) {
+    for (int k = 0; k + 1 < tile.run_modes; ++k) {
       int index;
-      along(k).extent(i, index, i);
-      image += index * along(k).image;
+      run_mode(k).extent(i, index, i);
+      smem_bytes += index * run_mode(k).smem_bytes;
     }
-    return image + i * along(tile.along_modes - 1).image;
+    return uint32_t(smem_bytes + i * run_mode(tile.run_modes - 1).smem_bytes);
   }
 };
 

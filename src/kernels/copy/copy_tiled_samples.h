@@ -1,5 +1,5 @@
-// Blocks of the tile kernel are alike where their tiles are as large, begin alike within sectors, and have the source's ends as
-// near.
+// Blocks of copy_tiled do the same work if their tiles have the same extents, begin at the same offsets within sectors, and are as
+// near to the ends of the source.
 #pragma once
 #include <inlay/kernels/common/tile_grid_samples.h>
 #include <inlay/kernels/copy/copy_tiled.h>
@@ -9,25 +9,23 @@
 
 namespace inlay::kernels {
 
-template <class T, class Step>
-struct Kinds<CopyTiled<T, Step>> {
+template <class T, class Instance>
+struct Kinds<CopyTiled<T, Instance>> {
   template <class F>
-  static void each(CopyTiled<T, Step> const& kernel, F f) {
+  static void each(CopyTiled<T, Instance> const& kernel, F f) {
     using Key = std::array<int64_t, 9>;
-    std::map<Key, std::pair<int64_t, int64_t>> alike;  // to the first of them, and how many there are
+    std::map<Key, std::pair<int64_t, int64_t>> alike;  // the first block of a kind, and how many there are
     for (int64_t block = 0; block < kernel.blocks(); ++block) {
-      auto const h = kernel.here(unsigned(block));
-      bool const inside = h.inside;  // else how near the ends are counts
-      auto const low = h.src - kernel.range.first, high = kernel.range.last - h.src;
-      Key const key{h.left[0],
-                    h.left[1],
-                    h.left[2],
-                    h.image,
-                    h.begins,
-                    int64_t(reinterpret_cast<uintptr_t>(h.src) % 32),
-                    int64_t(reinterpret_cast<uintptr_t>(h.dst) % 32),
-                    inside ? -1 : low,
-                    inside ? -1 : high};
+      auto const b = kernel.here(kernel.block_tile(unsigned(block)));
+      Key const key{b.left[0],
+                    b.left[1],
+                    b.left[2],
+                    b.smem_bytes,
+                    b.is_first(),
+                    int64_t(reinterpret_cast<uintptr_t>(b.src) % 32),
+                    int64_t(reinterpret_cast<uintptr_t>(b.dst) % 32),
+                    b.is_inside() ? -1 : b.src - kernel.range.first,
+                    b.is_inside() ? -1 : kernel.range.last - b.src};
       ++alike.try_emplace(key, block, 0).first->second.second;
     }
     for (auto const& [key, blocks] : alike) f(kernel, blocks.first, blocks.second);

@@ -154,7 +154,7 @@ struct DirectRows {
     double const rows = elements / std::max(k.units, 1), span = double(k.units) * E;
     auto const ragged = [](double bytes) { return (bytes + 31) / 32; };
     auto const strided = [](int64_t step) { return std::min(1., std::abs(double(step)) / 32); };  // sectors for a unit
-    CopyWork w{.bytes = (elements + distinct) * E, .blocks = double(k.blocks()), .held = 8, .turn = .9};
+    CopyWork w{.bytes = (elements + distinct) * E, .blocks = double(k.blocks()), .resident_blocks = 8, .block_us = .9};
     bool const sectors = plain && span >= 32;
     // A block finds again in the L1 what its units share.
     double const together = std::min(elements, double(threads) * (lone ? 1 : V));
@@ -166,7 +166,7 @@ struct DirectRows {
                                : rows * (sectors ? span / 32 : ragged(span) + (plain ? 0 : 1));
     w.sectors = in + out;
     double const ends = plain || apart ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 95;  // two for each row
-    w.issued = warps * (60 + 27 * modes + (plain ? 0 : row ? 70 : apart ? 12 * V : 4 * V) + ends);
+    w.instructions = warps * (60 + 27 * modes + (plain ? 0 : row ? 70 : apart ? 12 * V : 4 * V) + ends);
     double const lines =
         std::abs(double(k.step)) / 4 + std::abs(double(k.step_dst)) / 4;  // of 128 bytes, a warp's units
     w.wavefronts =
@@ -175,7 +175,7 @@ struct DirectRows {
                  : apart
                      ? V * std::min(64., 2 + lines)
                      : 8 + V * (broadcast ? 1 : 1 + .4 * std::min(32., footprint(m, 32. * (lone ? 1 : V)).of(128))));
-    if (!plain) w.measured = .92;
+    if (!plain) w.correction = .92;
     return seconds_of(w, device);
   }
   static Reason rejects(Copy const& m, Device const&) {

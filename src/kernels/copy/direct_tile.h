@@ -62,11 +62,11 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     double const busy = Grid::transposes ? 1 : bytes / (2 * tiles * BLK_BYTES);
     return seconds_of({.bytes = bytes * (1.6 - .6 * busy),
                        .sectors = bytes / 32,
-                       .issued = tiles * each * 24,
+                       .instructions = tiles * each * 24,
                        .wavefronts = tiles * each * (Grid::transposes ? 32 + sizeof(T) : sizeof(T) / 2.),
                        .blocks = tiles,
-                       .held = 8,
-                       .turn = Grid::transposes ? .65 : .5},
+                       .resident_blocks = 8,
+                       .block_us = Grid::transposes ? .65 : .5},
                       device);
   }
   static Reason rejects(Copy const& copy, Device const&) {

@@ -130,12 +130,12 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
                  taken = (2 * bytes + tiles * tile) / 3;  // edges are no faster by a third
     return seconds_of({.bytes = 2 * taken,
                        .sectors = 2 * taken / 32,
-                       .issued = tiles * threads / 32 * (70 + 24 * tile / 16 / threads),
+                       .instructions = tiles * threads / 32 * (70 + 24 * tile / 16 / threads),
                        .wavefronts = tiles * tile / 16 / 32 * 16,
                        .blocks = tiles,
-                       .held = 6,  // as if: what is in flight is bounded so that the memory is kept busy
-                       .turn = .8 + .02 * tile / 1024,
-                       .measured = .96},
+                       .resident_blocks = 6,  // as if: what is in flight is bounded so that the memory is kept busy
+                       .block_us = .8 + .02 * tile / 1024,
+                       .correction = .96},
                       device);
   }
   static Counts counts(Copy const& copy) {

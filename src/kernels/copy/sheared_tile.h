@@ -31,15 +31,15 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
     Matrices const& x = *Grid::matrices(copy);
     double const E = sizeof(T), tiles = double(tiles_along_m(x)) * double(tiles_along_n(x)) * double(x.L);
     double const bytes = double(copy.elements()) * E, whole = bytes / (BLK_M * BLK_N * E);
-    return seconds_of(
-        {.bytes = 2 * bytes,
-         .sectors = (2 * whole + tiles) / 3 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
-         .issued = tiles * threads / 32 * 100 + (2 * whole + tiles) / 3 * BLK_M * BLK_N * E / 16 / 32 * instructions,
-         .blocks = tiles,
-         .held = 3,
-         .turn = turn,
-         .measured = measured},
-        device);
+    return seconds_of({.bytes = 2 * bytes,
+                       .sectors = (2 * whole + tiles) / 3 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
+                       .instructions = tiles * threads / 32 * 100 +
+                                       (2 * whole + tiles) / 3 * BLK_M * BLK_N * E / 16 / 32 * instructions,
+                       .blocks = tiles,
+                       .resident_blocks = 3,
+                       .block_us = turn,
+                       .correction = measured},
+                      device);
   }
   struct Here : Grid::Here {
     T const* row0;    // the first of the ROWS, at the tile's first column; it may lie above the matrix

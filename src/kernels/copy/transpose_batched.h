@@ -118,13 +118,13 @@ struct Kernel {
     double const bytes = double(copy.elements()) * sizeof(T), vectors = bytes / 16 / 32;
     return seconds_of({.bytes = 2 * bytes,
                        .sectors = bytes / 16,
-                       .issued = double(kernel.blocks()) * threads / 32 * 100 + vectors * (60 + 60. / sizeof(T)),
+                       .instructions = double(kernel.blocks()) * threads / 32 * 100 + vectors * (60 + 60. / sizeof(T)),
                        .wavefronts = vectors * 20,
                        .blocks = double(kernel.blocks()),
-                       .held = 4,
-                       .measured = sizeof(T) == 1   ? 1.12
-                                   : sizeof(T) == 2 ? 1
-                                                    : .97},
+                       .resident_blocks = 4,
+                       .correction = sizeof(T) == 1   ? 1.12
+                                     : sizeof(T) == 2 ? 1
+                                                      : .97},
                       device);
   }
   static Counts counts(Copy const& copy) {
