@@ -1,7 +1,7 @@
-"""The table of README that summarises the judging suites. usage: judge_figures.py [--check README.md | --write README.md]
+"""The tables of README that summarise the judging suites. usage: judge_figures.py [--check README.md | --write README.md]
 
 The suites are drawn by seeds, and no constant of the library was fitted on them. Reads results/h200/judge_copy.json,
-judge_gemm.json and judge_torch.json beside this script's folder. Prints the table; with --check it fails if the text between
+judge_gemm.json and judge_torch.json, and for comparison copy.json and sgemm.json, of tuned suites, (results/h200). Prints the tables; with --check it fails if the text between
 `<!-- judge -->` and `<!-- /judge -->` is another one, with --write it replaces that text.
 """
 import argparse
@@ -13,7 +13,6 @@ import sys
 RESULTS = pathlib.Path(__file__).resolve().parent.parent / "results" / "h200"
 BEGIN, END = "<!-- judge -->\n", "<!-- /judge -->"
 SIZES = [("below 1 MB", 0, 1e6), ("1 to 64 MB", 1e6, 64e6), ("above 64 MB", 64e6, float("inf"))]
-# The extents that suites/gemm/judge.json draws for each class.
 GEMM_CLASSES = ["tiny", "middle", "thin", "large"]
 
 
@@ -23,51 +22,62 @@ def read_rows(name):
 
 def copy_key(row):
     """Identifies a copy in both files."""
-    return row["case"], row["elem_bytes"], *map(tuple, (row["src_strides"], row["dst_strides"])), row["base_src"], row["base_dst"]
+    strides = tuple(row["src_strides"]), tuple(row["dst_strides"])
+    return row["case"], row["elem_bytes"], strides, row["base_src"], row["base_dst"]
+
+
+def mean(values):
+    return f"{statistics.geometric_mean(values):.2f}"
 
 
 def summary(values):
-    """Geometric mean, median and minimum, as three cells."""
-    return " | ".join(f"{f(values):.2f}" for f in (statistics.geometric_mean, statistics.median, min))
+    """Number of cases, geometric mean, median and minimum, as four cells."""
+    return f"{len(values)} | {mean(values)} | {statistics.median(values):.2f} | {min(values):.2f}"
 
 
-def wins(speeds):
-    """How many baselines are faster than inlay, of how many; and their geometric mean advantage."""
+def faster_baselines(speeds):
+    """How many baselines are faster than inlay, of how many, and by which factor in the geometric mean."""
     faster = [speed for speed in speeds if speed < 1]
-    return f"{len(faster)} of {len(speeds)}" + (f", by {1 / statistics.geometric_mean(faster):.2f}x" if faster else "")
+    return f"{len(faster)} of {len(speeds)}" + (f", {1 / statistics.geometric_mean(faster):.2f} x" if faster else "")
 
 
 def copy_table():
-    torch = {}
-    for row in read_rows("judge_torch.json"):
-        torch[copy_key(row), row["kernel"]] = row["ms_median"]
+    torch = {(copy_key(row), row["kernel"]): row["ms_median"] for row in read_rows("judge_torch.json")}
     copies = [row for row in read_rows("judge_copy.json") if row["kernel"] == "copy"]
-    assert all(row["check"] == "ok" for row in copies)
-
-    def line(name, rows):
-        cells = [name, str(len(rows)), summary([row["of_copy"] for row in rows])]
-        for kernel in "torch_compile", "torch_eager":
-            timed = [row for row in rows if torch.get((copy_key(row), kernel))]
-            speeds = [torch[copy_key(row), kernel] / row["ms_median"] for row in timed]
-            cells += [f"{statistics.geometric_mean(speeds):.2f}", wins(speeds)]
-        return f"| {' | '.join(cells)} |\n"
-
-    text = "| drawn copies | cases | share of copy bandwidth, mean | median | min | vs torch.compile | it is faster in | vs torch eager | it is faster in |\n"
-    text += "|---|--:|--:|--:|--:|--:|--:|--:|--:|\n" + line("all", copies)
-    for name, low, high in SIZES:
-        text += line(name, [row for row in copies if low <= row["bytes"] < high])
+    tuned = [row for row in read_rows("copy.json") if row["kernel"] == "copy" and row["suite"] == "ttc57"]
+    assert all(row["check"] == "ok" for row in copies + tuned)
+    text = "| `inlay::copy` | cases | of copy limit | median | least | x torch.compile | torch.compile faster "
+    text += "| torch eager faster |\n"
+    text += "|---|--:|--:|--:|--:|--:|--:|--:|\n"
+    text += f"| tuned: 57 published permutations | {summary([row['of_copy'] for row in tuned])} | – | – | – |\n"
+    groups = [("drawn, all", copies)]
+    groups += [(f"drawn, {name}", [row for row in copies if low <= row["bytes"] < high]) for name, low, high in SIZES]
+    groups += [(f"drawn, {e} B an element", [row for row in copies if row["elem_bytes"] == e]) for e in (1, 8)]
+    for name, rows in groups:
+        compiled, eager = (
+            [torch[copy_key(row), kernel] / row["ms_median"] for row in rows if torch.get((copy_key(row), kernel))]
+            for kernel in ("torch_compile", "torch_eager")
+        )
+        text += f"| {name} | {summary([row['of_copy'] for row in rows])} | {mean(compiled)} | "
+        text += f"{faster_baselines(compiled)} | {faster_baselines(eager)} |\n"
     return text
 
 
 def gemm_table():
-    gemms = [row for row in read_rows("judge_gemm.json") if row["of_cublas"] is not None]
-    text = "| drawn GEMMs | cases | times the speed of cuBLAS, mean | median | min | cuBLAS is faster in |\n|---|--:|--:|--:|--:|--:|\n"
-    for name in ["all", *GEMM_CLASSES, "all, without a workspace"]:
-        kernel = "gemm_no_workspace" if name.endswith("workspace") else "gemm"
-        rows = [row for row in gemms if row["kernel"] == kernel and (name.startswith("all") or row["class"] == name)]
-        assert all(row["check"] == "ok" for row in rows)
+    drawn = [row for row in read_rows("judge_gemm.json") if row["of_cublas"] is not None]
+    tuned = [row for row in read_rows("sgemm.json") if row["suite"] in ("squares", "odd") and row["of_cublas"]]
+    gemms = [row for row in drawn if row["kernel"] == "gemm"]
+    tuned = [row for row in tuned if row["kernel"] == "gemm"]
+    groups = [("tuned: squares, even and odd", tuned), ("drawn, all", gemms)]
+    groups += [(f"drawn, {name}", [row for row in gemms if row["class"] == name]) for name in GEMM_CLASSES]
+    large = [row for row in gemms if min(map(int, row["case"].split("x")[:3])) >= 1024]
+    groups += [("drawn, M, N and K of 1024 and more", large)]
+    groups += [("drawn, all, without a workspace", [row for row in drawn if row["kernel"] == "gemm_no_workspace"])]
+    text = "| `inlay::gemm` | cases | x cuBLAS | median | least | cuBLAS faster |\n|---|--:|--:|--:|--:|--:|\n"
+    for name, rows in groups:
+        assert rows and all(row["check"] == "ok" for row in rows)
         speeds = [row["of_cublas"] for row in rows]
-        text += f"| {name} | {len(rows)} | {summary(speeds)} | {wins(speeds)} |\n"
+        text += f"| {name} | {summary(speeds)} | {faster_baselines(speeds)} |\n"
     return text
 
 
