@@ -22,7 +22,7 @@ lab::GemmCandidate candidate(char const* name, Kernel kernel, int tile_m, int ti
              dim3 const grid(unsigned((N + tile_n - 1) / tile_n), unsigned((M + tile_m - 1) / tile_m));
              kernel<<<grid, 256, 0, stream>>>(M, N, K, call.alpha, const_cast<float*>(call.a), K,
                                               const_cast<float*>(call.b), N, call.beta, call.c, N);
-             check(cudaGetLastError());
+             detail::check(cudaGetLastError());
            }}};
 }
 

@@ -24,29 +24,29 @@ bool is_capturing(cudaStream_t stream) {
   if (stream == nullptr || stream == cudaStreamLegacy)
     return false;  // it cannot be captured, nor asked beside a capture
   cudaStreamCaptureStatus status{};
-  check(cudaStreamIsCapturing(stream, &status));
+  detail::check(cudaStreamIsCapturing(stream, &status));
   return status != cudaStreamCaptureStatusNone;
 }
 
-// Null streams are of the current device. A stream that is captured does not say whose it is, nor does any before CUDA 12.8:
-// there the launch is refused in CUDA's words.
+// Null streams belong to the current device. The device of a stream is unknown while the stream is captured, and before
+// CUDA 12.8: then CUDA itself refuses the launch.
 void check_stream(cudaStream_t stream, Device const& device) {
   if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;
 #if CUDART_VERSION >= 12080
   if (is_capturing(stream)) return;
   int id = 0;
-  check(cudaStreamGetDevice(stream, &id));
+  detail::check(cudaStreamGetDevice(stream, &id));
   if (id != device.id)
     throw Error("the stream belongs to device " + std::to_string(id) + ", the current device is " +
                 std::to_string(device.id));
 #endif
 }
 
-// Kernels of the current device must be able to read and write at this address. Memory that cudaMallocAsync gave while the
-// stream is captured belongs to the graph: CUDA does not know it before a launch of the graph.
+// Throws unless kernels of the current device can access this address. Memory from cudaMallocAsync on a captured stream belongs
+// to the graph: CUDA does not know it before the graph is launched.
 void check_accessible(void const* p, char const* role, Device const& device, cudaStream_t stream) {
   cudaPointerAttributes a{};
-  check(cudaPointerGetAttributes(&a, p));
+  detail::check(cudaPointerGetAttributes(&a, p));
   auto const who = [&] { return std::string("the ") + role + " pointer "; };
   auto const here = [&] { return "device " + std::to_string(device.id); };
   if (a.type == cudaMemoryTypeUnregistered) {
@@ -57,17 +57,17 @@ void check_accessible(void const* p, char const* role, Device const& device, cud
     throw Error(who() + "is host memory that " + here() + " cannot access at this address");
   if (a.type == cudaMemoryTypeDevice && a.device != device.id && a.devicePointer != p) {
     int can = 0;
-    check(cudaDeviceCanAccessPeer(&can, device.id, a.device));
+    detail::check(cudaDeviceCanAccessPeer(&can, device.id, a.device));
     throw Error(who() + "belongs to device " + std::to_string(a.device) + ", which " + here() +
                 (can ? " can access only after cudaDeviceEnablePeerAccess" : " cannot access"));
   }
 }
 
-// What was chosen for the last copies, so that a call that comes again need not choose again: which row, and which tiles. A
-// copy is the same if its modes are, and how it lies within sectors. Safe to use from many threads.
-class Chosen {
+// The candidates and tilings of recent copies, so that a repeated call need not compare candidates again. The key has the modes,
+// the element size, the device, and both addresses modulo a sector. Thread-safe.
+class ChoiceCache {
  public:
-  // False where nobody has chosen for this copy.
+  // False if the cache does not have this copy.
   bool find(Copy const& copy, Device const& device, int& candidate, Tiling& tiling) {
     Key const key(copy, device);
     std::lock_guard lock(mutex_);
@@ -121,9 +121,9 @@ class Chosen {
   Entry entries_[kEntries];
 };
 
-// Throws where no kernel answers.
+// The plan for a problem; throws if no kernel can run it.
 template <class P>
-planner::Plan answer(P const& problem, Device const& device, bool may_use_workspace, char const* what) {
+planner::Plan plan_or_throw(P const& problem, Device const& device, bool may_use_workspace, char const* what) {
   planner::Plan plan = planner::make_plan(problem, device, may_use_workspace);
   if (plan.candidate < 0 && problem.elements())
     throw Error(std::string("no kernel can run this ") + what + ":\n" +
@@ -131,28 +131,28 @@ planner::Plan answer(P const& problem, Device const& device, bool may_use_worksp
   return plan;
 }
 
-// Times what a stream does.
+// Measures time on a stream.
 class Timer {
  public:
   explicit Timer(cudaStream_t stream) : stream_(stream) {
-    check(cudaEventCreate(&begin_));
-    check(cudaEventCreate(&end_));
+    detail::check(cudaEventCreate(&begin_));
+    detail::check(cudaEventCreate(&end_));
   }
   Timer(Timer const&) = delete;
   ~Timer() { cudaEventDestroy(begin_), cudaEventDestroy(end_); }
 
-  // Milliseconds of the fastest of so many runs, after one that nobody times.
+  // Milliseconds of the fastest of `runs` runs, after one warm-up.
   template <class F>
   float best_of(int runs, F const& f) {
     float least = 0;
     f();
     for (int i = 0; i < runs; ++i) {
       float ms = 0;
-      check(cudaEventRecord(begin_, stream_));
+      detail::check(cudaEventRecord(begin_, stream_));
       f();
-      check(cudaEventRecord(end_, stream_));
-      check(cudaEventSynchronize(end_));
-      check(cudaEventElapsedTime(&ms, begin_, end_));
+      detail::check(cudaEventRecord(end_, stream_));
+      detail::check(cudaEventSynchronize(end_));
+      detail::check(cudaEventElapsedTime(&ms, begin_, end_));
       if (i == 0 || ms < least) least = ms;
     }
     return least;
@@ -163,22 +163,22 @@ class Timer {
   cudaEvent_t begin_{}, end_{};
 };
 
-planner::Plan answer_again(Copy const& copy, Device const& device) {
-  static Chosen chosen;
+planner::Plan cached_plan(Copy const& copy, Device const& device) {
+  static ChoiceCache cache;
   Copy known = copy;
-  if (int candidate = 0; chosen.find(copy, device, candidate, known.tiling)) {
+  if (int candidate = 0; cache.find(copy, device, candidate, known.tiling)) {
     planner::Attempt a = attempt_in_chunks(planner::candidates<Copy>()[std::size_t(candidate)], known, device, false);
     a.plan.candidate = candidate;
     if (!a.rejected) return a.plan;
   }
-  planner::Plan const plan = answer(copy, device, false, "copy");
-  // Pieces have tiles of their own, which are not those of the whole.
+  planner::Plan const plan = plan_or_throw(copy, device, false, "copy");
+  // A chunk has its own tiling, which may not fit the whole.
   if (auto const* step = plan.find<Copy>(); step && plan.is_whole())
-    chosen.keep(copy, device, plan.candidate, step->problem.tiling);
+    cache.keep(copy, device, plan.candidate, step->problem.tiling);
   return plan;
 }
 
-// No kernel writes to what is only read.
+// Kernels do not write to these operands.
 void* only_read(void const* p) { return const_cast<void*>(p); }
 
 void run_copy(planner::Plan const& plan, void* dst, void const* src, Device const& device, cudaStream_t stream) {
@@ -195,7 +195,7 @@ void run_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void c
     check_accessible(A, "A", device, stream);
     check_accessible(B, "B", device, stream);
   }
-  check_accessible(D, "C", device, stream);
+  check_accessible(D, "D", device, stream);
   if (plan.workspace_bytes) check_accessible(workspace, "workspace", device, stream);
   planner::run(plan, device, Operands{{only_read(A), only_read(B), D}, workspace}, stream);
 }
@@ -209,10 +209,10 @@ void check_size(std::size_t workspace_bytes, planner::Plan const& plan) {
 }  // namespace
 
 void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
-  Copy const copy = make_copy(dst, src);  // bad input is told before the device is asked
+  Copy const copy = make_copy(dst, src);  // rejects bad input before the device is queried
   if (copy.elements() == 0) return;
   Device const& device = current_device();
-  run_copy(answer_again(copy, device), dst.data, src.data, device, stream);
+  run_copy(cached_plan(copy, device), dst.data, src.data, device, stream);
 }
 void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
   if (src.rank < 2)
@@ -228,7 +228,7 @@ void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
   Gemm const gemm = make_gemm(A, B, D, epilogue, options.compute);
   check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
   Device const& device = current_device();
-  planner::Plan const plan = answer(gemm, device, options.workspace != nullptr, "gemm");
+  planner::Plan const plan = plan_or_throw(gemm, device, options.workspace != nullptr, "gemm");
   if (options.workspace) check_size(options.workspace_bytes, plan);
   if (gemm.elements()) run_gemm(plan, gemm, A.data, B.data, D.data, options.workspace, device, stream);
 }
@@ -238,23 +238,23 @@ std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor co
   return planner::make_plan(make_gemm(A, B, D, epilogue, compute), current_device(), true).workspace_bytes;
 }
 
-// ---- plans that are kept
+// ---- plans
 
 struct Plan::Impl {
   Device const& device;
   std::variant<Copy, Gemm> problem;
-  ConstTensor operand[3];  // as the plan was made: destination and source; A, B and D
+  ConstTensor operand[3];  // of the plan: destination, source; or A, B, D
   bool with_workspace = false;
   planner::Plan plan;
 };
 
 namespace {
 
-// Of the rows that can answer, the fastest of those that are predicted to take at most twice as long as the fastest.
+// The fastest measured candidate among those whose predicted time is at most twice the shortest predicted time.
 planner::Plan measured(Copy const& copy, void* dst, void const* src, Device const& device, cudaStream_t stream) {
   if (is_capturing(stream))
     throw Error("a plan cannot be measured on a stream that is captured: measuring synchronises");
-  planner::Plan best = answer(copy, device, false, "copy");
+  planner::Plan best = plan_or_throw(copy, device, false, "copy");
   double const most = 2 * best.seconds;
   float least = 0;
   auto const candidates = planner::candidates<Copy>();
@@ -277,19 +277,19 @@ Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t
   Copy const copy = make_copy(dst, src);
   Device const& device = current_device();
   bool const times = choose == Choose::measured && copy.elements();
-  return Plan(std::make_shared<Plan::Impl const>(
-      Plan::Impl{device,
-                 copy,
-                 {dst, src, {}},
-                 false,
-                 times ? measured(copy, dst.data, src.data, device, stream) : answer(copy, device, false, "copy")}));
+  return Plan(std::make_shared<Plan::Impl const>(Plan::Impl{
+      device,
+      copy,
+      {dst, src, {}},
+      false,
+      times ? measured(copy, dst.data, src.data, device, stream) : plan_or_throw(copy, device, false, "copy")}));
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
           bool with_workspace) {
   Gemm const gemm = make_gemm(A, B, D, epilogue, compute);
   Device const& device = current_device();
   return Plan(std::make_shared<Plan::Impl const>(
-      Plan::Impl{device, gemm, {A, B, D}, with_workspace, answer(gemm, device, with_workspace, "gemm")}));
+      Plan::Impl{device, gemm, {A, B, D}, with_workspace, plan_or_throw(gemm, device, with_workspace, "gemm")}));
 }
 
 std::size_t Plan::workspace_bytes() const { return impl_->plan.workspace_bytes; }
@@ -300,7 +300,7 @@ std::string Plan::why() const {
 
 namespace {
 
-// The tensor that a plan was made with, at another address.
+// An operand of a plan at another address; throws if the addresses disagree modulo kPlanAlignment.
 ConstTensor moved(ConstTensor t, void const* to, char const* who) {
   auto const past = [](void const* p) { return reinterpret_cast<std::uint64_t>(p) % planner::kPlanAlignment; };
   if (past(to) != past(t.data))
@@ -311,7 +311,7 @@ ConstTensor moved(ConstTensor t, void const* to, char const* who) {
 }
 void check_current(Device const& device) {
   int id = 0;
-  check(cudaGetDevice(&id));
+  detail::check(cudaGetDevice(&id));
   if (id != device.id)
     throw Error("the plan is for device " + std::to_string(device.id) + ", the current device is " +
                 std::to_string(id));
@@ -321,7 +321,7 @@ void check_current(Device const& device) {
 
 void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
   auto const* copy = std::get_if<Copy>(&impl_->problem);
-  require(copy, "this plan is for a GEMM: it runs with A, B and D");
+  detail::require(copy, "this plan is for a GEMM: it runs with A, B and D");
   if (copy->elements() == 0) return;
   ConstTensor const to = moved(impl_->operand[0], dst, "the destination"),
                     from = moved(impl_->operand[1], src, "the source");
@@ -336,16 +336,16 @@ void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
 void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void* workspace,
                std::size_t workspace_size) const {
   auto const* gemm = std::get_if<Gemm>(&impl_->problem);
-  require(gemm, "this plan is for a copy: it runs with a destination and a source");
+  detail::require(gemm, "this plan is for a copy: it runs with a destination and a source");
   if (gemm->elements() == 0) return;
-  ConstTensor a = impl_->operand[0], b = impl_->operand[1], d = moved(impl_->operand[2], D, "C");
-  check_memory(d, "C");
+  ConstTensor a = impl_->operand[0], b = impl_->operand[1], d = moved(impl_->operand[2], D, "D");
+  check_memory(d, "D");
   if (gemm->K()) {
     a = moved(a, A, "A"), b = moved(b, B, "B");
     for (auto [t, who] : {std::pair{&a, "A"}, std::pair{&b, "B"}}) {
       check_memory(*t, who);
       if (overlap(Footprint(d), Footprint(*t)))
-        throw Error("C of shape " + shape(d) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
+        throw Error("D of shape " + shape(d) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
     }
   }
   check_workspace(workspace, workspace_size, *gemm, a, b, d);

@@ -12,9 +12,9 @@
 
 namespace {
 
-using inlay::check;
 using inlay::banks::Access;
 using inlay::banks::Request;
+using inlay::detail::check;
 
 enum class Op {
   shared_load,

@@ -13,6 +13,8 @@
 
 namespace inlay::test {
 
+using detail::check;
+
 inline bool gpu_present() {
   int n = 0;
   return cudaGetDeviceCount(&n) == cudaSuccess && n > 0;

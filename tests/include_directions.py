@@ -27,7 +27,7 @@ for file in sorted(f for top in ("include", "src", "tutorial") for f in (root / 
     own = "inlay/" + re.sub("^(src/?|include/inlay)", "", module) + "/"
     allowed = [re.escape(own) if own != "inlay//" else "inlay/[a-z_]+\\.h$", "[a-z_0-9]+$", "inlay/[a-z_]+\\.h$", *RULES[module].split()]
     if module == "src" and folder != "src":
-        bad.append(f"{file.relative_to(root)} is in no module: the rules have no folder {folder}")
+        bad.append(f"{file.relative_to(root)} is in no space: the rules have no folder {folder}")
     for number, line in enumerate(file.read_text().splitlines(), 1):
         if found := re.match(r'\s*#\s*include\s*[<"](.*)[>"]', line):
             seen += 1

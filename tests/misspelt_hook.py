@@ -90,7 +90,7 @@ def compiled(work, name, text):
 
 def check_as_it_is(work, name, text):
     done = compiled(work, name, text)
-    return [] if done.returncode == 0 else [f"{name} as it is does not compile:\n{done.stderr}"]
+    return [] if done.returncode == 0 else [f"{name} unchanged does not compile:\n{done.stderr}"]
 
 
 def check_slip(work, name, text, right, wrong, hook):

@@ -2,7 +2,7 @@
 
 usage: ptx_accesses.py PTX_FOLDER RECORDED PTXAS ARCH
 RECORDED holds lines "kernel element_bytes space load|store bytes" from one interior and some edge blocks, and lines
-"candidate kernel": what the planner chooses among for moves is at most 60 kernels, all element sizes counted.
+"candidate kernel": what the planner chooses among for copies is at most 60 kernels, all element sizes counted.
 A generic access (no state space) or one that the replay never saw fails, and so does one that only the replay saw.
 """
 import pathlib

@@ -43,11 +43,11 @@ std::optional<PerRequest> aligned(std::string const& name, int E) {
   if (name == "transpose_10_cp_async") return PerRequest{0, e, 0, least};  // its reads and shared writes are cp.async's
   // 4 vectors of a row meet one bank: 4 wavefronts in each pass of 32, 16 or 8 lanes.
   if (name == "transpose_11_tma_store") return PerRequest{vector, 0, 4 * least, 0};
-  // 12 to 14: 16 bytes a lane everywhere, half a warp on 256 contiguous bytes; squares are turned in registers.
+  // 12 to 14: 16 bytes a lane everywhere, half a warp on 256 contiguous bytes; squares are transposed in registers.
   if (name == "transpose_12_register_tile" || name == "transpose_13_in_flight" || name == "transpose_registers")
     return PerRequest{vector, vector, wide, wide};
   if (name == "transpose_realigned") {
-    // From 4 bytes on lanes run along rows as in 06; the sheared stores begin on sectors here without a shear.
+    // From 4 bytes on lanes run along rows as in 06; the skewed stores begin on sectors here without a skew.
     if (E >= 4) return PerRequest{e, e, least, least};
     // Below, 8 lanes load 128 bytes of each of 4 rows, then once more 16 bytes on: 4 and 5 sectors a row. Tiles of 128 rows
     // read 32 / E more, from above: 128 + (128 + 32 / E) + 32 / E rows in columns of 128 bytes, 2 E of them. What lies
@@ -61,7 +61,7 @@ std::optional<PerRequest> aligned(std::string const& name, int E) {
   // apart, where the swizzle knows 4 places of 8; at 2 and 4 bytes only 2 or 4 of 8 lanes do, the others lie beside them.
   if (name == "transpose_batched")
     return PerRequest{E == 1 ? 32 : vector, vector, E == 2 || E == 4 ? wide : 2 * wide, wide};
-  return std::nullopt;  // a newcomer: counts() and replay must agree all the same, in test_variants
+  return std::nullopt;  // a newcomer: counts() and replay must agree all the same, in test_kernels
 }
 
 // The aligned shape on which a step's numbers are golden: the one it is for.

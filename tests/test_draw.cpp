@@ -18,7 +18,7 @@
 namespace inlay::lab {
 namespace {
 
-// Every tag that opens closes again in its turn, and no bare & or < stands in the text.
+// Every tag that opens closes again in order, and no bare & or < stands in the text.
 void expect_well_formed(std::string const& xml) {
   std::vector<std::string> open;
   std::size_t last = 0, elements = 0;
@@ -246,7 +246,7 @@ TEST(Path, TheNaiveStepsThreads) {
 TEST(Path, EveryStepsTileIsSummed) {
   for (auto const& entry : gemm_kernels())
     for (char const* layout : {"nn", "nt", "tn", "tt"}) {
-      GemmCase const c{256, 256, 32, 1, layout};
+      GemmCase const c = gemm_case(256, 256, 32, layout);
       if (entry.info().rejects(planned(c), Device{})) continue;
       SCOPED_TRACE(title_of(entry, c));
       BlockTiles const tiles = tiles_of(entry, c);
@@ -278,7 +278,7 @@ TEST(Timeline, OfThePipelines) {
                                                            {"sgemm_tma_transposing", "nn", 4, 3, 32}}) {
     SCOPED_TRACE(name);
     Entry<Gemm> const& entry = kernel_named<GemmCase>(name);
-    GemmCase const c{128, 256, 256, 1, layout};
+    GemmCase const c = gemm_case(128, 256, 256, layout);
     Timeline const t = timeline_of(entry, c);
     EXPECT_EQ(t.most_in_flight(), in_flight);
     std::map<std::string, std::vector<StageUse const*>> of;

@@ -224,7 +224,7 @@ TEST(Explain, AdviceKeepsAllAccessesOfAnArrayWhole) {
   }
 }
 
-// Of everything that is advised: a padding keeps each lane's bytes together and aligned.
+// Every advice: a padding keeps each lane's bytes together and aligned.
 TEST(Explain, PaddingsKeepLanesAligned) {
   std::regex const padding("pad rows by ([0-9]+) bytes");
   int paddings = 0;
@@ -252,7 +252,7 @@ TEST(Explain, PaddingsKeepLanesAligned) {
   EXPECT_GE(paddings, 5);
 }
 
-// Sites by hand: rows of so many bytes, written one by one, their first words read by the lanes of a warp.
+// Sites by hand: rows of `pitch` bytes, written one by one, their first words read by the lanes of a warp.
 Site site_of_rows(bool store, unsigned bytes, std::uint64_t apart) {
   Site s{"shared A", replay::Space::shared, store, Mechanism::plain, bytes};
   banks::Request r{{}, ~0u, bytes};

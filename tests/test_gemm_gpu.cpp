@@ -276,7 +276,7 @@ TEST(GpuGemm, TheSameBitsAtEveryBatchIndexAndCount) {
   for (bool packed : {false, true}) {
     for (std::int64_t n : {20, 100, 256, 1000})
       for (char const* transposes : kTransposes) expect_same_bits_alone(n, 6, transposes, packed);
-    expect_same_bits_alone(252, 64, "nt", packed);  // K = 256: a matrix alone is cut differently from so many
+    expect_same_bits_alone(252, 64, "nt", packed);  // K = 256: a matrix alone is split differently from a batch
   }
 }
 
@@ -407,7 +407,7 @@ TEST(GemmRefusals, NeedNoDevice) {
   Tensor const A = at(1 << 20, 8, 8), B = at(1 << 24, 8, 8), C = at(1 << 28, 8, 8);
   EXPECT_EQ(refusal(A, at(1 << 24, 9, 8), C),
             "A of shape (8,8) and B of shape (9,8) have no GEMM: K is 8 in A and 9 in B");
-  EXPECT_EQ(refusal(A, B, A), "C of shape (8,8) overlaps A of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, B, A), "D of shape (8,8) overlaps A of shape (8,8) in memory");
   auto const workspace = [](std::uint64_t address, std::size_t bytes) {
     return GemmOptions{.workspace = reinterpret_cast<void*>(address), .workspace_bytes = bytes};
   };
@@ -415,7 +415,7 @@ TEST(GemmRefusals, NeedNoDevice) {
   EXPECT_EQ(refusal(A, B, C, workspace((1 << 26) + 128, 1000)),
             "the workspace begins 128 bytes past a multiple of 256");
   EXPECT_EQ(refusal(A, B, C, workspace(1 << 28, 256)),
-            "the workspace of 256 bytes overlaps C of shape (8,8) in memory");
+            "the workspace of 256 bytes overlaps D of shape (8,8) in memory");
   EXPECT_EQ(refusal(A, B, C, workspace((1 << 20) - 256, 257)),
             "the workspace of 257 bytes overlaps A of shape (8,8) in memory");
   EXPECT_EQ(refusal(A, B, C, workspace(1 << 24, 256)),
@@ -442,7 +442,7 @@ TEST(GpuGemm, HostMemoryIsTakenWhereTheDeviceCanAccessIt) {
   };
   EXPECT_EQ(multiplied(on_host, on_device(1), on_device(2)), said("A"));
   EXPECT_EQ(multiplied(on_device(0), on_host, on_device(2)), said("B"));
-  EXPECT_EQ(multiplied(on_device(0), on_device(1), on_host), said("C"));
+  EXPECT_EQ(multiplied(on_device(0), on_device(1), on_host), said("D"));
   check(cudaDeviceSynchronize());
   if (takes) {
     EXPECT_EQ(host, std::vector<float>(16, 0));
@@ -543,16 +543,16 @@ TEST(GpuGemmPlan, RefusesWhatItWasNotMadeFor) {
   EXPECT_EQ(said(A, B, C, workspace.get()), "");
   EXPECT_EQ(said(A + 16, B, C, workspace.get()), "A begins 16 bytes past a multiple of 32, that of the plan 0");
   EXPECT_EQ(said(A, B + 12, C, workspace.get()), "B begins 12 bytes past a multiple of 32, that of the plan 0");
-  EXPECT_EQ(said(A, B, C + 8, workspace.get()), "C begins 8 bytes past a multiple of 32, that of the plan 0");
+  EXPECT_EQ(said(A, B, C + 8, workspace.get()), "D begins 8 bytes past a multiple of 32, that of the plan 0");
   EXPECT_EQ(said(nullptr, B, C, workspace.get()), "A is a null pointer, but has elements");
   EXPECT_EQ(said(A, nullptr, C, workspace.get()), "B is a null pointer, but has elements");
-  EXPECT_EQ(said(A, B, nullptr, workspace.get()), "C is a null pointer, but has elements");
-  EXPECT_EQ(said(A, B, A, workspace.get()), "C of shape (64,64) overlaps A of shape (64,65536) in memory");
-  EXPECT_EQ(said(A, B, B + 1024, workspace.get()), "C of shape (64,64) overlaps B of shape (65536,64) in memory");
+  EXPECT_EQ(said(A, B, nullptr, workspace.get()), "D is a null pointer, but has elements");
+  EXPECT_EQ(said(A, B, A, workspace.get()), "D of shape (64,64) overlaps A of shape (64,65536) in memory");
+  EXPECT_EQ(said(A, B, B + 1024, workspace.get()), "D of shape (64,64) overlaps B of shape (65536,64) in memory");
   std::string const of = "the workspace of " + std::to_string(bytes) + " bytes ";
   EXPECT_EQ(said(A, B, C, nullptr), of + "is a null pointer");
   EXPECT_EQ(said(A, B, C, workspace.get() + 128), "the workspace begins 128 bytes past a multiple of 256");
-  EXPECT_EQ(said(A, B, C, C - GemmOnDevice::kGuard), of + "overlaps C of shape (64,64) in memory");
+  EXPECT_EQ(said(A, B, C, C - GemmOnDevice::kGuard), of + "overlaps D of shape (64,64) in memory");
   EXPECT_EQ(said_by([&] { plan.run(A, B, C, nullptr, workspace.get(), bytes - 1); }),
             "the workspace has " + std::to_string(bytes - 1) + " bytes, the plan wants " + std::to_string(bytes));
   EXPECT_EQ(said_by([&] { plan.run(A, B, C); }), "the workspace has 0 bytes, the plan wants " + std::to_string(bytes));
@@ -593,11 +593,12 @@ TEST(GpuGemm, ExplainsItself) {
   GemmOnDevice const here(GemmCase{30, 50, 40});
   std::string const why = inlay::plan(here.A(), here.B(), here.C()).why();
   EXPECT_EQ(why.find("gemm of M 30 x N 50 x K 40, nn"), 0u) << why;
-  std::string const turned = inlay::plan(here.B().transposed(), here.A().transposed(), here.C().transposed()).why();
-  EXPECT_EQ(turned.find("C is column-major: what follows is its transpose, for which A and B change places\ngemm of M "
-                        "30 x N 50 x K 40, nn"),
-            0u)
-      << turned;
+  std::string const transposed = inlay::plan(here.B().transposed(), here.A().transposed(), here.C().transposed()).why();
+  EXPECT_EQ(
+      transposed.find("D is column-major: what follows is its transpose, for which A and B change places\ngemm of M "
+                      "30 x N 50 x K 40, nn"),
+      0u)
+      << transposed;
 }
 // Neither memory nor, as tests/test_gpu_first_call.cpp shows, a synchronisation. A first round loads the kernels.
 TEST(GpuGemm, AllocatesNoDeviceMemory) {

@@ -38,11 +38,11 @@ enum class Flaw {
   no_wait_for_raw,
   no_wait_for_empty,
   full_instead_of_empty,
-  turners_do_not_wait_for_empty,
+  transposers_do_not_wait_for_empty,
   empty_too_early,
   empty_for_all_but_a_warp,
-  turners_leave_full,
-  turners_leave_raw,
+  transposers_leave_full,
+  transposers_leave_raw,
   some_bytes_too_few,
   a_box_too_few,
   a_tile_on,
@@ -62,11 +62,11 @@ enum class Flaw {
 };
 Flaw flaw = Flaw::none;  // of the replay that runs now
 
-// A block with that flaw. In the families of rings, threads 0 to 255 multiply, 256 fills, and those from 288 on turn.
+// A block with that flaw. In the families of rings, threads 0 to 255 multiply, 256 fills, and those from 288 on transpose.
 struct Flawed : HostBlock {
   static unsigned thread() { return replay::running().rank() % 384; }
   static bool multiplies() { return thread() < 256; }
-  static bool turns() { return thread() >= 288; }
+  static bool transposes() { return thread() >= 288; }
   static constexpr int kStages = RingStep::STAGES;
   // The barriers of a stage have names, those of the raw buffers have none.
   static bool is(std::string const& name, void const* p) {
@@ -80,8 +80,8 @@ struct Flawed : HostBlock {
     }
     void arrive() const {
       if (flaw == Flaw::empty_too_early && multiplies()) return;
-      if (flaw == Flaw::turners_leave_full && is("shared full", this)) return;
-      if (flaw == Flaw::turners_leave_raw && is("shared", this)) return;
+      if (flaw == Flaw::transposers_leave_full && is("shared full", this)) return;
+      if (flaw == Flaw::transposers_leave_raw && is("shared", this)) return;
       replay::Mbarrier::arrive();
     }
     void arrive_and_expect_tx(std::uint32_t bytes) const {
@@ -91,9 +91,9 @@ struct Flawed : HostBlock {
     }
     void wait(std::uint32_t parity) const {
       if (flaw == Flaw::no_wait_for_full && multiplies()) return;
-      if (flaw == Flaw::no_wait_for_raw && turns() && is("shared", this)) return;
+      if (flaw == Flaw::no_wait_for_raw && transposes() && is("shared", this)) return;
       if (flaw == Flaw::no_wait_for_empty && thread() == 256) return;
-      if (flaw == Flaw::turners_do_not_wait_for_empty && turns() && is("shared empty", this)) return;
+      if (flaw == Flaw::transposers_do_not_wait_for_empty && transposes() && is("shared empty", this)) return;
       if (flaw == Flaw::full_instead_of_empty && thread() == 256)
         (this - kStages)->replay::Mbarrier::wait(parity);  // full[] lies before empty[]
       else
@@ -166,8 +166,8 @@ struct How {
   bool reversed = false;  // the last kernel first
 };
 
-template <class Kernel, class Block = Flawed, class Turn = decltype(kAsTheyAre)>
-std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const& how = {}, Turn const& turn = {}) {
+template <class Kernel, class Block = Flawed, class Change = decltype(kAsTheyAre)>
+std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const& how = {}, Change const& change = {}) {
   auto recorder = std::make_unique<Recorder>();
   recorder->kernel = "mutant";
   auto const buffer = [&](char const* name, test::Stored const& s, unsigned seed) {
@@ -190,7 +190,7 @@ std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const&
     std::vector<std::function<void()>> replays;
     launches<Kernel>(gemm, registry::ReplaySetting{device, recorder->workspace(), {}}, [&](auto const& launched) {
       auto kernel = launched;
-      if (turn(kernel)) replays.push_back([kernel, &recorder] { replay::run<Block>(kernel, *recorder); });
+      if (change(kernel)) replays.push_back([kernel, &recorder] { replay::run<Block>(kernel, *recorder); });
     });
     if (how.reversed) std::reverse(replays.begin(), replays.end());
     for (auto const& replay : replays) replay();
@@ -210,7 +210,7 @@ struct Mutant {
   Flaw flaw;
   std::vector<Check> checks;  // what is found, and nothing else
 };
-// The kernel as it is: nothing is found. And its mutants.
+// The kernel unchanged: nothing is found. And its mutants.
 template <class Kernel>
 void expect_caught(GemmCase const& c, std::vector<Mutant> const& mutants, How const& how = {}) {
   expect_only(*run<Kernel>(c, Flaw::none, how), {});
@@ -225,8 +225,8 @@ using Pipelined = sgemm_04_pipelined::Kernel;
 using WarpTiled = sgemm_05_warp_tiled::Kernel;
 using ColumnMajorB = sgemm_06_column_major_b::Kernel;
 using StreamK = SgemmRing<kernels::StreamK>;
-using TurnedA = SgemmRing<sgemm_tma_transposing::StepA>;
-using TurnedB = SgemmRing<sgemm_tma_transposing::StepB>;
+using TransposedA = SgemmRing<sgemm_tma_transposing::StepA>;
+using TransposedB = SgemmRing<sgemm_tma_transposing::StepB>;
 using SplitK = sgemm_split_64x64::Kernel;
 struct Cluster {
   static auto make(Gemm const& g, auto const& setting) {
@@ -329,17 +329,17 @@ TEST(GemmMutants, Rings) {
   expect_caught<StreamK>(scalars, {{Flaw::no_syncwarp, {Check::race, Check::result}}});
 }
 
-// ---- helper warps that turn
-TEST(GemmMutants, Turned) {
-  std::vector<Mutant> const mutants = {{Flaw::turners_do_not_wait_for_empty, {Check::race}},
+// ---- helper warps that transpose
+TEST(GemmMutants, Transposed) {
+  std::vector<Mutant> const mutants = {{Flaw::transposers_do_not_wait_for_empty, {Check::race}},
                                        {Flaw::no_wait_for_raw, {Check::race, Check::deadlock, Check::coverage}},
-                                       {Flaw::turners_leave_full, {Check::deadlock, Check::coverage}},
-                                       {Flaw::turners_leave_raw, {Check::deadlock, Check::coverage}}};
+                                       {Flaw::transposers_leave_full, {Check::deadlock, Check::coverage}},
+                                       {Flaw::transposers_leave_raw, {Check::deadlock, Check::coverage}}};
   GemmCase c = kRing;
   c.transposes = "nn";
-  expect_caught<TurnedA>(c, mutants);
+  expect_caught<TransposedA>(c, mutants);
   c.transposes = "tt";
-  expect_caught<TurnedB>(c, mutants);
+  expect_caught<TransposedB>(c, mutants);
 }
 
 // ---- one tile for two blocks
@@ -375,7 +375,7 @@ TEST(GemmMutants, Clusters) {
 }
 
 // ---- numbers: whole ones are exact in TF32 and bf16, significands are not
-// A Block that multiplies an A rounded to so many bits.
+// A Block that multiplies an A rounded to fewer bits.
 template <int Bits>
 struct Rounded : HostBlock {
   static float rounded(float x) {
@@ -409,7 +409,7 @@ TEST(GemmMutants, TwoLevelsInOneChain) {
   expect_only(*run<SgemmRing<OneChain>, HostBlock>(c, Flaw::none, whole), {Check::result});
 }
 
-// ---- parts of K that a second kernel adds
+// ---- split-K slices that a second kernel adds
 TEST(GemmMutants, SplitK) {
   constexpr GemmCase c{70, 40, 300};
   expect_only(*run<SplitK>(c), {});

@@ -122,14 +122,14 @@ TEST(GemmPlan, AnEmptyCNeedsNone) {
   EXPECT_EQ(p.plan.num_launches, 0);
   EXPECT_EQ(p.plan.candidate, -1);
   EXPECT_EQ(p.plan.workspace_bytes, 0u);
-  EXPECT_EQ(p.why(), "gemm with an empty C: nothing is launched\n");
+  EXPECT_EQ(p.why(), "gemm with an empty D: nothing is launched\n");
   run(p.plan, Device{}, {}, nullptr);
 }
 TEST(GemmPlan, TakesTheFirstThatIsWantedAndRuns) {
   Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = never},
                                  {.kernel = {&refuses, note}, .applies = any},
                                  {.kernel = {&nothing, note}, .applies = any},
-                                 {.label = "as it lies", .kernel = {&own_workspace, note}, .applies = any}};
+                                 {.label = "unpacked", .kernel = {&own_workspace, note}, .applies = any}};
   Planned const p(problem(3, 5, 7), true, all);
   EXPECT_EQ(p.plan.candidate, 2);
   EXPECT_EQ(p.launch().kernel, &all[2].kernel);
@@ -138,7 +138,7 @@ TEST(GemmPlan, TakesTheFirstThatIsWantedAndRuns) {
   EXPECT_SAYS(p, "     refuses: 3 rows are not to its taste\n");
   EXPECT_SAYS(p, "  -> nothing: 0 bytes of workspace\n");
   EXPECT_SAYS(p,
-              "     own_workspace (as it lies): 16 bytes of workspace; not compared: the choice comes first in the "
+              "     own_workspace (unpacked): 16 bytes of workspace; not compared: the choice comes first in the "
               "order of preference\n");
 }
 TEST(GemmPlan, TakesWhatIsNotWantedWhereNothingElseRuns) {
@@ -320,16 +320,16 @@ TEST(GemmPlan, WhatLiesAsWantedIsNotPacked) {
       {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned_mn}}};
   Candidate<Gemm> const either[] = {
       {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned, .b = aligned}}};
-  Candidate<Gemm> const turns[] = {
+  Candidate<Gemm> const transposing[] = {
       {.kernel = {&nothing, note}, .applies = any, .requirements = {aligned, aligned, true}}};
   auto const bytes = [](Gemm const& g, Rows rows) { return Planned(g, true, rows).plan.workspace_bytes; };
   EXPECT_EQ(bytes(problem(64, 32, 16, "tn"), along), 0u);
   EXPECT_EQ(bytes(problem(64, 32, 16, "nn"), along), 64u * 16 * 4);
   EXPECT_EQ(bytes(problem(64, 32, 16, "tt"), along), 32u * 16 * 4);
   EXPECT_EQ(bytes(problem(64, 32, 16, "nt"), either), 0u);
-  EXPECT_EQ(bytes(problem(64, 32, 16, "nt"), turns), 32u * 16 * 4);  // both along k: one of them has to turn
-  EXPECT_EQ(bytes(problem(64, 32, 16, "nn"), turns), 0u);
-  EXPECT_EQ(bytes(problem(64, 32, 16, "tt"), turns), 0u);
+  EXPECT_EQ(bytes(problem(64, 32, 16, "nt"), transposing), 32u * 16 * 4);  // both along k: one of them is transposed
+  EXPECT_EQ(bytes(problem(64, 32, 16, "nn"), transposing), 0u);
+  EXPECT_EQ(bytes(problem(64, 32, 16, "tt"), transposing), 0u);
   Gemm nothing_to_read = problem(64, 32, 16, "nt").with_K(0);
   nothing_to_read.A.base = nothing_to_read.B.base = nullptr;
   EXPECT_EQ(bytes(nothing_to_read, along), 0u);
@@ -427,7 +427,7 @@ TEST(GemmPlan, OperandsThatChangedPlacesAreFoundWhereTheCallerHasThem) {
   }
 }
 
-// ---- GEMMs whose K is cut into parts
+// ---- GEMMs whose K is split into slices
 TEST(GemmPlan, AGemmInPartsHasTwoSteps) {
   Info<Gemm> const* const info = kernels::sgemm_split_64x64::kernel_info;
   for (std::int64_t L : {1, 3}) {
@@ -573,7 +573,7 @@ LinkedKernel<P> const tells = {nullptr,
                                },
                                [](P const&, Device const&, void*) {
                                  events.push_back({'?', what});
-                                 if (what == 'X') throw Error("no module for X");
+                                 if (what == 'X') throw Error("no space for X");
                                }};
 template <char last>
 std::string events_of_three_launches() {
@@ -596,7 +596,7 @@ std::string events_of_three_launches() {
 }
 TEST(GemmPlan, WhatMayBeRefusedIsRefusedBeforeTheFirstLaunch) {
   EXPECT_EQ(events_of_three_launches<'s'>(), " ?m ?g ?s +m +g +s");
-  EXPECT_EQ(events_of_three_launches<'X'>(), "no module for X ?m ?g ?X");
+  EXPECT_EQ(events_of_three_launches<'X'>(), "no space for X ?m ?g ?X");
 }
 
 // What a plan with one step and no workspace relies on: its one kernel is refused before it is launched, or not at all.
@@ -764,10 +764,10 @@ TEST(GemmInPieces, BatchesOfAnyLength) {
 TEST(GemmPlan, SaysWhy) {
   std::string const why = Planned(problem(100, 200, 30, "nt", 2, 2), false).why();
   EXPECT_EQ(
-      why.find("gemm of M 100 x N 200 x K 30, batch of 2, nt, alpha 1, beta 0, one level on H200\n"
+      why.find("gemm of M 100 x N 200 x K 30, batch of 2, nt, alpha 1, beta 0, one sum on H200\n"
                "  A: contiguous along k, rows 32 elements apart, matrices 3200, begins at a multiple of 16 bytes\n"
                "  B: contiguous along k, rows 30 elements apart, matrices 6000, begins at a multiple of 16 bytes\n"
-               "  C: contiguous along n, rows 200 elements apart, matrices 20000, begins at a multiple of 16 bytes\n"
+               "  D: contiguous along n, rows 200 elements apart, matrices 20000, begins at a multiple of 16 bytes\n"
                "chosen: "),
       0u)
       << why;
@@ -775,7 +775,7 @@ TEST(GemmPlan, SaysWhy) {
   Gemm scaled = problem(100, 200, 0);
   EXPECT_SAYS(Planned(scaled, true), "  A and B are not read\n");
   scaled.C.row_stride = 400, scaled.C.col_stride = 2;
-  EXPECT_SAYS(Planned(scaled, true), "  C: strides of 400 along m and 2 along n\n");
+  EXPECT_SAYS(Planned(scaled, true), "  D: strides of 400 along m and 2 along n\n");
 }
 
 }  // namespace

@@ -176,28 +176,28 @@ TEST(GemmRefusals, Ranks) {
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {2, 2, 5, 7}), view(kC, {3, 7})),
             "B has rank 4; gemm takes matrices, of rank 2, and batches of rank 3");
   EXPECT_EQ(refusal(view(kA, {1, 3, 5}), view(kB, {5, 7}), view(kC, {1, 3, 7})),
-            "A has rank 3, B 2 and C 3; gemm takes three matrices or three batches");
+            "A has rank 3, B 2 and D 3; gemm takes three matrices or three batches");
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {1, 3, 7})),
-            "A has rank 2, B 2 and C 3; gemm takes three matrices or three batches");
+            "A has rank 2, B 2 and D 3; gemm takes three matrices or three batches");
 }
 TEST(GemmRefusals, Types) {
   Tensor const A = view(kA, {3, 5}), B = view(kB, {5, 7}), C = view(kC, {3, 7});
   auto const as = [](Tensor t, DType type) { return t.dtype = type, t; };
   EXPECT_EQ(refusal(as(A, f64), B, C), "A has elements of type f64; gemm takes f32");
   EXPECT_EQ(refusal(A, as(B, b32), C), "B has elements of type b32; gemm takes f32");
-  EXPECT_EQ(refusal(A, B, as(C, dtype_of<int>())), "C has elements of type i32; gemm takes f32");
+  EXPECT_EQ(refusal(A, B, as(C, dtype_of<int>())), "D has elements of type i32; gemm takes f32");
 }
 TEST(GemmRefusals, Shapes) {
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {4, 7}), view(kC, {3, 7})),
             "A of shape (3,5) and B of shape (4,7) have no GEMM: K is 5 in A and 4 in B");
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 8})),
-            "C has shape (3,8) where A of shape (3,5) and B of shape (5,7) give (3,7)");
+            "D has shape (3,8) where A of shape (3,5) and B of shape (5,7) give (3,7)");
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {4, 7})),
-            "C has shape (4,7) where A of shape (3,5) and B of shape (5,7) give (3,7)");
+            "D has shape (4,7) where A of shape (3,5) and B of shape (5,7) give (3,7)");
   EXPECT_EQ(refusal(view(kA, {2, 3, 5}), view(kB, {4, 5, 7}), view(kC, {2, 3, 7})),
             "A of shape (2,3,5) and B of shape (4,5,7) are batches of 2 and 4 matrices");
   EXPECT_EQ(refusal(view(kA, {2, 3, 5}), view(kB, {2, 5, 7}), view(kC, {4, 3, 7})),
-            "C has shape (4,3,7) where A of shape (2,3,5) and B of shape (2,5,7) give (2,3,7)");
+            "D has shape (4,3,7) where A of shape (2,3,5) and B of shape (2,5,7) give (2,3,7)");
   EXPECT_EQ(refusal(view(kA, {3, -5}), view(kB, {-5, 7}), view(kC, {3, 7})), "A of shape (3,-5) has a negative extent");
 }
 TEST(GemmRefusals, ShapesOfWhatIsEmptyOrNotReadToo) {
@@ -209,20 +209,20 @@ TEST(GemmRefusals, Memory) {
   Tensor const A = view(kA, {3, 5}), B = view(kB, {5, 7}), C = view(kC, {3, 7});
   EXPECT_EQ(refusal(view(0, {3, 5}), B, C), "A is a null pointer, but has elements");
   EXPECT_EQ(refusal(A, view(0, {5, 7}), C), "B is a null pointer, but has elements");
-  EXPECT_EQ(refusal(A, B, view(0, {3, 7})), "C is a null pointer, but has elements");
-  EXPECT_EQ(refusal(A, B, view(0, {3, 7}), 0), "C is a null pointer, but has elements");
+  EXPECT_EQ(refusal(A, B, view(0, {3, 7})), "D is a null pointer, but has elements");
+  EXPECT_EQ(refusal(A, B, view(0, {3, 7}), 0), "D is a null pointer, but has elements");
   EXPECT_EQ(refusal(view(kA + 2, {3, 5}), B, C), "A begins 2 bytes past a multiple of its element size, 4");
   EXPECT_EQ(refusal(A, view(kB + 1, {5, 7}), C), "B begins 1 bytes past a multiple of its element size, 4");
-  EXPECT_EQ(refusal(A, B, view(kC + 3, {3, 7})), "C begins 3 bytes past a multiple of its element size, 4");
+  EXPECT_EQ(refusal(A, B, view(kC + 3, {3, 7})), "D begins 3 bytes past a multiple of its element size, 4");
   std::int64_t const large = std::int64_t(1) << 61;
   EXPECT_EQ(refusal(view(kA, {3, 5}, {large, 1}), B, C), "the byte offsets of A of shape (3,5) leave 63 bits");
   EXPECT_EQ(refusal(A, view(kB, {5, 7}, {-large, 1}), C), "the byte offsets of B of shape (5,7) leave 63 bits");
-  EXPECT_EQ(refusal(A, B, view(kC, {3, 7}, {large, 1})), "the byte offsets of C of shape (3,7) leave 63 bits");
+  EXPECT_EQ(refusal(A, B, view(kC, {3, 7}, {large, 1})), "the byte offsets of D of shape (3,7) leave 63 bits");
   EXPECT_EQ(refusal(view(kA, {1, 5}, {large, 1}), B, view(kC, {1, 7}, {large, 1})), "");  // over an extent of 1
 }
 TEST(GemmRefusals, ACThatOverlapsItself) {
   Tensor const A = view(kA, {2, 3, 5}), B = view(kB, {2, 5, 7});
-  std::string const sentence = "C of shape (2,3,7) has strides with which its elements overlap";
+  std::string const sentence = "D of shape (2,3,7) has strides with which its elements overlap";
   EXPECT_EQ(refusal(A, B, view(kC, {2, 3, 7}, {0, 7, 1})), sentence);
   EXPECT_EQ(refusal(A, B, view(kC, {2, 3, 7}, {21, 6, 1})), sentence);
   EXPECT_EQ(refusal(A, B, view(kC, {2, 3, 7}, {21, -6, 1})), sentence);
@@ -231,8 +231,8 @@ TEST(GemmRefusals, ACThatOverlapsItself) {
 }
 TEST(GemmRefusals, ACThatOverlapsAOrB) {
   Tensor const A = view(kA, {8, 8}), B = view(kB, {8, 8});
-  EXPECT_EQ(refusal(A, B, view(kA, {8, 8})), "C of shape (8,8) overlaps A of shape (8,8) in memory");
-  EXPECT_EQ(refusal(A, B, view(kB, {8, 8})), "C of shape (8,8) overlaps B of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, B, view(kA, {8, 8})), "D of shape (8,8) overlaps A of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, B, view(kB, {8, 8})), "D of shape (8,8) overlaps B of shape (8,8) in memory");
   EXPECT_NE(refusal(A, B, view(kA + 4 * 63, {8, 8})), "");
   EXPECT_EQ(refusal(A, B, view(kA + 4 * 64, {8, 8})), "");  // the next byte
   EXPECT_NE(refusal(A, B, view(kB - 4 * 63, {8, 8})), "");
@@ -243,8 +243,8 @@ TEST(GemmRefusals, ACThatOverlapsAOrB) {
 TEST(GemmRefusals, ColumnBlocksOfOneMatrixDoNotOverlap) {
   Tensor const A = view(kA, {8, 8}, {24, 1}), B = view(kA + 4 * 8, {8, 8}, {24, 1});
   EXPECT_EQ(refusal(A, B, view(kA + 4 * 16, {8, 8}, {24, 1})), "");
-  EXPECT_EQ(refusal(A, B, view(kA + 4 * 15, {8, 8}, {24, 1})), "C of shape (8,8) overlaps B of shape (8,8) in memory");
-  EXPECT_EQ(refusal(A, B, view(kA + 4 * 17, {8, 8}, {24, 1})), "C of shape (8,8) overlaps A of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, B, view(kA + 4 * 15, {8, 8}, {24, 1})), "D of shape (8,8) overlaps B of shape (8,8) in memory");
+  EXPECT_EQ(refusal(A, B, view(kA + 4 * 17, {8, 8}, {24, 1})), "D of shape (8,8) overlaps A of shape (8,8) in memory");
   EXPECT_EQ(refusal(A, A, view(kA + 4 * 16, {8, 8}, {24, 1})), "");  // A and B may be the same
 }
 // Nor is anything computed with them: these tests are also built with arithmetic that traps.
@@ -272,11 +272,11 @@ TEST(GemmRefusals, Workspaces) {
   EXPECT_EQ(said(0, 0), "");
   EXPECT_EQ(said(0, 8), "the workspace of 8 bytes is a null pointer");
   EXPECT_EQ(said(kC - 256, 256), "");
-  EXPECT_EQ(said(kC - 256, 257), "the workspace of 257 bytes overlaps C of shape (8,8) in memory");
+  EXPECT_EQ(said(kC - 256, 257), "the workspace of 257 bytes overlaps D of shape (8,8) in memory");
   EXPECT_EQ(said(kA, 256), "the workspace of 256 bytes overlaps A of shape (8,8) in memory");
   EXPECT_EQ(said(kA, 256, 0), "");  // A is not read
   EXPECT_EQ(said(kC - 256, ~std::size_t(0) >> 1),
-            "the workspace of 9223372036854775807 bytes overlaps C of shape (8,8) in memory");
+            "the workspace of 9223372036854775807 bytes overlaps D of shape (8,8) in memory");
   // What a signed count would take for less than nothing, or what comes round the end of the address space.
   EXPECT_EQ(said(kC - 256, std::size_t(1) << 63),
             "the workspace of 9223372036854775808 bytes leaves the address space");

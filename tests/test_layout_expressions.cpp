@@ -56,7 +56,7 @@ void expect_same(Layout const& ours, CuteLayout const& theirs) {
   }
 }
 
-// The plain layout, and under each of these: as it is written, and as CuTe prints it.
+// The plain layout, and under each of these: as written, and as CuTe prints it.
 template <int... BMS, class CuteLayout>
 void expect_same_swizzled(std::string const& written, CuteLayout const& plain, cute::Swizzle<BMS...> swizzle) {
   auto const theirs = cute::composition(swizzle, plain);
@@ -428,7 +428,7 @@ TEST(Suggest, TheRuleHoldsForRowsOfAnyLength) {
   EXPECT_EQ(on_bytes(rule(32, 4, 16), 4), (Swizzle{1, 4, 3}));
 }
 
-// Of all swizzles that there are, with negative shifts too.
+// All swizzles, with negative shifts too.
 TEST(Suggest, NothingWithFewerBitsWouldDo) {
   struct {
     char const* expression;

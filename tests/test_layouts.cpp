@@ -118,7 +118,7 @@ TEST(Layouts, RegisterTilesAreFree) {
 
 // 15 from 4 bytes on: lanes along a row of the input when they store, down a column when they load.
 template <class K>
-bool sheared_tile_is_free() {
+bool skewed_tile_is_free() {
   constexpr typename K::SmemLayout layout{};
   constexpr unsigned E = sizeof(K::Smem::A[0]);
   unsigned store = 0, load = 0;
@@ -130,18 +130,18 @@ bool sheared_tile_is_free() {
     store = std::max(store, wavefronts(E, along, Access::store));
   }
   for (int c = 0; c < K::BLK_N; ++c)
-    for (int row0 = 0; row0 + 32 <= K::ROWS; ++row0)  // wherever the shear lets them begin
+    for (int row0 = 0; row0 + 32 <= K::ROWS; ++row0)  // wherever the skew lets them begin
       load = std::max(load, wavefronts(E, [&](unsigned t) { return layout(row0 + int(t), c) * E; }));
   return store == banks::least_wavefronts(E) && load == banks::least_wavefronts(E);
 }
 TEST(Layouts, TilesOfOddPitchAreFree) {
-  EXPECT_TRUE((sheared_tile_is_free<transpose_realigned::Kernel<Bytes<4>>>()));
-  EXPECT_TRUE((sheared_tile_is_free<transpose_realigned::Kernel<Bytes<8>>>()));
-  EXPECT_TRUE((sheared_tile_is_free<transpose_realigned::Kernel<Bytes<16>>>()));
+  EXPECT_TRUE((skewed_tile_is_free<transpose_realigned::Kernel<Bytes<4>>>()));
+  EXPECT_TRUE((skewed_tile_is_free<transpose_realigned::Kernel<Bytes<8>>>()));
+  EXPECT_TRUE((skewed_tile_is_free<transpose_realigned::Kernel<Bytes<16>>>()));
 }
 
 // 15 below: (word of a column,(element of a vector,vector)). A warp stores a word of 8 vectors in each of 4 word rows, and
-// loads chunks of 16 bytes down its columns, from any chunk on that a column's shear asks for.
+// loads chunks of 16 bytes down its columns, from any chunk on that a column's skew asks for.
 template <class K>
 bool realigned_tile_is_free() {
   constexpr typename K::SmemLayout layout{};
@@ -155,10 +155,10 @@ bool realigned_tile_is_free() {
         store = std::max(store, wavefronts(4, words, Access::store));
       }
   for (int place0 = 0; place0 < K::BLK_N; place0 += 32 / std::min(32, K::CHUNKS))
-    for (unsigned sheared = 0; sheared < 16; ++sheared) {  // the columns of a warp by a chunk more or less each
+    for (unsigned skewed = 0; skewed < 16; ++skewed) {  // the columns of a warp by a chunk more or less each
       auto const chunks = [&](unsigned t) {
         unsigned const column = t / K::CHUNKS;
-        return (place0 + column) * K::PITCH * 4 + (t % K::CHUNKS + (sheared >> column & 1)) * 16;
+        return (place0 + column) * K::PITCH * 4 + (t % K::CHUNKS + (skewed >> column & 1)) * 16;
       };
       load = std::max(load, wavefronts(16, chunks));
     }

@@ -1,5 +1,5 @@
 // Broken kernels, each caught by the check that should catch it. A mutant is a Block with one member hidden, an edit of
-// the lanes' passes, or a parameter turned: the kernels are the ladder's own, unchanged.
+// the lanes' passes, or a parameter changed: the kernels are the ladder's own, unchanged.
 #include <gtest/gtest.h>
 
 #include <inlay/explain/explanation.h>
@@ -35,8 +35,8 @@ constexpr int kRows = 70, kCols = 80;  // ragged both ways, rows of whole vector
 constexpr auto kNone = [](auto&) {};
 
 // Replays a kernel with a mutant's Block and parameters on a case of e-byte elements; what the recorder found.
-template <class Kernel, class Block = HostBlock, class Turn = decltype(kNone)>
-std::unique_ptr<Recorder> run(test::Case const& c, int e, Turn turn = {}) {
+template <class Kernel, class Block = HostBlock, class Change = decltype(kNone)>
+std::unique_ptr<Recorder> run(test::Case const& c, int e, Change change = {}) {
   auto recorder = std::make_unique<Recorder>();
   recorder->kernel = "mutant";
   test::Views const v = test::views_of(c, Kernel::transposes);
@@ -45,15 +45,15 @@ std::unique_ptr<Recorder> run(test::Case const& c, int e, Turn turn = {}) {
   Copy const copy = test::copy_of(c, v, in, out, e);
   auto const wanted = registry::expected(copy, *recorder);
   auto kernel = Kernel::make(copy, registry::ReplaySetting{Device{}, nullptr, {}});
-  turn(kernel);
+  change(kernel);
   replay::run<Block>(kernel, *recorder);
   wanted.conclude();
   return recorder;
 }
-template <class Kernel, class Block = HostBlock, class Turn = decltype(kNone)>
-std::unique_ptr<Recorder> run(Turn turn = {}) {
+template <class Kernel, class Block = HostBlock, class Change = decltype(kNone)>
+std::unique_ptr<Recorder> run(Change change = {}) {
   return run<Kernel, Block>({kRows, kCols, 1, 0, Kernel::transposes ? 2 : 4}, sizeof(T),
-                            turn);  // pitches of whole vectors
+                            change);  // pitches of whole vectors
 }
 void expect_only(Recorder const& r, std::initializer_list<Check> checks) {
   for (Check c : checks) EXPECT_TRUE(r.found(c)) << "not found: " << name_of(c);
@@ -75,10 +75,10 @@ using Swizzled = transpose_06_smem_swizzled::Kernel<T>;
 using Vector = transpose_09_vector_swizzled::Kernel<T>;
 using CpAsync = transpose_10_cp_async::Kernel<T>;
 using TmaStore = transpose_11_tma_store::Kernel<T>;
-using RegisterTurn = transpose_12_register_tile::Kernel<T>;
+using RegisterTranspose = transpose_12_register_tile::Kernel<T>;
 using InFlight = transpose_13_in_flight::Kernel<T>;
 using EvictLast = transpose_registers::Kernel<T>;
-using Sheared = transpose_realigned::Kernel<T>;
+using Skewed = transpose_realigned::Kernel<T>;
 using Realigned = transpose_realigned::Kernel<std::uint8_t>;
 using TmaBothWays = transpose_14_tma::Kernel<T>;
 using Squares = transpose_batched::Kernel<T>;
@@ -89,8 +89,8 @@ constexpr test::Case kWhole{72, 80}, kOdd{130, 131, 1, 1, 1, 3, 5}, kSquares{16,
 
 // What stands here is not broken: the mutants below differ from these.
 TEST(Mutants, OriginalsAreSilent) {
-  expect_only(*run<RegisterTurn>(kWhole, 4), {});
-  expect_only(*run<Sheared>(kOdd, 4), {});
+  expect_only(*run<RegisterTranspose>(kWhole, 4), {});
+  expect_only(*run<Skewed>(kOdd, 4), {});
   expect_only(*run<Realigned>(kOdd, 1), {});
   expect_only(*run<TmaBothWays>(kWhole, 4), {});
   expect_only(*run<Squares>(kSquares, 4), {});
@@ -104,8 +104,8 @@ TEST(Mutants, BarrierRemoved) {
   expect_only(*run<Padded, NoSync>(), {Check::race, Check::result});
   expect_only(*run<Vector, NoSync>(), {Check::race, Check::result});
   expect_only(*run<CpAsync, NoSync>(), {Check::race, Check::result});
-  expect_only(*run<RegisterTurn, NoSync>(kWhole, 4), {Check::race, Check::result});
-  expect_only(*run<Sheared, NoSync>(kOdd, 4), {Check::race, Check::result});
+  expect_only(*run<RegisterTranspose, NoSync>(kWhole, 4), {Check::race, Check::result});
+  expect_only(*run<Skewed, NoSync>(kOdd, 4), {Check::race, Check::result});
   expect_only(*run<Realigned, NoSync>(kOdd, 1), {Check::race, Check::result});
   expect_only(*run<Squares, NoSync>(kSquares, 4), {Check::race, Check::result});
 }
@@ -193,21 +193,21 @@ TEST(Mutants, SwizzleDroppedOnBothSides) {
 constexpr auto kOneRowMore = [](auto& kernel) { kernel.M += 1; };
 constexpr auto kOneRowLess = [](auto& kernel) { kernel.M -= 1; };
 TEST(Mutants, PredicateOffByOne) {
-  using Turn = decltype(kOneRowMore);
-  expect_only(*run<Swizzled, HostBlock, Turn>(), {Check::bounds, Check::coverage});
-  expect_only(*run<Vector, HostBlock, Turn>(), {Check::bounds, Check::coverage});
-  expect_only(*run<CpAsync, HostBlock, Turn>(), {Check::bounds, Check::coverage});
-  expect_only(*run<TmaStore, HostBlock, Turn>(), {Check::bounds, Check::coverage});
+  using Change = decltype(kOneRowMore);
+  expect_only(*run<Swizzled, HostBlock, Change>(), {Check::bounds, Check::coverage});
+  expect_only(*run<Vector, HostBlock, Change>(), {Check::bounds, Check::coverage});
+  expect_only(*run<CpAsync, HostBlock, Change>(), {Check::bounds, Check::coverage});
+  expect_only(*run<TmaStore, HostBlock, Change>(), {Check::bounds, Check::coverage});
   auto const one_column_more = [](auto& kernel) { kernel.N += 1; };
   expect_only(*run<Copy01>(one_column_more), {Check::bounds, Check::coverage});
   expect_only(*run<Copy02>(one_column_more), {Check::bounds, Check::coverage});
   expect_only(*run<Copy03>(one_column_more), {Check::bounds, Check::coverage});
-  expect_only(*run<NaiveRead, HostBlock, Turn>(), {Check::bounds, Check::coverage});
-  expect_only(*run<NaiveWrite, HostBlock, Turn>(), {Check::bounds, Check::coverage});
+  expect_only(*run<NaiveRead, HostBlock, Change>(), {Check::bounds, Check::coverage});
+  expect_only(*run<NaiveWrite, HostBlock, Change>(), {Check::bounds, Check::coverage});
   auto const one_chunk_more = [](auto& kernel) { kernel.M += 4; };  // squares are inside or outside as a whole
-  expect_only(*run<RegisterTurn>(kWhole, 4, one_chunk_more), {Check::bounds, Check::coverage});
-  expect_only(*run<Sheared>(kOdd, 4, kOneRowMore), {Check::bounds, Check::coverage});
-  expect_only(*run<Sheared>(kOdd, 4, kOneRowLess), {Check::coverage});
+  expect_only(*run<RegisterTranspose>(kWhole, 4, one_chunk_more), {Check::bounds, Check::coverage});
+  expect_only(*run<Skewed>(kOdd, 4, kOneRowMore), {Check::bounds, Check::coverage});
+  expect_only(*run<Skewed>(kOdd, 4, kOneRowLess), {Check::coverage});
   expect_only(*run<Realigned>(kOdd, 1, kOneRowLess), {Check::coverage});
   expect_only(*run<NaiveWrite, HostBlock, decltype(kOneRowLess)>(), {Check::coverage});
   expect_only(*run<Vector, HostBlock, decltype(kOneRowLess)>(), {Check::coverage});
@@ -241,25 +241,25 @@ TEST(Mutants, VectorReachesIntoTheGap) {
       << r->findings.front().sentence;
 }
 
-// ---- the shear off by one element: where a row of the output is taken from, or where it goes
+// ---- the skew off by one element: where a row of the output is taken from, or where it is written
 template <bool reads>
-struct ShearOffByOne {
+struct SkewOffByOne {
   static void edit(Lane& lane) {
     if (reads && lane.src_in == Where::shared) lane.src = static_cast<char const*>(lane.src) - sizeof(T);
     if (!reads && lane.dst_in == Where::global) lane.dst = static_cast<char*>(lane.dst) + sizeof(T);
   }
 };
 template <bool reads>
-struct ShearedByOneMore : HostBlock {
+struct SkewedByOneMore : HostBlock {
   template <class Op>
-  using op = replay::Recorded<Op, ShearOffByOne<reads>>;
+  using op = replay::Recorded<Op, SkewOffByOne<reads>>;
 };
-TEST(Mutants, ShearOffByOne) {
-  expect_only(*run<Sheared, ShearedByOneMore<true>>(kOdd, 4), {Check::result});
-  expect_only(*run<Sheared, ShearedByOneMore<false>>(kOdd, 4), {Check::bounds, Check::coverage, Check::result});
+TEST(Mutants, SkewOffByOne) {
+  expect_only(*run<Skewed, SkewedByOneMore<true>>(kOdd, 4), {Check::result});
+  expect_only(*run<Skewed, SkewedByOneMore<false>>(kOdd, 4), {Check::bounds, Check::coverage, Check::result});
 }
 
-// ---- the turn in the registers left out: a square's rows are stored where its columns belong
+// ---- the transpose in registers left out: a square's rows are stored where its columns belong
 struct KeepsRows {
   static inline std::vector<std::vector<void const*>> loaded;  // by thread: its vectors, in order
   static inline std::vector<std::size_t> stored;
@@ -274,18 +274,18 @@ struct KeepsRows {
     }
   }
 };
-struct NoRegisterTurn : HostBlock {
+struct NoRegisterTranspose : HostBlock {
   template <class Op>
   using op = replay::Recorded<Op, KeepsRows>;
 };
 template <class Kernel>
-void expect_caught_without_the_turn(test::Case const& c) {
+void expect_caught_without_the_transpose(test::Case const& c) {
   KeepsRows::loaded.clear(), KeepsRows::stored.clear();
-  expect_only(*run<Kernel, NoRegisterTurn>(c, 4), {Check::result});
+  expect_only(*run<Kernel, NoRegisterTranspose>(c, 4), {Check::result});
 }
-TEST(Mutants, RegisterTurnLeftOut) {
-  expect_caught_without_the_turn<RegisterTurn>(kWhole);
-  expect_caught_without_the_turn<Squares>(kSquares);
+TEST(Mutants, RegisterTransposeLeftOut) {
+  expect_caught_without_the_transpose<RegisterTranspose>(kWhole);
+  expect_caught_without_the_transpose<Squares>(kSquares);
 }
 
 // ---- the load's predicate reused for the store: the same thread has another element there
@@ -325,11 +325,11 @@ constexpr auto kOneElementOn = [](auto& kernel) {
   kernel.in = reinterpret_cast<decltype(kernel.in)>(reinterpret_cast<std::uint64_t>(kernel.in) + sizeof(T));
 };
 TEST(Mutants, MisalignedVector) {
-  using Turn = decltype(kOneElementOn);
-  expect_only(*run<Copy03, HostBlock, Turn>(), {Check::alignment, Check::coverage});
-  expect_only(*run<Vector, HostBlock, Turn>(), {Check::alignment, Check::coverage});
-  expect_only(*run<TmaStore, HostBlock, Turn>(), {Check::alignment, Check::coverage});
-  expect_only(*run<RegisterTurn>(kWhole, 4, kOneElementOn), {Check::alignment, Check::coverage});
+  using Change = decltype(kOneElementOn);
+  expect_only(*run<Copy03, HostBlock, Change>(), {Check::alignment, Check::coverage});
+  expect_only(*run<Vector, HostBlock, Change>(), {Check::alignment, Check::coverage});
+  expect_only(*run<TmaStore, HostBlock, Change>(), {Check::alignment, Check::coverage});
+  expect_only(*run<RegisterTranspose>(kWhole, 4, kOneElementOn), {Check::alignment, Check::coverage});
 }
 
 TEST(Mutants, ADescriptorThatTheDriverWouldRefuse) {
@@ -506,7 +506,7 @@ void expect_the_same_loads(test::Case const& c, unsigned bytes) {
 TEST(Findings, AnEvictLastLoadIsALoad) {
   expect_the_same_loads<EvictLast, InFlight>(kWhole, 16);
   expect_the_same_loads<copy_contiguous::Kernel<T>, Copy03>(kWhole, 16);
-  EXPECT_EQ(load_of(*run<Sheared>(kOdd, 4), "in")->bytes, 4u);
+  EXPECT_EQ(load_of(*run<Skewed>(kOdd, 4), "in")->bytes, 4u);
   EXPECT_EQ(load_of(*run<Squares>(kSquares, 4), "in")->bytes, 16u);
 }
 

@@ -1,4 +1,4 @@
-// Tensor arguments -> Move: what is refused, in which words, and what the canonical form is.
+// Tensor arguments -> Copy: what is refused, in which words, and what the canonical form is.
 #include <gtest/gtest.h>
 
 #include <limits>

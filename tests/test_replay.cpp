@@ -1,4 +1,4 @@
-// The module of the replay by themselves: fibers, guarded memory, ordering, the workspace. Then small kernels of Gemm with
+// The parts of the replay by themselves: fibers, guarded memory, ordering, the workspace. Then small kernels of Gemm with
 // one flaw each, and what must be said of it.
 #include <gtest/gtest.h>
 
@@ -491,8 +491,8 @@ struct TmaRing {
     if (block.thread_rank() < 32) {
       if (block.thread_rank() != 0) return;
       for (int k = 0; k < g.K(); ++k) {
-        int const s = k % PIPE, turn = k / PIPE;
-        if (turn && slip != Slip::no_empty) empty[s].wait((turn - 1) & 1);
+        int const s = k % PIPE, round = k / PIPE;
+        if (round && slip != Slip::no_empty) empty[s].wait((round - 1) & 1);
         full[s].arrive_and_expect_tx(sizeof(smem.B[s]));
         block.tma_load(map, full[s], smem.B[s], 0, k, 0);
       }
@@ -502,8 +502,8 @@ struct TmaRing {
     int const n = int(block.thread_rank()) - 32;
     float sum = 0, a = 0, b = 0;
     for (int k = 0; k < g.K(); ++k) {
-      int const s = k % PIPE, turn = k / PIPE;
-      if (slip != Slip::no_full) full[s].wait(turn & 1);
+      int const s = k % PIPE, round = k / PIPE;
+      if (slip != Slip::no_full) full[s].wait(round & 1);
       copy_one(atom, true, make_gmem_ptr(at<float const>(g.A, 0, k)), &a);
       copy_one(atom, true, make_smem_ptr(&smem.B[s][n]), &b);
       On<Block, OrderedFma>::fma(sum, a, b);

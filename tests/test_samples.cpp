@@ -87,7 +87,7 @@ TEST_P(GemmSamples, CountWhatAllBlocksCount) {
       {132, 132, 140, 1, "nt"},
       {129, 130, 135, 1, "nt"},
       {60, 64, 180, 3, "tn", 2, 1},
-      // K in parts
+      // split-K
       {64, 64, 900, 1, "tn"},
       {64, 64, 900, 1, "nn", 1, 1},
       {61, 65, 903, 2, "tn", 2, 1},

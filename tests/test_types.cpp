@@ -46,7 +46,7 @@ TEST(Types, AreAClosedList) {
   EXPECT_STREQ(name_of(DType(255)), "none");
   for (int none : {-1, 0, 17, 1000}) EXPECT_EQ(opaque(none), DType{}) << none;
 }
-// Of one size, and not one type.
+// The same size, different types.
 static_assert(f16 != bf16 && e4m3 != e5m2 && f32 != tf32 && f32 != b32 && f32 != i32 && i32 != u32 && u8 != b8 &&
               i8 != e4m3);
 

@@ -14,7 +14,7 @@
 namespace inlay::lab {
 namespace {
 
-// A Block that multiplies an A rounded to so many bits: 11 of TF32, 8 of bf16, 24 of fp32.
+// A Block that multiplies an A rounded to fewer bits: 11 of TF32, 8 of bf16, 24 of fp32.
 template <int Bits>
 struct Rounded : replay::HostBlock {
   static float rounded(float x) {

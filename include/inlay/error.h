@@ -14,6 +14,8 @@ struct Error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+namespace detail {
+
 // Throws Error(sentence) unless `ok`. Where building the sentence costs, test first and throw directly.
 inline void require(bool ok, char const* sentence) {
   if (!ok) throw Error(sentence);
@@ -28,5 +30,7 @@ inline void check(cudaError_t status, std::source_location at = std::source_loca
   throw Error(std::string("CUDA: ") + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ", at " +
               at.file_name() + ":" + std::to_string(at.line()) + ")");
 }
+
+}  // namespace detail
 
 }  // namespace inlay

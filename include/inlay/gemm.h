@@ -16,7 +16,7 @@ struct GemmOptions {
 
 // D = epilogue(A B): alpha A B + beta D for float views A: (M,K), B: (K,N), D: (M,N); or a batch, (L,M,K), (L,K,N),
 // (L,M,N). Any strides: a transposed operand is A.transposed(), a matrix shared by a batch has the batch stride 0. Bases
-// are multiples of 4 bytes. Sentences call D by its name in BLAS, C.
+// are multiples of 4 bytes.
 //
 // As in BLAS: beta == 0 never reads D; alpha == 0 or K == 0 reads neither A nor B, whose pointers may then be null, and
 // scales D; a D without elements is left alone. NaN and Inf propagate otherwise.

@@ -57,7 +57,7 @@ struct BasicTensor {
   // The same elements with the last two modes exchanged: a view, nothing moves.
   BasicTensor transposed() const {
     check_rank("transposed");
-    require(rank >= 2, "transposed: the tensor has fewer than two modes");
+    detail::require(rank >= 2, "transposed: the tensor has fewer than two modes");
     BasicTensor t = *this;
     t.extent[rank - 2] = extent[rank - 1], t.extent[rank - 1] = extent[rank - 2];
     t.stride[rank - 2] = stride[rank - 1], t.stride[rank - 1] = stride[rank - 2];
@@ -129,7 +129,7 @@ BasicTensor<Void> BasicTensor<Void>::reshape(std::span<std::int64_t const> exten
   std::int64_t n = 1;
   for (std::int64_t e : extents)
     if (e < 0 || __builtin_mul_overflow(n, e, &n))
-      throw Error("reshape: an extent is negative, or their product leaves 63 bits");
+      throw Error("reshape: an extent is negative, or the number of elements exceeds 63 bits");
   if (n != size() || extents.size() > std::size_t(kMaxRank))
     throw Error("reshape: " + std::to_string(size()) + " elements do not become " + std::to_string(n) + " in " +
                 std::to_string(extents.size()) + " modes");
@@ -157,11 +157,11 @@ BasicTensor<Void> BasicTensor<Void>::reshape(std::span<std::int64_t const> exten
 }
 using Tensor = BasicTensor<void>;
 using ConstTensor = BasicTensor<void const>;
-// Of a pointer to T: a Tensor, or a ConstTensor where T is const.
+// The tensor type for a pointer to T: Tensor, or ConstTensor if T is const.
 template <class T>
 using TensorOf = BasicTensor<std::conditional_t<std::is_const_v<T>, void const, void>>;
 
-// Extents or strides, as they are given to tensor(): in braces, or as whatever converts to a span of 64-bit integers.
+// Extents or strides, as arguments of tensor(): in braces, or anything that converts to a span of 64-bit integers.
 class Modes {
  public:
   Modes() = default;

@@ -42,7 +42,7 @@ enum class DType : std::uint8_t {
 };
 using enum DType;
 
-// Of one element.
+// Size of one element.
 constexpr int bytes_of(DType t) {
   switch (t) {
     case f64:
@@ -93,10 +93,10 @@ constexpr DType dtype_of() {
 
 // How a GEMM's sums over K are formed. Both round to nearest at every step.
 enum class Compute : std::uint8_t {
-  fp32,          // on the FMA units: one chain of fused multiply-adds, as long as K, or as a block's part of K
-  fp32_blocked,  // the same in chains of 1024 GEMMs at most, 256 in large matrices, each added once to the sum: the
-  // error hardly grows with K; on an H200 at .92 to .96 of the other's speed with a workspace, and well
-  // below it without
+  fp32,          // on the FMA units: each sum in one register, over all of K or over a K slice of a block
+  fp32_blocked,  // blocked summation: at most 1024 FMAs in one register, 256 in large matrices, then added to the sum.
+  // The error hardly grows with K. On an H200 .92 to .96 of the speed of fp32 with a workspace, far
+  // less without
 };
 
 // The epilogue of a GEMM: D = alpha A B + beta C, where C is what D held before.

@@ -23,7 +23,7 @@ struct BankGrid {
 
 // Coloured grids with their ids, beside or below each other. Throws UsageError when one is larger than can be read.
 std::string draw_banks(std::vector<BankGrid> const& grids, int elem_bytes);
-// Of layouts in CuTe's notation, whose elements are as wide as is given, or as one of them names, or 4 bytes.
+// Draws the banks of layouts in CuTe's notation. Elements have the given width, or the one that a layout names, or 4 bytes.
 std::string draw_banks(std::vector<std::string> const& layouts, std::optional<int> elem_bytes);
 
 }  // namespace inlay::lab

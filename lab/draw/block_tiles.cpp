@@ -39,7 +39,7 @@ class Watcher {
 
   void operator()(replay::TraceEvent const& e) {
     using replay::Happens;
-    std::int64_t const multiplied = recorder_.fma - fma_;  // by this thread: they take turns at what they tell
+    std::int64_t const multiplied = recorder_.fma - fma_;  // by this thread, since the last report
     fma_ = recorder_.fma;
     bool const access = e.what == Happens::access;
     if (access && e.store && e.operand->name == "C") note_stored(e);

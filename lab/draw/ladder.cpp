@@ -15,13 +15,13 @@ namespace {
 // Names end where the bars begin; times stand right of them.
 constexpr double kWidth = 960, kMargin = 28, kBars = 300, kBarsWidth = 540, kTop = 104;
 constexpr double kRowHeight = 22, kBarHeight = 16, kHeadingHeight = 20, kGroupGap = 12;
-constexpr double kLabelledInside = 48;  // a bar of this length has module for its value
+constexpr double kLabelledInside = 48;  // a bar of this length has space for its value
 
 struct Group {
   char const *title, *classes;
 };
 constexpr Group kGroups[] = {
-    {"copies", "plain"}, {"the tutorials' steps", "good"}, {"inlay", "own"}, {"peers", "peer"}};
+    {"copies", "plain"}, {"the tutorials' steps", "good"}, {"inlay", "own"}, {"baselines", "peer"}};
 
 std::size_t group_of(std::string const& kernel) {
   Info<Copy> const* const info = info_of<TransposeCase>(kernel);

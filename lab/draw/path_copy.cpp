@@ -33,7 +33,7 @@ Placed placed(Hop const& hop, TransposeCase const& c, bool copies) {
   return copies ? matrix(c.base_dst, c.rows, c.cols, e) : matrix(c.base_dst, c.cols, c.destination_pitch(), e);
 }
 
-// Of every element: whether the block, its first warp, that warp's first request touch it.
+// For each element: whether the block, its first warp, and that warp's first request touch it.
 enum class Touched : std::uint8_t { no, block, warp, request };
 struct Map {
   Place first{INT64_MAX, INT64_MAX}, last{0, 0};

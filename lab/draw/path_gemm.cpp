@@ -54,13 +54,13 @@ std::vector<int> owners(BlockTiles const& tiles) {
   return of;
 }
 
-constexpr double kNumbered = 22;  // an element as wide as this has module for a thread's number
+constexpr double kNumbered = 22;  // an element as wide as this has space for a thread's number
 
 double scale_of(Box const& block, double width, double height) {
   return std::min({width / double(block.n1 - block.n0), height / double(block.m1 - block.m0), 26.});
 }
 
-// The names of the warps in their parts of the tile, or, where those have no module, below it. Returns the lower edge.
+// The names of the warps in their parts of the tile, or, where those have no space, below it. Returns the lower edge.
 double add_warps(svg::Picture& picture, std::map<int, std::vector<svg::Picture::Tile>> const& of_warp, double scale,
                  double x, double y) {
   double below = x;
@@ -163,7 +163,7 @@ std::string draw_path(Entry<Gemm> const& entry, GemmCase const& c) {
   picture.text(kMargin, 36, "head", title_of(entry, c));
   picture.text(kMargin, 58, "", summary(tiles));
   double y = add_matrices(picture, c, tiles, kMargin, kTop + 14);
-  // The tile stands beside the matrices; below them, if it then has module for its threads' numbers.
+  // The tile stands beside the matrices; below them, if it then has space for its threads' numbers.
   constexpr double kBeside = 384, kSpace = kWidth - 2 * kMargin;
   double const wide = scale_of(tiles.block, kSpace, 330);
   bool const numbered = wide >= kNumbered;

@@ -14,7 +14,7 @@ constexpr double kFirstRow = 96;
 
 bool is_on(banks::Request const& q, unsigned lane) { return q.active >> lane & 1; }
 
-// Of each pass: the distinct words asked of each bank, in the order of their lanes, and those lanes.
+// For each pass: the distinct words requested from each bank, in the order of their lanes, and those lanes.
 struct Word {
   std::uint64_t number;
   Lanes lanes;
@@ -156,7 +156,7 @@ void add_sector(svg::Picture& picture, WarpRequest const& r, std::uint64_t secto
   std::map<std::uint64_t, Lanes> by_address;
   for (unsigned lane : lanes) by_address[r.lanes.address[lane]].push_back(lane);
   double const narrow = r.lanes.bytes * byte;
-  Lanes run;  // of lanes whose bytes touch, where one has no module for its number
+  Lanes run;  // of lanes whose bytes touch, where one has no space for its number
   for (auto at = by_address.begin(); at != by_address.end(); ++at) {
     auto const& [address, who] = *at;
     double const from = x + double(address - sector * 32) * byte;

@@ -40,7 +40,7 @@ struct WarpRequest {
 };
 std::string draw_request(WarpRequest const& request);
 
-// Of the site asked for, the request that cost most beyond its ideal. Throws what replay_sound and site_named do.
+// The request of a site that costs most beyond its ideal. Throws what replay_sound and site_named do.
 WarpRequest worst_request(Entry<Copy> const& entry, TransposeCase const& c, std::string const& site);
 WarpRequest worst_request(Entry<Gemm> const& entry, GemmCase const& c, std::string const& site);
 

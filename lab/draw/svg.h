@@ -11,7 +11,7 @@ namespace inlay::lab::svg {
 constexpr double kWidth = 830, kMargin = 24;
 
 // Shapes and text take classes of the style sheet:
-//   ink pale costly on dark    text: as it is, aside, what costs, on strong colours, on light ones
+//   ink pale costly on dark    text: normal, aside, what costs, on strong colours, on light ones
 //   s8 s9 s10 s11 head         its size in pixels, where it is not 12; a title
 //   mono bold middle end
 //   ink page cell              shapes: firm, like the page, an empty place

@@ -36,7 +36,7 @@ struct Timeline {
   std::size_t most_in_flight() const;
 };
 
-// Of a kernel's first block. Throws what replay_sound does, and UsageError where nothing is asynchronous.
+// The timeline of a kernel's first block. Throws what replay_sound does, and UsageError where nothing is asynchronous.
 Timeline timeline_of(Entry<Copy> const& entry, TransposeCase const& c);
 Timeline timeline_of(Entry<Gemm> const& entry, GemmCase const& c);
 

@@ -14,7 +14,7 @@ constexpr std::size_t kMostUses = 12;
 constexpr double kLabels = 78, kLeft = kMargin + kLabels, kSpace = kWidth - kMargin - kLeft;
 constexpr double kTop = 136, kRow = 34, kBar = 24, kLeast = 4;
 
-// From moments to x: what was done takes module, and so that what happens at once can be told apart, does every moment.
+// From moments to x: what was done takes space, and so that what happens at once can be told apart, does every moment.
 class Axis {
  public:
   explicit Axis(std::vector<Moment> moments) : moments_(std::move(moments)) {
@@ -130,11 +130,10 @@ Shown shown(Timeline const& t) {
 void add_head(svg::Picture& picture, std::string const& title, Timeline const& t, std::size_t stages, bool multiplies) {
   bool const one = t.askers.size() == 1;
   picture.text(kMargin, 36, "head", title);
-  picture.text(
-      kMargin, 58, "",
-      fmt::format("The first block as it is replayed: {} {} {} by {}; stages on their way at once: at most {} of {}.",
-                  one ? "thread" : "threads", svg::ranges(t.askers), one ? "asks" : "ask", t.by, t.most_in_flight(),
-                  stages));
+  picture.text(kMargin, 58, "",
+               fmt::format("The first block, replayed: {} {} {} by {}; stages on their way at once: at most {} of {}.",
+                           one ? "thread" : "threads", svg::ranges(t.askers), one ? "asks" : "ask", t.by,
+                           t.most_in_flight(), stages));
   double at = picture.legend(kMargin, 82, "held held-line", "asked for, on its way");
   at = picture.legend(at, 82, "tile", "landed");
   at = picture.legend(at, 82, "good", multiplies ? "read and multiplied" : "read");

@@ -18,7 +18,7 @@ namespace inlay::lab {
 void refuse(char const* kernel, Reason const& reason);
 void check_samples(char const* kernel, Recorder const& recorder, Device const& device);
 
-// Of a problem of any size, from samples. Throws UsageError when the kernel does not take it.
+// Explains a kernel on a problem of any size, from samples of its blocks. Throws UsageError when the kernel does not take it.
 template <class C>
 Explanation explain_entry(Entry<typename C::Canonical> const& entry, C const& c, Device const& device) {
   c.validate();
@@ -33,7 +33,7 @@ Explanation explain_entry(Entry<typename C::Canonical> const& entry, C const& c,
   return explanation_of(recorder, {entry.info().name, c.sentence(), c.name(), c.bytes(), c.flops()}, device);
 }
 
-// Of the lab's own kinds. Throws UsageError when there is no such kernel too.
+// The same by the kernel's name. Also throws UsageError if there is no such kernel.
 Explanation explain_kernel(std::string const& kernel, Problem const& problem, Device const& device);
 
 Json to_json(Explanation const& explanation);

@@ -42,7 +42,7 @@ struct Vectors {
 // Empty: nowhere are the elements of each lane contiguous in memory and aligned to their sum.
 std::optional<Vectors> vectors_of(TileOffsets const& tile, WarpAccess const& access, int elem_bytes);
 
-// Of all the requests: the one that lies furthest above what it could need, and the mean.
+// The request that lies furthest above its ideal, and the mean over all requests.
 struct Wavefronts {
   banks::Request request{};
   unsigned worst = 0, least = 0;
@@ -55,7 +55,7 @@ Wavefronts wavefronts_of(TileOffsets const& tile, WarpAccess const& access, Vect
 unsigned excess_of(TileOffsets const& tile, WarpAccess const& access, Vectors const& vectors, int elem_bytes,
                    unsigned enough);
 
-// Of a partition: wavefronts[warp][vector of values].
+// For a partition: wavefronts[warp][vector of values].
 std::vector<std::vector<unsigned>> wavefronts_by_warp(TileOffsets const& tile, WarpAccess const& access,
                                                       Vectors const& vectors, int elem_bytes, banks::Access direction);
 

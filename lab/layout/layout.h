@@ -8,7 +8,7 @@
 
 namespace inlay::lab {
 
-// Of one layout: what is looked at element by element has to stay small.
+// Limit for one layout, whose elements are visited one by one.
 constexpr std::int64_t kMostElements = std::int64_t(1) << 22, kMostOffset = std::int64_t(1) << 48;
 
 // CuTe's Swizzle<B,M,S>: the B bits from bit M + S on are xored into those from bit M on; S below 0 exchanges the two.

@@ -86,7 +86,7 @@ class Search {
                      [](Suggestion const& a, Suggestion const& b) { return a.more_bytes < b.more_bytes; });
   }
 
-  // Of several pitches at once, the least memory first, until one is free or takes no less than what is free already.
+  // Paddings of several pitches at once, the least memory first, until one is free or needs no less than one that is free.
   void try_nested_paddings() {
     if (plain_.pitches().size() < 2) return;
     std::int64_t limit = kSharedBytes / elem_bytes_;  // of the cosize

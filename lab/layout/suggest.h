@@ -15,14 +15,15 @@ struct Suggestion {
 };
 
 struct Suggestions {
-  bool plain_is_free = false;       // without swizzle and padding
-  std::vector<Suggestion> free;     // cheapest first: swizzles by their bits, then paddings by their bytes
-  std::vector<Suggestion> nearest;  // when none is free: the best swizzle or padding, or nothing better than as it is
-  std::int64_t paddings_tried = 0;  // when there are more of them than were looked at; otherwise 0
+  bool plain_is_free = false;    // without swizzle and padding
+  std::vector<Suggestion> free;  // cheapest first: swizzles by their bits, then paddings by their bytes
+  std::vector<Suggestion>
+      nearest;  // when none is free: the best swizzle or padding, or nothing better than the layout itself
+  std::int64_t paddings_tried = 0;         // when there are more of them than were looked at; otherwise 0
   WarpAccess const* impossible = nullptr;  // its vectors are not contiguous in the plain layout
 };
 
-// Of the layout without its swizzle. A swizzle keeps the vectors of every access whole and stays below the cosize. A
+// Suggestions for the layout without its swizzle. A swizzle keeps the vectors of every access whole and stays below the cosize. A
 // padding is of one pitch, or of several that nest where that takes less memory.
 Suggestions suggest(Layout const& layout, std::vector<WarpAccess> const& accesses, int elem_bytes);
 

@@ -6,6 +6,8 @@
 
 namespace inlay::lab {
 
+using detail::check;
+
 template <auto destroy>
 struct Destroy {
   template <class T>

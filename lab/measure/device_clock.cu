@@ -4,6 +4,8 @@
 #include "measure/device_clock.h"
 
 namespace inlay::lab {
+
+using detail::check;
 namespace {
 
 struct Elapsed {

@@ -7,6 +7,8 @@
 
 namespace inlay::lab {
 
+using detail::check;
+
 inline constexpr int kBlocks = 2048, kThreads = 256;  // fills any GPU; the kernels stride over the rest
 
 // Calls f(i) for every element of a buffer, all threads of a launch of kBlocks x kThreads together.

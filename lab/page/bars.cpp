@@ -13,7 +13,7 @@ struct Kind {
   char const *classes, *heading;
 };
 constexpr Kind kReference{"copy", "copies"}, kTutorials{"tutorial", "the tutorials' steps"},
-    kOwn{"own", "inlay's steps"}, kPublic{"public", "inlay's functions"}, kPeers{"peer", "peers"};
+    kOwn{"own", "inlay's steps"}, kPublic{"public", "inlay's functions"}, kBaselines{"peer", "baselines"};
 
 struct Bar {
   Kind const* kind;
@@ -25,7 +25,7 @@ struct Bar {
 
 Kind const& kind_of(Row const& row) {
   if (row.kernel == "cudaMemcpyAsync") return kReference;
-  return row.kernel == "transpose" || row.kernel.starts_with("gemm") ? kPublic : kPeers;
+  return row.kernel == "transpose" || row.kernel.starts_with("gemm") ? kPublic : kBaselines;
 }
 
 Bar bar_of(Ladder const& ladder, Step const& step) {
@@ -77,7 +77,7 @@ std::string bars(Ladder const& ladder) {
       "<span class=\"track\"><span>{}</span></span><span class=\"share\">share</span><span "
       "class=\"rate\">time</span></div>\n",
       scale, ladder.baseline);
-  for (Kind const* kind : {&kReference, &kTutorials, &kOwn, &kPublic, &kPeers}) {
+  for (Kind const* kind : {&kReference, &kTutorials, &kOwn, &kPublic, &kBaselines}) {
     std::string rows;
     for (Bar const& b : all)
       if (b.kind == kind) rows += html_of(b, scale);

@@ -24,7 +24,7 @@ std::string list(Ladder const& ladder) {
   return s + "</ul>\n";
 }
 
-// Of the public function at the ladder's problem.
+// The share of the public function at the ladder's problem.
 std::string headline(Ladder const& ladder, char const* function, char const* than) {
   for (Row const& row : ladder.others)
     if (row.kernel == function && row.share)

@@ -42,14 +42,14 @@ struct Step {
   std::optional<double> off() const;
 };
 
-// Of a step whose problem is not the ladder's: the layout, where that is all.
+// How the problem of a step differs from the ladder's: its operand transposes, if nothing else differs.
 std::string shown_problem(Step const& step);
 
 struct Ladder {
   std::string id, title, baseline;  // "transposes", "Transposes", "the copy limit"
   Problem problem;
   std::vector<Step> steps;
-  std::vector<Row> others;         // what stands beside the steps: copies and peers, the public functions
+  std::vector<Row> others;         // what stands beside the steps: copies and baselines, the public functions
   std::optional<double> limit_ms;  // of what has the share 1
   std::string device, date;
 };

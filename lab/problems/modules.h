@@ -1,4 +1,4 @@
-// What the lab reads of the module of src/.
+// The modules of src/ that the lab reads.
 #pragma once
 #include <inlay/planner/traffic.h>
 

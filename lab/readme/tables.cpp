@@ -35,7 +35,7 @@ Row of_kernel(std::vector<Row> const& rows, char const* kernel) {
   return at == rows.end() ? Row{} : *at;
 }
 
-// Of the copy limit: the public function's, PyTorch's, of which the better compiled one, and cuBLAS's.
+// Shares of the copy limit: the public function, PyTorch (the better compiled form), and cuBLAS.
 std::vector<std::string> shares(std::vector<Row> const& rows) {
   auto const share = [&](char const* kernel) { return cell(of_kernel(rows, kernel).share, 3); };
   auto const by_default = of_kernel(rows, "torch_compile").share, tuned = of_kernel(rows, "torch_max_autotune").share;
@@ -184,8 +184,7 @@ std::string gemm_ladder_table(Results const& results) {
 
 std::string gemm_suite_table(Results const& results, std::string const& suite) {
   std::string s =
-      "| case | cuBLAS, TFLOP/s | `inlay::gemm` | of cuBLAS | of peak | no workspace | two levels | error | two "
-      "levels' | "
+      "| case | cuBLAS, TFLOP/s | `inlay::gemm` | of cuBLAS | of peak | no workspace | blocked | error | blocked's | "
       "cuBLAS's |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
   double logarithms = 0;
   int measured = 0;

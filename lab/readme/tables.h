@@ -6,15 +6,15 @@
 
 namespace inlay::lab {
 
-// Of n x n elements: a line for each kernel, ours and then the peers'.
+// n x n elements: a line for each kernel, inlay's and then the baselines.
 std::string square_table(Recorded const& recorded, std::int64_t n, int elem_bytes);
-// A line for each case of a suite: the public function, and the peers' shares of the same copy limit.
+// A line for each case of a suite: the public function, and the baselines' shares of the same copy limit.
 std::string suite_table(Recorded const& recorded, std::string const& suite);
 
 // README's selection of it: without the rate.
 std::string brief_copies_table(Recorded const& recorded);
 
-// Of results/h200/copy.json: geometric mean and least share of each size and element size; of copy_cases.json: each case.
+// From results/h200/copy.json: geometric mean and least share of each size and element size; of copy_cases.json: each case.
 std::string copy_suites_table();
 std::string copy_cases_table();
 

@@ -18,7 +18,7 @@ Results readable(std::filesystem::path const& file) {
   throw UsageError(fmt::format("{} cannot be read", file.string()));
 }
 
-// What one row is judged by, before and after.
+// The figure by which a row is compared, before and after.
 struct Figures {
   char const* unit;
   int digits;

@@ -30,7 +30,7 @@ struct Row {
 
 struct Results {
   std::string device;
-  double clock_mhz = 0;  // 0: not measured (peers' files)
+  double clock_mhz = 0;  // 0: not measured (files of baselines)
   std::string date, command;
   std::vector<Row> rows;
 
@@ -42,11 +42,11 @@ struct Results {
 std::optional<Results> load_results(std::filesystem::path const& file);
 void save_results(Results const& results, std::filesystem::path const& file);
 
-// What is recorded of the H200: our own files and the peers', without rows where there is none.
+// The files recorded on the H200: inlay's and the baselines'; without rows if a file is missing.
 struct Recorded {
   Results ours, baselines, gemms;
 
-  // Of one case, ours and then the peers'. All shares are of our copy limit: the peers' own files know another.
+  // The rows of one case, inlay's and then the baselines'. All shares are of inlay's copy limit; the baselines' files have another.
   std::vector<Row> rows(Problem const& problem) const;
 };
 Recorded load_recorded();

@@ -1,7 +1,7 @@
 // What a kernel body may touch. Bodies are templates over a Block, which speaks the vocabulary of cooperative groups:
 //
 //   thread_rank()  block_index()                 who am I (grids are one-dimensional)
-//   sync()  sync(Int<id>{}, Int<threads>{})      all threads of the block; so many of them, at barrier 1 to 15
+//   sync()  sync(Int<id>{}, Int<threads>{})      all threads of the block; `threads` of them, at barrier 1 to 15
 //   syncwarp()                                  the threads of a warp
 //   shfl(x, lane)  shfl_up, shfl_down(x, n)  shfl_xor(x, mask)    what another lane of the warp has, 4 or 8 bytes; all its
 //   any(p)  all(p)  ballot(p)                    lanes come, and no memory is ordered
@@ -14,7 +14,7 @@
 //   tma_store_wait_read(Int<N>{})  tma_store_wait(Int<N>{})    until of all groups but N shared memory is read; global memory
 //                                                is written, which the end of the kernel waits for anyway
 //   setmaxnreg_inc(Int<n>{})  setmaxnreg_dec(Int<n>{})    of each thread of this warpgroup, where the launch allows it
-//   sync_cluster(Int<threads>{})  map_shared_rank(p, rank)  all threads of the cluster that are still there, so many in each block; the
+//   sync_cluster(Int<threads>{})  map_shared_rank(p, rank)  all threads of the cluster that have not exited, `threads` in each block; the
 //                                                place of p in the shared memory of another block (for LoadCluster)
 //   griddep_launch_dependents()  griddep_wait()  the next one may be launched, if it `follows`; which then waits before it reads
 //                                                or writes anything

@@ -84,18 +84,18 @@ void prepare(K const& kernel, Target const& target) {
   std::uint64_t const bit = std::uint64_t(1) << target.device;
   if (of_size.load(std::memory_order_acquire) & bit) return;
   cudaFuncAttributes compiled{};
-  check(cudaFuncGetAttributes(&compiled, entry<K>));  // refused where the program has no code for the device
+  detail::check(cudaFuncGetAttributes(&compiled, entry<K>));  // refused where the program has no code for the device
   if constexpr (Smem::dynamic > 48 * 1024 || Smem::blocks > 0) {
-    check(cudaFuncSetAttribute(entry<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, Smem::dynamic));
+    detail::check(cudaFuncSetAttribute(entry<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, Smem::dynamic));
     if (Smem::blocks && target.compute_capability == 90)
-      check(cudaFuncSetAttribute(entry<K>, cudaFuncAttributePreferredSharedMemoryCarveout, Smem::percent));
+      detail::check(cudaFuncSetAttribute(entry<K>, cudaFuncAttributePreferredSharedMemoryCarveout, Smem::percent));
   }
   if (cluster > 1) {
     int fit = 0;
     Launch<K> const launch(kernel, target, nullptr);
-    check(cudaOccupancyMaxActiveClusters(&fit, entry<K>, &launch.config));
+    detail::check(cudaOccupancyMaxActiveClusters(&fit, entry<K>, &launch.config));
     if (fit == 0)
-      throw Error("device " + std::to_string(target.device) + " has no module for a cluster of " +
+      throw Error("device " + std::to_string(target.device) + " has no space for a cluster of " +
                   std::to_string(cluster) + " blocks");
   }
   of_size.fetch_or(bit, std::memory_order_release);
@@ -107,7 +107,7 @@ void launch(K const& kernel, Target const& target, cudaStream_t stream) {
   if (kernel.blocks() == 0) return;
   prepare(kernel, target);
   Launch<K> const launch(kernel, target, stream);
-  check(cudaLaunchKernelEx(&launch.config, entry<K>, kernel));
+  detail::check(cudaLaunchKernelEx(&launch.config, entry<K>, kernel));
 }
 
 }  // namespace inlay::block

@@ -6,7 +6,7 @@
 namespace inlay::block {
 
 // A load from global memory whose lines the L2 evicts last. It moves no byte less; presumably the DRAM reads and writes in
-// longer turns (docs/log.md has what it gives). S: 4, 8 or 16 bytes, Vector16 at 16; before Ampere a plain load.
+// longer bursts (docs/log.md says what it gains). S: 4, 8 or 16 bytes, Vector16 at 16; before Ampere a plain load.
 template <class S>
 struct LoadEvictLast {
   using SRegisters = S[1];

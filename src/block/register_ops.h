@@ -65,7 +65,7 @@ CUTE_HOST_DEVICE constexpr Vector16 join(std::uint32_t const (&word)[4]) {
   return Vector16(word[3]) << 96 | Vector16(word[2]) << 64 | Vector16(word[1]) << 32 | word[0];
 }
 
-// A word of 4 bytes of so many elements, the first lowest, nothing above any; one of 4 bytes and more is a word itself.
+// Packs elements into a 4-byte word, the first in the lowest bytes, unused bytes 0. An element of 4 bytes or more is a word.
 template <class T, int n>
 CUTE_HOST_DEVICE constexpr auto word_of(T const (&e)[n]) {
   if constexpr (n == 4)
@@ -76,7 +76,7 @@ CUTE_HOST_DEVICE constexpr auto word_of(T const (&e)[n]) {
     return e[0];
 }
 
-// 16 bytes of so many elements, the first lowest.
+// Packs elements into 16 bytes, the first in the lowest bytes.
 template <class T>
 CUTE_HOST_DEVICE constexpr Vector16 joined(T const (&e)[16 / sizeof(T)]) {
   constexpr int E = sizeof(T);

@@ -10,8 +10,8 @@ namespace {
 auto encoder() {
   void* f = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault, &found));
-  require(found == cudaDriverEntryPointSuccess, "the driver has no cuTensorMapEncodeTiled: TMA cannot be used");
+  detail::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault, &found));
+  detail::require(found == cudaDriverEntryPointSuccess, "the driver has no cuTensorMapEncodeTiled: TMA cannot be used");
   return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(f);
 }
 

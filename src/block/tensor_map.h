@@ -1,4 +1,4 @@
-// TMA descriptors. A kernel's make() describes its tensors; an encoder turns the description into the opaque 128 bytes.
+// TMA descriptors. A kernel's make() describes its tensors; an encoder makes the opaque 128 bytes.
 #pragma once
 #include <cuda.h>
 

@@ -6,10 +6,10 @@
 
 namespace inlay::explain {
 
-// Of the request that costs most beyond its ideal.
+// Advice on the request that costs most beyond its ideal.
 struct Advice {
   std::string sentence;  // empty: nothing to gain
-  Site after;            // what the site would ask for then; as it is where nothing helps
+  Site after;            // the site's requests with the advice followed; unchanged if nothing helps
 };
 // In shared memory it holds for all sites of the array.
 Advice advice_for(Site const& site, std::vector<Site> const& all);

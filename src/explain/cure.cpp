@@ -49,7 +49,7 @@ Request mapped(Request r, Array const& array, Mapping const& mapping) {
     if (r.active >> lane & 1) r.address[lane] = mapping(r.address[lane] - array.begin);
   return r;
 }
-// Of all requests of all sites, each site's like its costliest.
+// For all requests of all sites; each request of a site counts like its costliest.
 double cost(Array const& array, Mapping const& mapping) {
   double sum = 0;
   for (Site const* s : array.sites)
@@ -97,7 +97,7 @@ void try_swizzles(Array const& array, std::int64_t row_bytes, Best& best) {
       }
 }
 
-// The fewest wavefronts of a request in any layout that keeps granules of so many bytes whole: for words at the same
+// The fewest wavefronts of a request in any layout that keeps granules of `bytes` bytes whole: for words at the same
 // place of different granules there are only 128 / granule banks.
 unsigned least_of_granules(Request const& r, banks::Access access, unsigned granule) {
   unsigned const lanes = banks::lanes_of_pass(r, access), places = unsigned(kBanks) / granule;

@@ -11,7 +11,7 @@ namespace inlay::explain {
 // Bytes from each active lane to the next, if they are the same all through the request.
 std::optional<std::int64_t> stride_of(banks::Request const& request);
 
-// Of the array of a site whose costliest request has conflicts, among all the sites of a kernel. The layout may be
+// A cure for the array of a site whose costliest request has conflicts, considering all sites of the kernel. The layout may be
 // another if it keeps the lanes of every site whole and aligned, if TMA takes it where the kernel has boxes, and if all
 // sites of the array together, each by its costliest request, need fewer wavefronts.
 struct Cure {

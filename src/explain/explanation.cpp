@@ -29,7 +29,7 @@ void add(planner::Demand& d, Site const& s) {
     // Through the L1, into shared memory.
     d.l2_bytes += 32 * double(s.sectors), d.wavefronts += 2 * transactions / 128;
   } else {
-    // What a load's sectors hold beside what was asked for is found in the L1 by the next one; stores go on as they are.
+    // The L1 keeps the rest of a load's sectors for the next load; stores pass through.
     d.l2_bytes += s.store ? 32 * transactions : double(s.useful);
     bool const async = s.mechanism == Mechanism::cp_async;
     d.lines += double(s.lines) + (async ? requests : 0);  // on its way back once more
@@ -37,7 +37,7 @@ void add(planner::Demand& d, Site const& s) {
   }
 }
 
-// Of all launches together; of `sites`, which are the recorder's but for what is asked about.
+// The demand of all launches together; `sites` are the recorder's, or changed ones to predict the effect of an advice.
 planner::Demand demand_of(Recorder const& recorder, Work const& work, std::vector<Site> const& sites) {
   planner::Demand d;
   for (replay::Launch const& l : recorder.launches)
@@ -49,7 +49,7 @@ planner::Demand demand_of(Recorder const& recorder, Work const& work, std::vecto
   return d;
 }
 
-// Of a site, with what following its advice saves.
+// A site, with the time that following its advice saves.
 ExplainedSite explained(Recorder const& recorder, Explanation const& x, std::size_t site) {
   Advice advice = advice_for(recorder.sites[site], recorder.sites);
   std::vector<Site> sites = recorder.sites;

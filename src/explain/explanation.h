@@ -50,7 +50,7 @@ struct Explanation {
   std::string doubt() const;
 };
 
-// Of what was replayed or sampled.
+// Explains what was replayed or sampled.
 Explanation explanation_of(Recorder const& recorder, Work work, Device const& device);
 
 // What a replay counted, as a kernel says it in closed form.

@@ -25,7 +25,7 @@ char const* unit(Site const& s) {
   return s.space == replay::Space::global ? "sectors" : "wavefronts";
 }
 
-// Lines of at most so many columns, all but the first further in.
+// Wraps text to lines of at most `columns` columns; all lines but the first are indented.
 std::string wrapped(std::string const& text, std::string const& in) {
   constexpr std::size_t kColumns = 120;
   std::string s = in;

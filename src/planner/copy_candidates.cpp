@@ -8,7 +8,7 @@ namespace {
 
 using Properties = Planner<Copy>::Properties;
 
-// A few microseconds, all of them latency: many small blocks without a barrier win, though their reads are strided.
+// A few microseconds, all latency: many small blocks without a barrier are the fastest, although their loads are strided.
 bool small(Properties const& f) {
   auto const& x = f.copy.as_transpose();
   int const e = f.copy.elem_bytes;
@@ -22,9 +22,8 @@ Applicability<Copy> const kSmall{
     small, "larger than what latency alone decides",
     "results/h200/squares.json; the model does not tell loads that wait from those that do not"};
 Applicability<Copy> const kAny{[](Properties const&) { return true; }};
-Applicability<Copy> const kNone{[](Properties const&) { return false; }, "is asked where nothing else runs"};
 
-// What a plan for a copy asks for, all pieces together.
+// The counts of a plan for a copy, all chunks together.
 Counts counts_of(Plan const& plan, Device const& device) {
   auto const& [kernel, problem, slots, workspace] = *plan.find<Copy>();
   Counts sum = plan.last_chunk ? counts_of(*plan.last_chunk, device) : Counts{};
@@ -50,7 +49,7 @@ std::string line(char const* what, Traffic const& t, char const* unit) {
 Planner<Copy>::Properties::Properties(Copy const& copy, Device const& device)
     : copy(copy), vectors(!kernels::transpose_registers::kernel_info->rejects(copy, device)) {}
 
-// All copy kernels of the library; the model chooses among them.
+// All copy kernels of the library, compared by predicted time.
 std::span<Candidate<Copy> const> Planner<Copy>::candidates() {
 #define INLAY_UNIT(NAME, PTXAS, ARCH)
 #define INLAY_KERNEL(NAME) Candidate<Copy>{.kernel = kernels::NAME::kernel(), .applies = kAny},
@@ -86,7 +85,7 @@ Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& cop
 }
 
 namespace {
-// The longest mode: a copy that is too large for a grid is so along this one.
+// The longest mode: a copy that is too large for a grid is too large along this one.
 std::size_t longest(Copy const& copy) {
   auto const shorter = [](Mode const& a, Mode const& b) { return a.extent < b.extent; };
   return std::size_t(std::max_element(copy.mode, copy.mode + copy.rank, shorter) - copy.mode);
@@ -100,7 +99,7 @@ Batch Planner<Copy>::batch(Copy const& copy) {
 Copy Planner<Copy>::chunk(Copy const& copy, std::int64_t count) {
   Copy part = copy;
   part.mode[longest(copy)].extent = count;
-  part.tiling = {};  // tiles of the whole may be larger than the piece
+  part.tiling = {};  // a tile of the whole may be larger than the chunk
   part.analyse();
   return part;
 }

@@ -24,12 +24,12 @@ Device const& current_device() {
   static std::mutex mutex;
   static std::array<std::unique_ptr<Device>, 64> known;
   int id = 0;
-  check(cudaGetDevice(&id));
-  require(id < int(known.size()), "the current device has an index beyond 63");
+  detail::check(cudaGetDevice(&id));
+  detail::require(id < int(known.size()), "the current device has an index beyond 63");
   std::lock_guard lock(mutex);
   if (!known[std::size_t(id)]) {
     cudaDeviceProp p{};
-    check(cudaGetDeviceProperties(&p, id));
+    detail::check(cudaGetDeviceProperties(&p, id));
     auto d = std::make_unique<Device>(from_table(p.name));
     d->id = id;
     d->compute_capability = 10 * p.major + p.minor;

@@ -10,14 +10,14 @@ namespace {
 using Properties = Planner<Gemm>::Properties;
 using Requirements = Planner<Gemm>::Requirements;
 
-// ---- operands and how they lie. A's rows are M, B's are N; along k is along their columns.
+// ---- Layouts of operands. Rows of A run along m, rows of B along n; columns of both run along k.
 
 bool along_mn(Operand const& o) { return o.row_stride == 1; }
 bool along_k(Operand const& o) { return !along_mn(o) && o.col_stride == 1; }
 std::int64_t pitch(Operand const& o) { return along_mn(o) ? o.col_stride : o.row_stride; }
 std::int64_t run(Operand const& o) { return along_mn(o) ? o.rows : o.cols; }
 
-// Why an operand does not lie as a kernel wants it. Empty: it does.
+// Why an operand has to be packed for a layout. Empty: it already has the layout.
 Reason misplaced(Operand const& o, Layout wanted) {
   if (wanted == Layout::any || o.cols == 0) return {};
   if (!along_mn(o) && !along_k(o)) return {"it is contiguous along neither mode"};
@@ -37,15 +37,15 @@ Reason misplaced_b(Gemm const& g, Requirements const& requirements) {
 
 std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
 
-// An operand on its way into the workspace: how it lies there, and the copy that brings it.
+// An operand that is packed into the workspace: its layout there, and the copy that packs it.
 struct Packing {
-  Reason reason;  // empty: it stays where it is
+  Reason reason;  // empty: it is not packed
   Operand from, to{};
   std::int64_t offset = 0;
 
   explicit operator bool() const { return bool(reason); }
   Operand const& used() const { return reason ? to : from; }
-  // In whole multiples of 256: what follows is aligned as the workspace is. Strides of 0 can make it more than 63 bits.
+  // Rounded up to 256, so that what follows is aligned like the workspace. Broadcast operands can exceed 63 bits.
   __int128 bytes() const {
     return reason ? (__int128(from.rows + 3) / 4 * 16 * from.cols * from.matrices + 255) / 256 * 256 : __int128(0);
   }
@@ -67,13 +67,13 @@ struct Packing {
   }
 };
 
-// The caller's operand behind A (0) and B (1).
+// The slot of the caller's operand that the problem calls A (0) or B (1).
 OperandSlot callers(Gemm const& g, int operand) {
   return {OperandSlot::In::operand, g.exchanged ? 1 - operand : operand, 0};
 }
 OperandSlot in_workspace(std::int64_t offset) { return {OperandSlot::In::workspace, 0, offset}; }
 
-// Adds the copy that packs an operand, of the caller's number.
+// Adds the copy that packs the operand in slot `from`.
 Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* nobody) {
   if (!p) return {};
   Plan const by = p.plan(device);
@@ -87,18 +87,18 @@ Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device
   return {};
 }
 
-// ---- what the rows ask
+// ---- conditions of the candidates
 
 std::int64_t tiles(Gemm const& g, std::int64_t m, std::int64_t n) {
   return (g.M() + m - 1) / m * ((g.N() + n - 1) / n);
 }
 bool wide(Gemm const& g) { return std::min(g.M(), g.N()) > 32; }
-// Up to this K nobody cuts it, and kernels that add in one chain have the same bits: the batch may decide between them.
+// Up to this K no kernel splits it, and kernels that form one sum have the same bits: the batch size may decide between them.
 bool shallow(Gemm const& g) { return g.K() <= 256; }
 
 bool narrow(Properties const& f) { return !wide(f.g) && f.g.K() > 0; }
 // A few tiles of 32 x 32 to a multiprocessor; or at most 4e7 multiply-adds (40000 columns of such tiles), for which short
-// parts of K fill the GPU.
+// K slices fill the GPU.
 bool small(Properties const& f) {
   if (f.g.K() == 0) return false;
   std::int64_t const t = tiles(f.g, 32, 32);
@@ -118,43 +118,42 @@ bool large(Properties const& f) {
   return std::min(f.g.M(), f.g.N()) > 64 && !shallow(f.g) && !few_tiles(f) &&
          tiles(f.g, 128, 256) * 5 >= f.device.sm_count;
 }
-// Enough for whole ones to.
+// Enough tiles for whole ones to fill it.
 bool whole_tiles(Properties const& f) { return large(f) && tiles(f.g, 128, 256) * 4 >= 3 * f.device.sm_count; }
 bool deep(Properties const& f) { return f.g.K() > 0 && !narrow(f) && !many_shallow(f) && !few_tiles(f) && !large(f); }
 bool blocked_sums(Properties const& f) { return f.g.compute == Compute::fp32_blocked; }
 bool in_blocks(Properties const& f) { return blocked_sums(f) && (large(f) || (few_tiles(f) && f.g.K() > 1024)); }
 bool two_sums(Properties const& f) { return blocked_sums(f) && f.g.K() > 1024; }
 bool multiplies(Properties const& f) { return f.g.K() > 0; }
-// A kernel that shares a stage's k among groups of warps adds in several chains: not where the batch decides.
+// A kernel that shares a stage's k among groups of warps forms several sums: excluded where the choice depends on the batch size.
 bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 
-// The bounds are where the curves meet on an H200 (docs/log.md): of waves, chains of waiting blocks and the sums of parts
+// The bounds are where the curves meet on an H200 (docs/log.md): of waves, of blocks that wait for each other, and of the sums of slices
 // the time model knows nothing yet.
 constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
 Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not asked for, or not worth it"};
-Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 a multiprocessor", kCurves};
+Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 per SM", kCurves};
 Applicability<Gemm> const kNarrow{narrow, "made for at most 32 rows or columns"};
-Applicability<Gemm> const kDeep{deep, "made for a K that fills the GPU where tiles of C do not", kCurves};
+Applicability<Gemm> const kDeep{deep, "made for a K that fills the GPU if the tiles of D do not", kCurves};
 Applicability<Gemm> const kTwoSums{two_sums, "blocked summation is not asked for, or not worth it"};
-Applicability<Gemm> const kFewTiles{few_tiles, "made for a tile of 128 x 128 for most multiprocessors, and no more",
-                                    kCurves};
+Applicability<Gemm> const kFewTiles{few_tiles, "made for a tile of 128 x 128 for most SMs, and no more", kCurves};
 Applicability<Gemm> const kManyShallow{many_shallow,
                                        "made for a K of at most 256 and tiles of 128 x 256 that fill the GPU", kCurves};
-Applicability<Gemm> const kLarge{large, "made for tiles of 128 x 256 whose parts fill the GPU", kCurves};
+Applicability<Gemm> const kLarge{large, "made for tiles of 128 x 256 whose K slices fill the GPU", kCurves};
 Applicability<Gemm> const kWholeTiles{whole_tiles, "made for whole tiles of 128 x 256 that fill the GPU", kCurves};
-Applicability<Gemm> const kSlowWholeTiles{whole_tiles, "operands that TMA can bring come faster"};
-Applicability<Gemm> const kNotShallow{not_shallow, "the batch may not decide how it adds"};
-Applicability<Gemm> const kMultiplies{multiplies, "operands that TMA can bring come faster"};
+Applicability<Gemm> const kSlowWholeTiles{whole_tiles, "kernels that load these operands by TMA are faster"};
+Applicability<Gemm> const kNotShallow{not_shallow, "excluded: the summation order would depend on the batch size"};
+Applicability<Gemm> const kMultiplies{multiplies, "kernels that load these operands by TMA are faster"};
 Applicability<Gemm> const kAny{[](Properties const&) { return true; }};
 
 }  // namespace
 
 // The choice, and so the bits, must not depend on how many matrices a batch has: L may only decide between kernels that
-// form every sum in one chain, in the order of k. What is not wanted is taken where nothing else runs.
+// form each sum in one register, in the order of k. A candidate that does not apply is chosen only if no other runs.
 std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
   using namespace kernels;
   constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
-  static LinkedKernel<Gemm> const turned = sgemm_tma_transposing::kernel(), rotated = sgemm_tma::kernel(),
+  static LinkedKernel<Gemm> const transposed = sgemm_tma_transposing::kernel(), rotated = sgemm_tma::kernel(),
                                   cluster = sgemm_cluster::kernel();
   static Candidate<Gemm> const all[] = {
       {.kernel = sgemm_tma_blocked::kernel(),
@@ -165,18 +164,21 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.kernel = sgemm_split_64x64::kernel(), .applies = kDeep},
       {.kernel = sgemm_tile_blocked::kernel(), .applies = kTwoSums},
       {.kernel = cluster, .applies = kFewTiles, .requirements = {.a = aligned, .b = aligned}},
-      {.label = "shallow", .kernel = turned, .applies = kManyShallow},
+      {.label = "shallow", .kernel = transposed, .applies = kManyShallow},
       {.label = "shallow", .kernel = rotated, .applies = kManyShallow},
-      {.label = "one operand turned", .kernel = turned, .applies = kLarge, .requirements = {aligned, aligned, true}},
+      {.label = "transposes one operand",
+       .kernel = transposed,
+       .applies = kLarge,
+       .requirements = {aligned, aligned, true}},
       {.kernel = sgemm_tma_stream_k::kernel(), .applies = kLarge, .requirements = {.a = aligned_mn, .b = aligned_mn}},
       // without a workspace: nothing is packed, no tile is cut
-      {.label = "as it lies",
-       .kernel = turned,
+      {.label = "unpacked",
+       .kernel = transposed,
        .applies = kWholeTiles,
        .requirements = {.workspace_is_optional = true}},
-      {.label = "as it lies", .kernel = rotated, .applies = kWholeTiles},
+      {.label = "unpacked", .kernel = rotated, .applies = kWholeTiles},
       {.kernel = sgemm_tile_128x256::kernel(), .applies = kSlowWholeTiles},
-      {.label = "as it lies", .kernel = cluster, .applies = kNotShallow},
+      {.label = "unpacked", .kernel = cluster, .applies = kNotShallow},
       {.kernel = sgemm_tile_128x128::kernel(), .applies = kMultiplies},
       {.kernel = sgemm_simple::kernel(), .applies = kAny},
   };
@@ -258,18 +260,18 @@ char const* letter(Operand const& o, char const* mn, char const* k) { return alo
 }  // namespace
 
 std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
-  if (g.elements() == 0) return "gemm with an empty C: nothing is launched\n";
+  if (g.elements() == 0) return "gemm with an empty D: nothing is launched\n";
   std::string s =
-      g.exchanged ? "C is column-major: what follows is its transpose, for which A and B change places\n" : "";
+      g.exchanged ? "D is column-major: what follows is its transpose, for which A and B change places\n" : "";
   s += fmt::format("gemm of M {} x N {} x K {}{}, {}{}, alpha {}, beta {}, {} on {}\n", g.M(), g.N(), g.K(),
                    g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "", letter(g.A, "t", "n"), letter(g.B, "n", "t"),
-                   g.epilogue.alpha, g.epilogue.beta, g.compute == Compute::fp32_blocked ? "two levels" : "one level",
-                   device.name);
+                   g.epilogue.alpha, g.epilogue.beta,
+                   g.compute == Compute::fp32_blocked ? "blocked summation" : "one sum", device.name);
   s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";
   Operand c = g.C;  // rows of C lie along n
   std::swap(c.rows, c.cols), std::swap(c.row_stride, c.col_stride);
-  return s + (along_mn(c) ? operand_text("C", c, "n", "m")
-                          : fmt::format("  C: strides of {} along m and {} along n\n", g.C.row_stride, g.C.col_stride));
+  return s + (along_mn(c) ? operand_text("D", c, "n", "m")
+                          : fmt::format("  D: strides of {} along m and {} along n\n", g.C.row_stride, g.C.col_stride));
 }
 
 std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& g, Device const&,

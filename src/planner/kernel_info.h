@@ -61,9 +61,9 @@ struct Info {
   // Predicted time in closed form. Null: the kernel is no candidate of the copy planner.
   double (*seconds)(P const&, Device const&) = nullptr;
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
-  // Of a GEMM: the longest accumulation in one register, in FMAs; the sum is then added to another register. 0: all of K.
+  // GEMM kernels: the longest accumulation in one register, in FMAs; the sum is then added to another register. 0: all of K.
   std::int64_t accumulation_length = 0;
-  // Of a split-K GEMM: the problem of the kernel itself, whose `slices` partial sums go to the workspace. Null: no split.
+  // Split-K GEMM kernels: the problem of the kernel itself, whose `slices` partial sums go to the workspace. Null: no split.
   P (*split)(P const&, Device const&) = nullptr;
   TileLimits const* limits = nullptr;  // of a copy kernel whose tiling the planner chooses
 };

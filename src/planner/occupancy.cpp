@@ -15,8 +15,8 @@ int resident_blocks(Launch const& l, Device const& device) {
 
 Occupancy occupancy_of(Launch const& l, Device const& device) {
   double const each = double(l.blocks) / device.sm_count, most = std::ceil(each);
-  int const room = resident_blocks(l, device);
-  return {each, most, std::max(1, int(std::min<double>(room, most))), each / room};
+  int const resident = resident_blocks(l, device);
+  return {each, most, std::max(1, int(std::min<double>(resident, most))), each / resident};
 }
 
 }  // namespace inlay::planner

@@ -16,7 +16,7 @@ constexpr double kOneWave = .75;  // the same where all blocks run at once, and 
 constexpr double kLoadConflict = .06;  // of a wavefront: what a load's conflict costs beyond a store's
 constexpr int kSchedulers = 4;         // of a multiprocessor: instructions of warps in a clock
 constexpr double kIssue = 7.4;         // instructions of a copy for a request: addresses, predicates and the request
-// Beside the FMAs. A load from shared memory: its issue slots, and what waits for its turn. With few warps, more waits.
+// Beside the FMAs. A load from shared memory: its issue slots, and the wait for them. With few warps, more of it is exposed.
 constexpr double kSharedLoad = .49, kEnoughWarps = 16, kFewWarps = 14;
 // A request on its way into shared memory: the instructions around it, with their addresses and predicates.
 constexpr double kSharedStore = 4, kAsyncCopy = 4.7;
@@ -24,7 +24,7 @@ constexpr double kConflict = .8;  // a wavefront beyond the ideal
 // A load from global memory that nothing hides, until another block of the multiprocessor has something to do.
 constexpr double kExposed = 820;
 // Where blocks have nothing else to do: from such a load through shared memory and a barrier.
-constexpr double kTurn = 500;
+constexpr double kLoadLatency = 500;
 constexpr double kWarpStart = 20;  // of a block: results/h200/latency.md
 
 // The launch that does the work: what comes before and after it holds no tiles.
@@ -39,21 +39,22 @@ Launch const& main_launch(Demand const& x) {
 // What holds the multiply-add units up, in clocks of all multiprocessors.
 double beside_fma(Demand const& x, Device const& device) {
   Launch const& l = main_launch(x);
-  double const held = occupancy_of(l, device).held, warps = held * l.threads / 32;
+  double const resident_blocks = occupancy_of(l, device).resident_blocks, warps = resident_blocks * l.threads / 32;
   double const few = std::max(0., kFewWarps / warps - kFewWarps / kEnoughWarps);
   return (kSharedLoad + few) * x.shared_loads + kSharedStore * x.shared_stores + kAsyncCopy * x.async_copies +
-         kConflict * x.excess + kExposed / held * x.exposed_loads;
+         kConflict * x.excess + kExposed / resident_blocks * x.exposed_loads;
 }
 
 // What one block with the GPU for itself waits for, in seconds. A copy: its loads, one after the other where they go
 // through shared memory. A GEMM: the first load and the last store; other waits stand beside the FMAs.
 double waiting(Demand const& x, Device const& device) {
-  double const exposed = x.exposed_loads / std::max(1., double(main_launch(x).blocks)), turn = kTurn / device.clock_ghz;
-  if (x.fma) return (2 * device.load_ns + turn) * 1e-9;
-  return (std::max(1., exposed) * device.load_ns + exposed * turn) * 1e-9;
+  double const exposed = x.exposed_loads / std::max(1., double(main_launch(x).blocks)),
+               latency = kLoadLatency / device.clock_ghz;
+  if (x.fma) return (2 * device.load_ns + latency) * 1e-9;
+  return (std::max(1., exposed) * device.load_ns + exposed * latency) * 1e-9;
 }
 std::string several(double n, char const* what) { return count(n) + " " + what + (n == 1 ? "" : "s"); }
-// Blocks start one after the other, and those for which there is no module wait until others have come back from memory.
+// Blocks start one after the other, and those for which there is no space wait until others have come back from memory.
 Resource latency(Demand const& x, Device const& device) {
   Resource r{"latency", 0, ""};
   double waves = 0, warps = 0;
@@ -63,7 +64,7 @@ Resource latency(Demand const& x, Device const& device) {
                  s.most_blocks * l.threads / 32 * kWarpStart / (1e9 * device.clock_ghz);
     waves += std::ceil(s.waves), warps += double(l.blocks) * l.threads / 32;
   }
-  r.why = several(waves, "turn") + format(" of as many blocks as fit, each %.2g us of waiting, and %s warps to start",
+  r.why = several(waves, "wave") + format(", %.2g us exposed latency per block, and %s warps to start",
                                           1e6 * waiting(x, device), count(warps).c_str());
   return r;
 }
@@ -110,7 +111,7 @@ Prediction prediction_of(Demand const& x, Device const& device, std::vector<Reso
     return 0.;
   };
   double const memory = std::max(of("DRAM"), of("L2")), inside = std::max(of("L1"), of("issue")),
-               gemms = of("FMA") + of("beside FMA"),  // they take turns
+               gemms = of("FMA") + of("beside FMA"),  // they exclude each other
       latency = of("latency"), longest = std::max({memory, inside, gemms});
   double seconds = longest;
   if (gemms == 0) {

@@ -1,7 +1,7 @@
 // How long a kernel takes: what it asks for, priced by a small model of a GPU.
 //
 // The model: a kernel takes as long as the memory or the L1 that it keeps busy longer, and a part of the other's time,
-// which is not hidden. Multiply-adds and what stands beside them in a multiprocessor take turns. All of it begins when
+// which is not hidden. Multiply-adds and what stands beside them in an SM exclude each other. All of it begins when
 // the first loads have come back, and few blocks wait longer than they work. docs/04_measuring.md says how the
 // constants were found and how far off the times are.
 #pragma once
@@ -48,15 +48,15 @@ struct Prediction {
 };
 Prediction prediction_of(Demand const& demand, Device const& device, std::vector<Resource> const& resources);
 
-// How many blocks of a launch a multiprocessor has module for.
+// How many blocks of a launch a multiprocessor has space for.
 int resident_blocks(Launch const& launch, Device const& device);
 
 // How a launch's blocks are spread over the multiprocessors.
 struct Occupancy {
-  double blocks_each;  // of a multiprocessor, on average
-  double most_blocks;  // of the busiest one
-  int held;            // at once, of the busiest one: fewer than it has module for if the launch has few
-  double waves;        // how often the whole GPU would be filled; a part of one at the end
+  double blocks_each;   // of a multiprocessor, on average
+  double most_blocks;   // of the busiest one
+  int resident_blocks;  // at once, of the busiest one: fewer than it has space for if the launch has few
+  double waves;         // how often the whole GPU would be filled; a part of one at the end
 
   // What the busiest one does, by the average.
   double uneven() const { return blocks_each > 0 ? most_blocks / blocks_each : 1; }

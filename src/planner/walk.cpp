@@ -26,7 +26,7 @@ void over_rows(Walk const& w, F f) {
         ceil_div(w.batch - l, 32) * ceil_div(w.rows - i, 32));
 }
 std::int64_t row_requests(Walk const& w) {
-  // Rows i, i + apart, i + 2 apart, ... share a request: `apart` requests for each group of so many rows.
+  // Rows i, i + apart, i + 2 apart, ... share a request: `apart` requests for each group of `group` rows.
   std::int64_t const apart = w.rows_apart, group = 32 / w.lanes_along * apart;
   auto const of_tile = [&](std::int64_t n) { return n / group * apart + std::min(n % group, apart); };
   std::int64_t const row_groups = over_chunks(w.rows, w.tile_rows, w.tile_rows, of_tile);

@@ -1,4 +1,4 @@
-// Move: the one verb. A transpose, a permute, a strided or pitched copy: the same elements under two sets of strides.
+// Copy: a transpose, a permute, a strided or pitched copy: the same elements under two sets of strides.
 #pragma once
 #include <inlay/tensor.h>
 

@@ -18,7 +18,7 @@ void check_operand(ConstTensor const& t, char const* who) {
 
 void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const& C) {
   if (A.rank != B.rank || A.rank != C.rank)
-    throw Error("A has rank " + std::to_string(A.rank) + ", B " + std::to_string(B.rank) + " and C " +
+    throw Error("A has rank " + std::to_string(A.rank) + ", B " + std::to_string(B.rank) + " and D " +
                 std::to_string(C.rank) + "; gemm takes three matrices or three batches");
   int const r = A.rank;
   auto const sentence = [&] { return "A of shape " + shape(A) + " and B of shape " + shape(B); };
@@ -32,7 +32,7 @@ void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const&
   gemm.extent[r - 1] = B.extent[r - 1];
   for (int k = 0; k < r; ++k)
     if (C.extent[k] != gemm.extent[k])
-      throw Error("C has shape " + shape(C) + " where " + sentence() + " give " + shape(gemm));
+      throw Error("D has shape " + shape(C) + " where " + sentence() + " give " + shape(gemm));
 }
 
 // The strides of one matrix, from those of the view.
@@ -72,7 +72,7 @@ void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, 
     throw Error("the workspace of " + bytes + " bytes leaves the address space");
   if (size == 0 || gemm.elements() == 0) return;
   Footprint const footprint(workspace, std::int64_t(size));
-  for (auto [t, who] : {std::pair{&D, "C"}, std::pair{&A, "A"}, std::pair{&B, "B"}})
+  for (auto [t, who] : {std::pair{&D, "D"}, std::pair{&A, "A"}, std::pair{&B, "B"}})
     if ((t == &D || gemm.K()) && overlap(footprint, Footprint(*t)))
       throw Error("the workspace of " + bytes + " bytes overlaps " + who + " of shape " + shape(*t) + " in memory");
 }
@@ -82,7 +82,7 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written
   ConstTensor const D = written_to;
   check_operand(A, "A");
   check_operand(B, "B");
-  check_operand(D, "C");
+  check_operand(D, "D");
   check_shapes(A, B, D);
 
   int const m = A.rank - 2, n = A.rank - 1;  // the modes of rows and columns
@@ -90,9 +90,9 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written
   g.epilogue = epilogue, g.compute = compute;
   for (int k = 0; k < D.rank; ++k)
     if (D.extent[k] == 0) return g;  // pointers and strides do not matter
-  check_memory(D, "C");
+  check_memory(D, "D");
   Footprint const written(D);
-  if (overlaps_itself(written)) throw Error("C of shape " + shape(D) + " has strides with which its elements overlap");
+  if (overlaps_itself(written)) throw Error("D of shape " + shape(D) + " has strides with which its elements overlap");
   g.C = operand(D, m, n);
   g.C.matrices = D.rank == 3 ? D.extent[0] : 1;
   settle(g.C.rows, g.C.cols, g.C.row_stride, g.C.col_stride);
@@ -104,7 +104,7 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written
     for (auto [t, who] : {std::pair{&A, "A"}, std::pair{&B, "B"}}) {
       check_memory(*t, who);
       if (overlap(written, Footprint(*t)))
-        throw Error("C of shape " + shape(D) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
+        throw Error("D of shape " + shape(D) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
     }
     g.A = operand(A, m, n), g.B = operand(B, n, m);
     for (Operand* o : {&g.A, &g.B}) settle(o->cols, o->rows, o->col_stride, o->row_stride);

@@ -23,7 +23,7 @@ struct Gemm {
   Compute compute{};
   bool exchanged = false;  // A and B have changed places: C is the transpose of the caller's
 
-  // K may be cut into parts of part_K (the last one may be shorter). C is then where their sums go, one for each part:
+  // K may be split into slices of slice_K (the last one may be shorter). C then receives their partial sums, one for each slice:
   // matrix after matrix and part after part. What adds them is a Reduction.
   int slices = 1;
   std::int64_t slice_K = 0;

@@ -1,4 +1,4 @@
-// Reduction: the sums of a GEMM whose K was cut into parts, added and brought to where they belong.
+// Reduction: the partial sums of a split-K GEMM, added and written to C.
 #pragma once
 #include <inlay/problem/operand.h>
 

@@ -32,7 +32,7 @@ void over_elements(Copy const& m, F f) {
   }
 }
 
-// Calls f(pointer) for element (i, j, l) of an operand of a GEMM, l slowest, j fastest; of a batch of so many.
+// Calls f(pointer) for element (i, j, l) of an operand of a GEMM, l slowest, j fastest; of a batch of `batch`.
 template <class F>
 void over_matrices(Operand const& o, std::int64_t matrices, F f) {
   for (std::int64_t l = 0; l < matrices; ++l)
@@ -152,7 +152,7 @@ void ExpectedGemm::conclude() const {
   if (!exact && unwritten.count == 0 && !(error <= bound))
     recorder_.report(Check::result, recorder_.kernel + ": is off by " + scientific(error) +
                                         " in the mean square, more than the " + scientific(bound) +
-                                        " that chains of so many fp32 sums may be");
+                                        " that accumulations of this length in fp32 may be");
 }
 
 }  // namespace inlay::registry

@@ -9,7 +9,7 @@ namespace inlay::registry {
 
 using ReplaySetting = kernels::Setting<replay::ReplayEncoder>;
 
-// Replays what a kernel launches, in order, with all checks. `chain`: see Info.
+// Replays what a kernel launches, in order, with all checks. accumulation_length: see Info.
 template <class V, class Block = replay::HostBlock, class P>
 void replay_kernel(P const& problem, planner::Device const& device, Recorder& recorder,
                    std::int64_t accumulation_length = 0) {

@@ -30,9 +30,9 @@ double error_bound(RoundedSum const& sum, std::int64_t elements) {
                accumulation_length = sum.accumulation_length ? std::min(double(sum.accumulation_length), K) : K;
   double const gemm = double(sum.alpha) * sum.alpha * K * kSquare * kSquare;  // squared, of the whole sum
   double const c = double(sum.beta) * sum.beta * kSquare;
-  // Of a chain of n: the sum over j < n of j / 3; the same of the chains' sums. Then alpha and beta, rounded twice.
-  double const chains = K > 0 ? (accumulation_length + K / accumulation_length) / 6 : 0;
-  double const square = gemm * (chains + 2. / 3) + c * 2 / 3;
+  // An accumulation of n terms: the sum over j < n of j / 3; the same for the block sums. Then alpha and beta, rounded twice.
+  double const accumulated = K > 0 ? (accumulation_length + K / accumulation_length) / 6 : 0;
+  double const square = gemm * (accumulated + 2. / 3) + c * 2 / 3;
   // Few elements may be off by more than their mean.
   return (2 + 4 / std::sqrt(double(elements))) * kUnit * std::sqrt(square);
 }

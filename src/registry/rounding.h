@@ -9,25 +9,24 @@
 
 namespace inlay::registry {
 
-// Of either sign, 1/2 to 1, with all 24 bits in use: depends on the index and the seed alone.
+// A number of either sign, 1/2 to 1, with all 24 bits in use: depends on the index and the seed alone.
 float significand(std::uint64_t index, unsigned seed);
 // Puts them into a buffer that the recorder has allocated.
 void put_significands(replay::Recorder& recorder, float* seen, std::size_t count, unsigned seed);
 
-// A sum over K of GEMMs of significands.
+// A sum over K of products of significands.
 struct RoundedSum {
   std::int64_t K;
-  std::int64_t
-      accumulation_length;  // as many fused multiply-adds follow one another at most, and the chains' sums are added; 0: K
+  std::int64_t accumulation_length;  // in one register, in FMAs, then added to another sum; 0: K
   float alpha = 1, beta = 0;
 };
 
-// The root of the mean square by which so many elements of alpha A B + beta C may be off. A bound for random signs, where a
+// The root of the mean square by which the elements of alpha A B + beta C may be off. A bound for random signs, where a
 // sum of j GEMMs is as large as the root of j of them: each step rounds it by up to 2^-24 of its size. It grows with the
-// root of K times that of the chain's length. Operands rounded to TF32 exceed it at K = 16384, by calculation 30 times over.
+// root of K times that of the accumulation length. Operands rounded to TF32 exceed it at K = 16384, by calculation 30 times over.
 double error_bound(RoundedSum const& sum, std::int64_t elements);
 
-// What a public function promises of its chains: types.h.
+// The accumulation length that a public function promises: types.h.
 std::int64_t longest_accumulation(Compute compute);
 
 }  // namespace inlay::registry

@@ -74,7 +74,7 @@ class Executor {
   char* atomic(Slot slot, void const* address, unsigned bytes, Atomic kind);
   void adds(char const* place, double old, double value, int digits);
   void fma() { ++recorder_.fma; }
-  // Of a lane's cp.async past the L1, before its access: it comes in sectors of shared memory, and where those lie half
+  // A lane's cp.async that bypasses the L1, before its access: it arrives in sectors of shared memory, and where those lie half
   // a sector beside those of global memory, each asks for two halves.
   void meets_halves(Slot slot, void const* from, void const* to);
 
@@ -93,7 +93,7 @@ class Executor {
   std::uint64_t shuffle(char const* what, std::uint64_t value, unsigned from, std::source_location at);
   std::uint32_t vote(char const* what, bool value, std::source_location at);
   unsigned lane() const { return rank() % 32; }
-  void sync_cluster(unsigned threads, std::source_location at);  // so many of each block
+  void sync_cluster(unsigned threads, std::source_location at);  // `threads` of each block
   // The place of p, in the shared memory of this block, in that of a block of the cluster.
   void const* peer(void const* p, unsigned member);
 
@@ -200,7 +200,7 @@ class Executor {
   void tally(Place& place, Request const& q);
   void tally();
 
-  // Of the thread that runs: tells the trace, if there is one; of an access, which are many, only call it then.
+  // Reports the running thread to the trace, if there is one. For accesses, which are many, call it only then.
   void tell(Happens what, std::size_t count = 0) const;
   void tell(Happens what, std::size_t mbarrier, std::size_t bytes) const;
   void tell(Region const& r, std::size_t offset, std::size_t bytes, Direction direction, Mechanism mechanism) const;
@@ -257,7 +257,7 @@ struct Executor::Request {
 };
 struct Executor::Warp {  // its requests at a place that not all its lanes have passed
   std::size_t first = 0, done = 0;
-  std::vector<Request> requests;  // number first and on, of which so many are done
+  std::vector<Request> requests;  // from number `first` on; the first ones are done
 };
 struct Executor::Place {
   std::vector<Warp> warps;

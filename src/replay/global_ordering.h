@@ -12,7 +12,7 @@
 
 namespace inlay::replay {
 
-// The places of one buffer, so many bytes each: who wrote one last, and who has read it or changed it atomically since.
+// The granules of one buffer, `bytes` bytes each: who wrote one last, and who has read it or changed it atomically since.
 struct Places {
   Places(std::size_t bytes, std::size_t grain, bool initial);
 

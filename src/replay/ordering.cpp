@@ -165,7 +165,7 @@ void Ordering::each_cell(std::size_t offset, std::size_t bytes, F f) {
   }
 }
 
-// Of atomic changes, for a read.
+// The order of atomic changes, for a read.
 std::string Ordering::unordered_change(Cell const& c, unsigned t, Proxy proxy) const {
   for (Event const& r : c.readers) {
     if (!r.is_atomic()) continue;

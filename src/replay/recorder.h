@@ -102,7 +102,7 @@ class Recorder {
 
   // Instead of begin(): a few blocks are about to be replayed in the place of all. Any byte may be read and written.
   void expect_samples();
-  // What f replays counts so many times.
+  // The counts of what f replays are multiplied by n.
   void times(std::int64_t n, std::function<void()> const& f);
 
   std::string kernel;  // the name that findings begin with

@@ -1,5 +1,5 @@
 // What a replay tells whoever watches it: accesses, waits and hand-overs, one after the other as they happen here. On a
-// GPU threads run side by side; here they take turns where they wait, and TMA loads land when nobody else can go on.
+// GPU threads run side by side; here one runs until it waits, and TMA loads land when nobody else can go on.
 #pragma once
 #include <cstdint>
 #include <functional>

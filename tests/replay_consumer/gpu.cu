@@ -1,4 +1,4 @@
-// Launches the kernel of kernel.h, as it stands.
+// Launches the kernel of kernel.h on a GPU.
 #include <inlay/block/launch.h>
 
 #include <cstdio>
@@ -6,18 +6,22 @@
 
 #include "kernel.h"
 
+void check(cudaError_t status) {
+  if (status != cudaSuccess) throw inlay::Error(cudaGetErrorString(status));
+}
+
 int main() try {
   int const M = 1000, N = 3000;
   std::vector<float> in(M * N), out(M);
   for (int i = 0; i < M * N; ++i) in[i] = float(i % 7 - 3);
   float *in_gpu = nullptr, *out_gpu = nullptr;
-  inlay::check(cudaMalloc(&in_gpu, in.size() * sizeof(float)));
-  inlay::check(cudaMalloc(&out_gpu, out.size() * sizeof(float)));
-  inlay::check(cudaMemcpy(in_gpu, in.data(), in.size() * sizeof(float), cudaMemcpyHostToDevice));
+  check(cudaMalloc(&in_gpu, in.size() * sizeof(float)));
+  check(cudaMalloc(&out_gpu, out.size() * sizeof(float)));
+  check(cudaMemcpy(in_gpu, in.data(), in.size() * sizeof(float), cudaMemcpyHostToDevice));
 
   inlay::block::launch(row_sums::Kernel{in_gpu, out_gpu, M, N}, inlay::block::Target{}, cudaStream_t{});
 
-  inlay::check(cudaMemcpy(out.data(), out_gpu, out.size() * sizeof(float), cudaMemcpyDeviceToHost));
+  check(cudaMemcpy(out.data(), out_gpu, out.size() * sizeof(float), cudaMemcpyDeviceToHost));
   int wrong = 0;
   for (int m = 0; m < M; ++m) {
     float sum = 0;

@@ -1,5 +1,5 @@
 // Family: global -> shared -> global. Lanes run along rows of the input when they load and along rows of the output
-// when they store; the turn happens in shared memory. Steps differ in the layout of the shared tile and in the
+// when they store: the tile is transposed in shared memory. Steps differ in the layout of the shared tile and in the
 // operation that loads.
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>

@@ -1,4 +1,4 @@
-// The threads turned: lanes run along the output's rows, and the strided side is the read, which caches soften.
+// Lanes run along the rows of the output, so the reads are strided; caches make strided reads cheaper than strided writes.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
 

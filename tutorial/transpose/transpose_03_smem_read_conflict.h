@@ -1,4 +1,4 @@
-// The turn happens in shared memory: coalesced both ways. Rows are stored as they come, so a column read meets one bank.
+// Transposes through shared memory: loads and stores are coalesced. The tile is row-major, so a column lies in one bank.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 

@@ -1,4 +1,4 @@
-// Vectors both ways: a thread turns a square of 16 x 16 bytes in its registers, so that nothing narrower than 16 bytes
+// Vectors both ways: a thread transposes a square of 16 x 16 bytes in its registers, so that nothing narrower than 16 bytes
 // moves.
 #pragma once
 #include <inlay/kernels/copy/register_tile.h>
@@ -13,7 +13,7 @@ using Dispatch = ByElement<Kernel>;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_12_register_tile",
-    .idea = "Squares turned in registers: 16-byte accesses everywhere, swizzled shared memory without a conflict.",
+    .idea = "Squares transposed in registers: 16-byte accesses everywhere, swizzled shared memory without a conflict.",
     .source = "inlay",
     .ladder = Ladder::transpose,
     .origin = Origin::ours,

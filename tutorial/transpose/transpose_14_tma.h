@@ -1,5 +1,5 @@
 // TMA both ways without a bank conflict, which the tutorial leaves open: boxes are 128 bytes wide and swizzled by the
-// hardware, squares are turned in registers, and a warp takes squares along diagonals, so that 8 neighbouring lanes meet
+// hardware, squares are transposed in registers, and a warp takes squares along diagonals, so that 8 neighbouring lanes meet
 // 8 different chunks modulo 128 bytes both where they read and where they write.
 #pragma once
 #include <inlay/block/register_ops.h>
@@ -105,7 +105,8 @@ using Dispatch = ByElement<Kernel>;
 inline constexpr Info<Copy> info = {
     .name = "transpose_14_tma",
     .idea =
-        "TMA load and store, 128-byte swizzle, squares turned in registers along diagonals: no bank conflict on either "
+        "TMA load and store, 128-byte swizzle, squares transposed in registers along diagonals: no bank conflict on "
+        "either "
         "side.",
     .source = "Colfax: TMA load and store, left open there",
     .ladder = Ladder::transpose,

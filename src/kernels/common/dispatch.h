@@ -85,7 +85,7 @@ struct ByElement {
     with_element(copy.elem_bytes, [&](auto e) { kernels::launches<Kernel<decltype(e)>>(copy, setting, f); });
   }
 };
-// Kernel<T> for the unit of the widened copy: wider than the element where that goes.
+// Kernel<T> for the access width of the widened copy, which may be wider than its elements.
 template <template <class> class Kernel>
 struct ByUnit {
   static constexpr bool reads_gaps = true;  // between the source's elements, as wide loads do

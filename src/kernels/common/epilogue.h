@@ -30,7 +30,7 @@ CUTE_HOST_DEVICE bool takes_vectors(Operand const& c) {
          c.cols % 4 == 0 && reinterpret_cast<uintptr_t>(c.base) % 16 == 0;
 }
 
-// An epilogue takes so many floats of shared memory (for a block, or for a warp), and store() brings a tile to C.
+// An epilogue uses `floats` floats of shared memory, per block or per warp. store() writes a tile to C.
 template <class E>
 concept StoresTiles = requires {
   { E::smem_floats } -> std::convertible_to<int>;
@@ -124,13 +124,13 @@ struct ThroughShared {
     Tensor tDcD = group_modes<1, 3>(thr.partition_D(cD));  // (CPY,(CPY_M,CPY_N)) -> (m,n)
     auto edge = make_coord(rows, cols);
     Tensor tDin = lazy::transform(tDcD, [&](auto const& c) { return elem_less(c, edge); });
-    constexpr int at_once = 4, turns = size<1>(tDsC) / at_once;  // old elements are in flight together
-    static_assert(turns * at_once == size<1>(tDsC));
+    constexpr int at_once = 4, rounds = size<1>(tDsC) / at_once;  // old elements are in flight together
+    static_assert(rounds * at_once == size<1>(tDsC));
     Tensor sum = make_tensor<float>(Shape<Int<V>, Int<at_once>>{});
     Tensor old = make_tensor<float>(Shape<Int<V>, Int<at_once>>{});
     clear(old);
     CUTE_NO_UNROLL
-    for (int t = 0; t < turns; ++t) {
+    for (int t = 0; t < rounds; ++t) {
       auto each = [&](auto const& f) {
         CUTE_UNROLL
         for (int i = 0; i < at_once; ++i) f(i, t * at_once + i);

@@ -7,7 +7,7 @@ namespace inlay::kernels {
 // Sixteen bytes as four floats: a vector to the compiler, whose parts are registers of their own.
 using Float4 = UniversalCopy<float4>;
 
-// C (M,N,L) in tiles of (BLK_M,BLK_N), one after the other along n. K may be cut into parts: each block then makes a
+// C (M,N,L) in tiles of (BLK_M,BLK_N), one after the other along n. K may be split into slices: each block then makes a
 // partial sum, and g.C is where those go, matrix after matrix and part after part.
 template <int BLK_M, int BLK_N>
 struct GemmGrid {

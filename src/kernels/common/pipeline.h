@@ -1,5 +1,5 @@
 // How operands come to the warps that multiply: TMA fills a ring of stages; what is contiguous in k goes through a raw
-// buffer and is turned by helper warps, so that every stage holds A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row by
+// buffer and is transposed by helper warps, so that every stage holds A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row by
 // row.
 #pragma once
 #include <inlay/block/quad_ops.h>
@@ -17,30 +17,30 @@ inline constexpr SideSentences kSideB = {
     "B is not contiguous in k: its stride is {}", "B is not contiguous in n: its stride is {}",
     "B begins {} bytes past a multiple of 16", "B has a stride of {} bytes, no positive multiple of 16 below 2^40"};
 
-// One operand: (extent,K,L), in stages of (BLK,BLK_K). Contiguous in its extent, TMA writes the stage; turned:
+// One operand: (extent,K,L), in stages of (BLK,BLK_K). Contiguous in its extent, TMA writes the stage; transposed:
 // contiguous in k.
-template <int BLK, int BLK_K, bool turned>
+template <int BLK, int BLK_K, bool transposed>
 struct StageSide {
-  static constexpr bool turns = turned;
-  static constexpr int LD = BLK + (turned ? 4 : 0);     // rows that are stored by 4 x 4 elements are padded
-  static constexpr int raw = turned ? BLK * BLK_K : 0;  // floats of the raw buffer
-  static constexpr int bytes = BLK * BLK_K * 4;         // of a box
+  static constexpr bool transposes = transposed;
+  static constexpr int LD = BLK + (transposed ? 4 : 0);     // rows that are stored by 4 x 4 elements are padded
+  static constexpr int raw = transposed ? BLK * BLK_K : 0;  // floats of the raw buffer
+  static constexpr int bytes = BLK * BLK_K * 4;             // of a box
   static constexpr unsigned rows = BLK;
-  static_assert(!turned || BLK_K == 32, "rows of the raw buffer are 128 bytes");
+  static_assert(!transposed || BLK_K == 32, "rows of the raw buffer are 128 bytes");
 
   // `matrices` of the GEMM.
   static TmaTensor tensor(Operand const& o, int64_t matrices) {
     // A stride over an extent of 1 is never used, but must still be one that TMA accepts; a shared matrix has no batch.
     int64_t const all = o.batch_stride ? matrices : 1, batch = all > 1 ? o.batch_stride * 4 : 16;
-    if (turned)
+    if (transposed)
       return {o.base, 4, {o.cols, o.rows, all}, {o.rows > 1 ? o.row_stride * 4 : 16, batch}, {BLK_K, BLK, 1}, true};
     return {o.base, 4, {o.rows, o.cols, all}, {o.cols > 1 ? o.col_stride * 4 : 16, batch}, {BLK, BLK_K, 1}};
   }
   static Reason rejects(SideSentences const& say, Operand const& o, int64_t matrices) {
-    if (turned && o.cols > 1 && o.col_stride != 1) return {say.not_k, {o.col_stride}};
-    if (!turned && o.rows > 1 && o.row_stride != 1) return {say.not_outer, {o.row_stride}};
+    if (transposed && o.cols > 1 && o.col_stride != 1) return {say.not_k, {o.col_stride}};
+    if (!transposed && o.rows > 1 && o.row_stride != 1) return {say.not_outer, {o.row_stride}};
     if (o.past_vector()) return {say.base, {o.past_vector()}};
-    int64_t const row = turned ? (o.rows > 1 ? o.row_stride : 4) : (o.cols > 1 ? o.col_stride : 4),
+    int64_t const row = transposed ? (o.rows > 1 ? o.row_stride : 4) : (o.cols > 1 ? o.col_stride : 4),
                   matrix = matrices > 1 && o.batch_stride ? o.batch_stride : 4;
     for (int64_t s : {row, matrix})
       if (s % 4 || s <= 0 || s >> 38) return {say.stride, {s * 4}};
@@ -61,10 +61,11 @@ Reason rejects_stages(Gemm const& g, Device const& device) {
   return SideB::rejects(kSideB, g.B, g.L());
 }
 
-// Of a thread, in a block of 128 helpers and 256 that multiply: together as many as there are. Helpers that turn need more.
-template <bool turns>
+// Registers of a thread, in a block of 128 helpers and 256 threads that multiply: together the whole register file. Helpers that
+// transpose need more.
+template <bool transposes>
 struct Registers {
-  static constexpr int helper = turns ? 56 : 24, multiplier = turns ? 224 : 240;
+  static constexpr int helper = transposes ? 56 : 24, multiplier = transposes ? 224 : 240;
 };
 
 // The barriers of a ring, and where a thread is in it.
@@ -80,10 +81,10 @@ struct StageRing {
         empty(reinterpret_cast<Mbarrier*>(empty)),
         raw_full(reinterpret_cast<Mbarrier&>(raw_full)),
         raw_empty(reinterpret_cast<Mbarrier&>(raw_empty)) {}
-  CUTE_DEVICE void init(int turners, int multiplying_warps) {
+  CUTE_DEVICE void init(int transposers, int multiplying_warps) {
     CUTE_UNROLL
-    for (int s = 0; s < STAGES; ++s) full[s].init(1 + turners), empty[s].init(multiplying_warps);
-    if (turners) raw_full.init(1), raw_empty.init(turners);
+    for (int s = 0; s < STAGES; ++s) full[s].init(1 + transposers), empty[s].init(multiplying_warps);
+    if (transposers) raw_full.init(1), raw_empty.init(transposers);
   }
   CUTE_DEVICE void wait_full() { full[stage].wait(phase); }
   CUTE_DEVICE void wait_empty() { empty[stage].wait(phase ^ 1); }
@@ -105,31 +106,31 @@ struct StageRing {
 template <class SideA, class SideB, class Block, class Smem, class Ring>
 CUTE_DEVICE void fill_stage(Block block, Smem& smem, Ring& ring, CUtensorMap const& mapA, CUtensorMap const& mapB,
                             int m, int n, int la, int lb, int k) {
-  if constexpr (SideA::turns || SideB::turns) {
+  if constexpr (SideA::transposes || SideB::transposes) {
     ring.raw_empty.wait(ring.raw_phase ^ 1);
-    ring.raw_full.arrive_and_expect_tx((SideA::turns ? SideA::bytes : 0) + (SideB::turns ? SideB::bytes : 0));
-    if constexpr (SideA::turns) block.tma_load(mapA, ring.raw_full, smem.raw, k, m, la);
-    if constexpr (SideB::turns) block.tma_load(mapB, ring.raw_full, smem.raw + SideA::raw, k, n, lb);
+    ring.raw_full.arrive_and_expect_tx((SideA::transposes ? SideA::bytes : 0) + (SideB::transposes ? SideB::bytes : 0));
+    if constexpr (SideA::transposes) block.tma_load(mapA, ring.raw_full, smem.raw, k, m, la);
+    if constexpr (SideB::transposes) block.tma_load(mapB, ring.raw_full, smem.raw + SideA::raw, k, n, lb);
   }
   ring.wait_empty();
   auto& full = ring.full[ring.stage];
-  full.arrive_and_expect_tx((SideA::turns ? 0 : SideA::bytes) + (SideB::turns ? 0 : SideB::bytes));
-  if constexpr (!SideA::turns) block.tma_load(mapA, full, smem.A[ring.stage], m, k, la);
-  if constexpr (!SideB::turns) block.tma_load(mapB, full, smem.B[ring.stage], n, k, lb);
+  full.arrive_and_expect_tx((SideA::transposes ? 0 : SideA::bytes) + (SideB::transposes ? 0 : SideB::bytes));
+  if constexpr (!SideA::transposes) block.tma_load(mapA, full, smem.A[ring.stage], m, k, la);
+  if constexpr (!SideB::transposes) block.tma_load(mapB, full, smem.B[ring.stage], n, k, lb);
   ring.advance();
 }
 
-// Turns the raw buffer of one side into a stage, 4 x 4 elements at a time: 16 bytes in, 16 bytes out. A warp has 16
+// Transposes the raw buffer of one side into a stage, 4 x 4 elements at a time: 16 bytes in, 16 bytes out. A warp has 16
 // rows of 32 k's; eight lanes store two k's of four groups of rows, without a bank conflict; they load with two.
-template <class Side, int TURNERS, class Block>
-CUTE_DEVICE void turn_side(float const* raw, float* to, unsigned t) {
-  static_assert(TURNERS % 32 == 0);
+template <class Side, int TRANSPOSERS, class Block>
+CUTE_DEVICE void transpose_side(float const* raw, float* to, unsigned t) {
+  static_assert(TRANSPOSERS % 32 == 0);
   Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;
   unsigned const chunk = t % 2 + t / 8 % 4 * 2, row = t / 32 * 16 + t / 2 % 4 * 4;
   Quad const* from = reinterpret_cast<Quad const*>(raw) + row * 8;
   to += chunk * 4 * Side::LD + row;
   CUTE_NO_UNROLL
-  for (unsigned r0 = row; r0 < Side::rows; r0 += TURNERS / 2) {
+  for (unsigned r0 = row; r0 < Side::rows; r0 += TRANSPOSERS / 2) {
     Quad in[4];
     CUTE_UNROLL
     for (unsigned r = 0; r < 4; ++r)
@@ -139,17 +140,18 @@ CUTE_DEVICE void turn_side(float const* raw, float* to, unsigned t) {
       Quad const out = {in[0].x[e], in[1].x[e], in[2].x[e], in[3].x[e]};
       copy_one(atom, true, &out, make_smem_ptr(reinterpret_cast<Quad*>(to + e * Side::LD)));
     }
-    from += TURNERS / 2 * 8, to += TURNERS / 2;
+    from += TRANSPOSERS / 2 * 8, to += TRANSPOSERS / 2;
   }
 }
 
-// TURNERS threads turn what is raw into a stage; t is the thread's number among them.
-template <class SideA, class SideB, int TURNERS, class Block, class Smem, class Ring>
-CUTE_DEVICE void turn_stage(Block, Smem& smem, Ring& ring, int t) {
+// TRANSPOSERS threads transpose the raw buffer into a stage; t is the thread's number among them.
+template <class SideA, class SideB, int TRANSPOSERS, class Block, class Smem, class Ring>
+CUTE_DEVICE void transpose_stage(Block, Smem& smem, Ring& ring, int t) {
   ring.raw_full.wait(ring.raw_phase);
   ring.wait_empty();
-  if constexpr (SideA::turns) turn_side<SideA, TURNERS, Block>(smem.raw, smem.A[ring.stage], unsigned(t));
-  if constexpr (SideB::turns) turn_side<SideB, TURNERS, Block>(smem.raw + SideA::raw, smem.B[ring.stage], unsigned(t));
+  if constexpr (SideA::transposes) transpose_side<SideA, TRANSPOSERS, Block>(smem.raw, smem.A[ring.stage], unsigned(t));
+  if constexpr (SideB::transposes)
+    transpose_side<SideB, TRANSPOSERS, Block>(smem.raw + SideA::raw, smem.B[ring.stage], unsigned(t));
   ring.raw_empty.arrive(), ring.full[ring.stage].arrive();  // each thread for what it has stored
   ring.advance();
 }

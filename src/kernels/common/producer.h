@@ -28,13 +28,13 @@ struct Fetch {
 // One element an access, threads fastest along k.
 template <class Op, int threads, int BLK_K>
 using FetchAlongK = Fetch<Op, Layout<Shape<Int<threads / BLK_K>, Int<BLK_K>>, Stride<Int<BLK_K>, _1>>>;
-// Four neighbours in the rows' mode, as they lie in shared memory too.
+// Four neighbours along the rows, contiguous in global and in shared memory.
 template <int threads, int BLK>
 using FetchWide =
     Fetch<AsyncVector, Layout<Shape<Int<BLK / 4>, Int<threads / (BLK / 4)>>>, Layout<Shape<_4, _1>>, Vectors::rows>;
 // Four neighbours in k, through registers, to four rows of shared memory. Two threads a row of the operand: a sector.
 template <int threads>
-using FetchTurned =
+using FetchTransposed =
     Fetch<Float4, Layout<Shape<Int<threads / 2>, _2>, Stride<_2, _1>>, Layout<Shape<_1, _4>>, Vectors::k>;
 // One element an access, threads along whichever mode has neighbours side by side.
 template <int threads_>
@@ -42,17 +42,17 @@ struct FetchAny {
   static constexpr int threads = threads_;
 };
 
-// What FetchWide and FetchTurned can take, and FetchAny for the rest.
+// What FetchWide and FetchTransposed can take, and FetchAny for the rest.
 template <Vectors along, int threads, int BLK>
 using FetchVectors =
     std::conditional_t<along == Vectors::rows, FetchWide<threads, BLK>,
-                       std::conditional_t<along == Vectors::k, FetchTurned<threads>, FetchAny<threads>>>;
+                       std::conditional_t<along == Vectors::k, FetchTransposed<threads>, FetchAny<threads>>>;
 
 // The stages of an operand's tile: rows of k, each `pad` longer than it need be.
 template <int BLK, int BLK_K, int PIPE, int pad = 0>
 using Stages = Layout<Shape<Int<BLK>, Int<BLK_K>, Int<PIPE>>, Stride<_1, Int<BLK + pad>, Int<(BLK + pad) * BLK_K>>>;
 
-// Without padding. FetchTurned's lanes lie 16 along the rows' mode and two along k, four apart: the floats of rows whose k
+// Without padding. FetchTransposed's lanes lie 16 along the rows' mode and two along k, four apart: the floats of rows whose k
 // has bit 2 set go 16 banks further, so that the two do not meet. Quads stay whole.
 template <int BLK, int BLK_K, int PIPE>
 using SwizzledStages = decltype(composition(Swizzle<1, 4, log_2(unsigned(BLK)) + 2 - 4>{}, Stages<BLK, BLK_K, PIPE>{}));

@@ -10,7 +10,7 @@ namespace inlay::kernels {
 template <class K>
 struct Kinds;
 
-// All blocks where they are few, else so many evenly apart, each for those after it. That is an average, not a count.
+// All blocks if they are few; otherwise evenly spaced ones, each counted for those after it: an average, not a count.
 struct SomeBlocks {
   static constexpr int64_t kMost = 1024;
   template <class K, class F>

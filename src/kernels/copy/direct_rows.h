@@ -120,10 +120,10 @@ struct DirectRows {
     if (block.any(part)) store_piece<E>(block, part, to, (low - begin) * E, (high - begin) * E, r);
   }
 
-  // Of the source, what so many neighbours of the destination come from: in pieces of so many bytes that lie together.
+  // The source bytes of `pieces` neighbouring destination elements or more: contiguous pieces of `piece` bytes.
   struct Footprint {
     double piece, pieces;
-    double of(double line) const { return pieces * (piece + line - E) / line; }  // lines of so many bytes
+    double of(double line) const { return pieces * (piece + line - E) / line; }  // cache lines of `line` bytes
   };
   static Footprint footprint(Copy const& m, double units) {
     double taken[Copy::kMaxRank], rest = units;

@@ -57,7 +57,7 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     constexpr double BLK_BYTES = double(Grid::BLK_M) * Grid::BLK_N * sizeof(T);
     constexpr double each = double(Grid::BLK_M) * Grid::BLK_N / 32;  // accesses of warps in a tile
     double const tiles = double(make(copy, 0).blocks()), bytes = 2 * double(copy.elements()) * copy.elem_bytes;
-    // Turned, each lane's load is of a sector of its own; the L1 has it for the next ones. Lanes without work keep nothing in
+    // Transposed, each lane's load is of a sector of its own; the L1 has it for the next ones. Lanes without work keep nothing in
     // flight.
     double const busy = Grid::transposes ? 1 : bytes / (2 * tiles * BLK_BYTES);
     return seconds_of({.bytes = bytes * (1.6 - .6 * busy),

@@ -7,7 +7,7 @@
 //   R = 3, 1 byte   rows    r0 g0 b0 r1 | g1 b1 r2 g2 | b2 r3 g3 b3     words of a unit; a permute takes what it needs from
 //                   planes  r0 r1 r2 r3,  g0 g1 g2 g3,  b0 b1 b2 b3     two of them
 //
-// Planes and rows begin anywhere: they are realigned as they are loaded and as they are stored.
+// Planes and rows begin anywhere: loads and stores realign them.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/copy/counted_modes.h>
@@ -33,10 +33,10 @@ struct Interleaved {
   char const* src;
   char* dst;
   SourceRange range;
-  Divisor turns;         // of warps, for the planes of one index of these
+  Divisor passes;        // of warps, for the planes of one index of these
   int64_t plane, bytes;  // from a plane to the next; of a plane
-  int all;               // turns
-  int step;  // units of a turn: 31 where planes are stored anywhere, since a lane needs its neighbour's bytes
+  int all;               // passes
+  int step;  // units of a pass: 31 where planes are stored anywhere, since a lane needs its neighbour's bytes
   CountedModes<kModes> others;  // beside the planes' mode and that of their elements
 
   // The modes of the planes and of their elements; -1 where the copy has none.
@@ -73,12 +73,12 @@ struct Interleaved {
       whole &= m.mode[i].dst_stride % 16 == 0;
     }
     k.step = to_planes && !whole ? 31 : 32;
-    k.turns = {int(turns_of(m, k.step))};
-    k.all = int(m.elements() / (m.mode[f.elements].extent * R) * k.turns.by);
+    k.passes = {int(passes_of(m, k.step))};
+    k.all = int(m.elements() / (m.mode[f.elements].extent * R) * k.passes.by);
     return k;
   }
-  // Of warps, for one index of the other modes.
-  static int64_t turns_of(Copy const& m, int step) {
+  // Passes of warps for one index of the other modes.
+  static int64_t passes_of(Copy const& m, int step) {
     int64_t const units = (m.mode[form_of(m).elements].extent * E + 15) / 16;
     return (units + step - 1) / step;
   }
@@ -91,16 +91,16 @@ struct Interleaved {
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int const tid = int(block.thread_rank()), lane = tid % 32, warp = int(block.block_index()) * warps + tid / 32;
     if (warp >= all) return;
-    int rest, turn;
-    turns(rest, turn, warp);
+    int rest, pass;
+    passes(rest, pass, warp);
     char const* from = src;
     char* to = dst;
     others.advance(rest, from, to);
-    int64_t const x = int64_t(turn) * step * 16;  // the turn's first byte of a plane
+    int64_t const x = int64_t(pass) * step * 16;  // the pass's first byte of a plane
     int const left = int(bytes - x < 512 ? bytes - x : 512);
     Vector16* const rows = smem.rows + tid / 32 * 32 * R;
     if constexpr (to_planes)
-      rows_to_planes(block, rows, from + x * R, to + x, left, lane, turn == 0);
+      rows_to_planes(block, rows, from + x * R, to + x, left, lane, pass == 0);
     else
       planes_to_rows(block, rows, from + x, to + x * R, left, lane);
   }
@@ -173,7 +173,7 @@ struct Interleaved {
     CUTE_UNROLL
     for (int k = 0; k <= R; ++k) {
       if (k == R && aligned) break;
-      int const i = k * 32 + lane;  // the last turn: what spills of the last vector
+      int const i = k * 32 + lane;  // the last pass: what spills of the last vector
       Vector16 v = 0, before = 0;
       copy_one(load_atom, k < R, make_smem_ptr(rows + (k < R ? place(i) : 0)), &v);
       if (aligned) {
@@ -237,7 +237,7 @@ struct Interleaved {
       if (m.mode[k].extent > INT32_MAX && k != form_of(m).elements)
         return {"an extent of {} is more than {}", {m.mode[k].extent, INT32_MAX}};
     if (m.rank - 2 > kModes) return {"{} modes beside the planes' are more than {}", {m.rank - 2, kModes}};
-    return too_many("{} elements in {} planes are more than a grid counts", turns_of(m, 31),
+    return too_many("{} elements in {} planes are more than a grid counts", passes_of(m, 31),
                     m.elements() / elements / R, {elements, m.elements() / elements, 0}, INT32_MAX - warps);
   }
 };

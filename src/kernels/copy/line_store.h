@@ -34,7 +34,7 @@ CUTE_DEVICE void store_piece(Block, bool on, char* to, int from, int end, Vector
   }
 }
 
-// Stores a vector at an aligned address of which so many bytes are the line's, 16 or less. All lanes of the warp come.
+// Stores the first `bytes` bytes of a vector, at most 16, at an aligned address. Called by all lanes of the warp.
 template <int E, class Block>
 CUTE_DEVICE void store_vector(Block block, char* to, int left, Vector16 r) {
   Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
@@ -43,8 +43,8 @@ CUTE_DEVICE void store_vector(Block block, char* to, int left, Vector16 r) {
   if (E < 16 && block.any(part)) store_piece<E>(block, part, to, 0, left, r);
 }
 
-// Of a line at `out`, number x of its vectors is r, the one before it `before`; stores the aligned vector that r's last byte
-// but so many lies in, as far as it is in bytes [begin, end) of the line. All lanes of the warp come.
+// r is vector x of a run at `out`, `before` the vector before it. Stores the aligned vector in which the last bytes of `before` and the
+// first bytes of r lie, restricted to bytes [begin, end) of the run. Called by all lanes of the warp.
 template <int E, class Block>
 CUTE_DEVICE void store_aligned(Block block, bool on, char* out, int x, int begin, int end, Vector16 before,
                                Vector16 r) {

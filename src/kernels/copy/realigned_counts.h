@@ -42,14 +42,14 @@ void add_patches(Counts& c, Kernel const& kernel, Here const& here, int64_t from
 // Step 5, by columns: a lane's chunk is whole, or ragged at one end of the output's row, or outside.
 template <class Kernel, class Here>
 void add_stores(Counts& c, Kernel const& kernel, Here const& here) {
-  constexpr int V = Kernel::V, SHEAR = Kernel::SHEAR, columns = 32 / Kernel::CHUNKS;  // of a warp
+  constexpr int V = Kernel::V, SKEW = Kernel::SKEW, columns = 32 / Kernel::CHUNKS;  // of a warp
   for (int slot0 = 0; slot0 < Kernel::BLK_N; slot0 += columns) {
     bool any_whole = false;
     unsigned ragged = 0;  // elements of a chunk that some lane stores by themselves
     for (int slot = slot0; slot < slot0 + columns; ++slot) {
-      int const col = Kernel::column_of(slot), s = kernel.shear(here, col);
+      int const col = Kernel::column_of(slot), s = kernel.skew(here, col);
       // Elements [first, last) of the window are in the matrix. The window begins on a sector.
-      int const first = std::max(here.first - SHEAR + s, 0), last = std::min(here.last - SHEAR + s, Kernel::BLK_M);
+      int const first = std::max(here.first - SKEW + s, 0), last = std::min(here.last - SKEW + s, Kernel::BLK_M);
       if (col >= here.cols || first >= last) continue;
       int const chunk = ceil_div(first, V), chunks = last / V - chunk;
       if (chunks > 0) any_whole = true, c.global_store.transactions += sectors_of(chunk * 16, chunks * 16);
@@ -59,7 +59,7 @@ void add_stores(Counts& c, Kernel const& kernel, Here const& here) {
     }
     c.global_store.requests += any_whole + std::popcount(ragged);
     // Columns that share a request lie alike modulo 16 bytes: all or none need a second vector. No conflict.
-    int const vectors = Kernel::window_byte(kernel.shear(here, Kernel::column_of(slot0))) % 16 ? 2 : 1;
+    int const vectors = Kernel::window_byte(kernel.skew(here, Kernel::column_of(slot0))) % 16 ? 2 : 1;
     c.shared_load += {vectors, 4 * vectors};
   }
 }

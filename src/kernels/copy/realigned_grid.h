@@ -2,7 +2,7 @@
 // (copy/realigned_counts.h) ask the same functions. copy/realigned_tile.h has the picture; here are its numbers.
 //
 // Example: 10007 x 10009 elements of 2 bytes, no padding, both bases at byte 0: pitches 10009 and 10007. The tile of
-// 128 x 128 at m = n = 128 reads from row 128 - SHEAR = 112 on. Thread 75 of 384 and its first unit:
+// 128 x 128 at m = n = 128 reads from row 128 - SKEW = 112 on. Thread 75 of 384 and its first unit:
 //   unit      word row 5 of vector 3: rows 122 and 123 (112 + 5 k on), columns 152 to 159 (128 + 3 V on)
 //   load      row 122 at byte (122 * 10009 + 152) * 2 = 2442500: the vectors at 2442496 and 2442512, first = 4
 //             row 123 at byte 2442500 + 20018 = 2462518: the vectors at 2462512 and 2462528, first = 6
@@ -11,15 +11,15 @@
 //             s = 15. Its window begins with row 113, byte 2 of slot 19. Thread 305 has chunk 1 of it, rows 121 to 128:
 //             it loads the vectors at bytes 16 and 32 of the slot, first = 2, and stores at 3062368 + 16 = 3062384.
 #pragma once
-#include <inlay/kernels/copy/sheared_tile.h>
+#include <inlay/kernels/copy/skewed_tile.h>
 
 namespace inlay::kernels {
 
 template <class T, class Tile, int kThreads>
-struct RealignedGrid : ShearedGrid<T, Tile> {
-  using Grid = ShearedGrid<T, Tile>;
+struct RealignedGrid : SkewedGrid<T, Tile> {
+  using Grid = SkewedGrid<T, Tile>;
   using Here = typename Grid::Here;
-  static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SHEAR = Grid::SHEAR;
+  static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SKEW = Grid::SKEW;
   static constexpr int E = sizeof(T), threads = kThreads;
   static constexpr int k = PerWord<T>, V = 16 / E;                      // elements of a word, of a vector
   static constexpr int WORDS = ROWS / k, VECTORS = BLK_N / V;           // of a column, of a row of the tile
@@ -55,8 +55,8 @@ struct RealignedGrid : ShearedGrid<T, Tile> {
   CUTE_HOST_DEVICE static constexpr int element_of(int row, int c) {
     return SmemLayout{}(row / k, make_coord(c % V, c / V)) * k + row % k;
   }
-  // Where in its slot the window of a column begins whose row of the output is sheared by s.
-  CUTE_HOST_DEVICE static constexpr int window_byte(int s) { return (SHEAR - s) * E; }
+  // Where in its slot the window of a column begins whose row of the output is skewed by s.
+  CUTE_HOST_DEVICE static constexpr int window_byte(int s) { return (SKEW - s) * E; }
 
   // The vector that holds the first byte of *p.
   CUTE_HOST_DEVICE static Vector16 const* aligned(T const* p) {

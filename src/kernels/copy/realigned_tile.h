@@ -1,5 +1,5 @@
-// Transposes of elements of 1 and 2 bytes at any pitch and any base: aligned reads of 16 bytes, and sheared stores,
-// which begin on sectors (copy/sheared_tile.h). Registers realign twice: into shared memory, and out of it.
+// Transposes of elements of 1 and 2 bytes at any pitch and any base: aligned reads of 16 bytes, and skewed stores,
+// which begin on sectors (copy/skewed_tile.h). Registers realign twice: into shared memory, and out of it.
 //
 // A word of 4 bytes holds k elements: k = 2 here, 4 at 1 byte. A vector of 16 bytes holds V = 8 here, 16 at 1 byte. A
 // thread's unit is k rows of V columns:
@@ -10,9 +10,9 @@
 //                row m + 1  |b0 b1|b2 b3|b4 b5|b6 b7|
 //   3 transpose  k x k      |a0 b0|a1 b1|a2 b2|a3 b3|...       Now a word is k rows of one column.
 //   4 shared     column c   |. . . . . . . a1 b1 . . . . . . .|  Its ROWS elements are contiguous, first row first:
-//                           |<- SHEAR ->|<----- BLK_M ------->|  SHEAR rows above the tile's place, BLK_M from it on.
+//                           |<- SKEW ->|<----- BLK_M ------->|  SKEW rows above the tile's place, BLK_M from it on.
 //   5 store      row c           |<----- BLK_M ------->|         Row c of the output takes a window of BLK_M elements.
-//                                |<- s->|                        It begins s < SHEAR before the place, on a sector: two
+//                                |<- s->|                        It begins s < SKEW before the place, on a sector: two
 //                                                                vectors, a realignment, and a store of 16 bytes again.
 //
 // copy/realigned_grid.h says where each of these is, with an example in numbers.
@@ -30,7 +30,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
   using Grid::aligned, Grid::column_of, Grid::element_of, Grid::end_element, Grid::over_ends, Grid::readable,
       Grid::row_begin, Grid::rows_below, Grid::unit, Grid::whole, Grid::window_byte;
   using Grid::BLK_M, Grid::BLK_N, Grid::CHUNKS, Grid::COLUMNS, Grid::E, Grid::k, Grid::PASS, Grid::PATCHES, Grid::PITCH,
-      Grid::SHEAR, Grid::UNITS, Grid::V;
+      Grid::SKEW, Grid::UNITS, Grid::V;
   using typename Grid::Here, typename Grid::SmemLayout, typename Grid::Unit;
   static constexpr LaunchInfo launch_info{
       .threads = Step::threads, .min_blocks = Step::min_blocks, .blocks_per_sm = Step::blocks_per_sm};
@@ -141,7 +141,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     int const chunk = block.thread_rank() % CHUNKS, slot = slot0 + block.thread_rank() / CHUNKS;
     int const c = column_of(slot);
     bool const mine = BLK_N % COLUMNS == 0 || slot < BLK_N;
-    int const s = this->shear(here, c), begin = window_byte(s);
+    int const s = this->skew(here, c), begin = window_byte(s);
     auto const from = reinterpret_cast<Vector16 const*>(smem.A + slot * PITCH) + (begin / 16 + chunk);
     Vector16 lo{}, hi{};
     uint32_t word[4];
@@ -151,7 +151,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     Vector16 const out = join(word);
     T* const to = here.out + c * this->ld_out - s + chunk * V;
     int const m = chunk * V - s;  // of the chunk, from the tile's place; [first, last) are in the matrix
-    int const first = here.first - SHEAR, last = here.last - SHEAR;
+    int const first = here.first - SKEW, last = here.last - SKEW;
     bool const complete = Full{} ? mine : mine && c < here.cols && m >= first && m + V <= last;
     copy_one(atom, complete, &out, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
     if constexpr (!Full{}) {

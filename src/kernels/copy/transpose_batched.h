@@ -1,5 +1,5 @@
 // Batches of small matrices whose rows and columns are whole vectors, one behind the other on both sides: a block takes as
-// many as fit, a thread turns a square of 16 x 16 bytes in its registers.
+// many as fit, a thread transposes a square of 16 x 16 bytes in its registers.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
@@ -144,11 +144,11 @@ struct Kernel {
     Counts c;
     for (int t0 = 0; t0 < VECTORS / V; t0 += 32)
       for (int i = 0; i < V; ++i) {
-        auto const vector = [&](unsigned t, bool turned) {  // of the input, or of the output
+        auto const vector = [&](unsigned t, bool transposed) {  // of the input, or of the output
           int g, rest, a, b;
           squares(g, rest, t0 + int(t));
           wide(b, a, rest);
-          return g * size + (turned ? (V * a + i) * chunks + b : (V * b + i) * wide.divisor + a);
+          return g * size + (transposed ? (V * a + i) * chunks + b : (V * b + i) * wide.divisor + a);
         };
         c.global_load += sectors(16, [&](unsigned t) { return on(vector(t, false), from + vector(t, false) * 16); });
         c.shared_store += wavefronts(16, Access::store, [&](unsigned t) {
@@ -169,7 +169,7 @@ using Dispatch = ByElement<Kernel>;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_batched",
-    .idea = "Many small matrices a block: 16-byte accesses, squares turned in registers, output in one piece.",
+    .idea = "Many small matrices a block: 16-byte accesses, squares transposed in registers, output in one piece.",
     .source = "inlay",
     .ladder = Ladder::transpose,
     .origin = Origin::ours,

@@ -1,4 +1,4 @@
-// Any pitch and any base: sheared stores that begin on sectors, and below 4 bytes rows that are realigned in registers.
+// Any pitch and any base: skewed stores that begin on sectors, and below 4 bytes rows that are realigned in registers.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/copy/realigned_tile.h>
@@ -31,7 +31,7 @@ struct Step<uint8_t> {
 };
 
 template <class T>
-using Kernel = std::conditional_t<sizeof(T) < 4, RealignedTile<T, Step<T>>, ShearedTile<Carrier<T>, Step<Carrier<T>>>>;
+using Kernel = std::conditional_t<sizeof(T) < 4, RealignedTile<T, Step<T>>, SkewedTile<Carrier<T>, Step<Carrier<T>>>>;
 using Dispatch = ByElement<Kernel>;
 
 inline constexpr Info<Copy> info = {

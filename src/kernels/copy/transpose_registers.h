@@ -1,4 +1,4 @@
-// What was read is evicted last from the L2, presumably so that writes leave it in longer turns. And where the pitch is
+// What was read is evicted last from the L2, presumably so that writes leave it in longer bursts. And where the pitch is
 // 128 or 256 KB, consecutive bands of tiles lie 16 or 8 KB apart.
 #pragma once
 #include <inlay/block/load_ops.h>

@@ -7,17 +7,17 @@
 
 namespace inlay::kernels {
 
-// Step: WARPS_M x WARPS_N warps are a group; turns_a, turns_b: which operands are contiguous in k and turned on the way.
+// Step: WARPS_M x WARPS_N warps are a group; transposes_a, transposes_b: which operands are contiguous in k and transposed on the way.
 template <class Step>
 struct SgemmCluster {
   static constexpr int WARPS_M = Step::WARPS_M, WARPS_N = Step::WARPS_N, GROUPS = 8 / (WARPS_M * WARPS_N);
   static constexpr int BLK_M = WARPS_M * 64, BLK_N = WARPS_N * 64, BLK_K = 32;
   static constexpr int STAGES = GROUPS == 2 ? 4 : GROUPS == 4 ? 6 : 8;
-  static constexpr int CONSUMERS = 256, threads = CONSUMERS + 128, TURNERS = 96;
+  static constexpr int CONSUMERS = 256, threads = CONSUMERS + 128, TRANSPOSERS = 96;
   static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = 1, .clusters = true, .follows = true};
-  static constexpr bool turns = Step::turns_a || Step::turns_b;
-  using SideA = StageSide<BLK_M, BLK_K, Step::turns_a>;
-  using SideB = StageSide<BLK_N, BLK_K, Step::turns_b>;
+  static constexpr bool transposes = Step::transposes_a || Step::transposes_b;
+  using SideA = StageSide<BLK_M, BLK_K, Step::transposes_a>;
+  using SideB = StageSide<BLK_N, BLK_K, Step::transposes_b>;
 
   static constexpr int VECTORS = BLK_M * BLK_N / 4;  // of a tile
 
@@ -26,9 +26,10 @@ struct SgemmCluster {
   int tiles_m, tiles_n, k_tiles, slices;
 
   struct Smem {
-    alignas(1024) float raw[turns ? SideA::raw + SideB::raw : 1];  // (BLK_M,BLK_K), (BLK_N,BLK_K) of those turned
-    alignas(128) float A[STAGES][BLK_K * SideA::LD];               // (BLK_M,BLK_K,PIPE); in the end, sums
-    alignas(128) float B[STAGES][BLK_K * SideB::LD];               // (BLK_N,BLK_K,PIPE)
+    alignas(
+        1024) float raw[transposes ? SideA::raw + SideB::raw : 1];  // (BLK_M,BLK_K), (BLK_N,BLK_K) of those transposed
+    alignas(128) float A[STAGES][BLK_K * SideA::LD];                // (BLK_M,BLK_K,PIPE); in the end, sums
+    alignas(128) float B[STAGES][BLK_K * SideB::LD];                // (BLK_N,BLK_K,PIPE)
     uint64_t full[STAGES], empty[STAGES], raw_full, raw_empty;
     static void members(auto name) {
       name("raw", &Smem::raw), name("A", &Smem::A), name("B", &Smem::B);
@@ -95,21 +96,21 @@ struct SgemmCluster {
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int const tid = block.thread_rank();
     StageRing<Block, STAGES> ring(smem.full, smem.empty, smem.raw_full, smem.raw_empty);
-    if (tid == 0) ring.init(turns ? TURNERS : 0, CONSUMERS / 32), block.fence_barrier_init();
+    if (tid == 0) ring.init(transposes ? TRANSPOSERS : 0, CONSUMERS / 32), block.fence_barrier_init();
     block.griddep_wait();
     block.sync();
     Piece const p = piece(block.block_index());
     if (tid >= CONSUMERS) {
-      block.setmaxnreg_dec(Int<Registers<turns>::helper>{});
+      block.setmaxnreg_dec(Int<Registers<transposes>::helper>{});
       for (int k = p.k0; k < p.k1; ++k) {
         if (tid == CONSUMERS)
           fill_stage<SideA, SideB>(block, smem, ring, mapA, mapB, p.m, p.n, g.A.batch_stride ? p.l : 0,
                                    g.B.batch_stride ? p.l : 0, k * BLK_K);
-        else if (turns && tid >= CONSUMERS + 32)
-          turn_stage<SideA, SideB, TURNERS>(block, smem, ring, tid - CONSUMERS - 32);
+        else if (transposes && tid >= CONSUMERS + 32)
+          transpose_stage<SideA, SideB, TRANSPOSERS>(block, smem, ring, tid - CONSUMERS - 32);
       }
     } else {
-      block.setmaxnreg_inc(Int<Registers<turns>::multiplier>{});
+      block.setmaxnreg_inc(Int<Registers<transposes>::multiplier>{});
       multiply(block, smem, ring, tid, p);
     }
   }

@@ -8,29 +8,34 @@
 
 namespace inlay::kernels {
 
-enum class Turned { none, A, B };  // which operand is contiguous in k: helper warps turn it, in 4 x 4 blocks
+enum class Transposed {
+  none,
+  A,
+  B
+};  // the operand that is contiguous in k: helper warps transpose it, in 4 x 4 blocks
 
 // What a step says of itself. The defaults are those of the last step.
 struct RingStep {
   static constexpr int WARPS_M = 2, WARPS_N = 4;  // of 64 x 64
   static constexpr int SLICES = 2;                // of k in the body of the main loop
   static constexpr int BLK_K = 32, STAGES = 4;
-  static constexpr int ACCUMULATION_LENGTH = 256;  // GEMMs in a chain, with two levels
+  static constexpr int ACCUMULATION_LENGTH = 256;  // FMAs in one register, with blocked summation
   static constexpr bool stream_k = true, blocked_sums = false;
-  static constexpr Turned turned = Turned::none;
+  static constexpr Transposed transposed = Transposed::none;
 };
 
 template <class Step>
 struct SgemmRing {
   static constexpr int BLK_M = Step::WARPS_M * 64, BLK_N = Step::WARPS_N * 64, BLK_K = Step::BLK_K,
                        STAGES = Step::STAGES;
-  static constexpr int ACCUMULATION_LENGTH = Step::ACCUMULATION_LENGTH / BLK_K;  // k tiles in a chain, with two levels
-  static constexpr int CONSUMERS = 256, threads = CONSUMERS + 128, TURNERS = 96;
+  static constexpr int ACCUMULATION_LENGTH =
+      Step::ACCUMULATION_LENGTH / BLK_K;  // k tiles of a block sum, with blocked summation
+  static constexpr int CONSUMERS = 256, threads = CONSUMERS + 128, TRANSPOSERS = 96;
   static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = 1, .follows = true};
   static constexpr int BAND = 8;  // tiles of a band along n, which meet A's rows in the L2
-  static constexpr bool turns = Step::turned != Turned::none;
-  using SideA = StageSide<BLK_M, BLK_K, Step::turned == Turned::A>;
-  using SideB = StageSide<BLK_N, BLK_K, Step::turned == Turned::B>;
+  static constexpr bool transposes = Step::transposed != Transposed::none;
+  using SideA = StageSide<BLK_M, BLK_K, Step::transposed == Transposed::A>;
+  using SideB = StageSide<BLK_N, BLK_K, Step::transposed == Transposed::B>;
 
   Gemm g;
   CUtensorMap mapA, mapB;
@@ -41,9 +46,10 @@ struct SgemmRing {
   int share, extra;  // k tiles of the others that a block has; the first `extra` blocks have one more
 
   struct Smem {
-    alignas(1024) float raw[turns ? SideA::raw + SideB::raw : 1];  // (BLK_M,BLK_K), (BLK_N,BLK_K) of those turned
-    alignas(128) float A[STAGES][BLK_K * SideA::LD];               // (BLK_M,BLK_K,PIPE)
-    alignas(128) float B[STAGES][BLK_K * SideB::LD];               // (BLK_N,BLK_K,PIPE)
+    alignas(
+        1024) float raw[transposes ? SideA::raw + SideB::raw : 1];  // (BLK_M,BLK_K), (BLK_N,BLK_K) of those transposed
+    alignas(128) float A[STAGES][BLK_K * SideA::LD];                // (BLK_M,BLK_K,PIPE)
+    alignas(128) float B[STAGES][BLK_K * SideB::LD];                // (BLK_N,BLK_K,PIPE)
     alignas(16) float C[CONSUMERS / 32]
                        [Step::blocked_sums ? BlockSums::smem_floats : WarpScalars::smem_floats];  // a warp's
     uint64_t full[STAGES], empty[STAGES], raw_full, raw_empty;
@@ -145,20 +151,20 @@ struct SgemmRing {
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int const tid = block.thread_rank();
     StageRing<Block, STAGES> ring(smem.full, smem.empty, smem.raw_full, smem.raw_empty);
-    if (tid == 0) ring.init(turns ? TURNERS : 0, CONSUMERS / 32), block.fence_barrier_init();
+    if (tid == 0) ring.init(transposes ? TRANSPOSERS : 0, CONSUMERS / 32), block.fence_barrier_init();
     block.griddep_wait();
     block.sync();
     if (tid < CONSUMERS) {
-      block.setmaxnreg_inc(Int<Registers<turns>::multiplier>{});
+      block.setmaxnreg_inc(Int<Registers<transposes>::multiplier>{});
       multiply(block, smem, ring, tid);
       return;
     }
-    block.setmaxnreg_dec(Int<Registers<turns>::helper>{});
-    bool const fills = tid == CONSUMERS, turning = turns && tid >= CONSUMERS + 32;
-    if (fills || turning) help(block, smem, ring, tid, fills);
+    block.setmaxnreg_dec(Int<Registers<transposes>::helper>{});
+    bool const fills = tid == CONSUMERS, transposing = transposes && tid >= CONSUMERS + 32;
+    if (fills || transposing) help(block, smem, ring, tid, fills);
   }
 
-  // One thread asks for the stages, three warps turn what lies the wrong way: all that the block multiplies, in order.
+  // One thread asks for the stages, three warps transpose the operand that is contiguous in k: all stages of the block, in order.
   template <class Block, class Ring>
   CUTE_DEVICE void help(Block block, Smem& smem, Ring& ring, int tid, bool fills) const {
     Cursor w = cursor(block.block_index());
@@ -168,8 +174,8 @@ struct SgemmRing {
         if (fills)
           fill_stage<SideA, SideB>(block, smem, ring, mapA, mapB, p.m, p.n, g.A.batch_stride ? p.l : 0,
                                    g.B.batch_stride ? p.l : 0, k * BLK_K);
-        else if constexpr (turns)
-          turn_stage<SideA, SideB, TURNERS>(block, smem, ring, tid - CONSUMERS - 32);
+        else if constexpr (transposes)
+          transpose_stage<SideA, SideB, TRANSPOSERS>(block, smem, ring, tid - CONSUMERS - 32);
     }
   }
 
@@ -178,12 +184,12 @@ struct SgemmRing {
     int const warp = tid / 32, lane = tid % 32, wm = warp / Step::WARPS_N * 64, wn = warp % Step::WARPS_N * 64;
     bool const vectors = takes_vectors(g.C);
     int const skew =
-        warp / 4 * (ACCUMULATION_LENGTH / 2);  // while one half of the warps ends its chains, the other multiplies
+        warp / 4 * (ACCUMULATION_LENGTH / 2);  // while one half of the warps adds its block sums, the other multiplies
     SgemmWarp<Block> sums;
     Cursor w = cursor(block.block_index());
     for (Piece p; next(w, p);) {
       sums.clear();
-      bool ended = false;  // a chain has
+      bool ended = false;  // a block sum has
       CUTE_NO_UNROLL
       for (int k = p.k0; k < p.k1; ++k) {
         ring.wait_full();
@@ -273,7 +279,7 @@ struct BlockedSums : RingStep {
   static constexpr int BLK_K = 16;  // the sums take 128 KB of the shared memory of the stages
   static constexpr bool blocked_sums = true;
   static constexpr char const* idea =
-      "As sgemm_tma_stream_k with blocked summation: 256 GEMMs at a time are added to a sum in shared memory, so "
+      "As sgemm_tma_stream_k with blocked summation: 256 FMAs at a time are added to a sum in shared memory, so "
       "the "
       "error grows with the root of K / 256; stages of half the depth cost twice the barriers.";
 };

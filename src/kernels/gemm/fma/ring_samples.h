@@ -21,8 +21,8 @@ struct Kinds<SgemmRing<Step>> {
   }
 };
 
-// All tiles as if none were cut, and what the cuts cost, by the example of one tile that two blocks share. (With two
-// levels a cut moves the ends of chains: that is left out.)
+// All tiles as if none were cut, and what the cuts cost, by the example of one tile that two blocks share. (With
+// blocked summation a split moves the ends of block sums: that is left out.)
 template <class Step>
 struct Samples<SgemmRing<Step>> {
   using Ring = SgemmRing<Step>;

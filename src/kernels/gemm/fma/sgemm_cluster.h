@@ -7,10 +7,10 @@ namespace inlay::kernels::sgemm_cluster {
 template <int M, int N, bool a, bool b>
 struct Step {
   static constexpr int WARPS_M = M, WARPS_N = N;
-  static constexpr bool turns_a = a, turns_b = b;
+  static constexpr bool transposes_a = a, transposes_b = b;
 };
 
-// The tile that leaves the least work to a multiprocessor, the largest of equals, and what has to be turned.
+// The tile that leaves the least work to a multiprocessor, the largest of equals, and what has to be transposed.
 struct Choice {
   template <class F>
   static auto with(Gemm const& g, Device const& device, F const& f) {

@@ -48,7 +48,7 @@ using Dispatch = Kernel;
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_narrow",
     .idea =
-        "Tiles of 256x16 or 16x256 and K in parts: the large operand is read once for every 16 rows or columns, and "
+        "Tiles of 256x16 or 16x256 and split-K: the large operand is read once for every 16 rows or columns, and "
         "its bytes limit.",
     .source = "inlay",
     .ladder = Ladder::sgemm,

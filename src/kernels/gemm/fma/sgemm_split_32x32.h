@@ -7,8 +7,8 @@ namespace inlay::kernels::sgemm_split_32x32 {
 template <Vectors A, Vectors B>
 struct Step : WarpTiledStep {
   // What goes through registers is asked for one stage ahead: long ones, whose multiply-adds hide that.
-  static constexpr bool turns = A == Vectors::k || B == Vectors::k;
-  static constexpr int BLK_M = 32, BLK_N = 32, BLK_K = turns ? 32 : 16, PIPE = turns ? 3 : 4;
+  static constexpr bool transposes = A == Vectors::k || B == Vectors::k;
+  static constexpr int BLK_M = 32, BLK_N = 32, BLK_K = transposes ? 32 : 16, PIPE = transposes ? 3 : 4;
   static constexpr int threads = 64, min_blocks = 8;
   using FetchA = FetchVectors<A, threads, BLK_M>;
   using FetchB = FetchVectors<B, threads, BLK_N>;
@@ -22,7 +22,7 @@ using Dispatch = Kernel;
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_split_32x32",
     .idea =
-        "Tiles of 32x32 for a block of two warps, and K in parts: for GEMMs of a few microseconds, where the work "
+        "Tiles of 32x32 for a block of two warps, and split-K: for GEMMs of a few microseconds, where the work "
         "of a thread and the loads it waits for limit.",
     .source = "inlay",
     .ladder = Ladder::sgemm,

@@ -1,4 +1,4 @@
-// Small tiles and parts of K: GEMMs with few elements of C and a deep K.
+// Small tiles and split-K: GEMMs with few elements of C and a deep K.
 #pragma once
 #include <inlay/kernels/gemm/fma/split.h>
 
@@ -19,7 +19,7 @@ using Dispatch = Kernel;
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_split_64x64",
     .idea =
-        "Tiles of 64x64, and K in parts until a wave is full: partial sums in a workspace are added in order by a "
+        "Tiles of 64x64, and split-K until a wave is full: partial sums in a workspace are added in order by a "
         "second kernel; their traffic limits.",
     .source = "inlay",
     .ladder = Ladder::sgemm,

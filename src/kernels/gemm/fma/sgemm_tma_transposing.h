@@ -1,16 +1,16 @@
-// An operand that is contiguous in k is turned inside the kernel, so that nn and tt need no packing.
+// An operand that is contiguous in k is transposed inside the kernel, so that nn and tt need no packing.
 #pragma once
 #include <inlay/kernels/gemm/fma/ring.h>
 
 namespace inlay::kernels::sgemm_tma_transposing {
 
-// The turned side is the tile's shorter one: it costs helper warps and shared memory.
+// The transposed side is the tile's shorter one: it costs helper warps and shared memory.
 struct StepA : RingStep {
-  static constexpr Turned turned = Turned::A;
+  static constexpr Transposed transposed = Transposed::A;
 };
 struct StepB : RingStep {
   static constexpr int WARPS_M = 4, WARPS_N = 2;
-  static constexpr Turned turned = Turned::B;
+  static constexpr Transposed transposed = Transposed::B;
 };
 
 // The operand that is contiguous in k: B if A is not.
@@ -26,7 +26,7 @@ using Dispatch = Kernel;
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_tma_transposing",
     .idea =
-        "Step 12 where one operand is contiguous in k: TMA brings it as it lies, three helper warps turn 4 x 4 "
+        "Step 12 where one operand is contiguous in k: TMA loads it unchanged, three helper warps transpose 4 x 4 "
         "elements at a time; their shared-memory traffic comes on top.",
     .source = "inlay",
     .ladder = Ladder::sgemm,

@@ -1,4 +1,4 @@
-// Family: a step of tile.h whose K is split into parts, so that a GEMM with few tiles of C fills the GPU. Each block
+// Family: a step of tile.h whose K is split into slices, so that a GEMM with few tiles of C fills the GPU. Each block
 // writes the sums of a part to the workspace; sum_slices adds them.
 #pragma once
 #include <inlay/kernels/gemm/fma/slice_sums.h>
@@ -16,14 +16,14 @@ struct SgemmSplit : SgemmVectors<Step> {
   static int64_t tiles(Gemm const& g) {
     return ceil_div(g.M(), int64_t(Tile::BLK_M)) * ceil_div(g.N(), int64_t(Tile::BLK_N));
   }
-  // The length of a part, of M, N and K alone: as many parts as blocks of one wave have module for. Up to 256 nothing is
-  // split: the planner may then take any kernel of one chain.
+  // The length of a part, of M, N and K alone: as many parts as blocks of one wave have space for. Up to 256 nothing is
+  // split: the planner may then choose any kernel that accumulates all of K in one register.
   static int64_t slice_k(Gemm const& g, Device const& device) {
     if (g.K() <= 256) return 256;
     int64_t const wave = int64_t(device.sm_count) * Tile::min_blocks;
     int64_t const slices = cute::max(wave / tiles(g), int64_t(1));
     int64_t k = cute::max(ceil_div(g.K(), slices), least_k);
-    if (g.compute == Compute::fp32_blocked) k = cute::min(k, int64_t(1024));  // a part is a chain
+    if (g.compute == Compute::fp32_blocked) k = cute::min(k, int64_t(1024));  // a slice is a block sum
     return ceil_div(k, int64_t(Tile::BLK_K)) * Tile::BLK_K;
   }
   static int64_t slices(Gemm const& g, Device const& device) { return g.K() ? ceil_div(g.K(), slice_k(g, device)) : 1; }

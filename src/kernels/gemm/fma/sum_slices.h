@@ -1,4 +1,4 @@
-// The second step of a GEMM whose K was cut into parts.
+// The second launch of a split-K GEMM: adds the partial sums of the slices.
 #pragma once
 #include <inlay/kernels/gemm/fma/slice_sums.h>
 

@@ -10,10 +10,11 @@ namespace inlay::kernels {
 // What the steps have in common; a step overrides what it is about.
 struct SgemmStep {
   static constexpr int BLK_M = 128, BLK_N = 128, BLK_K = 8, threads = 256;
-  static constexpr int min_blocks = 2;           // on a multiprocessor: bounds the registers
-  static constexpr int slices = BLK_K;           // of k in one turn of the main loop
-  static constexpr bool ordered = false;         // the outer GEMM in the order it is written
-  static constexpr int accumulation_length = 0;  // GEMMs in a chain that is then added to a second sum; 0: one sum
+  static constexpr int min_blocks = 2;    // on a multiprocessor: bounds the registers
+  static constexpr int slices = BLK_K;    // of k in one iteration of the main loop
+  static constexpr bool ordered = false;  // the outer GEMM in the order it is written
+  static constexpr int accumulation_length =
+      0;  // FMAs in one register, which is then added to a second sum; 0: one sum
   static constexpr bool narrow_m = false, narrow_n = false;  // so few that how they are fetched does not matter
   using Read = UniversalCopy<float>;                         // shared -> registers
   using OnC = FlatThreads<BLK_M, BLK_N, 16, 16>;
@@ -96,22 +97,23 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
       copy(read_A, tXpA(_, _, k), tXrA(_, _, to));
       copy(read_B, tXpB(_, _, k), tXrB(_, _, to));
     };
-    auto multiply = [&](int from) {  // rows to and fro, the first one leftwards: at a turn an element of B is reused
-      CUTE_UNROLL
-      for (int m = 0; m < size<1>(tCrC); ++m) {
-        CUTE_UNROLL
-        for (int j = 0; j < size<2>(tCrC); ++j) {
-          int const n = m % 2 ? j : size<2>(tCrC) - 1 - j;
-          if constexpr (Step::ordered)
-            On<Block, OrderedFma>::fma(tCrC(0, m, n), tCrA(0, m, from), tCrB(0, n, from));
-          else
-            gemm(mma, tCrC(_, m, n), tCrA(_, m, from), tCrB(_, n, from), tCrC(_, m, n));
-        }
-      }
-    };
+    auto multiply =
+        [&](int from) {  // rows to and fro, the first one leftwards: where the direction changes, an element of B is reused
+          CUTE_UNROLL
+          for (int m = 0; m < size<1>(tCrC); ++m) {
+            CUTE_UNROLL
+            for (int j = 0; j < size<2>(tCrC); ++j) {
+              int const n = m % 2 ? j : size<2>(tCrC) - 1 - j;
+              if constexpr (Step::ordered)
+                On<Block, OrderedFma>::fma(tCrC(0, m, n), tCrA(0, m, from), tCrB(0, n, from));
+              else
+                gemm(mma, tCrC(_, m, n), tCrA(_, m, from), tCrB(_, n, from), tCrC(_, m, n));
+            }
+          }
+        };
     int const tiles = int(ceil_div(here.K, int64_t(BLK_K)));
     clear(tCrC);
-    auto sums = make_fragment_like(tCrC);  // of the chains that have ended
+    auto sums = make_fragment_like(tCrC);  // of the block sums that have ended
     clear(sums);
 
     if constexpr (PIPE == 1) {

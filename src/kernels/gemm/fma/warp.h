@@ -42,7 +42,7 @@ struct SgemmWarp {
   CUTE_DEVICE void finish() { slice<1, false>(nullptr, nullptr); }
 
   // Multiplies buffer `now`, and loads the other one meanwhile. Even rows of the outer GEMM run backwards: at each
-  // turn an operand is reused, and the new one and the accumulator lie in different register banks.
+  // change of direction an operand is reused, and the new one and the accumulator lie in different register banks.
   template <int now, bool loads>
   CUTE_DEVICE void slice(float const* pa, float const* pb) {
     Copy_Atom<On<Block, LoadSharedOrdered>, Quad> atom;
@@ -73,7 +73,7 @@ struct SgemmWarp {
   }
 };
 
-// The second level of a sum: what ended chains have summed up, in shared memory, as the lanes hold it. No registers
+// Block sums that have ended, in shared memory, in the order in which the lanes hold them. No registers
 // would be left.
 struct BlockSums {
   static constexpr int smem_floats = 64 * 64;  // for a warp

@@ -1,4 +1,4 @@
-// Any pitch and any base, by sheared stores: each row of the output begins its tile on a sector, so that no sector is
+// Any pitch and any base, by skewed stores: each row of the output begins its tile on a sector, so that no sector is
 // written in part. The price is a sector's worth of input rows above the tile, which two tiles read.
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
@@ -6,16 +6,16 @@
 
 namespace inlay::kernels {
 
-// What both ways to load have in common. A tile is BLK_M + SHEAR rows of the input from SHEAR rows above its place on;
+// What both ways to load have in common. A tile is BLK_M + SKEW rows of the input from SKEW rows above its place on;
 // row n of the output takes BLK_M of them, from the first whose place in memory begins a sector.
 template <class T, class Tile>
-struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
+struct SkewedGrid : TileGrid<T, Tile, Writes::transpose> {
   using Grid = TileGrid<T, Tile, Writes::transpose>;
-  static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, SHEAR = 32 / sizeof(T), ROWS = BLK_M + SHEAR;
+  static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, SKEW = 32 / sizeof(T), ROWS = BLK_M + SKEW;
 
-  static int64_t tiles_along_m(Matrices const& x) { return ceil_div(x.M + SHEAR - 1, int64_t(BLK_M)); }
+  static int64_t tiles_along_m(Matrices const& x) { return ceil_div(x.M + SKEW - 1, int64_t(BLK_M)); }
   static int64_t tiles_along_n(Matrices const& x) { return ceil_div(x.N, int64_t(BLK_N)); }
-  static ShearedGrid make(Copy const& copy) {
+  static SkewedGrid make(Copy const& copy) {
     Matrices const& x = *Grid::matrices(copy);
     return {Grid::make(x, tiles_along_m(x), tiles_along_n(x))};
   }
@@ -26,7 +26,7 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
   }
 
   // Rows above each tile are read twice, and rows begin anywhere in a sector.
-  static double seconds(Copy const& copy, Device const& device, int threads, double instructions, double turn,
+  static double seconds(Copy const& copy, Device const& device, int threads, double instructions, double block_us,
                         double measured = 1) {
     Matrices const& x = *Grid::matrices(copy);
     double const E = sizeof(T), tiles = double(tiles_along_m(x)) * double(tiles_along_n(x)) * double(x.L);
@@ -37,7 +37,7 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
                                        (2 * whole + tiles) / 3 * BLK_M * BLK_N * E / 16 / 32 * instructions,
                        .blocks = tiles,
                        .resident_blocks = 3,
-                       .block_us = turn,
+                       .block_us = block_us,
                        .correction = measured},
                       device);
   }
@@ -51,27 +51,27 @@ struct ShearedGrid : TileGrid<T, Tile, Writes::transpose> {
     // The matrix's last columns come first: tiles at its edges take longer, and nothing should wait for them at the end.
     auto const here = Grid::at(tile_m, band == 0 ? this->tiles_n - 1 : band - 1, l);
     int64_t const below = this->M - here.m;  // rows from the tile's place on
-    return {here, here.in - SHEAR * this->ld_in, here.m == 0 ? SHEAR : 0, below < BLK_M ? int(below) + SHEAR : ROWS};
+    return {here, here.in - SKEW * this->ld_in, here.m == 0 ? SKEW : 0, below < BLK_M ? int(below) + SKEW : ROWS};
   }
   int64_t block_of(int64_t tile_m, int64_t tile_n, int64_t l) const {
     return Grid::block_of(tile_m, (tile_n + 1) % this->tiles_n, l);
   }
   // How many elements before the tile's place row c of the output begins.
-  CUTE_HOST_DEVICE int shear(Here const& here, int c) const {
+  CUTE_HOST_DEVICE int skew(Here const& here, int c) const {
     return int((unsigned(reinterpret_cast<uintptr_t>(here.out)) / sizeof(T) + unsigned(c) * unsigned(this->ld_out)) %
-               SHEAR);
+               SKEW);
   }
 };
 
 // One element an access: from 4 bytes on, lanes along a row are as good as vectors.
 template <class T, class Step>
-struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
-  using Grid = ShearedGrid<T, typename Step::Tile>;
+struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
+  using Grid = SkewedGrid<T, typename Step::Tile>;
   static double seconds(Copy const& copy, Device const& device) {
     constexpr double measured = sizeof(T) == 8 ? .9 : sizeof(T) == 4 ? .92 : 1;
     return Grid::seconds(copy, device, threads, 20 + 8 * 16. / sizeof(T), 2, measured);
   }
-  static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SHEAR = Grid::SHEAR;
+  static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SKEW = Grid::SKEW;
   static constexpr int threads = Step::threads;
   static constexpr LaunchInfo launch_info{
       .threads = threads, .min_blocks = Step::min_blocks, .blocks_per_sm = Step::blocks_per_sm};
@@ -85,7 +85,7 @@ struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
     static void members(auto name) { name("A", &Smem::A); }
   };
 
-  static ShearedTile make(Copy const& copy, auto const&) { return {Grid::make(copy)}; }
+  static SkewedTile make(Copy const& copy, auto const&) { return {Grid::make(copy)}; }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
@@ -117,7 +117,7 @@ struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
       store(block, here, sA, [](int, int) { return true; });
     else
       store(block, here, sA,
-            [&](int m, int c) { return m >= here.first - SHEAR && m < here.last - SHEAR && c < here.cols; });
+            [&](int m, int c) { return m >= here.first - SKEW && m < here.last - SKEW && c < here.cols; });
   }
 
   // inside(m, c): whether element m, counted from the tile's place, of the output's row c is in the matrix.
@@ -128,11 +128,11 @@ struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
     int const lane = block.thread_rank() % 32, warp = block.thread_rank() / 32;
     CUTE_UNROLL
     for (int c = warp; c < BLK_N; c += warps) {
-      int const s = this->shear(here, c);
+      int const s = this->skew(here, c);
       CUTE_UNROLL
       for (int i = 0; i < BLK_M; i += 32) {
         T r;
-        copy_one(atom, true, sA.data() + SmemLayout{}(SHEAR - s + i + lane, c), &r);
+        copy_one(atom, true, sA.data() + SmemLayout{}(SKEW - s + i + lane, c), &r);
         copy_one(atom, inside(i + lane - s, c), &r, make_gmem_ptr(here.out + c * this->ld_out - s + i + lane));
       }
     }
@@ -141,12 +141,12 @@ struct ShearedTile : ShearedGrid<T, typename Step::Tile> {
     constexpr int E = sizeof(T);
     Matrices const& x = *Grid::matrices(copy);
     Counts c;
-    // Every row of the input once, and the SHEAR rows above each tile but the first once more, as far as there are so many.
+    // Every row of the input once, and the SKEW rows above each tile but the first once more, as far as they exist.
     Walk const rows = input_walk(x, E, BLK_M, BLK_N);
     c.global_load = row_sectors(rows);
-    for (int i = 0; i < SHEAR; ++i) {
+    for (int i = 0; i < SKEW; ++i) {
       Walk again = rows;
-      int64_t const first = BLK_M - SHEAR + i;
+      int64_t const first = BLK_M - SKEW + i;
       again.rows = std::min(Grid::tiles_along_m(x) - 1, ceil_div(std::max<int64_t>(x.M - first, 0), int64_t(BLK_M)));
       again.base += std::uint64_t(first * rows.pitch), again.pitch *= BLK_M;
       c.global_load += row_sectors(again);
