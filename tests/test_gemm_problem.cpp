@@ -122,7 +122,7 @@ TEST(Gemm, StridesOverExtentsOfOneAreSettled) {
     EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride), numbers(4, 1));
     EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(8, 1));
   }
-  {  // an outer GEMM
+  {  // an outer product
     Gemm const g = made(view(kA, {3, 1}, {1, any}), view(kB, {1, 7}, {any, 1}), view(kC, {3, 7}));
     EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(1, 4));
     EXPECT_EQ(numbers(g.B.row_stride, g.B.col_stride), numbers(1, 8));

@@ -58,7 +58,7 @@ concept AtomicNumber = AtomicInteger<X> || std::same_as<X, float> || std::same_a
 // What the L2 should do with what a TMA load brings.
 enum class L2 { normal, evict_last };
 
-// d = a * b + c of one thread, kept where it stands: the order of an outer GEMM decides which operands are reused, and
+// d = a * b + c of one thread, kept where it stands: the order of an outer product decides which operands are reused, and
 // the compiler has an order of its own.
 struct OrderedFma {
   CUTE_HOST_DEVICE static void fma(float& d, float a, float b) {

@@ -1,4 +1,4 @@
-// Four floats at once, loaded where the program says so: an outer GEMM is scheduled by hand around its loads.
+// Four floats at once, loaded where the program says so: an outer product is scheduled by hand around its loads.
 #pragma once
 #include <inlay/block/block.h>
 

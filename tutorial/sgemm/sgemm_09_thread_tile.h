@@ -1,4 +1,4 @@
-// Step 07 with 8x16 elements of C to a thread, and the outer GEMM in an order that the compiler keeps to. The loop is
+// Step 07 with 8x16 elements of C to a thread, and the outer product in an order that the compiler keeps to. The loop is
 // rolled up to two slices, through which a swizzle would have to be computed: padding again.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>

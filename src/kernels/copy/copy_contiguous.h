@@ -11,7 +11,7 @@ struct Step {
   using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
 };
 template <class T>
-using Kernel = DirectTile<Vector16, Step, LoadEvictLast<Vector16>>;  // whatever the elements are
+using Kernel = DirectTile<Vector16, Step, LoadEvictLast<Vector16>>;  // for elements of any size
 using Dispatch = ByElement<Kernel>;
 
 inline constexpr Info<Copy> info = {

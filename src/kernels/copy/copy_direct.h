@@ -1,4 +1,4 @@
-// Any copy without shared memory: rows, repeated elements, gathers; and whatever nobody else takes.
+// Any copy, without shared memory: contiguous rows, broadcasts, gathers, and copies that every other kernel rejects.
 #pragma once
 #include <inlay/kernels/copy/direct_rows.h>
 

@@ -1,11 +1,11 @@
-// What the kernels for any layout share: where the source begins and ends, and modes that an index counts through.
+// Shared by kernels for any layout: the address range of the source, and modes that an index is decomposed into.
 #pragma once
 #include <inlay/block/register_ops.h>
 #include <inlay/kernels/common/tile_grid.h>
 
 namespace inlay::kernels {
 
-// The source's lowest byte, and the one behind its highest.
+// Addresses [first, last) of the source.
 struct SourceRange {
   char const *first, *last;
   SourceRange() = default;
@@ -16,8 +16,7 @@ struct SourceRange {
   CUTE_HOST_DEVICE bool holds(char const* from, int bytes) const { return from >= first && from + bytes <= last; }
 };
 
-// A kernel has them behind its other parameters: these are far away for the first block of a multiprocessor, and come in
-// pieces.
+// The last of a kernel's parameters: the first block of an SM loads parameters from far away, about 256 bytes at a time.
 template <int kMost>
 struct CountedModes {
   struct One {
@@ -28,9 +27,11 @@ struct CountedModes {
   One mode[kMost];
 
   void add(Mode const& m) { mode[count++] = {int(m.extent), m.src_stride, m.dst_stride}; }
-  // Goes to index number `index`, the first mode running fastest.
+  // Advances both addresses to index number `index`; the first mode runs fastest.
   CUTE_HOST_DEVICE void advance(int index, char const*& from, char*& to) const {
-    int64_t source = 0, destination = 0;  // the compiler does not see that pointers of a loop are global memory's
+    int64_t source = 0,
+            destination =
+                0;  // offsets: the compiler does not see that a pointer changed in a loop points to global memory
     CUTE_NO_UNROLL
     for (int k = 0; k < count; ++k) {
       int digit;

@@ -1,6 +1,6 @@
-// Family: a copy without shared memory. A thread has 16 bytes of the destination, wherever they come from: of rows that are
-// contiguous on both sides, whatever they begin with; of repeated and strided elements. Where rows have gaps in the
-// destination, or wide units have them in the source, a warp goes along the row unit by unit. All the rest: a unit a thread.
+// Family: copies without shared memory. Each thread writes 16 destination bytes, gathered from a contiguous, broadcast or strided
+// source of any alignment. In long rows with gaps between elements in the destination, or between source elements of 4 bytes and
+// more, neighbouring lanes copy neighbouring elements instead. Of other rows with gaps in the destination a thread copies one element.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/common/tile_grid.h>
@@ -19,24 +19,25 @@ struct DirectRows {
   char* dst;
   SourceRange range;
   Divisor windows;         // of a row
-  int all, units;          // windows; units of a row
-  int64_t step, step_dst;  // bytes from a unit of a row to the next
-  // A window: whole vectors on both sides; V units that are a warp apart; one unit; else 16 bytes of the destination.
-  enum class Form : uint8_t { vectors, apart, lone, bytes } form;
-  CountedModes<kModes> modes;  // beside the row's own
+  int all, units;          // windows in all; elements of a row
+  int64_t step, step_dst;  // bytes between elements of a row
+  // A window is the work of a thread. vectors: one on both sides; strided: V elements, 32 indices between them; scalar: one element;
+  // bytes: 16 bytes of the destination.
+  enum class Form : uint8_t { vectors, strided, scalar, bytes } form;
+  CountedModes<kModes> modes;  // all but the row's own
 
   static Form form_of(Copy const& m) {
-    if (m.rank == 0) return Form::lone;
+    if (m.rank == 0) return Form::scalar;
     Mode const& row = m.mode[0];
     bool const gaps = row.src_stride != E && row.src_stride != 0;
-    if (E < 16 && row.extent >= 64 && (row.dst_stride != E || (E >= 4 && gaps))) return Form::apart;
-    if (row.dst_stride != E) return Form::lone;
+    if (E < 16 && row.extent >= 64 && (row.dst_stride != E || (E >= 4 && gaps))) return Form::strided;
+    if (row.dst_stride != E) return Form::scalar;
     return E == 16 && !gaps && row.src_stride == E ? Form::vectors : Form::bytes;
   }
-  // Windows of all lanes, in a row of n units.
+  // Windows in a row of n elements.
   static int64_t windows_of(Copy const& m, Form form) {
     int64_t const n = m.mode[0].extent;
-    if (form == Form::apart) return (n + 32 * V - 1) / (32 * V) * 32;
+    if (form == Form::strided) return (n + 32 * V - 1) / (32 * V) * 32;
     bool whole = reinterpret_cast<uintptr_t>(m.dst) % 16 == 0;
     for (int i = 1; i < m.rank; ++i) whole &= m.mode[i].dst_stride % 16 == 0;
     return (n + (whole ? 0 : V - 1) + V - 1) / V;
@@ -47,7 +48,7 @@ struct DirectRows {
     k.dst = static_cast<char*>(m.dst);
     k.range = SourceRange(m);
     k.form = form_of(m);
-    bool const row = k.form != Form::lone;
+    bool const row = k.form != Form::scalar;
     k.step = row ? m.mode[0].src_stride : E, k.step_dst = row ? m.mode[0].dst_stride : E;
     for (int i = row; i < m.rank; ++i) k.modes.add(m.mode[i]);
     k.units = row ? int(m.mode[0].extent) : 1;
@@ -76,7 +77,7 @@ struct DirectRows {
       copy_one(store_atom, on, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to + int64_t(x) * 16)));
       return;
     }
-    if (form == Form::apart) {
+    if (form == Form::strided) {
       if constexpr (E < 16) {
         x = x % 32 + x / 32 * (32 * V);
         T e[V];
@@ -91,15 +92,15 @@ struct DirectRows {
       }
       return;
     }
-    bool const lone = form == Form::lone;
-    // The window's units are [begin, begin + V) of the row; some of them may be before its beginning or behind its end.
+    bool const lone = form == Form::scalar;
+    // The window has elements [begin, begin + V) of the row; the first and the last window may extend beyond the row.
     int const begin = lone ? 0 : x * V - int(reinterpret_cast<uintptr_t>(to) & 15) / E;
     int const low = begin < 0 ? 0 : begin, high = begin + V < units ? begin + V : units;
     bool const whole = on && high - low == V, part = on && !whole;
     from += begin * step, to += begin * int64_t(E);
     Vector16 r;
     if (E < 16 && step == E && !lone && block.all(!on || range.holds(from - 15, 46))) {
-      // Two aligned vectors have the window's bytes; in front of a row and behind it one may have none.
+      // Two aligned vectors contain the window's bytes; before and after a row one of them may contain none.
       int const past = int(reinterpret_cast<uintptr_t>(from) & 15);
       auto const pair = reinterpret_cast<Vector16 const*>(from - past);
       Vector16 lo{}, hi{};
@@ -149,14 +150,16 @@ struct DirectRows {
     double distinct = elements, modes = k.modes.count;
     for (int i = 0; i < m.rank; ++i)
       if (m.mode[i].src_stride == 0) distinct /= double(m.mode[i].extent);
-    bool const lone = k.form == Form::lone, plain = k.form == Form::vectors, apart = k.form == Form::apart;
+    bool const lone = k.form == Form::scalar, plain = k.form == Form::vectors, apart = k.form == Form::strided;
     bool const row = k.step == E && !lone && !apart, broadcast = k.step == 0;
     double const rows = elements / std::max(k.units, 1), span = double(k.units) * E;
     auto const ragged = [](double bytes) { return (bytes + 31) / 32; };
-    auto const strided = [](int64_t step) { return std::min(1., std::abs(double(step)) / 32); };  // sectors for a unit
+    auto const strided = [](int64_t step) {
+      return std::min(1., std::abs(double(step)) / 32);
+    };  // sectors for an element
     CopyWork w{.bytes = (elements + distinct) * E, .blocks = double(k.blocks()), .resident_blocks = 8, .block_us = .9};
     bool const sectors = plain && span >= 32;
-    // A block finds again in the L1 what its units share.
+    // The L1 keeps the sectors that elements of a block share.
     double const together = std::min(elements, double(threads) * (lone ? 1 : V));
     double const in = row         ? rows * (sectors ? span / 32 : ragged(span))
                       : broadcast ? rows
@@ -167,8 +170,8 @@ struct DirectRows {
     w.sectors = in + out;
     double const ends = plain || apart ? 0 : std::min(1., 64 * 16 / std::max(span, 16.)) * 95;  // two for each row
     w.instructions = warps * (60 + 27 * modes + (plain ? 0 : row ? 70 : apart ? 12 * V : 4 * V) + ends);
-    double const lines =
-        std::abs(double(k.step)) / 4 + std::abs(double(k.step_dst)) / 4;  // of 128 bytes, a warp's units
+    double const lines = std::abs(double(k.step)) / 4 +
+                         std::abs(double(k.step_dst)) / 4;  // cache lines of 128 bytes, for the elements of a warp
     w.wavefronts =
         warps * (plain ? 8
                  : row ? 14
@@ -185,7 +188,7 @@ struct DirectRows {
     for (int i = 0; i < m.rank; ++i) {
       int64_t const n = m.mode[i].extent;
       if (n > INT32_MAX) return {"an extent of {} is more than {}", {n, INT32_MAX}, n / INT32_MAX + 1};
-      windows *= i == 0 && form != Form::lone ? windows_of(m, form) : n;
+      windows *= i == 0 && form != Form::scalar ? windows_of(m, form) : n;
     }
     return too_many("{} elements are more vectors than a grid counts", windows, 1, {m.elements(), 0, 0},
                     INT32_MAX - threads);

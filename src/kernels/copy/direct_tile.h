@@ -1,4 +1,4 @@
-// Family: global -> registers -> global, one element per access. Steps differ in the tile and in how the threads lie on it.
+// Family: global memory -> registers -> global memory, one element per access. Instances differ in the tile and in the thread layout.
 #pragma once
 #include <inlay/planner/copy_time.h>
 
@@ -36,7 +36,7 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
 
     auto copy_A = make_tiled_copy(Copy_Atom<On<Block, Load>, T>{}, Threads{});
     auto copy_B = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<T>>, T>{}, Threads{});
-    auto thr = copy_A.get_slice(block.thread_rank());  // one element an access: both lie alike
+    auto thr = copy_A.get_slice(block.thread_rank());  // one element per access: both sides have the same partition
     Tensor tAgA = thr.partition_S(gA);                 // (CPY,CPY_M,CPY_N)
     Tensor tAgB = thr.partition_D(gB);                 // (CPY,CPY_M,CPY_N)
     Tensor tArA = make_fragment_like(tAgA);            // (CPY,CPY_M,CPY_N)
@@ -57,8 +57,8 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     constexpr double BLK_BYTES = double(Grid::BLK_M) * Grid::BLK_N * sizeof(T);
     constexpr double each = double(Grid::BLK_M) * Grid::BLK_N / 32;  // accesses of warps in a tile
     double const tiles = double(make(copy, 0).blocks()), bytes = 2 * double(copy.elements()) * copy.elem_bytes;
-    // Transposed, each lane's load is of a sector of its own; the L1 has it for the next ones. Lanes without work keep nothing in
-    // flight.
+    // In a transpose each lane loads from its own sector, and the L1 serves the next loads from it. Lanes without work have no
+    // loads in flight.
     double const busy = Grid::transposes ? 1 : bytes / (2 * tiles * BLK_BYTES);
     return seconds_of({.bytes = bytes * (1.6 - .6 * busy),
                        .sectors = bytes / 32,
@@ -77,7 +77,7 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     return rejects_unaligned_output(x, x.M, copy.elem_bytes);
   }
 
-  // Lanes lie along N or, where the threads are ordered along M first, along M.
+  // Lanes run along N, or along M if the thread layout orders M first.
   static Counts counts(Copy const& copy) {
     constexpr bool lanes_along_m = size<0>(Threads{}) >= 32 && stride<0>(Threads{}) == 1;
     Matrices const x = *matrices(copy);
@@ -90,7 +90,7 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
   }
 };
 
-// Values of a Step: a transpose whose lanes run along the rows of the output.
+// A transpose whose lanes run along the rows of the output.
 struct CoalescedWrites {
   static constexpr Writes writes = Writes::transpose;
   using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)

@@ -1,11 +1,11 @@
 // Family: R planes, and rows of R elements: channels of an image, columns of a narrow matrix. R is known to the compiler.
 //
-// A unit is what a thread has: 16 bytes of each plane, which are 16 R bytes of the rows, one behind the other. A warp's units
-// follow one another, so that it loads and stores 512 bytes at once on either side; its own piece of shared memory, which
-// no other warp waits for, brings each thread its R vectors of the rows. In between bytes change places in registers.
+// A thread processes a unit: 16 bytes of each plane, which are 16 R consecutive bytes of the rows. The units of a warp are
+// consecutive, so that it loads and stores 512 bytes at once on both sides. Through its own part of shared memory, without a block barrier,
+// each thread gets the R vectors of its rows. The bytes are permuted in registers.
 //
-//   R = 3, 1 byte   rows    r0 g0 b0 r1 | g1 b1 r2 g2 | b2 r3 g3 b3     words of a unit; a permute takes what it needs from
-//                   planes  r0 r1 r2 r3,  g0 g1 g2 g3,  b0 b1 b2 b3     two of them
+//   R = 3, 1 byte   rows    r0 g0 b0 r1 | g1 b1 r2 g2 | b2 r3 g3 b3     words of a unit; a byte permute combines two of
+//                   planes  r0 r1 r2 r3,  g0 g1 g2 g3,  b0 b1 b2 b3     them
 //
 // Planes and rows begin anywhere: loads and stores realign them.
 #pragma once
@@ -33,13 +33,13 @@ struct Interleaved {
   char const* src;
   char* dst;
   SourceRange range;
-  Divisor passes;        // of warps, for the planes of one index of these
-  int64_t plane, bytes;  // from a plane to the next; of a plane
-  int all;               // passes
-  int step;  // units of a pass: 31 where planes are stored anywhere, since a lane needs its neighbour's bytes
-  CountedModes<kModes> others;  // beside the planes' mode and that of their elements
+  Divisor passes;        // of warps, for one index of the other modes
+  int64_t plane, bytes;  // stride between planes, size of a plane, in bytes
+  int all;               // passes in all
+  int step;  // units of a pass: 31 if planes are not aligned to 16 bytes, because a lane then needs its neighbour's bytes
+  CountedModes<kModes> others;  // all modes but the planes and their elements
 
-  // The modes of the planes and of their elements; -1 where the copy has none.
+  // The modes of the planes and of their elements; -1: the copy has no such mode.
   struct Form {
     int planes = -1, elements = -1;
   };
@@ -84,7 +84,7 @@ struct Interleaved {
   }
   int64_t blocks() const { return (int64_t(all) + warps - 1) / warps; }
 
-  // Shared memory of a warp: vector i of its units' rows. Lanes that read theirs meet no other's banks.
+  // Position of vector i of the units' rows in the shared memory of a warp, swizzled against bank conflicts.
   CUTE_HOST_DEVICE static constexpr int place(int i) { return i ^ ((i >> 3) & (std::gcd(R, 8) - 1)); }
 
   template <class Block>

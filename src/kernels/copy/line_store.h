@@ -1,5 +1,5 @@
-// Lines of the destination that begin anywhere: a warp's lanes have 16 bytes of one each, one behind the other, and store
-// aligned vectors.
+// Stores of destination runs that begin at any byte. Each lane of a warp holds 16 consecutive bytes of a run, neighbouring lanes
+// neighbouring bytes; the functions store aligned vectors, and the ends of a run in smaller accesses.
 #pragma once
 #include <inlay/block/register_ops.h>
 
@@ -7,7 +7,7 @@ namespace inlay::kernels {
 using namespace cute;
 using namespace block;
 
-// Stores bytes [from, end) of a vector of elements of E bytes, in the largest pieces that are aligned.
+// Stores bytes [from, end) of a vector of elements of E bytes, in the largest aligned accesses.
 template <int E, class Block>
 CUTE_DEVICE void store_piece(Block, bool on, char* to, int from, int end, Vector16 r) {
   if constexpr (E < 16) {
@@ -60,7 +60,7 @@ CUTE_DEVICE void store_aligned(Block block, bool on, char* out, int x, int begin
     store_piece<E>(block, part, out + at, at < begin ? begin - at : 0, at + 16 < end ? 16 : end - at, r);
 }
 
-// What the lane before has.
+// The vector of the lane before.
 template <class Block>
 CUTE_DEVICE Vector16 of_lane_before(Block block, Vector16 r) {
   uint64_t const lo = block.shfl_up(uint64_t(r), 1), hi = block.shfl_up(uint64_t(r >> 64), 1);

@@ -1,11 +1,11 @@
-// What a RealignedTile asks of memory, in closed form: tiles are counted request by request, one for all alike.
-// Where a thread's accesses are is the kernel's to say (unit, readable, end_element, column_of, window_byte).
+// The memory traffic of RealignedTile in closed form: one tile of each kind is counted request by request. The addresses come from
+// the kernel (unit, readable, end_element, column_of, window_byte).
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
 
 namespace inlay::kernels {
 
-// Steps 1 and 4: both vectors of each row of a unit, then words, for whole tiles and without a conflict.
+// Steps 1 and 4: loads of both vectors of each row of a unit, then stores of words, in whole tiles, without bank conflicts.
 template <class Kernel, class Here>
 void add_loads(Counts& c, Kernel const& kernel, Here const& here) {
   for (int u = 0; u < Kernel::UNITS; ++u)
@@ -22,7 +22,7 @@ void add_loads(Counts& c, Kernel const& kernel, Here const& here) {
   c.shared_store += {requests, requests};
 }
 
-// The elements at one end of the rows that no whole vector brought.
+// The elements at one end of the rows that no whole vector contains.
 template <class Kernel, class Here>
 void add_patches(Counts& c, Kernel const& kernel, Here const& here, int64_t from) {
   for (int i = 0; i < Kernel::PATCHES; ++i)
@@ -39,7 +39,7 @@ void add_patches(Counts& c, Kernel const& kernel, Here const& here, int64_t from
     }
 }
 
-// Step 5, by columns: a lane's chunk is whole, or ragged at one end of the output's row, or outside.
+// Step 5, by columns: a lane's vector lies in the matrix, or partly at one end of the output's row, or outside.
 template <class Kernel, class Here>
 void add_stores(Counts& c, Kernel const& kernel, Here const& here) {
   constexpr int V = Kernel::V, SKEW = Kernel::SKEW, columns = 32 / Kernel::CHUNKS;  // of a warp
@@ -48,7 +48,7 @@ void add_stores(Counts& c, Kernel const& kernel, Here const& here) {
     unsigned ragged = 0;  // elements of a chunk that some lane stores by themselves
     for (int slot = slot0; slot < slot0 + columns; ++slot) {
       int const col = Kernel::column_of(slot), s = kernel.skew(here, col);
-      // Elements [first, last) of the window are in the matrix. The window begins on a sector.
+      // Elements [first, last) of the output run lie in the matrix. The run begins on a sector.
       int const first = std::max(here.first - SKEW + s, 0), last = std::min(here.last - SKEW + s, Kernel::BLK_M);
       if (col >= here.cols || first >= last) continue;
       int const chunk = ceil_div(first, V), chunks = last / V - chunk;
@@ -58,13 +58,13 @@ void add_stores(Counts& c, Kernel const& kernel, Here const& here) {
       c.global_store.transactions += std::popcount(head) + std::popcount(tail);
     }
     c.global_store.requests += any_whole + std::popcount(ragged);
-    // Columns that share a request lie alike modulo 16 bytes: all or none need a second vector. No conflict.
+    // Columns that share a request have the same offset modulo 16 bytes: all or none need a second vector. No bank conflicts.
     int const vectors = Kernel::window_byte(kernel.skew(here, Kernel::column_of(slot0))) % 16 ? 2 : 1;
     c.shared_load += {vectors, 4 * vectors};
   }
 }
 
-// Alignment is the same in all tiles of a matrix: they differ by which edges are theirs.
+// All tiles of a matrix have the same alignment; they differ in the edges that they contain.
 template <class Kernel>
 Counts realigned_counts(Kernel const& kernel) {
   constexpr int E = Kernel::E;

@@ -1,5 +1,5 @@
-// Where a RealignedTile's elements are: in the input, in shared memory and in the output. The kernel and its counts
-// (copy/realigned_counts.h) ask the same functions. copy/realigned_tile.h has the picture; here are its numbers.
+// The addresses of RealignedTile's elements in the input, in shared memory and in the output. The kernel and its counts
+// (realigned_counts.h) use the same functions. realigned_tile.h has a picture of the scheme; this file has its numbers.
 //
 // Example: 10007 x 10009 elements of 2 bytes, no padding, both bases at byte 0: pitches 10009 and 10007. The tile of
 // 128 x 128 at m = n = 128 reads from row 128 - SKEW = 112 on. Thread 75 of 384 and its first unit:
@@ -21,14 +21,15 @@ struct RealignedGrid : SkewedGrid<T, Tile> {
   using Here = typename Grid::Here;
   static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SKEW = Grid::SKEW;
   static constexpr int E = sizeof(T), threads = kThreads;
-  static constexpr int k = PerWord<T>, V = 16 / E;                      // elements of a word, of a vector
-  static constexpr int WORDS = ROWS / k, VECTORS = BLK_N / V;           // of a column, of a row of the tile
+  static constexpr int k = PerWord<T>, V = 16 / E;             // elements of a 4-byte word, of a 16-byte vector
+  static constexpr int WORDS = ROWS / k, VECTORS = BLK_N / V;  // of a column, of a row of the tile
   static constexpr int PASS = threads / VECTORS, UNITS = WORDS / PASS;  // word rows of a pass; units of a thread
-  static constexpr int CHUNKS = BLK_M / V, COLUMNS = threads / CHUNKS;  // of a window; columns stored at a time
-  static constexpr int PATCHES = ceil_div(ROWS * V, threads);           // elements of a thread at one end of the rows
+  static constexpr int CHUNKS = BLK_M / V,
+                       COLUMNS = threads / CHUNKS;             // vectors of an output run; columns stored at once
+  static constexpr int PATCHES = ceil_div(ROWS * V, threads);  // elements of a thread at one end of the input rows
 
-  // A warp loads DOWN word rows of LANES vectors. Slots are an odd number of 16-byte chunks apart: 8 x 4 lanes meet 32
-  // banks when they store a word each, and 8 neighbouring chunks of a column do when they are loaded.
+  // A warp loads DOWN word rows of LANES vectors. The pitch between columns in shared memory is an odd number of 16-byte vectors: the
+  // words that 8 x 4 lanes store lie in 32 different banks, and so do 8 neighbouring vectors of a column when they are loaded.
   static constexpr int LANES = 8, DOWN = 32 / LANES;
   static_assert(VECTORS % LANES == 0 && UNITS * PASS == WORDS && PASS % DOWN == 0);
   static constexpr int PITCH = (WORDS / DOWN | 1) * DOWN;  // words from one slot to the next
@@ -37,7 +38,7 @@ struct RealignedGrid : SkewedGrid<T, Tile> {
 
   static RealignedGrid make(Copy const& copy) { return {Grid::make(copy)}; }
 
-  // A thread's unit number u. Units of a thread lie one below the other.
+  // A thread's block number u of k rows by V columns. The blocks of a thread lie below each other.
   struct Unit {
     int vector, word;  // columns [vector * V, vector * V + V), rows [word * k, word * k + k) of the ROWS
   };
@@ -46,27 +47,27 @@ struct RealignedGrid : SkewedGrid<T, Tile> {
     int const warp = tid / 32;
     return {tid % LANES + warp % across * LANES, tid % 32 / LANES + warp / across * DOWN + u * PASS};
   }
-  // How far row i of unit u is below row 0 of unit 0.
+  // Distance from row 0 of block 0 to row i of block u.
   CUTE_HOST_DEVICE static constexpr int rows_below(int u, int i) { return u * PASS * k + i; }
 
-  // A column's words are a slot. SmemLayout orders slots: column 0 of each vector, then column 1 of each, and so on.
+  // SmemLayout orders the columns: column 0 of each vector, then column 1 of each, and so on. `slot` is the position in this order.
   CUTE_HOST_DEVICE static constexpr int column_of(int slot) { return slot % VECTORS * V + slot / VECTORS; }
-  // Where element (row,c) of the tile is, in elements of shared memory.
+  // Offset of element (row,c) of the tile in shared memory, in elements.
   CUTE_HOST_DEVICE static constexpr int element_of(int row, int c) {
     return SmemLayout{}(row / k, make_coord(c % V, c / V)) * k + row % k;
   }
-  // Where in its slot the window of a column begins whose row of the output is skewed by s.
+  // Byte offset within a column at which the output run begins, if the row of the output is skewed by s elements.
   CUTE_HOST_DEVICE static constexpr int window_byte(int s) { return (SKEW - s) * E; }
 
   // The vector that holds the first byte of *p.
   CUTE_HOST_DEVICE static Vector16 const* aligned(T const* p) {
     return reinterpret_cast<Vector16 const*>(reinterpret_cast<uintptr_t>(p) & ~uintptr_t(15));
   }
-  // Row `row` of the ROWS, at the matrix's column 0.
+  // Row `row` of the ROWS rows, at column 0 of the matrix.
   CUTE_HOST_DEVICE T const* row_begin(Here const& here, int row) const {
     return here.row0 + row * this->ld_in - here.n;
   }
-  // Whether all 16 bytes are elements of the source: of this row, or of any where rows follow without a gap.
+  // Whether all 16 bytes are elements of the source: of this row, or, if rows have no gaps between them, of any row.
   CUTE_HOST_DEVICE bool whole(Here const& here, int row, Vector16 const* vector) const {
     bool const gap = this->ld_in != this->N;
     T const* const begin = gap ? row_begin(here, row) : this->in + here.l * this->batch_in;
@@ -79,15 +80,15 @@ struct RealignedGrid : SkewedGrid<T, Tile> {
     return row >= here.first && row < here.last && whole(here, row, vector);
   }
 
-  // Calls f(from) for each end of the rows in reach of this tile: vectors of [from, from + V) may not be whole.
+  // Calls f(from) for each end of the input rows that the tile touches: vectors of columns [from, from + V) may be partly outside.
   template <class F>
   CUTE_HOST_DEVICE void over_ends(Here const& here, F const& f) const {
     if (here.n == 0) f(int64_t(0));
     if (here.n + BLK_N > this->N - V) f(this->N - V);
   }
-  // A thread's element number i of the ROWS x V at such an end.
+  // Element number i of a thread among the ROWS x V elements at such an end.
   struct EndElement {
-    int row;    // of the ROWS
+    int row;    // of the ROWS rows
     int64_t n;  // column of the matrix
   };
   CUTE_HOST_DEVICE static EndElement end_element(int64_t from, unsigned tid, int i) {

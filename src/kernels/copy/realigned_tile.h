@@ -1,8 +1,8 @@
-// Transposes of elements of 1 and 2 bytes at any pitch and any base: aligned reads of 16 bytes, and skewed stores,
-// which begin on sectors (copy/skewed_tile.h). Registers realign twice: into shared memory, and out of it.
+// Transposes of 1- and 2-byte elements with any pitch and base address: aligned 16-byte loads, and stores with an alignment
+// skew, which begin on sectors (skewed_tile.h). Data is realigned in registers twice: before and after shared memory.
 //
-// A word of 4 bytes holds k elements: k = 2 here, 4 at 1 byte. A vector of 16 bytes holds V = 8 here, 16 at 1 byte. A
-// thread's unit is k rows of V columns:
+// A 4-byte word holds k elements, a 16-byte vector V: 2 and 8 in this picture, 4 and 16 for 1-byte elements. A thread processes
+// units of k rows by V columns:
 //
 //   1 load       row m      |. . . . a a a a|a a a a . . . .|  The unit's 16 bytes begin `first` bytes into an aligned
 //                row m + 1  |. . . . . . b b|b b b b b b . .|  vector: the thread loads this vector and the next.
@@ -10,12 +10,12 @@
 //                row m + 1  |b0 b1|b2 b3|b4 b5|b6 b7|
 //   3 transpose  k x k      |a0 b0|a1 b1|a2 b2|a3 b3|...       Now a word is k rows of one column.
 //   4 shared     column c   |. . . . . . . a1 b1 . . . . . . .|  Its ROWS elements are contiguous, first row first:
-//                           |<- SKEW ->|<----- BLK_M ------->|  SKEW rows above the tile's place, BLK_M from it on.
-//   5 store      row c           |<----- BLK_M ------->|         Row c of the output takes a window of BLK_M elements.
-//                                |<- s->|                        It begins s < SKEW before the place, on a sector: two
+//                           |<- SKEW ->|<----- BLK_M ------->|  SKEW rows above the tile's origin, BLK_M below.
+//   5 store      row c           |<----- BLK_M ------->|         Row c of the output stores BLK_M of them.
+//                                |<- s->|                        It begins s < SKEW rows early, on a sector: two
 //                                                                vectors, a realignment, and a store of 16 bytes again.
 //
-// copy/realigned_grid.h says where each of these is, with an example in numbers.
+// realigned_grid.h computes these addresses and has an example in numbers.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
@@ -46,7 +46,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     auto const here = this->tile(block.block_index());
-    // Vectors reach up to 15 bytes before the tile and 16 behind it: still this row's, or, without a gap, some row's?
+    // Vectors reach up to 15 bytes before the tile and 16 bytes behind it. full: they are elements of the matrix there too.
     bool const full = here.rows_full() && here.n > 0 && here.n + BLK_N + V <= this->N;
     if (full) {
       load<UNITS>(block, here, smem, 0, [](int, Vector16 const*) { return true; });
@@ -56,7 +56,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
         load<1>(block, here, smem, u, [&](int row, Vector16 const* vector) { return readable(here, row, vector); });
     }
     block.sync();
-    // Rows without a gap end in one another, but for the first and the last.
+    // If rows have no gaps, only the first and the last row have ends.
     bool const gap = this->ld_in != this->N, corner = here.m == 0 || here.m + BLK_M >= this->M;
     if (!full && (gap || corner)) {
       over_ends(here, [&](int64_t from) { patch(block, here, smem, from); });
@@ -71,7 +71,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     }
   }
 
-  // Steps 1 to 4 for COUNT units from number u0 on. All loads come first, so that all are in flight.
+  // Steps 1 to 4 for COUNT units from number u0 on. All loads are issued first, so that all are in flight at once.
   // inside(row, p): whether the 16 bytes at p may be read for this row.
   template <int COUNT, class Block, class Inside>
   CUTE_DEVICE void load(Block block, Here const& here, Smem& smem, int u0, Inside inside) const {
@@ -80,7 +80,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     Unit const mine = unit(block.thread_rank(), u0);
     T const* const from = here.row0 + int64_t(mine.word * k) * this->ld_in + mine.vector * V;
     uint32_t* const to = smem.A + SmemLayout{}(mine.word, make_coord(0, mine.vector));
-    // Alignment is a matter of the low bits: the addresses themselves are not kept.
+    // Realigning needs only the low bits of the addresses: the addresses are not kept in registers.
     unsigned const low = unsigned(reinterpret_cast<uintptr_t>(from)), ld_low = unsigned(this->ld_in * E);
     Vector16 raw[COUNT][k][2];  // (unit,row,vector)
     CUTE_UNROLL
@@ -109,7 +109,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     }
   }
 
-  // One end of the rows: what no whole vector brought, element by element.
+  // Loads the elements at one end of the rows that no whole vector contains, one by one.
   template <class Block>
   CUTE_DEVICE void patch(Block block, Here const& here, Smem& smem, int64_t from) const {
     Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
@@ -131,8 +131,8 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     }
   }
 
-  // Step 5 for one chunk of one of the COLUMNS from slot0 on. Where the tile is not full, a chunk that is not complete
-  // goes element by element.
+  // Step 5 for one vector of one of the COLUMNS columns from slot0 on. A vector that is partly outside the matrix is stored
+  // element by element.
   template <class Block, class Full>
   CUTE_DEVICE void store_chunk(Block block, Here const& here, Smem& smem, int slot0, Full) const {
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> load_atom;
@@ -150,7 +150,8 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     realign(lo, hi, unsigned(begin), word);
     Vector16 const out = join(word);
     T* const to = here.out + c * this->ld_out - s + chunk * V;
-    int const m = chunk * V - s;  // of the chunk, from the tile's place; [first, last) are in the matrix
+    int const m =
+        chunk * V - s;  // first row of the vector, from the tile's origin; rows [first, last) lie in the matrix
     int const first = here.first - SKEW, last = here.last - SKEW;
     bool const complete = Full{} ? mine : mine && c < here.cols && m >= first && m + V <= last;
     copy_one(atom, complete, &out, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
@@ -168,7 +169,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
   static Reason rejects(Copy const& copy, Device const& device) {
     if (Reason r = Grid::rejects(copy, device)) return r;
     auto const& x = *Grid::matrices(copy);
-    constexpr int64_t least = 4 * V;  // the two ends of a row or column have nothing to do with one another
+    constexpr int64_t least = 4 * V;  // the two ends of a row or column do not overlap
     if (x.M < least || x.N < least)
       return {"a matrix of {} x {} elements has rows or columns of fewer than {}", {x.M, x.N, least}};
     return {};

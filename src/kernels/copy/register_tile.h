@@ -1,6 +1,6 @@
-// Family: 16-byte loads, transposes of 16-byte squares in registers, 16-byte stores into shared memory as the output lies,
-// 16-byte loads and stores out. Nothing narrower anywhere, no bank conflict, one tile a block. Steps differ in how many
-// blocks a multiprocessor holds, in the operation that loads, and in the order of the tiles.
+// Family: 16-byte loads; transposes of 16 x 16-byte squares in registers; 16-byte stores to shared memory in the layout of the output;
+// 16-byte loads and stores to the output. No narrower access, no bank conflict, one tile per block. Instances differ in the number of
+// resident blocks, in the load operation, and in the order of the tiles.
 #pragma once
 #include <inlay/planner/copy_time.h>
 
@@ -10,11 +10,11 @@
 
 namespace inlay::kernels {
 
-// Rows of the tile are 256 bytes, so that half a warp reads 256 contiguous bytes; so are the output's, 512 at 16 bytes.
+// A tile row has 256 bytes, so that half a warp reads 256 contiguous bytes; a row of the output has 256 too, or 512 for 16-byte elements.
 template <class T>
 using RegisterTileShape = Shape<Int<(sizeof(T) == 16 ? 512 : 256) / sizeof(T)>, Int<256 / sizeof(T)>>;  // (BLK_M,BLK_N)
 
-// What the steps have in common; a step overrides what it is about.
+// Defaults; an instance overrides what it changes.
 template <class T>
 struct RegisterStep {
   using Tile = RegisterTileShape<T>;  // (BLK_M,BLK_N)
@@ -32,13 +32,13 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
   static constexpr int threads = Step::threads;
   static constexpr LaunchInfo launch_info{.threads = threads, .blocks_per_sm = Step::blocks_per_sm};
 
-  // All coordinates are in vectors along what is contiguous. A thread's square is V rows of one vector, lanes along the
-  // row; in shared memory it is V columns of one chunk; and out again lanes run along the output's rows.
+  // Coordinates count vectors along the contiguous mode. The square of a thread is one vector in each of V rows, lanes along the
+  // rows; in shared memory it is one vector in each of V columns; the final stores run along the rows of the output.
   using LoadThreads = Layout<Shape<Int<threads / VECTORS>, Int<VECTORS>>, Stride<Int<VECTORS>, _1>>;  // (THR_M,THR_N)
   using StoreThreads = Layout<Shape<Int<CHUNKS>, Int<threads / CHUNKS>>>;                             // (THR_M,THR_N)
 
-  // Columns are contiguous, and their chunks are xored with the low 3 bits of the vector that the column came from:
-  // 8 neighbouring lanes hold 8 neighbouring vectors when they store, and 8 neighbouring chunks of a column when they load.
+  // Columns are contiguous. The vector index within a column is xored with the low 3 bits of the vector that the column came from:
+  // 8 neighbouring lanes store 8 neighbouring vectors, and load 8 neighbouring vectors of a column, without bank conflicts.
   using Swz = Swizzle<3, 0, log2_of(CHUNKS) + log2_of(V)>;
   using SmemLayout = decltype(composition(Swz{}, Layout<Shape<Int<CHUNKS>, Int<BLK_N>>>{}));  // (CHUNKS,BLK_N)
   struct Smem {
@@ -48,8 +48,8 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
 
   static RegisterTile make(Copy const& copy, auto const&) {
     auto grid = Grid::make(*Grid::matrices(copy));
-    // Rows of 128 or 256 KB: presumably their pieces of one column meet in few channels of the DRAM. Bands that lie 16
-    // or 8 KB apart (by measurement) in turn spread them.
+    // Pitches of 128 or 256 KB: presumably the rows of a tile lie in few DRAM channels. Alternating bands of tiles 16 or 8 KB apart
+    // (measured) spreads them.
     if (int64_t const pitch = grid.ld_in * E; Step::bands && (pitch == 128 << 10 || pitch == 256 << 10))
       if (int const apart = int((int64_t(1) << 31) / pitch / (BLK_N * E)); grid.tiles_n % (2 * apart) == 0)
         grid.order.apart = apart;
@@ -84,7 +84,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
     Tensor tTrB = make_tensor<Vector16>(shape(tTsB));  // (CPY,CPY_M,CPY_N)
     Tensor tBrB = make_tensor<Vector16>(shape(tBgB));  // (CPY,CPY_M,CPY_N)
 
-    // Extents are multiples of V: a square lies inside or outside as a whole.
+    // Extents are multiples of V: a square lies inside or outside the matrix as a whole.
     bool const full = here.full();
     if (full) {
       copy(copy_A, tAgA, tArA);
@@ -127,13 +127,14 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
     Matrices const& x = *Grid::matrices(copy);
     double const tiles = double(Grid::make(x).blocks()), tile = BLK_M * BLK_N * double(E);
     double const bytes = double(copy.elements()) * E,
-                 taken = (2 * bytes + tiles * tile) / 3;  // edges are no faster by a third
+                 taken =
+                     (2 * bytes + tiles * tile) / 3;  // partial tiles take at least a third of the time of whole ones
     return seconds_of({.bytes = 2 * taken,
                        .sectors = 2 * taken / 32,
                        .instructions = tiles * threads / 32 * (70 + 24 * tile / 16 / threads),
                        .wavefronts = tiles * tile / 16 / 32 * 16,
                        .blocks = tiles,
-                       .resident_blocks = 6,  // as if: what is in flight is bounded so that the memory is kept busy
+                       .resident_blocks = 6,  // an effective number: blocks_per_sm bounds the bytes in flight
                        .block_us = .8 + .02 * tile / 1024,
                        .correction = .96},
                       device);
@@ -147,7 +148,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
     Counts c;
     c.global_load = row_sectors(in);
     c.global_store = row_sectors(out);
-    // Shared memory is asked for whole tiles, also at the edges; 16 bytes a lane are 4 wavefronts.
+    // Shared memory is accessed in whole tiles, at the edges too; a 16-byte access of a warp takes 4 wavefronts.
     int64_t const requests = Grid::make(x).blocks() * BLK_M * BLK_N / V / 32;
     c.shared_store = c.shared_load = {requests, requests * 4};
     return c;

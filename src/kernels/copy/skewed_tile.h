@@ -1,13 +1,13 @@
-// Any pitch and any base, by skewed stores: each row of the output begins its tile on a sector, so that no sector is
-// written in part. The price is a sector's worth of input rows above the tile, which two tiles read.
+// Transposes of any pitch and base address with an alignment skew: within a tile, each row of the output begins up to SKEW
+// elements early, on a sector, so that no sector is written in part. Two tiles read the SKEW input rows between them.
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
 #include <inlay/planner/copy_time.h>
 
 namespace inlay::kernels {
 
-// What both ways to load have in common. A tile is BLK_M + SKEW rows of the input from SKEW rows above its place on;
-// row n of the output takes BLK_M of them, from the first whose place in memory begins a sector.
+// A tile loads BLK_M + SKEW rows of the input, from SKEW rows above its origin on. Row n of the output stores BLK_M of them, from
+// the first one whose destination address begins a sector.
 template <class T, class Tile>
 struct SkewedGrid : TileGrid<T, Tile, Writes::transpose> {
   using Grid = TileGrid<T, Tile, Writes::transpose>;
@@ -25,7 +25,7 @@ struct SkewedGrid : TileGrid<T, Tile, Writes::transpose> {
     return Grid::rejects_blocks(tiles_along_m(*x), tiles_along_n(*x), x->L);
   }
 
-  // Rows above each tile are read twice, and rows begin anywhere in a sector.
+  // The SKEW rows above each tile are read twice; input rows begin at any byte of a sector.
   static double seconds(Copy const& copy, Device const& device, int threads, double instructions, double block_us,
                         double measured = 1) {
     Matrices const& x = *Grid::matrices(copy);
@@ -42,28 +42,28 @@ struct SkewedGrid : TileGrid<T, Tile, Writes::transpose> {
                       device);
   }
   struct Here : Grid::Here {
-    T const* row0;    // the first of the ROWS, at the tile's first column; it may lie above the matrix
-    int first, last;  // those of them that are in the matrix: [first, last)
+    T const* row0;    // the first of the ROWS rows, at the tile's first column; it may lie above the matrix
+    int first, last;  // rows [first, last) of the ROWS lie in the matrix
     CUTE_HOST_DEVICE bool rows_full() const { return first == 0 && last == ROWS; }
   };
   CUTE_HOST_DEVICE Here tile(uint32_t block) const {
     auto const [tile_m, band, l] = this->order.place(block);
-    // The matrix's last columns come first: tiles at its edges take longer, and nothing should wait for them at the end.
+    // The last columns of the matrix come first: tiles at its edges take longer and would otherwise form the tail.
     auto const here = Grid::at(tile_m, band == 0 ? this->tiles_n - 1 : band - 1, l);
-    int64_t const below = this->M - here.m;  // rows from the tile's place on
+    int64_t const below = this->M - here.m;  // rows from the tile's origin on
     return {here, here.in - SKEW * this->ld_in, here.m == 0 ? SKEW : 0, below < BLK_M ? int(below) + SKEW : ROWS};
   }
   int64_t block_of(int64_t tile_m, int64_t tile_n, int64_t l) const {
     return Grid::block_of(tile_m, (tile_n + 1) % this->tiles_n, l);
   }
-  // How many elements before the tile's place row c of the output begins.
+  // Elements by which row c of the output begins before the tile's origin.
   CUTE_HOST_DEVICE int skew(Here const& here, int c) const {
     return int((unsigned(reinterpret_cast<uintptr_t>(here.out)) / sizeof(T) + unsigned(c) * unsigned(this->ld_out)) %
                SKEW);
   }
 };
 
-// One element an access: from 4 bytes on, lanes along a row are as good as vectors.
+// One element per access: with 4 bytes and more, the lanes of a row are as fast as vectors.
 template <class T, class Step>
 struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
   using Grid = SkewedGrid<T, typename Step::Tile>;
@@ -78,7 +78,7 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
   static_assert(ROWS % (threads / BLK_N) == 0 && BLK_M % 32 == 0 && BLK_N % (threads / 32) == 0);
   using LoadThreads = Layout<Shape<Int<threads / BLK_N>, Int<BLK_N>>, Stride<Int<BLK_N>, _1>>;  // (THR_M,THR_N)
   using StoreThreads = Layout<Shape<_32, Int<threads / 32>>>;                                   // (THR_M,THR_N)
-  // Columns are contiguous and an odd number of elements apart: lanes along a row meet all banks too.
+  // Columns are contiguous, with an odd pitch in elements: lanes along a row access different banks too.
   using SmemLayout = Layout<Shape<Int<ROWS>, Int<BLK_N>>, Stride<_1, Int<(ROWS | 1)>>>;  // (ROWS,BLK_N)
   struct Smem {
     alignas(128) T A[cosize_v<SmemLayout>];
@@ -120,7 +120,7 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
             [&](int m, int c) { return m >= here.first - SKEW && m < here.last - SKEW && c < here.cols; });
   }
 
-  // inside(m, c): whether element m, counted from the tile's place, of the output's row c is in the matrix.
+  // inside(m, c): whether element m of the output's row c, counted from the tile's origin, lies in the matrix.
   template <class Block, class Here, class Shared, class Inside>
   CUTE_DEVICE void store(Block block, Here const& here, Shared const& sA, Inside inside) const {
     Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
@@ -141,7 +141,7 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
     constexpr int E = sizeof(T);
     Matrices const& x = *Grid::matrices(copy);
     Counts c;
-    // Every row of the input once, and the SKEW rows above each tile but the first once more, as far as they exist.
+    // Each row of the input once; the SKEW rows above each tile but the first once more, as far as they exist.
     Walk const rows = input_walk(x, E, BLK_M, BLK_N);
     c.global_load = row_sectors(rows);
     for (int i = 0; i < SKEW; ++i) {
@@ -151,7 +151,7 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
       again.base += std::uint64_t(first * rows.pitch), again.pitch *= BLK_M;
       c.global_load += row_sectors(again);
     }
-    // Windows begin on sectors: a row of the output costs as many as it touches, in requests of 32 elements of them.
+    // Runs begin on sectors: a row of the output costs the sectors that it touches, in requests of 32 elements.
     Walk const out = output_walk(x, E, BLK_M, BLK_N, true);
     over_phases(x.L, out.batch_stride, out.batch_stride, [&](int64_t l, int64_t matrices) {
       over_phases(x.N, out.pitch, out.pitch, [&](int64_t n, int64_t times) {
@@ -160,7 +160,7 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
         c.global_store += {matrices * times * requests, matrices * times * sectors_of(address, x.M * E)};
       });
     });
-    // Shared memory is asked for whole tiles, also at the edges, without a conflict.
+    // Shared memory is accessed in whole tiles, at the edges too, without bank conflicts.
     int64_t const tiles = Grid::tiles_along_m(x) * Grid::tiles_along_n(x) * x.L, least = banks::least_wavefronts(E);
     c.shared_store = {tiles * ROWS * BLK_N / 32, tiles * ROWS * BLK_N / 32 * least};
     c.shared_load = {tiles * BLK_M * BLK_N / 32, tiles * BLK_M * BLK_N / 32 * least};

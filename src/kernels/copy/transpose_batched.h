@@ -1,5 +1,5 @@
-// Batches of small matrices whose rows and columns are whole vectors, one behind the other on both sides: a block takes as
-// many as fit, a thread transposes a square of 16 x 16 bytes in its registers.
+// Batches of small matrices, contiguous on both sides, whose rows and columns are whole 16-byte vectors. A block processes as many
+// matrices as fit; a thread transposes squares of 16 x 16 bytes in registers.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
@@ -9,7 +9,7 @@
 
 namespace inlay::kernels::transpose_batched {
 
-// Why the two sides of a batch are not one piece each.
+// Why the batch is not contiguous on both sides.
 inline Reason rejects_gaps(Matrices const& x) {
   if ((x.M > 1 && x.ld_in != x.N) || (x.N > 1 && x.ld_out != x.M))
     return {"rows lie {} elements apart in the input and {} in the output: a matrix is not one piece",
@@ -36,7 +36,7 @@ struct Kernel {
     alignas(128) Vector16 A[VECTORS];
     static void members(auto name) { name("A", &Smem::A); }
   };
-  // 8 neighbouring lanes store into 8 different chunks modulo 8 from most matrices; 4 of them where one has 256 elements.
+  // Swizzle: 8 neighbouring lanes store to 8 different 16-byte banks for most matrices, to 4 for matrices of 256 elements.
   using Place = Swizzle<3, 0, 3>;
 
   static std::optional<Matrices> const& matrices(Copy const& copy) { return copy.as_transpose(); }
@@ -67,7 +67,7 @@ struct Kernel {
     Vector16 rows[SQUARES][V];
     CUTE_UNROLL
     for (int q = 0; q < SQUARES; ++q) {
-      int g, rest, a, b;  // matrix; square of it; its vector along a row; its chunk along a column
+      int g, rest, a, b;  // matrix; its square; the square's vector along a row, along a column
       squares(g, rest, tid + q * threads);
       wide(b, a, rest);
       CUTE_UNROLL

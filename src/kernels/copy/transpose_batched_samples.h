@@ -1,4 +1,4 @@
-// Blocks that take whole groups of a batch do alike where their pieces begin alike modulo a sector; the last one may have
+// Blocks with whole groups of matrices do the same work if they begin at the same offset within a sector; the last block may have
 // fewer matrices.
 #pragma once
 #include <inlay/kernels/common/sampling.h>

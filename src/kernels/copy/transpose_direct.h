@@ -1,5 +1,4 @@
-// Transposes without shared memory. For matrices so small that the latency of a block decides: small blocks without a
-// barrier.
+// Transposes without shared memory, for matrices so small that block latency decides: small blocks without a barrier.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
 

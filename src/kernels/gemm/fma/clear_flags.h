@@ -1,4 +1,4 @@
-// Flags in a workspace, whose content nobody knows, before the kernel that uses them.
+// Clears flags in the workspace before the kernel that uses them: the workspace may hold anything.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 

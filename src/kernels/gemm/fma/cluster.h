@@ -1,5 +1,5 @@
-// The family for few tiles: a cluster of blocks shares a tile of C, each block has a part of k, and each group of its
-// warps a share of every stage. The groups' sums meet in the cluster's shared memory and are added in a fixed order.
+// The family for few tiles: a cluster of blocks shares a tile of C. Each block computes a range of k, each group of its warps a share
+// of every stage. The sums of the groups are exchanged through distributed shared memory and added in a fixed order.
 #pragma once
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/pipeline.h>
@@ -44,7 +44,7 @@ struct SgemmCluster {
            (group < IN_A ? group : group - IN_A) * VECTORS;
   }
 
-  // ---- the host's side
+  // ---- host
   static int64_t tiles(Gemm const& g) { return ceil_div(g.M(), int64_t(BLK_M)) * ceil_div(g.N(), int64_t(BLK_N)); }
   // The blocks of a cluster lie in one GPC: fours do not find places for the whole GPU.
   static bool fits(int64_t tiles, int slices, Device const& device) {
@@ -56,7 +56,7 @@ struct SgemmCluster {
     while (slices < 4 && fits(tiles(g), slices * 2, device) && g.K() >= 256 * slices) slices *= 2;
     return slices;
   }
-  // The multiply-adds of the busiest multiprocessor.
+  // FMAs of the busiest SM.
   static int64_t work(Gemm const& g, Device const& device) {
     int const slices = slices_of(g, device);
     return ceil_div(tiles(g) * slices, int64_t(device.sm_count)) * ceil_div(g.K(), int64_t(slices)) * BLK_M * BLK_N;
@@ -81,7 +81,7 @@ struct SgemmCluster {
                     {tiles(g), g.L(), 0});
   }
 
-  // ---- the device's side
+  // ---- device
   struct Piece {
     int m, n, l;  // the tile's first element
     int k0, k1;   // k tiles
@@ -151,7 +151,7 @@ struct SgemmCluster {
       else
         store<float, slices>(block, smem, tid, p);
     });
-    if (slices > 1) block.sync_cluster(Int<CONSUMERS>{});  // nobody leaves while its sums are read
+    if (slices > 1) block.sync_cluster(Int<CONSUMERS>{});  // no block exits while others read its sums
   }
 
   // Where the 16 bytes of column group c lie in row m: rows that meet in a store's quarter warp lie in different halves

@@ -8,13 +8,10 @@
 
 namespace inlay::kernels {
 
-enum class Transposed {
-  none,
-  A,
-  B
-};  // the operand that is contiguous in k: helper warps transpose it, in 4 x 4 blocks
+// The operand that is contiguous in k: helper warps transpose it, in 4 x 4 blocks.
+enum class Transposed { none, A, B };
 
-// What a step says of itself. The defaults are those of the last step.
+// Defaults of an instance.
 struct RingStep {
   static constexpr int WARPS_M = 2, WARPS_N = 4;  // of 64 x 64
   static constexpr int SLICES = 2;                // of k in the body of the main loop
@@ -39,11 +36,11 @@ struct SgemmRing {
 
   Gemm g;
   CUtensorMap mapA, mapB;
-  float* slots;     // (grid) partial tiles of blocks that begin inside a tile
+  float* slots;     // (grid) partial sums of blocks that begin inside a tile
   unsigned* flags;  // (grid) 1: the slot is written
   int tiles_m, tiles_n, k_tiles, grid;
-  int whole;         // tiles that a block has for itself; the others are cut along k
-  int share, extra;  // k tiles of the others that a block has; the first `extra` blocks have one more
+  int whole;         // tiles that one block computes alone; the remaining tiles are split along k
+  int share, extra;  // k tiles of the remaining tiles per block; the first `extra` blocks have one more
 
   struct Smem {
     alignas(
@@ -59,11 +56,10 @@ struct SgemmRing {
     }
   };
 
-  // ---- the host's side
+  // ---- host
   static int64_t tiles(Gemm const& g) { return ceil_div(g.M(), int64_t(BLK_M)) * ceil_div(g.N(), int64_t(BLK_N)); }
-  // Tiles whose k is cut, of one matrix: the last wave and the one before it, if K is more than 256 and that saves a
-  // block three k tiles. The choice and the cuts depend on one matrix alone, so that every matrix of a batch has the
-  // same bits.
+  // Tiles of one matrix that are split along k: the last wave and the one before it, if K is more than 256 and the split saves a
+  // block three k tiles. The choice depends on one matrix alone, so that every matrix of a batch has the same bits.
   static int64_t cut_tiles(Gemm const& g, int grid) {
     int64_t const t = tiles(g), rest = t % grid, k_tiles = ceil_div(g.K(), int64_t(BLK_K));
     if (!Step::stream_k || rest == 0 || g.K() <= 256 || (grid - rest) * k_tiles < 3 * grid) return 0;
@@ -82,10 +78,10 @@ struct SgemmRing {
     kernel.g = g;
     kernel.tiles_m = int(ceil_div(g.M(), int64_t(BLK_M))), kernel.tiles_n = int(ceil_div(g.N(), int64_t(BLK_N)));
     kernel.k_tiles = int(ceil_div(g.K(), int64_t(BLK_K)));
-    int64_t const cut = setting.workspace ? cut_tiles(g, sms) : 0;  // without a workspace a tile is a block's own
-    int64_t const matrices = cut ? 1 : g.L();  // cut tiles share the workspace: matrix after matrix, a launch each
+    int64_t const cut = setting.workspace ? cut_tiles(g, sms) : 0;  // without a workspace no tile is split
+    int64_t const matrices = cut ? 1 : g.L();  // split tiles share the workspace: one launch for each matrix
     kernel.whole = int((tiles(g) - cut) * matrices);
-    // A share of the cut tiles is four k tiles at least.
+    // A block gets at least four k tiles of the split tiles.
     kernel.grid = int(std::min<int64_t>(kernel.whole + cut * kernel.k_tiles / 4, sms));
     kernel.share = int(cut * kernel.k_tiles / kernel.grid), kernel.extra = int(cut * kernel.k_tiles % kernel.grid);
     kernel.flags = static_cast<unsigned*>(setting.workspace);
@@ -113,7 +109,7 @@ struct SgemmRing {
                     kMostBlocks - device.sm_count);
   }
 
-  // ---- the device's side: which parts of which tiles a block has
+  // ---- device: the tiles, and k ranges of tiles, of a block
   struct Piece {
     int m, n, l;   // the tile's first element
     int tile = 0;  // among those that are cut
@@ -124,7 +120,8 @@ struct SgemmRing {
     int at, end;  // what is left of its share of the cut ones, in k tiles
   };
   CUTE_HOST_DEVICE int begin(int rank) const { return share * rank + (rank < extra ? rank : extra); }
-  // Blocks wait for lower blocks alone, and the first part of a tile waits for the others: shares lie in reverse order.
+  // Blocks wait only for lower blocks, and the block with the first k range of a tile waits for the others: so the k ranges are
+  // assigned in reverse order.
   CUTE_HOST_DEVICE int rank_of(unsigned block) const { return grid - 1 - int(block); }
   CUTE_HOST_DEVICE Cursor cursor(unsigned block) const {
     return {int(block), begin(rank_of(block)), begin(rank_of(block) + 1)};
@@ -224,7 +221,7 @@ struct SgemmRing {
     }
   }
 
-  // A tile's later part goes to the block's slot, (32,256) vectors.
+  // Sums of a later k range go to the block's slot, (32,256) vectors.
   template <class Block>
   CUTE_DEVICE void put(Block block, float const (&acc)[8][16], int tid) const {
     Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;
@@ -238,7 +235,7 @@ struct SgemmRing {
     block.sync(Int<1>{}, Int<CONSUMERS>{});
     if (tid == 0) block.release(flags + rank, 1);
   }
-  // The tile's first part adds the others in the order of k.
+  // The block with the first k range adds the others in the order of k.
   template <class Block>
   CUTE_DEVICE void add(Block block, float (&acc)[8][16], int tid, Piece const& p) const {
     Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;

@@ -1,4 +1,4 @@
-// Two levels where step 14 cannot go: any alignment and layout, without a workspace.
+// Blocked summation for operands that sgemm_tma_blocked rejects: any alignment and layout, without a workspace.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 

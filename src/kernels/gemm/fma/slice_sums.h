@@ -1,13 +1,12 @@
-// The sum of the parts of a GEMM whose K was cut: the partial sums of an element are added, in the order of the parts,
-// and scaled.
+// Adds the partial sums of a split-K GEMM, in the order of the slices, and applies the epilogue.
 #pragma once
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/problem/reduction.h>
 
 namespace inlay::kernels {
 
-// GROUPS threads share an element, each with parts that follow each other; their sums are added in the order of the
-// groups. All of it depends on M, N and K alone.
+// GROUPS threads share an element, each with consecutive slices; their sums are added in the order of the groups. The order depends
+// on M, N and K alone.
 template <int GROUPS>
 struct SumSlicesBy {
   Reduction r;
@@ -55,8 +54,8 @@ struct SumSlicesBy {
   }
 };
 
-// Many parts need many threads to an element; few parts, or many elements, would make blocks with next to nothing to
-// do: two waves of them at most, but for parts by the hundred.
+// With many slices, several threads share an element. With few slices or many elements the blocks would have too little work: at most
+// two waves of them, except for hundreds of slices.
 struct SumSlices {
   template <class S, class F>
   static void launches(Reduction const& r, S const&, F const& f) {

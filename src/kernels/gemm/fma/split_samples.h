@@ -1,4 +1,4 @@
-// What a GEMM in parts does: a part is a GEMM of its own, by where its sums begin modulo a sector.
+// Samples of a split-K GEMM: each slice is a GEMM of its own; slices differ in where their sums begin modulo a sector.
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/slice_sums_samples.h>

@@ -7,16 +7,17 @@
 
 namespace inlay::kernels {
 
-// What the steps have in common; a step overrides what it is about.
+// Defaults; an instance overrides what it changes.
 struct SgemmStep {
   static constexpr int BLK_M = 128, BLK_N = 128, BLK_K = 8, threads = 256;
-  static constexpr int min_blocks = 2;    // on a multiprocessor: bounds the registers
+  static constexpr int min_blocks = 2;    // per SM: bounds the registers
   static constexpr int slices = BLK_K;    // of k in one iteration of the main loop
-  static constexpr bool ordered = false;  // the outer GEMM in the order it is written
+  static constexpr bool ordered = false;  // the outer product in the order it is written
   static constexpr int accumulation_length =
       0;  // FMAs in one register, which is then added to a second sum; 0: one sum
-  static constexpr bool narrow_m = false, narrow_n = false;  // so few that how they are fetched does not matter
-  using Read = UniversalCopy<float>;                         // shared -> registers
+  static constexpr bool narrow_m = false,
+                        narrow_n = false;  // at most a tile: how the operand is fetched does not matter
+  using Read = UniversalCopy<float>;       // shared -> registers
   using OnC = FlatThreads<BLK_M, BLK_N, 16, 16>;
   static constexpr bool through_shared = false;  // the epilogue
 };

@@ -41,7 +41,7 @@ struct SgemmWarp {
   // Multiplies the slice that was loaded last.
   CUTE_DEVICE void finish() { slice<1, false>(nullptr, nullptr); }
 
-  // Multiplies buffer `now`, and loads the other one meanwhile. Even rows of the outer GEMM run backwards: at each
+  // Multiplies buffer `now`, and loads the other one meanwhile. Even rows of the outer product run backwards: at each
   // change of direction an operand is reused, and the new one and the accumulator lie in different register banks.
   template <int now, bool loads>
   CUTE_DEVICE void slice(float const* pa, float const* pb) {
@@ -52,7 +52,7 @@ struct SgemmWarp {
     CUTE_UNROLL
     for (int i = 0; i < 8; ++i) {
       if constexpr (loads) {
-        // The quads of B, then those of A (4 and 5), one for each row of the GEMM from the second on. Of the orders
+        // The quads of B, then those of A (4 and 5), one for each row of the outer product from the second on. Of the orders
         // tried, this one leaves the fewest FFMAs waiting for registers; ptxas must be asked again after every change
         // (bench/sass.py).
         constexpr int order[] = {3, 2, 1, 0, 5, 4};
