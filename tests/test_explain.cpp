@@ -143,7 +143,7 @@ void watch_sample(Entry<P> const& entry, P const& problem, Recorder& recorder, R
   recorder.watch([&](replay::TraceEvent const& e) { ++seen.events, seen.threads += e.what == replay::Happens::end; });
   entry.sample(problem, h200(), recorder);
   EXPECT_EQ(recorder.finding_count, 0) << entry.info().name;
-  for (replay::Launch const& l : recorder.launches) seen.launched += l.blocks * l.threads;
+  for (replay::RecordedLaunch const& l : recorder.launches) seen.launched += l.blocks * l.threads;
 }
 Replayed replayed(Entry<Copy> const& entry, TransposeCase const& c) {
   Recorder recorder;

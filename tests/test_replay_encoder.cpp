@@ -133,7 +133,7 @@ TEST(Expectations, AreSaidByteByByte) {
 TEST(Launches, FactsAndMembersComeFromTheKernel) {
   Recorder recorder;
   Described const kernel = Described::make(recorder.allocate_integers("out", 32, 1), 128);
-  Launch const x = launch_of(kernel);
+  RecordedLaunch const x = launch_of(kernel);
   EXPECT_EQ(x.blocks, 2);
   EXPECT_EQ(x.threads, 32u);
   EXPECT_EQ(x.cluster, 1u);

@@ -25,6 +25,18 @@ struct Request {
   std::uint32_t bytes = 0;
 };
 
+// Warp requests and their transactions: 32-byte sectors in global memory, wavefronts in shared memory. For TMA, requests are
+// boxes and transactions are the bytes inside the tensor.
+struct Traffic {
+  std::int64_t requests = 0, transactions = 0;
+  constexpr double per_request() const { return requests ? double(transactions) / double(requests) : 0; }
+  friend bool operator==(Traffic const&, Traffic const&) = default;
+};
+constexpr Traffic& operator+=(Traffic& sum, Traffic const& t) {
+  sum.requests += t.requests, sum.transactions += t.transactions;
+  return sum;
+}
+
 // Distinct 32-byte sectors that the active lanes touch.
 constexpr unsigned sectors(Request const& r) {
   std::uint64_t seen[64]{};

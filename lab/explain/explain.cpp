@@ -75,7 +75,7 @@ void refuse(char const* kernel, Reason const& reason) {
 }
 
 void check_samples(char const* kernel, Recorder const& recorder, Device const& device) {
-  for (replay::Launch const& l : recorder.launches)
+  for (replay::RecordedLaunch const& l : recorder.launches)
     if (std::int64_t(l.shared_bytes) > device.shared_bytes)
       throw UsageError(fmt::format("{} takes {} bytes of shared memory, {} has {}", kernel, l.shared_bytes, device.name,
                                    device.shared_bytes));
@@ -121,7 +121,7 @@ Json to_json(Explanation const& x) {
   t["dram_bytes"] = x.work.dram_bytes;
   t["exposed_loads"] = std::int64_t(x.demand.exposed_loads);
   j["launches"] = Json::array();
-  for (planner::Launch const& l : x.demand.launches)
+  for (planner::LaunchDemand const& l : x.demand.launches)
     j["launches"].push_back({{"blocks", l.blocks},
                              {"threads", l.threads},
                              {"cluster", l.cluster},

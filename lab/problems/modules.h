@@ -1,6 +1,5 @@
 // The modules of src/ that the lab reads.
 #pragma once
-#include <inlay/planner/traffic.h>
 
 namespace inlay {
 namespace problem {}
@@ -17,6 +16,5 @@ using namespace planner;
 using namespace replay;
 using namespace explain;
 using namespace registry;
-using planner::Traffic;  // the replay has one too
 
 }  // namespace inlay::lab

@@ -45,9 +45,9 @@ struct Target {
 };
 
 template <Kernel K>
-class Launch {
+class CudaLaunch {
  public:
-  Launch(K const& kernel, Target const& target, cudaStream_t stream) {
+  CudaLaunch(K const& kernel, Target const& target, cudaStream_t stream) {
     config.gridDim = dim3(unsigned(kernel.blocks()));
     config.blockDim = dim3(unsigned(K::launch_info.threads));
     config.dynamicSmemBytes = SmemRequest<K>::dynamic;
@@ -64,7 +64,7 @@ class Launch {
       a.val.programmaticStreamSerializationAllowed = target.compute_capability >= 90;
     }
   }
-  Launch(Launch const&) = delete;  // the configuration points into it
+  CudaLaunch(CudaLaunch const&) = delete;  // the configuration points into it
 
   cudaLaunchConfig_t config{};
 
@@ -92,7 +92,7 @@ void prepare(K const& kernel, Target const& target) {
   }
   if (cluster > 1) {
     int fit = 0;
-    Launch<K> const launch(kernel, target, nullptr);
+    CudaLaunch<K> const launch(kernel, target, nullptr);
     detail::check(cudaOccupancyMaxActiveClusters(&fit, entry<K>, &launch.config));
     if (fit == 0)
       throw Error("device " + std::to_string(target.device) + " has no space for a cluster of " +
@@ -106,7 +106,7 @@ template <Kernel K>
 void launch(K const& kernel, Target const& target, cudaStream_t stream) {
   if (kernel.blocks() == 0) return;
   prepare(kernel, target);
-  Launch<K> const launch(kernel, target, stream);
+  CudaLaunch<K> const launch(kernel, target, stream);
   detail::check(cudaLaunchKernelEx(&launch.config, entry<K>, kernel));
 }
 

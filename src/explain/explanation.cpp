@@ -40,7 +40,7 @@ void add(planner::Demand& d, Site const& s) {
 // The demand of all launches together; `sites` are the recorder's, or changed ones to predict the effect of an advice.
 planner::Demand demand_of(Recorder const& recorder, Work const& work, std::vector<Site> const& sites) {
   planner::Demand d;
-  for (replay::Launch const& l : recorder.launches)
+  for (replay::RecordedLaunch const& l : recorder.launches)
     d.launches.push_back({l.blocks, l.threads, l.cluster, l.shared_bytes, l.min_blocks, l.blocks_per_sm});
   d.dram_bytes = work.dram_bytes;
   d.fma = double(recorder.fma), d.exposed_loads = double(recorder.exposed_loads);
@@ -99,7 +99,7 @@ Counts counted(Recorder const& recorder) {
       to = s.store ? &c.global_store : &c.global_load;
     else
       to = s.store ? &c.shared_store : &c.shared_load;
-    if (to) *to += {s.traffic.requests, s.traffic.transactions};
+    if (to) *to += s.traffic;
   }
   return c;
 }

@@ -70,7 +70,7 @@ std::string totals(Explanation const& x) {
                    128 * wavefronts / double(c.fma));
   if (c.fma && x.work.flops > 0) text += format(", %.1f %% of them wanted", 50 * x.work.flops / double(c.fma));
   text += "\n";
-  for (Launch const& l : x.demand.launches)
+  for (LaunchDemand const& l : x.demand.launches)
     text += format("  %s blocks of %u threads and %zu bytes of shared memory, %d of them on a multiprocessor%s\n",
                    count(double(l.blocks)).c_str(), l.threads, l.shared_bytes, resident_blocks(l, x.device),
                    l.cluster > 1 ? format(", in clusters of %u", l.cluster).c_str() : "");

@@ -28,17 +28,17 @@ constexpr double kLoadLatency = 500;
 constexpr double kWarpStart = 20;  // of a block: results/h200/latency.md
 
 // The launch that does the work: what comes before and after it holds no tiles.
-Launch const& main_launch(Demand const& x) {
-  auto const size = [](Launch const& l) {
+LaunchDemand const& main_launch(Demand const& x) {
+  auto const size = [](LaunchDemand const& l) {
     return std::pair(double(l.blocks) * double(l.shared_bytes), double(l.blocks) * l.threads);
   };
   return *std::max_element(x.launches.begin(), x.launches.end(),
-                           [&](Launch const& a, Launch const& b) { return size(a) < size(b); });
+                           [&](LaunchDemand const& a, LaunchDemand const& b) { return size(a) < size(b); });
 }
 
 // What holds the multiply-add units up, in clocks of all multiprocessors.
 double beside_fma(Demand const& x, Device const& device) {
-  Launch const& l = main_launch(x);
+  LaunchDemand const& l = main_launch(x);
   double const resident_blocks = occupancy_of(l, device).resident_blocks, warps = resident_blocks * l.threads / 32;
   double const few = std::max(0., kFewWarps / warps - kFewWarps / kEnoughWarps);
   return (kSharedLoad + few) * x.shared_loads + kSharedStore * x.shared_stores + kAsyncCopy * x.async_copies +
@@ -58,7 +58,7 @@ std::string several(double n, char const* what) { return count(n) + " " + what +
 Resource latency(Demand const& x, Device const& device) {
   Resource r{"latency", 0, ""};
   double waves = 0, warps = 0;
-  for (Launch const& l : x.launches) {
+  for (LaunchDemand const& l : x.launches) {
     Occupancy const s = occupancy_of(l, device);
     r.seconds += std::ceil(s.waves) * waiting(x, device) +
                  s.most_blocks * l.threads / 32 * kWarpStart / (1e9 * device.clock_ghz);

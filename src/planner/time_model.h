@@ -14,7 +14,7 @@
 namespace inlay::planner {
 
 // How a kernel is launched.
-struct Launch {
+struct LaunchDemand {
   std::int64_t blocks;
   unsigned threads, cluster;
   std::size_t shared_bytes;  // of a block
@@ -24,7 +24,7 @@ struct Launch {
 
 // What its launches ask for, over all multiprocessors.
 struct Demand {
-  std::vector<Launch> launches;
+  std::vector<LaunchDemand> launches;
   double dram_bytes = 0;                                                       // that have to move at least
   double l2_bytes = 0;                                                         // between the SMs and the L2
   double lines = 0;                                                            // of 128 bytes, through the L1
@@ -49,7 +49,7 @@ struct Prediction {
 Prediction prediction_of(Demand const& demand, Device const& device, std::vector<Resource> const& resources);
 
 // How many blocks of a launch a multiprocessor has space for.
-int resident_blocks(Launch const& launch, Device const& device);
+int resident_blocks(LaunchDemand const& launch, Device const& device);
 
 // How a launch's blocks are spread over the multiprocessors.
 struct Occupancy {
@@ -61,6 +61,6 @@ struct Occupancy {
   // What the busiest one does, by the average.
   double uneven() const { return blocks_each > 0 ? most_blocks / blocks_each : 1; }
 };
-Occupancy occupancy_of(Launch const& launch, Device const& device);
+Occupancy occupancy_of(LaunchDemand const& launch, Device const& device);
 
 }  // namespace inlay::planner

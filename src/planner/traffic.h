@@ -1,19 +1,12 @@
 // What a kernel asks of memory, as numbers.
 #pragma once
+#include <inlay/banks.h>
+
 #include <cstdint>
 
 namespace inlay::planner {
 
-// Warp requests and what they cost: 32-byte sectors in global memory, wavefronts in shared memory.
-struct Traffic {
-  std::int64_t requests = 0, transactions = 0;
-  double per_request() const { return requests ? double(transactions) / double(requests) : 0; }
-  friend bool operator==(Traffic const&, Traffic const&) = default;
-};
-inline Traffic& operator+=(Traffic& sum, Traffic const& t) {
-  sum.requests += t.requests, sum.transactions += t.transactions;
-  return sum;
-}
+using banks::Traffic;
 
 // In closed form by a kernel, or counted by a replay: a test holds the two equal. TMA counts boxes and the bytes inside
 // bounds.

@@ -12,6 +12,7 @@
 #include <inlay/replay/trace.h>
 
 namespace inlay::replay {
+using banks::Traffic;
 
 // Which check spoke.
 enum class Check { result, bounds, alignment, race, divergence, deadlock, coverage, unrecorded, misuse };
@@ -20,14 +21,6 @@ char const* name_of(Check check);
 struct Finding {
   Check check;
   std::string sentence;  // kernel, block, thread, access, element
-};
-
-// Warp requests and what they cost: 32-byte sectors in global memory, wavefronts in shared memory. TMA counts boxes,
-// and bytes as transactions.
-struct Traffic {
-  std::int64_t requests = 0, transactions = 0;
-  double per_request() const { return requests ? double(transactions) / double(requests) : 0; }
-  friend bool operator==(Traffic const&, Traffic const&) = default;
 };
 
 // How a site moves data.
@@ -54,7 +47,7 @@ struct Site {
 };
 
 // How a kernel would be launched.
-struct Launch {
+struct RecordedLaunch {
   std::int64_t blocks;
   unsigned threads, cluster;
   std::size_t shared_bytes;  // of a block
@@ -109,7 +102,7 @@ class Recorder {
   std::vector<Finding> findings;
   std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
   std::vector<Site> sites;
-  std::vector<Launch> launches;  // of replay_kernel() or a sampled replay
+  std::vector<RecordedLaunch> launches;  // of replay_kernel() or a sampled replay
   // How often thread 0 of a block puts into shared memory what it has just loaded from global memory, with no FMA in
   // between to hide the load.
   std::int64_t exposed_loads = 0;

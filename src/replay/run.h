@@ -44,7 +44,7 @@ void run(K const& kernel, Recorder& recorder) {
 }
 
 template <Kernel K>
-Launch launch_of(K const& kernel) {
+RecordedLaunch launch_of(K const& kernel) {
   constexpr LaunchInfo const& facts = K::launch_info;
   return {.blocks = kernel.blocks(),
           .threads = unsigned(facts.threads),
