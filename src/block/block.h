@@ -1,28 +1,76 @@
-// What a kernel body may touch. Bodies are templates over a Block, which speaks the vocabulary of cooperative groups:
+// The operations of a kernel body. A body is a template over a Block: DeviceBlock (device_block.h) executes the
+// instructions on a GPU, HostBlock (replay/host_block.h) records and checks them on the CPU. Copies and multiply-adds
+// are CuTe operations, named On<Block, Op>; all else is a member of Block. Int<n> is a compile-time constant; "all
+// lanes" are the threads of a warp.
 //
-//   thread_rank()  block_index()                 who am I (grids are one-dimensional)
-//   sync()  sync(Int<id>{}, Int<threads>{})      all threads of the block; `threads` of them, at barrier 1 to 15
-//   syncwarp()                                  the threads of a warp
-//   shfl(x, lane)  shfl_up, shfl_down(x, n)  shfl_xor(x, mask)    what another lane of the warp has, 4 or 8 bytes; all its
-//   any(p)  all(p)  ballot(p)                    lanes come, and no memory is ordered
-//   atomic_add, atomic_min, atomic_max(p, x)  atomic_fetch_add, atomic_exchange(p, x)  atomic_cas(p, expected, x)
-//                                                of global or shared memory, relaxed; the last three return what was there; a
-//                                                last argument of false: not this lane
-//   cp_async_fence()  cp_async_wait(Int<N>{})    commit a group of cp.async; wait until at most N groups are in flight
-//   Mbarrier: init, arrive_and_expect_tx, wait   an 8-byte barrier in shared memory; fence_barrier_init()
-//   tma_load (with an L2 hint), tma_store, tma_store_commit, fence_proxy_async()
-//   tma_store_wait_read(Int<N>{})  tma_store_wait(Int<N>{})    until of all groups but N shared memory is read; global memory
-//                                                is written, which the end of the kernel waits for anyway
-//   setmaxnreg_inc(Int<n>{})  setmaxnreg_dec(Int<n>{})    of each thread of this warpgroup, where the launch allows it
-//   sync_cluster(Int<threads>{})  map_shared_rank(p, rank)  all threads of the cluster that have not exited, `threads` in each block; the
-//                                                place of p in the shared memory of another block (for LoadCluster)
-//   griddep_launch_dependents()  griddep_wait()  the next one may be launched, if it `follows`; which then waits before it reads
-//                                                or writes anything
-//   release(flag, value)  acquire(flag, value)   a word of global memory: one thread publishes what its block has written
-//                                                (sync() before); one thread waits for the value (sync() after). Blocks
-//                                                wait for lower blocks alone.
+//   operation                              PTX instruction or CUDA name      who calls it
 //
-// On the GPU each is the plain instruction (device_block.h); on the CPU the replay's (replay/host_block.h).
+//   thread_rank()                          threadIdx.x                       any thread
+//   block_index()                          blockIdx.x                        any thread; grids are one-dimensional
+//
+//   sync()                                 __syncthreads                     all threads of the block that have not
+//                                                                            exited
+//   sync(Int<id>, Int<threads>)            bar.sync id, threads              whole warps, `threads` threads in total;
+//                                                                            id is 1 to 15
+//   syncwarp()                             __syncwarp                        all lanes
+//   sync_cluster(Int<threads>)             barrier.cluster.arrive, .wait     all threads of the cluster that have not
+//                                                                            exited, `threads` of each block
+//
+//   shfl(x, lane)  shfl_xor(x, mask)       __shfl_sync, _xor, _up, _down     all lanes; x has 4 or 8 bytes. Shuffles
+//   shfl_up(x, n)  shfl_down(x, n)                                           and votes order no memory accesses
+//   any(p)  all(p)  ballot(p)              __any_sync, __all_sync,           all lanes
+//                                          __ballot_sync
+//
+//   atomic_add(p, x, on = true)            atomicAdd, atomicMin, atomicMax   all lanes; those with `on` change *p in
+//   atomic_min(p, x, on = true)                                              global or shared memory, in relaxed order
+//   atomic_max(p, x, on = true)
+//   atomic_fetch_add(p, x, on = true)      atomicAdd, atomicExch, atomicCAS  likewise; returns the previous value, X{}
+//   atomic_exchange(p, x, on = true)                                         to a lane that is off
+//   atomic_cas(p, expected, x, on = true)
+//
+//   cp_async_fence()                       cp.async.commit_group             any thread, for its own cp.async copies
+//   cp_async_wait(Int<N>)                  cp.async.wait_group N             any thread: at most N of its groups are
+//                                                                            still in flight
+//
+//   Mbarrier::init(count)                  mbarrier.init                     one thread; an Mbarrier is 8 bytes of
+//                                                                            shared memory
+//   fence_barrier_init()                   fence.mbarrier_init               the thread that called init(), afterwards
+//   Mbarrier::arrive()                     mbarrier.arrive                   `count` threads in each phase, each with
+//                                                                            one of the two calls
+//   Mbarrier::arrive_and_expect_tx(bytes)  mbarrier.arrive.expect_tx
+//   Mbarrier::wait(parity)                 mbarrier.try_wait.parity, in a    any thread
+//                                          loop
+//
+//   tma_load(map, mbarrier, smem, c0, c1,  cp.async.bulk.tensor.3d,          one thread; c0, c1, c2 are coordinates in
+//            c2, hint)                     mbarrier completion               elements of the tensor that `map`
+//                                                                            describes
+//   tma_store(map, smem, c0, c1, c2)       cp.async.bulk.tensor.3d, bulk     one thread
+//                                          group completion
+//   tma_store_commit()                     cp.async.bulk.commit_group        the thread that called tma_store
+//   tma_store_wait_read(Int<N>)            cp.async.bulk.wait_group.read N   the same thread: all but its last N groups
+//                                                                            have read shared memory
+//   tma_store_wait(Int<N>)                 cp.async.bulk.wait_group N        the same thread: all but its last N groups
+//                                                                            have written global memory, which the end
+//                                                                            of the kernel waits for as well
+//   fence_proxy_async()                    fence.proxy.async.shared::cta     a thread that has stored to shared memory,
+//                                                                            or that has passed a barrier after such
+//                                                                            stores, before TMA accesses the bytes
+//
+//   peer(p, rank)                          mapa.shared::cluster              any thread; returns the address of p in
+//                                                                            the shared memory of block `rank` of the
+//                                                                            cluster, for LoadCluster (quad_ops.h)
+//   setmaxnreg_inc(Int<n>)                 setmaxnreg.inc, setmaxnreg.dec    all threads of a warpgroup; n is a
+//   setmaxnreg_dec(Int<n>)                                                   multiple of 8, from 24 to 240
+//
+//   griddep_launch_dependents()            griddepcontrol.launch_dependents  any thread; the next kernel may start if
+//                                                                            its launch_info has `follows`
+//   griddep_wait()                         griddepcontrol.wait               threads of a kernel with `follows`, before
+//                                                                            they access global memory
+//   release(flag, value)                   fence.acq_rel.gpu,                one thread, after sync(): publishes what
+//                                          st.relaxed.gpu                    its block has written to global memory
+//   acquire(flag, value)                   ld.relaxed.gpu in a loop,         one thread, then sync(): waits until *flag
+//                                          fence.acq_rel.gpu                 is `value`. Blocks wait for blocks of
+//                                                                            lower index only
 #pragma once
 #include <cutlass/fast_math.h>
 
@@ -34,11 +82,12 @@
 
 namespace inlay::block {
 
-// The instruction on the GPU, its recording double on the CPU.
+// The operation Op on the GPU; on the CPU, the type that executes and records Op.
 template <class Block, class Op>
 using On = typename Block::template op<Op>;
 
-// Copies one access from one pointer to another under a predicate.
+// Copies one element of the atom's type from *from to *to if `on`. All lanes of a warp call it, also those that are
+// off.
 template <class Atom, class From, class To>
 CUTE_HOST_DEVICE void copy_one(Atom const& atom, bool on, From from, To to) {
   cute::Tensor p = cute::make_tensor<bool>(cute::_1{});
@@ -47,7 +96,8 @@ CUTE_HOST_DEVICE void copy_one(Atom const& atom, bool on, From from, To to) {
                 cute::make_tensor(to, cute::Layout<cute::_1>{}));
 }
 
-// What shuffles carry, and what is changed atomically: min, max and cas take integers.
+// Operand types of shuffles (4 or 8 bytes), of atomic_min, atomic_max and atomic_cas (integers), of the other atomics
+// (numbers).
 template <class X>
 concept Shuffled = std::is_arithmetic_v<X> &&(sizeof(X) == 4 || sizeof(X) == 8);
 template <class X>
@@ -55,11 +105,11 @@ concept AtomicInteger = std::same_as<X, int> || std::same_as<X, unsigned> || std
 template <class X>
 concept AtomicNumber = AtomicInteger<X> || std::same_as<X, float> || std::same_as<X, double>;
 
-// What the L2 should do with what a TMA load brings.
+// L2 eviction priority of the sectors that a TMA load reads.
 enum class L2 { normal, evict_last };
 
-// d = a * b + c of one thread, kept where it stands: the order of an outer product decides which operands are reused, and
-// the compiler has an order of its own.
+// d += a * b of one thread. The instruction is volatile, so that the compiler keeps the order of the source: the order of
+// an outer product decides which operands are reused.
 struct OrderedFma {
   CUTE_HOST_DEVICE static void fma(float& d, float a, float b) {
 #ifdef __CUDA_ARCH__
@@ -80,19 +130,19 @@ template <class... A>
 inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEALWAYS_ZFILL<A...>> = true;
 template <class... A>
 inline constexpr bool is_cp_async<cute::SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<A...>> = true;
-// Those that go past the L1.
+// cp.async.cg: copies through the L2 only.
 template <class Op>
-inline constexpr bool past_l1 = false;
+inline constexpr bool bypasses_l1 = false;
 template <class... A>
-inline constexpr bool past_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL<A...>> = true;
+inline constexpr bool bypasses_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL<A...>> = true;
 template <class... A>
-inline constexpr bool past_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<A...>> = true;
-// What CuTe predicates by ZFILL: of a lane that is off nothing is read, zeros are written.
+inline constexpr bool bypasses_l1<cute::SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<A...>> = true;
+// A lane whose predicate is false reads nothing and writes zeros. CuTe predicates cp.async by its ZFILL form.
 template <class Op>
-inline constexpr bool zeros_where_off = is_cp_async<Op>;
+inline constexpr bool zero_fills_when_off = is_cp_async<Op>;
 
-// Sixteen bytes moved at once. A scalar to the compiler, so it stays one access: a store of a struct of two halves, such
-// as cute::uint128_t, was seen split into two of 8 bytes.
+// 16 bytes that are loaded and stored with one instruction. The type is a scalar because nvcc was seen to split the
+// store of a struct of two halves, such as cute::uint128_t, into two stores of 8 bytes.
 using Vector16 = unsigned __int128;
 
 }  // namespace inlay::block

@@ -1,4 +1,5 @@
-// The device side of the vocabulary: an empty struct whose members are the plain instructions.
+// The operations of block.h on a GPU. The struct is empty: each member is the instruction that the table in block.h
+// names.
 #pragma once
 #include <cutlass/arch/barrier.h>
 #include <cutlass/arch/reg_reconfig.h>
@@ -22,26 +23,26 @@ struct DeviceBlock {
   }
   CUTE_DEVICE static void syncwarp() { __syncwarp(); }
 
-  static constexpr unsigned kLanes = 0xFFFFFFFF;
+  static constexpr unsigned kAllLanes = 0xFFFFFFFF;
   template <Shuffled X>
   CUTE_DEVICE static X shfl(X x, int lane) {
-    return __shfl_sync(kLanes, x, lane);
+    return __shfl_sync(kAllLanes, x, lane);
   }
   template <Shuffled X>
   CUTE_DEVICE static X shfl_up(X x, int n) {
-    return __shfl_up_sync(kLanes, x, unsigned(n));
+    return __shfl_up_sync(kAllLanes, x, unsigned(n));
   }
   template <Shuffled X>
   CUTE_DEVICE static X shfl_down(X x, int n) {
-    return __shfl_down_sync(kLanes, x, unsigned(n));
+    return __shfl_down_sync(kAllLanes, x, unsigned(n));
   }
   template <Shuffled X>
   CUTE_DEVICE static X shfl_xor(X x, int mask) {
-    return __shfl_xor_sync(kLanes, x, mask);
+    return __shfl_xor_sync(kAllLanes, x, mask);
   }
-  CUTE_DEVICE static bool any(bool p) { return __any_sync(kLanes, p); }
-  CUTE_DEVICE static bool all(bool p) { return __all_sync(kLanes, p); }
-  CUTE_DEVICE static unsigned ballot(bool p) { return __ballot_sync(kLanes, p); }
+  CUTE_DEVICE static bool any(bool p) { return __any_sync(kAllLanes, p); }
+  CUTE_DEVICE static bool all(bool p) { return __all_sync(kAllLanes, p); }
+  CUTE_DEVICE static unsigned ballot(bool p) { return __ballot_sync(kAllLanes, p); }
 
   template <AtomicNumber X>
   CUTE_DEVICE static void atomic_add(X* p, X x, bool on = true) {
@@ -61,7 +62,7 @@ struct DeviceBlock {
   }
   template <AtomicNumber X>
   CUTE_DEVICE static X atomic_exchange(X* p, X x, bool on = true) {
-    if constexpr (std::same_as<X, double>)  // CUDA has it for the bits
+    if constexpr (std::same_as<X, double>)  // atomicExch takes no double: exchanges its bits
       return on ? __longlong_as_double((long long)atomicExch(reinterpret_cast<unsigned long long*>(p),
                                                              (unsigned long long)__double_as_longlong(x)))
                 : X{};
@@ -92,13 +93,13 @@ struct DeviceBlock {
   CUTE_DEVICE static void tma_store_commit() { cute::tma_store_arrive(); }
   template <int N>
   CUTE_DEVICE static void tma_store_wait_read(cute::Int<N>) {
-    cute::tma_store_wait<N>();  // .read
+    cute::tma_store_wait<N>();  // cp.async.bulk.wait_group.read
   }
   template <int N>
   CUTE_DEVICE static void tma_store_wait(cute::Int<N>) {
     asm volatile("cp.async.bulk.wait_group %0;" ::"n"(N) : "memory");
   }
-  CUTE_DEVICE static void fence_proxy_async() { cute::tma_store_fence(); }  // fence.proxy.async
+  CUTE_DEVICE static void fence_proxy_async() { cute::tma_store_fence(); }  // fence.proxy.async.shared::cta
 
   template <int Threads>
   CUTE_DEVICE static void sync_cluster(cute::Int<Threads>) {

@@ -1,5 +1,5 @@
-// What a kernel is: an aggregate of its parameters with a grid, a body, and facts for its launch. A concept, so that a
-// misspelt hook does not compile.
+// The concept Kernel: an aggregate of the kernel's parameters with launch_info, Smem, blocks() and a body. It makes a
+// misspelt hook a compile error.
 #pragma once
 #include <concepts>
 #include <cstdint>
@@ -7,43 +7,45 @@
 
 namespace inlay::block {
 
-// Filled by designated initialisers.
+// How a kernel is launched. Written with designated initialisers.
 struct LaunchInfo {
-  int threads;            // of a block
-  int min_blocks = 0;     // of it on a multiprocessor, at least: bounds its registers; 0: the compiler is free
-  int blocks_per_sm = 0;  // at most: bounds the bytes in flight, see SmemRequest; 0: as many as fit
-  bool clusters = false;  // launched in clusters, of as many blocks as cluster() says
-  bool follows = false;   // may be launched while the kernel before it ends: it calls griddep_wait()
+  int threads;  // per block
+  int min_blocks =
+      0;  // second argument of __launch_bounds__: resident blocks per SM that the registers must allow; 0: none
+  int blocks_per_sm = 0;  // most resident blocks per SM, enforced by SmemRequest to bound bytes in flight; 0: no bound
+  bool clusters = false;  // launched in thread block clusters of cluster() blocks
+  bool follows =
+      false;  // programmatic dependent launch: may start before the previous kernel ends, calls griddep_wait()
 };
 
-// Static shared memory names its arrays, for findings and tables:
+// Smem names its arrays for findings and tables:
 //   static void members(auto name) { name("A", &Smem::A); ... }
 struct AnyMember {
   template <class Smem, class Member>
   void operator()(char const*, Member Smem::*) const;
 };
 template <class Smem>
-concept NamesItsMembers = std::is_empty_v<Smem> || requires {
+concept HasNamedMembers = std::is_empty_v<Smem> || requires {
   Smem::members(AnyMember{});
 };
 
 template <class K>
-concept SaysHowItIsLaunched = requires {
+concept HasLaunchInfo = requires {
   { K::launch_info } -> std::same_as<LaunchInfo const&>;
 };
 template <class K>
-concept SaysItsGrid = requires(K const& kernel) {
+concept HasGridSize = requires(K const& kernel) {
   { kernel.blocks() } -> std::same_as<std::int64_t>;
 };
 template <class K>
-concept SaysItsCluster = K::launch_info.clusters == requires(K const& kernel) {
+concept HasClusterSize = K::launch_info.clusters == requires(K const& kernel) {
   { kernel.cluster() } -> std::same_as<int>;
 };
 
 template <class K>
 concept Kernel = std::is_aggregate_v<K> && requires {
   typename K::Smem;
-} && SaysHowItIsLaunched<K> && SaysItsGrid<K> && SaysItsCluster<K> && NamesItsMembers<typename K::Smem>;
+} && HasLaunchInfo<K> && HasGridSize<K> && HasClusterSize<K> && HasNamedMembers<typename K::Smem>;
 
 template <Kernel K>
 constexpr unsigned cluster_of(K const& kernel) {

@@ -1,12 +1,13 @@
-// Loads as CuTe copy operations: with a cache policy, and of 16 bytes in one piece. Where the two halves of a Vector16 are
-// taken apart afterwards, the compiler was seen to load them one by one.
+// Loads as CuTe copy operations: with an L2 cache policy, or of 16 bytes in one instruction. Plain C++ does not ensure
+// the latter: nvcc was seen to load the two halves of a Vector16 separately where the kernel separates them afterwards.
 #pragma once
 #include <inlay/block/block.h>
 
 namespace inlay::block {
 
-// A load from global memory whose lines the L2 evicts last. It moves no byte less; presumably the DRAM reads and writes in
-// longer bursts (docs/log.md says what it gains). S: 4, 8 or 16 bytes, Vector16 at 16; before Ampere a plain load.
+// Loads from global memory with L2 policy evict_last (ld.global.nc). The number of bytes read from DRAM does not
+// change; docs/log.md has the measured gain. S has 4, 8 or 16 bytes, and is Vector16 at 16. Before compute capability
+// 8.0 it is a plain load.
 template <class S>
 struct LoadEvictLast {
   using SRegisters = S[1];
@@ -16,7 +17,7 @@ struct LoadEvictLast {
 
   CUTE_DEVICE static void copy(S const& src, S& dst) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    std::uint64_t policy;  // not volatile: one instruction serves all loads of a thread
+    std::uint64_t policy;  // not volatile: the compiler keeps one for all loads of a thread
     asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
     if constexpr (sizeof(S) == 16) {
       std::uint64_t lo, hi;
@@ -39,15 +40,16 @@ struct LoadEvictLast {
   }
 };
 
-// 16 bytes from global to shared memory past the L1 and the registers; a lane that is predicated off does nothing. CuTe's
-// asks the L2 for 128 bytes, which short rows do not want. The L2 evicts them last. Before Ampere a load and a store.
+// Copies 16 bytes from global to shared memory with cp.async.cg and L2 policy evict_last. A lane whose predicate is
+// false does nothing. Unlike CuTe's operation it has no L2 prefetch of 128 bytes, which would read beyond short rows.
+// Before compute capability 8.0 it is a load and a store.
 struct LoadAsync {
   using SRegisters = Vector16[1];
   using DRegisters = Vector16[1];
 
   CUTE_DEVICE static void copy(Vector16 const& src, Vector16& dst) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    std::uint64_t policy;  // not volatile: see above, and ptxas 13.0 was seen to make an illegal instruction of it
+    std::uint64_t policy;  // not volatile: see LoadEvictLast; ptxas 13.0 made an illegal instruction of a volatile one
     asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
     asm volatile(
         "cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(cute::cast_smem_ptr_to_uint(&dst)),
@@ -61,11 +63,11 @@ struct LoadAsync {
 template <>
 inline constexpr bool is_cp_async<LoadAsync> = true;
 template <>
-inline constexpr bool past_l1<LoadAsync> = true;
+inline constexpr bool bypasses_l1<LoadAsync> = true;
 template <>
-inline constexpr bool zeros_where_off<LoadAsync> = false;
+inline constexpr bool zero_fills_when_off<LoadAsync> = false;
 
-// A plain load from global memory. S: 1 to 16 bytes, Vector16 at 16.
+// Loads from global memory. S has 1 to 16 bytes, and is Vector16 at 16.
 template <class S>
 struct LoadGlobal {
   using SRegisters = S[1];
@@ -84,7 +86,7 @@ struct LoadGlobal {
   }
 };
 
-// From shared memory, by the type that the compiler knows as a vector of two.
+// Loads from shared memory. 16 bytes are loaded as ulonglong2, for which nvcc emits one instruction.
 template <class S>
 struct LoadShared {
   using SRegisters = S[1];
@@ -102,8 +104,8 @@ struct LoadShared {
   }
 };
 
-// From shared memory to a register of 4 bytes and more; the bytes above are zeros. The compiler keeps narrow values in
-// halves of registers otherwise, and takes two instructions more for each.
+// Loads from shared memory and zero-extends elements of less than 4 bytes to 32 bits. Without the extension nvcc keeps
+// such values in halves of registers and needs two more instructions for each.
 template <class S>
 struct LoadExtended {
   using Register = std::conditional_t<(sizeof(S) < 4), std::uint32_t, S>;
@@ -120,7 +122,7 @@ struct LoadExtended {
 
 }  // namespace inlay::block
 
-// One access of one thread, as UniversalCopy's. No `with` of one argument: CuTe would hand it the predicate.
+// One access of one thread, like UniversalCopy. The traits have no with(bool): CuTe would call it with the predicate.
 template <class S>
 struct cute::Copy_Traits<inlay::block::LoadEvictLast<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
 template <>

@@ -1,14 +1,17 @@
-// Four floats at once, loaded where the program says so: an outer product is scheduled by hand around its loads.
+// Loads of four floats from shared memory as CuTe copy operations. Their order in the source is kept, because kernels
+// schedule the loads of an outer product by hand.
 #pragma once
 #include <inlay/block/block.h>
 
 namespace inlay::block {
 
+// Four floats of a thread, loaded with one instruction.
 struct alignas(16) Quad {
   float x[4];
 };
 
-// 16 bytes from shared memory, kept in its place among other volatile operations.
+// Loads 16 bytes from shared memory. The instruction is volatile: the compiler keeps its order among other volatile
+// ones.
 struct LoadSharedOrdered {
   using SRegisters = Quad[1];
   using DRegisters = Quad[1];
@@ -24,7 +27,8 @@ struct LoadSharedOrdered {
   }
 };
 
-// X (4 or 16 bytes) from the shared memory of a block of the cluster, at an address that Block::peer gave.
+// Loads X, a float or a Quad, from the shared memory of another block of the cluster, at an address that Block::peer
+// returned.
 template <class X>
 struct LoadCluster {
   using SRegisters = X[1];

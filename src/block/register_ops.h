@@ -1,4 +1,5 @@
-// Operations within a thread's registers that g++ lacks, and what is made of them.
+// Byte permutes and funnel shifts of a thread's registers, with equivalents for the host, and operations composed of
+// them.
 #pragma once
 #include <cstdint>
 #include <cute/config.hpp>
@@ -7,7 +8,7 @@
 
 namespace inlay::block {
 
-// Byte i of the result is byte number (selector >> 4 * i) & 7 of the eight bytes hi:lo, lo's lowest being number 0.
+// PTX prmt: byte i of the result is byte (selector >> 4 * i) & 7 of the eight bytes hi:lo; byte 0 is the lowest of lo.
 CUTE_HOST_DEVICE constexpr std::uint32_t byte_permute(std::uint32_t lo, std::uint32_t hi, std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
   return __byte_perm(lo, hi, selector);
@@ -19,7 +20,7 @@ CUTE_HOST_DEVICE constexpr std::uint32_t byte_permute(std::uint32_t lo, std::uin
 #endif
 }
 
-// The low word of hi:lo shifted right by `bits` modulo 32.
+// PTX shf.r.wrap: the low 32 bits of hi:lo shifted right by `bits` modulo 32.
 CUTE_HOST_DEVICE constexpr std::uint32_t funnel_shift_right(std::uint32_t lo, std::uint32_t hi, unsigned bits) {
 #ifdef __CUDA_ARCH__
   return __funnelshift_r(lo, hi, bits);
@@ -28,7 +29,7 @@ CUTE_HOST_DEVICE constexpr std::uint32_t funnel_shift_right(std::uint32_t lo, st
 #endif
 }
 
-// Division by what a launch knows, of numbers from 0 to 2^31 - 1: a multiplication and a shift, for every divisor from 1 on.
+// Divides numbers from 0 to 2^31 - 1 by a divisor of at least 1 that the host knows: one multiplication and one shift.
 struct Divisor {
   std::uint32_t by = 1, multiplier = 0xFFFFFFFF, shift = 0;
 
@@ -47,8 +48,8 @@ struct Divisor {
   }
 };
 
-// 16 of the 32 bytes of hi:lo, from byte `first` (modulo 16) on, as words: two steps of selects, then a funnel shift a
-// word. Indices are constants, so that all stays in registers.
+// Extracts the 16 bytes of hi:lo that start at byte `first` modulo 16, as four words: two rounds of selects, by 8 and
+// by 4 bytes, then one funnel shift per word. All array indices are constants, so the words stay in registers.
 CUTE_HOST_DEVICE constexpr void realign(Vector16 lo, Vector16 hi, unsigned first, std::uint32_t (&out)[4]) {
   std::uint32_t x[8]{}, by8[6]{}, by4[5]{};
   CUTE_UNROLL
@@ -61,11 +62,13 @@ CUTE_HOST_DEVICE constexpr void realign(Vector16 lo, Vector16 hi, unsigned first
   for (int i = 0; i < 4; ++i) out[i] = funnel_shift_right(by4[i], by4[i + 1], first * 8);
 }
 
+// Joins four words to 16 bytes, the first in the lowest bytes. split() is the inverse.
 CUTE_HOST_DEVICE constexpr Vector16 join(std::uint32_t const (&word)[4]) {
   return Vector16(word[3]) << 96 | Vector16(word[2]) << 64 | Vector16(word[1]) << 32 | word[0];
 }
 
-// Packs elements into a 4-byte word, the first in the lowest bytes, unused bytes 0. An element of 4 bytes or more is a word.
+// Packs elements into a 4-byte word, the first in the lowest bytes, unused bytes 0. An element of 4 bytes or more is a
+// word.
 template <class T, int n>
 CUTE_HOST_DEVICE constexpr auto word_of(T const (&e)[n]) {
   if constexpr (n == 4)
@@ -103,20 +106,20 @@ CUTE_HOST_DEVICE constexpr void split(Vector16 v, std::uint32_t* word) {
   for (int i = 0; i < 4; ++i) word[i] = std::uint32_t(v >> 32 * i);
 }
 
-// A word of four bytes of an array of words, at places that the compiler knows: a permute for each word that they come from
-// beside the first.
+// Gathers the four bytes place[0..3] of an array of words into one word. `place` is known at compile time. It takes one
+// permute per word that the bytes come from, except the first word, and one if only the first word is permuted.
 template <int n>
 CUTE_HOST_DEVICE constexpr std::uint32_t bytes_at(std::uint32_t const (&word)[n], int const (&place)[4]) {
   int const a = place[0] / 4;
   int b = a;
   CUTE_UNROLL
-  for (int i = 3; i > 0; --i) b = place[i] / 4 != a ? place[i] / 4 : b;  // the first that is another
+  for (int i = 3; i > 0; --i) b = place[i] / 4 != a ? place[i] / 4 : b;  // the first word that differs from a
   std::uint32_t selector = 0;
   CUTE_UNROLL
   for (int i = 0; i < 4; ++i) selector |= std::uint32_t(place[i] / 4 == a ? place[i] % 4 : 4 + place[i] % 4) << 4 * i;
   std::uint32_t r = selector == 0x3210 ? word[a] : byte_permute(word[a], word[b], selector);
   CUTE_UNROLL
-  for (int i = 2; i < 4; ++i) {  // a byte that is in neither of the two; those after it that are in its word come along
+  for (int i = 2; i < 4; ++i) {  // bytes of neither a nor b: one permute adds all bytes of word c
     int const c = place[i] / 4;
     if (c == a || c == b || (i == 3 && c == place[2] / 4)) continue;
     std::uint32_t const here = std::uint32_t(4 + place[i] % 4) << 4 * i;
@@ -126,8 +129,8 @@ CUTE_HOST_DEVICE constexpr std::uint32_t bytes_at(std::uint32_t const (&word)[n]
   return r;
 }
 
-// A word holds k elements: its carrier is the element itself from 4 bytes on. rows[i] holds k neighbours of row i;
-// afterwards rows[j] holds column j of the k x k block. One permute per word at k = 2, two at k = 4.
+// Transposes a k x k block of elements in place: rows[i] holds the k elements of row i, afterwards column i. A Word is
+// 4 bytes, or one element if elements are larger (k = 1). It takes one permute per word at k = 2, two at k = 4.
 template <int k, class Word>
 CUTE_HOST_DEVICE constexpr void transpose_words(Word (&rows)[k]) {
   static_assert(k == 1 || k == 2 || k == 4);
@@ -145,7 +148,7 @@ CUTE_HOST_DEVICE constexpr void transpose_words(Word (&rows)[k]) {
   }
 }
 
-// A square of V x V elements of E bytes, V * E = 16: rows[r] holds V neighbours of row r, columns[c] gets column c.
+// Transposes V x V elements of E bytes, V * E = 16: rows[r] holds the elements of row r, columns[c] receives column c.
 template <int E, int V = 16 / E>
 CUTE_HOST_DEVICE constexpr void transpose_square(Vector16 const (&rows)[V], Vector16 (&columns)[V]) {
   using Word = std::conditional_t<E <= 4, std::uint32_t, std::conditional_t<E == 8, std::uint64_t, Vector16>>;

@@ -1,4 +1,5 @@
-// TMA descriptors. A kernel's make() describes its tensors; an encoder makes the opaque 128 bytes.
+// TMA descriptors. A kernel's make() describes a tensor as a TmaTensor; an encoder makes a CUtensorMap (128 bytes) of
+// it.
 #pragma once
 #include <cuda.h>
 
@@ -6,22 +7,24 @@
 
 namespace inlay::block {
 
-// A tensor as TMA sees it, contiguous mode first. Bases and strides are multiples of 16 bytes, a row of a box is too;
-// a box edge has at most 256 elements.
+// A tensor of rank 3, contiguous mode first, and the box that one TMA operation copies. The base address, the strides
+// and the bytes of a box row are multiples of 16. A box has at most 256 elements in each mode.
 struct TmaTensor {
   void const* base;
   int elem_bytes;          // 1, 2, 4 or 8; kernels describe elements of 16 bytes as two of 8
   std::int64_t extent[3];  // elements
   std::int64_t stride[2];  // bytes, of modes 1 and 2
   int box[3];              // elements
-  // In shared memory, the 16-byte chunks of a 128-byte row are xored with the row's number modulo 8: as CuTe's
-  // Swizzle<3,4,3> on bytes. Rows of the box must be 128 bytes, its place in shared memory a multiple of 1024.
+  // CU_TENSOR_MAP_SWIZZLE_128B: in shared memory, the index of a 16-byte chunk in its row is xored with the row index
+  // modulo 8. This is CuTe's Swizzle<3,4,3> of byte offsets. A row of the box must have 128 bytes, and the
+  // shared-memory address of the box must be a multiple of 1024.
   bool swizzle_128b = false;
 };
 
-// The driver's encoder. libcuda is never linked: its one function comes from the runtime. The replay has its own.
+// Encodes with cuTensorMapEncodeTiled. The function is obtained through the CUDA runtime, so that libcuda is not
+// linked. The replay has an encoder of its own.
 struct DriverEncoder {
-  CUtensorMap operator()(TmaTensor const& tensor) const;  // throws Error when the driver refuses
+  CUtensorMap operator()(TmaTensor const& tensor) const;  // throws Error if the driver rejects the tensor
 };
 
 }  // namespace inlay::block

@@ -28,7 +28,7 @@ struct AsIs {
 template <class Op, class Edit = AsIs>
 struct Recorded {};
 
-template <bool cp_async, bool past_l1, bool zeros_where_off>
+template <bool cp_async, bool bypasses_l1, bool zero_fills_when_off>
 inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   using Direction = Executor::Direction;
   Executor& x = running();
@@ -36,7 +36,7 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   auto const store = lane.dst_in != Where::registers ? x.tick(place_of_store) : Executor::Slot{};
   if (!lane.active) {
     if (lane.src_in != Where::registers) x.end_pass(load);
-    if constexpr (zeros_where_off) {
+    if constexpr (zero_fills_when_off) {
       char* const zeros =
           x.access(store, lane.dst, lane.dst_bytes, Direction::store, Mechanism::cp_async, x.cp_async_operation());
       x.cp_async({zeros, nullptr, lane.dst_bytes});
@@ -48,7 +48,7 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   Mechanism const how = cp_async ? Mechanism::cp_async : Mechanism::plain;
   auto from = static_cast<char const*>(lane.src);
   auto to = static_cast<char*>(lane.dst);
-  if constexpr (past_l1) x.meets_halves(load, lane.src, lane.dst);
+  if constexpr (bypasses_l1) x.meets_halves(load, lane.src, lane.dst);
   if (lane.src_in != Where::registers) from = x.access(load, from, lane.src_bytes, Direction::load, how);
   if (lane.dst_in != Where::registers)
     to = x.access(store, to, lane.dst_bytes, Direction::store, how, cp_async ? x.cp_async_operation() : -1);
@@ -113,8 +113,8 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
                              where<SrcEngine>(),
                              where<DstEngine>()};
     Edit::edit(lane);
-    inlay::replay::pass<inlay::block::is_cp_async<Op>, inlay::block::past_l1<Op>, inlay::block::zeros_where_off<Op>>(
-        load, store, lane);
+    inlay::replay::pass<inlay::block::is_cp_async<Op>, inlay::block::bypasses_l1<Op>,
+                        inlay::block::zero_fills_when_off<Op>>(load, store, lane);
   }
 
  private:
