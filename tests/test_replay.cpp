@@ -227,7 +227,7 @@ TEST(Ordering, AtomicChangesOfOneKindDoNotRace) {
 
 TEST(Workspace, IsReadByTheBlockThatWroteAndByLaterKernels) {
   GlobalOrdering w;
-  Places p(64, GlobalOrdering::kWord, false);
+  AccessHistory p(64, GlobalOrdering::kWord, false);
   Ordering o;
   o.reset(2, 0);
   w.forget();
@@ -246,7 +246,7 @@ TEST(Workspace, IsReadByTheBlockThatWroteAndByLaterKernels) {
 }
 TEST(Workspace, WhatAFlagTellsIsPassedOn) {
   GlobalOrdering w;
-  Places p(64, GlobalOrdering::kWord, false);
+  AccessHistory p(64, GlobalOrdering::kWord, false);
   Ordering o;
   o.reset(1, 0);
   w.forget();
@@ -267,7 +267,7 @@ TEST(Workspace, WhatAFlagTellsIsPassedOn) {
 
 TEST(Workspace, AFlagTellsOfWhatCameBeforeItAlone) {
   GlobalOrdering w;
-  Places p(64, GlobalOrdering::kWord, false);
+  AccessHistory p(64, GlobalOrdering::kWord, false);
   Ordering o;
   o.reset(2, 0);
   w.forget();
@@ -283,7 +283,7 @@ TEST(Workspace, AFlagTellsOfWhatCameBeforeItAlone) {
 
 TEST(Workspace, WhatOthersStillReadIsNotWritten) {
   GlobalOrdering w;
-  Places p(64, GlobalOrdering::kWord, true);
+  AccessHistory p(64, GlobalOrdering::kWord, true);
   Ordering o;
   o.reset(3, 0);
   w.forget();
@@ -304,7 +304,7 @@ TEST(Workspace, WhatOthersStillReadIsNotWritten) {
 }
 TEST(Workspace, AListOfReadersForgetsWhomABarrierHasSettled) {
   GlobalOrdering w;
-  Places p(64, 4, true);
+  AccessHistory p(64, 4, true);
   Ordering o;
   o.reset(2, 0);
   w.forget();

@@ -11,28 +11,29 @@
 namespace inlay::replay {
 namespace {
 
-// An access that bypassed the recorder is a segmentation fault. This handler is in place while anything is guarded;
-// what is not the replay's goes on to the handler that was there before.
-std::mutex handling;
-int guards = 0;
-struct sigaction before {};
+// An access that bypasses the recorder is a segmentation fault. on_segv is installed while a Guard exists, and passes
+// faults that are not the replay's to the handler that was installed before.
+std::mutex handler_mutex;
+int num_guards = 0;
+struct sigaction previous_handler {};
 
-// Replay units are compiled with -fnon-call-exceptions: a handler may throw.
+// Throws, which is legal because replay units are compiled with -fnon-call-exceptions.
 void on_segv(int signal, siginfo_t* info, void* context) {
   if (current_executor)
     if (auto sentence = current_executor->unrecorded(info->si_addr)) throw Fault(Check::unrecorded, *sentence);
-  if (before.sa_flags & SA_SIGINFO) return before.sa_sigaction(signal, info, context);
-  if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-  sigaction(signal, &before, nullptr);  // return, fault again, die
+  if (previous_handler.sa_flags & SA_SIGINFO) return previous_handler.sa_sigaction(signal, info, context);
+  if (previous_handler.sa_handler != SIG_DFL && previous_handler.sa_handler != SIG_IGN)
+    return previous_handler.sa_handler(signal);
+  sigaction(signal, &previous_handler, nullptr);  // return, fault again, die
 }
 
-// Who is current_executor in a scope.
+// Sets current_executor and installs the signal handler in a scope.
 class Guard {
  public:
   explicit Guard(Executor& now) : outer_(std::exchange(current_executor, &now)) {
-    std::lock_guard const lock(handling);
-    if (guards++ || ours()) return;
-    sigaction(SIGSEGV, nullptr, &before);  // first: the handler reads it
+    std::lock_guard const lock(handler_mutex);
+    if (num_guards++ || is_installed()) return;
+    sigaction(SIGSEGV, nullptr, &previous_handler);  // first: the handler reads it
     struct sigaction action {};
     action.sa_sigaction = on_segv;
     action.sa_flags = SA_SIGINFO | SA_NODEFER;
@@ -40,14 +41,14 @@ class Guard {
   }
   ~Guard() {
     current_executor = outer_;
-    std::lock_guard const lock(handling);
-    if (--guards == 0 && ours()) sigaction(SIGSEGV, &before, nullptr);
+    std::lock_guard const lock(handler_mutex);
+    if (--num_guards == 0 && is_installed()) sigaction(SIGSEGV, &previous_handler, nullptr);
   }
   Guard(Guard const&) = delete;
 
  private:
-  // Somebody else may have put one in its place, or kept this one and put it back.
-  static bool ours() {
+  // Asks the system, because other code may have replaced the handler, or saved it and installed it again.
+  static bool is_installed() {
     struct sigaction now {};
     sigaction(SIGSEGV, nullptr, &now);
     return now.sa_flags & SA_SIGINFO && now.sa_sigaction == on_segv;
@@ -57,17 +58,17 @@ class Guard {
 
 }  // namespace
 
-int Executor::new_place() {
-  static std::atomic<int> places = 0;
-  return places++;
+int Executor::new_call_site() {
+  static std::atomic<int> call_sites = 0;
+  return call_sites++;
 }
 
 // ---- sentences
-std::string Executor::who(unsigned rank) const {
-  return recorder_.kernel + ", block " + str(block_ + rank / block_threads_) + ", thread " +
+std::string Executor::thread_name(unsigned rank) const {
+  return recorder_.kernel + ", block " + str(first_block_ + rank / block_threads_) + ", thread " +
          str(rank % block_threads_) + ": ";
 }
-std::string Executor::here() const { return count_ ? who(rank()) : ""; }
+std::string Executor::location() const { return num_threads_ ? thread_name(rank()) : ""; }
 std::string Executor::element(Region const& r, std::size_t offset) const {
   Operand const& o = r.operand(offset);
   std::size_t const in = offset - o.offset;
@@ -76,7 +77,7 @@ std::string Executor::element(Region const& r, std::size_t offset) const {
 std::optional<std::string> Executor::unrecorded(void const* address) const {
   Region const* r = memory.find(address);
   if (!r) return std::nullopt;
-  return here() + "touches " + element(*r, r->offset(address)) + " past the recorder, without a copy operation";
+  return location() + "accesses " + element(*r, r->offset(address)) + " directly, not through a copy operation";
 }
 
 // ---- blocks
@@ -89,204 +90,229 @@ void Executor::guarded(std::function<void()> const& f) {
   }
 }
 
-void Executor::run(std::int64_t first, std::int64_t blocks, LaunchInfo const& facts, unsigned cluster,
-                   std::size_t smem_bytes, std::vector<Operand> const& smem, Body const& body) {
-  facts_ = facts, block_threads_ = unsigned(facts.threads);
-  block_smem_ = cluster == 1 ? smem_bytes : (smem_bytes + 1023) / 1024 * 1024;
-  place_of_.clear();
-  places_.clear();
+void Executor::begin_kernel(LaunchInfo const& launch_info, unsigned cluster, std::size_t smem_bytes,
+                            std::vector<Operand> const& smem) {
+  launch_info_ = launch_info, block_threads_ = unsigned(launch_info.threads);
+  block_smem_bytes_ = cluster == 1 ? smem_bytes : (smem_bytes + 1023) / 1024 * 1024;
+  call_site_by_id_.clear();
+  call_sites_.clear();
   global.next_kernel();
   sums_.clear();
-  waited_ = false;
+  griddep_waited_ = false;
   for (Region& r : memory.regions())
     if (std::exchange(r.stored, false))
-      for (std::uint8_t& s : r.state) s |= std::uint8_t(s & Region::kWritten ? Region::kEarlier : 0);
+      for (std::uint8_t& s : r.state) s |= std::uint8_t(s & Region::kWritten ? Region::kWrittenEarlier : 0);
   std::vector<Operand> operands;
-  for (unsigned c = 0; c < cluster; ++c)
-    for (Operand o : smem) o.offset += c * block_smem_, operands.push_back(std::move(o));
-  shared_ = smem_bytes ? &memory.map(Space::shared, block_smem_ * cluster, std::move(operands)) : nullptr;
-  count_ = block_threads_ * cluster;
-  struct Running {  // also when a body throws something of its own
+  for (unsigned block = 0; block < cluster; ++block)
+    for (Operand o : smem) o.offset += block * block_smem_bytes_, operands.push_back(std::move(o));
+  shared_ = smem_bytes ? &memory.map(Space::shared, block_smem_bytes_ * cluster, std::move(operands)) : nullptr;
+  num_threads_ = block_threads_ * cluster;
+}
+
+void Executor::run(std::int64_t first, std::int64_t blocks, LaunchInfo const& launch_info, unsigned cluster,
+                   std::size_t smem_bytes, std::vector<Operand> const& smem, Body const& body) {
+  begin_kernel(launch_info, cluster, smem_bytes, smem);
+  struct Running {  // its destructor also runs when a body throws an exception of its own
     Executor& executor;
     Guard const guard{executor};
     ~Running() {
       executor.memory.unmap_shared();
-      executor.shared_ = nullptr, executor.count_ = 0;
+      executor.shared_ = nullptr, executor.num_threads_ = 0;
     }
   } const running{*this};
   try {
     for (std::int64_t b = first; b < first + blocks; b += cluster) run_cluster(unsigned(b), body);
-    if (facts_.follows && blocks > 0 && !waited_)
+    if (launch_info_.follows && blocks > 0 && !griddep_waited_)
       recorder_.report(Check::race, recorder_.kernel +
-                                        ": may begin before the kernel before it has ended, and no thread "
-                                        "calls griddep_wait()");
+                                        ": may begin before the previous kernel has ended, and no thread calls "
+                                        "griddep_wait()");
   } catch (Fault const& f) {
     recorder_.report(f.check, f.what());
   } catch (Deadlock const& d) {
-    recorder_.report(Check::deadlock, recorder_.kernel + ", block " + str(block_) + ": " + d.what());
+    recorder_.report(Check::deadlock, recorder_.kernel + ", block " + str(first_block_) + ": " + d.what());
   }
-  tally();
+  count_incomplete_requests();
+}
+
+void Executor::begin_cluster(unsigned first) {
+  first_block_ = first;
+  std::size_t const warps = (num_threads_ + 31) / 32;
+  threads_.assign(num_threads_, {});
+  named_barriers_.assign(16 * num_blocks(), nullptr);
+  warp_barriers_.assign(warps, nullptr);
+  exchanges_.assign(warps, nullptr);
+  cluster_barrier_ = nullptr;
+  block_ends_.assign(num_blocks(), {.threads = block_threads_});
+  exited_of_block_.assign(num_blocks(), 0);
+  exited_of_warp_.assign(warps, 0);
+  griddep_waits_.clear();
+  registers_of_warpgroup_.assign((num_threads_ + 127) / 128, 0);
+  global.next_block(first);
+  ordering_.reset(num_threads_, shared_ ? shared_->bytes : 0);
+  mbarriers_.clear();
+  is_mbarrier_.clear();
+  tma_loads_in_flight_.clear();
+  sync_arrivals_ = 0, fma_at_last_load_.reset();
+  if (shared_) std::memset(shared_->real, 0xCD, shared_->bytes);
 }
 
 void Executor::run_cluster(unsigned first, Body const& body) {
-  block_ = first;
-  threads_.assign(count_, {});
-  named_.assign(16 * (count_ / block_threads_), nullptr);
-  warps_.assign((count_ + 31) / 32, nullptr);
-  exchanges_.assign(warps_.size(), nullptr);
-  cluster_ = nullptr;
-  ends_.assign(count_ / block_threads_, {.threads = block_threads_});
-  left_of_block_.assign(count_ / block_threads_, 0);
-  left_of_warp_.assign(warps_.size(), 0);
-  previous_ended_.clear();
-  registers_.assign((count_ + 127) / 128, 0);
-  global.next_block(first);
-  ordering_.reset(count_, shared_ ? shared_->bytes : 0);
-  mbarriers_.clear();
-  is_mbarrier_.clear();
-  in_flight_.clear();
-  arrived_ = 0, loaded_at_.reset();
-  if (shared_) std::memset(shared_->real, 0xCD, shared_->bytes);
+  begin_cluster(first);
   fibers_.run(
-      count_,
+      num_threads_,
       [&](unsigned rank) {
-        unsigned const member = rank / block_threads_;
-        body(first + member, rank % block_threads_, shared_ ? shared_->seen + member * block_smem_ : nullptr);
-        leave();
-        tell(Happens::end);
+        unsigned const block = rank / block_threads_;
+        body(first + block, rank % block_threads_, shared_ ? shared_->seen + block * block_smem_bytes_ : nullptr);
+        thread_exits();
+        emit(Happens::end);
       },
-      [&] {
-        if (in_flight_.empty()) return false;
-        auto land = std::move(in_flight_.front());
-        in_flight_.pop_front();
-        land();
-        return true;
-      });
-  if (!in_flight_.empty())
-    recorder_.report(Check::misuse, recorder_.kernel + ", block " + str(first) + ": ends with a TMA load in flight");
+      [&] { return complete_tma_load(); });
+  check_end_of_cluster();
+  count_incomplete_requests();
+}
+
+bool Executor::complete_tma_load() {
+  if (tma_loads_in_flight_.empty()) return false;
+  auto const complete = std::move(tma_loads_in_flight_.front());
+  tma_loads_in_flight_.pop_front();
+  complete();
+  return true;
+}
+
+void Executor::check_end_of_cluster() {
+  if (!tma_loads_in_flight_.empty())
+    recorder_.report(Check::misuse,
+                     recorder_.kernel + ", block " + str(first_block_) + ": ends with a TMA load in flight");
   check_registers();
   if (shared_)
     std::erase_if(sums_, [&](auto const& s) {
       return s.first - shared_->real < std::ptrdiff_t(shared_->mapped) && s.first >= shared_->real;
     });
-  for (unsigned t = 0; t < count_; ++t) {
+  for (unsigned t = 0; t < num_threads_; ++t) {
     Thread const& x = threads_[t];
     if (!x.cp_pending.empty() || !x.cp_groups.empty())
-      recorder_.report(Check::misuse, who(t) + "ends with a cp.async that it did not wait for");
+      recorder_.report(Check::misuse, thread_name(t) + "ends with a cp.async that it did not wait for");
     if (!x.store_pending.empty() || !x.store_groups.empty())
-      recorder_.report(Check::misuse, who(t) + "ends with a TMA store that it did not wait for");
+      recorder_.report(Check::misuse, thread_name(t) + "ends with a TMA store that it did not wait for");
   }
-  tally();
 }
 
-// ---- one lane's access
-Executor::Slot Executor::tick(int number) {
-  auto const n = std::size_t(number);
-  if (place_of_.size() <= n) place_of_.resize(n + 1);
-  if (!place_of_[n]) {
-    Place& fresh = places_.emplace_back();
-    fresh.warps.resize((count_ + 31) / 32);
-    fresh.passes.resize(count_);
-    place_of_[n] = &fresh;
+// ---- accesses of a lane
+Executor::Pass Executor::begin_pass(int id) {
+  auto const n = std::size_t(id);
+  if (call_site_by_id_.size() <= n) call_site_by_id_.resize(n + 1);
+  if (!call_site_by_id_[n]) {
+    CallSite& added = call_sites_.emplace_back();
+    added.warps.resize((num_threads_ + 31) / 32);
+    added.passes.resize(num_threads_);
+    call_site_by_id_[n] = &added;
   }
-  Place& place = *place_of_[n];
-  Warp& w = place.warps[rank() / 32];
-  std::size_t const i = place.passes[rank()]++ - w.first;
+  CallSite& call_site = *call_site_by_id_[n];
+  Warp& w = call_site.warps[rank() / 32];
+  std::size_t const i = call_site.passes[rank()]++ - w.first;
   if (w.requests.size() <= i) w.requests.resize(i + 1);
-  return {&place, &w, &w.requests[i]};
+  return {&call_site, &w, &w.requests[i]};
 }
 
-void Executor::end_pass(Slot slot) {
-  if (++slot.request->passed < lanes_of(rank() / 32)) return;
-  if (slot.request->lanes.active) tally(*slot.place, *slot.request);
-  Warp& w = *slot.warp;  // its lanes pass here in order: so do its requests end
+void Executor::end_pass(Pass pass) {
+  if (++pass.request->passed < lanes_of(rank() / 32)) return;
+  if (pass.request->lanes.active) count_request(*pass.call_site, *pass.request);
+  Warp& w = *pass.warp;  // each lane passes in order, so requests are completed in order
   if (++w.done < w.requests.size()) return;
   w.first += w.done, w.done = 0;
   w.requests.clear();
 }
 
-char* Executor::access(Slot slot, void const* p, unsigned bytes, Direction direction, Mechanism mechanism,
-                       int operation) {
+Region& Executor::find_region(void const* p, unsigned bytes, char const* verb) {
   auto const address = reinterpret_cast<std::uint64_t>(p);
-  char const* const verb = direction == Direction::load ? "reads " : "writes ";
   Region* const r = shared_ && shared_->contains(address) ? shared_ : memory.find(address);
-  if (!r) fault(Check::bounds, std::string(verb) + str(bytes) + " bytes that belong to no buffer");
-  auto const offset = std::size_t(static_cast<char const*>(p) - r->seen);
+  if (!r) fault(Check::bounds, verb + str(bytes) + " bytes outside all buffers");
+  std::size_t const offset = r->offset(p);
   if (address % bytes)
-    fault(Check::alignment, std::string(verb) + str(bytes) + " bytes at " + element(*r, offset) + ", not aligned");
+    fault(Check::alignment, verb + str(bytes) + " bytes at " + element(*r, offset) + ", not aligned");
   if (offset + bytes > r->bytes) fault(Check::bounds, verb + element(*r, offset) + ", past the end of the buffer");
+  return *r;
+}
 
-  Request& q = *slot.request;
-  Operand const& operand = r->operand(offset);
+void Executor::add_to_request(Request& q, Region& r, std::size_t offset, unsigned bytes, Direction direction,
+                              Mechanism mechanism) {
+  Operand const& operand = r.operand(offset);
   bool const store = direction == Direction::store;
   if (q.lanes.active && (q.operand != &operand || q.lanes.bytes != bytes || q.store != store))
-    fault(Check::divergence, verb + element(*r, offset) + " where other lanes of its warp " +
+    fault(Check::divergence, (store ? "writes " : "reads ") + element(r, offset) + " where other lanes of its warp " +
                                  (q.store ? "write " : "read ") + q.operand->name + ", " + str(q.lanes.bytes) +
                                  " bytes");
-  q.lanes.address[rank() % 32] = address;
-  q.lanes.active |= 1u << rank() % 32;
+  q.lanes.address[lane()] = reinterpret_cast<std::uint64_t>(r.seen) + offset;
+  q.lanes.active |= 1u << lane();
   q.lanes.bytes = bytes;
-  q.region = r, q.operand = &operand, q.store = store, q.mechanism = mechanism;
+  q.region = &r, q.operand = &operand, q.store = store, q.mechanism = mechanism;
+}
 
-  if (rank() % block_threads_ == 0) watch_for_exposed_loads(*r, direction, mechanism);
+char* Executor::access(Pass pass, void const* p, unsigned bytes, Direction direction, Mechanism mechanism,
+                       int operation) {
+  Region& r = find_region(p, bytes, direction == Direction::load ? "reads " : "writes ");
+  std::size_t const offset = r.offset(p);
+  add_to_request(*pass.request, r, offset, bytes, direction, mechanism);
+  if (rank() % block_threads_ == 0) count_exposed_loads(r, direction, mechanism);
   Event const event = ordering_.in_operation(rank(), operation);
-  if (r->space == Space::global)
-    check_global(*r, offset, bytes, direction, event, Proxy::generic);
+  if (r.space == Space::global)
+    check_global(r, offset, bytes, direction, event, Proxy::generic);
   else
     check_shared(offset, bytes, direction, event, Proxy::generic);
-  if (trace_) tell(*r, offset, bytes, direction, mechanism);
-  end_pass(slot);
-  return r->real + offset;
+  if (trace_) emit(r, offset, bytes, direction, mechanism);
+  end_pass(pass);
+  return r.real + offset;
 }
 
-void Executor::watch_for_exposed_loads(Region const& r, Direction direction, Mechanism mechanism) {
+void Executor::count_exposed_loads(Region const& r, Direction direction, Mechanism mechanism) {
   if (mechanism != Mechanism::plain) return;
   bool const load = direction == Direction::load, global = r.space == Space::global;
-  if (load && global) loaded_at_ = recorder_.fma;
+  if (load && global) fma_at_last_load_ = recorder_.fma;
   if (load || global) return;
-  if (loaded_at_ && *loaded_at_ == recorder_.fma) ++recorder_.exposed_loads;
-  loaded_at_.reset();
+  if (fma_at_last_load_ && *fma_at_last_load_ == recorder_.fma) ++recorder_.exposed_loads;
+  fma_at_last_load_.reset();
 }
 
-void Executor::meets_halves(Slot slot, void const* from, void const* to) {
-  auto const apart = reinterpret_cast<std::uint64_t>(from) - reinterpret_cast<std::uint64_t>(to);
-  if (apart % 32 != 0) slot.request->halves |= 1u << rank() % 32;
+void Executor::note_split_sectors(Pass pass, void const* from, void const* to) {
+  auto const difference = reinterpret_cast<std::uint64_t>(from) - reinterpret_cast<std::uint64_t>(to);
+  if (difference % 32 != 0) pass.request->split_sector_lanes |= 1u << lane();
 }
 
-void Executor::check_after_previous(Region const& r, std::size_t offset, char const* verb) {
+void Executor::check_griddep_wait(Region const& r, std::size_t offset, char const* verb) {
   Thread& x = thread();
-  if (x.may_touch) return;
-  x.may_touch = true;  // one finding a thread is enough
-  for (Event const& e : previous_ended_)
+  if (x.may_access_global) return;
+  x.may_access_global = true;  // report once per thread
+  for (Event const& e : griddep_waits_)
     if (ordering_.before(e, rank())) return;
-  report(Check::race, verb + element(r, offset) + " before griddep_wait(): the kernel before may still run");
+  report(Check::race, verb + element(r, offset) + " before griddep_wait(): the previous kernel may still be running");
 }
 
 void Executor::check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
                             Proxy proxy) {
-  if (facts_.follows) check_after_previous(r, offset, direction == Direction::load ? "reads " : "writes ");
-  if (r.workspace) return check_order(r, offset, bytes, direction, event, proxy);
-  if (r.loose) return;
+  if (launch_info_.follows) check_griddep_wait(r, offset, direction == Direction::load ? "reads " : "writes ");
+  if (r.workspace) return check_global_order(r, offset, bytes, direction, event, proxy);
+  if (r.sampled) return;
   if (r.state.empty()) r.state.resize(r.bytes);
   if (event.is_atomic())
-    check_change(r, offset, bytes, event);
+    check_atomic_access(r, offset, bytes, event);
   else
-    check_state(r, offset, bytes, direction);
+    check_operand_access(r, offset, bytes, direction);
   constexpr auto kBoth = Region::kReadable | Region::kWritable;
-  if (event.is_atomic() || (r.state[offset] & kBoth) == kBoth) check_order(r, offset, bytes, direction, event, proxy);
+  if (event.is_atomic() || (r.state[offset] & kBoth) == kBoth)
+    check_global_order(r, offset, bytes, direction, event, proxy);
 }
 
-void Executor::check_state(Region& r, std::size_t offset, std::size_t bytes, Direction direction) {
+void Executor::check_operand_access(Region& r, std::size_t offset, std::size_t bytes, Direction direction) {
   constexpr auto kReadable = Region::kReadable, kWritable = Region::kWritable, kWritten = Region::kWritten;
   bool const load = direction == Direction::load;
   std::uint8_t* const state = r.state.data() + offset;
   std::uint8_t const may = load ? kReadable : kWritable;
-  if (!r.all(offset, bytes, may | kWritten, may)) {
+  if (!r.has_state(offset, bytes, may | kWritten, may)) {
     std::size_t const i = std::size_t(
         std::find_if(state, state + bytes, [&](std::uint8_t s) { return (s & (may | kWritten)) != may; }) - state);
     std::string const at = (load ? "reads " : "writes ") + element(r, offset + i);
     if (load && state[i] & kWritable && !(state[i] & kReadable))
-      fault(Check::bounds, at + ", which is only to be written");
+      fault(Check::bounds, at + ", which the kernel may only write");
     if (!(state[i] & may))
       fault(Check::bounds, at + ", which is no element of the " + (load ? "source" : "destination"));
     if (load) return report(Check::race, at + ", which has been written already");
@@ -297,31 +323,34 @@ void Executor::check_state(Region& r, std::size_t offset, std::size_t bytes, Dir
   for (std::size_t i = 0; i < bytes; ++i) state[i] |= kWritten;
 }
 
-// Atomically an element is changed as often as one likes, from what the caller or an earlier kernel has put there.
-void Executor::check_change(Region& r, std::size_t offset, std::size_t bytes, Event const& event) {
+// An element may be changed atomically any number of times. It must have a value, from the caller or from an earlier
+// kernel, unless the operation is an exchange.
+void Executor::check_atomic_access(Region& r, std::size_t offset, std::size_t bytes, Event const& event) {
   auto const at = [&] { return "changes " + element(r, offset) + " atomically"; };
   for (std::size_t i = offset; i < offset + bytes; ++i) {
     std::uint8_t& s = r.state[i];
     if (!(s & Region::kWritable)) fault(Check::bounds, at() + ", which is no element of the destination");
     if (!(s & (Region::kReadable | Region::kWritten)) && event.operation != Event::atomic(Atomic::exchange))
-      fault(Check::bounds, at() + ", which nobody has set");
-    if (s & Region::kWritten && !(s & (Region::kEarlier | Region::kChanged)))
+      fault(Check::bounds, at() + ", which has no value");
+    if (s & Region::kWritten && !(s & (Region::kWrittenEarlier | Region::kChangedAtomically)))
       return report(Check::race, at() + ", which a store of this kernel has written");
-    s |= Region::kWritten | Region::kChanged;
+    s |= Region::kWritten | Region::kChangedAtomically;
   }
 }
 
-// The workspace, and what is both read and written.
-void Executor::check_order(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
-                           Proxy proxy) {
+// The order of accesses to the workspace, and to elements that may be both read and written.
+void Executor::check_global_order(Region& r, std::size_t offset, std::size_t bytes, Direction direction,
+                                  Event const& event, Proxy proxy) {
   char const* const verb = event.is_atomic() ? "changes " : direction == Direction::load ? "reads " : "writes ";
   if (r.workspace && (offset | bytes) % GlobalOrdering::kWord)
-    fault(Check::misuse, verb + element(r, offset) + ", " + str(bytes) + " bytes: no whole words of the workspace");
-  if (!r.places) r.places = std::make_shared<Places>(r.bytes, 1, true);
-  Places& p = *r.places;
-  std::string const how = event.is_atomic()              ? global.change(p, offset, bytes, event, ordering_)
-                          : direction == Direction::load ? global.read(p, offset, bytes, event, ordering_, proxy)
-                                                         : global.write(p, offset, bytes, event, ordering_, proxy);
+    fault(Check::misuse, verb + element(r, offset) + ", " + str(bytes) +
+                             " bytes: accesses to the workspace must be whole words of 4 bytes");
+  if (!r.history) r.history = std::make_shared<AccessHistory>(r.bytes, 1, true);
+  AccessHistory& history = *r.history;
+  std::string const how = event.is_atomic() ? global.change(history, offset, bytes, event, ordering_)
+                          : direction == Direction::load
+                              ? global.read(history, offset, bytes, event, ordering_, proxy)
+                              : global.write(history, offset, bytes, event, ordering_, proxy);
   if (!how.empty()) report(Check::race, verb + element(r, offset) + ", " + how);
 }
 
@@ -337,62 +366,66 @@ void Executor::check_shared(std::size_t offset, std::size_t bytes, Direction dir
   bool const load = direction == Direction::load;
   char const* const verb = event.is_atomic() ? "changes " : load ? "reads " : "writes ";
   if (holds_mbarrier(offset, bytes))
-    report(Check::misuse, verb + element(*shared_, offset) + ", where an mbarrier lives until the block ends");
+    report(Check::misuse, verb + element(*shared_, offset) + ", which is an mbarrier until the block ends");
   std::string const how = event.is_atomic() ? ordering_.change(offset, bytes, event, rank())
                           : load            ? ordering_.read(offset, bytes, event, rank(), proxy)
                                             : ordering_.write(offset, bytes, event, rank(), proxy);
-  bool const gone = ends_[offset / block_smem_].over;
-  if (!how.empty() || gone)
-    report(Check::race, verb + element(*shared_, offset) + ", " + (gone ? "of a block that has ended" : how));
+  bool const ended = block_ends_[offset / block_smem_bytes_].complete;
+  if (!how.empty() || ended)
+    report(Check::race, verb + element(*shared_, offset) + ", " + (ended ? "of a block that has ended" : how));
 }
 
 // ---- atomic operations
-char* Executor::atomic(Slot slot, void const* p, unsigned bytes, Atomic kind) {
-  return access(slot, p, bytes, Direction::store, Mechanism::atomic, Event::atomic(kind));
+char* Executor::atomic(Pass pass, void const* p, unsigned bytes, Atomic kind) {
+  return access(pass, p, bytes, Direction::store, Mechanism::atomic, Event::atomic(kind));
 }
 
-// Threads add in an order that nobody decides. A sum is the same in any, if all that is added, taken without its signs,
-// fits the digits between the lowest one of them and the format's.
-void Executor::adds(char const* place, double old, double value, int digits) {
-  auto const lowest = [](double x) {
-    int e = 0;
-    if (!std::isfinite(x)) return -(1 << 20);
-    for (x = std::frexp(x, &e); x != std::floor(x); x *= 2) --e;
-    return e;
+// Threads add in an unspecified order. The sum is the same in every order if no addition rounds: the sum of the
+// magnitudes must be representable with the lowest digit of all addends.
+void Executor::check_sum_order(char const* target, double old, double value, int mantissa_digits) {
+  constexpr int kNoDigits = 1 << 20;  // of 0: higher than every digit
+  auto const lowest_digit = [](double x) {
+    int exponent = 0;
+    if (!std::isfinite(x)) return -kNoDigits;
+    for (x = std::frexp(x, &exponent); x != std::floor(x); x *= 2) --exponent;
+    return exponent;
   };
-  Region const* const r = memory.find_real(place);
-  unsigned const block = block_ + member(), t = rank() % block_threads_;
-  auto const [at, fresh] = sums_.try_emplace(place, Sum{std::abs(old), old != 0 ? lowest(old) : 1 << 20, block, t});
+  Region const* const r = memory.find_real(target);
+  unsigned const block = first_block_ + block_rank(), t = rank() % block_threads_;
+  auto const [at, added] =
+      sums_.try_emplace(target, Sum{std::abs(old), old != 0 ? lowest_digit(old) : kNoDigits, block, t});
   Sum& sum = at->second;
   sum.magnitude += std::abs(value);
-  if (value != 0) sum.digit = std::min(sum.digit, lowest(value));
-  bool const others = sum.block != block || sum.thread != t;
-  if (sum.reported || !others || sum.magnitude <= std::ldexp(1., std::min(sum.digit, 1 << 10) + digits)) return;
+  if (value != 0) sum.lowest_digit = std::min(sum.lowest_digit, lowest_digit(value));
+  bool const has_several_threads = sum.block != block || sum.thread != t;
+  double const representable = std::ldexp(1., std::min(sum.lowest_digit, 1 << 10) + mantissa_digits);
+  if (sum.reported || !has_several_threads || sum.magnitude <= representable) return;
   sum.reported = true;
-  report(Check::result, "adds to " + element(*r, std::size_t(place - r->real)) +
+  report(Check::result, "adds to " + element(*r, std::size_t(target - r->real)) +
                             " atomically, where sums are rounded: they depend on the order of the threads");
 }
 
-void Executor::tally(Place& place, Request const& q) {
-  Request const& last = place.last;
+// ---- counts
+void Executor::count_request(CallSite& call_site, Request const& q) {
+  Request const& last = call_site.last;
   if (last.operand != q.operand || last.store != q.store || last.mechanism != q.mechanism ||
       last.lanes.bytes != q.lanes.bytes) {
-    place.last = q;
-    place.site = std::size_t(&recorder_.site(q.operand->name, q.region->space, q.store, q.mechanism, q.lanes.bytes) -
-                             recorder_.sites.data());
+    call_site.last = q;
+    Site const& site = recorder_.site(q.operand->name, q.region->space, q.store, q.mechanism, q.lanes.bytes);
+    call_site.site = std::size_t(&site - recorder_.sites.data());
   }
-  recorder_.sites[place.site].count(q.lanes, q.halves);
+  recorder_.sites[call_site.site].count(q.lanes, q.split_sector_lanes);
 }
-// What is left when a block ends: requests that some lanes of a warp never came to.
-void Executor::tally() {
-  for (Place& place : places_) {
-    for (Warp& w : place.warps) {
+// Counts the requests that not all lanes of their warp have passed when a block ends.
+void Executor::count_incomplete_requests() {
+  for (CallSite& call_site : call_sites_) {
+    for (Warp& w : call_site.warps) {
       for (std::size_t i = w.done; i < w.requests.size(); ++i)
-        if (w.requests[i].lanes.active) tally(place, w.requests[i]);
+        if (w.requests[i].lanes.active) count_request(call_site, w.requests[i]);
       w.first = w.done = 0;
       w.requests.clear();
     }
-    std::fill(place.passes.begin(), place.passes.end(), 0);
+    std::fill(call_site.passes.begin(), call_site.passes.end(), 0);
   }
 }
 

@@ -1,4 +1,5 @@
-// One block at a time: fibers for its threads, every access recorded, every ordering checked.
+// Executes thread blocks of a kernel on the CPU, one block or cluster at a time. Each thread is a fiber. Every memory
+// access is recorded, and checked for bounds, alignment and its order with other accesses.
 #pragma once
 #include <inlay/banks.h>
 
@@ -24,7 +25,7 @@
 namespace inlay::replay {
 using namespace block;
 
-// Ends the replay of the kernel: going on would make no sense.
+// Ends the replay of a kernel after an error that leaves no meaningful way to continue.
 struct Fault : std::runtime_error {
   Fault(Check check, std::string const& sentence) : runtime_error(sentence), check(check) {}
   Check check;
@@ -39,77 +40,83 @@ class Executor {
   Memory memory;
   GlobalOrdering global;
 
-  // Replays blocks first .. first+blocks-1, those of a cluster together. `smem` describes a block's shared memory (no
-  // bytes: none); body(block, rank, shared).
-  using Body = std::function<void(unsigned block, unsigned rank, void* shared)>;
-  void run(std::int64_t first, std::int64_t blocks, LaunchInfo const& facts, unsigned cluster, std::size_t smem_bytes,
-           std::vector<Operand> const& smem, Body const& body);
+  // Replays blocks first .. first+blocks-1; the blocks of a cluster run together. `smem` names the arrays of a block's
+  // shared memory of `smem_bytes` bytes. `body` runs one thread.
+  using Body = std::function<void(unsigned block_index, unsigned thread_rank, void* shared)>;
+  void run(std::int64_t first, std::int64_t blocks, LaunchInfo const& launch_info, unsigned cluster,
+           std::size_t smem_bytes, std::vector<Operand> const& smem, Body const& body);
 
   // See replay/run.h.
   void guarded(std::function<void()> const& f);
 
-  // ---- what operations of the kernel call; all act for the thread that runs now
-  unsigned rank() const { return fibers_.current(); }  // in the cluster
+  // ---- Operations of the kernel. All act for the thread that runs now.
+  unsigned rank() const { return fibers_.current(); }  // of the thread, in the cluster
+  unsigned lane() const { return rank() % 32; }
 
-  // A lane's pass through a place in the code, of which each copy operation and pair of tensor types has a number. The
-  // lanes' n-th passes form one request; access() ends the pass; of a lane that is predicated off, end_pass().
-  struct Place;
+  // A call site is one copy or atomic operation with its tensor types; new_call_site() returns the id of a new one. A
+  // pass is one execution of a call site by a lane. The n-th passes of the lanes of a warp form one request. A lane
+  // calls begin_pass(), then access(), or end_pass() if its predicate is false.
+  struct CallSite;
   struct Warp;
   struct Request;
-  struct Slot {
-    Place* place;
+  struct Pass {
+    CallSite* call_site;
     Warp* warp;
     Request* request;
   };
-  Slot tick(int place);
-  void end_pass(Slot slot);
-  static int new_place();
+  static int new_call_site();
+  Pass begin_pass(int call_site);
+  void end_pass(Pass pass);
 
   enum class Direction { load, store };
-  // Records and checks one lane's access; returns where the bytes really are.
-  char* access(Slot slot, void const* address, unsigned bytes, Direction direction, Mechanism mechanism,
+  // Records and checks the access of one lane, then ends the pass. Returns the host address of the bytes. `operation`
+  // is the Event::operation of the access.
+  char* access(Pass pass, void const* address, unsigned bytes, Direction direction, Mechanism mechanism,
                int operation = Event::kPlain);
-  // A lane's atomic operation, before it is done: the bytes that it changes. Sums of floating-point numbers are exact,
-  // whatever their order, or are reported.
-  char* atomic(Slot slot, void const* address, unsigned bytes, Atomic kind);
-  void adds(char const* place, double old, double value, int digits);
+  // Records and checks an atomic operation of one lane before the caller performs it. Returns the host address of the
+  // bytes.
+  char* atomic(Pass pass, void const* address, unsigned bytes, Atomic kind);
+  // Reports a floating-point sum that depends on the order of the threads. Called for each atomic addition of `value`
+  // to `old` at host address `target`; the format has `mantissa_digits` binary digits.
+  void check_sum_order(char const* target, double old, double value, int mantissa_digits);
   void fma() { ++recorder_.fma; }
-  // A lane's cp.async that bypasses the L1, before its access: it arrives in sectors of shared memory, and where those lie half
-  // a sector beside those of global memory, each asks for two halves.
-  void meets_halves(Slot slot, void const* from, void const* to);
+  // Called before the access of a cp.async that bypasses the L1. The hardware splits such a copy by 32-byte sectors of
+  // shared memory. If source and destination differ modulo 32 bytes, each lane's 16 bytes cost a global sector request
+  // of their own.
+  void note_split_sectors(Pass pass, void const* from, void const* to);
 
   void sync(std::source_location at);
-  void sync(int id, unsigned threads, std::source_location at);  // a named barrier
+  void sync(int id, unsigned threads, std::source_location at);  // named barrier
   void syncwarp(std::source_location at);
-  // What each lane of the warp has brought, and which are there. It orders no memory.
+  void sync_cluster(unsigned threads, std::source_location at);  // `threads` of each block
+  // A shuffle or vote of a warp: the value of each lane, and which lanes have arrived. It orders no memory accesses.
   struct Exchange {
     char const* what;
     std::source_location at;
     std::array<std::uint64_t, 32> value{};
     std::uint32_t lanes = 0;
-    bool over = false;
+    bool complete = false;
   };
   std::shared_ptr<Exchange const> exchange(char const* what, std::uint64_t value, std::source_location at);
   std::uint64_t shuffle(char const* what, std::uint64_t value, unsigned from, std::source_location at);
   std::uint32_t vote(char const* what, bool value, std::source_location at);
-  unsigned lane() const { return rank() % 32; }
-  void sync_cluster(unsigned threads, std::source_location at);  // `threads` of each block
-  // The place of p, in the shared memory of this block, in that of a block of the cluster.
-  void const* peer(void const* p, unsigned member);
+  // Returns the address of p, which is in this block's shared memory, in the shared memory of another block of the
+  // cluster.
+  void const* map_shared_rank(void const* p, unsigned block_rank);
 
-  // Flags: words of the workspace. Polls and the store are in no count.
+  // Flags are words of the workspace. Polls of acquire() are not counted.
   void release(void const* flag, std::uint32_t value);
   void acquire(void const* flag, std::uint32_t value);
 
-  struct Landing {  // of bytes that a thread copied asynchronously; from nowhere: zeros
+  struct PendingCopy {  // bytes of an asynchronous copy that are not written yet; from == nullptr: zeros
     char* to;
     char const* from;
     std::size_t bytes;
   };
-  void cp_async(Landing land) { thread().cp_pending.push_back(land); }
+  void cp_async(PendingCopy copy) { thread().cp_pending.push_back(copy); }
   int cp_async_operation();
   void cp_async_fence();
-  void cp_async_wait(int keep);
+  void cp_async_wait(int groups_in_flight);
 
   void mbarrier_init(void const* address, unsigned count);
   void fence_barrier_init();
@@ -119,131 +126,159 @@ class Executor {
   void tma_load(TmaTensor const& map, void const* mbarrier, void const* smem, std::int64_t const (&c)[3]);
   void tma_store(TmaTensor const& map, void const* smem, std::int64_t const (&c)[3]);
   void tma_store_commit();
-  void tma_store_wait_read(int keep);  // for what is read of shared memory
-  void tma_store_wait(int keep);       // for what is written to global memory
+  void tma_store_wait_read(int groups_in_flight);
+  void tma_store_wait(int groups_in_flight);
   void fence_proxy_async() { ordering_.fence_proxy_async(rank()); }
 
   void griddep_wait();
-  void registers(int count);  // of each thread of this warpgroup, from now on
+  void set_registers(int count);  // per thread, for the warpgroup of the running thread
 
-  void watch(Trace trace) { trace_ = std::move(trace); }  // an empty one: nobody watches
+  void watch(Trace trace) { trace_ = std::move(trace); }  // an empty trace ends watching
 
-  // The sentence for an access that nobody recorded, at this faulting address, for the signal handler.
+  // Returns the sentence for an access that bypassed the recorder and faulted at `address`; nothing if `address` is in
+  // no region. Called by the signal handler.
   std::optional<std::string> unrecorded(void const* address) const;
 
  private:
-  struct Group {  // of cp.async or TMA stores: lands together
+  struct Group {  // of cp.async copies or TMA stores
     int operation;
-    std::vector<Landing> land;
+    std::vector<PendingCopy> copies;
   };
   struct Thread {
-    std::vector<Landing> cp_pending, store_pending;
-    int cp_operation = -1, store_operation = -1, store_writes = -1;
-    std::vector<Group> cp_groups, store_groups;
-    std::vector<int> unwritten;  // of the groups of TMA stores: the operations that write global memory
-    bool may_touch = false;      // global memory: the kernel before has ended
+    std::vector<PendingCopy> cp_pending, store_pending;  // not committed yet
+    int cp_operation = -1, store_operation = -1,
+        store_write_operation = -1;              // of the group that is not committed yet; -1: none
+    std::vector<Group> cp_groups, store_groups;  // committed
+    std::vector<int> write_operations;           // of committed TMA stores: the operations that write global memory
+    bool may_access_global =
+        false;  // with launch_info.follows: the previous kernel has ended, as far as this thread knows
   };
-  struct Round {  // of a barrier of some of the threads
+  // One phase of a barrier: from its first arrival until all threads have arrived. Exited threads count as arrived if
+  // `exited` is set. A barrier that counts warps has `arrived_of_warp`: a warp counts as 32 threads once all its lanes
+  // have arrived.
+  struct BarrierPhase {
     unsigned threads, arrived = 0;
-    bool over = false;
-    unsigned const* left = nullptr;   // these count as arrived: of the threads, those that have ended
-    std::vector<unsigned> of_warp{};  // arrived, where warps count: as 32 threads, when all their lanes are there
+    bool complete = false;
+    unsigned const* exited = nullptr;
+    std::vector<unsigned> arrived_of_warp{};
     Clock clock{};
   };
   struct Mbarrier {
-    unsigned count = 0, pending = 0;
-    std::int64_t missing_bytes = 0;
+    unsigned count = 0, pending = 0;  // arrivals: of each phase, still missing in this one
+    std::int64_t pending_bytes = 0;
     std::uint64_t phase = 0;
     Event init;
-    std::optional<Event> fenced;  // its fence_barrier_init
-    Clock arriving, released;
-    std::vector<int> landing, landed;  // TMA loads whose bytes have arrived: in this phase, in the last one
+    std::optional<Event> fence;                       // fence_barrier_init of the thread that initialised it
+    Clock arriving, released;                         // of the threads that arrived: in this phase, in the last one
+    std::vector<int> completed_loads, visible_loads;  // TMA loads: completed in this phase, in the last one
+  };
+  struct Sum {  // of floating-point numbers that threads add atomically to one element
+    double magnitude;
+    int lowest_digit;        // binary exponent of the lowest set digit of all addends
+    unsigned block, thread;  // that added first
+    bool reported = false;
   };
 
   Thread& thread() { return threads_[rank()]; }
+  unsigned num_blocks() const { return num_threads_ / block_threads_; }  // of the cluster
+  unsigned block_rank() const { return rank() / block_threads_; }        // in the cluster
+  unsigned lanes_of(unsigned warp) const { return std::min(32u, num_threads_ - 32 * warp); }
+
+  void begin_kernel(LaunchInfo const& launch_info, unsigned cluster, std::size_t smem_bytes,
+                    std::vector<Operand> const& smem);
+  void begin_cluster(unsigned first);
   void run_cluster(unsigned first, Body const& body);
-  unsigned member() const { return rank() / block_threads_; }  // which block of the cluster
-  std::string who(unsigned rank) const;
-  unsigned lanes_of(unsigned warp) const { return std::min(32u, count_ - 32 * warp); }
+  bool complete_tma_load();  // the oldest one in flight; false: none is
+  void check_end_of_cluster();
+  void check_registers();
+
+  Region& find_region(void const* p, unsigned bytes, char const* verb);
+  void add_to_request(Request& request, Region& r, std::size_t offset, unsigned bytes, Direction direction,
+                      Mechanism mechanism);
   void check_global(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
                     Proxy proxy);
-  void check_state(Region& r, std::size_t offset, std::size_t bytes, Direction direction);
-  void check_change(Region& r, std::size_t offset, std::size_t bytes, Event const& event);
-  void check_order(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
-                   Proxy proxy);
-  void check_after_previous(Region const& r, std::size_t offset, char const* verb);
-  void check_registers();
-  std::size_t flag(void const* address, char const* verb);
-  template <class Fresh, class What>
-  void meet(std::shared_ptr<Round>& open, Fresh const& fresh, What const& what);
-  template <class What>
-  void check_threads(std::shared_ptr<Round> const& open, unsigned threads, What const& what);
-  unsigned counted(Round const& round) const;
-  void settle();  // what may be complete now
-  void settle(std::shared_ptr<Round>& open) const;
-  void settle(std::shared_ptr<Exchange>& open);
-  void leave();
-  void land(std::vector<Group>& groups, int keep);
+  void check_operand_access(Region& r, std::size_t offset, std::size_t bytes, Direction direction);
+  void check_atomic_access(Region& r, std::size_t offset, std::size_t bytes, Event const& event);
+  void check_global_order(Region& r, std::size_t offset, std::size_t bytes, Direction direction, Event const& event,
+                          Proxy proxy);
+  void check_griddep_wait(Region const& r, std::size_t offset, char const* verb);
   void check_shared(std::size_t offset, std::size_t bytes, Direction direction, Event const& event, Proxy proxy);
+  void count_exposed_loads(Region const& r, Direction direction, Mechanism mechanism);
+  void count_request(CallSite& call_site, Request const& request);
+  void count_incomplete_requests();
+
+  template <class NewPhase, class What>
+  void arrive_and_wait(std::shared_ptr<BarrierPhase>& current, NewPhase const& new_phase, What const& what);
+  template <class What>
+  void check_thread_count(std::shared_ptr<BarrierPhase> const& current, unsigned threads, What const& what);
+  unsigned num_arrived(BarrierPhase const& phase) const;
+  void complete_sync_if_due();
+  void complete_if_due(std::shared_ptr<BarrierPhase>& current) const;
+  void complete_if_due(std::shared_ptr<Exchange>& current);
+  void thread_exits();
+  std::size_t flag_offset(void const* address, char const* verb);
+
+  void complete_groups(std::vector<Group>& groups, int groups_in_flight);
   bool holds_mbarrier(std::size_t offset, std::size_t bytes) const;
+  std::size_t shared_offset(void const* address) const {
+    return std::size_t(static_cast<char const*>(address) - shared_->seen);
+  }
+  std::size_t mbarrier_offset(void const* address, char const* verb);
   Mbarrier& mbarrier(void const* address);
-  std::size_t mbarrier_place(void const* address, char const* verb);
-  void flip(Mbarrier& m, std::size_t offset);
-  void end_phase(Mbarrier& m, std::size_t offset);
-  void box_lands(Mbarrier& m, std::size_t offset, std::int64_t bytes, int operation, unsigned issuer);
-  void check_box_place(TmaTensor const& map, std::size_t offset, char const* what);
-  // Calls f(global address, shared offset, bytes inside the tensor, bytes) for each piece of a box that stays together: a
-  // row, or 16 bytes where rows are swizzled.
+  void complete_phase(Mbarrier& m, std::size_t offset);
+  void complete_phase_if_due(Mbarrier& m, std::size_t offset);
+  void complete_box(Mbarrier& m, std::size_t offset, std::int64_t bytes, int operation, unsigned issuer);
+  void check_box_alignment(TmaTensor const& map, std::size_t offset, char const* what);
+  // Calls f(global address, shared offset, bytes inside the tensor, bytes, whether the row is inside the tensor) for
+  // each chunk of a box that is contiguous in shared memory: a row, or 16 bytes of a swizzled row.
   template <class F>
-  void over_box(TmaTensor const& map, std::size_t shared_offset, std::int64_t const (&c)[3], F f);
-  void watch_for_exposed_loads(Region const& r, Direction direction, Mechanism mechanism);
-  void tally(Place& place, Request const& q);
-  void tally();
+  void for_each_box_chunk(TmaTensor const& map, std::size_t shared_offset, std::int64_t const (&c)[3], F f);
 
-  // Reports the running thread to the trace, if there is one. For accesses, which are many, call it only then.
-  void tell(Happens what, std::size_t count = 0) const;
-  void tell(Happens what, std::size_t mbarrier, std::size_t bytes) const;
-  void tell(Region const& r, std::size_t offset, std::size_t bytes, Direction direction, Mechanism mechanism) const;
+  // Reports an event of the running thread to the trace. The overload for accesses requires a trace: callers check it
+  // first, because accesses are frequent.
+  void emit(Happens what, std::size_t count = 0) const;
+  void emit(Happens what, std::size_t mbarrier, std::size_t bytes) const;
+  void emit(Region const& r, std::size_t offset, std::size_t bytes, Direction direction, Mechanism mechanism) const;
 
-  std::string here() const;  // outside all blocks nothing
+  std::string thread_name(unsigned rank) const;
+  std::string location() const;  // kernel, block and thread that run now; empty outside all blocks
   std::string element(Region const& r, std::size_t offset) const;
-  void report(Check check, std::string const& sentence) { recorder_.report(check, here() + sentence); }
-  [[noreturn]] void fault(Check check, std::string const& sentence) { throw Fault(check, here() + sentence); }
+  void report(Check check, std::string const& sentence) { recorder_.report(check, location() + sentence); }
+  [[noreturn]] void fault(Check check, std::string const& sentence) { throw Fault(check, location() + sentence); }
 
   Recorder& recorder_;
   Fibers fibers_;
   Ordering ordering_;
-  unsigned block_ = 0, count_ = 0;  // the cluster's first block, its threads; none: no block runs
-  unsigned block_threads_ = 0;
-  LaunchInfo facts_{};
-  std::size_t block_smem_ = 0;  // bytes from one block's shared memory to the next's
-  std::vector<Thread> threads_;
-  std::optional<std::int64_t> loaded_at_;  // FMAs before thread 0's last load from global memory
-  Region* shared_ = nullptr;
-  std::deque<Place> places_;                     // of this kernel
-  std::vector<Place*> place_of_;                 // by number
-  std::map<std::size_t, Mbarrier> mbarriers_;    // by offset in shared memory
-  std::vector<bool> is_mbarrier_;                // by 8 bytes
-  std::deque<std::function<void()>> in_flight_;  // TMA loads land when nobody can run: as late as possible
-  unsigned arrived_ = 0;
-  std::uint64_t generation_ = 0;
-  std::source_location barrier_at_;
-  std::vector<std::shared_ptr<Round>> named_, warps_;  // 16 of each block; 0 is sync() in a cluster
-  std::shared_ptr<Round> cluster_;
-  std::vector<std::shared_ptr<Exchange>> exchanges_;    // of each warp
-  std::vector<Round> ends_;                             // of a cluster's blocks: their threads have finished
-  std::vector<unsigned> left_of_block_, left_of_warp_;  // threads
-  std::vector<Event> previous_ended_;                   // for who comes after these: the kernel before has
-  bool waited_ = false;                                 // for it, any thread of this kernel
-  std::vector<int> registers_;                          // of a thread, by warpgroup; 0: as launched
-  struct Sum {                                          // of floats that threads add to a place
-    double magnitude;
-    int digit;               // the lowest that any of them has
-    unsigned block, thread;  // the first that added
-    bool reported = false;
-  };
-  std::map<char const*, Sum> sums_;
   Trace trace_;
+
+  // Of the kernel
+  LaunchInfo launch_info_{};
+  unsigned block_threads_ = 0;
+  std::size_t block_smem_bytes_ = 0;  // from the shared memory of one block of a cluster to that of the next
+  Region* shared_ = nullptr;          // shared memory of all blocks of the cluster
+  std::deque<CallSite> call_sites_;
+  std::vector<CallSite*> call_site_by_id_;
+  std::map<char const*, Sum> sums_;  // by host address of the element
+  bool griddep_waited_ = false;      // any thread of the kernel has called griddep_wait()
+
+  // Of the cluster that runs now; a block that is launched without clusters is a cluster of one
+  unsigned first_block_ = 0, num_threads_ = 0;  // num_threads_ == 0: no block runs
+  std::vector<Thread> threads_;
+  std::optional<std::int64_t> fma_at_last_load_;  // FMAs counted before the last global load of a block's thread 0
+  std::map<std::size_t, Mbarrier> mbarriers_;     // by offset in shared memory
+  std::vector<bool> is_mbarrier_;                 // for each 8 bytes of shared memory
+  std::deque<std::function<void()>> tma_loads_in_flight_;  // completed when no thread can run: as late as possible
+  unsigned sync_arrivals_ = 0;                             // at sync() of a block without cluster
+  std::uint64_t sync_generation_ = 0;
+  std::source_location sync_location_;
+  std::vector<std::shared_ptr<BarrierPhase>> named_barriers_;  // 16 per block; barrier 0 is sync() in a cluster
+  std::vector<std::shared_ptr<BarrierPhase>> warp_barriers_;
+  std::shared_ptr<BarrierPhase> cluster_barrier_;
+  std::vector<std::shared_ptr<Exchange>> exchanges_;        // per warp
+  std::vector<BarrierPhase> block_ends_;                    // per block: complete when all its threads have exited
+  std::vector<unsigned> exited_of_block_, exited_of_warp_;  // threads
+  std::vector<Event> griddep_waits_;                        // calls of griddep_wait()
+  std::vector<int> registers_of_warpgroup_;                 // per thread; 0: as launched
 };
 
 struct Executor::Request {
@@ -252,27 +287,28 @@ struct Executor::Request {
   Operand const* operand = nullptr;
   bool store = false;
   Mechanism mechanism{};
-  unsigned passed = 0;       // lanes
-  std::uint32_t halves = 0;  // lanes: meets_halves
+  unsigned passed = 0;                   // lanes that have passed
+  std::uint32_t split_sector_lanes = 0;  // see note_split_sectors()
 };
-struct Executor::Warp {  // its requests at a place that not all its lanes have passed
-  std::size_t first = 0, done = 0;
-  std::vector<Request> requests;  // from number `first` on; the first ones are done
+struct Executor::Warp {   // the requests of a warp at a call site that not all its lanes have passed
+  std::size_t first = 0;  // number of requests[0], counted from the start of the block
+  std::size_t done = 0;   // leading requests that all lanes have passed
+  std::vector<Request> requests;
 };
-struct Executor::Place {
+struct Executor::CallSite {
   std::vector<Warp> warps;
-  std::vector<std::size_t> passes;  // by thread
-  Request last;                     // the last one counted, and where
+  std::vector<std::size_t> passes;  // per thread
+  Request last;                     // the last request that was counted, and the index of its site in the recorder
   std::size_t site = 0;
 };
 
-// The executor whose block runs now on this thread of the host; operations reach it from inside kernel bodies.
+// The executor whose block runs now on this host thread. Kernel bodies reach it through running().
 inline constinit thread_local Executor* current_executor = nullptr;
 inline Executor& running() { return *current_executor; }
 
-// The replay's encoder: the description itself, in the opaque 128 bytes.
+// The encoder of the replay: stores the TmaTensor in the 128 bytes of a CUtensorMap. decode() is the inverse.
 struct ReplayEncoder {
-  CUtensorMap operator()(TmaTensor const& tensor) const;  // throws Fault where the driver would refuse
+  CUtensorMap operator()(TmaTensor const& tensor) const;  // throws Fault where the driver would reject the tensor
 };
 TmaTensor decode(CUtensorMap const& map);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kStackBytes = 128 * 1024;  // the deepest body seen used 6 KB; untouched pages cost nothing
 
-// Stacks outlive the blocks they served; below each lies a page that nobody may touch.
+// A pool of stacks, reused by all blocks. The page below each stack is inaccessible, so that an overflow faults.
 class Stacks {
  public:
   ~Stacks() {
@@ -28,7 +28,7 @@ class Stacks {
       all_.push_back(static_cast<char*>(p));
     }
     boost::context::stack_context s;
-    s.size = kStackBytes - i % 32 * 128;  // tops at one offset in their pages would share a few lines of the L1
+    s.size = kStackBytes - i % 32 * 128;  // different offsets in the page spread the stack tops over the L1 sets
     s.sp = all_[i] + page_ + s.size;
     return s;
   }
@@ -115,14 +115,14 @@ void Fibers::run(unsigned count, std::function<void(unsigned)> const& body, std:
       if (f.done) --live;
     }
     if (progress || idle()) continue;
-    std::string const who = who_waits();
+    std::string const waits = describe_waits();
     s.fibers.clear();
-    throw Deadlock(who);
+    throw Deadlock(waits);
   }
   s.fibers.clear();
 }
 
-std::string Fibers::who_waits() const {
+std::string Fibers::describe_waits() const {
   std::map<std::string, std::vector<unsigned>> groups;
   unsigned done = 0;
   for (unsigned i = 0; i < state_->fibers.size(); ++i) {

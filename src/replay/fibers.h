@@ -1,4 +1,4 @@
-// A block of CUDA threads as stackful fibers: all run until everybody has finished, or until nobody can go on.
+// The threads of a block or cluster as stackful fibers. They run until all have finished, or until none can continue.
 #pragma once
 #include <cstddef>
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace inlay::replay {
 
-// Nobody can go on: who waits for what.
+// No thread can continue. what() lists which threads wait for what.
 struct Deadlock : std::runtime_error {
   using runtime_error::runtime_error;
 };
@@ -18,15 +18,17 @@ class Fibers {
   Fibers();
   ~Fibers();
 
-  // Runs body(rank) for every rank in [0, count) to its end. When all wait, idle() may finish an asynchronous
-  // operation and return true; otherwise Deadlock. The first exception of a body ends the run and is rethrown.
+  // Runs body(rank) for every rank in [0, count) to its end. When all fibers wait, calls idle(), which completes an
+  // asynchronous operation and returns true; if it returns false, throws Deadlock. The first exception of a body ends
+  // the run and is rethrown.
   void run(unsigned count, std::function<void(unsigned)> const& body, std::function<bool()> const& idle);
 
-  // From inside a body: returns once ready(). what() is asked only for a deadlock's sentence.
+  // Called by a body: suspends the fiber until ready() is true. what() says what it waits for; it is called on a
+  // deadlock only.
   template <class Ready, class What>
   void wait_until(Ready const& ready, What const& what) {
     if (ready()) return;
-    // Both predicates live on the waiting fiber's own stack.
+    // `ready` and `what` live on the stack of the waiting fiber.
     wait({[](void const* p) { return (*static_cast<Ready const*>(p))(); }, &ready,
           [](void const* p) { return std::string((*static_cast<What const*>(p))()); }, &what});
   }
@@ -43,7 +45,7 @@ class Fibers {
   struct State;
 
   void wait(Wait const& wait);
-  std::string who_waits() const;
+  std::string describe_waits() const;
 
   std::unique_ptr<State> state_;
   unsigned current_ = 0;

@@ -1,7 +1,7 @@
-// Who touched each place of global memory that can be both read and written, and which blocks may know of it. Blocks run
-// one after another here, which hides that on a GPU they do not: what itself or an earlier kernel of the kernel did, a
-// block comes after; what a lower block did, only if that block has since released a flag that this one, or a block it
-// acquired from, has acquired.
+// The order of accesses to global memory that may be both read and written: the workspace, and in-place operands. The
+// replay runs blocks one after another, while on a GPU they run concurrently. An access happens after an access of an
+// earlier kernel, after an earlier access of its own block if Ordering says so, and after an access of a lower block
+// only if that block has since released a flag that this block, or a block whose flag it acquired, has acquired.
 #pragma once
 #include <cstdlib>
 #include <map>
@@ -12,40 +12,45 @@
 
 namespace inlay::replay {
 
-// The granules of one buffer, `bytes` bytes each: who wrote one last, and who has read it or changed it atomically since.
-struct Places {
-  Places(std::size_t bytes, std::size_t grain, bool initial);
+// The accesses to one buffer, by granule of granule_bytes bytes. `writer` is the index of the access that last wrote
+// the granule; `accessed` is the first node of the list of accesses that have read it or changed it atomically since.
+// 0: none.
+struct AccessHistory {
+  AccessHistory(std::size_t bytes, std::size_t granule_bytes, bool initialised);
 
-  std::size_t grain;
-  bool initial;  // there is something before anybody writes
+  std::size_t granule_bytes;
+  bool initialised;  // the buffer has a value before the first write
   struct Free {
     void operator()(std::uint32_t* words) const { std::free(words); }
   };
-  using Words = std::unique_ptr<std::uint32_t[], Free>;  // takes no memory before it is touched
-  Words writer, touched;                                 // an access; the first node of a list of them; 0: none
+  using Words = std::unique_ptr<std::uint32_t[], Free>;  // calloc: pages that are not accessed take no memory
+  Words writer, accessed;
 };
 
 class GlobalOrdering {
  public:
-  static constexpr std::size_t kWord = 4;  // bytes: the places of the workspace
+  static constexpr std::size_t kWord = 4;  // granule of the workspace, in bytes
 
-  void forget();  // a kernel begins: what was done before is over, and its Places are void
+  // Begins a new replay: forgets all accesses. Every AccessHistory must be made anew.
+  void forget();
   void next_kernel();
   void next_block(unsigned block);
 
-  // An access to whole places, by a thread of the block that runs now. Returns the end of a sentence if another access
-  // may overtake it.
-  std::string read(Places& places, std::size_t offset, std::size_t bytes, Event const& e, Ordering const& ordering,
-                   Proxy proxy = Proxy::generic);
-  std::string write(Places& places, std::size_t offset, std::size_t bytes, Event const& e, Ordering const& ordering,
-                    Proxy proxy = Proxy::generic);
-  std::string change(Places& places, std::size_t offset, std::size_t bytes, Event const& e, Ordering const& ordering);
+  // Records an access to whole granules by a thread of the block that runs now. Returns the end of a sentence if its
+  // order with an earlier access is not ensured, else an empty string.
+  std::string read(AccessHistory& history, std::size_t offset, std::size_t bytes, Event const& e,
+                   Ordering const& ordering, Proxy proxy = Proxy::generic);
+  std::string write(AccessHistory& history, std::size_t offset, std::size_t bytes, Event const& e,
+                    Ordering const& ordering, Proxy proxy = Proxy::generic);
+  std::string change(AccessHistory& history, std::size_t offset, std::size_t bytes, Event const& e,
+                     Ordering const& ordering);
 
-  // A flag is written: whoever acquires it knows what this thread knows. And the flag has been seen.
-  void release(Places& places, std::size_t flag, unsigned thread, Ordering const& ordering);
-  std::string acquire(Places& places, std::size_t flag, unsigned thread, Ordering const& ordering);
+  // release: the thread writes a flag; a thread that acquires the flag then knows all accesses that this thread knows.
+  // acquire: the thread has read the flag with the expected value.
+  void release(AccessHistory& history, std::size_t flag, unsigned thread, Ordering const& ordering);
+  std::string acquire(AccessHistory& history, std::size_t flag, unsigned thread, Ordering const& ordering);
 
-  bool partly = false;  // only some blocks are replayed: what nobody has written may be read
+  bool sampled = false;  // only some blocks are replayed: words that nothing has written may be read
 
  private:
   struct Access {
@@ -53,36 +58,38 @@ class GlobalOrdering {
     unsigned block;
     Event event;
     Proxy proxy;
-    int release = 0;  // the first release of its block that came after it; 0: none yet
+    int release = 0;  // number of the first release of its block after the access; 0: none yet
   };
   struct Node {
     std::uint32_t access, next;
   };
-  struct Known {  // what a block has released, up to this release
+  struct Release {  // a release of a block: number `release` and all earlier ones of the block
     unsigned block;
     int release;
-    Event since;  // when a thread of this block came to know it
+    Event since;  // when a thread of the current block acquired it
   };
   struct Flag {
     std::uint32_t writer;
-    std::vector<Known> known;
+    std::vector<Release> releases;
   };
   std::uint32_t add(Event const& e, Proxy proxy);
   bool ordered(Access const& a, unsigned thread, Ordering const& ordering) const;
   std::string conflict(std::uint32_t access, char const* did, unsigned thread, Ordering const& ordering,
                        Proxy proxy) const;
-  bool lists(std::uint32_t node) const { return node > before_; }  // of an earlier kernel, a list is void
-  Node const& node(std::uint32_t number) const { return nodes_[number - before_ - 1]; }
-  // The list with this access before it, less those at its head that are nothing beside it.
-  std::uint32_t with(std::uint32_t list, std::uint32_t access, Ordering const& ordering);
+  bool is_current(std::uint32_t node) const {
+    return node > nodes_of_earlier_kernels_;
+  }  // lists of earlier kernels are void
+  Node const& node(std::uint32_t number) const { return nodes_[number - nodes_of_earlier_kernels_ - 1]; }
+  // Returns `list` with the access prepended, without leading accesses that the new access makes redundant.
+  std::uint32_t prepend(std::uint32_t list, std::uint32_t access, Ordering const& ordering);
 
   int kernel_ = 0, releases_ = 0;
   unsigned block_ = 0;
   std::size_t first_of_block_ = 1;          // in accesses_
   std::vector<Access> accesses_{Access{}};  // [0]: none
-  std::vector<Node> nodes_;                 // of this kernel, numbered from before_ + 1 on
-  std::uint32_t before_ = 0;
-  std::vector<Known> known_;           // to this block
+  std::vector<Node> nodes_;                 // of this kernel; the first has number nodes_of_earlier_kernels_ + 1
+  std::uint32_t nodes_of_earlier_kernels_ = 0;
+  std::vector<Release> acquired_;      // by the current block
   std::map<std::size_t, Flag> flags_;  // by offset in the workspace
 };
 

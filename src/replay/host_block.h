@@ -37,21 +37,21 @@ struct HostBlock {
 
   template <Shuffled X>
   X shfl(X x, int lane, std::source_location at = std::source_location::current()) const {
-    return shuffled("shfl", x, lane & 31, at);
+    return shuffle("shfl", x, lane & 31, at);
   }
   template <Shuffled X>
   X shfl_up(X x, int n, std::source_location at = std::source_location::current()) const {
     int const from = lane() - n;
-    return shuffled("shfl_up", x, from < 0 ? lane() : from, at);
+    return shuffle("shfl_up", x, from < 0 ? lane() : from, at);
   }
   template <Shuffled X>
   X shfl_down(X x, int n, std::source_location at = std::source_location::current()) const {
     int const from = lane() + n;
-    return shuffled("shfl_down", x, from > 31 ? lane() : from, at);
+    return shuffle("shfl_down", x, from > 31 ? lane() : from, at);
   }
   template <Shuffled X>
   X shfl_xor(X x, int mask, std::source_location at = std::source_location::current()) const {
-    return shuffled("shfl_xor", x, (lane() ^ mask) & 31, at);
+    return shuffle("shfl_xor", x, (lane() ^ mask) & 31, at);
   }
   bool any(bool p, std::source_location at = std::source_location::current()) const {
     return running().vote("any", p, at);
@@ -122,13 +122,13 @@ struct HostBlock {
   }
   template <class X>
   X const* peer(X const* shared, int rank) const {
-    return static_cast<X const*>(running().peer(shared, unsigned(rank)));
+    return static_cast<X const*>(running().map_shared_rank(shared, unsigned(rank)));
   }
 
   template <int N>
   void setmaxnreg_inc(cute::Int<N>) const {
     static_assert(N % 8 == 0 && N >= 24 && N <= 240);
-    running().registers(N);
+    running().set_registers(N);
   }
   template <int N>
   void setmaxnreg_dec(cute::Int<N> n) const {
@@ -141,7 +141,7 @@ struct HostBlock {
  private:
   static int lane() { return int(running().lane()); }
   template <class X>
-  static X shuffled(char const* what, X x, int from, std::source_location at) {
+  static X shuffle(char const* what, X x, int from, std::source_location at) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, &x, sizeof x);
     bits = running().shuffle(what, bits, unsigned(from), at);
@@ -151,14 +151,14 @@ struct HostBlock {
   // One number per operation and type, as of copies.
   template <Atomic kind, class X>
   static X atomically(X* p, X expected, X x, bool on) {
-    static int const place = Executor::new_place();
-    auto const slot = running().tick(place);
-    if (!on) return running().end_pass(slot), X{};
-    char* const bytes = running().atomic(slot, p, sizeof x, kind);
+    static int const call_site = Executor::new_call_site();
+    auto const pass = running().begin_pass(call_site);
+    if (!on) return running().end_pass(pass), X{};
+    char* const bytes = running().atomic(pass, p, sizeof x, kind);
     X old;
     std::memcpy(&old, bytes, sizeof old);
     if constexpr (kind == Atomic::add && std::is_floating_point_v<X>)
-      running().adds(bytes, double(old), double(x), std::numeric_limits<X>::digits);
+      running().check_sum_order(bytes, double(old), double(x), std::numeric_limits<X>::digits);
     if constexpr (kind == Atomic::add) x = X(old + x);
     if constexpr (kind == Atomic::min) x = std::min(old, x);
     if constexpr (kind == Atomic::max) x = std::max(old, x);

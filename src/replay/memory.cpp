@@ -21,16 +21,16 @@ Operand const& Region::operand(std::size_t offset) const {
   return operands.front();
 }
 
-bool Region::all(std::size_t offset, std::size_t n, std::uint8_t mask, std::uint8_t want) const {
-  constexpr std::uint64_t kEach = 0x0101010101010101u;
+bool Region::has_state(std::size_t offset, std::size_t n, std::uint8_t mask, std::uint8_t expected) const {
+  constexpr std::uint64_t kEachByte = 0x0101010101010101u;
   std::uint8_t const* s = state.data() + offset;
-  std::uint64_t wrong = 0, eight;
+  std::uint64_t different = 0, eight;
   for (; n >= 8; n -= 8, s += 8) {
     std::memcpy(&eight, s, 8);
-    wrong |= (eight & kEach * mask) ^ kEach * want;
+    different |= (eight & kEachByte * mask) ^ kEachByte * expected;
   }
-  for (; n; --n, ++s) wrong |= (*s & mask) ^ want;
-  return !wrong;
+  for (; n; --n, ++s) different |= (*s & mask) ^ expected;
+  return !different;
 }
 
 Memory::~Memory() {
@@ -79,7 +79,7 @@ void Memory::unmap_shared() {
 
 Region& Memory::of(void const* seen) {
   if (Region* const r = find(reinterpret_cast<std::uint64_t>(seen))) return *r;
-  throw std::runtime_error("replay: an address that belongs to no buffer");
+  throw std::runtime_error("replay: the address is in no buffer");
 }
 char* Memory::real(void const* seen) {
   Region const& r = of(seen);

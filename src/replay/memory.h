@@ -1,5 +1,6 @@
-// The memory a replayed kernel sees. Every region is mapped twice: the kernel gets a mapping that nobody may touch, the
-// recorder reaches the bytes through the other. So an access that bypasses the recorder is a fault, not a silent gap.
+// The memory of a replayed kernel. Each region is mapped twice: the kernel's addresses belong to an inaccessible
+// mapping, and the recorder accesses the bytes through the other mapping. An access that bypasses the recorder
+// therefore faults.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,35 +13,37 @@ namespace inlay::replay {
 
 enum class Space : std::uint8_t { global, shared };
 
-// A named part of a region: an operand of the kernel, in elements.
+// A named array in a region: an operand of the kernel, or an array of its shared memory.
 struct Operand {
   std::string name;
-  std::size_t offset, bytes;
+  std::size_t offset, bytes;  // in the region
   int elem_bytes;
 };
 
-struct Places;  // replay/global_ordering.h
+struct AccessHistory;  // replay/global_ordering.h
 
 struct Region {
   Space space;
-  std::size_t bytes;   // what the kernel may use
-  std::size_t mapped;  // whole pages, one more than needed
-  char* seen;          // the kernel's addresses
-  char* real;          // the recorder's
+  std::size_t bytes;   // that the kernel may use
+  std::size_t mapped;  // bytes of both mappings: whole pages, one more than `bytes` needs
+  char* seen;          // inaccessible mapping, whose addresses the kernel sees
+  char* real;          // accessible mapping
   std::vector<Operand> operands;
-  // Global regions, per byte; 0: no element of an operand. Written: what awaited its one write has had it, in an earlier
-  // kernel or in this one; changed: atomically, as often as one likes.
-  static constexpr std::uint8_t kReadable = 1, kWritable = 2, kWritten = 4, kEarlier = 8, kChanged = 16;
+  // State of each byte of a global region; 0: belongs to no element of an operand. kWritten: the byte has been written,
+  // which a store may do once; with kWrittenEarlier, in an earlier kernel of the replay. kChangedAtomically: by atomic
+  // operations of this kernel, which are allowed any number of times.
+  static constexpr std::uint8_t kReadable = 1, kWritable = 2, kWritten = 4, kWrittenEarlier = 8,
+                                kChangedAtomically = 16;
   std::vector<std::uint8_t> state;
-  bool stored = false;             // this kernel has written some of it
-  bool loose = false;              // any byte may be read and written: of a replay of a few blocks
-  bool workspace = false;          // has rules of its own instead
-  std::shared_ptr<Places> places;  // of the workspace, and where bytes are both read and written
+  bool stored = false;                     // the current kernel has written to the region
+  bool sampled = false;                    // a few blocks are replayed: any byte may be read and written
+  bool workspace = false;                  // has no state: GlobalOrdering checks its accesses
+  std::shared_ptr<AccessHistory> history;  // of the workspace, and of regions with bytes that are both read and written
 
   bool contains(std::uint64_t address) const { return address - reinterpret_cast<std::uint64_t>(seen) < mapped; }
   std::size_t offset(void const* address) const { return std::size_t(static_cast<char const*>(address) - seen); }
-  // Are the bits of `mask` in the state of each of these bytes those of `want`?
-  bool all(std::size_t offset, std::size_t bytes, std::uint8_t mask, std::uint8_t want) const;
+  // Whether (state & mask) == expected for each of these bytes.
+  bool has_state(std::size_t offset, std::size_t bytes, std::uint8_t mask, std::uint8_t expected) const;
   Operand const& operand(std::size_t offset) const;
 };
 
@@ -54,16 +57,16 @@ class Memory {
   Region* find(std::uint64_t seen_address);
   Region const* find(void const* seen_address) const;
   Region const* find_real(char const* real_address) const;
-  Region& of(void const* seen);  // throws where there is none
+  Region& of(void const* seen);  // throws if the address is in no region
   void unmap_shared();
   std::deque<Region>& regions() { return regions_; }
 
-  // The real bytes behind an address the kernel sees.
+  // Returns the accessible address of an address that the kernel sees.
   char* real(void const* seen);
 
  private:
   std::deque<Region> regions_;
-  Region* last_ = nullptr;  // found: accesses come in runs
+  Region* last_ = nullptr;  // result of the last find(): consecutive accesses are often to the same region
 };
 
 }  // namespace inlay::replay

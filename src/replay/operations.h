@@ -1,5 +1,5 @@
 // Every CuTe copy operation of one thread, replayed from its own traits: the layouts are inherited, so partitioning is
-// the device's; the copy itself is recorded. Multiply-adds likewise: they are counted.
+// the device's; the copy itself is recorded. Multiply-check_sum_order likewise: they are counted.
 #pragma once
 #include <cstring>
 #include <cute/atom/copy_atom.hpp>
@@ -22,18 +22,18 @@ struct Lane {  // one pass of one lane through a copy operation
 };
 
 // What a Block's op<Op> is on the host. Edit sees every pass before it is recorded: a mutant sabotages it there.
-struct AsIs {
+struct Unedited {
   static void edit(Lane&) {}
 };
-template <class Op, class Edit = AsIs>
+template <class Op, class Edit = Unedited>
 struct Recorded {};
 
 template <bool cp_async, bool bypasses_l1, bool zero_fills_when_off>
-inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
+inline void pass(int load_site, int store_site, Lane const& lane) {
   using Direction = Executor::Direction;
   Executor& x = running();
-  auto const load = lane.src_in != Where::registers ? x.tick(place_of_load) : Executor::Slot{};
-  auto const store = lane.dst_in != Where::registers ? x.tick(place_of_store) : Executor::Slot{};
+  auto const load = lane.src_in != Where::registers ? x.begin_pass(load_site) : Executor::Pass{};
+  auto const store = lane.dst_in != Where::registers ? x.begin_pass(store_site) : Executor::Pass{};
   if (!lane.active) {
     if (lane.src_in != Where::registers) x.end_pass(load);
     if constexpr (zero_fills_when_off) {
@@ -48,7 +48,7 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
   Mechanism const how = cp_async ? Mechanism::cp_async : Mechanism::plain;
   auto from = static_cast<char const*>(lane.src);
   auto to = static_cast<char*>(lane.dst);
-  if constexpr (bypasses_l1) x.meets_halves(load, lane.src, lane.dst);
+  if constexpr (bypasses_l1) x.note_split_sectors(load, lane.src, lane.dst);
   if (lane.src_in != Where::registers) from = x.access(load, from, lane.src_bytes, Direction::load, how);
   if (lane.dst_in != Where::registers)
     to = x.access(store, to, lane.dst_bytes, Direction::store, how, cp_async ? x.cp_async_operation() : -1);
@@ -60,7 +60,7 @@ inline void pass(int place_of_load, int place_of_store, Lane const& lane) {
     std::memcpy(to, from, lane.dst_bytes);
 }
 
-// Fused multiply-adds: the operation itself, counted.
+// Fused multiply-check_sum_order: the operation itself, counted.
 template <class D, class A, class B, class C, class Edit>
 struct Recorded<cute::UniversalFMA<D, A, B, C>, Edit> : cute::UniversalFMA<D, A, B, C> {
   static void fma(D& d, A const& a, B const& b, C const& c) {
@@ -104,7 +104,7 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
     CUTE_STATIC_ASSERT_V(size(rS) == _1{}, "src failed to vectorize");
     CUTE_STATIC_ASSERT_V(size(rD) == _1{}, "dst failed to vectorize");
     // One number per operation and pair of tensor types; two loads in one body differ in types or in passes.
-    static int const load = inlay::replay::Executor::new_place(), store = inlay::replay::Executor::new_place();
+    static int const load = inlay::replay::Executor::new_call_site(), store = inlay::replay::Executor::new_call_site();
     inlay::replay::Lane lane{self.active,
                              static_cast<void const*>(&rS(0)),
                              static_cast<void*>(const_cast<std::remove_const_t<Dst>*>(&rD(0))),

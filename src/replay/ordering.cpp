@@ -16,8 +16,8 @@ void join(Clocks& c, Clocks const& with) {
 }
 std::uint32_t at(Clocks const& c, std::size_t i) { return i < c.size() ? c[i] : 0; }
 
-// What a thread knows of fences.
-void tell_fences(ThreadClock const& t, unsigned thread, Clock& into) {
+// Adds the fences that a thread knows of to a clock.
+void add_fences(ThreadClock const& t, unsigned thread, Clock& into) {
   if (t.fenced) raise(into.fenced, thread, t.fenced);
   join(into.fenced, t.fenced_others);
   into.fenced_epoch = std::max(into.fenced_epoch, t.fenced_epoch);
@@ -43,7 +43,7 @@ char const* name_of(Atomic kind) {
 void Ordering::reset(unsigned threads, std::size_t shared_bytes) {
   threads_.assign(threads, {});
   operations_.clear();
-  some_left_ = false;
+  has_exited_threads_ = false;
   arriving_ = published_ = {};
   ++block_;
   if (shared_bytes_ == shared_bytes) return;  // the cells of the block before, split as this one's will be
@@ -64,29 +64,29 @@ int Ordering::start(char const* name, Proxy proxy) {
 }
 void Ordering::observe(int operation, unsigned t) {
   Operation& o = operations_[std::size_t(operation)];
-  if (!o.over) {
-    o.over = true, o.first = now(t);
+  if (!o.is_observed) {
+    o.is_observed = true, o.first = now(t);
     return;
   }
-  if (!o.others) {
-    o.others = std::make_unique<Operation::Others>();
-    o.others->by.resize(threads_.size());
+  if (!o.further) {
+    o.further = std::make_unique<Operation::Observations>();
+    o.further->by_thread.resize(threads_.size());
   }
-  if (o.others->by[t]) return;
-  o.others->by[t] = true;
-  o.others->observed.push_back(now(t));
+  if (o.further->by_thread[t]) return;
+  o.further->by_thread[t] = true;
+  o.further->events.push_back(now(t));
 }
-bool Ordering::over(int operation, unsigned t) const {
+bool Ordering::is_over(int operation, unsigned t) const {
   Operation const& o = operations_[std::size_t(operation)];
-  if (!o.over) return false;
+  if (!o.is_observed) return false;
   if (before(o.first, t)) return true;
-  if (!o.others) return false;
-  auto const& seen = o.others->observed;
-  return o.others->by[t] || std::any_of(seen.begin(), seen.end(), [&](Event const& e) { return before(e, t); });
+  if (!o.further) return false;
+  auto const& seen = o.further->events;
+  return o.further->by_thread[t] || std::any_of(seen.begin(), seen.end(), [&](Event const& e) { return before(e, t); });
 }
 
 void Ordering::barrier_arrive(unsigned t) {
-  tell_fences(threads_[t], t, arriving_);
+  add_fences(threads_[t], t, arriving_);
   ++threads_[t].clock;
 }
 void Ordering::barrier_complete() {
@@ -95,8 +95,8 @@ void Ordering::barrier_complete() {
 }
 void Ordering::barrier_leave(unsigned t) { ++threads_[t].epoch; }
 void Ordering::leave(unsigned t) {
-  threads_[t].left = threads_[t].epoch;
-  some_left_ = true;
+  threads_[t].exit_epoch = threads_[t].epoch;
+  has_exited_threads_ = true;
 }
 
 void Ordering::fence_proxy_async(unsigned t) {
@@ -106,7 +106,7 @@ void Ordering::fence_proxy_async(unsigned t) {
   x.fenced_epoch = x.epoch;
 }
 void Ordering::release(unsigned t, Clock& into) {
-  tell_fences(threads_[t], t, into);
+  add_fences(threads_[t], t, into);
   join(into.seen, threads_[t].seen);
   raise(into.seen, t, threads_[t].clock++);
 }
@@ -117,22 +117,22 @@ void Ordering::acquire(unsigned t, Clock const& from) {
   x.fenced_epoch = std::max(x.fenced_epoch, from.fenced_epoch);
 }
 
-// Does a fence that t knows of stand after e? Whose fence it is does not matter: what it has followed does.
-bool Ordering::fenced(Event const& e, unsigned t) const {
+// Whether thread t knows of a fence.proxy.async, of any thread, that came after e.
+bool Ordering::is_fenced(Event const& e, unsigned t) const {
   ThreadClock const& x = threads_[t];
   std::uint32_t const own = e.thread == t ? x.fenced : 0;
   return e.clock <= std::max({own, at(x.fenced_others, e.thread), at(published_.fenced, e.thread)}) ||
-         settled(e, std::max(x.fenced_epoch, published_.fenced_epoch));
+         is_settled(e, std::max(x.fenced_epoch, published_.fenced_epoch));
 }
-// What cp.async brings, it stores as a thread would: the fence comes after the wait for it.
+// cp.async stores through the generic proxy: the fence must come after its completion is observed.
 bool Ordering::visible_to_async(Event const& e, unsigned t) const {
-  if (e.operation < 0) return fenced(e, t);
+  if (e.operation < 0) return is_fenced(e, t);
   Operation const& o = operations_[std::size_t(e.operation)];
   if (o.proxy == Proxy::async) return true;
-  if (!o.over) return false;
-  if (fenced(o.first, t)) return true;
-  return o.others && std::any_of(o.others->observed.begin(), o.others->observed.end(),
-                                 [&](Event const& seen) { return fenced(seen, t); });
+  if (!o.is_observed) return false;
+  if (is_fenced(o.first, t)) return true;
+  return o.further && std::any_of(o.further->events.begin(), o.further->events.end(),
+                                  [&](Event const& seen) { return is_fenced(seen, t); });
 }
 
 std::string Ordering::who(Event const& e) const {
@@ -144,7 +144,7 @@ std::string Ordering::since(char const* did, Event const& e) const {
 }
 
 template <class F>
-void Ordering::each_cell(std::size_t offset, std::size_t bytes, F f) {
+void Ordering::for_each_cell(std::size_t offset, std::size_t bytes, F f) {
   std::size_t fit = cell_bytes_;
   while ((offset | bytes) % fit) fit /= 2;
   if (fit < cell_bytes_) {
@@ -158,14 +158,14 @@ void Ordering::each_cell(std::size_t offset, std::size_t bytes, F f) {
   for (std::size_t i = offset / cell_bytes_; i < (offset + bytes) / cell_bytes_; ++i) {
     Cell& c = cells_[i];
     if (c.block != block_) {
-      c.block = block_, c.written = c.changed = false;
+      c.block = block_, c.is_written = c.is_changed = false;
       c.readers.clear();
     }
     f(c);
   }
 }
 
-// The order of atomic changes, for a read.
+// Returns the end of a sentence if an atomic operation on the cell is not ordered before a read by thread t.
 std::string Ordering::unordered_change(Cell const& c, unsigned t, Proxy proxy) const {
   for (Event const& r : c.readers) {
     if (!r.is_atomic()) continue;
@@ -178,19 +178,20 @@ std::string Ordering::unordered_change(Cell const& c, unsigned t, Proxy proxy) c
 
 std::string Ordering::read(std::size_t offset, std::size_t bytes, Event const& e, unsigned t, Proxy proxy) {
   std::string how;
-  each_cell(offset, bytes, [&](Cell& c) {
+  for_each_cell(offset, bytes, [&](Cell& c) {
     if (how.empty()) {
-      if (!c.written)
+      if (!c.is_written)
         how = "which nobody has written";
       else if (!before(c.writer, t))
         how = since("written", c.writer);
       else if (proxy == Proxy::async && !visible_to_async(c.writer, t))
         how = "stored by " + who(c.writer) + " with no fence.proxy.async since";
-      else if (c.changed)
+      else if (c.is_changed)
         how = unordered_change(c, t, proxy);
     }
-    if (!c.readers.empty() && c.readers.front().epoch < e.epoch)  // a barrier has settled the plain reads before it
-      std::erase_if(c.readers, [&](Event const& r) { return r.operation == Event::kPlain && settled(r, e.epoch); });
+    if (!c.readers.empty() &&
+        c.readers.front().epoch < e.epoch)  // a barrier has ordered the plain reads of earlier epochs
+      std::erase_if(c.readers, [&](Event const& r) { return r.operation == Event::kPlain && is_settled(r, e.epoch); });
     if (c.readers.empty() || c.readers.back().thread != e.thread || c.readers.back().operation != e.operation)
       c.readers.push_back(e);
     else
@@ -199,38 +200,39 @@ std::string Ordering::read(std::size_t offset, std::size_t bytes, Event const& e
   return how;
 }
 
-// Generic reads need no fence before the asynchronous write that comes after them: what they read has arrived.
+// Reads of the generic proxy need no fence before a later asynchronous write, because their values have arrived in
+// registers.
 std::string Ordering::before_write(Cell const& c, unsigned t, Proxy proxy) const {
-  if (c.written && !before(c.writer, t)) return since("written", c.writer);
+  if (c.is_written && !before(c.writer, t)) return since("written", c.writer);
   for (Event const& r : c.readers)
     if (!before(r, t)) return since("read", r);
-  if (proxy == Proxy::async && c.written && !visible_to_async(c.writer, t))
+  if (proxy == Proxy::async && c.is_written && !visible_to_async(c.writer, t))
     return "stored by " + who(c.writer) + " with no fence.proxy.async since";
-  return proxy == Proxy::async && c.changed ? unordered_change(c, t, proxy) : std::string();
+  return proxy == Proxy::async && c.is_changed ? unordered_change(c, t, proxy) : std::string();
 }
 
 std::string Ordering::write(std::size_t offset, std::size_t bytes, Event const& e, unsigned t, Proxy proxy) {
   std::string how;
-  each_cell(offset, bytes, [&](Cell& c) {
-    if (how.empty() && (c.written || !c.readers.empty())) how = before_write(c, t, proxy);
+  for_each_cell(offset, bytes, [&](Cell& c) {
+    if (how.empty() && (c.is_written || !c.readers.empty())) how = before_write(c, t, proxy);
     c.readers.clear();
-    c.writer = e, c.written = true, c.changed = false;
+    c.writer = e, c.is_written = true, c.is_changed = false;
   });
   return how;
 }
 
 std::string Ordering::change(std::size_t offset, std::size_t bytes, Event const& e, unsigned t) {
   std::string how;
-  each_cell(offset, bytes, [&](Cell& c) {
-    if (how.empty() && !c.written) how = "which nobody has written";
+  for_each_cell(offset, bytes, [&](Cell& c) {
+    if (how.empty() && !c.is_written) how = "which nobody has written";
     if (how.empty() && !before(c.writer, t)) how = since("written", c.writer);
     for (Event const& r : c.readers)
       if (how.empty() && !r.commutes_with(e) && !before(r, t)) how = since("read", r);
     std::erase_if(c.readers, [&](Event const& r) {
-      return r.operation < 0 && (settled(r, e.epoch) || (r.thread == e.thread && r.operation == e.operation));
+      return r.operation < 0 && (is_settled(r, e.epoch) || (r.thread == e.thread && r.operation == e.operation));
     });
     c.readers.push_back(e);
-    c.changed = true;
+    c.is_changed = true;
   });
   return how;
 }
@@ -244,7 +246,7 @@ std::string Ordering::would_write(std::size_t offset, std::size_t bytes, unsigne
 
 std::string Ordering::end(std::size_t offset, std::size_t bytes, Clock const& known) {
   std::string how;
-  each_cell(offset, bytes, [&](Cell& c) {
+  for_each_cell(offset, bytes, [&](Cell& c) {
     for (Event const& r : c.readers)
       if (how.empty() && r.operation < 0 && at(known.seen, r.thread) < r.clock) how = since("read", r);
   });

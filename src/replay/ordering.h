@@ -1,5 +1,6 @@
-// What happened before what: clocks of the threads, operations in flight, and a byte-exact shadow of shared memory.
-// Sequential execution hides a missing barrier, so this check is part of every replay.
+// The happens-before relation of the threads of a block or cluster, and the accesses to its shared memory, by byte. The
+// replay runs threads one after another, which hides races; Ordering finds them: two accesses to one byte, one of them
+// a write, must be ordered by a barrier, a flag, an mbarrier or the wait for an asynchronous operation.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -10,57 +11,61 @@
 
 namespace inlay::replay {
 
-// What a thread knows when it releases a barrier or a flag, for those who acquire it. By thread rank; shorter means zeros.
+// A vector clock: what a thread knows of all threads when it releases a barrier or a flag. Vectors are indexed by
+// thread rank; missing elements are 0.
 struct Clock {
-  std::vector<std::uint32_t> seen;    // what each thread had done
-  std::vector<std::uint32_t> fenced;  // and what of it a fence.proxy.async has followed,
-  std::uint32_t fenced_epoch = 0;     // beside all from before this epoch
+  std::vector<std::uint32_t> seen;    // clock up to which each thread's accesses happened before
+  std::vector<std::uint32_t> fenced;  // clock up to which each thread's accesses were followed by a fence.proxy.async
+  std::uint32_t fenced_epoch = 0;     // all accesses of earlier epochs were followed by a fence.proxy.async
 };
 
 enum class Atomic { add, min, max, exchange, cas };
 char const* name_of(Atomic kind);
 
-// When an access happened: by a thread at its clock, or by an asynchronous operation it started.
+// When an access happens: at the clock of a thread, or in an asynchronous operation that the thread has started.
 struct Event {
   static constexpr std::int32_t kPlain = -1;
   static constexpr std::int32_t atomic(Atomic kind) { return kPlain - 1 - std::int32_t(kind); }
 
   std::uint32_t thread = 0, clock = 0;
-  std::uint32_t epoch = 0;          // barriers of the whole block that the thread had passed
-  std::int32_t operation = kPlain;  // index of the asynchronous operation; below kPlain: an atomic one of the thread
+  std::uint32_t epoch = 0;          // number of barriers of all threads that the thread had passed
+  std::int32_t operation = kPlain;  // index of the asynchronous operation, kPlain, or atomic(kind)
 
   bool is_atomic() const { return operation < kPlain; }
-  // Two atomic changes whose order nobody sees afterwards.
+  // Two atomic operations of the same kind whose order does not change the result in memory.
   bool commutes_with(Event const& e) const {
     return is_atomic() && operation == e.operation && operation != atomic(Atomic::exchange);
   }
   friend bool operator==(Event const&, Event const&) = default;
 };
 
-// Through which path of the memory an access goes. What one has done, a fence.proxy.async shows to the other; the end of
-// an asynchronous operation needs none.
+// The proxy of an access, as in the PTX memory model. Accesses of the generic proxy are visible to the async proxy
+// after a fence.proxy.async. The completion of an async operation makes its accesses visible to the generic proxy
+// without a fence.
 enum class Proxy { generic, async };
 
-// An asynchronous operation is over for whoever ran after one of these moments.
+// An asynchronous operation. It happened before everything that a thread does after observing its completion, and
+// before everything ordered after such an observation.
 struct Operation {
-  struct Others {
-    std::vector<Event> observed;
-    std::vector<bool> by;  // by these threads
+  struct Observations {
+    std::vector<Event> events;
+    std::vector<bool> by_thread;
   };
   char const* name;
   Proxy proxy;
-  bool over = false;  // for anybody
-  Event first;        // most are over for their own thread, that tells the others
-  std::unique_ptr<Others> others;
+  bool is_observed = false;
+  Event first;  // the first observation, by which most operations are ordered
+  std::unique_ptr<Observations> further;
 };
 
 struct ThreadClock {
   static constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t clock = 1, epoch = 0;
-  std::uint32_t left = kNever;      // its epoch when it ended: barriers that came later settle nothing of that epoch
-  std::vector<std::uint32_t> seen;  // what other threads did, learnt through mbarriers
-  // What a fence.proxy.async of this thread, or one that it knows of, has followed: its own accesses up to this clock,
-  // those of others, everybody's from before this epoch.
+  std::uint32_t exit_epoch =
+      kNever;  // epoch in which the thread exited: later barriers do not order its accesses of that epoch
+  std::vector<std::uint32_t> seen;  // clocks of other threads, known through acquire()
+  // Accesses that were followed by a fence.proxy.async of this thread, or by another fence that this thread knows of:
+  // its own up to clock `fenced`, those of other threads up to fenced_others, and all of epochs before fenced_epoch.
   std::uint32_t fenced = 0;
   std::vector<std::uint32_t> fenced_others;
   std::uint32_t fenced_epoch = 0;
@@ -73,59 +78,65 @@ class Ordering {
   Event now(unsigned thread) const;
   Event in_operation(unsigned thread, int operation) const;
   int start(char const* name, Proxy proxy);      // a new asynchronous operation
-  void observe(int operation, unsigned thread);  // its completion is known to this thread
-  // Did e happen before what the thread does now?
+  void observe(int operation, unsigned thread);  // the thread observes the operation's completion
+  // Whether e happened before what the thread does now.
   bool before(Event const& e, unsigned thread) const {
-    if (e.operation >= 0) return over(e.operation, thread);
+    if (e.operation >= 0) return is_over(e.operation, thread);
     ThreadClock const& t = threads_[thread];
-    return e.thread == thread || settled(e, t.epoch) || (e.thread < t.seen.size() && t.seen[e.thread] >= e.clock);
+    return e.thread == thread || is_settled(e, t.epoch) || (e.thread < t.seen.size() && t.seen[e.thread] >= e.clock);
   }
-  // And does the asynchronous proxy see it, asked by the thread?
+  // Whether e is visible to async operations that the thread starts now.
   bool visible_to_async(Event const& e, unsigned thread) const;
   std::string who(Event const& e) const;
 
-  void barrier_arrive(unsigned thread);  // one of the whole block's threads arrives
-  void barrier_complete();               // all have
+  // A barrier of all threads: each thread arrives, the barrier completes, each thread leaves.
+  void barrier_arrive(unsigned thread);
+  void barrier_complete();
   void barrier_leave(unsigned thread);
-  void leave(unsigned thread);              // for good
-  void fence_proxy_async(unsigned thread);  // fence.proxy.async
+  void leave(unsigned thread);  // the thread exits
+  void fence_proxy_async(unsigned thread);
   void release(unsigned thread, Clock& into);
   void acquire(unsigned thread, Clock const& from);
 
-  // An access to shared bytes [offset, offset + bytes). Returns the end of a sentence if another access conflicts with it.
+  // Records an access to shared bytes [offset, offset + bytes). Returns the end of a sentence if it races with an
+  // earlier access, else an empty string.
   std::string read(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread, Proxy proxy);
   std::string write(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread, Proxy proxy);
-  std::string change(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread);  // atomically
-  // What would be said of a write, which is not remembered.
+  std::string change(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread);  // atomic
+  // Returns what write() of the generic proxy would, without recording.
   std::string would_write(std::size_t offset, std::size_t bytes, unsigned thread) const;
-  // The same of shared bytes that go away, after what this clock knows.
+  // Returns the same for shared bytes of a block that has exited: all reads of them must be known to the clock.
   std::string end(std::size_t offset, std::size_t bytes, Clock const& known);
 
  private:
   struct Cell {
     Event writer;
-    bool written = false, changed = false;  // by a plain store; atomically since, as stands among the readers
-    std::uint32_t block = 0;                // what an earlier block left here is void
-    std::vector<Event> readers;
+    bool is_written = false;  // `writer` is valid
+    bool is_changed = false;  // atomically after `writer`: `readers` has the atomic operations
+    std::uint32_t block =
+        0;  // number of reset() calls when the cell was last accessed: the contents of earlier blocks are void
+    std::vector<Event> readers;  // reads and atomic operations since `writer`
   };
   template <class F>
-  void each_cell(std::size_t offset, std::size_t bytes, F f);
-  // Has a barrier of the whole block, which everybody in this epoch has passed, come after e?
-  bool settled(Event const& e, std::uint32_t epoch) const {
-    return e.epoch < epoch && (!some_left_ || e.epoch < threads_[e.thread].left);
+  void for_each_cell(std::size_t offset, std::size_t bytes, F f);
+  // Whether a barrier of all threads that precedes this epoch has ordered e. Exited threads take no part in barriers.
+  bool is_settled(Event const& e, std::uint32_t epoch) const {
+    return e.epoch < epoch && (!has_exited_threads_ || e.epoch < threads_[e.thread].exit_epoch);
   }
-  bool fenced(Event const& e, unsigned thread) const;
-  bool over(int operation, unsigned thread) const;
+  bool is_fenced(Event const& e, unsigned thread) const;
+  bool is_over(int operation, unsigned thread) const;
   std::string since(char const* did, Event const& e) const;
   std::string unordered_change(Cell const& c, unsigned thread, Proxy proxy) const;
   std::string before_write(Cell const& c, unsigned thread, Proxy proxy) const;
 
   std::vector<ThreadClock> threads_;
   std::vector<Operation> operations_;
-  bool some_left_ = false;
-  Clock arriving_, published_;  // the fences that barriers of the whole block have told of: at the next one, so far
+  bool has_exited_threads_ = false;
+  // Fences that are known through barriers of all threads: of the threads that have arrived at the next one, and of
+  // completed ones.
+  Clock arriving_, published_;
   std::size_t shared_bytes_ = 0;
-  std::size_t cell_bytes_ = 16;  // cells are split when a narrower access comes
+  std::size_t cell_bytes_ = 16;  // halved as often as a narrower access needs it
   std::vector<Cell> cells_;
   std::uint32_t block_ = 0;
 };

@@ -98,18 +98,18 @@ void Recorder::allocate_workspace(std::size_t bytes) {
 }
 
 void Recorder::begin() {
-  executor_->global.partly = false;
+  executor_->global.sampled = false;
   forget_accesses();
 }
 void Recorder::forget_accesses() {
   executor_->global.forget();
   for (Region& r : executor_->memory.regions())
-    r.places = r.workspace ? std::make_shared<Places>(r.bytes, GlobalOrdering::kWord, false) : nullptr;
+    r.history = r.workspace ? std::make_shared<AccessHistory>(r.bytes, GlobalOrdering::kWord, false) : nullptr;
 }
 void Recorder::expect_samples() {
   begin();
-  for (Region& r : executor_->memory.regions()) r.loose = !r.workspace;
-  executor_->global.partly = true;
+  for (Region& r : executor_->memory.regions()) r.sampled = !r.workspace;
+  executor_->global.sampled = true;
 }
 void Recorder::times(std::int64_t n, std::function<void()> const& f) {
   std::vector<Site> const before = std::exchange(sites, {});
@@ -130,9 +130,9 @@ float Recorder::number(float const* seen) const {
 
 void Recorder::forget_expectations(void const* buffer) {
   Region& r = executor_->memory.of(buffer);
-  r.loose = r.stored = false;
+  r.sampled = r.stored = false;
   r.state.assign(r.bytes, 0);
-  r.places.reset();
+  r.history.reset();
 }
 void Recorder::permit(void const* p, std::size_t bytes, std::uint8_t what) {
   Region& r = executor_->memory.of(p);
@@ -153,7 +153,7 @@ void Recorder::writes(void const* buffer) {
 bool Recorder::written(void const* p, std::size_t bytes) const {
   Region const& r = executor_->memory.of(p);
   std::size_t const offset = r.offset(p);
-  return offset + bytes <= r.state.size() && r.all(offset, bytes, Region::kWritten, Region::kWritten);
+  return offset + bytes <= r.state.size() && r.has_state(offset, bytes, Region::kWritten, Region::kWritten);
 }
 std::size_t Recorder::offset_of(void const* p) const { return executor_->memory.of(p).offset(p); }
 
@@ -173,7 +173,7 @@ void Recorder::conclude() {
                                   operand.name + "[" + std::to_string(first) + "]");
     r.state.clear();
     r.stored = false;
-    if (!r.workspace) r.places.reset();
+    if (!r.workspace) r.history.reset();
   }
 }
 
