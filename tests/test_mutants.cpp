@@ -467,7 +467,7 @@ TEST(Mutants, AccessPastTheRecorder) {
   expect_only(*run<TmaStore, PastTheRecorder>(), {Check::unrecorded, Check::coverage});
   auto const r = run<Vector, PastTheRecorder>();  // that replay failed, the process goes on
   EXPECT_EQ(r->findings.front().sentence,
-            "mutant, block 0, thread 0: touches in[0] (byte 0) past the recorder, without a copy operation");
+            "mutant, block 0, thread 0: accesses in[0] (byte 0) directly, not through a copy operation");
 }
 
 // ---- every destination element exactly once

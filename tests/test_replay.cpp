@@ -579,7 +579,7 @@ Replayed tma_ring() {
 TEST(Mbarriers, GoRoundARing) {
   tma_ring<Slip::none>().expect({});
   tma_ring<Slip::no_full>().expect({Check::race, Check::misuse, Check::coverage}, ", which nobody has written");
-  tma_ring<Slip::no_empty>().expect({Check::misuse, Check::coverage}, "an mbarrier that expects nobody any more");
+  tma_ring<Slip::no_empty>().expect({Check::misuse, Check::coverage}, "an mbarrier whose phase has no arrivals left");
   tma_ring<Slip::no_syncwarp>().expect({Check::race}, "read by thread");
   tma_ring<Slip::few_arrivals>().expect({Check::deadlock, Check::coverage},
                                         "thread 0 waits for the mbarrier shared empty[0]");
@@ -591,7 +591,7 @@ TEST(Gemms, StaleAndUnwrittenSharedBytes) {
 }
 TEST(Gemms, ReadingCWhereBetaIsZero) {
   ring<Flaw::reads_c>(32, 32, 4).expect({Check::bounds, Check::coverage},
-                                        "reads C[0] (byte 0), which is only to be written");
+                                        "reads C[0] (byte 0), which the kernel may only write");
   ring<Flaw::reads_c>(32, 32, 4, 3).expect({});
 }
 TEST(Gemms, ReadingCAfterItWasWritten) {
@@ -649,7 +649,7 @@ TEST(Flags, WhatNobodyWroteIsNotHandedOver) {
 TEST(Flags, OneThatWasNotResetIsTooOld) {
   Replayed p = halves<Handover::no_reset>();
   p.expect({});
-  p.replay<Halves<Handover::no_reset>>().expect({Check::race}, "with the value that it has, 1");
+  p.replay<Halves<Handover::no_reset>>().expect({Check::race}, "with the value that it already has, 1");
 }
 
 // Each thread reads what another has just written: of its own warp, or of the other.
@@ -759,7 +759,7 @@ TEST_F(AnyKernel, ReadsBeforeItWritesInPlace) {
   recorder.reads(out), recorder.writes(out);
   expect({out, out}, std::nullopt);
   recorder.writes(out);
-  expect({out, out}, Check::bounds, "test, block 0, thread 0: reads out[0] (byte 0), which is only to be written");
+  expect({out, out}, Check::bounds, "test, block 0, thread 0: reads out[0] (byte 0), which the kernel may only write");
 }
 TEST_F(AnyKernel, WritesAllOfABuffer) {
   recorder.reads(in), recorder.writes(out);

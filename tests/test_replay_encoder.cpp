@@ -23,7 +23,7 @@ std::string refused(Edit const& edit) {
   return {};
 }
 #define EXPECT_REFUSED(edit, why) \
-  EXPECT_EQ(refused([](TmaTensor& t) { edit; }), "describes a tensor that the driver would refuse to TMA: " why)
+  EXPECT_EQ(refused([](TmaTensor& t) { edit; }), "describes a tensor that the driver would reject for TMA: " why)
 
 TEST(ReplayEncoder, TakesWhatTheDriverTakes) {
   EXPECT_EQ(refused([](TmaTensor&) {}), "");
@@ -33,7 +33,7 @@ TEST(ReplayEncoder, TakesWhatTheDriverTakes) {
 }
 TEST(ReplayEncoder, SaysWhatTheDriverWouldRefuse) {
   EXPECT_REFUSED(t.elem_bytes = 16, "its elements have 16 bytes");
-  EXPECT_REFUSED(t.base = reinterpret_cast<void*>(24), "its base lies 8 bytes past a multiple of 16");
+  EXPECT_REFUSED(t.base = reinterpret_cast<void*>(24), "its base address is 8 bytes past a multiple of 16");
   EXPECT_REFUSED(t.extent[1] = 0, "it has 0 elements in mode 1, not 1 to 2^32");
   EXPECT_REFUSED(t.extent[0] = (std::int64_t(1) << 32) + 1, "it has 4294967297 elements in mode 0, not 1 to 2^32");
   EXPECT_REFUSED(t.stride[0] = 260, "its stride in mode 1 is 260 bytes, no multiple of 16");
@@ -43,7 +43,8 @@ TEST(ReplayEncoder, SaysWhatTheDriverWouldRefuse) {
   EXPECT_REFUSED(t.box[1] = 257, "its box has 257 elements in mode 1, not 1 to 256");
   EXPECT_REFUSED(t.box[2] = 0, "its box has 0 elements in mode 2, not 1 to 256");
   EXPECT_REFUSED(t.box[0] = 3, "a row of its box has 12 bytes, no multiple of 16");
-  EXPECT_REFUSED((t.swizzle_128b = true, t.box[0] = 16), "a row of its box has 64 bytes, where the swizzle wants 128");
+  EXPECT_REFUSED((t.swizzle_128b = true, t.box[0] = 16),
+                 "a row of its box has 64 bytes; the 128-byte swizzle needs 128");
 }
 
 // A kernel whose make() describes a tensor; the first thread of each block writes an element.
@@ -87,11 +88,11 @@ TEST(Guarded, AFaultOutsideAllBlocksIsAFinding) {
   ASSERT_EQ(recorder.findings.size(), 2u);
   EXPECT_EQ(recorder.findings[0].check, Check::misuse);
   EXPECT_EQ(recorder.findings[0].sentence,
-            "described: describes a tensor that the driver would refuse to TMA: its stride in mode 1 is 100 bytes, no "
+            "described: describes a tensor that the driver would reject for TMA: its stride in mode 1 is 100 bytes, no "
             "multiple of 16");
   EXPECT_EQ(recorder.findings[1].check, Check::unrecorded);
   EXPECT_EQ(recorder.findings[1].sentence,
-            "described: touches out[0] (byte 0) past the recorder, without a copy operation");
+            "described: accesses out[0] (byte 0) directly, not through a copy operation");
 
   recorder.findings.clear();  // the next replay is a new one
   recorder.forget_expectations(out);

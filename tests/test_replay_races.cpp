@@ -150,10 +150,10 @@ TEST_F(MbarrierRules, LiveUntilTheirBlockEnds) {
     });
   };
   with([](auto block, auto& smem, bool on) { store_shared(block, &smem.full, std::uint64_t(0), on); });
-  expect(Check::misuse, "writes shared full[0] (byte 0), where an mbarrier lives until the block ends");
+  expect(Check::misuse, "writes shared full[0] (byte 0), which is an mbarrier until the block ends");
   with([](auto block, auto& smem, bool on) { on ? mbarrier(block, smem.full).init(2) : void(); });
   expect(Check::misuse,
-         "thread 0: initialises the mbarrier shared full[0] (byte 0) once more, which is in use since thread 0");
+         "thread 0: initialises the mbarrier shared full[0] (byte 0) again, which is in use since thread 0");
   with([](auto block, auto& smem, bool on) { store_shared(block, &smem.empty, std::uint64_t(0), on); });
   expect_nothing();
 }
@@ -187,12 +187,12 @@ TEST_F(MbarrierRules, PhasesEndBetweenBoxes) {
   };
   with(512), expect_nothing();
   with(512 - 16);
-  expect(
-      Check::misuse,
-      "thread 0: its box of 512 bytes lands where the mbarrier shared full[0] (byte 0) expects 496: the phase ends in "
-      "the middle of the box");
+  expect(Check::misuse,
+         "thread 0: its box of 512 bytes arrives where the mbarrier shared full[0] (byte 0) expects 496: the phase "
+         "ends in "
+         "the middle of the box");
   with(1 << 20),
-      expect(Check::misuse, "expects 1048576 bytes at the mbarrier shared full[0] (byte 0), which counts to 1048575");
+      expect(Check::misuse, "expects 1048576 bytes at the mbarrier shared full[0] (byte 0), whose limit is 1048575");
 }
 
 // ---- barriers of threads
@@ -252,11 +252,11 @@ TEST_F(BarrierRules, RegistersFitTheFile) {
   with(Int<224>{}, Int<56>{}), expect_nothing();
   with(Int<240>{}, Int<56>{});
   expect(Check::misuse,
-         "its warpgroups want 240, 240, 56 registers a thread, 68608 in all, where a block of 384 threads has 64512");
+         "its warpgroups request 240, 240, 56 registers per thread, 68608 in total; a block of 384 threads has 64512");
   replay<kRing>([](auto block, auto&) {  // the others keep theirs
     if (block.thread_rank() < 128) block.setmaxnreg_inc(Int<240>{});
   });
-  expect(Check::misuse, "want 240, 168, 168 registers");
+  expect(Check::misuse, "request 240, 168, 168 registers");
 }
 
 // ---- global memory
@@ -424,12 +424,12 @@ TEST_F(EarlyKernels, WaitBeforeTheyTouchMemory) {
   with(Wait::all), expect_nothing();
   with(Wait::one_thread_and_barrier), expect_nothing();
   with(Wait::late);
-  expect(Check::race, "thread 0: reads in[0] (byte 0) before griddep_wait(): the kernel before may still run");
+  expect(Check::race, "thread 0: reads in[0] (byte 0) before griddep_wait(): the previous kernel may still be running");
   with(Wait::one_thread), expect(Check::race, "thread 1: reads in[1] (byte 4) before griddep_wait()");
   with(Wait::nobody), expect(Check::race, "reads in[0] (byte 0) before griddep_wait()");
   // Who touches nothing must wait all the same, for the kernel that follows this one.
   replay<LaunchInfo{.threads = 32, .follows = true}>([](auto, auto&) {});
-  expect(Check::race, "may begin before the kernel before it has ended, and no thread calls griddep_wait()");
+  expect(Check::race, "may begin before the previous kernel has ended, and no thread calls griddep_wait()");
 }
 
 }  // namespace

@@ -126,7 +126,7 @@ TEST_F(Signal, AFaultInAReplayIsAFinding) {
     EXPECT_EQ(seen, 0);
     EXPECT_TRUE(recorder.found(Check::unrecorded));
     EXPECT_EQ(recorder.findings[0].sentence,
-              "copy_one, block 0, thread 0: touches out[0] (byte 0) past the recorder, without a copy operation");
+              "copy_one, block 0, thread 0: accesses out[0] (byte 0) directly, not through a copy operation");
   }
 }
 TEST_F(Signal, TheHandlerThatWasThereComesBack) {

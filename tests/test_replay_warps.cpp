@@ -48,7 +48,7 @@ TEST_F(Warps, VotesAreOfTheWholeWarp) {
 TEST_F(Warps, ALaneThatIsNotThereHasNothing) {
   static constexpr LaunchInfo kForty{.threads = 40};
   replay<kForty>([](auto block, auto&) { block.shfl_down(1, 16); });
-  expect(Check::misuse, "thread 32: takes by shfl_down of line ");
+  expect(Check::misuse, "thread 32: reads by shfl_down of line ");
   replay<kForty>([](auto block, auto&) { block.shfl_xor(1, 4), block.any(true); });
   expect_nothing();
   replay<kWarp>([](auto block, auto&) {
@@ -133,7 +133,7 @@ TEST_F(Atomics, ChangeWhatWasSetBefore) {
     replay<kWarp>([=, this](auto block, auto&) { store(block, both + block.thread_rank(), 0.f); });
   };
   recorder.forget_expectations(both), recorder.must_write(both, 128);
-  add(1), expect(Check::bounds, "changes both[0] (byte 0) atomically, which nobody has set");
+  add(1), expect(Check::bounds, "changes both[0] (byte 0) atomically, which has no value");
   zero(), add(3), add(2), expect_nothing();
   EXPECT_EQ(recorder.number(both + 31), 5);
   recorder.forget_expectations(both), recorder.may_read(both, 128), recorder.must_write(both, 128);

@@ -1,4 +1,4 @@
-// The host side of the vocabulary: the same names as DeviceBlock, each handed to the executor. A mutant is a subclass.
+// The operations of block.h on the CPU: each calls the executor whose block runs now. Mutants in tests are subclasses.
 #pragma once
 #include <inlay/block/block.h>
 #include <inlay/replay/executor.h>
@@ -6,7 +6,8 @@
 
 namespace inlay::replay {
 
-// Lies in the kernel's shared memory, where the host may not look: the executor keeps the state, by address.
+// An mbarrier in the kernel's shared memory, which is inaccessible on the host. The executor keeps its state by
+// address.
 class Mbarrier {
  public:
   void init(std::uint32_t count) const { running().mbarrier_init(this, count); }
@@ -22,7 +23,7 @@ struct HostBlock {
   template <class Op>
   using op = Recorded<Op>;
   using Mbarrier = replay::Mbarrier;
-  unsigned rank, group;
+  unsigned rank, group;  // thread rank in the block, block index
 
   unsigned thread_rank() const { return rank; }
   unsigned block_index() const { return group; }
@@ -113,7 +114,7 @@ struct HostBlock {
   void fence_proxy_async() const { running().fence_proxy_async(); }
   void fence_barrier_init() const { running().fence_barrier_init(); }
 
-  void griddep_launch_dependents() const {}  // kernels are replayed one after the other
+  void griddep_launch_dependents() const {}  // no effect: kernels are replayed one after another
   void griddep_wait() const { running().griddep_wait(); }
 
   template <int Threads>
@@ -132,7 +133,7 @@ struct HostBlock {
   }
   template <int N>
   void setmaxnreg_dec(cute::Int<N> n) const {
-    setmaxnreg_inc(n);  // what the instruction takes is the same
+    setmaxnreg_inc(n);  // the same range of counts
   }
 
   void release(unsigned* flag, unsigned value) const { running().release(flag, value); }
@@ -148,7 +149,7 @@ struct HostBlock {
     std::memcpy(&x, &bits, sizeof x);
     return x;
   }
-  // One number per operation and type, as of copies.
+  // One call site per operation and type.
   template <Atomic kind, class X>
   static X atomically(X* p, X expected, X x, bool on) {
     static int const call_site = Executor::new_call_site();

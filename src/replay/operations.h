@@ -1,5 +1,5 @@
-// Every CuTe copy operation of one thread, replayed from its own traits: the layouts are inherited, so partitioning is
-// the device's; the copy itself is recorded. Multiply-check_sum_order likewise: they are counted.
+// CuTe operations on the CPU. Recorded<Op> has the traits of Op, so that partitioning is the same as on the GPU. Copies
+// are executed and recorded as accesses of a lane; fused multiply-adds are executed and counted.
 #pragma once
 #include <cstring>
 #include <cute/atom/copy_atom.hpp>
@@ -13,23 +13,24 @@
 namespace inlay::replay {
 
 enum class Where { registers, global, shared };
-struct Lane {  // one pass of one lane through a copy operation
-  bool active;
+struct Lane {   // one execution of a copy operation by one lane
+  bool active;  // its predicate
   void const* src;
   void* dst;
   unsigned src_bytes, dst_bytes;
   Where src_in, dst_in;
 };
 
-// What a Block's op<Op> is on the host. Edit sees every pass before it is recorded: a mutant sabotages it there.
+// HostBlock::op<Op>. Edit::edit() may change a lane's copy before it is executed: mutants use it.
 struct Unedited {
   static void edit(Lane&) {}
 };
 template <class Op, class Edit = Unedited>
 struct Recorded {};
 
+// Executes and records a copy of one lane. The ids of its call sites are those of its load and of its store.
 template <bool cp_async, bool bypasses_l1, bool zero_fills_when_off>
-inline void pass(int load_site, int store_site, Lane const& lane) {
+inline void execute_copy(int load_site, int store_site, Lane const& lane) {
   using Direction = Executor::Direction;
   Executor& x = running();
   auto const load = lane.src_in != Where::registers ? x.begin_pass(load_site) : Executor::Pass{};
@@ -45,13 +46,13 @@ inline void pass(int load_site, int store_site, Lane const& lane) {
     }
     return;
   }
-  Mechanism const how = cp_async ? Mechanism::cp_async : Mechanism::plain;
+  Mechanism const mechanism = cp_async ? Mechanism::cp_async : Mechanism::plain;
   auto from = static_cast<char const*>(lane.src);
   auto to = static_cast<char*>(lane.dst);
   if constexpr (bypasses_l1) x.note_split_sectors(load, lane.src, lane.dst);
-  if (lane.src_in != Where::registers) from = x.access(load, from, lane.src_bytes, Direction::load, how);
+  if (lane.src_in != Where::registers) from = x.access(load, from, lane.src_bytes, Direction::load, mechanism);
   if (lane.dst_in != Where::registers)
-    to = x.access(store, to, lane.dst_bytes, Direction::store, how, cp_async ? x.cp_async_operation() : -1);
+    to = x.access(store, to, lane.dst_bytes, Direction::store, mechanism, cp_async ? x.cp_async_operation() : -1);
   if constexpr (cp_async)
     x.cp_async({to, from, lane.dst_bytes});
   else if (lane.src_bytes < lane.dst_bytes)
@@ -60,7 +61,7 @@ inline void pass(int load_site, int store_site, Lane const& lane) {
     std::memcpy(to, from, lane.dst_bytes);
 }
 
-// Fused multiply-check_sum_order: the operation itself, counted.
+// Fused multiply-adds.
 template <class D, class A, class B, class C, class Edit>
 struct Recorded<cute::UniversalFMA<D, A, B, C>, Edit> : cute::UniversalFMA<D, A, B, C> {
   static void fma(D& d, A const& a, B const& b, C const& c) {
@@ -85,7 +86,8 @@ template <class Op, class Edit>
 struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
   bool active = true;
 
-  // CuTe then calls the operation for lanes that are predicated off too, which keeps the lanes' passes aligned.
+  // Because of this member, CuTe calls the operation also for lanes whose predicate is false, so that all lanes of a
+  // warp pass a call site equally often.
   Copy_Traits with(bool predicate) const {
     Copy_Traits traits;
     traits.active = predicate;
@@ -103,7 +105,8 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
                   "one access of one thread; operations of a whole warp are not replayed yet");
     CUTE_STATIC_ASSERT_V(size(rS) == _1{}, "src failed to vectorize");
     CUTE_STATIC_ASSERT_V(size(rD) == _1{}, "dst failed to vectorize");
-    // One number per operation and pair of tensor types; two loads in one body differ in types or in passes.
+    // One pair of call sites per operation and pair of tensor types. Two copies of a body with the same types share it:
+    // their requests differ by the number of the pass.
     static int const load = inlay::replay::Executor::new_call_site(), store = inlay::replay::Executor::new_call_site();
     inlay::replay::Lane lane{self.active,
                              static_cast<void const*>(&rS(0)),
@@ -113,8 +116,8 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
                              where<SrcEngine>(),
                              where<DstEngine>()};
     Edit::edit(lane);
-    inlay::replay::pass<inlay::block::is_cp_async<Op>, inlay::block::bypasses_l1<Op>,
-                        inlay::block::zero_fills_when_off<Op>>(load, store, lane);
+    inlay::replay::execute_copy<inlay::block::is_cp_async<Op>, inlay::block::bypasses_l1<Op>,
+                                inlay::block::zero_fills_when_off<Op>>(load, store, lane);
   }
 
  private:

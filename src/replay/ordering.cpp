@@ -46,7 +46,7 @@ void Ordering::reset(unsigned threads, std::size_t shared_bytes) {
   has_exited_threads_ = false;
   arriving_ = published_ = {};
   ++block_;
-  if (shared_bytes_ == shared_bytes) return;  // the cells of the block before, split as this one's will be
+  if (shared_bytes_ == shared_bytes) return;  // keeps cells_ and cell_bytes_ for the next block
   shared_bytes_ = shared_bytes;
   cell_bytes_ = 16;
   cells_.assign((shared_bytes + 15) / 16, {});
@@ -189,8 +189,8 @@ std::string Ordering::read(std::size_t offset, std::size_t bytes, Event const& e
       else if (c.is_changed)
         how = unordered_change(c, t, proxy);
     }
-    if (!c.readers.empty() &&
-        c.readers.front().epoch < e.epoch)  // a barrier has ordered the plain reads of earlier epochs
+    // A barrier has ordered the plain reads of earlier epochs before this one.
+    if (!c.readers.empty() && c.readers.front().epoch < e.epoch)
       std::erase_if(c.readers, [&](Event const& r) { return r.operation == Event::kPlain && is_settled(r, e.epoch); });
     if (c.readers.empty() || c.readers.back().thread != e.thread || c.readers.back().operation != e.operation)
       c.readers.push_back(e);

@@ -61,9 +61,8 @@ struct Operation {
 struct ThreadClock {
   static constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
   std::uint32_t clock = 1, epoch = 0;
-  std::uint32_t exit_epoch =
-      kNever;  // epoch in which the thread exited: later barriers do not order its accesses of that epoch
-  std::vector<std::uint32_t> seen;  // clocks of other threads, known through acquire()
+  std::uint32_t exit_epoch = kNever;  // epoch in which the thread exited: no later barrier orders its accesses of it
+  std::vector<std::uint32_t> seen;    // clocks of other threads, known through acquire()
   // Accesses that were followed by a fence.proxy.async of this thread, or by another fence that this thread knows of:
   // its own up to clock `fenced`, those of other threads up to fenced_others, and all of epochs before fenced_epoch.
   std::uint32_t fenced = 0;

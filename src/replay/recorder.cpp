@@ -33,21 +33,22 @@ char const* name_of(Check check) {
   return "";
 }
 
-void Site::count(banks::Request const& q, std::uint32_t halves) {
-  unsigned transactions, least;
+void Site::count(banks::Request const& q, std::uint32_t split_sector_lanes) {
+  unsigned transactions, fewest;
   if (space == Space::global) {
     std::uint64_t const bytes = banks::distinct_bytes(q);
     banks::Request whole = q;
-    whole.active &= ~halves;
-    transactions = banks::sectors(whole) + unsigned(std::popcount(halves)), least = unsigned((bytes + 31) / 32);
+    whole.active &= ~split_sector_lanes;
+    transactions = banks::sectors(whole) + unsigned(std::popcount(split_sector_lanes)),
+    fewest = unsigned((bytes + 31) / 32);
     useful += std::int64_t(bytes), lines += banks::lines(q);
   } else {
     auto const access = store ? banks::Access::store : banks::Access::load;
-    transactions = banks::wavefronts(q, access), least = banks::passes(q, access);
+    transactions = banks::wavefronts(q, access), fewest = banks::passes(q, access);
   }
-  ++traffic.requests, traffic.transactions += transactions, ideal += least;
-  if (worst.active && transactions - least <= worst_excess) return;
-  worst = q, worst_excess = transactions - least, worst_by_halves = halves != 0;
+  ++traffic.requests, traffic.transactions += transactions, ideal += fewest;
+  if (worst.active && transactions - fewest <= worst_excess) return;
+  worst = q, worst_excess = transactions - fewest, worst_by_halves = split_sector_lanes != 0;
 }
 
 void Site::add(Site const& s, std::int64_t times) {
@@ -67,7 +68,7 @@ void* Recorder::reserve(std::string name, std::size_t bytes, int elem_bytes) {
 void* Recorder::allocate(std::string name, std::size_t bytes, int elem_bytes, unsigned seed) {
   auto& r = executor_->memory.map(Space::global, bytes, {{std::move(name), 0, bytes, elem_bytes}});
   std::uint64_t x = seed;
-  for (std::size_t i = 0; i < bytes; ++i) {  // splitmix64, one step a byte
+  for (std::size_t i = 0; i < bytes; ++i) {  // splitmix64, one step per byte
     std::uint64_t z = x += 0x9E3779B97F4A7C15u;
     z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9u;
     r.real[i] = char((z ^ z >> 27) >> 40);
@@ -134,13 +135,13 @@ void Recorder::forget_expectations(void const* buffer) {
   r.state.assign(r.bytes, 0);
   r.history.reset();
 }
-void Recorder::permit(void const* p, std::size_t bytes, std::uint8_t what) {
+void Recorder::permit(void const* p, std::size_t bytes, std::uint8_t state) {
   Region& r = executor_->memory.of(p);
   std::size_t const offset = r.offset(p);
   if (offset + bytes > r.bytes) throw std::runtime_error("replay: bytes past the end of their buffer");
   if (r.state.empty()) r.state.resize(r.bytes);
   for (std::size_t i = offset; i < offset + bytes; ++i)
-    r.state[i] = std::uint8_t((r.state[i] | what) & (Region::kReadable | Region::kWritable));
+    r.state[i] = std::uint8_t((r.state[i] | state) & (Region::kReadable | Region::kWritable));
 }
 void Recorder::reads(void const* buffer) {
   Region const& r = executor_->memory.of(buffer);
@@ -184,7 +185,7 @@ bool Recorder::found(Check check) const {
 }
 void Recorder::report(Check check, std::string sentence) {
   ++finding_count;
-  // The first sentences of every check are kept: a flood of one must not hide another.
+  // Keeps the first findings of each check, so that many findings of one check do not hide another check.
   int same = 0;
   for (Finding const& f : findings) same += f.check == check;
   if (same < 4) findings.push_back({check, std::move(sentence)});

@@ -1,4 +1,5 @@
-// What one replay is given and what it found. Plain C++: tests and the lab use this without CuTe.
+// Recorder: the buffers of a replay, what kernels may do to them, and what the replay has counted and found. Needs no
+// CuTe.
 #pragma once
 #include <inlay/banks.h>
 
@@ -14,45 +15,47 @@
 namespace inlay::replay {
 using banks::Traffic;
 
-// Which check spoke.
+// The check that reports a finding.
 enum class Check { result, bounds, alignment, race, divergence, deadlock, coverage, unrecorded, misuse };
 char const* name_of(Check check);
 
 struct Finding {
   Check check;
-  std::string sentence;  // kernel, block, thread, access, element
+  std::string sentence;  // names kernel, block, thread, access and element
 };
 
-// How a site moves data.
+// How accesses are made: ordinary instructions, cp.async, TMA or atomic operations.
 enum class Mechanism { plain, cp_async, tma, atomic };
 
-// All accesses of one operand in one direction.
+// The requests that a kernel makes for one operand in one direction, with one mechanism and one access width.
 struct Site {
   std::string operand;  // "in", "out", "A", "workspace", "shared A"
   Space space;
   bool store;
   Mechanism mechanism;
-  unsigned bytes;  // of one lane; 0 for a box
+  unsigned bytes;  // per lane; 0 for TMA
   Traffic traffic{};
-  std::int64_t ideal = 0;    // transactions, had every request as few as its lanes' bytes can need
-  std::int64_t lines = 0;    // global: of 128 bytes, in the L1
-  std::int64_t sectors = 0;  // of a box: in the L2
-  std::int64_t useful = 0;   // global: distinct bytes that the requests' lanes asked for
-  banks::Request worst{};    // the first of the requests that cost most beyond their ideal; of a box, none
+  std::int64_t ideal = 0;    // the fewest transactions that the distinct bytes of each request can take
+  std::int64_t lines = 0;    // global memory: cache lines of 128 bytes in the L1
+  std::int64_t sectors = 0;  // TMA: sectors in the L2
+  std::int64_t useful = 0;   // global memory: distinct bytes that the lanes requested
+  // The first request with the most transactions beyond its ideal; none for TMA.
+  banks::Request worst{};
   unsigned worst_excess = 0;
-  bool worst_by_halves = false;  // its sectors are asked for by halves: see count()
+  bool worst_by_halves = false;  // some lanes of the worst request requested their bytes of a sector separately
 
-  void count(banks::Request const& request, std::uint32_t halves = 0);  // halves: the lanes that ask for sectors so
+  // split_sector_lanes: the lanes that request their bytes separately, see Executor::note_split_sectors.
+  void count(banks::Request const& request, std::uint32_t split_sector_lanes = 0);
   void add(Site const& other, std::int64_t times);
 };
 
-// How a kernel would be launched.
+// How a replayed kernel is launched on a GPU.
 struct RecordedLaunch {
   std::int64_t blocks;
-  unsigned threads, cluster;
-  std::size_t shared_bytes;  // of a block
-  int min_blocks;            // of a multiprocessor, for which the compiler bounds the registers; 0: it is free
-  int blocks_per_sm;         // as many as the launch lets a multiprocessor hold; 0: as many as fit
+  unsigned threads, cluster;  // threads per block, blocks per cluster
+  std::size_t shared_bytes;   // per block
+  int min_blocks;             // see block::LaunchInfo
+  int blocks_per_sm;          // see block::LaunchInfo
 };
 
 class Executor;
@@ -62,65 +65,68 @@ class Recorder {
   Recorder();
   ~Recorder();
 
-  // A buffer of global memory filled with a pattern that depends on the position and on `seed`. The address is the one
-  // kernels see; nobody may dereference it.
+  // Allocates a buffer of global memory, filled with pseudo-random bytes that depend on the position and on `seed`.
+  // Returns the address that kernels see, which must not be dereferenced.
   void* allocate(std::string name, std::size_t bytes, int elem_bytes, unsigned seed);
-  // A buffer of zeros that takes no memory before it is touched.
+  // Allocates a buffer of zeros. Its pages take no memory before they are accessed.
   void* reserve(std::string name, std::size_t bytes, int elem_bytes);
-  // Floats that are small integers, -3 .. 3: their GEMMs and sums are exact.
+  // Allocates floats that are integers from -3 to 3, so that GEMMs and sums of them are exact.
   float* allocate_integers(std::string name, std::size_t count, unsigned seed);
-  char* real(void const* seen) const;  // the bytes behind such an address
+  char* real(void const* seen) const;  // the host address of the bytes at an address that kernels see
   float number(float const* seen) const;
 
-  // The workspace of what is replayed next: bytes that are no number, nobody's yet. No bytes: none, and null.
+  // Allocates the workspace of the next replay, as NaNs; reserve_workspace: as zeros whose pages take no memory before
+  // they are accessed. Kernels must write a word of the workspace before they read it. With 0 bytes, workspace() is
+  // null.
   void allocate_workspace(std::size_t bytes);
-  void reserve_workspace(std::size_t bytes);  // of zeros that take no memory before they are touched
+  void reserve_workspace(std::size_t bytes);
   void* workspace() const { return workspace_; }
 
-  // ---- what the kernels about to be replayed may do. A buffer of which nothing is said may not be touched.
-  void begin();  // a kernel's first kernel comes next: the workspace is nobody's yet, and wholly watched
-  // Buffer by buffer: any byte may be read; each byte must be written, exactly once, over all kernels. Both: it may be
-  // read before its write.
+  // ---- what the next kernels may access. Buffers that are not named here must not be accessed.
+  void begin();  // begins the replay of a list of launches: the workspace has no values yet
+  // Whole buffers: each byte may be read; each byte must be written exactly once, over all launches. With both, a byte
+  // may be read before it is written.
   void reads(void const* buffer);
   void writes(void const* buffer);
-  // After the replay: elements left unwritten. What was said of buffers is forgotten.
+  // Ends the replay: reports elements that were not written, and forgets what buffers may be accessed.
   void conclude();
 
-  // Byte by byte: first no byte of the buffer may be touched, then these may.
+  // Single bytes: forget_expectations() forbids all accesses to the buffer, may_read() and must_write() then allow
+  // some.
   void forget_expectations(void const* buffer);
   void may_read(void const* p, std::size_t bytes) { permit(p, bytes, Region::kReadable); }
   void must_write(void const* p, std::size_t bytes) { permit(p, bytes, Region::kWritable); }
-  bool written(void const* p, std::size_t bytes) const;  // has each of these bytes had its write?
-  std::size_t offset_of(void const* p) const;            // in its buffer, bytes
+  bool written(void const* p, std::size_t bytes) const;  // whether each of these bytes has been written
+  std::size_t offset_of(void const* p) const;            // bytes from the start of its buffer
 
-  // Instead of begin(): a few blocks are about to be replayed in the place of all. Any byte may be read and written.
+  // Replaces begin() where a few blocks are replayed as a sample of all. Each byte may be read and written.
   void expect_samples();
-  // The counts of what f replays are multiplied by n.
+  // Calls f, which replays blocks, and adds their counts n times.
   void times(std::int64_t n, std::function<void()> const& f);
 
-  std::string kernel;  // the name that findings begin with
+  std::string kernel;  // name of the kernel, with which findings begin
   std::vector<Finding> findings;
-  std::int64_t finding_count = 0;  // all of them; `findings` keeps the first four of each check
+  std::int64_t finding_count = 0;  // of all findings; `findings` has the first four of each check
   std::vector<Site> sites;
   std::vector<RecordedLaunch> launches;  // of replay_kernel() or a sampled replay
-  // How often thread 0 of a block puts into shared memory what it has just loaded from global memory, with no FMA in
-  // between to hide the load.
+  // Number of times that thread 0 of a block stores to shared memory after a load from global memory with no FMA in
+  // between that would overlap the load.
   std::int64_t exposed_loads = 0;
-  std::int64_t fma = 0;                  // fused multiply-adds of threads
+  std::int64_t fma = 0;                  // FMAs of threads
   std::int64_t shuffles = 0, votes = 0;  // of warps
 
   bool found(Check check) const;
   void report(Check check, std::string sentence);
   Site& site(std::string const& operand, Space space, bool store, Mechanism mechanism, unsigned bytes);
 
-  // Is told of everything that happens in the replays that follow; an empty one ends that.
+  // Calls `trace` for each event of the following replays. An empty trace ends that.
   void watch(Trace trace);
 
   Executor& executor() { return *executor_; }
 
  private:
   void forget_accesses();
-  void permit(void const* p, std::size_t bytes, std::uint8_t what);
+  void permit(void const* p, std::size_t bytes, std::uint8_t state);
 
   std::unique_ptr<Executor> executor_;
   void* workspace_ = nullptr;

@@ -1,19 +1,20 @@
-// Replays kernels: a few of a kernel's blocks, all of them, or a whole kernel with its checks.
+// Replays kernels: some blocks of a kernel, all blocks, or all blocks with all checks.
 #pragma once
 #include <inlay/block/kernel.h>
 #include <inlay/replay/host_block.h>
 
 namespace inlay::replay {
 
-// The arrays of a kernel's shared memory by the names that Smem::members gives; anything else is plain "shared".
+// Returns the arrays of a kernel's shared memory with the names that Smem::members gives. Other bytes are named
+// "shared".
 template <class Smem>
 std::vector<Operand> operands_of() {
   std::vector<Operand> v;
   if constexpr (!std::is_empty_v<Smem>) {
-    alignas(Smem) static char const place[sizeof(Smem)]{};  // nothing is read: a member's address alone
-    auto const& smem = *reinterpret_cast<Smem const*>(place);
+    alignas(Smem) static char const bytes[sizeof(Smem)]{};  // never read: only addresses of members are taken
+    auto const& smem = *reinterpret_cast<Smem const*>(bytes);
     Smem::members([&]<class Holder, class Member>(char const* name, Member Holder::*member) {
-      auto const offset = std::size_t(reinterpret_cast<char const*>(&(smem.*member)) - place);
+      auto const offset = std::size_t(reinterpret_cast<char const*>(&(smem.*member)) - bytes);
       v.push_back(
           {std::string("shared ") + name, offset, sizeof(Member), int(sizeof(std::remove_all_extents_t<Member>))});
     });
@@ -22,14 +23,14 @@ std::vector<Operand> operands_of() {
   return v;
 }
 
-// Runs `count` blocks of a kernel on the host, from block `first` on; clusters are whole.
+// Replays blocks first .. first+count-1 of a kernel. With clusters, both are multiples of the cluster size.
 template <class Block = HostBlock, Kernel K>
 void run(K const& kernel, Recorder& recorder, std::int64_t first, std::int64_t count) {
   using Smem = typename K::Smem;
   recorder.executor().run(first, count, K::launch_info, cluster_of(kernel), smem_bytes<K>, operands_of<Smem>(),
-                          [&](unsigned group, unsigned rank, void* shared) {
+                          [&](unsigned block_index, unsigned thread_rank, void* shared) {
                             Block block;
-                            block.rank = rank, block.group = group;
+                            block.rank = thread_rank, block.group = block_index;
                             if constexpr (std::is_empty_v<Smem>) {
                               Smem none;
                               kernel(block, none);
@@ -45,24 +46,24 @@ void run(K const& kernel, Recorder& recorder) {
 
 template <Kernel K>
 RecordedLaunch launch_of(K const& kernel) {
-  constexpr LaunchInfo const& facts = K::launch_info;
+  constexpr LaunchInfo const& info = K::launch_info;
   return {.blocks = kernel.blocks(),
-          .threads = unsigned(facts.threads),
+          .threads = unsigned(info.threads),
           .cluster = cluster_of(kernel),
           .shared_bytes = smem_bytes<K>,
-          .min_blocks = facts.min_blocks,
-          .blocks_per_sm = facts.blocks_per_sm};
+          .min_blocks = info.min_blocks,
+          .blocks_per_sm = info.blocks_per_sm};
 }
 
-// Runs f, which makes kernels and runs them. Outside all blocks a Fault, such as the encoder's, or a touch of a buffer
-// ends f and is a finding of the recorder's kernel: this replay fails alone.
+// Calls f, which makes kernels and replays them. A Fault outside all blocks, such as that of ReplayEncoder or of a
+// direct access to a buffer, ends f and becomes a finding of the recorder's kernel.
 template <class F>
 void guarded(Recorder& recorder, F&& f) {
   recorder.executor().guarded([&] { std::forward<F>(f)(); });
 }
 
-// Replays a kernel of any kind, of which reads() and writes() have said what it may touch, with all checks but the
-// result's: that is the caller's, who finds the bytes at Recorder::real.
+// Replays all blocks of a kernel. Recorder::reads() and writes() must have named the buffers that it may access.
+// Performs all checks but that of the result: the caller compares the bytes at Recorder::real().
 template <class Block = HostBlock, Kernel K>
 void replay_kernel(std::string name, K const& kernel, Recorder& recorder) {
   recorder.kernel = std::move(name);

@@ -1,4 +1,4 @@
-// What the executor tells a trace.
+// How the executor emits the events of a trace.
 #include <inlay/replay/trace.h>
 
 #include <inlay/replay/executor.h>

@@ -1,5 +1,5 @@
-// What a replay tells whoever watches it: accesses, waits and hand-overs, one after the other as they happen here. On a
-// GPU threads run side by side; here one runs until it waits, and TMA loads land when nobody else can go on.
+// The events of a replay in the order in which the replay executes them. A thread runs until it waits, and a TMA load
+// completes when no thread can continue; on a GPU all of them overlap.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,26 +11,26 @@ namespace inlay::replay {
 enum class Mechanism;
 
 enum class Happens {
-  access,         // of a lane, or of a piece of a box; `store`: into this memory
-  commit,         // a group of the thread's cp.async
-  landed,         // the thread's next `count` groups
-  store_box,      // a TMA store is asked for
-  commit_stores,  // a group of those
-  stored,         // the next `count` of those
-  box,            // a TMA load is asked for, which completes at an mbarrier
-  box_landed,
-  arrive,  // at an mbarrier
-  phase_ends,
-  wait,  // the thread may be about to wait, whatever for
-  end    // of the thread
+  access,         // a lane, or a chunk of a TMA box, reads or writes memory
+  commit,         // the thread commits a group of cp.async copies
+  landed,         // the oldest `count` of these groups have completed
+  store_box,      // the thread issues a TMA store
+  commit_stores,  // the thread commits a group of TMA stores
+  stored,         // the oldest `count` of these groups have read shared memory
+  box,            // the thread issues a TMA load
+  box_landed,     // a TMA load has completed
+  arrive,         // the thread arrives at an mbarrier
+  phase_ends,     // the phase of an mbarrier completes
+  wait,           // the thread is at an operation that may wait
+  end             // the thread exits
 };
 struct TraceEvent {
   Happens what;
-  unsigned block, thread;             // when a box lands or a phase ends: whoever ran last
-  Operand const* operand = nullptr;   // of an access or an mbarrier
+  unsigned block, thread;             // that ran last, if a TMA load completes
+  Operand const* operand = nullptr;   // accessed, or with the mbarrier
   std::size_t offset = 0, bytes = 0;  // in the operand
-  std::uint64_t address = 0;          // of an access, as the kernel sees it
-  char const* data = nullptr;         // its bytes
+  std::uint64_t address = 0;          // access: the address that the kernel sees
+  char const* data = nullptr;         // access: the host address
   Space space{};
   bool store = false;
   Mechanism mechanism{};
