@@ -18,8 +18,8 @@ constexpr std::int64_t kMostExtent = 128;  // rows or columns of a grid that is 
 constexpr double kTop = 76, kGap = 30, kHeading = 38;
 constexpr double kMinNumberedWidth = 11.5;  // of a cell that has two digits written in it
 
-// The wavefronts of a load whose lane i accesses element first + i, counted along rows or down columns. Lanes beyond the
-// last element are inactive.
+// The wavefronts of a load whose lane i accesses element first + i, counted along rows or down columns. Lanes beyond
+// the last element are inactive.
 unsigned wavefronts(BankGrid const& grid, int elem_bytes, bool down, std::int64_t first) {
   banks::Request request{{}, 0, unsigned(elem_bytes)};
   for (int lane = 0; lane < 32 && first + lane < grid.rows * grid.cols; ++lane) {

@@ -23,7 +23,8 @@ struct BankGrid {
 
 // Each grid as coloured cells with bank numbers. Throws UsageError for a grid of more than 128 rows or columns.
 std::string draw_banks(std::vector<BankGrid> const& grids, int elem_bytes);
-// The banks of layouts in CuTe's notation. Without `elem_bytes`, elements have the width that a layout names, or 4 bytes.
+// The banks of layouts in CuTe's notation. Without `elem_bytes`, elements have the width that a layout names, or 4
+// bytes.
 std::string draw_banks(std::vector<std::string> const& layouts, std::optional<int> elem_bytes);
 
 }  // namespace inlay::lab

@@ -17,8 +17,8 @@
 namespace inlay::lab {
 namespace {
 
-// Writes what `draw` returns to the file, or to standard output if there is none. Finds out whether the file can be written
-// before it draws.
+// Writes what `draw` returns to the file, or to standard output if there is none. Finds out whether the file can be
+// written before it draws.
 template <class Draw>
 void write_picture(std::string const& file, Draw const& draw) {
   if (file.empty()) return fmt::print("{}", draw());

@@ -49,8 +49,8 @@ struct BlockTiles {
   std::vector<Box> stored;         // the elements of C that each block of the grid stores
   std::vector<std::string> sites;  // the block's memory accesses, in the order of their first occurrence
 };
-// Throws UsageError when the kernel rejects the case or the case is too large, and Error when a check other than that of the
-// result fails.
+// Throws UsageError when the kernel rejects the case or the case is too large, and Error when a check other than that
+// of the result fails.
 BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c);
 
 std::string draw_path(Entry<Copy> const& entry, TransposeCase const& c);

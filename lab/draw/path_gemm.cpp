@@ -13,7 +13,8 @@ namespace {
 using svg::kMargin, svg::kWidth;
 constexpr double kTop = 90;
 
-// A, B and C to one scale, B above C and A left of C, with the parts that the block reads and stores. Returns the lower edge.
+// A, B and C to one scale, B above C and A left of C, with the parts that the block reads and stores. Returns the lower
+// edge.
 double add_matrices(svg::Picture& picture, GemmCase const& c, BlockTiles const& tiles, double x, double y) {
   constexpr double kMostC = 216, kGap = 10;
   double const scale = kMostC / double(std::max(c.M, c.N)), height = double(c.M) * scale, width = double(c.N) * scale;

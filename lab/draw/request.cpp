@@ -16,7 +16,8 @@ constexpr double kFirstRow = 96;
 
 bool is_on(banks::Request const& q, unsigned lane) { return q.active >> lane & 1; }
 
-// The distinct words that a pass requests from each bank, in the order of their first lanes, with all lanes of each word.
+// The distinct words that a pass requests from each bank, in the order of their first lanes, with all lanes of each
+// word.
 struct Word {
   std::uint64_t number;
   Lanes lanes;

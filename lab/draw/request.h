@@ -1,4 +1,5 @@
-// `inlay draw request`: which lanes of one warp request access which banks of shared memory, or which sectors of global memory.
+// `inlay draw request`: which lanes of one warp request access which banks of shared memory, or which sectors of global
+// memory.
 #pragma once
 #include <inlay/banks.h>
 

@@ -1,5 +1,5 @@
-// SVG pictures. A style sheet gives shapes their colours, for light and for dark pages. A picture has no scripts, no ids and
-// no fonts from other files, so that several pictures can stand in one page. Text stays text.
+// SVG pictures. A style sheet gives shapes their colours, for light and for dark pages. A picture has no scripts, no
+// ids and no fonts from other files, so that several pictures can stand in one page. Text stays text.
 #pragma once
 #include <string>
 #include <string_view>

@@ -37,7 +37,8 @@ struct Timeline {
   std::size_t most_in_flight() const;
 };
 
-// The timeline of a kernel's first block. Throws as replay_sound does, and UsageError when the kernel has no asynchronous loads.
+// The timeline of a kernel's first block. Throws as replay_sound does, and UsageError when the kernel has no
+// asynchronous loads.
 Timeline timeline_of(Entry<Copy> const& entry, TransposeCase const& c);
 Timeline timeline_of(Entry<Gemm> const& entry, GemmCase const& c);
 

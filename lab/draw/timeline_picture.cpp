@@ -15,8 +15,9 @@ constexpr double kLabels = 78, kLeft = kMargin + kLabels, kSpace = kWidth - kMar
 constexpr double kTop = 136, kRow = 34, kBar = 24;
 constexpr double kGap = 4;  // that every moment adds to the axis
 
-// Maps moments to x. The distance between two moments is proportional to the FMAs between them, or, if the kernel has no
-// FMAs, to the accesses; and every moment adds a little, so that moments without work between them can be told apart.
+// Maps moments to x. The distance between two moments is proportional to the FMAs between them, or, if the kernel has
+// no FMAs, to the accesses; and every moment adds a little, so that moments without work between them can be told
+// apart.
 class Axis {
  public:
   explicit Axis(std::vector<Moment> moments) : moments_(std::move(moments)) {

@@ -30,9 +30,9 @@ void replay_sound(Entry<typename C::Canonical> const& entry, C const& c, Recorde
 // "shared A load (4 B)", "A load by cp.async (16 B)", "in load by TMA"
 std::string name_of(Site const& site);
 
-// The site that a user means by `typed`: its name, the beginning of its name, or whole words of it, if no other site fits
-// too. Empty: the site whose worst request needs the most transactions beyond its ideal. Sites of TMA have no requests of
-// warps and are not considered. Throws UsageError with the names of the sites.
+// The site that a user means by `typed`: its name, the beginning of its name, or whole words of it, if no other site
+// fits too. Empty: the site whose worst request needs the most transactions beyond its ideal. Sites of TMA have no
+// requests of warps and are not considered. Throws UsageError with the names of the sites.
 Site const& site_named(std::vector<Site> const& sites, std::string const& typed);
 
 }  // namespace inlay::lab

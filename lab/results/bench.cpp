@@ -31,8 +31,8 @@ std::string class_of(Problem const& problem) {
   return json.value("class", "");
 }
 
-// For each suite: the baseline of its shares, and the shares of the public function, in all and for each class of more than
-// three cases.
+// For each suite: the baseline of its shares, and the shares of the public function, in all and for each class of more
+// than three cases.
 std::string summary(std::vector<Row> const& rows) {
   std::string s;
   for (auto at = rows.begin(); at != rows.end();) {

@@ -22,8 +22,8 @@ struct BenchOptions {
   std::function<std::vector<GemmCandidate>(GemmCase const&)> baselines;
 };
 
-// Prints a table for each case, and writes the JSON file if its name is not empty. Returns false if a check failed. Throws
-// UsageError without a GPU, and Error, before it measures, if the file cannot be written.
+// Prints a table for each case, and writes the JSON file if its name is not empty. Returns false if a check failed.
+// Throws UsageError without a GPU, and Error, before it measures, if the file cannot be written.
 bool run_bench(BenchOptions const& options);
 
 }  // namespace inlay::lab

@@ -22,7 +22,8 @@ struct Counts {
   int better = 0, same = 0, worse = 0, only_before = 0, only_after = 0;
 };
 
-// Counts the row, and returns "0.900 -> 0.870 of copy" or "was ok -> FAILED: ..." if it became worse, else an empty string.
+// Counts the row, and returns "0.900 -> 0.870 of copy" or "was ok -> FAILED: ..." if it became worse, else an empty
+// string.
 std::string compare_rows(Row const& before, Row const& after, double tolerance, Counts& counts) {
   Units const& in = units(before.measured);
   bool const by_share = before.share && after.share, by_rate = !by_share && before.rate && after.rate;

@@ -7,7 +7,8 @@
 namespace inlay::lab {
 
 Json to_json(Row const& row);
-// These throw nlohmann's exceptions if a field is missing or has another type, and Error for a row without a known problem.
+// These throw nlohmann's exceptions if a field is missing or has another type, and Error for a row without a known
+// problem.
 Problem parse_problem(Json const& row);
 Row parse_row(Json const& json);
 Published parse_published(Json const& json);

@@ -64,7 +64,8 @@ struct Published {
   double rate;                  // GB/s, 1 GB = 10^9 B; TFLOP/s
   std::optional<double> share;  // of cuBLAS
 
-  // "H100 PCIe 4.829 ms (Colfax)", with the size if that is not 32768 x 32768; "1.33 TFLOP/s, 0.115 of cuBLAS (worklog)".
+  // "H100 PCIe 4.829 ms (Colfax)", with the size if that is not 32768 x 32768; "1.33 TFLOP/s, 0.115 of cuBLAS
+  // (worklog)".
   std::string sentence() const;
 };
 std::vector<Published> load_published();
