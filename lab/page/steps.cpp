@@ -7,7 +7,7 @@
 #include <future>
 #include <thread>
 
-#include "explain/demo_parts.h"
+#include "explain/demo.h"
 #include "explain/explain.h"
 #include "page/parts.h"
 #include "problems/kernels.h"

@@ -50,8 +50,7 @@ std::optional<Results> load_results(std::filesystem::path const& file) {
 
 std::vector<Row> Recorded::rows(Problem const& problem) const {
   std::vector<Row> of_case;
-  std::optional<double>
-      limit;  // GB/s: the rate of the faster of the two plain copies, which come first; its share is 1
+  std::optional<double> limit;  // GB/s: the rate of the faster plain copy, whose share is 1; these rows come first
   for (Row const& row : ours.rows) {
     if (row.measured != problem) continue;
     of_case.push_back(row);
