@@ -14,8 +14,7 @@ constexpr char const* kCopies =
     "Every step of the matrix transpose, replayed on this CPU thread by thread: each access is counted and checked.\n"
     "  The 32 threads of a warp access memory together: one request. Global memory transfers sectors of 32 bytes.\n"
     "  Shared memory has 32 banks. A wavefront is one access to all banks; different words of one bank take several.\n"
-    "  Ideal: 4 sectors for 4-byte accesses, 16 for 16-byte ones; 1 wavefront for 4-byte accesses, 4 for 16-byte "
-    "ones.\n"
+    "  Ideal: 4 sectors and 1 wavefront for 4-byte accesses, 16 sectors and 4 wavefronts for 16-byte accesses.\n"
     "  32 sectors: every lane in a sector of its own.  32 wavefronts: all lanes in one bank, one after the other.\n";
 constexpr char const* kGemms =
     "Every step of the GEMM in fp32, replayed in the same way. In the time of one wavefront, a multiprocessor does "

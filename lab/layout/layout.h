@@ -58,7 +58,7 @@ class Layout {
   int rank() const { return shape_.parts.empty() ? 1 : int(shape_.parts.size()); }
   std::int64_t size() const { return size_; }
   std::int64_t rows() const { return rows_; }          // the extent of the first mode
-  std::int64_t cols() const { return size_ / rows_; }  // the product of the other extents
+  std::int64_t cols() const { return size_ / rows_; }  // the size of the other modes
   std::int64_t cosize() const;                         // the largest offset plus 1, after the swizzle
   std::int64_t operator()(std::int64_t index) const;   // the offset in elements; index: colexicographic, below size()
   std::vector<std::int64_t> offsets() const;           // for each index
