@@ -198,7 +198,7 @@ std::optional<std::string> table_named(std::string const& name, Recorded const& 
   static std::regex const square("(\\d{1,9})-(\\d{1,2})"), suite("suite-(\\w+)"), gemm_suite("gemm-(\\w+)");
   if (name == "copy-suites") return copy_suites_table();
   if (name == "copy-cases") return copy_cases_table();
-  if (name == "brief-moves") return brief_copies_table(recorded);
+  if (name == "brief-copies") return brief_copies_table(recorded);
   if (name == "brief-GEMMs") return brief_gemms_table(recorded.gemms);
   if (name == "gemm-ladder") return gemm_ladder_table(recorded.gemms);
   std::smatch m;

@@ -11,7 +11,7 @@ namespace inlay::lab {
 //
 //   N-ELEM        transposes of N x N elements of ELEM bytes: a line for each kernel, inlay's and then the baselines'
 //   suite-SUITE   the cases of suites/SUITE.json: inlay::transpose, and the baselines' shares of the same copy limit
-//   brief-moves   six of these cases, for README.md
+//   brief-copies  six of these cases, for README.md
 //   copy-suites   inlay::copy: the geometric mean and the least share of each class of the copy suites
 //   copy-cases    inlay::copy: each of the single cases
 //   gemm-ladder   the suite "ladder": a line for each kernel, a column for each case
