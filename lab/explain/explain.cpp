@@ -23,7 +23,7 @@ Device known_device(std::string const& name) {
 
 Json site_json(ExplainedSite const& x) {
   Site const& s = x.site;
-  char const* const mechanisms[] = {"plain", "cp_async", "tma"};
+  char const* const mechanisms[] = {"plain", "cp_async", "tma", "atomic"};
   Json j;
   j["operand"] = s.operand;
   j["space"] = s.space == replay::Space::global ? "global" : "shared";
