@@ -196,7 +196,7 @@ std::string draw_path(Entry<Copy> const& entry, TransposeCase const& c) {
   double x = picture.legend(kMargin, 80, "tile", "the block");
   x = picture.legend(x, 80, "warp", "its first warp");
   x = picture.legend(x, 80, "first", "that warp's first request, or the first box");
-  picture.legend(x, 80, "bad", "that request, if it needs more than the ideal");
+  picture.legend(x, 80, "bad", "that request, above its ideal");
   double y = kTop;
   std::size_t const across = hops.size() > 4 ? 3 : 4;
   for (std::size_t i = 0; i < hops.size(); ++i) {

@@ -92,8 +92,6 @@ std::string ladder_section(Ladder const& ladder, char const* meaning_of_share) {
                      bars(ladder));
 }
 
-}  // namespace
-
 std::string header(Ladder const& copies, Ladder const& gemms) {
   return R"(<header>
 <h1>What each step does to memory</h1>
@@ -142,6 +140,13 @@ std::string model(Ladder const& copies, Ladder const& gemms) {
 
 std::string contents(Ladder const& copies, Ladder const& gemms) {
   return "<nav id=\"contents\" aria-label=\"steps\">\n<h2>The steps</h2>\n" + list(copies) + list(gemms) + "</nav>\n";
+}
+
+}  // namespace
+
+std::string overview(Ladder const& copies, Ladder const& gemms) {
+  return header(copies, gemms) + ladders(copies, gemms) + rooflines(copies, gemms) + model(copies, gemms) +
+         contents(copies, gemms);
 }
 
 }  // namespace inlay::lab::page

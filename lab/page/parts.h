@@ -69,12 +69,8 @@ std::string explanation(Step const& step);
 // All of a step: idea, figures, explanation, code and pictures.
 std::string section(Step const& step);
 
-// The sections before the steps.
-std::string header(Ladder const& copies, Ladder const& gemms);
-std::string ladders(Ladder const& copies, Ladder const& gemms);
-std::string rooflines(Ladder const& copies, Ladder const& gemms);
-std::string model(Ladder const& copies, Ladder const& gemms);
-std::string contents(Ladder const& copies, Ladder const& gemms);
+// The sections before the steps: header, ladders, rooflines, predicted times, and links to the steps.
+std::string overview(Ladder const& copies, Ladder const& gemms);
 
 // A small problem that the kernel accepts, for pictures.
 std::optional<TransposeCase> small_case(Entry<Copy> const& entry);

@@ -65,9 +65,8 @@ constexpr char const* kBody = R"(</style>
 
 std::string report_page() {
   Ladder const copies = page::copies(), gemms = page::gemms();
-  return kHead + std::string(style()) + picture_style() + kBody + header(copies, gemms) + ladders(copies, gemms) +
-         rooflines(copies, gemms) + model(copies, gemms) + contents(copies, gemms) + steps(copies) + steps(gemms) +
-         shared_code({&copies, &gemms}) + "</main>\n</body>\n</html>\n";
+  return kHead + std::string(style()) + picture_style() + kBody + overview(copies, gemms) + steps(copies) +
+         steps(gemms) + shared_code({&copies, &gemms}) + "</main>\n</body>\n</html>\n";
 }
 
 void write_report(std::filesystem::path const& file) {
