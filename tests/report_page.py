@@ -52,7 +52,7 @@ def check_sections(page, kernels):
         said, code = text_of(section), [text_of(x) for x in section.iter(XHTML + "code")]
         source = " ".join(header_of(kernel["name"]).read_text().split())
         for what, holds in (("its idea", " ".join(kernel["idea"].split()) in said), ("where it comes from", source_of(kernel) in said),
-                            ("a check", "replayed on a CPUok" in said), ("what its warps ask for", "What its warps ask for" in said),
+                            ("a check", "replayed on a CPUok" in said), ("its memory accesses", "Memory accesses" in said),
                             ("a prediction", re.search(r"predicted[\d.]+ (ms|µs)", said)), ("its code", source in code), ("what a thread does", any("CUTE_DEVICE void operator()(Block" in x for x in code)),
                             ("a picture", section.find(".//{http://www.w3.org/2000/svg}svg") is not None)):
             expect(holds, f"the section of {kernel['name']} lacks {what}")

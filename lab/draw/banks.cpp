@@ -8,23 +8,25 @@
 
 #include "draw/svg.h"
 #include "layout/layout.h"
+#include "results/text.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
 namespace {
 
-constexpr std::int64_t kMost = 128;  // rows or columns that still can be read
+constexpr std::int64_t kMostExtent = 128;  // rows or columns of a grid that is still legible
 constexpr double kTop = 76, kGap = 30, kHeading = 38;
-constexpr double kReadable = 11.5;  // the width of a cell with two digits
+constexpr double kMinNumberedWidth = 11.5;  // of a cell that has two digits written in it
 
-// Of 32 lanes from `first` on, counted along rows or down columns; past the end there are none.
+// The wavefronts of a load whose lane i accesses element first + i, counted along rows or down columns. Lanes beyond
+// the last element are inactive.
 unsigned wavefronts(BankGrid const& grid, int elem_bytes, bool down, std::int64_t first) {
   banks::Request request{{}, 0, unsigned(elem_bytes)};
   for (int lane = 0; lane < 32 && first + lane < grid.rows * grid.cols; ++lane) {
     std::int64_t const n = first + lane;
-    std::int64_t const at =
+    std::int64_t const offset =
         down ? grid.offset(n % grid.rows, n / grid.rows) : grid.offset(n / grid.cols, n % grid.cols);
-    request.address[lane] = std::uint64_t(at) * unsigned(elem_bytes);
+    request.address[lane] = std::uint64_t(offset) * unsigned(elem_bytes);
     request.active |= 1u << lane;
   }
   return banks::wavefronts(request, banks::Access::load);
@@ -40,14 +42,14 @@ struct Cell {
   double width, height;
 };
 
-// The grid at (x, y), with a frame around what the first warp asks for, down and along.
+// The grid at (x, y), with frames around the elements of the first request along a row and of the first down a column.
 void add_grid(svg::Picture& picture, BankGrid const& grid, int elem_bytes, double x, double y, Cell cell) {
   unsigned const least = banks::least_wavefronts(unsigned(elem_bytes));
-  auto const say = [](unsigned n) { return fmt::format("{} wavefront{}", n, n == 1 ? "" : "s"); };
   picture.text(x, y + 12, "mono bold", grid.title);
-  picture.text(x, y + 29, "s11",
-               fmt::format("a warp down a column: {}; along a row: {}", say(grid.wavefronts_down(elem_bytes)),
-                           say(grid.wavefronts_along(elem_bytes))));
+  picture.text(
+      x, y + 29, "s11",
+      fmt::format("a warp down a column: {}; along a row: {}", counted(grid.wavefronts_down(elem_bytes), "wavefront"),
+                  counted(grid.wavefronts_along(elem_bytes), "wavefront")));
   y += kHeading;
   std::vector<unsigned> const ids = grid.bank_ids(elem_bytes);
   std::vector<std::vector<svg::Picture::Tile>> of_bank(32);
@@ -55,7 +57,7 @@ void add_grid(svg::Picture& picture, BankGrid const& grid, int elem_bytes, doubl
     of_bank[ids[std::size_t(n)]].push_back(
         {x + double(n % grid.cols) * cell.width, y + double(n / grid.cols) * cell.height, cell.width});
   for (unsigned id = 0; id < 32; ++id) picture.tiles(of_bank[id], cell.height, svg::ramp(id / 31.));
-  for (std::int64_t i = 0; i < grid.rows && cell.width >= kReadable; ++i) {
+  for (std::int64_t i = 0; i < grid.rows && cell.width >= kMinNumberedWidth; ++i) {
     std::vector<double> middles;
     std::vector<std::string> words;
     for (std::int64_t j = 0; j < grid.cols; ++j) {
@@ -87,23 +89,22 @@ unsigned BankGrid::wavefronts_along(int elem_bytes) const { return most_wavefron
 std::string draw_banks(std::vector<BankGrid> const& grids, int elem_bytes) {
   std::int64_t cols = 0, widest = 0;
   for (BankGrid const& grid : grids) {
-    if (grid.rows < 1 || grid.cols < 1 || grid.rows > kMost || grid.cols > kMost)
+    if (grid.rows < 1 || grid.cols < 1 || grid.rows > kMostExtent || grid.cols > kMostExtent)
       throw UsageError(fmt::format("{} has {} x {} elements; at most {} x {} can be read in a picture", grid.title,
-                                   grid.rows, grid.cols, kMost, kMost));
+                                   grid.rows, grid.cols, kMostExtent, kMostExtent));
     cols += grid.cols, widest = std::max(widest, grid.cols);
   }
   double const space = svg::kWidth - 2 * svg::kMargin, gaps = kGap * double(grids.size() - 1);
-  bool const beside = (space - gaps) / double(cols) >= kReadable;
+  bool const beside = (space - gaps) / double(cols) >= kMinNumberedWidth;
   double const width = std::min(24., beside ? (space - gaps) / double(cols) : space / double(widest));
-  Cell const cell = width >= kReadable ? Cell{std::floor(width * 2) / 2, 11} : Cell{width, width};
+  Cell const cell = width >= kMinNumberedWidth ? Cell{std::floor(width * 2) / 2, 11} : Cell{width, width};
 
   svg::Picture picture;
-  std::string const title =
-      fmt::format("Banks of shared memory, elements of {} byte{}", elem_bytes, elem_bytes == 1 ? "" : "s");
+  std::string const title = "Banks of shared memory, elements of " + counted(elem_bytes, "byte");
   picture.text(svg::kMargin, 36, "head", title);
   picture.text(svg::kMargin, 58, "pale s11",
-               "A cell is an element, its number and colour are its bank's. Framed is what the first warp asks for, in "
-               "orange where banks conflict.");
+               "A cell is an element; its number and colour show its bank. Frames: the first request along a row and "
+               "down a column, orange if banks conflict.");
   double x = svg::kMargin, y = kTop, bottom = kTop;
   for (BankGrid const& grid : grids) {
     add_grid(picture, grid, elem_bytes, x, y, cell);

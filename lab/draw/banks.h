@@ -1,4 +1,4 @@
-// The banks of a tile in shared memory.
+// `inlay draw banks`: the bank of each element of a tile in shared memory.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -8,22 +8,23 @@
 
 namespace inlay::lab {
 
-// A (rows, cols) tile: where element (i, j) lies, in elements.
+// A (rows, cols) tile and the offset of element (i, j), in elements.
 struct BankGrid {
-  std::string title;  // what is drawn above it: its layout
+  std::string title;
   std::int64_t rows, cols;
   std::function<std::int64_t(std::int64_t i, std::int64_t j)> offset;
 
-  // Row by row. An element wider than a bank has the id of its first byte's.
+  // The bank of the first byte of each element, in row-major order.
   std::vector<unsigned> bank_ids(int elem_bytes) const;
-  // The most wavefronts of a warp whose lanes walk down columns, or along rows, an element each.
+  // The most wavefronts of any load of a warp whose lanes access consecutive elements down columns, or along rows.
   unsigned wavefronts_down(int elem_bytes) const;
   unsigned wavefronts_along(int elem_bytes) const;
 };
 
-// Coloured grids with their ids, beside or below each other. Throws UsageError when one is larger than can be read.
+// Each grid as coloured cells with bank numbers. Throws UsageError for a grid of more than 128 rows or columns.
 std::string draw_banks(std::vector<BankGrid> const& grids, int elem_bytes);
-// Draws the banks of layouts in CuTe's notation. Elements have the given width, or the one that a layout names, or 4 bytes.
+// The banks of layouts in CuTe's notation. Without `elem_bytes`, elements have the width that a layout names, or 4
+// bytes.
 std::string draw_banks(std::vector<std::string> const& layouts, std::optional<int> elem_bytes);
 
 }  // namespace inlay::lab

@@ -13,57 +13,66 @@
 namespace inlay::lab {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t(1) << 22;  // elements of an operand: floats count them, pictures show them
-constexpr double kMostGemms = 1 << 28;
+// The most elements of an operand: a float counts that many exactly, and a picture can show them.
+constexpr std::int64_t kMostElements = std::int64_t(1) << 22;
+constexpr double kMostFma = 1 << 28;
 
-// An element of A or B; outer: m of A, n of B.
-struct At {
+// An element of A (outer is m) or of B (outer is n).
+struct Index {
   std::int64_t outer, k;
 };
-struct Seen {
+struct IndexSets {
   std::set<std::int64_t> outer, k;
 };
+// What one thread has read. Arrays are indexed by [0: global, 1: shared memory][0: A, 1: B].
 struct Reader {
   std::int64_t fma = 0;
-  bool begun = false, asked = false;  // to ask for its part of the first k tile; and waited, or gone on
-  Seen from[2][2];                    // [of global, shared memory][A, B]: what it has multiplied
-  std::vector<At> read[2][2];         // and not yet
-  Seen const& operand(int which) const { return from[1][which].k.empty() ? from[0][which] : from[1][which]; }
+  bool has_begun = false;           // has loaded from A in global memory
+  bool has_first_tile = false;      // has issued its loads of the first k tile
+  IndexSets multiplied[2][2];       // elements that were read before an FMA
+  std::vector<Index> unused[2][2];  // elements that were read since the last FMA
+  // Shared memory counts where the thread reads the operand from there: it may also have filled it from global memory.
+  IndexSets const& operand(int which) const {
+    return multiplied[1][which].k.empty() ? multiplied[0][which] : multiplied[1][which];
+  }
 };
 
-// Follows what the threads read. A and B hold their own positions, so that a value tells where it comes from, whatever
-// way it came: element i of A is i + 1, of B -(i + 1).
+// Records which elements the threads read. Operands hold positions instead of numbers, so that each value tells which
+// element it is, even after copies through shared memory: element i of A is i + 1, element i of B is -(i + 1).
 class Watcher {
  public:
   Watcher(GemmCase const& c, Recorder const& recorder) : c_(c), recorder_(recorder) {}
 
   void operator()(replay::TraceEvent const& e) {
     using replay::Happens;
-    std::int64_t const multiplied = recorder_.fma - fma_;  // by this thread, since the last report
+    std::int64_t const new_fma = recorder_.fma - fma_;  // of this thread, since the last event
     fma_ = recorder_.fma;
     bool const access = e.what == Happens::access;
     if (access && e.store && e.operand->name == "C") note_stored(e);
     if (e.block != 0) return;
     if (readers.size() <= e.thread) readers.resize(e.thread + 1);
     Reader& reader = readers[e.thread];
-    if (multiplied) note_multiplied(reader, multiplied);
+    if (new_fma) note_multiplied(reader, new_fma);
     if (access) note_site(e);
     if (access && !e.store) note_read(e, reader);
-    if (e.what == Happens::commit || e.what == Happens::wait || e.what == Happens::box) reader.asked = reader.begun;
+    if (e.what == Happens::commit || e.what == Happens::wait || e.what == Happens::box)
+      reader.has_first_tile = reader.has_begun;
   }
 
   std::vector<Reader> readers;
-  std::set<std::int64_t> first_k;  // of A, asked for before a thread waits
-  std::vector<Box> stored;         // by block
+  std::set<std::int64_t> first_k;  // the k of A's elements in the first k tile
+  std::vector<Box> stored;         // for each block
   std::vector<std::string> sites;
 
  private:
-  At at(Stored const& x, bool outer_is_row, std::int64_t i) const {
-    auto const [row, col] = x.at(i);
-    return outer_is_row ? At{row, col} : At{col, row};
+  Index index_in_A(std::int64_t i) const {
+    auto const [row, col] = c_.a().at(i);
+    return c_.a_transposed() ? Index{col, row} : Index{row, col};
   }
-  At of_A(std::int64_t i) const { return at(c_.a(), !c_.a_transposed(), i); }
-  At of_B(std::int64_t i) const { return at(c_.b(), c_.b_transposed(), i); }
+  Index index_in_B(std::int64_t i) const {
+    auto const [row, col] = c_.b().at(i);
+    return c_.b_transposed() ? Index{row, col} : Index{col, row};
+  }
 
   void note_stored(replay::TraceEvent const& e) {
     if (stored.size() <= e.block) stored.resize(e.block + 1);
@@ -77,9 +86,10 @@ class Watcher {
     reader.fma += fma;
     for (int space = 0; space < 2; ++space)
       for (int which = 0; which < 2; ++which) {
-        for (auto const& [outer, k] : reader.read[space][which])
-          reader.from[space][which].outer.insert(outer), reader.from[space][which].k.insert(k);
-        reader.read[space][which].clear();
+        IndexSets& multiplied = reader.multiplied[space][which];
+        for (auto const& [outer, k] : reader.unused[space][which])
+          multiplied.outer.insert(outer), multiplied.k.insert(k);
+        reader.unused[space][which].clear();
       }
   }
   void note_site(replay::TraceEvent const& e) {
@@ -89,19 +99,19 @@ class Watcher {
   }
   void note_read(replay::TraceEvent const& e, Reader& reader) {
     bool const shared = e.space == replay::Space::shared;
-    if (!shared && e.operand->name == "A" && !reader.asked) {
-      reader.begun = true;
+    if (!shared && e.operand->name == "A" && !reader.has_first_tile) {
+      reader.has_begun = true;
       for (std::size_t b = 0; b < e.bytes; b += sizeof(float))
-        first_k.insert(of_A(std::int64_t((e.offset + b) / sizeof(float))).k);
+        first_k.insert(index_in_A(std::int64_t((e.offset + b) / sizeof(float))).k);
     }
-    if (e.mechanism != Mechanism::plain || e.operand->name.ends_with("C")) return;  // no sums
+    if (e.mechanism != Mechanism::plain || e.operand->name.ends_with("C")) return;  // reads no factor into registers
     for (std::size_t b = 0; b + sizeof(float) <= e.bytes; b += sizeof(float)) {
       float x;
       std::memcpy(&x, e.data + b, sizeof x);
       bool const is_A = x > 0;
-      if (x == 0 || std::abs(x) > float((is_A ? c_.a() : c_.b()).elements())) continue;  // beyond an edge
+      if (x == 0 || std::abs(x) > float((is_A ? c_.a() : c_.b()).elements())) continue;  // padding, or not initialised
       std::int64_t const i = std::int64_t(std::abs(x)) - 1;
-      reader.read[shared][!is_A].push_back(is_A ? of_A(i) : of_B(i));
+      reader.unused[shared][!is_A].push_back(is_A ? index_in_A(i) : index_in_B(i));
     }
   }
 
@@ -111,18 +121,18 @@ class Watcher {
   std::set<std::tuple<std::string, bool, int, unsigned>> known_;
 };
 
-// The operands, which hold their positions, and a GEMM of them that is no number's business.
-GemmCall numbered(GemmCase const& c, Recorder& recorder) {
+// Operands that hold their positions, as Watcher expects.
+GemmCall allocate_numbered(GemmCase const& c, Recorder& recorder) {
   auto const operand = [&](char const* name, Stored const& x, float sign) {
     auto const n = std::size_t(x.elements());
-    if (std::int64_t(n) > kMost)
-      throw UsageError(fmt::format("{} has {} elements; a picture takes at most {}", name, n, kMost));
-    auto* const seen = static_cast<float*>(recorder.allocate(name, n * sizeof(float), sizeof(float), 0));
+    if (std::int64_t(n) > kMostElements)
+      throw UsageError(fmt::format("{} has {} elements; a picture takes at most {}", name, n, kMostElements));
+    auto* const address = static_cast<float*>(recorder.allocate(name, n * sizeof(float), sizeof(float), 0));
     for (std::size_t i = 0; i < n; ++i) {
       float const x = sign * float(i + 1);
-      std::memcpy(recorder.real(seen) + i * sizeof x, &x, sizeof x);
+      std::memcpy(recorder.real(address) + i * sizeof x, &x, sizeof x);
     }
-    return seen;
+    return address;
   };
   return {1, 0, operand("A", c.a(), 1), operand("B", c.b(), -1), operand("C", c.c(), 1)};
 }
@@ -135,10 +145,10 @@ void Box::add(std::int64_t m, std::int64_t n) {
 }
 
 BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c) {
-  if (double const n = c.flops() / 2; n > kMostGemms)
-    throw UsageError(fmt::format("a replay for a picture takes at most {} multiplications, not {}", kMostGemms, n));
+  if (double const n = c.flops() / 2; n > kMostFma)
+    throw UsageError(fmt::format("a replay for a picture takes at most {} multiplications, not {}", kMostFma, n));
   Recorder recorder;
-  Gemm const gemm = c.canonical(numbered(c, recorder), nullptr);
+  Gemm const gemm = c.canonical(allocate_numbered(c, recorder), nullptr);
   Device const device;
   if (Reason const reason = entry.info().rejects(gemm, device))
     throw UsageError(fmt::format("{}: rejected: {}", title_of(entry, c), reason.sentence()));
@@ -146,14 +156,14 @@ BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c) {
   Watcher watcher(c, recorder);
   recorder.watch([&](replay::TraceEvent const& e) { watcher(e); });
   entry.replay(gemm, device, recorder);
-  for (Finding const& f : recorder.findings)  // such sums are not exact, so they are not judged
+  for (Finding const& f : recorder.findings)  // sums of positions are not exact, so the results are expected to differ
     if (f.check != Check::result) throw Error(f.sentence);
 
   BlockTiles tiles;
   tiles.stored = watcher.stored, tiles.sites = watcher.sites;
   tiles.k0 = c.K, tiles.k_tile = std::int64_t(watcher.first_k.size());
   for (Reader const& r : watcher.readers) {
-    Seen const &a = r.operand(0), &b = r.operand(1);
+    IndexSets const &a = r.operand(0), &b = r.operand(1);
     tiles.threads.push_back({{a.outer.begin(), a.outer.end()}, {b.outer.begin(), b.outer.end()}});
     if (a.k.empty()) continue;
     if (r.fma < std::int64_t(a.outer.size() * b.outer.size() * a.k.size()))

@@ -17,37 +17,37 @@
 namespace inlay::lab {
 namespace {
 
-void check(std::string const& file) {
-  if (!file.empty()) check_writable(file);
-}
-void write(std::string const& picture, std::string const& file) {
-  if (file.empty()) return fmt::print("{}", picture);
-  write_file(file, picture);
+// Writes what `draw` returns to the file, or to standard output if there is none. Finds out whether the file can be
+// written before it draws.
+template <class Draw>
+void write_picture(std::string const& file, Draw const& draw) {
+  if (file.empty()) return fmt::print("{}", draw());
+  check_writable(file);
+  write_file(file, draw());
 }
 constexpr char const* kOut = "the file to write (default: standard output)";
-void add_out(CLI::App& command, std::string& file) { command.add_option("--out", file, kOut); }
 
-// A kernel of either kind, and what it is to move or to multiply.
-struct Asked {
+// A kernel of either kind, and the case that it is replayed at.
+struct Options {
   CLI::App const* command;
   std::string kernel, site, out;
   TransposeCase copy{256, 256};
-  GemmCase gemm = gemm_case(256, 256, 64, "nn");
+  GemmCase gemm;
 };
-std::shared_ptr<Asked> add_kernel(CLI::App& command, GemmCase const& usual = gemm_case(256, 256, 64, "nn")) {
-  auto const asked = std::make_shared<Asked>();
-  asked->command = &command;
-  asked->gemm = usual;
-  command.add_option("kernel", asked->kernel, "its name, or the beginning of it")->required();
-  add_flags_but(command, asked->copy, {kBatchFlag});
-  add_flags_but(command, asked->gemm, {kBatchFlag});
-  add_batch(command, asked->copy.batch);
-  add_out(command, asked->out);
-  return asked;
+std::shared_ptr<Options> add_kernel(CLI::App& command, GemmCase const& default_gemm) {
+  auto const options = std::make_shared<Options>();
+  options->command = &command;
+  options->gemm = default_gemm;
+  command.add_option("kernel", options->kernel, "its name, or the beginning of it")->required();
+  add_flags_but(command, options->copy, {kBatchFlag});
+  add_flags_but(command, options->gemm, {kBatchFlag});
+  add_batch(command, options->copy.batch);
+  command.add_option("--out", options->out, kOut);
+  return options;
 }
 
-// The first operand transposes that the kernel accepts, if there are any.
-void take_possible_transposes(Entry<Gemm> const& entry, GemmCase& c) {
+// Sets the first operand transposes that the kernel accepts; without such transposes, leaves the case as given.
+void set_accepted_transposes(Entry<Gemm> const& entry, GemmCase& c) {
   for (std::string const transposes : {"nn", "nt", "tn", "tt"}) {
     GemmCase possible = c;
     possible.transa = transposes[0], possible.transb = transposes[1];
@@ -56,23 +56,22 @@ void take_possible_transposes(Entry<Gemm> const& entry, GemmCase& c) {
   }
 }
 
-// Draws with the kernel and its case.
+// Writes what draw_case(entry, case) returns.
 template <class Draw>
-void draw(Asked& asked, Draw const& picture_of) {
-  std::string const name = resolve(asked.kernel, all_kernel_names());
-  refuse_ignored(*asked.command, {name}, asked.gemm);
-  check(asked.out);
-  if (info_of<GemmCase>(name)) {
+void draw(Options& o, Draw const& draw_case) {
+  std::string const name = resolve(o.kernel, all_kernel_names());
+  refuse_ignored(*o.command, {name}, o.gemm);
+  write_picture(o.out, [&] {
+    if (!info_of<GemmCase>(name)) {
+      o.copy.validate();
+      return draw_case(kernel_named<TransposeCase>(name), o.copy);
+    }
     auto const& entry = kernel_named<GemmCase>(name);
-    asked.gemm.batch = asked.copy.batch;
-    if (!asked.command->count("--transa") && !asked.command->count("--transb"))
-      take_possible_transposes(entry, asked.gemm);
-    asked.gemm.validate();
-    write(picture_of(entry, asked.gemm), asked.out);
-  } else {
-    asked.copy.validate();
-    write(picture_of(kernel_named<TransposeCase>(name), asked.copy), asked.out);
-  }
+    o.gemm.batch = o.copy.batch;
+    if (!o.command->count("--transa") && !o.command->count("--transb")) set_accepted_transposes(entry, o.gemm);
+    o.gemm.validate();
+    return draw_case(entry, o.gemm);
+  });
 }
 
 void add_ladder(CLI::App& app) {
@@ -83,47 +82,44 @@ void add_ladder(CLI::App& app) {
   add_flags(*command, *shape);
   command->callback([shape, file] {
     shape->validate();
-    check(*file);
-    write(draw_ladder(*shape), *file);
+    write_picture(*file, [&] { return draw_ladder(*shape); });
   });
 }
 
 void add_banks(CLI::App& app) {
-  auto* const command = app.add_subcommand("banks", "which bank each element of a tile lies in");
+  auto* const command = app.add_subcommand("banks", "the bank of each element of a tile");
   auto const layouts = std::make_shared<std::vector<std::string>>();
   auto const elem_bytes = std::make_shared<std::optional<int>>();
   auto const file = std::make_shared<std::string>();
   command->add_option("layouts", *layouts, "one or more, such as '(32,64):(64,1)' 'Swizzle<5,0,6> o (32,64):(64,1)'")
       ->required();
   command->add_option("--elem", *elem_bytes, "bytes of an element (default: 4, or what an smem_ptr names)");
-  add_out(*command, *file);
-  command->callback([layouts, elem_bytes, file] {
-    check(*file);
-    write(draw_banks(*layouts, *elem_bytes), *file);
-  });
+  command->add_option("--out", *file, kOut);
+  command->callback(
+      [layouts, elem_bytes, file] { write_picture(*file, [&] { return draw_banks(*layouts, *elem_bytes); }); });
 }
 
 void add_request(CLI::App& app) {
-  auto* const command = app.add_subcommand("request", "which lanes of a warp meet which banks or sectors");
-  auto const asked = add_kernel(*command);
-  command->add_option("--site", asked->site, "such as 'A store' (default: what costs most beyond its ideal)");
-  command->callback([asked] {
-    draw(*asked, [&](auto const& entry, auto const& c) { return draw_request(worst_request(entry, c, asked->site)); });
+  auto* const command = app.add_subcommand("request", "the banks or sectors that the lanes of a warp request");
+  auto const o = add_kernel(*command, gemm_case(256, 256, 64, "nn"));
+  command->add_option("--site", o->site,
+                      "such as 'A store' (default: the site whose worst request is farthest above its ideal)");
+  command->callback([o] {
+    draw(*o, [&](auto const& entry, auto const& c) { return draw_request(worst_request(entry, c, o->site)); });
   });
 }
 
 void add_path(CLI::App& app) {
-  auto* const command = app.add_subcommand("path", "the way of a tile through memory, or the tiles of a GEMM");
-  auto const asked = add_kernel(*command);
-  command->callback([asked] { draw(*asked, [](auto const& entry, auto const& c) { return draw_path(entry, c); }); });
+  auto* const command = app.add_subcommand("path", "the path of a tile through memory, or the tiles of a GEMM");
+  auto const o = add_kernel(*command, gemm_case(256, 256, 64, "nn"));
+  command->callback([o] { draw(*o, [](auto const& entry, auto const& c) { return draw_path(entry, c); }); });
 }
 
 void add_timeline(CLI::App& app) {
-  auto* const command = app.add_subcommand("timeline", "the stages of a pipeline: on their way, full, read, free");
-  auto const asked = add_kernel(*command, gemm_case(128, 256, 256, "nn"));
-  command->callback([asked] {
-    draw(*asked,
-         [](auto const& entry, auto const& c) { return draw_timeline(title_of(entry, c), timeline_of(entry, c)); });
+  auto* const command = app.add_subcommand("timeline", "the stages of a pipeline: in flight, landed, read, free");
+  auto const o = add_kernel(*command, gemm_case(128, 256, 256, "nn"));
+  command->callback([o] {
+    draw(*o, [](auto const& entry, auto const& c) { return draw_timeline(title_of(entry, c), timeline_of(entry, c)); });
   });
 }
 

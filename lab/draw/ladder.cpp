@@ -12,10 +12,10 @@
 namespace inlay::lab {
 namespace {
 
-// Names end where the bars begin; times stand right of them.
+// Kernel names are left of x = kBars, bars right of it, times at the right margin.
 constexpr double kWidth = 960, kMargin = 28, kBars = 300, kBarsWidth = 540, kTop = 104;
 constexpr double kRowHeight = 22, kBarHeight = 16, kHeadingHeight = 20, kGroupGap = 12;
-constexpr double kLabelledInside = 48;  // a bar of this length has space for its value
+constexpr double kLabelledInside = 48;  // the shortest bar that has its share written inside
 
 struct Group {
   char const *title, *classes;
@@ -29,21 +29,20 @@ std::size_t group_of(std::string const& kernel) {
   return is_copy(*info) ? 0 : info->origin == Origin::tutorial ? 1 : 2;
 }
 
-// A name, its bar with the share, and its time; a row without numbers says why in a word.
+// The kernel's name, its share as a bar and as a number, and its time; for a row without numbers, its check result.
 void add_bar(svg::Picture& picture, Row const& row, double y, char const* classes, double scale) {
   double const baseline = y + kBarHeight - 4;
   picture.text(kBars - 10, baseline, "end mono", row.kernel);
-  if (!row.share)
-    return picture.text(kBars + 6, baseline, "pale mono", row.check_result.substr(0, row.check_result.find(':')));
+  if (!row.share) return picture.text(kBars + 6, baseline, "pale mono", row.status());
   double const length = *row.share * scale;
   picture.rect(kBars, y, length, kBarHeight, classes);
   bool const inside = length >= kLabelledInside;
-  double const end = inside ? std::min(length, scale) - 6 : length + 6;  // no value crosses the copy limit's line
+  double const end = inside ? std::min(length, scale) - 6 : length + 6;  // left of the copy limit's line
   picture.text(kBars + end, baseline, inside ? "mono end on" : "mono", fmt::format("{:.3f}", *row.share));
   picture.text(kWidth - kMargin, baseline, "pale mono end", fmt::format("{:.3f} ms", row.ms_median.value_or(0)));
 }
 
-// Under the bars: lines at the quarters and what they stand for.
+// Vertical lines at each quarter of the copy limit, with their shares below.
 void add_axis(svg::Picture& picture, double scale, double bottom) {
   for (int quarter = 0; quarter <= 4; ++quarter) {
     double const x = kBars + quarter * scale / 4;
@@ -59,7 +58,7 @@ std::string ladder(TransposeCase const& c, Results const& ours, std::vector<Row>
   double longest = 1;
   for (Row const& row : rows) longest = std::max(longest, row.share.value_or(0));
   double const scale = kBarsWidth / longest;
-  std::vector<double> top;  // of each row
+  std::vector<double> top;  // the y of each row
   double y = kTop - kGroupGap;
   for (std::size_t i = 0; i < rows.size(); ++i, y += kRowHeight) {
     if (i == 0 || group_of(rows[i].kernel) != group_of(rows[i - 1].kernel)) y += kGroupGap + kHeadingHeight;

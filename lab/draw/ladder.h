@@ -1,4 +1,4 @@
-// What was recorded, as bars.
+// `inlay draw ladder`
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace inlay::lab {
 
-// A bar for each recorded row of the case, against the copy limit. Throws UsageError when nothing is recorded for it.
+// A bar for each recorded row of the case: its share of the copy limit. Throws UsageError when the case has no row.
 std::string draw_ladder(TransposeCase const& c);
 
 }  // namespace inlay::lab

@@ -1,4 +1,4 @@
-// The way of a tile: which threads of a block take which elements, and where to.
+// `inlay draw path`: which threads of a block load and store which elements.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace inlay::lab {
 
-// What the threads of a block did to one memory in one direction.
+// A hop of a tile: the loads, or the stores, of one operand by one mechanism, by the threads of a block.
 struct Hop {
   struct Access {
     std::size_t offset, bytes;  // in the operand
@@ -18,38 +18,39 @@ struct Hop {
   bool store;
   Mechanism mechanism;
   std::uint64_t base;  // the address of the operand's first element
-  bool waited;         // since the hop before
+  bool waited;         // whether a thread waited between the first accesses of the previous hop and of this one
   std::vector<Access> accesses;
-  // Of TMA, and how many pieces the first one has.
-  std::size_t boxes = 0, first_box = 0;
+  std::size_t boxes = 0;      // TMA boxes of this hop; 0: another mechanism
+  std::size_t first_box = 0;  // accesses that belong to the first box
 
-  unsigned first_warp() const;
-  // The first access of each of its lanes.
+  unsigned first_warp() const;  // the lowest warp that has an access
+  // The first access of each lane of that warp.
   banks::Request first_request() const;
 };
 
-// The hops of a copy's first block, in the order in which they begin. Throws what replay_sound does.
+// The hops of a copy's first block, in the order of their first accesses. Throws as replay_sound does.
 std::vector<Hop> hops_of(Entry<Copy> const& entry, TransposeCase const& c);
 
-// [m0, m1) x [n0, n1) of C.
+// The elements [m0, m1) x [n0, n1) of C.
 struct Box {
   std::int64_t m0 = INT64_MAX, n0 = INT64_MAX, m1 = 0, n1 = 0;
   void add(std::int64_t m, std::int64_t n);
 };
 
-// What the first block of a GEMM does, found by what its threads read.
+// The tiles of a GEMM's first block, derived from the elements that its threads read.
 struct BlockTiles {
   struct Thread {
-    std::vector<std::int64_t> m, n;  // the rows and columns of C that it sums; none: it does not multiply
+    std::vector<std::int64_t> m, n;  // the rows and columns of C that the thread sums; empty: it does not multiply
   };
   std::vector<Thread> threads;
-  Box block;                       // what its threads sum
-  std::int64_t k0 = 0, k1 = 0;     // [k0, k1) of K
-  std::int64_t k_tile = 0;         // how much of that is asked for before the first wait
-  std::vector<Box> stored;         // of C, by each block
-  std::vector<std::string> sites;  // what it does to memory, in the order in which that begins
+  Box block;                       // the elements of C that the block sums
+  std::int64_t k0 = 0, k1 = 0;     // the block sums over [k0, k1)
+  std::int64_t k_tile = 0;         // indices k whose loads are issued before the first wait
+  std::vector<Box> stored;         // the elements of C that each block of the grid stores
+  std::vector<std::string> sites;  // the block's memory accesses, in the order of their first occurrence
 };
-// Throws UsageError when the kernel rejects the case or it is too large, Error when a check finds something.
+// Throws UsageError when the kernel rejects the case or the case is too large, and Error when a check other than that
+// of the result fails.
 BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c);
 
 std::string draw_path(Entry<Copy> const& entry, TransposeCase const& c);

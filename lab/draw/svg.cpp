@@ -45,14 +45,7 @@ constexpr char const* kStyle = R"(<style>
 </style>
 )";
 
-std::string escaped(std::string_view text) {
-  std::string s;
-  for (char c : text)
-    s += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
-  return s;
-}
-
-// Two decimals are enough, and most need none.
+// At most two decimals, without trailing zeros.
 std::string number(double x) {
   std::string s = fmt::format("{:.2f}", x);
   s.erase(s.find_last_not_of('0') + 1);
@@ -62,9 +55,16 @@ std::string number(double x) {
 
 }  // namespace
 
+std::string escaped(std::string_view text) {
+  std::string s;
+  for (char c : text)
+    s += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
+  return s;
+}
+
 void Picture::text(double x, double y, std::string_view classes, std::string_view content) {
-  body_ += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", number(x), number(y),
-                       classes.empty() ? "" : fmt::format(" class=\"{}\"", classes), escaped(content));
+  std::string const attribute = classes.empty() ? "" : fmt::format(R"( class="{}")", classes);
+  body_ += fmt::format("<text x=\"{}\" y=\"{}\"{}>{}</text>\n", number(x), number(y), attribute, escaped(content));
 }
 
 void Picture::rect(double x, double y, double width, double height, std::string_view classes) {
@@ -92,11 +92,13 @@ void Picture::tiles(std::vector<Tile> const& tiles, double height, std::string c
 
 void Picture::words(std::vector<double> const& middles, double y, std::string_view classes,
                     std::vector<std::string> const& words) {
-  constexpr double kHalfSpace = 2.5;  // the space behind a word counts as a part of it
+  constexpr double kHalfSpace = 2.5;  // a tspan is centred with the space after its word
   body_ += fmt::format("<text y=\"{}\" class=\"middle s8 mono {}\">", number(y), classes);
-  for (std::size_t i = 0; i < words.size(); ++i)
-    body_ += fmt::format("<tspan x=\"{}\">{}</tspan>{}", number(middles[i] + (i + 1 < words.size() ? kHalfSpace : 0)),
-                         escaped(words[i]), i + 1 < words.size() ? " " : "");
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    bool const last = i + 1 == words.size();
+    body_ += fmt::format("<tspan x=\"{}\">{}</tspan>{}", number(middles[i] + (last ? 0 : kHalfSpace)),
+                         escaped(words[i]), last ? "" : " ");
+  }
   body_ += "</text>\n";
 }
 
@@ -128,8 +130,8 @@ std::string ramp(double t) {
   return fmt::format("#{:02x}{:02x}{:02x}", mixed(0), mixed(1), mixed(2));
 }
 
-std::string kind(unsigned i) { return fmt::format("k{}", i % 8); }
-std::string on_kind(unsigned i) { return i % 8 == 4 ? "on" : "dark"; }
+std::string category(unsigned i) { return fmt::format("k{}", i % 8); }
+std::string text_on_category(unsigned i) { return i % 8 == 4 ? "on" : "dark"; }
 
 std::string ranges(std::vector<unsigned> const& sorted) {
   std::string s;

@@ -33,14 +33,14 @@ class Watcher {
         return;
       case Happens::box:
         return note_box(e, thread);
-      case Happens::arrive:  // what it has stored itself belongs to the stage that it now declares full
-        if (e.operand->name.ends_with("full") && !thread.stored.empty()) own(phase(e), thread.stored);
+      case Happens::arrive:  // at a full barrier: the stage also has the words that the thread has stored itself
+        if (e.operand->name.ends_with("full") && !thread.stored.empty()) assign(thread.stored, phase_use(e));
         thread.stored.clear();
         return;
       case Happens::phase_ends:
         return note_phase(e);
       case Happens::store_box:
-        store("TMA store", true, thread);
+        note_store("TMA store", true, thread);
         return;
       case Happens::stored:
         for (std::size_t s : thread.stores) timeline.stores[s].end = now_;
@@ -51,7 +51,7 @@ class Watcher {
     }
   }
 
-  // Stages of cp.async are told apart by where they begin.
+  // Names the stages of cp.async, which are distinguished by their lowest addresses.
   void name_stages() {
     std::set<std::uint64_t> begins;
     for (auto const& [use, begin] : begin_of_) begins.insert(begin);
@@ -65,29 +65,29 @@ class Watcher {
  private:
   static constexpr std::size_t kNone = SIZE_MAX;
   struct Thread {
-    std::vector<std::uint64_t> copied, boxed,
-        stored;                          // words of shared memory: in this group, this box, since it arrived
-    std::size_t groups = 0, landed = 0;  // that copied anything
-    std::vector<bool> empty;             // of each group
-    std::vector<std::size_t> stores;     // under way
+    // Words of shared memory, by address / 4.
+    std::vector<std::uint64_t> copied;  // by cp.async since the last commit
+    std::vector<std::uint64_t> boxed;   // by the TMA box that is being issued
+    std::vector<std::uint64_t> stored;  // by stores since the last arrival
+    std::vector<bool> is_empty;         // for each committed group: it copies nothing
+    std::size_t landed = 0;             // groups
+    std::vector<std::size_t> stores;    // indices in Timeline::stores of TMA stores in flight
   };
 
   std::size_t new_use(std::string stage) {
     timeline.uses.push_back({std::move(stage), now_, {}, {}, {}, {}});
     return timeline.uses.size() - 1;
   }
-  void own(std::size_t use, std::vector<std::uint64_t>& words) {
-    for (std::uint64_t w : words) owner_[w] = use;
+  void assign(std::vector<std::uint64_t>& words, std::size_t use) {
+    for (std::uint64_t w : words) use_of_word_[w] = use;
     words.clear();
   }
 
   void note_access(TraceEvent const& e, Thread& thread) {
-    bool const shared = e.space == replay::Space::shared;
-    if (!shared) {
-      if (e.store && e.mechanism == Mechanism::plain) {
-        Site const site{e.operand->name, e.space, true, e.mechanism, unsigned(e.bytes)};
-        timeline.stores[store(name_of(site), false, thread)].end = now_;
-      }
+    if (e.space != replay::Space::shared) {
+      if (e.store && e.mechanism == Mechanism::plain)
+        note_store(name_of(Site{e.operand->name, e.space, true, e.mechanism, unsigned(e.bytes)}), false, thread).end =
+            now_;
       return;
     }
     for (std::uint64_t w = e.address / 4; w <= (e.address + e.bytes - 1) / 4; ++w) {
@@ -102,50 +102,50 @@ class Watcher {
     }
   }
   void note_read(std::uint64_t word, Mechanism mechanism) {
-    auto const owner = owner_.find(word);
-    if (owner == owner_.end() || mechanism == Mechanism::tma) return;
-    StageUse& use = timeline.uses[owner->second];
+    auto const at = use_of_word_.find(word);
+    if (at == use_of_word_.end() || mechanism == Mechanism::tma) return;
+    StageUse& use = timeline.uses[at->second];
     if (!use.first_read.is_known()) use.first_read = now_;
     use.last_read = now_;
   }
 
-  // The n-th groups of all threads are one filling.
+  // The n-th groups of all threads fill one stage.
   void note_copied(std::uint64_t word, Thread& thread, unsigned rank) {
-    std::size_t const n = thread.empty.size();
+    std::size_t const n = thread.is_empty.size();
     if (group_use_.size() <= n) group_use_.resize(n + 1, kNone);
     if (group_use_[n] == kNone) group_use_[n] = new_use("");
     auto const [begin, is_new] = begin_of_.try_emplace(group_use_[n], word);
     begin->second = std::min(begin->second, word);
-    owner_[word] = group_use_[n];
+    use_of_word_[word] = group_use_[n];
     thread.copied.push_back(word);
     askers_.insert(rank);
     timeline.by = "cp.async";
   }
   void note_commit(Thread& thread) {
-    thread.empty.push_back(thread.copied.empty());
+    thread.is_empty.push_back(thread.copied.empty());
     thread.copied.clear();
   }
   void note_landed(Thread& thread) {
     std::size_t const n = thread.landed++;
-    if (!thread.empty[n]) timeline.uses[group_use_[n]].landed = now_;
+    if (!thread.is_empty[n]) timeline.uses[group_use_[n]].landed = now_;
   }
 
-  // The filling that the mbarrier's current phase stands for.
-  std::size_t phase(TraceEvent const& e) {
-    auto const [at, is_new] = phases_.try_emplace({e.operand->name, e.offset}, kNone);
+  // The use that the current phase of an mbarrier fills.
+  std::size_t phase_use(TraceEvent const& e) {
+    auto const [at, is_new] = phase_use_.try_emplace({e.operand->name, e.offset}, kNone);
     if (at->second == kNone)
       at->second = new_use(e.operand->name.ends_with("full") ? fmt::format("stage {}", e.offset / 8) : "raw");
     return at->second;
   }
   void note_box(TraceEvent const& e, Thread& thread) {
-    own(phase(e), thread.boxed);
+    assign(thread.boxed, phase_use(e));
     askers_.insert(e.thread);
     timeline.by = "TMA";
   }
   void note_phase(TraceEvent const& e) {
     std::string const name = fmt::format("stage {}", e.offset / 8);
-    auto const at = phases_.find({e.operand->name, e.offset});
-    if (at != phases_.end() && at->second != kNone) {
+    auto const at = phase_use_.find({e.operand->name, e.offset});
+    if (at != phase_use_.end() && at->second != kNone) {
       timeline.uses[at->second].landed = now_;
       at->second = kNone;
     } else if (e.operand->name.ends_with("empty")) {
@@ -155,23 +155,23 @@ class Watcher {
     }
   }
 
-  // Where it is counted.
-  std::size_t store(std::string const& name, bool in_flight, Thread& thread) {
+  // All stores of one name share a span, from the first one's begin.
+  StoreSpan& note_store(std::string const& name, bool in_flight, Thread& thread) {
     auto& stores = timeline.stores;
-    auto at = std::find_if(stores.begin(), stores.end(), [&](StoreSpan const& s) { return s.name == name; });
+    auto at = std::ranges::find(stores, name, &StoreSpan::name);
     if (at == stores.end()) at = stores.insert(at, {name, in_flight, now_, {}});
-    auto const i = std::size_t(at - stores.begin());
-    if (in_flight) thread.stores.push_back(i);
-    return i;
+    if (in_flight) thread.stores.push_back(std::size_t(at - stores.begin()));
+    return *at;
   }
 
   Recorder const& recorder_;
   Moment now_;
   std::vector<Thread> threads_;
-  std::unordered_map<std::uint64_t, std::size_t> owner_;  // of a word of shared memory: the filling that it came with
-  std::vector<std::size_t> group_use_;                    // by the number of a thread's group
-  std::map<std::size_t, std::uint64_t> begin_of_;         // of a filling by cp.async: its first word
-  std::map<std::pair<std::string, std::size_t>, std::size_t> phases_;
+  // Indices in Timeline::uses.
+  std::unordered_map<std::uint64_t, std::size_t> use_of_word_;            // that filled the word of shared memory
+  std::vector<std::size_t> group_use_;                                    // by the number of a thread's group
+  std::map<std::pair<std::string, std::size_t>, std::size_t> phase_use_;  // by the mbarrier's operand and offset
+  std::map<std::size_t, std::uint64_t> begin_of_;                         // the lowest word of a use by cp.async
   std::set<unsigned> askers_;
 };
 
@@ -191,10 +191,11 @@ Timeline timeline(Entry<P> const& entry, C const& c) {
 
 std::size_t Timeline::most_in_flight() const {
   std::size_t most = 0;
-  for (StageUse const& a : uses) {  // at the moment when this one is asked for
-    std::size_t n = 0;
-    for (StageUse const& b : uses) n += b.asked.at <= a.asked.at && !(b.landed.is_known() && b.landed.at <= a.asked.at);
-    most = std::max(most, n);
+  for (StageUse const& a : uses) {
+    std::size_t in_flight = 0;  // when the first load of `a` is issued
+    for (StageUse const& b : uses)
+      in_flight += b.asked.at <= a.asked.at && !(b.landed.is_known() && b.landed.at <= a.asked.at);
+    most = std::max(most, in_flight);
   }
   return most;
 }

@@ -1,4 +1,4 @@
-// What goes on beside the threads of a block: loads on their way, stages that are full, read, and filled again.
+// `inlay draw timeline`: the asynchronous loads of a block, and the stages of shared memory that they fill.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,36 +7,38 @@
 
 namespace inlay::lab {
 
-// A place in the replay of a block, and what had been done by then. -1: never.
+// A moment in the replay of a block: the number of its event, and the FMAs and accesses of the block before that event.
 struct Moment {
-  std::int64_t at = -1, fma = 0, accesses = 0;
+  std::int64_t at = -1;  // -1: the event never happened
+  std::int64_t fma = 0, accesses = 0;
   bool is_known() const { return at >= 0; }
 };
 
-// One filling of a stage: by groups of cp.async, or by the boxes of a phase of an mbarrier.
+// One use of a stage, filled by a group of cp.async, or by the TMA boxes of one phase of an mbarrier.
 struct StageUse {
-  std::string stage;  // "stage 0", "raw"
-  Moment asked;       // the first request for it
-  Moment landed;      // all of it, for all who wait
+  std::string stage;  // "stage 0"; "raw": a tile that threads transpose into a stage
+  Moment asked;       // the first load is issued
+  Moment landed;  // the last thread's wait for its group ends, or the phase of the mbarrier "full" or "raw_full" does
   Moment first_read, last_read;
-  Moment freed;  // when its readers gave it back at an mbarrier
+  Moment freed;  // the phase of the mbarrier "empty" ends
 };
 struct StoreSpan {
   std::string name;  // "C store (16 B)"
-  bool in_flight;    // by TMA: from the request to the end
+  bool in_flight;    // a store by TMA lasts from its issue to the end of the wait for it
   Moment begin, end;
 };
 
 struct Timeline {
-  std::vector<StageUse> uses;  // in the order in which they are asked for
+  std::vector<StageUse> uses;  // in the order of their first loads
   std::vector<StoreSpan> stores;
-  std::vector<unsigned> askers;  // the threads that ask for loads
+  std::vector<unsigned> askers;  // the threads that issue the loads
   char const* by = "";           // "cp.async", "TMA"
-  // The most fillings that are on their way at once.
+  // The most uses whose loads are in flight at once.
   std::size_t most_in_flight() const;
 };
 
-// The timeline of a kernel's first block. Throws what replay_sound does, and UsageError where nothing is asynchronous.
+// The timeline of a kernel's first block. Throws as replay_sound does, and UsageError when the kernel has no
+// asynchronous loads.
 Timeline timeline_of(Entry<Copy> const& entry, TransposeCase const& c);
 Timeline timeline_of(Entry<Gemm> const& entry, GemmCase const& c);
 

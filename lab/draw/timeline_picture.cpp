@@ -10,30 +10,31 @@ namespace inlay::lab {
 namespace {
 
 using svg::kMargin, svg::kWidth;
-constexpr std::size_t kMostUses = 12;
+constexpr std::size_t kMostUses = 12;  // uses of stages that are drawn, without those named "raw"
 constexpr double kLabels = 78, kLeft = kMargin + kLabels, kSpace = kWidth - kMargin - kLeft;
-constexpr double kTop = 136, kRow = 34, kBar = 24, kLeast = 4;
+constexpr double kTop = 136, kRow = 34, kBar = 24;
+constexpr double kGap = 4;  // that every moment adds to the axis
 
-// From moments to x: what was done takes space, and so that what happens at once can be told apart, does every moment.
+// Maps moments to x. The distance between two moments is proportional to the FMAs between them, or, if the kernel has
+// no FMAs, to the accesses; and every moment adds a little, so that moments without work between them can be told
+// apart.
 class Axis {
  public:
   explicit Axis(std::vector<Moment> moments) : moments_(std::move(moments)) {
-    std::sort(moments_.begin(), moments_.end(), [](Moment const& a, Moment const& b) { return a.at < b.at; });
-    auto const same = [](Moment const& a, Moment const& b) { return a.at == b.at; };
-    moments_.erase(std::unique(moments_.begin(), moments_.end(), same), moments_.end());
+    std::ranges::sort(moments_, {}, &Moment::at);
+    auto const duplicates = std::ranges::unique(moments_, {}, &Moment::at);
+    moments_.erase(duplicates.begin(), duplicates.end());
     multiplies_ = moments_.back().fma > moments_.front().fma;
-    double const work = done(moments_.front(), moments_.back()), gaps = kLeast * double(moments_.size() - 1);
-    double const scale = work > 0 ? std::max(0., kSpace - gaps) / work : 0;
-    double const least =
-        work > 0 ? std::min(kLeast, kSpace / double(moments_.size())) : kSpace / double(moments_.size());
+    double const work = work_between(moments_.front(), moments_.back()), even = kSpace / double(moments_.size());
+    double const scale = work > 0 ? std::max(0., kSpace - kGap * double(moments_.size() - 1)) / work : 0;
+    double const gap = work > 0 ? std::min(kGap, even) : even;
     x_.push_back(kLeft);
     for (std::size_t i = 1; i < moments_.size(); ++i)
-      x_.push_back(x_.back() + least + done(moments_[i - 1], moments_[i]) * scale);
+      x_.push_back(x_.back() + gap + work_between(moments_[i - 1], moments_[i]) * scale);
   }
 
   double operator()(Moment const& m) const {
-    auto const at = std::lower_bound(moments_.begin(), moments_.end(), m,
-                                     [](Moment const& a, Moment const& b) { return a.at < b.at; });
+    auto const at = std::ranges::lower_bound(moments_, m.at, {}, &Moment::at);
     return at == moments_.end() ? x_.back() : x_[std::size_t(at - moments_.begin())];
   }
   bool multiplies() const { return multiplies_; }
@@ -41,7 +42,7 @@ class Axis {
   std::vector<Moment> const& moments() const { return moments_; }
 
  private:
-  double done(Moment const& a, Moment const& b) const {
+  double work_between(Moment const& a, Moment const& b) const {
     return double(multiplies_ ? b.fma - a.fma : b.accesses - a.accesses);
   }
   std::vector<Moment> moments_;
@@ -50,45 +51,52 @@ class Axis {
 };
 
 void add_bar(svg::Picture& picture, double from, double to, double y, std::string const& classes,
-             std::string const& words = "", char const* on = "ink") {
+             std::string const& label = "", char const* text_colour = "ink") {
   if (to - from < .5) return;
   picture.rect(from, y, to - from, kBar, classes);
-  if (svg::width_of(words, 10) + 2 <= to - from)
-    picture.text((from + to) / 2, y + kBar / 2 + 4, fmt::format("s10 middle {}", on), words);
+  if (svg::width_of(label, 10) + 2 <= to - from)
+    picture.text((from + to) / 2, y + kBar / 2 + 4, fmt::format("s10 middle {}", text_colour), label);
+}
+
+// The label at the left of a row, and the row's background.
+void add_row(svg::Picture& picture, std::string_view label, Axis const& x, double y) {
+  picture.text(kMargin, y + kBar / 2 + 4, "", label);
+  picture.rect(kLeft, y, x.end() - kLeft, kBar, "cell");
 }
 
 std::string millions(std::int64_t n) {
   return n < 1000000 ? fmt::format("{}k", (n + 500) / 1000) : fmt::format("{:.1f}M", double(n) / 1e6);
 }
 
-// All fillings of a stage in a row.
-void add_stage(svg::Picture& picture, std::vector<StageUse const*> const& uses, std::vector<std::size_t> const& numbers,
-               Axis const& x, double y) {
-  picture.text(kMargin, y + kBar / 2 + 4, "", uses.front()->stage);
-  picture.rect(kLeft, y, x.end() - kLeft, kBar, "cell");
+// A use that is drawn, and the number of its k tile.
+struct NumberedUse {
+  StageUse const* use;
+  std::size_t k_tile;
+};
+
+// The uses of a stage in a row.
+void add_stage(svg::Picture& picture, std::vector<NumberedUse> const& uses, Axis const& x, double y) {
+  add_row(picture, uses.front().use->stage, x, y);
   for (std::size_t i = 0; i < uses.size(); ++i) {
-    StageUse const& use = *uses[i];
-    std::string const number = std::to_string(numbers[i]);
-    double const end = x.end(), landed = use.landed.is_known() ? x(use.landed) : end;
+    StageUse const& use = *uses[i].use;
+    std::string const number = std::to_string(uses[i].k_tile);
+    double const landed = use.landed.is_known() ? x(use.landed) : x.end();
     add_bar(picture, x(use.asked), landed, y, "held held-line", number);
     if (!use.first_read.is_known()) continue;
     add_bar(picture, landed, x(use.first_read), y, "tile");
     add_bar(picture, x(use.first_read), x(use.last_read), y, "good", number, "on");
     double const free = use.freed.is_known()  ? x(use.freed)
-                        : i + 1 < uses.size() ? x(uses[i + 1]->asked)
+                        : i + 1 < uses.size() ? x(uses[i + 1].use->asked)
                                               : x(use.last_read);
     add_bar(picture, x(use.last_read), free, y, "spare");
   }
 }
 
-// When anybody multiplies, and how much, apart for each k tile.
+// The FMAs of each k tile, as bars. `steps`: the moments at which a k tile is first read.
 void add_fma(svg::Picture& picture, Axis const& x, std::vector<Moment> const& steps, double y) {
-  picture.text(kMargin, y + kBar / 2 + 4, "", "FMAs");
-  picture.rect(kLeft, y, x.end() - kLeft, kBar, "cell");
+  add_row(picture, "FMAs", x, y);
   auto const& all = x.moments();
-  auto const is_step = [&](Moment const& m) {
-    return std::any_of(steps.begin(), steps.end(), [&](Moment const& s) { return s.at == m.at; });
-  };
+  auto const is_step = [&](Moment const& m) { return std::ranges::find(steps, m.at, &Moment::at) != steps.end(); };
   for (std::size_t i = 0, end; i + 1 < all.size(); i = end) {
     end = i + 1;
     if (all[end].fma == all[i].fma) continue;
@@ -97,44 +105,38 @@ void add_fma(svg::Picture& picture, Axis const& x, std::vector<Moment> const& st
   }
 }
 
-// The part of a timeline that is drawn: the first fillings tell it all.
-struct Shown {
-  struct Row {
-    std::vector<StageUse const*> uses;
-    std::vector<std::size_t> numbers;  // of their k tiles
-  };
-  std::map<std::string, Row> rows;     // by stage
-  std::vector<Moment> moments, steps;  // steps: each k tile is begun to be read
-  bool whole = true;
+// The part of a timeline that is drawn: the first uses, and the stores if all uses are drawn.
+struct Excerpt {
+  std::map<std::string, std::vector<NumberedUse>> stages;  // by name
+  std::vector<StoreSpan> stores;
+  std::vector<Moment> moments, steps;  // steps: the first read of each k tile
 };
-Shown shown(Timeline const& t) {
-  Shown part;
+Excerpt excerpt_of(Timeline const& t) {
+  Excerpt shown{.stages = {}, .stores = t.stores, .moments = {}, .steps = {}};
   std::size_t tiles = 0, raw_tiles = 0;
   for (StageUse const& use : t.uses) {
     bool const raw = use.stage == "raw";
     if (!raw && tiles == kMostUses) {
-      part.whole = false;
+      shown.stores.clear();
       break;
     }
-    part.rows[use.stage].uses.push_back(&use);
-    part.rows[use.stage].numbers.push_back(raw ? raw_tiles++ : tiles++);
+    shown.stages[use.stage].push_back({&use, raw ? raw_tiles++ : tiles++});
     for (Moment const& m : {use.asked, use.landed, use.first_read, use.last_read, use.freed})
-      if (m.is_known()) part.moments.push_back(m);
-    if (!raw && use.first_read.is_known()) part.steps.push_back(use.first_read);
+      if (m.is_known()) shown.moments.push_back(m);
+    if (!raw && use.first_read.is_known()) shown.steps.push_back(use.first_read);
   }
-  for (StoreSpan const& s : t.stores)
-    if (part.whole) part.moments.push_back(s.begin), part.moments.push_back(s.end);
-  return part;
+  for (StoreSpan const& s : shown.stores) shown.moments.push_back(s.begin), shown.moments.push_back(s.end);
+  return shown;
 }
 
 void add_head(svg::Picture& picture, std::string const& title, Timeline const& t, std::size_t stages, bool multiplies) {
   bool const one = t.askers.size() == 1;
   picture.text(kMargin, 36, "head", title);
   picture.text(kMargin, 58, "",
-               fmt::format("The first block, replayed: {} {} {} by {}; stages on their way at once: at most {} of {}.",
-                           one ? "thread" : "threads", svg::ranges(t.askers), one ? "asks" : "ask", t.by,
+               fmt::format("The first block, replayed: {} {} {} loads by {}; at most {} of {} stages are in flight.",
+                           one ? "thread" : "threads", svg::ranges(t.askers), one ? "issues" : "issue", t.by,
                            t.most_in_flight(), stages));
-  double at = picture.legend(kMargin, 82, "held held-line", "asked for, on its way");
+  double at = picture.legend(kMargin, 82, "held held-line", "in flight");
   at = picture.legend(at, 82, "tile", "landed");
   at = picture.legend(at, 82, "good", multiplies ? "read and multiplied" : "read");
   at = picture.legend(at, 82, "spare", "read, not yet free");
@@ -150,33 +152,31 @@ void add_steps(svg::Picture& picture, Axis const& x, std::vector<Moment> const& 
 }
 
 void add_store(svg::Picture& picture, StoreSpan const& store, Axis const& x, double y) {
-  picture.text(kMargin, y + kBar / 2 + 4, "", store.name.substr(0, store.name.find(" (")));
-  picture.rect(kLeft, y, x.end() - kLeft, kBar, "cell");
+  add_row(picture, store.name.substr(0, store.name.find(" (")), x, y);
   add_bar(picture, x(store.begin), x(store.end), y, store.in_flight ? "held held-line" : "own");
 }
 
 }  // namespace
 
 std::string draw_timeline(std::string const& title, Timeline const& t) {
-  Shown const part = shown(t);
-  Axis const x(part.moments);
-  std::size_t const stores = part.whole ? t.stores.size() : 0;
-  double const bottom = kTop + kRow * double(part.rows.size() + x.multiplies() + stores) - 10;
+  Excerpt const shown = excerpt_of(t);
+  Axis const x(shown.moments);
+  double const bottom = kTop + kRow * double(shown.stages.size() + x.multiplies() + shown.stores.size()) - 10;
   svg::Picture picture;
-  add_head(picture, title, t, part.rows.size() - part.rows.count("raw"), x.multiplies());
-  add_steps(picture, x, part.steps, bottom);
+  add_head(picture, title, t, shown.stages.size() - shown.stages.count("raw"), x.multiplies());
+  add_steps(picture, x, shown.steps, bottom);
   double y = kTop;
-  for (auto const& [stage, row] : part.rows) add_stage(picture, row.uses, row.numbers, x, y), y += kRow;
-  if (x.multiplies()) add_fma(picture, x, part.steps, y), y += kRow;
-  for (std::size_t i = 0; i < stores; ++i, y += kRow) add_store(picture, t.stores[i], x, y);
+  for (auto const& [stage, uses] : shown.stages) add_stage(picture, uses, x, y), y += kRow;
+  if (x.multiplies()) add_fma(picture, x, shown.steps, y), y += kRow;
+  for (StoreSpan const& store : shown.stores) add_store(picture, store, x, y), y += kRow;
   picture.arrow(kLeft, bottom + 16, x.end());
   picture.text(
       kLeft, bottom + 34, "pale s11",
-      fmt::format("The order of the replay, no time: module is given to {}, a little to every event. Loads land "
-                  "here as late as the waits",
+      fmt::format("The order of the replay, not time: width is proportional to {}, plus a little for each event. "
+                  "Loads land as late",
                   x.multiplies() ? "multiply-adds" : "accesses"));
   picture.text(kLeft, bottom + 50, "pale s11",
-               "allow, so a dashed bar is all the work that a load has to arrive in before anybody waits for it.");
+               "as the waits allow, so a dashed bar spans all the work that the load can overlap.");
   return picture.document(bottom + 68, title);
 }
 

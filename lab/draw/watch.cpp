@@ -22,26 +22,25 @@ std::string name_of(Site const& site) {
 }
 
 Site const& site_named(std::vector<Site> const& sites, std::string const& typed) {
-  std::vector<Site const*> requests, named;
-  for (Site const& s : sites)
-    if (s.worst.active) requests.push_back(&s);
+  std::vector<Site const*> candidates, matches;
   std::vector<std::string> names;
-  for (Site const* s : requests) names.push_back(name_of(*s));
-  if (requests.empty()) throw UsageError("no warp asks for anything there: TMA moves boxes, one thread asks for each");
+  for (Site const& s : sites)
+    if (s.worst.active) candidates.push_back(&s), names.push_back(name_of(s));
+  if (candidates.empty())
+    throw UsageError("the kernel has no requests of warps to draw: TMA moves boxes, and one thread issues each");
   if (typed.empty())
-    return **std::max_element(requests.begin(), requests.end(),
+    return **std::max_element(candidates.begin(), candidates.end(),
                               [](auto* a, auto* b) { return a->worst_excess < b->worst_excess; });
-  auto const those = [&](auto const& fits) {
-    for (Site const* s : requests)
-      if (fits(name_of(*s))) named.push_back(s);
-    return named.size() == 1;
+  auto const find_matches = [&](auto const& fits) {
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (fits(names[i])) matches.push_back(candidates[i]);
   };
-  if (those([&](std::string const& name) { return name.starts_with(typed); })) return *named.front();
-  if (named.empty() &&
-      those([&](std::string const& name) { return (name + " ").find(" " + typed + " ") != std::string::npos; }))
-    return *named.front();
+  find_matches([&](std::string const& name) { return name.starts_with(typed); });
+  if (matches.empty())
+    find_matches([&](std::string const& name) { return (name + " ").find(" " + typed + " ") != name.npos; });
+  if (matches.size() == 1) return *matches.front();
   throw UsageError(fmt::format("'{}' names {} of the sites with requests: {}", typed,
-                               named.empty() ? std::string("none") : std::to_string(named.size()),
+                               matches.empty() ? std::string("none") : std::to_string(matches.size()),
                                fmt::join(names, ", ")));
 }
 

@@ -3,29 +3,25 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "explain/demo_parts.h"
-#include "page/report.h"
 #include "problems/kernels.h"
 #include "results/data_files.h"
+#include "results/text.h"
 
 namespace inlay::lab {
 namespace {
 
 constexpr char const* kCopies =
     "Every step of the matrix transpose, replayed on this CPU thread by thread: each access is counted and checked.\n"
-    "  A warp is 32 threads that access memory together: one request. Global memory answers in sectors of 32 bytes, "
-    "shared\n"
-    "  memory in wavefronts: one pass over its 32 banks, and lanes that meet in one bank wait for another pass.\n"
-    "  Ideal: 4 sectors for 4-byte accesses, 16 for 16-byte ones; 1 wavefront for 4-byte accesses, 4 for 16-byte "
-    "ones.\n"
+    "  The 32 threads of a warp access memory together: one request. Global memory transfers sectors of 32 bytes.\n"
+    "  Shared memory has 32 banks. A wavefront is one access to all banks; different words of one bank take several.\n"
+    "  Ideal: 4 sectors and 1 wavefront for 4-byte accesses, 16 sectors and 4 wavefronts for 16-byte accesses.\n"
     "  32 sectors: every lane in a sector of its own.  32 wavefronts: all lanes in one bank, one after the other.\n";
 constexpr char const* kGemms =
-    "Every step of the matrix GEMM in fp32, replayed in the same way. A multiprocessor makes 128 multiply-adds "
-    "(FMAs) in "
-    "the\n"
-    "  time of one wavefront: a kernel that loads more often than that from shared memory waits for it.\n";
+    "Every step of the GEMM in fp32, replayed in the same way. In the time of one wavefront, a multiprocessor does "
+    "128\n"
+    "  multiply-adds (FMAs): a kernel with fewer FMAs for each wavefront is limited by its loads from shared memory.\n";
 
-// Transactions per request, "4", "15.9"; of cp.async with an a; "box" for TMA; "-" for none.
+// Transactions per request: "4", "15.9"; "4a" for cp.async; "box" for TMA; "-" without requests.
 std::string per_request(Traffic const& plain, Traffic const& async = {}, Traffic const& tma = {}) {
   if (tma.requests) return "box";
   if (async.requests) return fmt::format("{:.0f}a", async.per_request());
@@ -49,7 +45,7 @@ std::string head(GemmCase const& ragged) {
                      "store", "store", "load", "FMAs", "TFLOP/s", "of cuBLAS", "figure");
 }
 
-// What is counted and what is recorded.
+// The counts of a replay, and the recorded figures.
 std::string cells(TransposeCase const&, Counts const& c, Row const& row) {
   std::string const share = row.share ? fmt::format("{:.0f}%", 100 * *row.share) : "-";
   return fmt::format("{:>5}{:>6}{:>7}{:>6}{:>8}{:>9}", load(c), store(c), per_request(c.shared_store),
@@ -63,8 +59,8 @@ std::string cells(GemmCase const& shown, Counts const& c, Row const& row) {
                      number(row.rate, 1, "-"), number(row.share, 3, "-"));
 }
 
-// The first that is listed: published.json begins with the figures for the size measured here.
-std::string tutorial(std::vector<Published> const& published, std::string const& kernel) {
+// The first figure of a kernel: published.json has the figures for the size measured here first.
+std::string published_figure(std::vector<Published> const& published, std::string const& kernel) {
   for (Published const& p : published)
     if (p.kernel == kernel) return p.sentence();
   return "-";
@@ -73,26 +69,26 @@ std::string tutorial(std::vector<Published> const& published, std::string const&
 template <class C>
 std::string ladder(Results const& results, std::vector<Published> const& published) {
   std::string s;
-  for (auto const of :
+  for (auto const rung :
        {planner::Ladder::copy, planner::Ladder::transpose, planner::Ladder::sgemm, planner::Ladder::none})
     for (auto const& entry : C::kernels()) {
-      if (entry.info().ladder != of) continue;
+      if (entry.info().ladder != rung) continue;
       std::string const name = entry.info().name;
       auto const [ragged, full, measured] = shown_cases(entry);
       if (s.empty()) s = head(ragged);
-      Replayed const whole = replay_on_cpu(entry, full);
+      Replayed const replayed = replay_on_cpu(entry, full);
       Row const* const row = results.find(measured, name);
-      s += fmt::format("{:<33}{:<13}{}  {}\n", name, short_check_result(replay_on_cpu(entry, ragged), whole),
-                       cells(full, whole.counts, row ? *row : Row{}), tutorial(published, name));
+      s += fmt::format("{:<33}{:<13}{}  {}\n", name, short_check_result(replay_on_cpu(entry, ragged), replayed),
+                       cells(full, replayed.counts, row ? *row : Row{}), published_figure(published, name));
     }
   return s + '\n';
 }
 
 std::string legend_of_copies(bool has_results) {
   std::string s =
-      "all checks: result, bounds, alignment, races, barriers; (aligned): takes only rows of whole 16-byte vectors.\n"
-      "load, store: sectors per request (a: by cp.async; box: TMA moves whole tiles, no lanes take part), or "
-      "wavefronts.\n";
+      "all checks: result, bounds, alignment, races, barriers; (aligned): rejects rows that are not whole 16-byte "
+      "vectors.\n"
+      "load, store: sectors of global memory, or wavefronts of shared memory, per request; a: cp.async; box: TMA.\n";
   s += has_results ? "ms: 32768 x 32768 elements of 4 bytes, recorded on one H200; of copy: share of the faster of two "
                      "plain copies.\n"
                    : "ms: nothing is recorded yet for 32768 x 32768 elements of 4 bytes.\n";
@@ -100,13 +96,13 @@ std::string legend_of_copies(bool has_results) {
 }
 
 std::string legend_of_gemms(bool has_results) {
-  return std::string(
-             "FMAs: of all threads, for each wavefront that loads from shared memory; layout: nn, or nt, where B is "
-             "stored transposed.\n") +
-         (has_results
-              ? "TFLOP/s: 4096 x 4096 x 4096 in that layout, recorded on one H200; of cuBLAS in fp32 at the same "
-                "transposes.\n"
-              : "TFLOP/s: nothing is recorded yet.\n");
+  std::string const s =
+      "nn, nt, tn, tt: the transposes of A and B (t: stored transposed); FMAs: for each wavefront of loads from shared "
+      "memory.\n";
+  return s + (has_results
+                  ? "TFLOP/s: 4096 x 4096 x 4096 at these transposes, recorded on one H200; of cuBLAS in fp32 at "
+                    "the same transposes.\n"
+                  : "TFLOP/s: nothing is recorded yet.\n");
 }
 
 }  // namespace
@@ -125,11 +121,11 @@ std::string short_check_result(Replayed const& ragged, Replayed const& full) {
   return ragged.ok() ? "ok" : full.ok() ? "ok (aligned)" : "rejected";
 }
 
-std::filesystem::path demo_report(std::string const& asked) {
-  if (!asked.empty()) return asked;
-  auto const place = program_folder();
-  bool const beside = !is_installed() && access(place.c_str(), W_OK) == 0;
-  return (beside ? place : std::filesystem::current_path()) / "report.html";
+std::filesystem::path demo_report(std::string const& file) {
+  if (!file.empty()) return file;
+  auto const folder = program_folder();
+  bool const beside_program = !is_installed() && access(folder.c_str(), W_OK) == 0;
+  return (beside_program ? folder : std::filesystem::current_path()) / "report.html";
 }
 
 std::string demo_screen() {

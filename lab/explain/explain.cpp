@@ -13,16 +13,17 @@
 namespace inlay::lab {
 namespace {
 
-Device device_asked_for(std::string const& name) {
+// Throws UsageError for a GPU whose rates are unknown. A MIG instance has fewer multiprocessors than the GPU in the
+// table.
+Device known_device(std::string const& name) {
   Device const device = device_named(name);
-  // A part of a GPU has not the rates of the whole one.
   if (Device const* known = find_device(device.name); known && known->sm_count == device.sm_count) return device;
   throw UsageError(fmt::format("the GPU here, {}, is not in the table", device.name));
 }
 
 Json site_json(ExplainedSite const& x) {
   Site const& s = x.site;
-  char const* const mechanisms[] = {"plain", "cp_async", "tma"};
+  char const* const mechanisms[] = {"plain", "cp_async", "tma", "atomic"};
   Json j;
   j["operand"] = s.operand;
   j["space"] = s.space == replay::Space::global ? "global" : "shared";
@@ -47,7 +48,9 @@ struct Options {
   bool json = false;
 };
 
-Problem asked_for(Options& o, CLI::App const& command) {
+// The problem of the kernel's kind. A GEMM without --transa and --transb has operand transposes that the kernel
+// accepts.
+Problem problem_of(Options& o, CLI::App const& command) {
   refuse_ignored(command, {o.kernel}, o.gemm);
   if (!info_of<GemmCase>(o.kernel)) return o.copy;
   if (!command.count("--transa") && !command.count("--transb")) {
@@ -60,8 +63,8 @@ Problem asked_for(Options& o, CLI::App const& command) {
 
 void run(Options& o, CLI::App const& command) {
   o.kernel = resolve(o.kernel, all_kernel_names());
-  Problem const problem = asked_for(o, command);
-  Explanation const x = explain_kernel(o.kernel, problem, device_asked_for(o.device));
+  Problem const problem = problem_of(o, command);
+  Explanation const x = explain_kernel(o.kernel, problem, known_device(o.device));
   if (o.json)
     fmt::print("{}\n", to_json(x).dump(1));
   else
@@ -135,7 +138,7 @@ Json to_json(Explanation const& x) {
 }
 
 void add_explain_command(CLI::App& app) {
-  auto* const command = app.add_subcommand("explain", "what a kernel does to memory, and how long that takes on a GPU");
+  auto* const command = app.add_subcommand("explain", "a kernel's memory accesses, and its predicted time on a GPU");
   auto const o = std::make_shared<Options>();
   command->add_option("kernel", o->kernel, "its name or the beginning of it")->required();
   add_flags_but(*command, o->copy, {kBatchFlag});

@@ -1,4 +1,4 @@
-// `inlay explain`: what a kernel does to memory, and how long that takes on a GPU that need not be here.
+// `inlay explain`: the memory accesses of a kernel, and its predicted time on a GPU, without a GPU.
 #pragma once
 #include <inlay/explain/explanation.h>
 
@@ -13,12 +13,13 @@ class App;
 
 namespace inlay::lab {
 
-// Throws UsageError where the kernel does not take the problem, or `device` has not the shared memory for its launches;
-// Error where a check speaks.
+// Throws UsageError if there is a reason why the kernel rejects the problem.
 void refuse(char const* kernel, Reason const& reason);
+// Throws UsageError if a launch needs more shared memory than `device` has, and Error if a check of the replay failed.
 void check_samples(char const* kernel, Recorder const& recorder, Device const& device);
 
-// Explains a kernel on a problem of any size, from samples of its blocks. Throws UsageError when the kernel does not take it.
+// Explains a kernel on a problem of any size, by replaying samples of its blocks. Throws as `refuse` and
+// `check_samples` do.
 template <class C>
 Explanation explain_entry(Entry<typename C::Canonical> const& entry, C const& c, Device const& device) {
   c.validate();
@@ -33,12 +34,12 @@ Explanation explain_entry(Entry<typename C::Canonical> const& entry, C const& c,
   return explanation_of(recorder, {entry.info().name, c.sentence(), c.name(), c.bytes(), c.flops()}, device);
 }
 
-// The same by the kernel's name. Also throws UsageError if there is no such kernel.
+// Explains a kernel by its name. Throws as explain_entry does, and UsageError if there is no such kernel.
 Explanation explain_kernel(std::string const& kernel, Problem const& problem, Device const& device);
 
 Json to_json(Explanation const& explanation);
 
-// A line with the time that was measured, where one is recorded of that device; else nothing.
+// A line with the time that was recorded of this kernel, problem and device; empty if none was.
 std::string recorded_text(Explanation const& explanation, Problem const& problem);
 
 void add_explain_command(CLI::App& app);

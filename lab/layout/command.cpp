@@ -6,7 +6,6 @@
 #include <bit>
 #include <memory>
 
-#include "layout/json.h"
 #include "layout/print.h"
 #include "usage_error.h"
 
@@ -18,12 +17,12 @@ using Walk = WarpAccess::Walk;
 struct Options {
   std::string expression, threads, access;
   std::optional<int> elem_bytes;
-  std::vector<int> vector;  // bytes of a lane along rows, and down columns if that differs
+  std::vector<int> vector;  // bytes of a lane: one number, or one along rows and one down columns
   bool bytes = false, suggest = false, whole = false, json = false;
 };
 
-// The bytes of an element. Throws UsageError when what is given contradicts itself, or the expression.
-int checked_elem(Options const& o, Layout const& layout) {
+// The bytes of an element. Throws UsageError if options contradict each other or the expression.
+int checked_elem_bytes(Options const& o, Layout const& layout) {
   int const elem = elem_bytes_of({layout}, o.elem_bytes);
   if (o.bytes && layout.front().elem_bytes)
     throw UsageError("--bytes was given with an smem_ptr, whose swizzle acts on bytes anyway");
@@ -42,18 +41,19 @@ std::vector<Walk> walks(Options const& o) {
   return {Walk::row, Walk::column};
 }
 
-// What a warp asks for of every width, from an element on.
-std::vector<WarpAccess> every_width(Options const& o, int elem_bytes, Layout const* threads) {
+// Accesses of one element per lane, and of 4, 8 and 16 bytes per lane if these are wider.
+std::vector<WarpAccess> accesses_of_every_width(Options const& o, int elem_bytes, Layout const* threads) {
   std::vector<WarpAccess> all;
-  auto which = walks(o);
-  if (threads) which.push_back(Walk::threads);
-  for (Walk const walk : which)
+  auto lanes = walks(o);
+  if (threads) lanes.push_back(Walk::threads);
+  for (Walk const walk : lanes)
     for (int bytes = elem_bytes; bytes <= 16; bytes *= 2)
       if (bytes == elem_bytes || bytes >= 4) all.push_back({walk, bytes, walk == Walk::threads ? threads : nullptr});
   return all;
 }
 
-// As many bytes of a lane as --vector says, or else as its values allow.
+// The access of --threads, with the bytes of a lane that --vector says, or else the widest that the thread's values
+// allow.
 WarpAccess partition_access(Options const& o, TileOffsets const& tile, Layout const& threads, int elem_bytes) {
   check_partition(tile, threads);
   WarpAccess access{Walk::threads, o.vector.empty() ? 16 : o.vector[0], &threads};
@@ -65,8 +65,10 @@ WarpAccess partition_access(Options const& o, TileOffsets const& tile, Layout co
   return access;
 }
 
-// What suggestions are to make free: the partition if there is one, and what --access names.
-std::vector<WarpAccess> asked(Options const& o, std::optional<WarpAccess> const& of_threads, int elem_bytes) {
+// The accesses that suggestions make free of conflicts: those of --threads and those that --access names; without
+// --access, those of --threads, or else both along rows and down columns.
+std::vector<WarpAccess> accesses_to_free(Options const& o, std::optional<WarpAccess> const& of_threads,
+                                         int elem_bytes) {
   std::vector<WarpAccess> all;
   if (of_threads) all.push_back(*of_threads);
   if (of_threads && o.access.empty()) return all;
@@ -77,23 +79,23 @@ std::vector<WarpAccess> asked(Options const& o, std::optional<WarpAccess> const&
   return all;
 }
 
-std::string answer(Options const& o) {
+std::string output(Options const& o) {
   Layout layout = parse_layout(o.expression);
-  int const elem = checked_elem(o, layout);
+  int const elem = checked_elem_bytes(o, layout);
   if (o.bytes) layout = layout.with(in_elements(layout.front().swizzle, elem));
   TileOffsets const tile = tile_of(layout);
   std::optional<Layout> threads;
   std::optional<WarpAccess> of_threads;
   if (!o.threads.empty()) of_threads = partition_access(o, tile, threads.emplace(parse_layout(o.threads)), elem);
-  auto const accesses = every_width(o, elem, threads ? &*threads : nullptr);
-  std::vector<WarpAccess> wanted;
+  auto const accesses = accesses_of_every_width(o, elem, threads ? &*threads : nullptr);
+  std::vector<WarpAccess> to_free;
   std::optional<Suggestions> suggestions;
   if (o.suggest) {
-    if (std::max(layout.size(), layout.cosize()) * elem > kSharedBytes)
+    if (std::int64_t const bytes = std::max(layout.size(), layout.cosize()) * elem; bytes > kSharedBytes)
       throw UsageError(fmt::format("--suggest: {} bytes are more than the {} of shared memory that a block can have",
-                                   std::max(layout.size(), layout.cosize()) * elem, kSharedBytes));
-    wanted = asked(o, of_threads, elem);
-    suggestions = suggest(layout, wanted, elem);
+                                   bytes, kSharedBytes));
+    to_free = accesses_to_free(o, of_threads, elem);
+    suggestions = suggest(layout, to_free, elem);
   }
   if (o.json) return layout_json(layout, tile, elem, accesses, of_threads, suggestions) + '\n';
 
@@ -101,7 +103,7 @@ std::string answer(Options const& o) {
       summary(layout, tile, elem) + '\n' + offset_grid(tile, o.whole) + '\n' + bank_grid(tile, elem, o.whole) + '\n';
   if (of_threads) s += partition(tile, *of_threads, elem, o.whole) + '\n';
   s += access_table(tile, accesses, elem);
-  if (suggestions) s += '\n' + table(*suggestions, layout, wanted, elem);
+  if (suggestions) s += '\n' + table(*suggestions, layout, to_free, elem);
   return s;
 }
 
@@ -124,7 +126,7 @@ void add_layout_command(CLI::App& app) {
   command->add_flag("--suggest", o->suggest, "swizzles and paddings without conflicts, cheapest first");
   command->add_flag("--whole", o->whole, "whole grids, however large");
   command->add_flag("--json", o->json, "as JSON");
-  command->callback([o] { fmt::print("{}", answer(*o)); });
+  command->callback([o] { fmt::print("{}", output(*o)); });
 }
 
 }  // namespace inlay::lab

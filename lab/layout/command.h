@@ -1,4 +1,4 @@
-// `inlay layout`: what a layout in CuTe's notation does to the banks of shared memory, and what would do better.
+// `inlay layout`: offsets, banks and bank conflicts of a layout in CuTe's notation, and layouts without conflicts.
 #pragma once
 #include <CLI/CLI.hpp>
 

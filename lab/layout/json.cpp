@@ -1,6 +1,7 @@
-#include "layout/json.h"
+#include <nlohmann/json.hpp>
 
-#include "results/json_rows.h"
+#include "layout/print.h"
+#include "problems/case.h"
 
 namespace inlay::lab {
 namespace {

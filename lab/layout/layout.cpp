@@ -29,20 +29,23 @@ std::int64_t checked_size(IntTuple const& shape) {
   return size;
 }
 
+// The strides of a compact layout; `next` is the stride of its first extent, and afterwards that of the next mode.
 IntTuple compact(IntTuple shape, std::int64_t& next) {
   if (shape.parts.empty()) return {std::exchange(next, next * shape.value), {}};
   for (IntTuple& part : shape.parts) part = compact(std::move(part), next);
   return shape;
 }
 
-// Throws UsageError at the first place where one is a tuple and the other has not as many parts.
-void check_congruent(IntTuple const& shape, IntTuple const& stride, std::string const& whole) {
+// Throws UsageError for the first tuple of the shape that has another number of elements than its counterpart in the
+// stride.
+void check_congruent(IntTuple const& shape, IntTuple const& stride, std::string const& layout) {
   if (shape.parts.size() != stride.parts.size())
-    throw UsageError(fmt::format("{} is not congruent: {} in the shape stands against {} in the stride", whole,
+    throw UsageError(fmt::format("{} is not congruent: {} in the shape stands against {} in the stride", layout,
                                  to_string(shape), to_string(stride)));
-  for (std::size_t i = 0; i < shape.parts.size(); ++i) check_congruent(shape.parts[i], stride.parts[i], whole);
+  for (std::size_t i = 0; i < shape.parts.size(); ++i) check_congruent(shape.parts[i], stride.parts[i], layout);
 }
 
+// Adds `by` elements to each whole `pitch` of every stride.
 IntTuple lengthened(IntTuple stride, std::int64_t pitch, std::int64_t by) {
   if (stride.parts.empty() && stride.value >= pitch) stride.value += stride.value / pitch * by;
   for (IntTuple& part : stride.parts) part = lengthened(std::move(part), pitch, by);
@@ -55,11 +58,11 @@ std::string to_string(Swizzle const& s) { return fmt::format("Swizzle<{},{},{}>"
 
 Swizzle in_elements(Swizzle const& of_bytes, int elem_bytes) {
   if (of_bytes.bits == 0) return of_bytes;
-  int const within = std::countr_zero(unsigned(elem_bytes));
-  if (of_bytes.base < within)
+  int const byte_bits = std::countr_zero(unsigned(elem_bytes));
+  if (of_bytes.base < byte_bits)
     throw UsageError(fmt::format("{} on bytes takes elements of {} bytes apart; its second number must be at least {}",
-                                 to_string(of_bytes), elem_bytes, within));
-  return {of_bytes.bits, of_bytes.base - within, of_bytes.shift};
+                                 to_string(of_bytes), elem_bytes, byte_bits));
+  return {of_bytes.bits, of_bytes.base - byte_bits, of_bytes.shift};
 }
 
 Swizzle on_bytes(Swizzle const& of_elements, int elem_bytes) {
@@ -108,9 +111,9 @@ std::vector<std::int64_t> Layout::offsets() const {
   std::vector<std::int64_t> all{front_.offset};
   all.reserve(std::size_t(size_));
   for (auto const& [extent, stride] : leaves_) {
-    std::size_t const within = all.size();
+    std::size_t const faster = all.size();  // elements of the faster modes
     for (std::int64_t n = 1; n < extent; ++n)
-      for (std::size_t i = 0; i < within; ++i) all.push_back(all[i] + n * stride);
+      for (std::size_t i = 0; i < faster; ++i) all.push_back(all[i] + n * stride);
   }
   if (front_.swizzle.bits)
     for (std::int64_t& offset : all) offset = front_.swizzle(offset);
@@ -135,14 +138,14 @@ Layout Layout::with(Swizzle const& swizzle) const {
 
 std::vector<std::int64_t> Layout::pitches() const {
   std::vector<std::int64_t> found;
-  for (auto const& [many, pitch] : leaves_) {
-    std::int64_t within = 0;  // the largest offset that shorter strides reach
-    bool whole = true;
+  for (auto const& [pitch_extent, pitch] : leaves_) {
+    std::int64_t largest_below = 0;  // the largest offset that shorter strides reach
+    bool longer_are_multiples = true;
     for (auto const& [extent, stride] : leaves_) {
-      if (stride < pitch) within += (extent - 1) * stride;
-      whole &= extent == 1 || stride < pitch || (pitch > 0 && stride % pitch == 0);
+      if (stride < pitch) largest_below += (extent - 1) * stride;
+      longer_are_multiples &= extent == 1 || stride < pitch || (pitch > 0 && stride % pitch == 0);
     }
-    if (many > 1 && within > 0 && within < pitch && whole) found.push_back(pitch);
+    if (pitch_extent > 1 && largest_below > 0 && largest_below < pitch && longer_are_multiples) found.push_back(pitch);
   }
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
@@ -151,12 +154,12 @@ std::vector<std::int64_t> Layout::pitches() const {
 
 Layout Layout::padded(std::vector<std::int64_t> const& by) const {
   IntTuple stride = stride_;
-  std::int64_t before = 1, now = 1;  // the pitch below, and what has become of it
-  auto pad = by.begin();
+  std::int64_t shorter = 1, padded_shorter = 1;  // the next shorter pitch, before and after padding
+  auto padding = by.begin();
   for (std::int64_t const pitch : pitches()) {
-    std::int64_t const grown = pitch / before * now;
-    stride = lengthened(std::move(stride), grown, *pad);
-    before = pitch, now = grown + *pad++;
+    std::int64_t const grown = pitch / shorter * padded_shorter;
+    stride = lengthened(std::move(stride), grown, *padding);
+    shorter = pitch, padded_shorter = grown + *padding++;
   }
   return Layout(shape_, std::move(stride), {{}, front_.offset, front_.elem_bytes});
 }

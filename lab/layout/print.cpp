@@ -4,8 +4,9 @@
 #include <inlay/explain/busiest_bank.h>
 
 #include <algorithm>
+#include <functional>
 
-#include "layout/grid.h"
+#include "results/text.h"
 
 namespace inlay::lab {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 using banks::Access;
 using Walk = WarpAccess::Walk;
 
-// What is worth a remark beside the figures of an access.
+// "no conflicts", or "8 words of bank 0; 4.50 on average": the busiest bank of the worst request.
 std::string remark(Wavefronts const& w, Access direction) {
   if (w.worst == w.least) return "no conflicts";
   auto const [bank, words] = explain::busiest_bank(w.request, direction);
@@ -26,7 +27,7 @@ char const* walk_name(Walk walk) {
   return walk == Walk::row ? "lanes along a row" : walk == Walk::column ? "lanes down a column" : "lanes of --threads";
 }
 
-// How the lanes of a request lie in the tile, and what each of them holds if that is more than an element.
+// "4 x 8 lanes of 1 x 4": the lanes of a request in the tile, and the elements of each lane if they are several.
 std::string lanes_of(TileOffsets const& tile, WarpAccess const& access, Vectors const& v) {
   if (access.walk == Walk::threads) return v.length == 1 ? "" : fmt::format("{} values", v.length);
   std::int64_t const height = tile.rows / (v.down ? v.length : 1), width = tile.cols / (v.down ? 1 : v.length);
@@ -34,11 +35,11 @@ std::string lanes_of(TileOffsets const& tile, WarpAccess const& access, Vectors 
   std::int64_t const along = std::min<std::int64_t>(32, row ? width : height);
   std::int64_t const lines = std::min((32 + along - 1) / along, row ? height : width);
   std::string const s = fmt::format("{} x {} lanes", row ? lines : along, row ? along : lines);
-  return v.length == 1
-             ? s
-             : fmt::format("{} of {}", s, v.down ? fmt::format("{} x 1", v.length) : fmt::format("1 x {}", v.length));
+  if (v.length == 1) return s;
+  return s + (v.down ? fmt::format(" of {} x 1", v.length) : fmt::format(" of 1 x {}", v.length));
 }
 
+// Whether elements share offsets, and how many offsets below the cosize are unused.
 std::string use_of(Layout const& layout, TileOffsets const& tile) {
   auto sorted = tile.offsets;
   std::sort(sorted.begin(), sorted.end());
@@ -49,9 +50,54 @@ std::string use_of(Layout const& layout, TileOffsets const& tile) {
   return s + (unused ? fmt::format(", {} below the cosize stay unused", unused) : ", all below the cosize are used");
 }
 
-}  // namespace
+// ---- Grids of numbers
 
-std::string counted(std::int64_t n, char const* one) { return fmt::format("{} {}{}", n, one, n == 1 ? "" : "s"); }
+struct GridAxis {
+  char const* name;
+  std::int64_t extent;
+  std::int64_t step = 1;  // labels are its multiples
+};
+
+std::int64_t digits(std::int64_t n) { return std::int64_t(std::to_string(n).size()); }
+
+// The values of cell(i, j) in rows and columns, a negative one as a dot, below the title and what is shown of the grid.
+// Cut to 16 rows and 120 columns of the terminal unless `whole` is true.
+std::string grid(std::string const& title, GridAxis const& rows, GridAxis const& cols, bool whole,
+                 std::function<std::int64_t(std::int64_t, std::int64_t)> const& cell) {
+  constexpr std::int64_t kTerminalColumns = 120, kRows = 16, kDots = 4;  // kDots: " ..."
+  std::int64_t const m = whole ? rows.extent : std::min(rows.extent, kRows);
+  std::int64_t largest = (cols.extent - 1) * cols.step;
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < cols.extent; ++j) largest = std::max(largest, cell(i, j));
+  std::int64_t const width = digits(largest) + 1;
+  std::int64_t const label = std::max<std::int64_t>(4, digits((rows.extent - 1) * rows.step) + 1);
+  std::int64_t const space = kTerminalColumns - label - 2;
+  std::int64_t n = whole ? cols.extent : std::min(cols.extent, space / width);
+  if (n < cols.extent) n = (space - kDots) / width;
+  if (n < cols.extent && n > 8) n -= n % 8;
+
+  std::string s = title;
+  if (m < rows.extent) s += fmt::format(", {} of {} {}s", m, rows.extent, rows.name);
+  if (n < cols.extent) s += fmt::format(", {} of {} {}s", n, cols.extent, cols.name);
+  s += '\n' + std::string(std::size_t(label) + 2, ' ');
+  for (std::int64_t j = 0; j < n; ++j) s += fmt::format("{:>{}}", j * cols.step, width);
+  std::string const line_end = n < cols.extent ? " ...\n" : "\n";
+  s += line_end;
+  for (std::int64_t i = 0; i < m; ++i) {
+    s += fmt::format("{:>{}} |", i * rows.step, label);
+    for (std::int64_t j = 0; j < n; ++j)
+      s += fmt::format("{:>{}}", cell(i, j) < 0 ? "." : std::to_string(cell(i, j)), width);
+    s += line_end;
+  }
+  return m < rows.extent ? s + fmt::format("{:>{}}\n", "...", label) : s;
+}
+
+std::string tile_grid(std::string const& title, TileOffsets const& tile, bool whole,
+                      std::function<std::int64_t(std::int64_t, std::int64_t)> const& cell) {
+  return grid(title, {"row", tile.rows}, {"column", tile.cols}, whole, cell);
+}
+
+}  // namespace
 
 std::string summary(Layout const& layout, TileOffsets const& tile, int elem_bytes) {
   std::int64_t const cosize = layout.cosize(), without = layout.with({}).cosize();
@@ -68,23 +114,55 @@ std::string summary(Layout const& layout, TileOffsets const& tile, int elem_byte
 }
 
 std::string offset_grid(TileOffsets const& tile, bool whole) {
-  return grid("Offsets, in elements", {"row", tile.rows, 1}, {"column", tile.cols, 1}, whole,
-              [&](auto i, auto j) { return tile(i, j); });
+  return tile_grid("Offsets, in elements", tile, whole, tile);
 }
 
 std::string bank_grid(TileOffsets const& tile, int elem_bytes, bool whole) {
-  return grid("Banks, of 4 bytes each", {"row", tile.rows, 1}, {"column", tile.cols, 1}, whole,
-              [&](auto i, auto j) { return tile(i, j) * elem_bytes / 4 % 32; });
+  return tile_grid("Banks, of 4 bytes each", tile, whole,
+                   [&](auto i, auto j) { return tile(i, j) * elem_bytes / 4 % 32; });
+}
+
+std::string partition(TileOffsets const& tile, WarpAccess const& access, int elem_bytes, bool whole) {
+  Layout const& threads = *access.threads;
+  std::vector<std::int64_t> owner(tile.offsets.size(), -1);  // by colexicographic index
+  std::int64_t shared = 0;
+  for (std::int64_t value = 0; value < threads.cols(); ++value)
+    for (std::int64_t thread = 0; thread < threads.rows(); ++thread) {
+      std::int64_t& o = owner[std::size_t(threads(thread, value))];
+      shared += o >= 0;
+      if (o < 0) o = thread;
+    }
+  auto const unowned = std::ranges::count(owner, -1);
+
+  std::string s = fmt::format("{}: {}, {} each", to_string(threads), counted(threads.rows(), "thread"),
+                              counted(threads.cols(), "value"));
+  if (shared) s += fmt::format("; {} of elements that have a holder", counted(shared, "value"));
+  if (unowned) s += fmt::format("; {} without a holder", counted(unowned, "element"));
+  s += "\n\n" + tile_grid("The thread that holds each element", tile, whole,
+                          [&](auto i, auto j) { return owner[std::size_t(i + j * tile.rows)]; });
+
+  auto const vectors = vectors_of(tile, access, elem_bytes).value();
+  auto const add_requests = [&](char const* purpose, std::vector<std::vector<unsigned>> const& wavefronts) {
+    std::string const title = fmt::format(
+        "Wavefronts of each request{}, {} bytes a lane: warps down, their first values across", purpose, access.bytes);
+    s += '\n' + grid(title, {"warp", std::int64_t(wavefronts.size())},
+                     {"value", std::int64_t(wavefronts[0].size()), vectors.length}, whole,
+                     [&](auto i, auto j) { return std::int64_t(wavefronts[std::size_t(i)][std::size_t(j)]); });
+  };
+  auto const loads = wavefronts_by_warp(tile, access, vectors, elem_bytes, Access::load);
+  auto const stores = wavefronts_by_warp(tile, access, vectors, elem_bytes, Access::store);
+  add_requests(loads == stores ? "" : " to load", loads);
+  if (loads != stores) add_requests(" to store", stores);
+  return s;
 }
 
 std::string access_table(TileOffsets const& tile, std::vector<WarpAccess> const& accesses, int elem_bytes) {
   std::string s = fmt::format("{:<57}{:>6}{:>7}{:>10}   {}\n", "Warp accesses: wavefronts of the worst request", "load",
                               "store", "at least", "busiest bank of a pass");
-  std::string before;
+  std::optional<Walk> previous;
   for (WarpAccess const& a : accesses) {
-    std::string const name = walk_name(a.walk);
-    s += fmt::format("  {:<19}{:>3} B each  ", name == before ? "" : name, a.bytes);
-    before = name;
+    s += fmt::format("  {:<19}{:>3} B each  ", a.walk == previous ? "" : walk_name(a.walk), a.bytes);
+    previous = a.walk;
     auto const vectors = vectors_of(tile, a, elem_bytes);
     if (!vectors) {
       s += fmt::format("no aligned vectors of {} elements are contiguous\n", a.bytes / elem_bytes);
@@ -103,11 +181,11 @@ std::string access_table(TileOffsets const& tile, std::vector<WarpAccess> const&
 
 std::string table(Suggestions const& found, Layout const& layout, std::vector<WarpAccess> const& accesses,
                   int elem_bytes) {
-  std::string asked;
+  std::string names;
   for (WarpAccess const& a : accesses)
-    asked += fmt::format("{}{}, {} B each", asked.empty() ? "" : "; ", walk_name(a.walk), a.bytes);
+    names += fmt::format("{}{}, {} B each", names.empty() ? "" : "; ", walk_name(a.walk), a.bytes);
   std::string const plain = to_string(layout.with({}));
-  std::string s = fmt::format("Suggestions ({})\n", asked);
+  std::string s = fmt::format("Suggestions ({})\n", names);
   if (found.impossible)
     return s +
            fmt::format("  no swizzle and no padding helps: in {} no aligned vectors of {} elements are contiguous\n",
@@ -115,13 +193,14 @@ std::string table(Suggestions const& found, Layout const& layout, std::vector<Wa
   if (found.plain_is_free) return s + fmt::format("  {} has no conflicts\n", plain);
 
   bool const none = found.free.empty();
-  if (none)
+  if (none) {
     s += found.paddings_tried
              ? fmt::format("  no swizzle and none of the {} paddings that were tried is free of conflicts",
                            found.paddings_tried)
              : "  no swizzle and no padding is free of conflicts";
-  if (none) s += found.nearest.empty() ? fmt::format(", nor better than {}\n", plain) : "; the nearest:\n";
-  constexpr std::size_t kSwizzles = 5, kPaddings = 2;  // that are shown
+    s += found.nearest.empty() ? fmt::format(", nor better than {}\n", plain) : "; the nearest:\n";
+  }
+  constexpr std::size_t kSwizzles = 5, kPaddings = 2;  // the most that are shown
   std::size_t swizzles = 0, paddings = 0;
   for (Suggestion const& one : none ? found.nearest : found.free) {
     Swizzle const& swizzle = one.layout.front().swizzle;

@@ -8,13 +8,13 @@
 namespace inlay::lab {
 namespace {
 
-constexpr std::int64_t kMostLookedAt = std::int64_t(1) << 25;  // elements of padded tiles: less than a second
+constexpr std::int64_t kMostVisited = std::int64_t(1) << 25;  // elements of all padded tiles: takes less than a second
 
 class Search {
  public:
   Search(Layout const& layout, std::vector<WarpAccess> const& accesses, int elem_bytes)
       : plain_(layout.with({})), accesses_(accesses), elem_bytes_(elem_bytes), cosize_(plain_.cosize()) {
-    for (WarpAccess const& a : accesses_) longest_ = std::max<std::int64_t>(longest_, a.bytes / elem_bytes_);
+    for (WarpAccess const& a : accesses_) vector_ = std::max<std::int64_t>(vector_, a.bytes / elem_bytes_);
   }
 
   Suggestions run() {
@@ -33,7 +33,7 @@ class Search {
   }
 
  private:
-  // Summed over the accesses; stops counting at `enough`. Vectors that are no longer contiguous count as that.
+  // Suggestion::excess of a tile; at most `enough`, also if vectors are not contiguous any more.
   unsigned excess(TileOffsets const& tile, unsigned enough) const {
     unsigned sum = 0;
     for (WarpAccess const& a : accesses_) {
@@ -53,12 +53,13 @@ class Search {
     found_.nearest = {{layout, more_bytes, e}};
   }
 
-  // Fewer bits first, then those that keep longer vectors whole, then the shorter shift.
+  // In the order of their bits, of falling bases, which keep longer vectors contiguous, and of their shifts.
   void try_swizzles(TileOffsets const& tile) {
-    int const whole = std::countr_zero(std::uint64_t(longest_)), reach = std::bit_width(std::uint64_t(cosize_ - 1));
-    for (int bits = 1; whole + 2 * bits <= reach; ++bits)
-      for (int base = reach - 2 * bits; base >= whole; --base)
-        for (int shift = bits; base + shift + bits <= reach; ++shift) {
+    int const vector_bits = std::countr_zero(std::uint64_t(vector_));
+    int const offset_bits = std::bit_width(std::uint64_t(cosize_ - 1));
+    for (int bits = 1; vector_bits + 2 * bits <= offset_bits; ++bits)
+      for (int base = offset_bits - 2 * bits; base >= vector_bits; --base)
+        for (int shift = bits; base + shift + bits <= offset_bits; ++shift) {
           Swizzle const swizzle{bits, base, shift};
           TileOffsets swizzled = tile;
           std::int64_t largest = 0;
@@ -67,8 +68,8 @@ class Search {
         }
   }
 
-  // Whole vectors, so that all of them stay aligned. The banks repeat after 128 bytes: more tells nothing new.
-  bool lengthen(std::int64_t& padding) const { return (padding += longest_) < 128 / elem_bytes_; }
+  // Paddings are whole vectors, which keeps vectors aligned, and below 128 bytes, after which the banks repeat.
+  bool lengthen(std::int64_t& padding) const { return (padding += vector_) < 128 / elem_bytes_; }
 
   void try_padding(Layout const& padded) {
     consider(padded, tile_of(padded), (padded.cosize() - cosize_) * elem_bytes_);
@@ -86,7 +87,8 @@ class Search {
                      [](Suggestion const& a, Suggestion const& b) { return a.more_bytes < b.more_bytes; });
   }
 
-  // Paddings of several pitches at once, the least memory first, until one is free or needs no less than one that is free.
+  // Paddings of several pitches at once, in the order of their memory, until one has no conflicts or needs as much
+  // memory as a padding of one pitch that has none.
   void try_nested_paddings() {
     if (plain_.pitches().size() < 2) return;
     std::int64_t limit = kSharedBytes / elem_bytes_;  // of the cosize
@@ -95,7 +97,7 @@ class Search {
     struct Node {
       std::int64_t cosize;
       std::vector<std::int64_t> by;
-      std::size_t last;  // the pitch that was padded last: each padding is reached in one way
+      std::size_t last;  // the pitch padded last; only it and later ones grow, so that each padding is visited once
       bool operator<(Node const& other) const { return cosize > other.cosize; }
     };
     std::priority_queue<Node> next;
@@ -104,7 +106,7 @@ class Search {
       Node node = next.top();
       next.pop();
       if (std::count(node.by.begin(), node.by.end(), 0) + 1 < std::ptrdiff_t(node.by.size())) {
-        if (paddings_ * plain_.size() >= kMostLookedAt) return void(found_.paddings_tried = paddings_);
+        if (paddings_ * plain_.size() >= kMostVisited) return void(found_.paddings_tried = paddings_);
         try_padding(plain_.padded(node.by));
       }
       for (std::size_t pitch = node.last; pitch < node.by.size(); ++pitch) {
@@ -121,9 +123,9 @@ class Search {
   std::vector<WarpAccess> const& accesses_;
   int const elem_bytes_;
   std::int64_t const cosize_;
-  std::int64_t longest_ = 1;  // elements of a lane
-  unsigned nearest_ = 0;
-  std::int64_t paddings_ = 0;  // that were tried
+  std::int64_t vector_ = 1;    // the most elements of a lane
+  unsigned nearest_ = 0;       // the least excess up to now
+  std::int64_t paddings_ = 0;  // tried up to now
   Suggestions found_;
 };
 

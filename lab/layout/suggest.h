@@ -1,4 +1,4 @@
-// Which swizzles and paddings of a tile make accesses free of bank conflicts.
+// Searches for swizzles and paddings with which accesses to a tile have no bank conflicts.
 #pragma once
 #include <vector>
 
@@ -6,25 +6,25 @@
 
 namespace inlay::lab {
 
-constexpr std::int64_t kSharedBytes = 232448;  // what a block can have of shared memory (227 KiB on Hopper)
+constexpr std::int64_t kSharedBytes = 232448;  // the most shared memory of a block: 227 KiB on Hopper
 
 struct Suggestion {
   Layout layout;
   std::int64_t more_bytes;  // than the plain layout needs
-  unsigned excess;          // wavefronts beyond the fewest, of the worst requests, summed over the accesses
+  unsigned excess;          // wavefronts of the worst request beyond the least, summed over the accesses
 };
 
 struct Suggestions {
-  bool plain_is_free = false;    // without swizzle and padding
-  std::vector<Suggestion> free;  // cheapest first: swizzles by their bits, then paddings by their bytes
-  std::vector<Suggestion>
-      nearest;  // when none is free: the best swizzle or padding, or nothing better than the layout itself
-  std::int64_t paddings_tried = 0;         // when there are more of them than were looked at; otherwise 0
-  WarpAccess const* impossible = nullptr;  // its vectors are not contiguous in the plain layout
+  bool plain_is_free = false;    // the layout without swizzle and padding has no conflicts
+  std::vector<Suggestion> free;  // without conflicts; swizzles by their bits, then paddings by their bytes
+  // If `free` is empty: the best swizzle or padding, if one has fewer conflicts than the plain layout.
+  std::vector<Suggestion> nearest;
+  std::int64_t paddings_tried = 0;         // 0: all; otherwise the search ended after so few
+  WarpAccess const* impossible = nullptr;  // an access whose vectors are not contiguous in the plain layout
 };
 
-// Suggestions for the layout without its swizzle. A swizzle keeps the vectors of every access whole and stays below the cosize. A
-// padding is of one pitch, or of several that nest where that takes less memory.
+// Suggestions for the layout without its swizzle. Swizzles keep the vectors of every access contiguous and do not
+// increase the cosize. Paddings lengthen one pitch, or several pitches if that takes less memory.
 Suggestions suggest(Layout const& layout, std::vector<WarpAccess> const& accesses, int elem_bytes);
 
 }  // namespace inlay::lab

@@ -8,7 +8,7 @@
 namespace inlay::lab::page {
 namespace {
 
-// Who wrote it: the kinds have a colour and a heading each.
+// Groups of bars, with a colour and a heading each.
 struct Kind {
   char const *classes, *heading;
 };
@@ -18,9 +18,9 @@ constexpr Kind kReference{"copy", "copies"}, kTutorials{"tutorial", "the tutoria
 struct Bar {
   Kind const* kind;
   Row row;
-  std::string note;                 // what of the problem is not the ladder's
-  std::optional<double> predicted;  // share
-  bool is_step;
+  std::string note{};                 // the problem, if it is not the ladder's
+  std::optional<double> predicted{};  // the predicted share
+  bool is_step = false;
 };
 
 Kind const& kind_of(Row const& row) {
@@ -29,16 +29,14 @@ Kind const& kind_of(Row const& row) {
 }
 
 Bar bar_of(Ladder const& ladder, Step const& step) {
-  Bar b{step.is_copy()        ? &kReference
-        : step.is_tutorials() ? &kTutorials
-                              : &kOwn,
-        step.recorded.value_or(Row{}),
-        "",
-        {},
-        true};
+  Bar b{.kind = step.is_copy()       ? &kReference
+                : step.is_tutorial() ? &kTutorials
+                                     : &kOwn,
+        .row = step.recorded.value_or(Row{}),
+        .is_step = true};
   b.row.kernel = step.name;
-  if (step.off() && b.row.share) b.predicted = *b.row.share / *step.off();
-  if (!(step.problem == ladder.problem)) b.note = shown_problem(step);
+  if (auto const ratio = step.predicted_over_measured(); ratio && b.row.share) b.predicted = *b.row.share / *ratio;
+  if (step.problem != ladder.problem) b.note = shown_problem(step);
   return b;
 }
 
@@ -52,20 +50,19 @@ std::string html_of(Bar const& b, double scale) {
                          std::min(*b.predicted * scale, 100.));
   std::string const note = b.note.empty() ? "" : fmt::format(" <small>{}</small>", escaped(b.note));
   return fmt::format(
-      "<div class=\"bar\"><span class=\"name\">{}{}</span><span class=\"track\">{}</span><span "
-      "class=\"share\">{}</span>"
-      "<span class=\"rate\">{}</span></div>\n",
+      "<div class=\"bar\"><span class=\"name\">{}{}</span><span class=\"track\">{}</span>"
+      "<span class=\"share\">{}</span><span class=\"rate\">{}</span></div>\n",
       name, note, track, b.row.share ? fmt::format("{:.3f}", *b.row.share) : "–",
       b.row.ms_median              ? duration(*b.row.ms_median * 1e-3)
       : b.row.check_result.empty() ? "not recorded"
-                                   : escaped(b.row.check_result.substr(0, b.row.check_result.find(':'))));
+                                   : escaped(b.row.status()));
 }
 
 }  // namespace
 
 std::string bars(Ladder const& ladder) {
   std::vector<Bar> all;
-  for (Row const& row : ladder.others) all.push_back({&kind_of(row), row, "", {}, false});
+  for (Row const& row : ladder.other_rows) all.push_back({&kind_of(row), row});
   for (Step const& step : ladder.steps) all.push_back(bar_of(ladder, step));
   double longest = 1;
   for (Bar const& b : all)

@@ -20,7 +20,7 @@ std::string marked(char const* tag, std::string_view text) {
   return std::string("<") + tag + '>' + escaped(text) + "</" + tag + '>';
 }
 
-// Where a string or a character that begins at `begin` ends.
+// The position behind the string or character literal that begins at `begin`.
 std::size_t end_of_literal(std::string_view s, std::size_t begin) {
   std::size_t i = begin + 1;
   while (i < s.size() && s[i] != s[begin] && s[i] != '\n') i += s[i] == '\\' ? 2 : 1;
@@ -31,7 +31,7 @@ std::size_t line_end(std::string_view s, std::size_t from) { return std::min(s.f
 
 }  // namespace
 
-// Comments are em, literals q, directives i and keywords b: short names, the style sheet gives them colours.
+// Comments become em elements, literals q, directives i and keywords b; the style sheet gives them colours.
 std::string coloured(std::string_view s) {
   std::string html;
   for (std::size_t i = 0, end; i < s.size(); i = end) {
@@ -46,7 +46,7 @@ std::string coloured(std::string_view s) {
     } else if (s[i] == '"' || s[i] == '\'') {
       html += marked("q", s.substr(i, (end = end_of_literal(s, i)) - i));
     } else if (is_word(s[i])) {
-      // A number with its digits' separators is one word.
+      // Digit separators belong to a number.
       bool const number = s[i] >= '0' && s[i] <= '9';
       for (end = i; end < s.size() && (is_word(s[end]) || (number && s[end] == '\'')); ++end) {
       }

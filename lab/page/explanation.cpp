@@ -8,7 +8,7 @@
 namespace inlay::lab::page {
 namespace {
 
-// What may be few, as a request's sectors, or many, as the bytes of a box.
+// The transactions of a request: a few sectors or wavefronts, or the many bytes of a TMA box.
 std::string each(double n) { return n < 9999.5 ? fmt::format("{:.4g}", n) : count(n); }
 
 std::string site_row(ExplainedSite const& x) {
@@ -34,25 +34,25 @@ std::string site_row(ExplainedSite const& x) {
 }
 
 std::string accesses(Explanation const& x) {
-  std::string s =
-      "<table><thead><tr><th>access</th><th>a lane</th><th>requests</th><th>each</th><th>ideal</th><th "
-      "class=\"word\"></th><th>useful</th></tr></thead><tbody>\n";
-  for (ExplainedSite const& site : x.sites) s += site_row(site);
-  return scrolling("accesses of " + x.work.kernel, s + "</tbody></table>\n");
+  std::string rows;
+  for (ExplainedSite const& site : x.sites) rows += site_row(site);
+  return table("accesses of " + x.work.kernel, "",
+               "<th>access</th><th>a lane</th><th>requests</th><th>each</th><th>ideal</th><th class=\"word\"></th>"
+               "<th>useful</th>",
+               rows);
 }
 
 std::string resources(Explanation const& x) {
-  std::string s =
-      "<table class=\"resources\"><thead><tr><th>busy</th><th>for</th><th></th><th "
-      "class=\"word\">why</th></tr></thead><tbody>\n";
+  std::string rows;
   for (Resource const& r : x.resources) {
     double const share = x.seconds > 0 ? r.seconds / x.seconds : 0;
-    s += fmt::format(
+    rows += fmt::format(
         "<tr><th scope=\"row\">{}</th><td>{}</td><td><span class=\"meter\"><i "
         "style=\"width:{:.1f}%\"></i></span></td><td class=\"word\">{}</td></tr>\n",
         escaped(r.name), duration(r.seconds), std::min(100., 100 * share), escaped(r.why));
   }
-  return scrolling("resources of " + x.work.kernel, s + "</tbody></table>\n");
+  return table("resources of " + x.work.kernel, " class=\"resources\"",
+               "<th>busy</th><th>for</th><th></th><th class=\"word\">why</th>", rows);
 }
 
 std::string launches(Explanation const& x) {
@@ -64,21 +64,22 @@ std::string launches(Explanation const& x) {
                      resident_blocks(l, x.device));
   if (x.totals.fma) {
     double const wavefronts = double(x.totals.shared_load.transactions + x.totals.shared_store.transactions);
-    s += fmt::format("<li>{} multiply-adds, {:.1f} % of them wanted; {:.2f} shared wavefronts for 128 of them</li>\n",
-                     count(double(x.totals.fma)), 50 * x.work.flops / double(x.totals.fma),
-                     128 * wavefronts / double(x.totals.fma));
+    s += fmt::format(
+        "<li>{} multiply-adds, {:.1f} % of them necessary; {:.2f} shared wavefronts for 128 of them</li>\n",
+        count(double(x.totals.fma)), 50 * x.work.flops / double(x.totals.fma), 128 * wavefronts / double(x.totals.fma));
   }
   return "<ul class=\"launches\">\n" + s + "</ul>\n";
 }
 
-// "stall_long_scoreboard" is "stalled: long scoreboard", in warps of a scheduler that wait while another issues; what ends
-// in a unit has that instead.
+// The name as words, and the unit: "stall_long_scoreboard" becomes "stalled: long scoreboard", in warps that wait for
+// each issued instruction, and "fma_pipe_percent" becomes "fma pipe", in %.
 std::string counter_name(std::string name) {
   char const* unit = "";
-  auto const cut = [&](std::string const& end, char const* as) {
-    if (name.ends_with(end)) name.erase(name.size() - end.size()), unit = as;
+  auto const take_suffix = [&](std::string_view suffix, char const* suffix_unit) {
+    if (name.ends_with(suffix)) name.erase(name.size() - suffix.size()), unit = suffix_unit;
   };
-  cut("_percent", "%"), cut("_us", "µs");
+  take_suffix("_percent", "%");
+  take_suffix("_us", "µs");
   if (name.starts_with("stall_")) name.replace(0, 6, "stalled: "), unit = "warps for each issue";
   std::replace(name.begin(), name.end(), '_', ' ');
   return escaped(name) + (*unit ? fmt::format(" <small>{}</small>", unit) : "");
@@ -86,17 +87,17 @@ std::string counter_name(std::string name) {
 
 std::string counters(Step const& step) {
   if (step.counters.empty()) return "";
-  std::string s =
-      "<table><thead><tr><th>counter</th><th>predicted</th><th>measured</th><th>off</th></tr></thead><tbody>\n";
+  std::string rows;
   for (Counter const& c : step.counters) {
     auto const cell = [](std::optional<double> x) { return x ? each(*x) : "–"; };
     std::string off;
     if (c.predicted && c.measured && *c.measured > 0)
       off = *c.predicted == *c.measured ? "equal" : deviation(*c.predicted / *c.measured);
-    s += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", counter_name(c.name),
-                     cell(c.predicted), cell(c.measured), off);
+    rows += fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}</td><td>{}</td></tr>\n", counter_name(c.name),
+                        cell(c.predicted), cell(c.measured), off);
   }
-  return "<h4>What the hardware counted</h4>\n" + scrolling("counters of " + step.name, s + "</tbody></table>\n");
+  return "<h4>Hardware counters</h4>\n" +
+         table("counters of " + step.name, "", "<th>counter</th><th>predicted</th><th>measured</th><th>off</th>", rows);
 }
 
 }  // namespace
@@ -104,8 +105,8 @@ std::string counters(Step const& step) {
 std::string explanation(Step const& step) {
   if (!step.explained) return fmt::format("<p>{}</p>\n", escaped(step.why_not_explained));
   Explanation const& x = *step.explained;
-  return fmt::format("<h4>What its warps ask for <small>{}</small></h4>\n", escaped(x.work.what)) + accesses(x) +
-         launches(x) + "<h4>Where the time goes</h4>\n" + resources(x) +
+  return fmt::format("<h4>Memory accesses <small>{}</small></h4>\n", escaped(x.work.what)) + accesses(x) + launches(x) +
+         "<h4>Where the time goes</h4>\n" + resources(x) +
          (x.doubt().empty() ? "" : fmt::format("<p class=\"next\"><b>In doubt:</b> {}</p>\n", escaped(x.doubt()))) +
          fmt::format("<p class=\"next\"><b>Next:</b> {}</p>\n", escaped(x.advice())) + counters(step);
 }

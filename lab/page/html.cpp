@@ -6,13 +6,6 @@
 
 namespace inlay::lab::page {
 
-std::string escaped(std::string_view text) {
-  std::string s;
-  for (char c : text)
-    s += c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : std::string(1, c);
-  return s;
-}
-
 std::string count(double n) {
   constexpr char const* kUnits[] = {"", " K", " M", " G", " T", " P"};
   int unit = 0;
@@ -33,6 +26,11 @@ std::string deviation(double ratio) {
 std::string scrolling(std::string_view label, std::string const& content) {
   return fmt::format("<div class=\"scroll\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n{}</div>\n",
                      escaped(label), content);
+}
+
+std::string table(std::string_view label, char const* classes, std::string const& headings, std::string const& rows) {
+  return scrolling(
+      label, fmt::format("<table{}><thead><tr>{}</tr></thead><tbody>\n{}</tbody></table>\n", classes, headings, rows));
 }
 
 }  // namespace inlay::lab::page

@@ -10,40 +10,74 @@ namespace inlay::lab::page {
 namespace {
 
 constexpr char const* kTerms = R"(<dl class="terms">
-<div><dt>request</dt><dd>what the 32 threads of a warp ask of memory with one instruction</dd></div>
-<div><dt>sector</dt><dd>32 bytes: what global memory moves at least. 32 lanes of 4 bytes need 4</dd></div>
-<div><dt>wavefront</dt><dd>one pass over the 32 banks of shared memory. Lanes that want different words of one bank wait for another</dd></div>
-<div><dt>share</dt><dd>the throughput beside that of a copy of as many bytes, or of cuBLAS at the same transposes, measured in the same run</dd></div>
+<div><dt>request</dt><dd>one memory instruction of the 32 threads of a warp</dd></div>
+<div><dt>sector</dt><dd>32 bytes: the smallest transfer of global memory. 32 lanes of 4 bytes need 4 sectors</dd></div>
+<div><dt>wavefront</dt><dd>one access to the 32 banks of shared memory. Different words of one bank need further
+wavefronts</dd></div>
+<div><dt>share</dt><dd>the throughput divided by that of a copy of as many bytes, or of cuBLAS at the same transposes,
+measured in the same run</dd></div>
 </dl>
 )";
 
-// The names of the steps.
+// Links to the steps.
 std::string list(Ladder const& ladder) {
   std::string s = fmt::format("<h3>{}</h3>\n<ul>\n", ladder.title);
   for (Step const& step : ladder.steps) s += fmt::format("<li><a href=\"#{0}\">{0}</a></li>\n", step.name);
   return s + "</ul>\n";
 }
 
-// The share of the public function at the ladder's problem.
-std::string headline(Ladder const& ladder, char const* function, char const* than) {
-  for (Row const& row : ladder.others)
+// The share that the public function reaches at the ladder's problem.
+std::string headline(Ladder const& ladder, char const* function, char const* unit) {
+  for (Row const& row : ladder.other_rows)
     if (row.kernel == function && row.share)
       return fmt::format("<div><strong>{:.3f}</strong> <span>{}: <code>inlay::{}</code>, {}</span></div>\n", *row.share,
-                         than, function, escaped(sentence(row.measured)));
+                         unit, function, escaped(sentence(row.measured)));
   return "";
 }
 
-// How far off the times of a ladder are: the median and the worst.
-std::string how_far_off(Ladder const& ladder) {
-  std::vector<std::pair<double, std::string>> off;
+// The median and the largest error of the predicted times.
+std::string prediction_errors(Ladder const& ladder) {
+  std::vector<std::pair<double, std::string>> errors;
   for (Step const& s : ladder.steps)
-    if (s.off() && s.at_home) off.emplace_back(std::abs(*s.off() - 1), s.name);
-  if (off.empty()) return "<p>Nothing is recorded to compare with.</p>\n";
-  std::sort(off.begin(), off.end());
+    if (auto const ratio = s.predicted_over_measured(); ratio && s.at_ladder_problem)
+      errors.emplace_back(std::abs(*ratio - 1), s.name);
+  if (errors.empty()) return "<p>Nothing is recorded to compare with.</p>\n";
+  std::sort(errors.begin(), errors.end());
+  auto const& [largest, step] = errors.back();
   return fmt::format(
-      "<p>{}: half of the steps are within {:.1f}&#160;%; the farthest off is <a href=\"#{}\">{}</a>, by "
-      "{:.0f}&#160;%.</p>\n",
-      ladder.title, 100 * off[off.size() / 2].first, off.back().second, off.back().second, 100 * off.back().first);
+      "<p>{0}: half of the steps are within {1:.1f}&#160;%; the farthest off is <a href=\"#{2}\">{2}</a>, by "
+      "{3:.0f}&#160;%.</p>\n",
+      ladder.title, 100 * errors[errors.size() / 2].first, step, 100 * largest);
+}
+
+// A bar to the right for a prediction that is too long, to the left for one that is too short, of at most 50 %.
+std::string deviation_bar(double ratio) {
+  double const percent = std::clamp(100 * (ratio - 1), -50., 50.);
+  return fmt::format("<span class=\"off\"><i style=\"left:{:.1f}%;width:{:.1f}%\"></i></span>",
+                     std::min(50., 50 + percent), std::max(std::abs(percent), .6));
+}
+
+// The predicted and the measured time of each step.
+std::string times(Ladder const& ladder) {
+  std::string rows;
+  for (Step const& s : ladder.steps) {
+    if (!s.explained) continue;
+    auto const ratio = s.predicted_over_measured();
+    std::string const note =
+        s.problem == ladder.problem ? "" : fmt::format(" <small>{}</small>", escaped(shown_problem(s)));
+    bool const is_measured = s.recorded && s.recorded->ms_median;
+    rows += fmt::format(
+        "<tr><th scope=\"row\"><a href=\"#{}\">{}{} {}</a>{}</th><td>{}</td><td>{}</td><td>{}</td>"
+        "<td class=\"bar-cell\">{}</td><td class=\"word\">{}</td></tr>\n",
+        s.name, s.is_copy() ? "copy " : "", s.number(), escaped(s.title()), note,
+        is_measured ? duration(*s.recorded->ms_median * 1e-3) : "–", duration(s.explained->seconds),
+        ratio ? deviation(*ratio) : "–", ratio ? deviation_bar(*ratio) : "", escaped(s.explained->limit));
+  }
+  return table("predicted beside measured times, " + ladder.id, " class=\"times\"",
+               fmt::format("<th>{}</th><th>measured</th><th>predicted</th><th>off</th><th class=\"bar-cell\"></th>"
+                           "<th class=\"word\">limited by</th>",
+                           ladder.title),
+               rows);
 }
 
 std::string recorded_on(Ladder const& ladder) {
@@ -52,19 +86,18 @@ std::string recorded_on(Ladder const& ladder) {
                                              escaped(ladder.device), ladder.date.substr(0, 10));
 }
 
-std::string ladder_section(Ladder const& ladder, char const* explained) {
+std::string ladder_section(Ladder const& ladder, char const* meaning_of_share) {
   return fmt::format("<section id=\"{}\">\n<h2>{} <small>{}</small></h2>\n<p>{} {}</p>\n{}</section>\n", ladder.id,
-                     ladder.title, escaped(sentence(ladder.problem)), explained, recorded_on(ladder), bars(ladder));
+                     ladder.title, escaped(sentence(ladder.problem)), meaning_of_share, recorded_on(ladder),
+                     bars(ladder));
 }
-
-}  // namespace
 
 std::string header(Ladder const& copies, Ladder const& gemms) {
   return R"(<header>
 <h1>What each step does to memory</h1>
-<p class="lead">Two ladders of CUDA kernels, from the naive one to the fast: transposes and GEMMs of matrices. The body that
-runs on the GPU is replayed on a CPU, thread by thread; its accesses are counted, checked and priced, and set beside what a GPU
-measured.</p>
+<p class="lead">Two ladders of CUDA kernels, from naive to fast: transposes and GEMMs of matrices. The code that runs
+on the GPU is replayed on a CPU, thread by thread. The replay checks and counts its memory accesses; a model predicts
+its time, which stands beside the time measured on a GPU.</p>
 <div class="headlines">
 )" + headline(copies, "transpose", "of the copy limit") +
          headline(gemms, "gemm", "of cuBLAS") +
@@ -86,26 +119,34 @@ std::string ladders(Ladder const& copies, Ladder const& gemms) {
 std::string rooflines(Ladder const& copies, Ladder const& gemms) {
   return R"(<section id="rooflines" class="rooflines">
 <h2>Rooflines</h2>
-<p>No step is faster than the DRAM moves its bytes, or the multiply-add units do its work: the flat roof. Before that, the
-producer of what the threads work on may hold it up: the L1, which passes a wavefront or a line in a clock, and for GEMMs the L2 too, where it is the
-busier. That is the slanted roof. So the axis is the work that a step gets done for each of those clocks, as the replay counts
-them: who has bank conflicts, scattered sectors or narrow loads stands on the left.</p>
-<p>Points are measured, in blue the tutorials' steps and in green inlay's; dashes are predicted.</p>
+<p>The flat roof is the bandwidth of DRAM, or the throughput of the multiply-add units. The slanted roof is the unit
+that supplies the threads with data: the L1, which serves one wavefront or cache line per clock, or, for a GEMM, the
+L2 if that is busier. The horizontal axis is the work that a step does for each clock of this unit, as the replay
+counts them. Steps with bank conflicts, scattered sectors or narrow loads are on the left.</p>
+<p>Points are measured: the tutorials' steps are blue, inlay's are green. Dashes are predicted.</p>
 )" + roofline(copies) +
          roofline(gemms) + "</section>\n";
 }
 
 std::string model(Ladder const& copies, Ladder const& gemms) {
-  return "<section id=\"times\">\n<h2>Predicted beside measured</h2>\n<p>Predicted without a GPU, from the counts of "
+  return "<section id=\"times\">\n<h2>Predicted and measured times</h2>\n<p>Times are predicted without a GPU, from "
          "the "
-         "replay and a few numbers about an H200. A bar to the right is a time predicted too long, to the left too "
-         "short; it ends at 50&#160;%.</p>\n" +
-         how_far_off(copies) + how_far_off(gemms) + "<div class=\"pair\">\n" + times(copies) + times(gemms) +
-         "</div>\n</section>\n";
+         "counts of the replay and the rates of an H200. A bar to the right is a time predicted too long, one to the "
+         "left a "
+         "time predicted too short; bars end at 50&#160;%.</p>\n" +
+         prediction_errors(copies) + prediction_errors(gemms) + "<div class=\"pair\">\n" + times(copies) +
+         times(gemms) + "</div>\n</section>\n";
 }
 
 std::string contents(Ladder const& copies, Ladder const& gemms) {
   return "<nav id=\"contents\" aria-label=\"steps\">\n<h2>The steps</h2>\n" + list(copies) + list(gemms) + "</nav>\n";
+}
+
+}  // namespace
+
+std::string overview(Ladder const& copies, Ladder const& gemms) {
+  return header(copies, gemms) + ladders(copies, gemms) + rooflines(copies, gemms) + model(copies, gemms) +
+         contents(copies, gemms);
 }
 
 }  // namespace inlay::lab::page

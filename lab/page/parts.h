@@ -1,85 +1,92 @@
-// What the report is made of.
+// The data of the report and the functions that write its sections as HTML.
 #pragma once
 #include <inlay/explain/explanation.h>
+#include <inlay/registry/registry.h>
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "page/pictures.h"
 #include "results/results.h"
 
 namespace inlay::lab::page {
 
-// A counter of results/h200/counters.json, at the step's problem.
+// A hardware counter from results/h200/counters.json, at the problem of the step.
 struct Counter {
   std::string name;
   std::optional<double> predicted, measured;
 };
 
-// All that is known of a kernel.
+struct Picture {
+  std::string caption, svg;  // without a style sheet
+};
+
+// One kernel of a ladder.
 struct Step {
   std::string name, idea, source;
   planner::Ladder ladder{};
   Origin origin{};
-  std::string replayed;  // the checks' check result, at small sizes
-  Problem problem;       // that it is explained at, and measured
-  bool at_home = true;   // the problem is the ladder's own, if need be in another layout
+  std::string replayed;           // the check result of replays of small cases
+  Problem problem;                // at which the step is explained and its recorded row was measured
+  bool at_ladder_problem = true;  // the problem is the ladder's, except for operand transposes
   std::optional<Explanation> explained;
   std::string why_not_explained;
   std::optional<Row> recorded;
   std::vector<Counter> counters;
-  std::vector<std::string> published;  // the tutorials' figures
+  std::vector<std::string> published;  // figures of tutorials
   std::vector<Picture> pictures;
 
-  bool is_product() const { return is_a<GemmCase>(problem); }
-  bool is_tutorials() const { return origin == Origin::tutorial; }
+  bool is_gemm() const { return is_a<GemmCase>(problem); }
+  bool is_tutorial() const { return origin == Origin::tutorial; }
   bool is_copy() const { return ladder == planner::Ladder::copy; }
-  // "03", and "smem read conflict".
-  std::string number() const;
-  std::string title() const;
-  // Predicted time over measured time; nothing where one is missing.
-  std::optional<double> off() const;
+  std::string number() const;  // "03"
+  std::string title() const;   // "smem read conflict"
+  // Empty if one of the times is missing.
+  std::optional<double> predicted_over_measured() const;
 };
 
-// How the problem of a step differs from the ladder's: its operand transposes, if nothing else differs.
+// The problem of a step that is not the ladder's: its operand transposes if these are the only difference.
 std::string shown_problem(Step const& step);
 
 struct Ladder {
   std::string id, title, baseline;  // "transposes", "Transposes", "the copy limit"
   Problem problem;
   std::vector<Step> steps;
-  std::vector<Row> others;         // what stands beside the steps: copies and baselines, the public functions
-  std::optional<double> limit_ms;  // of what has the share 1
+  std::vector<Row> other_rows;     // copies, baselines and public functions
+  std::optional<double> limit_ms;  // the time of the baseline, whose share is 1
   std::string device, date;
 };
 
 Ladder copies();
 Ladder gemms();
 
-// A bar for each recorded step and peer, and where the prediction is.
+// A bar for each recorded step and other row, with the predicted share.
 std::string bars(Ladder const& ladder);
-// Measured and predicted rates over the work for each clock of the busiest unit on chip.
+// Measured and predicted rates, over the work for each clock of the busiest unit on the chip.
 std::string roofline(Ladder const& ladder);
-// Predicted beside measured.
-std::string times(Ladder const& ladder);
-// What a step's warps ask for, where its time goes, what to change, what the hardware counted.
+// The memory accesses of a step, its launches and resources, advice and hardware counters.
 std::string explanation(Step const& step);
-// One step: its idea, its numbers, its code, its pictures.
+// All of a step: idea, figures, explanation, code and pictures.
 std::string section(Step const& step);
 
-// What stands before the steps: both ladders, at a glance.
-std::string header(Ladder const& copies, Ladder const& gemms);
-std::string ladders(Ladder const& copies, Ladder const& gemms);
-std::string rooflines(Ladder const& copies, Ladder const& gemms);
-std::string model(Ladder const& copies, Ladder const& gemms);
-std::string contents(Ladder const& copies, Ladder const& gemms);
+// The sections before the steps: header, ladders, rooflines, predicted times, and links to the steps.
+std::string overview(Ladder const& copies, Ladder const& gemms);
 
-// The kernels' files. A step's family are the files of kernels/ that it includes, and those that these include.
+// A small problem that the kernel accepts, for pictures.
+std::optional<TransposeCase> small_case(Entry<Copy> const& entry);
+std::optional<GemmCase> small_case(Entry<Gemm> const& entry);
+// The pictures of a kernel that show something: path, worst request, timeline.
+std::vector<Picture> pictures_of(Entry<Copy> const& entry, TransposeCase const& small);
+std::vector<Picture> pictures_of(Entry<Gemm> const& entry, GemmCase const& small);
+// The style sheet of all pictures.
+std::string picture_style();
+
+// Source files of kernels by their stems, which are the names of the steps. Empty if there is no such file.
+std::string path_of(std::string const& stem);  // "tutorial/copy/copy_01_scalar.h"
 std::string source_of(std::string const& stem);
+// The stems of the kernel headers that a step includes, directly or not.
 std::vector<std::string> family_of(std::string const& stem);
-std::string path_of(std::string const& stem);  // "tutorial/copy/copy_01_scalar.h"; empty: there is none
-// What a thread of the kernel does, which stands in the step's own file or in one of its family.
+// The function operator()(Block, ...) of the step's file or of its family, with the stem of the file.
 struct Body {
   std::string stem, text;
 };

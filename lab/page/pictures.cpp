@@ -1,10 +1,9 @@
-#include "page/pictures.h"
-
 #include "draw/path.h"
 #include "draw/request.h"
 #include "draw/svg.h"
 #include "draw/timeline.h"
 #include "draw/watch.h"
+#include "page/parts.h"
 #include "problems/kernels.h"
 #include "usage_error.h"
 
@@ -18,13 +17,14 @@ std::string without_style(std::string svg) {
   return svg;
 }
 
-// A GEMM's worst request shows in a smaller one; its pipeline only in a longer one.
-TransposeCase const& of_requests(TransposeCase const& c) { return c; }
-GemmCase of_requests(GemmCase const& c) { return gemm_case(128, 128, 32, c.transposes()); }
-TransposeCase const& of_stages(TransposeCase const& c) { return c; }
-GemmCase of_stages(GemmCase const& c) { return gemm_case(128, 256, 256, c.transposes()); }
+// The cases of the worst request and of the timeline. A GEMM's requests are the same in a smaller case; its pipeline
+// needs a larger K.
+TransposeCase const& request_case(TransposeCase const& c) { return c; }
+GemmCase request_case(GemmCase const& c) { return gemm_case(128, 128, 32, c.transposes()); }
+TransposeCase const& timeline_case(TransposeCase const& c) { return c; }
+GemmCase timeline_case(GemmCase const& c) { return gemm_case(128, 256, 256, c.transposes()); }
 
-// Adds what `draw` returns; nothing where there is nothing to see.
+// Adds the picture that `draw` returns, unless it is empty or `draw` throws UsageError.
 template <class Draw>
 void add(std::vector<Picture>& pictures, char const* caption, Draw const& draw) {
   try {
@@ -33,20 +33,19 @@ void add(std::vector<Picture>& pictures, char const* caption, Draw const& draw) 
   }
 }
 
-// `of_path` is a small problem that the kernel takes.
 template <class P, class C>
-std::vector<Picture> drawn(Entry<P> const& entry, C const& of_path) {
+std::vector<Picture> draw_pictures(Entry<P> const& entry, C const& small) {
   std::vector<Picture> pictures;
-  add(pictures, "The way of a tile", [&] { return draw_path(entry, of_path); });
-  add(pictures, "The request that costs most beyond its ideal", [&] {
-    WarpRequest const request = worst_request(entry, of_requests(of_path), "");
+  add(pictures, "The path of a tile", [&] { return draw_path(entry, small); });
+  add(pictures, "The request farthest above its ideal", [&] {
+    WarpRequest const request = worst_request(entry, request_case(small), "");
     return request.excess ? draw_request(request) : std::string();
   });
   add(pictures, "The stages of the pipeline", [&] {
-    C const c = of_stages(of_path);
+    C const c = timeline_case(small);
     Timeline const timeline = timeline_of(entry, c);
-    return timeline.uses.size() > 1 ? draw_timeline(title_of(entry, c), timeline)
-                                    : std::string();  // one is no pipeline
+    bool const is_pipeline = timeline.uses.size() > 1;
+    return is_pipeline ? draw_timeline(title_of(entry, c), timeline) : std::string();
   });
   return pictures;
 }
@@ -63,8 +62,12 @@ std::optional<GemmCase> small_case(Entry<Gemm> const& entry) {
   return gemm_case(256, 256, 32, shown_transposes(entry.info()));
 }
 
-std::vector<Picture> pictures_of(Entry<Copy> const& entry, TransposeCase const& small) { return drawn(entry, small); }
-std::vector<Picture> pictures_of(Entry<Gemm> const& entry, GemmCase const& small) { return drawn(entry, small); }
+std::vector<Picture> pictures_of(Entry<Copy> const& entry, TransposeCase const& small) {
+  return draw_pictures(entry, small);
+}
+std::vector<Picture> pictures_of(Entry<Gemm> const& entry, GemmCase const& small) {
+  return draw_pictures(entry, small);
+}
 
 std::string picture_style() {
   std::string const svg = svg::Picture().document(1, "");

@@ -7,7 +7,6 @@
 
 #include "page/html.h"
 #include "page/parts.h"
-#include "page/pictures.h"
 #include "results/output.h"
 
 namespace inlay::lab {
@@ -21,9 +20,8 @@ std::string shared_code(std::vector<Ladder const*> const& ladders) {
     for (Step const& step : ladder->steps)
       for (std::string& stem : family_of(step.name)) stems.insert(std::move(stem));
   std::string s =
-      "<section id=\"code\">\n<h2>What the steps share</h2>\n<p>Steps that differ only in a layout, a copy operation "
-      "or a "
-      "launch fact share their body.</p>\n";
+      "<section id=\"code\">\n<h2>Shared code</h2>\n<p>Steps that differ only in a layout, a copy operation or the "
+      "launch share their body.</p>\n";
   for (std::string const& stem : stems)
     s += fmt::format(
         "<details><summary>{0}.h</summary>\n<pre id=\"code-{0}\" tabindex=\"0\"><code>{1}</code></pre></details>\n",
@@ -66,9 +64,9 @@ constexpr char const* kBody = R"(</style>
 }  // namespace
 
 std::string report_page() {
-  Ladder const t = page::copies(), p = page::gemms();
-  return kHead + std::string(style()) + picture_style() + kBody + header(t, p) + ladders(t, p) + rooflines(t, p) +
-         model(t, p) + contents(t, p) + steps(t) + steps(p) + shared_code({&t, &p}) + "</main>\n</body>\n</html>\n";
+  Ladder const copies = page::copies(), gemms = page::gemms();
+  return kHead + std::string(style()) + picture_style() + kBody + overview(copies, gemms) + steps(copies) +
+         steps(gemms) + shared_code({&copies, &gemms}) + "</main>\n</body>\n</html>\n";
 }
 
 void write_report(std::filesystem::path const& file) {

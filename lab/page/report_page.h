@@ -1,4 +1,4 @@
-// `inlay report`: everything on one page that needs nothing else: no network, no script.
+// `inlay report`: an HTML page without scripts that loads no other files.
 #pragma once
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -6,10 +6,9 @@
 
 namespace inlay::lab {
 
-// The page, as HTML.
 std::string report_page();
 
-// Throws Error, before the page is made, when the file cannot be written.
+// Throws Error, before it computes the page, if the file cannot be written.
 void write_report(std::filesystem::path const& file);
 
 void add_report_command(CLI::App& app);

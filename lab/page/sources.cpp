@@ -11,11 +11,11 @@
 namespace inlay::lab::page {
 namespace {
 
-// The file of each header, by its stem, and of each instance of a list the file of its family: paths relative to the project.
-std::map<std::string, std::string> files() {
+// Paths in the source tree: of each header by its stem, and of the family's header for each instance of a list.
+std::map<std::string, std::string> find_files() {
   static std::regex const instance("INLAY_INSTANCE\\((\\w+), (\\w+), \\w+\\)");
   std::map<std::string, std::string> found;
-  std::error_code missing;  // an installed program may have no sources: it shows none
+  std::error_code missing;  // ignored: an installed program may have no sources, and then the report shows none
   for (char const* folder : {"src/kernels", "tutorial"})
     for (auto const& entry : std::filesystem::recursive_directory_iterator(data_file(folder), missing)) {
       auto const path = folder / entry.path().lexically_relative(data_file(folder));
@@ -28,12 +28,6 @@ std::map<std::string, std::string> files() {
     }
   return found;
 }
-std::string file_of(std::string const& stem) {
-  static auto const all = files();
-  auto const at = all.find(stem);
-  return at == all.end() ? std::string() : at->second;
-}
-
 std::vector<std::string> includes_of(std::string const& stem) {
   static std::regex const include("#include <inlay/(?:kernels|tutorial)/(?:\\w+/)*(\\w+)\\.h>");
   std::string const text = source_of(stem);
@@ -42,11 +36,11 @@ std::vector<std::string> includes_of(std::string const& stem) {
   return found;
 }
 
-// What a thread does, where that stands in this file.
+// The function operator()(Block, ...) without its indentation; empty if the file has none.
 std::string body_in(std::string const& text) {
   auto const head = text.find("CUTE_DEVICE void operator()(Block");
   if (head == text.npos) return {};
-  // From the line of its template's head to the brace that is indented as that is.
+  // From the line `template <class Block>` to the closing brace with the same indentation.
   auto const begin = text.rfind("template <class Block>", head), line = text.rfind('\n', begin) + 1;
   std::string const indent = text.substr(line, begin - line), brace = '\n' + indent + "}\n";
   std::string body = '\n' + text.substr(line, text.find(brace, head) + brace.size() - line);
@@ -56,10 +50,14 @@ std::string body_in(std::string const& text) {
 
 }  // namespace
 
-std::string path_of(std::string const& stem) { return file_of(stem); }
+std::string path_of(std::string const& stem) {
+  static auto const files = find_files();
+  auto const at = files.find(stem);
+  return at == files.end() ? std::string() : at->second;
+}
 
 std::string source_of(std::string const& stem) {
-  std::string const file = file_of(stem);
+  std::string const file = path_of(stem);
   if (file.empty()) return {};
   std::ifstream in(data_file(file), std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -74,7 +72,8 @@ std::vector<std::string> family_of(std::string const& stem) {
   return found;
 }
 
-// The nearest; of several as near the longest: beside a GEMM stands what adds its parts.
+// Searches the step's file, then its includes, then theirs. Of several bodies at the same distance, the longest is the
+// main kernel; others add split-K slices.
 Body body_of(std::string const& stem) {
   Body body;
   for (std::vector<std::string> files{stem}, next; !files.empty() && body.text.empty(); files.swap(next), next.clear())

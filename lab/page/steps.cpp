@@ -7,7 +7,7 @@
 #include <future>
 #include <thread>
 
-#include "explain/demo_parts.h"
+#include "explain/demo.h"
 #include "explain/explain.h"
 #include "page/parts.h"
 #include "problems/kernels.h"
@@ -16,18 +16,14 @@
 namespace inlay::lab::page {
 namespace {
 
-// The device whose runs are recorded.
-Device const& device() { return *find_device("H200"); }
-
 void explain_at(Step& step, Problem const& problem) {
   step.problem = problem;
-  step.explained = explain_kernel(step.name, problem, device());
+  step.explained = explain_kernel(step.name, problem, *find_device("H200"));  // the results were recorded on an H200
 }
 
-// A kernel that does not take the ladder's problem is shown where it was recorded nearest to the baseline, or, recorded
-// nowhere, at a small problem of its own.
-void explain_or_look_elsewhere(Step& step, Problem const& problem, Results const& recorded,
-                               std::optional<Problem> const& small) {
+// Explains a step at the ladder's problem. If the kernel rejects it: at the recorded problem with the largest share,
+// or, if nothing is recorded, at a small one.
+void explain_step(Step& step, Problem const& problem, Results const& recorded, std::optional<Problem> const& small) {
   try {
     return explain_at(step, problem);
   } catch (UsageError const& e) {
@@ -37,7 +33,7 @@ void explain_or_look_elsewhere(Step& step, Problem const& problem, Results const
   for (Row const& row : recorded.rows)
     if (row.kernel == step.name && row.ok() && row.share && (!best || *row.share > *best->share)) best = &row;
   if (!best && !small) return;
-  step.at_home = false;
+  step.at_ladder_problem = false;
   explain_at(step, best ? best->measured : *small);
 }
 
@@ -55,18 +51,18 @@ std::vector<Counter> counters_of(Json const& rows, Step const& step) {
   return counters;
 }
 
-// f(0) .. f(n - 1) on all cores: a replay has all that it changes to itself.
+// Calls f(0) .. f(n - 1) on all cores. Replays share no state that they change.
 template <class F>
 void on_all_cores(std::size_t n, F const& f) {
   std::atomic<std::size_t> next = 0;
   auto const work = [&] {
     for (std::size_t i; (i = next++) < n;) f(i);
   };
-  std::vector<std::future<void>> others;
+  std::vector<std::future<void>> workers;
   for (unsigned core = 1; core < std::thread::hardware_concurrency() && core < n; ++core)
-    others.push_back(std::async(std::launch::async, work));
+    workers.push_back(std::async(std::launch::async, work));
   work();
-  for (auto& other : others) other.get();
+  for (auto& worker : workers) worker.get();
 }
 
 template <class C>
@@ -85,7 +81,7 @@ std::vector<Step> steps_of(Results const& recorded) {
     Replayed const check_result = replay_on_cpu(entry, ragged);
     step.replayed = short_check_result(check_result, small ? replay_on_cpu(entry, *small) : check_result);
     if (small) step.pictures = pictures_of(entry, *small);
-    explain_or_look_elsewhere(step, measured, recorded, small ? std::optional<Problem>(*small) : std::nullopt);
+    explain_step(step, measured, recorded, small ? std::optional<Problem>(*small) : std::nullopt);
     if (Row const* row = recorded.find(step.problem, step.name)) step.recorded = *row;
     step.counters = counters_of(counters, step);
     for (Published const& p : published)
@@ -94,13 +90,12 @@ std::vector<Step> steps_of(Results const& recorded) {
   return steps;
 }
 
-// The rows that are no step's, and what has the share 1.
-void add_others(Ladder& ladder, std::vector<Row> const& rows) {
+// Adds the rows that belong to no step, and the time of the first row whose share is 1.
+void add_other_rows(Ladder& ladder, std::vector<Row> const& rows) {
   for (Row const& row : rows) {
     if (row.share == 1. && !ladder.limit_ms) ladder.limit_ms = row.ms_median;
-    bool const own =
-        std::any_of(ladder.steps.begin(), ladder.steps.end(), [&](Step const& s) { return s.name == row.kernel; });
-    if (!own) ladder.others.push_back(row);
+    if (std::ranges::find(ladder.steps, row.kernel, &Step::name) == ladder.steps.end())
+      ladder.other_rows.push_back(row);
   }
 }
 
@@ -117,32 +112,46 @@ std::string Step::title() const {
   return s;
 }
 
-std::optional<double> Step::off() const {
+std::optional<double> Step::predicted_over_measured() const {
   if (!explained || !recorded || !recorded->ms_median) return std::nullopt;
   return explained->seconds * 1e3 / *recorded->ms_median;
 }
 
 std::string shown_problem(Step const& step) {
-  return step.is_product() && step.at_home ? std::get<GemmCase>(step.problem).transposes() : sentence(step.problem);
+  return step.is_gemm() && step.at_ladder_problem ? std::get<GemmCase>(step.problem).transposes()
+                                                  : sentence(step.problem);
 }
 
 Ladder copies() {
   Recorded const recorded = load_recorded();
-  Ladder ladder{
-      "transposes", "Transposes", "the copy limit",     TransposeCase{},   steps_of<TransposeCase>(recorded.ours),
-      {},           {},           recorded.ours.device, recorded.ours.date};
-  add_others(ladder, recorded.rows(ladder.problem));
+  Ladder ladder{.id = "transposes",
+                .title = "Transposes",
+                .baseline = "the copy limit",
+                .problem = TransposeCase{},
+                .steps = steps_of<TransposeCase>(recorded.ours),
+                .other_rows = {},
+                .limit_ms = {},
+                .device = recorded.ours.device,
+                .date = recorded.ours.date};
+  add_other_rows(ladder, recorded.rows(ladder.problem));
   return ladder;
 }
 
 Ladder gemms() {
   Results const recorded = load_recorded().gemms;
-  Ladder ladder{"GEMMs", "GEMMs", "cuBLAS",        GemmCase{},   steps_of<GemmCase>(recorded),
-                {},      {},      recorded.device, recorded.date};
+  Ladder ladder{.id = "GEMMs",
+                .title = "GEMMs",
+                .baseline = "cuBLAS",
+                .problem = GemmCase{},
+                .steps = steps_of<GemmCase>(recorded),
+                .other_rows = {},
+                .limit_ms = {},
+                .device = recorded.device,
+                .date = recorded.date};
   std::vector<Row> rows;
   for (Row const& row : recorded.rows)
     if (row.measured == ladder.problem && row.suite == "ladder") rows.push_back(row);
-  add_others(ladder, rows);
+  add_other_rows(ladder, rows);
   return ladder;
 }
 

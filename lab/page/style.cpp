@@ -2,7 +2,7 @@
 
 namespace inlay::lab::page {
 
-// Colours are Okabe and Ito's, as in the pictures: blue, green and orange that a colour-blind reader can tell apart.
+// The colours are those of the pictures, by Okabe and Ito: a colour-blind reader can tell them apart.
 char const* style() {
   return R"(:root {
   --page: #ffffff; --ink: #24292f; --pale: #59636e; --line: #d5dbe1; --cell: #f3f5f7; --track: #e9edf1;
@@ -74,7 +74,7 @@ tr.costly th, tr.costly .each { color: var(--costly); font-weight: 600 } tr.cost
 .number { color: var(--pale); font-variant-numeric: tabular-nums }
 .idea { font-size: 1.05rem; margin: 0 } .source { color: var(--pale); font-size: .88rem; margin: .1rem 0 }
 .published { margin: .1rem 0; padding: 0; list-style: none; color: var(--pale); font-size: .84rem } .published li { display: inline } .published li + li::before { content: ' · ' }
-.facts { display: flex; flex-wrap: wrap; gap: .6rem 2rem; margin: .9rem 0 .6rem } .facts dt { color: var(--pale); font-size: .8rem } .facts dd { font-size: 1.15rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums } .facts small { display: block; font-size: .76rem }
+.figures { display: flex; flex-wrap: wrap; gap: .6rem 2rem; margin: .9rem 0 .6rem } .figures dt { color: var(--pale); font-size: .8rem } .figures dd { font-size: 1.15rem; font-weight: 600; line-height: 1.3; font-variant-numeric: tabular-nums } .figures small { display: block; font-size: .76rem }
 .beside { display: grid; grid-template-columns: minmax(0, 11fr) minmax(0, 12fr); gap: 0 2rem; align-items: start }
 .launches { margin: .6rem 0; padding-left: 1.1rem; font-size: .84rem; color: var(--pale) } .next { font-size: .92rem }
 .code { min-width: 0 } .file { font-family: var(--mono); font-size: .78rem; color: var(--pale); margin: 1.5rem 0 .3rem }
@@ -89,7 +89,7 @@ details { margin: .4rem 0 } .step summary { color: var(--link); font-family: inh
   main { padding: 0 1rem 3rem } nav.top { padding: .55rem 1rem; gap: 1rem } h1 { font-size: 1.9rem; margin-top: 1.5rem } h2 { margin-top: 2.5rem; font-size: 1.4rem } .lead { font-size: 1.05rem }
   .bar { grid-template-columns: 1fr auto 4.9rem; gap: 0 .5rem; margin-bottom: .25rem } .bar .name { grid-column: 1; font-size: .75em; white-space: normal; line-height: 1.4 } .bar .share { grid-column: 2; grid-row: 1 } .bar .rate { grid-column: 3; grid-row: 1 } .bar .track { grid-column: 1 / -1; grid-row: 2; min-height: .8rem }
   table { font-size: .7rem } th, td { padding: .2rem .13rem } tbody th, .times .word { white-space: normal } .times .bar-cell { display: none } .times tbody th { min-width: 5.5rem } .resources td.word { min-width: 6rem }
-  .meter { width: 2.2rem } .step h3 code { display: block; margin: 0 } .facts { gap: .6rem 1.4rem }
+  .meter { width: 2.2rem } .step h3 code { display: block; margin: 0 } .figures { gap: .6rem 1.4rem }
 }
 @media print { nav.top { display: none } details::details-content { content-visibility: visible; block-size: auto } * { print-color-adjust: exact; -webkit-print-color-adjust: exact } pre { max-height: none; white-space: pre-wrap } .scroll { overflow: visible } .step { break-inside: auto } figure, .bar, tr { break-inside: avoid } main { max-width: none; padding: 0 } .beside { display: block } body { font-size: 11px } }
 )";

@@ -4,24 +4,24 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <map>
+#include <regex>
 
-#include "page/report.h"
 #include "problems/problem.h"
 #include "problems/suites.h"
+#include "results/text.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
 namespace {
 
-constexpr char const* kNone = "–";  // a cell without a number
-std::string cell(std::optional<double> x, int digits) { return number(x, digits, kNone); }
-std::string error(std::optional<double> x) { return error_number(x, kNone); }
+constexpr char const* kMissing = "–";
+std::string cell(std::optional<double> x, int digits) { return number(x, digits, kMissing); }
+std::string error(std::optional<double> x) { return error_number(x, kMissing); }
 
 std::string line(std::vector<std::string> const& cells) { return fmt::format("| {} |\n", fmt::join(cells, " | ")); }
 
-// The tutorials' figures for a kernel.
+// The figures that tutorials published for a kernel.
 std::string figures(std::vector<Published> const& published, std::string const& kernel) {
   std::string s;
   for (Published const& p : published)
@@ -29,25 +29,32 @@ std::string figures(std::vector<Published> const& published, std::string const& 
   return s;
 }
 
-// The first row of a kernel, or one without numbers.
-Row of_kernel(std::vector<Row> const& rows, char const* kernel) {
-  auto const at = std::find_if(rows.begin(), rows.end(), [&](Row const& r) { return r.kernel == kernel; });
+// The first row of a kernel; if there is none, a row without numbers.
+Row row_of(std::vector<Row> const& rows, char const* kernel) {
+  auto const at = std::ranges::find(rows, kernel, &Row::kernel);
   return at == rows.end() ? Row{} : *at;
 }
-
-// Shares of the copy limit: the public function, PyTorch (the better compiled form), and cuBLAS.
-std::vector<std::string> shares(std::vector<Row> const& rows) {
-  auto const share = [&](char const* kernel) { return cell(of_kernel(rows, kernel).share, 3); };
-  auto const by_default = of_kernel(rows, "torch_compile").share, tuned = of_kernel(rows, "torch_max_autotune").share;
-  return {share("transpose"), share("torch_eager"), cell(std::max(by_default, tuned), 3), share("cublas_geam")};
-}
-std::vector<std::string> joined(std::vector<std::string> a, std::vector<std::string> const& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
+Row row_of(Results const& results, Problem const& problem, std::string const& kernel, std::string const& suite) {
+  Row const* const row = results.find(problem, kernel, suite);
+  return row ? *row : Row{};
 }
 
-// The public function's rows of a file of copies.
-std::vector<Row> copies(char const* name) {
+// The cells of a transpose case: the name, the time of inlay::transpose, its rate if `with_rate` is true, and the
+// shares of the copy limit of inlay::transpose, PyTorch eager, the better of two forms of torch.compile, and cuBLAS.
+std::string transpose_line(Recorded const& recorded, Problem const& problem, bool with_rate) {
+  auto const rows = recorded.rows(problem);
+  Row const own = row_of(rows, "transpose");
+  auto const share = [&](char const* kernel) { return row_of(rows, kernel).share; };
+  std::vector<std::string> cells{sentence(problem), cell(own.ms_median, 3)};
+  if (with_rate) cells.push_back(cell(own.rate, 0));
+  for (auto const& x : {own.share, share("torch_eager"), std::max(share("torch_compile"), share("torch_max_autotune")),
+                        share("cublas_geam")})
+    cells.push_back(cell(x, 3));
+  return line(cells);
+}
+
+// The rows of inlay::copy in a results file.
+std::vector<Row> copy_rows(char const* name) {
   auto const file = results_dir() / "h200" / name;
   auto const results = load_results(file);
   if (!results) throw UsageError(fmt::format("there is no {}", file.string()));
@@ -57,24 +64,22 @@ std::vector<Row> copies(char const* name) {
   return rows;
 }
 
-// The kernels in the order of the file, each once.
+// The names of the kernels that have a row of one of the cases, in the order of the file.
 std::vector<std::string> kernels_of(Results const& results, std::vector<SuiteCase> const& cases) {
   std::vector<std::string> names;
   for (Row const& row : results.rows)
-    if (std::any_of(cases.begin(), cases.end(), [&](SuiteCase const& c) { return c.problem == row.measured; }) &&
-        std::find(names.begin(), names.end(), row.kernel) == names.end())
+    if (std::ranges::find(cases, row.measured, &SuiteCase::problem) != cases.end() &&
+        std::ranges::find(names, row.kernel) == names.end())
       names.push_back(row.kernel);
   return names;
 }
 
-}  // namespace
-
 std::string copy_suites_table() {
-  std::map<std::pair<int, std::string>, std::vector<double>> shares;  // by a line's place and name
-  for (Row const& row : copies("copy.json")) {
+  std::map<std::pair<int, std::string>, std::vector<double>> shares;  // by the position and the name of a line
+  for (Row const& row : copy_rows("copy.json")) {
     CopyCase const& c = std::get<CopyCase>(row.measured);
-    std::int64_t const bytes = c.elements() * c.elem_bytes, mb = 1 << 20;  // of a side
-    auto const add = [&](int place, std::string const& name) { shares[{place, name}].push_back(*row.share); };
+    std::int64_t const bytes = c.elements() * c.elem_bytes, mb = 1 << 20;  // bytes: of the source
+    auto const add = [&](int position, std::string const& name) { shares[{position, name}].push_back(*row.share); };
     if (row.suite != "wild")
       add(4, fmt::format("{}, {} B", row.suite, c.elem_bytes));
     else if (bytes < mb)
@@ -87,18 +92,15 @@ std::string copy_suites_table() {
       add(0, "drawn, 64 MB and more, 4 to 16 B");
   }
   std::string s = "| cases | number | geometric mean | least |\n|---|--:|--:|--:|\n";
-  for (auto const& [key, of] : shares) {
-    double logarithms = 0;
-    for (double share : of) logarithms += std::log(share);
-    s += line({key.second, std::to_string(of.size()), cell(std::exp(logarithms / double(of.size())), 3),
-               cell(*std::min_element(of.begin(), of.end()), 2)});
-  }
+  for (auto const& [key, values] : shares)
+    s += line({key.second, std::to_string(values.size()), cell(geometric_mean(values), 3),
+               cell(std::ranges::min(values), 2)});
   return s;
 }
 
 std::string copy_cases_table() {
   std::string s = "| case | us | of copy limit |\n|---|--:|--:|\n";
-  for (Row const& row : copies("copy_cases.json"))
+  for (Row const& row : copy_rows("copy_cases.json"))
     s += line({sentence(row.measured), cell(*row.ms_median * 1e3, 1), cell(row.share, 3)});
   return s;
 }
@@ -122,11 +124,7 @@ std::string suite_table(Recorded const& recorded, std::string const& suite) {
   std::string s =
       "| case | `inlay::transpose`, ms | GB/s | of copy limit | torch eager | torch.compile | cuBLAS geam |\n"
       "|---|--:|--:|--:|--:|--:|--:|\n";
-  for (SuiteCase const& c : load_suite<TransposeCase>(suite)) {
-    auto const rows = recorded.rows(c.problem);
-    Row const own = of_kernel(rows, "transpose");
-    s += line(joined({sentence(c.problem), cell(own.ms_median, 3), cell(own.rate, 0)}, shares(rows)));
-  }
+  for (SuiteCase const& c : load_suite<TransposeCase>(suite)) s += transpose_line(recorded, c.problem, true);
   return s;
 }
 
@@ -135,10 +133,8 @@ std::string brief_copies_table(Recorded const& recorded) {
       "| case | ms | of copy limit | torch eager | torch.compile | cuBLAS geam |\n|---|--:|--:|--:|--:|--:|\n";
   for (TransposeCase const& c :
        {TransposeCase{32768, 32768, 1, 4}, TransposeCase{16384, 16384, 1, 8}, TransposeCase{32768, 32768, 1, 1},
-        TransposeCase{10007, 10009, 1, 4}, TransposeCase{10007, 10009, 1, 1}, TransposeCase{16, 16, 1000000, 4}}) {
-    auto const rows = recorded.rows(c);
-    s += line(joined({c.sentence(), cell(of_kernel(rows, "transpose").ms_median, 3)}, shares(rows)));
-  }
+        TransposeCase{10007, 10009, 1, 4}, TransposeCase{10007, 10009, 1, 1}, TransposeCase{16, 16, 1000000, 4}})
+    s += transpose_line(recorded, c, false);
   return s;
 }
 
@@ -146,10 +142,8 @@ std::string brief_gemms_table(Results const& results) {
   std::string s = "| M = N = K | nn | nt | tn | tt |\n|---|--:|--:|--:|--:|\n";
   for (std::int64_t n : {1024, 2047, 2048, 4096, 8192, 16384}) {
     std::vector<std::string> cells{std::to_string(n)};
-    for (char const* layout : {"nn", "nt", "tn", "tt"}) {
-      Row const* const row = results.find(gemm_case(n, n, n, layout), "gemm", "squares");
-      cells.push_back(cell(row ? row->share : std::nullopt, 3));
-    }
+    for (char const* transposes : {"nn", "nt", "tn", "tt"})
+      cells.push_back(cell(row_of(results, gemm_case(n, n, n, transposes), "gemm", "squares").share, 3));
     s += line(cells);
   }
   return s;
@@ -171,9 +165,8 @@ std::string gemm_ladder_table(Results const& results) {
     std::vector<std::string> cells{"`" + kernel + "`"};
     std::string errors;  // of the last case
     for (SuiteCase const& c : cases) {
-      Row const* const found = results.find(c.problem, kernel, "ladder");
-      Row const row = found ? *found : Row{};
-      cells.push_back(row.rate ? fmt::format("{:.2f} ({})", *row.rate, cell(row.share, 3)) : kNone);
+      Row const row = row_of(results, c.problem, kernel, "ladder");
+      cells.push_back(row.rate ? fmt::format("{:.2f} ({})", *row.rate, cell(row.share, 3)) : kMissing);
       errors = error(row.rel_err) + ", " + error(row.rel_err_cublas);
     }
     cells.insert(cells.end(), {errors, figures(published, kernel)});
@@ -186,21 +179,33 @@ std::string gemm_suite_table(Results const& results, std::string const& suite) {
   std::string s =
       "| case | cuBLAS, TFLOP/s | `inlay::gemm` | of cuBLAS | of peak | no workspace | blocked | error | blocked's | "
       "cuBLAS's |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
-  double logarithms = 0;
-  int measured = 0;
+  std::vector<double> shares;
   for (SuiteCase const& c : load_suite<GemmCase>(suite)) {
-    auto const row = [&](char const* kernel) {
-      Row const* const found = results.find(c.problem, kernel, suite);
-      return found ? *found : Row{};
-    };
+    auto const row = [&](char const* kernel) { return row_of(results, c.problem, kernel, suite); };
     Row const own = row("gemm"), blocked_sums = row("gemm_blocked");
-    if (own.share) logarithms += std::log(*own.share), ++measured;
+    if (own.share) shares.push_back(*own.share);
     s += line({sentence(c.problem), cell(row("cublas").rate, 2), cell(own.rate, 2), cell(own.share, 3),
                cell(own.of_peak, 3), cell(row("gemm_no_workspace").share, 3), cell(blocked_sums.share, 3),
                error(own.rel_err), error(blocked_sums.rel_err), error(own.rel_err_cublas)});
   }
-  if (measured) s += fmt::format("| geometric mean | | | {:.3f} | | | | | | |\n", std::exp(logarithms / measured));
+  if (!shares.empty()) s += fmt::format("| geometric mean | | | {:.3f} | | | | | | |\n", geometric_mean(shares));
   return s;
+}
+
+}  // namespace
+
+std::optional<std::string> table_named(std::string const& name, Recorded const& recorded) {
+  static std::regex const square("(\\d{1,9})-(\\d{1,2})"), suite("suite-(\\w+)"), gemm_suite("gemm-(\\w+)");
+  if (name == "copy-suites") return copy_suites_table();
+  if (name == "copy-cases") return copy_cases_table();
+  if (name == "brief-copies") return brief_copies_table(recorded);
+  if (name == "brief-GEMMs") return brief_gemms_table(recorded.gemms);
+  if (name == "gemm-ladder") return gemm_ladder_table(recorded.gemms);
+  std::smatch m;
+  if (std::regex_match(name, m, suite)) return suite_table(recorded, m[1]);
+  if (std::regex_match(name, m, gemm_suite)) return gemm_suite_table(recorded.gemms, m[1]);
+  if (std::regex_match(name, m, square)) return square_table(recorded, std::stoll(m[1]), std::stoi(m[2]));
+  return std::nullopt;
 }
 
 }  // namespace inlay::lab

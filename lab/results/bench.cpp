@@ -4,15 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "measure/bench.h"
 #include "measure/gpu.h"
-#include "page/report.h"
 #include "results/output.h"
+#include "results/text.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -21,28 +20,25 @@ namespace {
 // "geometric mean 0.93 of 57 cases, least 0.81, median 0.95"
 std::string figures(std::vector<double> shares) {
   std::sort(shares.begin(), shares.end());
-  double logarithms = 0;
-  for (double x : shares) logarithms += std::log(x);
-  return fmt::format("geometric mean {:.3f} of {} case{}, least {:.3f}, median {:.3f}",
-                     std::exp(logarithms / double(shares.size())), shares.size(), shares.size() == 1 ? "" : "s",
-                     shares.front(), shares[shares.size() / 2]);
+  return fmt::format("geometric mean {:.3f} of {}, least {:.3f}, median {:.3f}", geometric_mean(shares),
+                     counted(std::int64_t(shares.size()), "case"), shares.front(), shares[shares.size() / 2]);
 }
 
-// What a case is filed under beside its suite; nothing: it is not.
+// The "class" of a case in files; empty if the case has none.
 std::string class_of(Problem const& problem) {
   Json json;
   std::visit([&](auto const& c) { c.write("", json); }, problem);
   return json.value("class", "");
 }
 
-// What the shares of each suite are of, and what the public function reached: in the suite, and in its classes where they
-// have several cases.
+// For each suite: the baseline of its shares, and the shares of the public function, in all and for each class of more
+// than three cases.
 std::string summary(std::vector<Row> const& rows) {
   std::string s;
   for (auto at = rows.begin(); at != rows.end();) {
     Units const& in = units(at->measured);
     std::string const function = std::visit([](auto const& c) { return std::string(c.public_function); }, at->measured);
-    auto const end = std::find_if(at, rows.end(), [&](Row const& r) {
+    auto const end = std::find_if(at, rows.end(), [&](Row const& r) {  // of the suite's rows
       return r.suite != at->suite || r.measured.index() != at->measured.index();
     });
     std::vector<double> all;
@@ -82,7 +78,8 @@ bool run_bench(BenchOptions const& options) {
     fmt::print("\n");
     flush_stdout();
     results.rows.insert(results.rows.end(), rows.begin(), rows.end());
-    if (!options.json.empty()) save_results(results, options.json);  // a run that is cut short leaves what it has
+    if (!options.json.empty())
+      save_results(results, options.json);  // after each case: an interrupted run keeps its rows
   }
   fmt::print("{}SM clock {:.0f} MHz\n", summary(results.rows), results.clock_mhz);
   return right;

@@ -1,4 +1,4 @@
-// `inlay bench`: what it is asked for, and what it prints and writes. measure/bench.h measures.
+// `inlay bench`: its options, what it prints and what it writes. measure/bench.h measures.
 #pragma once
 #include <filesystem>
 #include <functional>
@@ -17,13 +17,13 @@ struct BenchOptions {
   int samples = 15;
   bool host = false;           // measure the host's time per call too
   std::filesystem::path json;  // empty: no file
-  std::string command;         // as it was typed, for the file
-  // Others' GEMMs, for the same table; null: none.
+  std::string command;         // the command line, which the file records
+  // Baselines of GEMMs beside cuBLAS for the same tables; null: none.
   std::function<std::vector<GemmCandidate>(GemmCase const&)> baselines;
 };
 
-// A table per case on stdout, and the file if one is asked for. False when a check result is FAILED. Throws UsageError where there
-// is no GPU; Error, before anything is measured, where the file cannot be written.
+// Prints a table for each case, and writes the JSON file if its name is not empty. Returns false if a check failed.
+// Throws UsageError without a GPU, and Error, before it measures, if the file cannot be written.
 bool run_bench(BenchOptions const& options);
 
 }  // namespace inlay::lab

@@ -9,7 +9,7 @@
 namespace inlay::lab {
 namespace {
 
-Results readable(std::filesystem::path const& file) {
+Results read_results(std::filesystem::path const& file) {
   try {
     if (auto results = load_results(file)) return *results;
   } catch (Error const& e) {
@@ -18,51 +18,38 @@ Results readable(std::filesystem::path const& file) {
   throw UsageError(fmt::format("{} cannot be read", file.string()));
 }
 
-// The figure by which a row is compared, before and after.
-struct Figures {
-  char const* unit;
-  int digits;
-  double before, after;
-
-  bool better(double tolerance) const { return after > before * (1 + tolerance / 100); }
-  bool worse(double tolerance) const { return after < before * (1 - tolerance / 100); }
-  std::string sentence() const { return fmt::format("{1:.{3}f} -> {2:.{3}f} {0}", unit, before, after, digits); }
-};
-
-std::optional<Figures> figures(Row const& before, Row const& after) {
-  Units const& in = units(before.measured);
-  if (before.share && after.share) return Figures{in.share, 3, *before.share, *after.share};
-  if (before.rate && after.rate) return Figures{in.rate, in.digits, *before.rate, *after.rate};
-  return std::nullopt;
-}
-
 struct Counts {
   int better = 0, same = 0, worse = 0, only_before = 0, only_after = 0;
 };
 
-// Counts the row; a sentence when it became worse.
-std::string checker(Row const& before, Row const& after, double tolerance, Counts& counts) {
-  auto const x = figures(before, after);
-  bool const lost = before.ok() && !after.ok(), won = !before.ok() && after.ok();
-  bool const worse = lost || (x && x->worse(tolerance)), better = won || (x && x->better(tolerance));
-  ++(worse ? counts.worse : better ? counts.better : counts.same);
-  if (lost) return "was ok -> " + after.check_result;
-  return worse ? x->sentence() : "";
+// Counts the row, and returns "0.900 -> 0.870 of copy" or "was ok -> FAILED: ..." if it became worse, else an empty
+// string.
+std::string compare_rows(Row const& before, Row const& after, double tolerance, Counts& counts) {
+  Units const& in = units(before.measured);
+  bool const by_share = before.share && after.share, by_rate = !by_share && before.rate && after.rate;
+  double const was = by_share ? *before.share : by_rate ? *before.rate : 0;
+  double const is = by_share ? *after.share : by_rate ? *after.rate : 0;
+  bool const broken = before.ok() && !after.ok(), mended = !before.ok() && after.ok();
+  bool const worse = broken || is < was * (1 - tolerance / 100);
+  ++(worse ? counts.worse : mended || is > was * (1 + tolerance / 100) ? counts.better : counts.same);
+  if (broken) return "was ok -> " + after.check_result;
+  if (!worse) return "";
+  return fmt::format("{1:.{3}f} -> {2:.{3}f} {0}", by_share ? in.share : in.rate, was, is, by_share ? 3 : in.digits);
 }
 
 }  // namespace
 
 Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance) {
   if (!(tolerance >= 0)) throw UsageError(fmt::format("--tolerance is {}; it must not be negative", tolerance));
-  Results const old_results = readable(before), new_results = readable(after);
+  Results const old_results = read_results(before), new_results = read_results(after);
   Counts counts;
   std::string s;
   for (Row const& row : old_results.rows) {
     Row const* const now = new_results.find(row.measured, row.kernel, row.suite);
     if (!now)
       ++counts.only_before;
-    else if (auto const became = checker(row, *now, tolerance, counts); !became.empty())
-      s += fmt::format("{}, {}: {}\n", sentence(row.measured), row.kernel, became);
+    else if (auto const change = compare_rows(row, *now, tolerance, counts); !change.empty())
+      s += fmt::format("{}, {}: {}\n", sentence(row.measured), row.kernel, change);
   }
   if (counts.better + counts.same + counts.worse == 0)
     throw UsageError(

@@ -1,4 +1,4 @@
-// `inlay compare`: what became better or worse from one results file to another.
+// `inlay compare`: the rows that became slower or faster between two results files.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -12,9 +12,10 @@ struct Comparison {
   bool worse;
 };
 
-// Rows are matched by case and kernel and judged by their share of the copy limit or of cuBLAS, or by their rate where one
-// of the two has none. Worse is: more than `tolerance` percent less, or a check result that was ok and is no longer. Throws
-// UsageError when a file cannot be read, and when the two have no row in common.
+// Rows of the same case and kernel, and of the same suite if there is one, are compared by their shares of the copy
+// limit or of cuBLAS, or by their rates if one of the two has no share. A row is worse if its figure fell by more than
+// `tolerance` percent, or if its check result was ok and is not any more. Throws UsageError if a file cannot be read,
+// or if the files have no row in common.
 Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance);
 
 }  // namespace inlay::lab

@@ -38,30 +38,36 @@ Problem parse_problem(Json const& row) {
   if (CopyCase::wrote(row)) return CopyCase::read(row);
   if (TransposeCase::wrote(row)) return TransposeCase::read(row);
   if (GemmCase::wrote(row)) return GemmCase::read(row);
-  throw Error("a row is neither a transpose nor a copy nor a GEMM");
+  throw Error("a row has the fields of neither a transpose nor a copy nor a GEMM");
 }
 
 Row parse_row(Json const& json) {
   Row r;
   r.suite = json.value("suite", "");
   r.measured = parse_problem(json);
-  r.kernel = json.at("kernel"), r.check_result = json.at("check");
+  r.kernel = json.at("kernel");
+  r.check_result = json.at("check");
   Units const& in = units(r.measured);
-  r.ms_median = optional_number(json, "ms_median"), r.ms_iqr = optional_number(json, "ms_iqr");
-  r.rate = optional_number(json, in.rate_key), r.share = optional_number(json, in.share_key);
+  r.ms_median = optional_number(json, "ms_median");
+  r.ms_iqr = optional_number(json, "ms_iqr");
+  r.rate = optional_number(json, in.rate_key);
+  r.share = optional_number(json, in.share_key);
   r.of_peak = optional_number(json, "of_peak");
-  r.rel_err = optional_number(json, "rel_err"), r.rel_err_cublas = optional_number(json, "rel_err_cublas");
+  r.rel_err = optional_number(json, "rel_err");
+  r.rel_err_cublas = optional_number(json, "rel_err_cublas");
   if (json.contains("host_us")) r.host = {json["host_us"], json.at("host_us_bare")};
   return r;
 }
 
 Published parse_published(Json const& json) {
-  Published p{json.at("source"), json.at("device"), json.at("kernel"), json.at("name"), {}, {}, 0, {}};
-  if (json.contains("case")) p.measured = parse_problem(json);
-  p.ms = optional_number(json, "ms");
-  p.rate = json.contains("tflops") ? json["tflops"] : json.at("gbps");
-  p.share = optional_number(json, "of_cublas");
-  return p;
+  return {.source = json.at("source"),
+          .device = json.at("device"),
+          .kernel = json.at("kernel"),
+          .name = json.at("name"),
+          .measured = json.contains("case") ? std::optional(parse_problem(json)) : std::nullopt,
+          .ms = optional_number(json, "ms"),
+          .rate = json.contains("tflops") ? json["tflops"] : json.at("gbps"),
+          .share = optional_number(json, "of_cublas")};
 }
 
 }  // namespace inlay::lab

@@ -1,4 +1,4 @@
-// Rows and published figures in the form of the files under results/.
+// Reads and writes rows and published figures as JSON, for the files under results/.
 #pragma once
 #include <nlohmann/json.hpp>
 
@@ -7,7 +7,8 @@
 namespace inlay::lab {
 
 Json to_json(Row const& row);
-// They throw nlohmann's exceptions when a field is missing or of another type, Error for a row of no kind of `kinds`.
+// These throw nlohmann's exceptions if a field is missing or has another type, and Error for a row without a known
+// problem.
 Problem parse_problem(Json const& row);
 Row parse_row(Json const& json);
 Published parse_published(Json const& json);

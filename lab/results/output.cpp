@@ -22,11 +22,11 @@ constexpr char const* kStdout = "the standard output";
 
 void check_writable(std::filesystem::path const& file) {
   struct stat found {};
-  if (stat(file.c_str(), &found) == 0 && S_ISFIFO(found.st_mode)) return;  // to open it waits for a reader
+  if (stat(file.c_str(), &found) == 0 && S_ISFIFO(found.st_mode)) return;  // open() would wait for a reader
   bool const is_new = lstat(file.c_str(), &found) != 0;
   int const descriptor = open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) refuse(file.string(), errno);
-  // A full device refuses no bytes too; a full disk the first byte.
+  // /dev/full rejects a write of no bytes; a full disk rejects the first byte, which is only written to a new file.
   int const error = write(descriptor, "\n", is_new ? 1 : 0) < 0 ? errno : 0;
   close(descriptor);
   if (is_new) unlink(file.c_str());

@@ -18,7 +18,7 @@ std::optional<Json> parse(std::filesystem::path const& file) {
   try {
     return Json::parse(in);
   } catch (std::exception const& e) {
-    throw Error(fmt::format("{} is no JSON: {}", file.string(), e.what()));
+    throw Error(fmt::format("{} is not valid JSON: {}", file.string(), e.what()));
   }
 }
 
@@ -44,13 +44,13 @@ std::optional<Results> load_results(std::filesystem::path const& file) {
     for (Json const& row : json->at("rows")) r.rows.push_back(parse_row(row));
     return r;
   } catch (std::exception const& e) {
-    throw Error(fmt::format("{} is no results file: {}", file.string(), e.what()));
+    throw Error(fmt::format("{} is not a results file: {}", file.string(), e.what()));
   }
 }
 
 std::vector<Row> Recorded::rows(Problem const& problem) const {
   std::vector<Row> of_case;
-  std::optional<double> limit;  // GB/s; the copy limit's two rows come first, and one of them is 1
+  std::optional<double> limit;  // GB/s: the rate of the faster plain copy, whose share is 1; these rows come first
   for (Row const& row : ours.rows) {
     if (row.measured != problem) continue;
     of_case.push_back(row);
@@ -70,7 +70,7 @@ Recorded load_recorded() {
 }
 
 void save_results(Results const& results, std::filesystem::path const& file) {
-  std::string rows;  // one row a line
+  std::string rows;  // each on a line of its own
   for (Row const& row : results.rows) rows += (rows.empty() ? "\n  " : ",\n  ") + to_json(row).dump();
   write_file(
       file,
@@ -95,7 +95,7 @@ std::vector<Published> load_published() {
   try {
     for (Json const& j : *json) all.push_back(parse_published(j));
   } catch (std::exception const& e) {
-    throw Error(fmt::format("{} is no list of published figures: {}", file.string(), e.what()));
+    throw Error(fmt::format("{} is not a list of published figures: {}", file.string(), e.what()));
   }
   return all;
 }

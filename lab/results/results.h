@@ -1,4 +1,4 @@
-// What was measured, and what others published: the files under results/.
+// Measured rows, and the figures that tutorials published: the files under results/.
 #pragma once
 #include <filesystem>
 #include <optional>
@@ -9,58 +9,63 @@
 
 namespace inlay::lab {
 
+// Host time per call in microseconds, as medians.
 struct HostTime {
-  double call_us, bare_us;  // medians: the public function; the launches alone that the planner picks
-  int calls = 0;            // of each; 0 where that is not known any more
+  double call_us;  // of the public function
+  double bare_us;  // of the launches alone that the planner chooses
+  int calls = 0;   // measured calls; 0: read from a file, which does not tell
 };
 
-// One line of a table. Without the check result "ok" there are no numbers.
+// One line of a table. A row has numbers only if its check result is "ok".
 struct Row {
   std::string suite;
   Problem measured;
   std::string kernel;
   std::string check_result;  // "ok", "rejected: ...", "FAILED: ..."
   std::optional<double> ms_median, ms_iqr;
-  std::optional<double> rate, share, of_peak;     // GB/s, of the copy limit; TFLOP/s, of cuBLAS
-  std::optional<double> rel_err, rel_err_cublas;  // of GEMMs: relative, in Frobenius' norm, against fp64
+  std::optional<double> rate;                     // GB/s; GEMMs: TFLOP/s
+  std::optional<double> share;                    // of the copy limit; GEMMs: of the rate of cuBLAS
+  std::optional<double> of_peak;                  // of the GPU's peak rate
+  std::optional<double> rel_err, rel_err_cublas;  // GEMMs: the Frobenius norm of the error against fp64, relative
   std::optional<HostTime> host;                   // of the public function
 
   bool ok() const { return check_result == "ok"; }
+  std::string status() const { return check_result.substr(0, check_result.find(':')); }  // "ok", "rejected", "FAILED"
 };
 
 struct Results {
   std::string device;
-  double clock_mhz = 0;  // 0: not measured (files of baselines)
+  double clock_mhz = 0;  // 0: not measured, as in the baselines' files
   std::string date, command;
   std::vector<Row> rows;
 
-  // The row of this suite, or, where that has none, of the first that has one. Null: none.
+  // The row of this problem and kernel in `suite`, or else the first one of any suite. Null: there is none.
   Row const* find(Problem const& problem, std::string const& kernel, std::string const& suite = "") const;
 };
 
-// Nothing when there is no such file; throws Error when it is no results file.
+// Empty if there is no such file. Throws Error if it is not a results file.
 std::optional<Results> load_results(std::filesystem::path const& file);
 void save_results(Results const& results, std::filesystem::path const& file);
 
-// The files recorded on the H200: inlay's and the baselines'; without rows if a file is missing.
+// The results recorded on the H200: transposes of inlay and of PyTorch, and GEMMs. A missing file gives no rows.
 struct Recorded {
   Results ours, baselines, gemms;
 
-  // The rows of one case, inlay's and then the baselines'. All shares are of inlay's copy limit; the baselines' files have another.
+  // The rows of one transpose case, first inlay's, then the baselines'. Shares are of the copy limit in inlay's file.
   std::vector<Row> rows(Problem const& problem) const;
 };
 Recorded load_recorded();
 
-// A tutorial's own figure: another device, often another size.
+// A figure that a tutorial published, of another device and often of another size.
 struct Published {
   std::string source, device, kernel, name;
-  std::optional<Problem> measured;  // nothing where the tutorial does not say
+  std::optional<Problem> measured;  // empty if the tutorial does not say
   std::optional<double> ms;
   double rate;                  // GB/s, 1 GB = 10^9 B; TFLOP/s
   std::optional<double> share;  // of cuBLAS
 
-  // "H100 PCIe 4.829 ms (Colfax)"; the size is told when it is not 32768 x 32768.
-  // "1.33 TFLOP/s, 0.115 of cuBLAS (worklog)".
+  // "H100 PCIe 4.829 ms (Colfax)", with the size if that is not 32768 x 32768; "1.33 TFLOP/s, 0.115 of cuBLAS
+  // (worklog)".
   std::string sentence() const;
 };
 std::vector<Published> load_published();

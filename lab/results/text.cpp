@@ -1,15 +1,27 @@
-#include "page/report.h"
+#include "results/text.h"
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 namespace inlay::lab {
 
-std::string number(std::optional<double> x, int digits, char const* nothing) {
-  return x ? fmt::format("{:.{}f}", *x, digits) : nothing;
+std::string counted(std::int64_t n, char const* singular) {
+  return fmt::format("{} {}{}", n, singular, n == 1 ? "" : "s");
 }
 
-std::string error_number(std::optional<double> x, char const* nothing) {
-  return x ? fmt::format("{:.2e}", *x) : nothing;
+std::string number(std::optional<double> x, int digits, char const* missing) {
+  return x ? fmt::format("{:.{}f}", *x, digits) : missing;
+}
+
+std::string error_number(std::optional<double> x, char const* missing) {
+  return x ? fmt::format("{:.2e}", *x) : missing;
+}
+
+double geometric_mean(std::vector<double> const& values) {
+  double logarithms = 0;
+  for (double x : values) logarithms += std::log(x);
+  return std::exp(logarithms / double(values.size()));
 }
 
 std::string table(std::vector<Row> const& rows, std::string const& device) {
