@@ -251,7 +251,7 @@ class Executor {
   Ordering ordering_;
   Trace trace_;
 
-  // Of the kernel
+  // State of the running kernel
   LaunchInfo launch_info_{};
   unsigned block_threads_ = 0;
   std::size_t block_smem_bytes_ = 0;  // from the shared memory of one block of a cluster to that of the next
@@ -261,7 +261,7 @@ class Executor {
   std::map<char const*, Sum> sums_;  // by host address of the element
   bool griddep_waited_ = false;      // any thread of the kernel has called griddep_wait()
 
-  // Of the cluster that runs now; a block that is launched without clusters is a cluster of one
+  // State of the running cluster; a block that is launched without clusters is a cluster of one
   unsigned first_block_ = 0, num_threads_ = 0;  // num_threads_ == 0: no block runs
   std::vector<Thread> threads_;
   std::optional<std::int64_t> fma_at_last_load_;  // FMAs counted before the last global load of a block's thread 0
