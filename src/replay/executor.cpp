@@ -140,7 +140,7 @@ void Executor::begin_cluster(unsigned first) {
   threads_.assign(num_threads_, {});
   named_barriers_.assign(16 * num_blocks(), nullptr);
   warp_barriers_.assign(warps, nullptr);
-  exchanges_.assign(warps, nullptr);
+  collectives_.assign(warps, nullptr);
   cluster_barrier_ = nullptr;
   block_ends_.assign(num_blocks(), {.threads = block_threads_});
   exited_of_block_.assign(num_blocks(), 0);

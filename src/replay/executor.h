@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <source_location>
+#include <span>
 #include <stdexcept>
 
 #include <inlay/block/kernel.h>
@@ -80,6 +81,8 @@ class Executor {
   // to `old` at host address `target`; the format has `mantissa_digits` binary digits.
   void check_sum_order(char const* target, double old, double value, int mantissa_digits);
   void fma() { ++recorder_.fma; }
+  void count_tensor_fma(std::int64_t n) { recorder_.tensor_fma += n; }
+  [[noreturn]] void misuse(std::string const& sentence) { fault(Check::misuse, sentence); }
   // Called before the access of a cp.async that bypasses the L1. The hardware splits such a copy by 32-byte sectors of
   // shared memory. If source and destination differ modulo 32 bytes, each lane's 16 bytes cost a global sector request
   // of their own.
@@ -89,15 +92,19 @@ class Executor {
   void sync(int id, unsigned threads, std::source_location at);  // named barrier
   void syncwarp(std::source_location at);
   void sync_cluster(unsigned threads, std::source_location at);  // `threads` of each block
-  // A shuffle or vote of a warp: the value of each lane, and which lanes have arrived. It orders no memory accesses.
-  struct Exchange {
-    char const* what;
-    std::source_location at;
-    std::array<std::uint64_t, 32> value{};
-    std::uint32_t lanes = 0;
-    bool complete = false;
-  };
-  std::shared_ptr<Exchange const> exchange(char const* what, std::uint64_t value, std::source_location at);
+  // Executes an instruction of a warp or of another aligned group of `threads` threads: each of them passes its operands
+  // and waits until all have arrived; the last one calls execute(operands of all, by rank in the group), where the
+  // operands of exited threads are null. With `needs_all`, exited threads are waited for as well: a deadlock. It orders
+  // no memory accesses.
+  template <class Operands, class F>
+  void collective(char const* what, std::source_location at, unsigned threads, bool needs_all, Operands& operands,
+                  F const& execute) {
+    collective(what, at, threads, needs_all, &operands, [](void const* f, std::vector<void*> const& all) {
+      std::array<Operands*, 128> typed{};
+      for (std::size_t i = 0; i < all.size(); ++i) typed[i] = static_cast<Operands*>(all[i]);
+      (*static_cast<F const*>(f))(std::span<Operands* const>(typed.data(), all.size()));
+    }, &execute);
+  }
   std::uint64_t shuffle(char const* what, std::uint64_t value, unsigned from, std::source_location at);
   std::uint32_t vote(char const* what, bool value, std::source_location at);
   // Returns the address of p, which is in this block's shared memory, in the shared memory of another block of the
@@ -172,6 +179,17 @@ class Executor {
     Clock arriving, released;                         // of the threads that arrived: in this phase, in the last one
     std::vector<int> completed_loads, visible_loads;  // TMA loads: completed in this phase, in the last one
   };
+  struct Collective {
+    char const* what;
+    std::source_location at;
+    unsigned threads;
+    bool needs_all;
+    void (*execute)(void const* f, std::vector<void*> const& operands);
+    std::vector<void*> operands;  // per thread; null: it has not arrived
+    unsigned arrived = 0;
+    bool complete = false;
+    void const* f = nullptr;  // of a thread that waits
+  };
   struct Sum {  // of floating-point numbers that threads add atomically to one element
     double magnitude;
     int lowest_digit;        // binary exponent of the lowest set digit of all addends
@@ -214,7 +232,9 @@ class Executor {
   unsigned num_arrived(BarrierPhase const& phase) const;
   void complete_sync_if_due();
   void complete_if_due(std::shared_ptr<BarrierPhase>& current) const;
-  void complete_if_due(std::shared_ptr<Exchange>& current);
+  void complete_if_due(std::shared_ptr<Collective>& current, unsigned exited);
+  void collective(char const* what, std::source_location at, unsigned threads, bool needs_all, void* operands,
+                  void (*execute)(void const*, std::vector<void*> const&), void const* f);
   void thread_exits();
   std::size_t flag_offset(void const* address, char const* verb);
 
@@ -274,7 +294,7 @@ class Executor {
   std::vector<std::shared_ptr<BarrierPhase>> named_barriers_;  // 16 per block; barrier 0 is sync() in a cluster
   std::vector<std::shared_ptr<BarrierPhase>> warp_barriers_;
   std::shared_ptr<BarrierPhase> cluster_barrier_;
-  std::vector<std::shared_ptr<Exchange>> exchanges_;        // per warp
+  std::vector<std::shared_ptr<Collective>> collectives_;    // per warp; of a warpgroup: at its first warp
   std::vector<BarrierPhase> block_ends_;                    // per block: complete when all its threads have exited
   std::vector<unsigned> exited_of_block_, exited_of_warp_;  // threads
   std::vector<Event> griddep_waits_;                        // calls of griddep_wait()

@@ -110,7 +110,7 @@ void Executor::thread_exits() {
   if (!has_cluster) complete_sync_if_due();
   for (unsigned id = 0; id < 16; ++id) complete_if_due(named_barriers_[block * 16 + id]);
   complete_if_due(warp_barriers_[warp]);
-  complete_if_due(exchanges_[warp]);
+  complete_if_due(collectives_[warp], exited_of_warp_[warp] + 32 - lanes_of(warp));
   if (!shared_ || !has_cluster) return;
   BarrierPhase& end = block_ends_[block];
   ordering_.release(rank(), end.clock);
@@ -126,46 +126,70 @@ void const* Executor::map_shared_rank(void const* p, unsigned rank_of_block) {
   return static_cast<char const*>(p) + blocks * std::ptrdiff_t(block_smem_bytes_);
 }
 
-// ---- shuffles and votes
-void Executor::complete_if_due(std::shared_ptr<Exchange>& current) {
-  unsigned const warp = rank() / 32;
-  if (!current || unsigned(std::popcount(current->lanes)) + exited_of_warp_[warp] < lanes_of(warp)) return;
-  current->complete = true, current.reset();
+// ---- instructions that the threads of a warp or warpgroup execute together
+void Executor::complete_if_due(std::shared_ptr<Collective>& current, unsigned exited) {
+  if (!current || current->arrived + (current->needs_all ? 0 : exited) < current->threads) return;
+  std::shared_ptr<Collective> const done = std::move(current);
+  current.reset();
+  done->execute(done->f, done->operands);
+  done->complete = true;
 }
-std::shared_ptr<Executor::Exchange const> Executor::exchange(char const* what, std::uint64_t value,
-                                                             std::source_location at) {
+void Executor::collective(char const* what, std::source_location at, unsigned threads, bool needs_all, void* operands,
+                          void (*execute)(void const*, std::vector<void*> const&), void const* f) {
   emit(Happens::wait);
-  auto& current = exchanges_[rank() / 32];
-  if (!current) current = std::make_shared<Exchange>(Exchange{what, at});
-  std::shared_ptr<Exchange> const x = current;
-  if (std::string_view(x->what) != what || x->at.line() != at.line())
-    report(Check::divergence, std::string("is at ") + what + " of line " + str(at.line()) +
-                                  ", other lanes of its warp at " + x->what + " of line " + str(x->at.line()));
-  x->value[lane()] = value;
-  x->lanes |= 1u << lane();
-  complete_if_due(current);
+  unsigned const first = rank() / threads * threads;
+  auto const name = [](char const* instruction, std::source_location const& where) {
+    return instruction + (where.line() ? " of line " + str(where.line()) : "");
+  };
+  auto& current = collectives_[first / 32];
+  if (current && (current->execute != execute || std::string_view(current->what) != what ||
+                  current->at.line() != at.line() || current->threads != threads))
+    fault(Check::divergence, "is at " + name(what, at) + ", other " + (threads == 32 ? "lanes of its warp" : "threads") +
+                                 " at " + name(current->what, current->at));
+  if (!current)
+    current = std::make_shared<Collective>(Collective{what, at, threads, needs_all, execute,
+                                                      std::vector<void*>(threads)});
+  std::shared_ptr<Collective> const x = current;
+  x->operands[rank() - first] = operands, x->f = f, ++x->arrived;
+  unsigned const present = std::min(threads, num_threads_ - first);
+  complete_if_due(current, threads - present + (threads == 32 ? exited_of_warp_[first / 32] : 0));
   fibers_.wait_until([&] { return x->complete; },
                      [&] {
-                       return std::string(what) + " of line " + str(at.line()) + " (" +
-                              std::to_string(std::popcount(x->lanes)) + " of " + str(lanes_of(rank() / 32)) +
-                              " lanes there)";
+                       return name(what, at) + " (" + str(x->arrived) + " of " + str(needs_all ? threads : present) +
+                              (threads == 32 ? " lanes there)" : " threads there)");
                      });
-  return x;
 }
 std::uint64_t Executor::shuffle(char const* what, std::uint64_t value, unsigned from, std::source_location at) {
-  auto const x = exchange(what, value, at);
-  if (std::countr_zero(x->lanes) == int(lane())) ++recorder_.shuffles;
-  if (!(x->lanes >> from & 1))
+  struct Lane {
+    std::uint64_t value, result;
+    unsigned from;
+    bool has_source;
+  } lane{value, 0, from, false};
+  collective(what, at, 32, false, lane, [this](std::span<Lane* const> lanes) {
+    ++recorder_.shuffles;
+    for (Lane* x : lanes)
+      if (x && lanes[x->from]) x->has_source = true, x->result = lanes[x->from]->value;
+  });
+  if (!lane.has_source)
     report(Check::misuse, std::string("reads by ") + what + " of line " + str(at.line()) + " the value of lane " +
                               str(from) + ", which does not take part");
-  return x->value[from];
+  return lane.result;
 }
 std::uint32_t Executor::vote(char const* what, bool value, std::source_location at) {
-  auto const x = exchange(what, value, at);
-  if (std::countr_zero(x->lanes) == int(lane())) ++recorder_.votes;
-  std::uint32_t lanes = 0;
-  for (unsigned i = 0; i < 32; ++i) lanes |= std::uint32_t(x->value[i] & 1) << i;
-  return std::string_view(what) == "all" ? lanes == x->lanes : std::string_view(what) == "any" ? lanes != 0 : lanes;
+  struct Lane {
+    bool value;
+    std::uint32_t ballot, present;
+  } lane{value, 0, 0};
+  collective(what, at, 32, false, lane, [this](std::span<Lane* const> lanes) {
+    ++recorder_.votes;
+    std::uint32_t ballot = 0, present = 0;
+    for (unsigned i = 0; i < 32; ++i)
+      if (lanes[i]) present |= 1u << i, ballot |= std::uint32_t(lanes[i]->value) << i;
+    for (Lane* x : lanes)
+      if (x) x->ballot = ballot, x->present = present;
+  });
+  std::string_view const kind = what;
+  return kind == "all" ? lane.ballot == lane.present : kind == "any" ? lane.ballot != 0 : lane.ballot;
 }
 
 // ---- registers

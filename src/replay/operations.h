@@ -9,6 +9,7 @@
 
 #include <inlay/block/block.h>
 #include <inlay/replay/executor.h>
+#include <inlay/replay/matrix_operations.h>
 
 namespace inlay::replay {
 
@@ -82,6 +83,23 @@ namespace cute {
 template <class D, class A, class B, class C, class Edit>
 struct MMA_Traits<inlay::replay::Recorded<UniversalFMA<D, A, B, C>, Edit>> : MMA_Traits<UniversalFMA<D, A, B, C>> {};
 
+// mma.sync: the lanes of a warp meet.
+template <class Op, class Edit>
+requires inlay::block::is_warp_mma<Op>
+struct MMA_Traits<inlay::replay::Recorded<Op, Edit>> : MMA_Traits<Op> {
+  template <class TD, class DLayout, class TA, class ALayout, class TB, class BLayout, class TC, class CLayout>
+  friend void mma_unpack(MMA_Traits const&, Tensor<TD, DLayout>& D, Tensor<TA, ALayout> const& A,
+                         Tensor<TB, BLayout> const& B, Tensor<TC, CLayout> const& C) {
+    using Lane = inlay::replay::MmaLane<MMA_Traits<Op>>;
+    Lane lane;
+    for (int i = 0; i < int(std::size(lane.A)); ++i) lane.A[i] = A(i);
+    for (int i = 0; i < int(std::size(lane.B)); ++i) lane.B[i] = B(i);
+    for (int i = 0; i < int(std::size(lane.D)); ++i) lane.D[i] = C(i);
+    inlay::replay::running().collective("mma", {}, 32, true, lane, &Lane::execute);
+    for (int i = 0; i < int(std::size(lane.D)); ++i) D(i) = lane.D[i];
+  }
+};
+
 template <class Op, class Edit>
 struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
   bool active = true;
@@ -101,26 +119,53 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
     using Dst = std::remove_extent_t<typename Op::DRegisters>;
     Tensor rS = recast<Src const>(src);
     Tensor rD = recast<Dst>(dst);
-    static_assert(std::extent_v<typename Op::SRegisters> == 1 && std::extent_v<typename Op::DRegisters> == 1,
-                  "one access of one thread; operations of a whole warp are not replayed yet");
-    CUTE_STATIC_ASSERT_V(size(rS) == _1{}, "src failed to vectorize");
-    CUTE_STATIC_ASSERT_V(size(rD) == _1{}, "dst failed to vectorize");
-    // One pair of call sites per operation and pair of tensor types. Two copies of a body with the same types share it:
-    // their requests differ by the number of the pass.
-    static int const load = inlay::replay::Executor::new_call_site(), store = inlay::replay::Executor::new_call_site();
-    inlay::replay::Lane lane{self.active,
-                             static_cast<void const*>(&rS(0)),
-                             static_cast<void*>(const_cast<std::remove_const_t<Dst>*>(&rD(0))),
-                             sizeof(Src),
-                             sizeof(Dst),
-                             where<SrcEngine>(),
-                             where<DstEngine>()};
-    Edit::edit(lane);
-    inlay::replay::execute_copy<inlay::block::is_cp_async<Op>, inlay::block::bypasses_l1<Op>,
-                                inlay::block::zero_fills_when_off<Op>>(load, store, lane);
+    if constexpr (inlay::block::matrix_copy<Op>.matrices) {
+      copy_matrix_rows(self.active, rS, rD);
+    } else {
+      static_assert(std::extent_v<typename Op::SRegisters> == 1 && std::extent_v<typename Op::DRegisters> == 1,
+                    "one access of one thread; of the operations of a warp, replay/matrix_operations.h has those that a "
+                    "replay executes");
+      CUTE_STATIC_ASSERT_V(size(rS) == _1{}, "src failed to vectorize");
+      CUTE_STATIC_ASSERT_V(size(rD) == _1{}, "dst failed to vectorize");
+      // One pair of call sites per operation and pair of tensor types. Two copies of a body with the same types share it:
+      // their requests differ by the number of the pass.
+      static int const load = inlay::replay::Executor::new_call_site(),
+                       store = inlay::replay::Executor::new_call_site();
+      inlay::replay::Lane lane{self.active,
+                               static_cast<void const*>(&rS(0)),
+                               static_cast<void*>(const_cast<std::remove_const_t<Dst>*>(&rD(0))),
+                               sizeof(Src),
+                               sizeof(Dst),
+                               where<SrcEngine>(),
+                               where<DstEngine>()};
+      Edit::edit(lane);
+      inlay::replay::execute_copy<inlay::block::is_cp_async<Op>, inlay::block::bypasses_l1<Op>,
+                                  inlay::block::zero_fills_when_off<Op>>(load, store, lane);
+    }
   }
 
  private:
+  // ldmatrix: one row in shared memory, registers on the other side; stmatrix: the other way round.
+  template <class SrcTensor, class DstTensor>
+  static void copy_matrix_rows(bool active, SrcTensor const& rS, DstTensor& rD) {
+    using namespace inlay::replay;
+    constexpr auto kind = inlay::block::matrix_copy<Op>;
+    static int const call_site = Executor::new_call_site();
+    std::uint32_t registers[4]{};
+    void const* row;
+    if constexpr (kind.is_store) {
+      for (int i = 0; i < kind.matrices; ++i) registers[i] = rS(i);
+      row = &rD(0);
+    } else {
+      row = &rS(0);
+    }
+    inlay::replay::Lane lane{active, row, nullptr, 16, 16, Where::shared, Where::registers};
+    Edit::edit(lane);
+    execute_matrix_copy<kind>(call_site, lane.src, lane.active, registers);
+    if constexpr (!kind.is_store)
+      for (int i = 0; i < kind.matrices; ++i) rD(i) = registers[i];
+  }
+
   template <class Engine>
   static constexpr inlay::replay::Where where() {
     using inlay::replay::Where;

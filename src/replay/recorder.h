@@ -113,6 +113,7 @@ class Recorder {
   // between that would overlap the load.
   std::int64_t exposed_loads = 0;
   std::int64_t fma = 0;                  // FMAs of threads
+  std::int64_t tensor_fma = 0;           // FMAs of mma instructions
   std::int64_t shuffles = 0, votes = 0;  // of warps
 
   bool found(Check check) const;
