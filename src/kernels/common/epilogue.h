@@ -74,9 +74,9 @@ struct ThroughShared {
   CUTE_DEVICE static void store(Block block, Gemm const& g, Mma const&, Smem& smem, GC const& gC, RC const& tCrC,
                                 int rows, int cols) {
     Tensor sC = make_tensor(make_smem_ptr(smem.C), SmemC{});  // (EPI_M,BLK_N)
-    bool const wide = g.C.col_stride == 1 && g.C.row_stride % 4 == 0 && g.N() % 4 == 0 &&
+    bool const wide = g.D.col_stride == 1 && g.D.row_stride % 4 == 0 && g.N() % 4 == 0 &&
                       reinterpret_cast<uintptr_t>(raw_pointer_cast(gC.data())) % 16 == 0;
-    Tensor gC_wide = make_tensor(gC.data(), shape(gC), make_stride(g.C.row_stride, _1{}));  // (BLK_M,BLK_N)
+    Tensor gC_wide = make_tensor(gC.data(), shape(gC), make_stride(g.D.row_stride, _1{}));  // (BLK_M,BLK_N)
     CUTE_UNROLL
     for (int band = 0; band < OnC::bands; ++band) {
       if (band > 0) block.sync();  // the band before has been read
@@ -155,7 +155,7 @@ struct WarpVectors {
   CUTE_DEVICE static void store(Block block, Gemm const& g, float const (&acc)[8][16], int64_t m0, int64_t n0,
                                 int64_t l, int lane) {
     float* const tile =
-        g.C.as<float>() + (l * g.C.batch_stride + (m0 + lane / 4 * 4) * g.C.row_stride + n0 + lane % 4 * 4);
+        g.D.as<float>() + (l * g.D.batch_stride + (m0 + lane / 4 * 4) * g.D.row_stride + n0 + lane % 4 * 4);
     CUTE_UNROLL
     for (int i = 0; i < 8; ++i) {
       int const row = i % 4 + i / 4 * 32;
@@ -163,7 +163,7 @@ struct WarpVectors {
       for (int q = 0; q < 4; ++q) {
         bool const on = m0 + lane / 4 * 4 + row < g.M() && n0 + lane % 4 * 4 + q * 16 < g.N();
         store_scaled(block, g.epilogue, on, reinterpret_cast<Quad const&>(acc[i][4 * q]),
-                     reinterpret_cast<Quad*>(tile + row * g.C.row_stride + q * 16));
+                     reinterpret_cast<Quad*>(tile + row * g.D.row_stride + q * 16));
       }
     }
   }
@@ -194,7 +194,7 @@ struct WarpScalars {
         float sum;
         copy_one(one, true, make_smem_ptr(smem + (r * 64 + (col ^ r % 2 * 16))), &sum);
         store_scaled(block, g.epilogue, m < g.M() && n < g.N(), sum,
-                     g.C.as<float>() + (l * g.C.batch_stride + m * g.C.row_stride + n * g.C.col_stride));
+                     g.D.as<float>() + (l * g.D.batch_stride + m * g.D.row_stride + n * g.D.col_stride));
       }
     }
   }

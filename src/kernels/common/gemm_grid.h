@@ -8,7 +8,7 @@ namespace inlay::kernels {
 using Float4 = UniversalCopy<float4>;
 
 // C (M,N,L) in tiles of (BLK_M,BLK_N), one after the other along n. K may be split into slices: each block then makes a
-// partial sum, and g.C is where those go, matrix after matrix and part after part.
+// partial sum, and g.D is where those go, matrix after matrix and part after part.
 template <int BLK_M, int BLK_N>
 struct GemmGrid {
   Gemm g;
@@ -25,7 +25,7 @@ struct GemmGrid {
     int rows, cols;      // of the tile inside C
     int64_t k, K;        // the first of K and how many
     float const *A, *B;  // at (m,k) and (n,k)
-    float* C;            // at (m,n)
+    float* D;            // at (m,n)
   };
   CUTE_HOST_DEVICE At at(unsigned block) const {
     unsigned const n = block % tiles_n, m = block / tiles_n % tiles_m, matrix = block / tiles_n / tiles_m;
@@ -37,7 +37,7 @@ struct GemmGrid {
     t.K = g.K() - t.k < slice_k ? g.K() - t.k : slice_k;
     t.A = element<float const>(g.A, t.m, t.k, t.l);
     t.B = element<float const>(g.B, t.n, t.k, t.l);
-    t.C = element<float>(g.C, t.m, t.n, int64_t(matrix));
+    t.D = element<float>(g.D, t.m, t.n, int64_t(matrix));
     return t;
   }
   template <class T>

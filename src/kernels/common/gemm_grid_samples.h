@@ -8,7 +8,7 @@ namespace inlay::kernels {
 // Calls f(l, times) for the matrices of a batch, by where they begin modulo a sector.
 template <class F>
 void over_matrices(Gemm const& g, F const& f) {
-  int64_t const bytes = 4 * std::gcd(std::gcd(g.A.batch_stride, g.B.batch_stride), g.C.batch_stride);
+  int64_t const bytes = 4 * std::gcd(std::gcd(g.A.batch_stride, g.B.batch_stride), g.D.batch_stride);
   over_phases(g.L(), bytes, bytes, f);
 }
 // Calls f(m, n, l, times) for the tiles of C, by which edges are theirs and where their matrix begins.
