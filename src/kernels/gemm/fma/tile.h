@@ -3,7 +3,7 @@
 #pragma once
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/producer.h>
-#include <inlay/kernels/common/threads_on_c.h>
+#include <inlay/kernels/common/accumulator_layout.h>
 
 namespace inlay::kernels {
 
