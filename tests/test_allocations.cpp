@@ -94,7 +94,7 @@ TEST(Allocations, NoneInARun) {
   auto const square = [](std::uint64_t address) { return matrix(reinterpret_cast<void*>(address), f32, 64, 64); };
   Gemm const gemm = make_gemm(square(1ull << 40), square(1ull << 41), square(1ull << 42), {}, Compute::fp32);
   Plan const plan = make_plan(gemm, Device{}, false, rows);
-  Operands const operands{{gemm.A.base, gemm.B.base, gemm.C.base}, nullptr};
+  Operands const operands{{gemm.A.base, gemm.B.base, gemm.D.base}, nullptr};
   Device const device;
   EXPECT_EQ(allocations_of([&] { run(plan, device, operands, nullptr); }), 0u);
   LinkedKernel<Copy> const copies{nullptr, [](Copy const&, Device const&, void*, cudaStream_t) { ++ran; }};

@@ -151,6 +151,24 @@ TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
   }
   EXPECT_GE(refused, 1);
 }
+// describe_tile indexes arrays with these numbers of a tiling.
+TEST(PlanOfACopy, RefusesTilingsWhoseModesAreOutOfRange) {
+  Copy const copy = somewhere(permuted("", 1, {640, 320}, {1, 0}));
+  auto const refusal = [&](int modes, int run_modes, int mode) {
+    Tiling tiling;
+    tiling.modes = modes, tiling.run_modes = run_modes;
+    for (Tiling::TiledMode& tiled : tiling.tiled) tiled = {mode, 32};
+    CopyTile tile;
+    return planner::describe_tile(copy, tiling, 128, tile).sentence();
+  };
+  EXPECT_EQ(refusal(1, 1, 0), "");
+  EXPECT_EQ(refusal(1, 1, 2), "the tiling names mode 2 of a copy with 2 modes");
+  EXPECT_EQ(refusal(1, 1, -1), "the tiling names mode -1 of a copy with 2 modes");
+  EXPECT_EQ(refusal(1, 0, 0), "a destination run has 0 of the 1 tiled modes");
+  EXPECT_EQ(refusal(1, 2, 0), "a destination run has 2 of the 1 tiled modes");
+  EXPECT_EQ(refusal(-1, 1, 0), "the tiling has -1 modes, at most 14 are supported");
+  EXPECT_EQ(refusal(15, 1, 0), "the tiling has 15 modes, at most 14 are supported");
+}
 TEST(PlanOfACopy, RefusesTilesThatAreLargerThanTheCopy) {
   Copy copy = somewhere(permuted("", 1, {640, 320}, {1, 0}));
   CopyTile tile;

@@ -285,8 +285,8 @@ void expect_caught_off_by_one(GemmCase const& c) {
   auto const off = [&](std::int64_t m, std::int64_t n) {
     return run<Kernel>(c, Flaw::none, {}, [=](auto& kernel) {
       if constexpr (requires { kernel.g; }) {
-        kernel.g.A.rows += m, kernel.g.C.rows += m;
-        kernel.g.B.rows += n, kernel.g.C.cols += n;
+        kernel.g.A.rows += m, kernel.g.D.rows += m;
+        kernel.g.B.rows += n, kernel.g.D.cols += n;
       }
       return true;
     });

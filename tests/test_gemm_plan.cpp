@@ -275,7 +275,7 @@ TEST(GemmPlan, PackedOperandsLieOneBehindTheOther) {
   EXPECT_EQ(packed.B.row_stride, 1);
   EXPECT_EQ(packed.B.col_stride, 32);
   EXPECT_EQ(packed.B.batch_stride, 9 * 32);
-  EXPECT_EQ(packed.C.base, p.gemm.C.base);
+  EXPECT_EQ(packed.D.base, p.gemm.D.base);
   EXPECT_EQ(packed.M(), 65);
   EXPECT_EQ(packed.N(), 30);
   EXPECT_EQ(packed.K(), 9);
@@ -386,8 +386,8 @@ TEST(GemmPlan, WhatWouldNotFitTheDeviceIsNotPacked) {
   Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}},
                                  {.kernel = {&own_workspace, note}, .applies = any}};
   Gemm g = problem(64, 64, 64, "nn");
-  g.A.rows = g.C.rows = std::int64_t(1) << 40;
-  g.A.row_stride = 0, g.A.col_stride = 3, g.C.row_stride = 64;  // one row of A, again and again
+  g.A.rows = g.D.rows = std::int64_t(1) << 40;
+  g.A.row_stride = 0, g.A.col_stride = 3, g.D.row_stride = 64;  // one row of A, again and again
   for (std::int64_t K : {std::int64_t(64), std::int64_t(1) << 40}) {
     Planned const p(g.with_K(K), true, all);
     EXPECT_EQ(p.chosen(), "own_workspace");
@@ -449,10 +449,10 @@ TEST(GemmPlan, AGemmInPartsHasTwoSteps) {
     EXPECT_GE(slices.slices * slices.slice_K, g.K());
     EXPECT_EQ(slices.epilogue.alpha, 1);
     EXPECT_EQ(slices.epilogue.beta, 0);
-    EXPECT_EQ(slices.C.base, presumed(0));
-    EXPECT_EQ(slices.C.row_stride, 96);
-    EXPECT_EQ(slices.C.col_stride, 1);
-    EXPECT_EQ(slices.C.batch_stride, 64 * 96);
+    EXPECT_EQ(slices.D.base, presumed(0));
+    EXPECT_EQ(slices.D.row_stride, 96);
+    EXPECT_EQ(slices.D.col_stride, 1);
+    EXPECT_EQ(slices.D.batch_stride, 64 * 96);
     expect_operand(p.launch().slots[0], 0);
     expect_operand(p.launch().slots[1], 1);
     expect_workspace(p.launch().slots[2], 0);
@@ -462,7 +462,7 @@ TEST(GemmPlan, AGemmInPartsHasTwoSteps) {
     EXPECT_STREQ(sum.kernel->info->name, "sum_slices");
     EXPECT_EQ(sum.problem.slices, slices.slices);
     EXPECT_EQ(sum.problem.partial, presumed(0));
-    EXPECT_EQ(sum.problem.C.base, g.C.base);
+    EXPECT_EQ(sum.problem.D.base, g.D.base);
     EXPECT_EQ(sum.problem.elements(), g.elements());
     expect_workspace(sum.slots[0], 0);
     expect_operand(sum.slots[1], 2);
@@ -504,11 +504,11 @@ TEST(GemmPlan, RunsWhatWasPlanned) {
   Planned const p(problem(3, 5, 7, "nt"), true, all);
   int workspace = 0;
   ran = {}, ran_in = nullptr;
-  run(p.plan, Device{}, {{p.gemm.A.base, p.gemm.B.base, p.gemm.C.base}, &workspace}, nullptr);
+  run(p.plan, Device{}, {{p.gemm.A.base, p.gemm.B.base, p.gemm.D.base}, &workspace}, nullptr);
   EXPECT_EQ(ran_in, &workspace);
   EXPECT_EQ(ran.A.base, p.gemm.A.base);
   EXPECT_EQ(ran.B.base, p.gemm.B.base);
-  EXPECT_EQ(ran.C.base, p.gemm.C.base);
+  EXPECT_EQ(ran.D.base, p.gemm.D.base);
   EXPECT_EQ(ran.M(), 3);
 }
 TEST(GemmPlan, RunsWithOtherOperands) {
@@ -525,10 +525,10 @@ TEST(GemmPlan, RunsWithOtherOperands) {
     run(p.plan, Device{}, {{A, B, C}, workspace}, nullptr);
     EXPECT_EQ(ran.A.base, by_columns ? B : A);
     EXPECT_EQ(ran.B.base, by_columns ? A : B);
-    EXPECT_EQ(ran.C.base, C);
+    EXPECT_EQ(ran.D.base, C);
     EXPECT_EQ(ran_in, workspace);
     EXPECT_EQ(ran.A.row_stride, g.A.row_stride);
-    EXPECT_EQ(ran.C.row_stride, g.C.row_stride);
+    EXPECT_EQ(ran.D.row_stride, g.D.row_stride);
   }
 }
 // The steps of a plan that packs one operand and adds parts, each with where it finds what: in the order of launches.
@@ -559,9 +559,9 @@ TEST(GemmPlan, RunsItsStepsInOrder) {
   EXPECT_EQ(ran.A.base, workspace);
   EXPECT_EQ(ran.B.base, B);
   std::size_t const a = 64 * 20000 * 4;
-  EXPECT_EQ(ran.C.base, workspace + a);
+  EXPECT_EQ(ran.D.base, workspace + a);
   EXPECT_EQ(static_cast<void const*>(summed.partial), workspace + a);
-  EXPECT_EQ(summed.C.base, C);
+  EXPECT_EQ(summed.D.base, C);
 }
 
 // ---- what may be refused is refused before the first launch
@@ -662,16 +662,16 @@ void multiply_on_host(Gemm const& g, Device const&, void*, cudaStream_t) {
           std::int64_t const first = part * g.slice_K, end = g.slices > 1 ? std::min(g.K(), first + g.slice_K) : g.K();
           float sum = 0;
           for (std::int64_t k = first; k < end; ++k) sum += element(g.A, m, k, l) * element(g.B, n, k, l);
-          float& c = element(g.C, m, n, part * g.L() + l);
+          float& c = element(g.D, m, n, part * g.L() + l);
           c = g.epilogue.alpha * sum + (g.epilogue.beta != 0 ? g.epilogue.beta * c : 0);
         }
 }
 void add_on_host(Reduction const& r, Device const&, void*, cudaStream_t) {
   std::int64_t e = 0;
-  for (std::int64_t l = 0; l < r.C.matrices; ++l)
-    for (std::int64_t m = 0; m < r.C.rows; ++m)
-      for (std::int64_t n = 0; n < r.C.cols; ++n, ++e) {
-        float sum = 0, &c = element(r.C, m, n, l);
+  for (std::int64_t l = 0; l < r.D.matrices; ++l)
+    for (std::int64_t m = 0; m < r.D.rows; ++m)
+      for (std::int64_t n = 0; n < r.D.cols; ++n, ++e) {
+        float sum = 0, &c = element(r.D, m, n, l);
         for (int p = 0; p < r.slices; ++p) sum += r.partial[p * r.elements() + e];
         c = r.epilogue.alpha * sum + (r.epilogue.beta != 0 ? r.epilogue.beta * c : 0);
       }
@@ -774,7 +774,7 @@ TEST(GemmPlan, SaysWhy) {
   EXPECT_NE(why.find("sgemm_simple: "), std::string::npos) << why;
   Gemm scaled = problem(100, 200, 0);
   EXPECT_SAYS(Planned(scaled, true), "  A and B are not read\n");
-  scaled.C.row_stride = 400, scaled.C.col_stride = 2;
+  scaled.D.row_stride = 400, scaled.D.col_stride = 2;
   EXPECT_SAYS(Planned(scaled, true), "  D: strides of 400 along m and 2 along n\n");
 }
 

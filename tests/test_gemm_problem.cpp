@@ -52,26 +52,26 @@ TEST(Gemm, TakesRowMajorMatricesAsTheyAre) {
   EXPECT_EQ(g.compute, Compute::fp32_blocked);
   EXPECT_EQ(g.A.base, floats(kA));
   EXPECT_EQ(g.B.base, floats(kB));
-  EXPECT_EQ(g.C.base, floats(kC));
+  EXPECT_EQ(g.D.base, floats(kC));
   EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride, g.A.batch_stride), numbers(5, 1, 0));
   EXPECT_EQ(numbers(g.B.col_stride, g.B.row_stride, g.B.batch_stride), numbers(7, 1, 0));
-  EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride, g.C.batch_stride), numbers(10, 1, 0));
+  EXPECT_EQ(numbers(g.D.row_stride, g.D.col_stride, g.D.batch_stride), numbers(10, 1, 0));
   EXPECT_EQ(g.elements(), 21);
   EXPECT_EQ(numbers(g.A.rows, g.A.cols, g.A.matrices), numbers(3, 5, 1));
   EXPECT_EQ(numbers(g.B.rows, g.B.cols, g.B.matrices), numbers(7, 5, 1));  // (N,K), as in CuTe
-  EXPECT_EQ(numbers(g.C.rows, g.C.cols, g.C.matrices), numbers(3, 7, 1));
+  EXPECT_EQ(numbers(g.D.rows, g.D.cols, g.D.matrices), numbers(3, 7, 1));
   EXPECT_EQ(g.slices, 1);
   EXPECT_FALSE(g.exchanged);
 }
 TEST(Gemm, AnotherKChangesBothOperandsAndNothingElse) {
   Gemm const g = made(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 7})), h = g.with_K(2);
   EXPECT_EQ(numbers(h.M(), h.N(), h.K(), h.A.cols, h.B.cols), numbers(3, 7, 2, 2, 2));
-  EXPECT_EQ(numbers(h.A.row_stride, h.B.col_stride, h.C.row_stride), numbers(5, 7, 7));
+  EXPECT_EQ(numbers(h.A.row_stride, h.B.col_stride, h.D.row_stride), numbers(5, 7, 7));
   EXPECT_EQ(g.K(), 5);
 }
 TEST(Gemm, OperandsKnowHowFarTheyArePastAVector) {
   Gemm const g = made(view(kA + 4, {3, 5}), view(kB + 12, {5, 7}), view(kC + 16, {3, 7}));
-  EXPECT_EQ(numbers(g.A.past_vector(), g.B.past_vector(), g.C.past_vector()), numbers(4, 12, 0));
+  EXPECT_EQ(numbers(g.A.past_vector(), g.B.past_vector(), g.D.past_vector()), numbers(4, 12, 0));
 }
 TEST(Gemm, TransposedOperandsAreStrides) {
   Gemm const g = made(view(kA, {5, 3}).transposed(), view(kB, {7, 5}).transposed(), view(kC, {3, 7}));
@@ -81,12 +81,12 @@ TEST(Gemm, TransposedOperandsAreStrides) {
 TEST(Gemm, ABatchHasStrides) {
   Gemm const g = made(view(kA, {4, 3, 5}), view(kB, {4, 5, 7}, {0, 7, 1}), view(kC, {4, 3, 7}, {100, 8, 1}));
   EXPECT_EQ(g.L(), 4);
-  EXPECT_EQ(numbers(g.A.batch_stride, g.B.batch_stride, g.C.batch_stride), numbers(15, 0, 100));
-  EXPECT_EQ(numbers(g.A.matrices, g.B.matrices, g.C.matrices), numbers(4, 1, 4));  // B is shared
+  EXPECT_EQ(numbers(g.A.batch_stride, g.B.batch_stride, g.D.batch_stride), numbers(15, 0, 100));
+  EXPECT_EQ(numbers(g.A.matrices, g.B.matrices, g.D.matrices), numbers(4, 1, 4));  // B is shared
 }
 TEST(Gemm, ABatchOfOneHasNoStrides) {
   Gemm const g = made(view(kA, {1, 3, 5}), view(kB, {1, 5, 7}), view(kC, {1, 3, 7}, {0, 7, 1}));
-  EXPECT_EQ(numbers(g.A.batch_stride, g.B.batch_stride, g.C.batch_stride), numbers(0, 0, 0));
+  EXPECT_EQ(numbers(g.A.batch_stride, g.B.batch_stride, g.D.batch_stride), numbers(0, 0, 0));
 }
 TEST(Gemm, AColumnMajorCExchangesAAndB) {
   Gemm const g = made(view(kA, {4, 3, 5}), view(kB, {4, 7, 5}).transposed(), view(kC, {4, 7, 3}).transposed());
@@ -96,11 +96,11 @@ TEST(Gemm, AColumnMajorCExchangesAAndB) {
   EXPECT_EQ(g.B.base, floats(kA));
   EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride, g.A.batch_stride), numbers(5, 1, 35));
   EXPECT_EQ(numbers(g.B.row_stride, g.B.col_stride, g.B.batch_stride), numbers(5, 1, 15));
-  EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride, g.C.batch_stride), numbers(3, 1, 21));
+  EXPECT_EQ(numbers(g.D.row_stride, g.D.col_stride, g.D.batch_stride), numbers(3, 1, 21));
 }
 TEST(Gemm, ACContiguousInNeitherModeStays) {
   Gemm const g = made(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 7}, {20, 2}));
-  EXPECT_EQ(numbers(g.M(), g.C.row_stride, g.C.col_stride), numbers(3, 20, 2));
+  EXPECT_EQ(numbers(g.M(), g.D.row_stride, g.D.col_stride), numbers(3, 20, 2));
   EXPECT_FALSE(g.exchanged);
 }
 TEST(Gemm, StridesOverExtentsOfOneAreSettled) {
@@ -108,18 +108,18 @@ TEST(Gemm, StridesOverExtentsOfOneAreSettled) {
   {  // rows of one matrix: contiguous along the row, with a pitch of whole vectors
     Gemm const g = made(view(kA, {1, 5}, {any, 1}), view(kB, {5, 7}), view(kC, {1, 7}, {any, 1}));
     EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(8, 1));
-    EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride), numbers(8, 1));
+    EXPECT_EQ(numbers(g.D.row_stride, g.D.col_stride), numbers(8, 1));
   }
   {  // strided rows are columns of a pitched matrix: C's exchanges
     Gemm const g = made(view(kA, {1, 5}, {any, 6}), view(kB, {5, 7}), view(kC, {1, 7}, {any, 9}));
     EXPECT_EQ(numbers(g.M(), g.N()), numbers(7, 1));
-    EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride), numbers(9, 1));
+    EXPECT_EQ(numbers(g.D.row_stride, g.D.col_stride), numbers(9, 1));
     EXPECT_EQ(numbers(g.B.row_stride, g.B.col_stride), numbers(1, 6));
   }
   {  // a contiguous column is a row of C^T
     Gemm const g = made(view(kA, {3, 5}), view(kB, {5, 1}, {1, any}), view(kC, {3, 1}, {1, any}));
     EXPECT_EQ(numbers(g.M(), g.N()), numbers(1, 3));
-    EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride), numbers(4, 1));
+    EXPECT_EQ(numbers(g.D.row_stride, g.D.col_stride), numbers(4, 1));
     EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(8, 1));
   }
   {  // an outer product
@@ -131,7 +131,7 @@ TEST(Gemm, StridesOverExtentsOfOneAreSettled) {
     Gemm const g = made(view(kA, {1, 1}, {any, any}), view(kB, {1, 1}, {any, any}), view(kC, {1, 1}, {any, any}));
     EXPECT_EQ(numbers(g.A.row_stride, g.A.col_stride), numbers(1, 4));
     EXPECT_EQ(numbers(g.B.row_stride, g.B.col_stride), numbers(1, 4));
-    EXPECT_EQ(numbers(g.C.row_stride, g.C.col_stride), numbers(4, 1));
+    EXPECT_EQ(numbers(g.D.row_stride, g.D.col_stride), numbers(4, 1));
   }
 }
 TEST(Gemm, NothingToAddReadsNoOperand) {
@@ -142,7 +142,7 @@ TEST(Gemm, NothingToAddReadsNoOperand) {
     EXPECT_EQ(g.epilogue.alpha, 0);
     EXPECT_EQ(g.A.base, nullptr);
     EXPECT_EQ(g.B.base, nullptr);
-    EXPECT_EQ(g.C.base, floats(kC));
+    EXPECT_EQ(g.D.base, floats(kC));
     EXPECT_EQ(g.epilogue.beta, 3);
   }
 }
@@ -165,7 +165,7 @@ TEST(Gemm, NanIsNoZero) {
 }
 TEST(Gemm, StridesMayBeNegativeAndThoseOfAAndBZero) {
   Gemm const g = made(view(kA, {3, 5}, {-5, 1}), view(kB, {5, 7}, {0, -1}), view(kC, {3, 7}, {-7, 1}));
-  EXPECT_EQ(numbers(g.A.row_stride, g.B.col_stride, g.B.row_stride, g.C.row_stride), numbers(-5, 0, -1, -7));
+  EXPECT_EQ(numbers(g.A.row_stride, g.B.col_stride, g.B.row_stride, g.D.row_stride), numbers(-5, 0, -1, -7));
   EXPECT_EQ(refusal(view(kA, {3, 5}, {0, 0}), view(kB, {5, 7}, {0, 0}), view(kC, {3, 7}, {-7, -1})), "");
 }
 
@@ -252,7 +252,7 @@ TEST(GemmRefusals, StridesOfSingleExtentsMayBeAnything) {
   for (std::int64_t any : {std::int64_t(1) << 62, std::int64_t(-1) << 62, std::numeric_limits<std::int64_t>::min()}) {
     Gemm const row =
         made(view(kA, {1, 1, 5}, {any, any, 1}), view(kB, {1, 5, 7}, {any, 7, 1}), view(kC, {1, 1, 7}, {any, any, 1}));
-    EXPECT_EQ(numbers(row.M(), row.N(), row.K(), row.A.batch_stride, row.B.batch_stride, row.C.batch_stride),
+    EXPECT_EQ(numbers(row.M(), row.N(), row.K(), row.A.batch_stride, row.B.batch_stride, row.D.batch_stride),
               numbers(1, 7, 5, 0, 0, 0));
     Gemm const column = made(view(kA, {3, 1}, {1, any}), view(kB, {1, 1}, {any, any}), view(kC, {3, 1}, {1, any}));
     EXPECT_EQ(column.M() * column.N() * column.K(), 3);

@@ -377,7 +377,7 @@ struct Ring {
     auto const thread = mma.get_slice(block.thread_rank());
     Tensor sA = make_tensor(make_smem_ptr(&smem.A[0][0]), Layout<Shape<_32, Int<BLK_K>>>{});  // (M,K)
     Tensor sB = make_tensor(make_smem_ptr(&smem.B[0][0]), Layout<Shape<_32, Int<BLK_K>>>{});  // (N,K)
-    Tensor gC = make_tensor(make_gmem_ptr(g.C.as<float>()), Shape<_32, _32>{}, make_stride(g.C.row_stride, _1{}));
+    Tensor gC = make_tensor(make_gmem_ptr(g.D.as<float>()), Shape<_32, _32>{}, make_stride(g.D.row_stride, _1{}));
     Tensor cC = make_identity_tensor(Shape<_32, _32>{});
     Tensor tAsA = thread.partition_A(sA), tBsB = thread.partition_B(sB), tCgC = thread.partition_C(gC);
     Tensor tCcC = thread.partition_C(cC);
@@ -457,7 +457,7 @@ struct Halves {
       if (how != Handover::no_sync_after) block.sync();
       copy_one(atom, true, make_gmem_ptr(partial + m), &other);
       sum = g.epilogue.alpha * (other + sum);
-      copy_one(atom, true, &sum, make_gmem_ptr(at<float>(g.C, m, 0)));
+      copy_one(atom, true, &sum, make_gmem_ptr(at<float>(g.D, m, 0)));
     }
   }
 };
@@ -510,7 +510,7 @@ struct TmaRing {
       if (slip != Slip::no_syncwarp) block.syncwarp();
       if (n == 0) empty[s].arrive();
     }
-    copy_one(atom, n < g.N(), &sum, make_gmem_ptr(g.C.as<float>() + n));
+    copy_one(atom, n < g.N(), &sum, make_gmem_ptr(g.D.as<float>() + n));
   }
 };
 
@@ -525,7 +525,7 @@ struct Replayed {
     float* const C = recorder->allocate_integers("C", std::size_t(M * N), 3);
     gemm.A = {A, f32, M, K, 1, K, 1, 0};
     gemm.B = {B, f32, N, K, 1, 1, N, 0};
-    gemm.C = {C, f32, M, N, 1, N, 1, 0};
+    gemm.D = {C, f32, M, N, 1, N, 1, 0};
     gemm.epilogue = {.alpha = alpha, .beta = beta};
     recorder->allocate_workspace(1024);
   }
@@ -586,7 +586,7 @@ TEST(Mbarriers, GoRoundARing) {
 }
 
 TEST(Gemms, StaleAndUnwrittenSharedBytes) {
-  ring<Flaw::stale>(32, 32, 7).expect({Check::result}, "elements differ from alpha A B + beta C, the first is C[");
+  ring<Flaw::stale>(32, 32, 7).expect({Check::result}, "elements differ from alpha A B + beta C, the first is D[");
   ring<Flaw::unwritten>(31, 32, 8).expect({Check::race, Check::result}, "which nobody has written");
 }
 TEST(Gemms, ReadingCWhereBetaIsZero) {
@@ -605,9 +605,9 @@ TEST(Gemms, AWrongSumIsNamedByItsCoordinates) {
   float const other = 100;
   auto const wanted = registry::expected(p.gemm, *p.recorder);
   run(Ring<Flaw::none>{p.gemm}, *p.recorder);
-  std::memcpy(p.recorder->real(p.gemm.C.as<float>() + 5 * 32 + 7), &other, sizeof other);
+  std::memcpy(p.recorder->real(p.gemm.D.as<float>() + 5 * 32 + 7), &other, sizeof other);
   wanted.conclude();
-  p.expect({Check::result}, "test: 1 elements differ from alpha A B + beta C, the first is C[5,7,0]: 100.000000, not ");
+  p.expect({Check::result}, "test: 1 elements differ from alpha A B + beta C, the first is D[5,7,0]: 100.000000, not ");
 }
 TEST(Gemms, OperandsThatMayNotBeRead) {
   Replayed p(32, 32, 3);

@@ -50,15 +50,20 @@ class TileBuilder {
   };
 
   Reason take_modes() {
+    if (tiling_.modes < 0 || tiling_.modes > Tiling::kModes)
+      return {"the tiling has {} modes, at most {} are supported", {tiling_.modes, Tiling::kModes}};
     for (int i = 0; i < tiling_.modes; ++i) {
       auto const [k, extent] = tiling_.tiled[i];
-      if (k >= copy_.rank || extent < 1 || extent > copy_.mode[k].extent)
-        return {"a tile has {} of mode {}, whose extent is {}", {extent, k, k < copy_.rank ? copy_.mode[k].extent : 0}};
+      if (k < 0 || k >= copy_.rank) return {"the tiling names mode {} of a copy with {} modes", {k, copy_.rank}};
       Mode const& mode = copy_.mode[k];
+      if (extent < 1 || extent > mode.extent)
+        return {"a tile has {} indices of mode {}, whose extent is {}", {extent, k, mode.extent}};
       part_[i] = {k, extent, mode.extent, mode.src_stride, mode.dst_stride};
     }
     if (tiling_.modes == 0 || part_[0].mode != 0 || part_[0].dst != copy_.elem_bytes)
       return {"no run of a tile is contiguous in the destination"};
+    if (tiling_.run_modes < 1 || tiling_.run_modes > tiling_.modes)
+      return {"a destination run has {} of the {} tiled modes", {tiling_.run_modes, tiling_.modes}};
     return {};
   }
 

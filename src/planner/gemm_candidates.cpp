@@ -220,9 +220,9 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
   auto* const partial = reinterpret_cast<float*>(kPresumedWorkspace + std::uint64_t(own_offset));
   Gemm slices = split;
-  slices.C.base = partial;
+  slices.D.base = partial;
   plan.add(LaunchOf<Gemm>{&candidate.kernel, slices, {slot_a, slot_b, own_slot}});
-  plan.add(LaunchOf<Reduction>{&sum, {g.C, g.epilogue, partial, split.slices}, {own_slot, slot_c}});
+  plan.add(LaunchOf<Reduction>{&sum, {g.D, g.epilogue, partial, split.slices}, {own_slot, slot_c}});
   return result;
 }
 
@@ -230,16 +230,16 @@ Batch Planner<Gemm>::batch(Gemm const& g) {
   Batch batch{g.L(), {}};
   for (auto const& [operand, at] : {std::pair{&g.A, callers(g, 0)}, std::pair{&g.B, callers(g, 1)}})
     batch.stride_bytes[std::size_t(at.operand)] = operand->batch_stride * bytes_of(operand->type);
-  batch.stride_bytes[2] = g.C.batch_stride * bytes_of(g.C.type);
+  batch.stride_bytes[2] = g.D.batch_stride * bytes_of(g.D.type);
   return batch;
 }
 Gemm Planner<Gemm>::chunk(Gemm const& g, std::int64_t count) {
   Gemm part = g;
   for (Operand* o : {&part.A, &part.B})
     if (o->batch_stride) o->matrices = count;  // else all share one
-  part.C.matrices = count;
+  part.D.matrices = count;
   if (count == 1)
-    for (Operand* o : {&part.A, &part.B, &part.C}) o->batch_stride = 0;
+    for (Operand* o : {&part.A, &part.B, &part.D}) o->batch_stride = 0;
   return part;
 }
 
@@ -268,10 +268,10 @@ std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
                    g.epilogue.alpha, g.epilogue.beta,
                    g.compute == Compute::fp32_blocked ? "blocked summation" : "one sum", device.name);
   s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";
-  Operand c = g.C;  // rows of C lie along n
+  Operand c = g.D;  // rows of C lie along n
   std::swap(c.rows, c.cols), std::swap(c.row_stride, c.col_stride);
   return s + (along_mn(c) ? operand_text("D", c, "n", "m")
-                          : fmt::format("  D: strides of {} along m and {} along n\n", g.C.row_stride, g.C.col_stride));
+                          : fmt::format("  D: strides of {} along m and {} along n\n", g.D.row_stride, g.D.col_stride));
 }
 
 std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& g, Device const&,

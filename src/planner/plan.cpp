@@ -5,12 +5,12 @@ namespace inlay::planner {
 Copy at(LaunchOf<Copy> const& l, Operands const& o) { return l.problem.between(o.at(l.slots[1]), o.at(l.slots[0])); }
 Gemm at(LaunchOf<Gemm> const& l, Operands const& o) {
   Gemm g = l.problem;
-  g.A.base = o.at(l.slots[0]), g.B.base = o.at(l.slots[1]), g.C.base = o.at(l.slots[2]);
+  g.A.base = o.at(l.slots[0]), g.B.base = o.at(l.slots[1]), g.D.base = o.at(l.slots[2]);
   return g;
 }
 Reduction at(LaunchOf<Reduction> const& l, Operands const& o) {
   Reduction r = l.problem;
-  r.partial = static_cast<float const*>(o.at(l.slots[0])), r.C.base = o.at(l.slots[1]);
+  r.partial = static_cast<float const*>(o.at(l.slots[0])), r.D.base = o.at(l.slots[1]);
   return r;
 }
 

@@ -16,10 +16,10 @@ void check_operand(ConstTensor const& t, char const* who) {
   check_extents(t, who);
 }
 
-void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const& C) {
-  if (A.rank != B.rank || A.rank != C.rank)
+void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const& D) {
+  if (A.rank != B.rank || A.rank != D.rank)
     throw Error("A has rank " + std::to_string(A.rank) + ", B " + std::to_string(B.rank) + " and D " +
-                std::to_string(C.rank) + "; gemm takes three matrices or three batches");
+                std::to_string(D.rank) + "; gemm takes three matrices or three batches");
   int const r = A.rank;
   auto const sentence = [&] { return "A of shape " + shape(A) + " and B of shape " + shape(B); };
   if (r == 3 && A.extent[0] != B.extent[0])
@@ -28,32 +28,33 @@ void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const&
   if (A.extent[r - 1] != B.extent[r - 2])
     throw Error(sentence() + " have no GEMM: K is " + std::to_string(A.extent[r - 1]) + " in A and " +
                 std::to_string(B.extent[r - 2]) + " in B");
-  ConstTensor gemm = A;
-  gemm.extent[r - 1] = B.extent[r - 1];
+  ConstTensor result = A;
+  result.extent[r - 1] = B.extent[r - 1];
   for (int k = 0; k < r; ++k)
-    if (C.extent[k] != gemm.extent[k])
-      throw Error("D has shape " + shape(C) + " where " + sentence() + " give " + shape(gemm));
+    if (D.extent[k] != result.extent[k])
+      throw Error("D has shape " + shape(D) + " where " + sentence() + " give " + shape(result));
 }
 
-// The strides of one matrix, from those of the view.
-void settle(std::int64_t rows, std::int64_t cols, std::int64_t& row_stride, std::int64_t& col_stride) {
+// Sets the strides of extents of 1 as the canonical form of a Gemm demands.
+void set_unused_strides(std::int64_t rows, std::int64_t cols, std::int64_t& row_stride, std::int64_t& col_stride) {
   auto const pitch = [](std::int64_t extent) { return (extent + 3) / 4 * 4; };
   if (rows == 1) row_stride = cols > 1 && col_stride != 1 ? 1 : pitch(cols);
   if (cols == 1) col_stride = row_stride != 1 ? 1 : pitch(rows);
 }
 
-// Rows and cols are modes of the view; the batch is its first one, if it has three. Of A and B no kernel writes.
+// The operand whose rows and columns are these modes of the view; of rank 3, the first mode is the batch. The const_cast
+// is safe because no kernel writes to A or B.
 Operand operand(ConstTensor const& t, int rows, int cols) {
   std::int64_t const matrices = t.rank == 3 ? t.extent[0] : 1, batch = matrices > 1 ? t.stride[0] : 0;
   return {const_cast<void*>(t.data), t.dtype,        t.extent[rows], t.extent[cols],
           batch ? matrices : 1,      t.stride[rows], t.stride[cols], batch};
 }
 
-// C^T = B^T A^T.
+// D^T = B^T A^T.
 void exchange(Gemm& g) {
   std::swap(g.A, g.B);
-  std::swap(g.C.rows, g.C.cols);
-  std::swap(g.C.row_stride, g.C.col_stride);
+  std::swap(g.D.rows, g.D.cols);
+  std::swap(g.D.row_stride, g.D.col_stride);
   g.exchanged = true;
 }
 
@@ -93,13 +94,13 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written
   check_memory(D, "D");
   Footprint const written(D);
   if (overlaps_itself(written)) throw Error("D of shape " + shape(D) + " has strides with which its elements overlap");
-  g.C = operand(D, m, n);
-  g.C.matrices = D.rank == 3 ? D.extent[0] : 1;
-  settle(g.C.rows, g.C.cols, g.C.row_stride, g.C.col_stride);
+  g.D = operand(D, m, n);
+  g.D.matrices = D.rank == 3 ? D.extent[0] : 1;
+  set_unused_strides(g.D.rows, g.D.cols, g.D.row_stride, g.D.col_stride);
   g.A.rows = g.M(), g.B.rows = g.N();
   g.A.matrices = g.B.matrices = 1;
   if (epilogue.alpha == 0 || A.extent[n] == 0) {
-    g.epilogue.alpha = 0;  // what is not there is not even NaN times nothing
+    g.epilogue.alpha = 0;  // A and B are not read, so their NaNs do not propagate
   } else {
     for (auto [t, who] : {std::pair{&A, "A"}, std::pair{&B, "B"}}) {
       check_memory(*t, who);
@@ -107,9 +108,9 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written
         throw Error("D of shape " + shape(D) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
     }
     g.A = operand(A, m, n), g.B = operand(B, n, m);
-    for (Operand* o : {&g.A, &g.B}) settle(o->cols, o->rows, o->col_stride, o->row_stride);
+    for (Operand* o : {&g.A, &g.B}) set_unused_strides(o->cols, o->rows, o->col_stride, o->row_stride);
   }
-  if (g.C.col_stride != 1 && g.C.row_stride == 1) exchange(g);
+  if (g.D.col_stride != 1 && g.D.row_stride == 1) exchange(g);
   return g;
 }
 

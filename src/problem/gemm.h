@@ -1,4 +1,4 @@
-// Gemm: D = epilogue(A B) for a batch of matrices, whatever their strides.
+// Gemm: D = epilogue(A B) for a batch of matrices with arbitrary strides.
 #pragma once
 #include <inlay/problem/operand.h>
 #include <inlay/tensor.h>
@@ -8,31 +8,33 @@
 namespace inlay::problem {
 
 // D(m,n,l) = alpha * sum over k of A(m,k,l) * B(n,k,l) + beta * D(m,n,l). As in CuTe, B is (N,K,L): its modes are those
-// of the GEMM; D, which BLAS calls C, is the operand C here.
+// of the GEMM.
 //
-// Canonical: C's rows lie along n (its column stride is 1) if either of its modes is contiguous, for which A and B change
-// places where they must. An empty C has no extents at all. alpha == 0 and K == 0 come together, without A and B: they are
-// not read. A stride over an extent of 1 is 1 if the operand's other stride is not, so that the operand is contiguous in
-// one mode at least; else it is the pitch of rows in whole vectors of 16 bytes, so that nobody need ask. A batch of one
-// has batch strides of 0.
+// Canonical form:
+// - D is contiguous along n (its column stride is 1) if it is contiguous along either mode; A and B are exchanged if needed.
+// - If D has no elements, all extents are 0.
+// - If alpha is 0 or K is 0, both are 0, and A and B are not read.
+// - The stride of an extent of 1 is 1 if the other stride is not, so that the operand is contiguous along one mode;
+//   otherwise it is the row pitch rounded up to whole 16-byte vectors, so that kernels need no special case.
+// - The batch stride of a batch of one matrix is 0.
 struct Gemm {
   Operand A;  // (M,K,L)
   Operand B;  // (N,K,L)
-  Operand C;  // (M,N,L)
+  Operand D;  // (M,N,L)
   Epilogue epilogue;
   Compute compute{};
-  bool exchanged = false;  // A and B have changed places: C is the transpose of the caller's
+  bool exchanged = false;  // A and B have been exchanged: D is the transpose of the caller's
 
-  // K may be split into slices of slice_K (the last one may be shorter). C then receives their partial sums, one for each slice:
-  // matrix after matrix and part after part. What adds them is a Reduction.
+  // Split K: `slices` slices of slice_K indices each; the last one may be shorter. D receives one partial sum for each
+  // slice: all matrices of the first slice, then those of the second. A Reduction adds them.
   int slices = 1;
   std::int64_t slice_K = 0;
 
-  constexpr std::int64_t M() const { return C.rows; }
-  constexpr std::int64_t N() const { return C.cols; }
+  constexpr std::int64_t M() const { return D.rows; }
+  constexpr std::int64_t N() const { return D.cols; }
   constexpr std::int64_t K() const { return A.cols; }
-  constexpr std::int64_t L() const { return C.matrices; }
-  constexpr std::int64_t elements() const { return M() * N() * L(); }  // of C
+  constexpr std::int64_t L() const { return D.matrices; }
+  constexpr std::int64_t elements() const { return M() * N() * L(); }  // of D
 
   // The same GEMM with another K.
   constexpr Gemm with_K(std::int64_t K) const {
@@ -46,8 +48,8 @@ struct Gemm {
 // Throws Error for what inlay/gemm.h lists.
 Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute);
 
-// Throws Error for a workspace that no plan of this GEMM can take: null with a size, misaligned, outside the address
-// space, or over the bytes of C, or of A and B where they are read.
+// Throws Error for a workspace that no plan of this GEMM can use: null with a size, misaligned, outside the address
+// space, or overlapping D, or A or B if they are read.
 void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, ConstTensor const& A,
                      ConstTensor const& B, ConstTensor const& D);
 

@@ -100,13 +100,13 @@ ExpectedGemm::ExpectedGemm(Gemm const& g, Recorder& recorder, std::int64_t accum
     : gemm_(g), recorder_(recorder), accumulation_length_(accumulation_length) {
   if (g.elements() == 0) return;
   recorder.begin();
-  recorder.forget_expectations(g.C.base);
+  recorder.forget_expectations(g.D.base);
   if (g.K() > 0)
     for (Operand const* o : {&g.A, &g.B}) {
       recorder.forget_expectations(o->base);
       over_matrices(*o, g.L(), [&](float const* p) { recorder.may_read(p, sizeof *p); });
     }
-  over_matrices(g.C, g.L(), [&](float const* p) {
+  over_matrices(g.D, g.L(), [&](float const* p) {
     if (g.epilogue.beta != 0) recorder.may_read(p, sizeof *p);
     recorder.must_write(p, sizeof *p);
     old_.push_back(recorder.number(p));
@@ -127,10 +127,10 @@ void ExpectedGemm::conclude() const {
   Wrong unwritten, different;
   double squares = 0;  // of what the elements are off by
   std::int64_t i = 0;
-  over_matrices(g.C, g.L(), [&](float const* p) {
+  over_matrices(g.D, g.L(), [&](float const* p) {
     std::int64_t const n = i % g.N(), m = i / g.N() % g.M(), l = i / g.N() / g.M();
     auto const name = [&] {
-      return "C[" + std::to_string(m) + "," + std::to_string(n) + "," + std::to_string(l) + "]";
+      return "D[" + std::to_string(m) + "," + std::to_string(n) + "," + std::to_string(l) + "]";
     };
     double sum = 0;
     for (std::int64_t k = 0; k < g.K(); ++k)

@@ -1,4 +1,5 @@
-// How a kernel becomes launches, on the GPU and in a replay alike: most make one kernel, some make several.
+// Makes the kernels that are launched for a problem, on the GPU and in a replay. Most problems need one kernel, some
+// several.
 #pragma once
 #include <inlay/block/block.h>
 #include <inlay/block/kernel.h>
@@ -16,7 +17,7 @@ using namespace planner;
 using namespace block;
 using planner::Traffic;
 
-// What a kernel is given beside its problem. `encode` makes TMA descriptors: the driver's, or the replay's double.
+// What a kernel gets besides its problem. `encode` makes TMA descriptors: for the driver, or for the replay.
 template <class Encoder>
 struct Setting {
   Device const& device;
@@ -24,22 +25,18 @@ struct Setting {
   Encoder encode;
 };
 
-// A kernel either makes its one kernel, make(problem, setting), or hands several, one after the other, to a function:
-// launches(problem, setting, f). One that has neither, or both, does not compile.
+// A dispatch type V has either make(problem, setting), which returns its one kernel, or launches(problem, setting, f),
+// which calls f(kernel) for each of several. A type with neither or both does not compile.
 struct AnyLaunch {
   template <class K>
   void operator()(K const&) const;
-};
-template <class V, class P, class S>
-concept MakesOneKernel = requires(P const& problem, S const& setting) {
-  { V::make(problem, setting) } -> Kernel;
 };
 template <class V, class P, class S>
 concept LaunchesKernels = requires(P const& problem, S const& setting) {
   V::launches(problem, setting, AnyLaunch{});
 };
 
-// Calls f(kernel) for each kernel that a kernel launches, in order. Nothing to do: nothing is launched.
+// Calls f(kernel) for each kernel that V launches, in launch order; never for a problem without elements.
 template <class V, class P, class S, class F>
 void launches(P const& problem, S const& setting, F const& f) {
   if (problem.elements() == 0) return;
@@ -55,14 +52,14 @@ void launches(P const& problem, S const& setting, F const& f) {
 
 // ---- a kernel for every element size
 
-// The carrier of an element of E bytes: movement knows sizes, not types.
+// An unsigned integer of E bytes: copies depend on the size of an element, not on its type.
 template <int E>
 using Bytes = std::tuple_element_t<std::countr_zero(unsigned(E)),
                                    std::tuple<uint8_t, uint16_t, uint32_t, uint64_t, cute::uint128_t>>;
 
-// Calls f(Bytes<E>{}) for the element size of a copy.
+// Returns f(Bytes<E>{}) for the element size of a copy: 1, 2, 4, 8 or 16 bytes.
 template <class F>
-void with_element(int elem_bytes, F f) {
+auto with_element(int elem_bytes, F f) {
   switch (elem_bytes) {
     case 1:
       return f(Bytes<1>{});
@@ -72,7 +69,7 @@ void with_element(int elem_bytes, F f) {
       return f(Bytes<4>{});
     case 8:
       return f(Bytes<8>{});
-    case 16:
+    default:
       return f(Bytes<16>{});
   }
 }
@@ -85,10 +82,10 @@ struct ByElement {
     with_element(copy.elem_bytes, [&](auto e) { kernels::launches<Kernel<decltype(e)>>(copy, setting, f); });
   }
 };
-// Kernel<T> for the access width of the widened copy, which may be wider than its elements.
+// Kernel<T> for the element size of the widened copy.
 template <template <class> class Kernel>
 struct ByUnit {
-  static constexpr bool reads_gaps = true;  // between the source's elements, as wide loads do
+  static constexpr bool reads_gaps = true;  // wide loads also read the gaps between source elements
   template <class S, class F>
   static void launches(Copy const& copy, S const& setting, F const& f) {
     Copy const wide = copy.widened();
@@ -96,44 +93,32 @@ struct ByUnit {
   }
 };
 template <template <class> class Kernel>
-Reason rejects_wide(Copy const& copy, Device const& device) {
+Reason rejects(Copy const& copy, Device const& device) {
   if (copy.elements() == 0) return {};
-  Copy const wide = copy.widened();
-  Reason reason;
-  with_element(wide.elem_bytes, [&](auto e) { reason = Kernel<decltype(e)>::rejects(wide, device); });
-  return reason;
+  return with_element(copy.elem_bytes, [&](auto e) { return Kernel<decltype(e)>::rejects(copy, device); });
+}
+template <template <class> class Kernel>
+Reason rejects_wide(Copy const& copy, Device const& device) {
+  return rejects<Kernel>(copy.widened(), device);
+}
+template <template <class> class Kernel>
+double seconds(Copy const& copy, Device const& device) {
+  return with_element(copy.elem_bytes, [&](auto e) { return Kernel<decltype(e)>::seconds(copy, device); });
 }
 template <template <class> class Kernel>
 double seconds_wide(Copy const& copy, Device const& device) {
-  Copy const wide = copy.widened();
-  double s = 0;
-  with_element(wide.elem_bytes, [&](auto e) { s = Kernel<decltype(e)>::seconds(wide, device); });
-  return s;
-}
-template <template <class> class Kernel>
-Reason rejects(Copy const& copy, Device const& device) {
-  if (copy.elements() == 0) return {};
-  Reason reason;
-  with_element(copy.elem_bytes, [&](auto e) { reason = Kernel<decltype(e)>::rejects(copy, device); });
-  return reason;
+  return seconds<Kernel>(copy.widened(), device);
 }
 template <template <class> class Kernel>
 Counts counts(Copy const& copy, Device const&) {
-  Counts c;
-  if (copy.elements()) with_element(copy.elem_bytes, [&](auto e) { c = Kernel<decltype(e)>::counts(copy); });
-  return c;
+  if (copy.elements() == 0) return {};
+  return with_element(copy.elem_bytes, [&](auto e) { return Kernel<decltype(e)>::counts(copy); });
 }
 
-template <template <class> class Kernel>
-double seconds(Copy const& copy, Device const& device) {
-  double s = 0;
-  with_element(copy.elem_bytes, [&](auto e) { s = Kernel<decltype(e)>::seconds(copy, device); });
-  return s;
-}
+// ---- one of several kernels, chosen by the problem
 
-// ---- a kernel that is one of several, by the problem
-
-// Choice::with(gemm, device, f) calls f(std::type_identity<V>{}) for the kernel V that answers, and returns what f does.
+// Choice::with(gemm, device, f) returns f(std::type_identity<V>{}) for the dispatch type V that it chooses for the
+// GEMM.
 template <class Choice>
 struct OneOf {
   template <class S, class F>

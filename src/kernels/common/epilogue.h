@@ -1,17 +1,17 @@
-// Epilogues: how sums leave the registers of the threads that have them, are scaled, and become elements of C.
+// Epilogues: scale the sums in the registers of the threads and write them to D.
 #pragma once
 #include <inlay/block/quad_ops.h>
 #include <inlay/kernels/common/gemm_grid.h>
 
 namespace inlay::kernels {
 
-// ---- what all of them share
+// ---- shared by all epilogues
 
-// An element of C from its sum over k and its old value, which was not read if beta is 0.
+// alpha * sum + beta * old. If beta is 0, `old` was not read from memory and is ignored.
 CUTE_HOST_DEVICE float scaled(Epilogue const& e, float sum, float old) {
   return e.beta != 0 ? fmaf(e.alpha, sum, e.beta * old) : e.alpha * sum;  // the same rounding in every kernel
 }
-// Sums of one thread become neighbours in a row of C by one access. X: a float or a Quad of them.
+// Scales adjacent sums of one thread and writes them to D with one access, if `on`. X: float or Quad (four floats).
 template <class X, class Block>
 CUTE_DEVICE void store_scaled(Block, Epilogue const& e, bool on, X sums, X* c) {
   Copy_Atom<On<Block, UniversalCopy<X>>, X> atom;
@@ -24,21 +24,22 @@ CUTE_DEVICE void store_scaled(Block, Epilogue const& e, bool on, X sums, X* c) {
   }
   copy_one(atom, on, &x, make_gmem_ptr(c));
 }
-// Can C be written by 16 bytes?
-CUTE_HOST_DEVICE bool takes_vectors(Operand const& c) {
-  return c.col_stride == 1 && (c.rows == 1 || c.row_stride % 4 == 0) && (c.matrices == 1 || c.batch_stride % 4 == 0) &&
-         c.cols % 4 == 0 && reinterpret_cast<uintptr_t>(c.base) % 16 == 0;
+// Whether every row of D consists of aligned 16-byte vectors.
+CUTE_HOST_DEVICE bool takes_vectors(Operand const& d) {
+  return d.col_stride == 1 && (d.rows == 1 || d.row_stride % 4 == 0) && (d.matrices == 1 || d.batch_stride % 4 == 0) &&
+         d.cols % 4 == 0 && reinterpret_cast<uintptr_t>(d.base) % 16 == 0;
 }
 
-// An epilogue uses `floats` floats of shared memory, per block or per warp. store() writes a tile to C.
+// An epilogue has a function store(), which writes a tile to D, and uses smem_floats floats of shared memory, per block
+// or per warp.
 template <class E>
 concept StoresTiles = requires {
   { E::smem_floats } -> std::convertible_to<int>;
 };
 
-// ---- of a block, whose sums are a fragment of CuTe's
+// ---- for a block whose sums are the accumulator fragment of a CuTe TiledMMA
 
-// Every thread writes its elements where they belong.
+// Each thread writes its sums from registers directly to D.
 struct FromRegisters {
   static constexpr int smem_floats = 0;
 
@@ -63,23 +64,23 @@ struct FromRegisters {
   }
 };
 
-// Through shared memory, a band at a time: threads then lie along C's rows and store whole sectors, sixteen
-// bytes an access where C allows it.
-template <class OnC, int BLK_N, int threads>
+// Writes the sums through shared memory, one band of rows at a time, so that the threads of a warp store whole sectors
+// along the rows of D, with 16-byte accesses if D allows them. Accumulators: WarpTiles of accumulator_layout.h.
+template <class Accumulators, int BLK_N, int threads>
 struct ThroughShared {
-  using SmemC = Layout<Shape<Int<OnC::band_rows>, Int<BLK_N>>, Stride<Int<BLK_N + 4>, _1>>;  // (EPI_M,BLK_N)
+  using SmemC = Layout<Shape<Int<Accumulators::band_rows>, Int<BLK_N>>, Stride<Int<BLK_N + 4>, _1>>;  // (EPI_M,BLK_N)
   static constexpr int smem_floats = cosize_v<SmemC>;
 
   template <class Block, class Mma, class Smem, class GC, class RC>
   CUTE_DEVICE static void store(Block block, Gemm const& g, Mma const&, Smem& smem, GC const& gC, RC const& tCrC,
                                 int rows, int cols) {
     Tensor sC = make_tensor(make_smem_ptr(smem.C), SmemC{});  // (EPI_M,BLK_N)
-    bool const wide = g.C.col_stride == 1 && g.C.row_stride % 4 == 0 && g.N() % 4 == 0 &&
+    bool const wide = g.D.col_stride == 1 && g.D.row_stride % 4 == 0 && g.N() % 4 == 0 &&
                       reinterpret_cast<uintptr_t>(raw_pointer_cast(gC.data())) % 16 == 0;
-    Tensor gC_wide = make_tensor(gC.data(), shape(gC), make_stride(g.C.row_stride, _1{}));  // (BLK_M,BLK_N)
+    Tensor gC_wide = make_tensor(gC.data(), shape(gC), make_stride(g.D.row_stride, _1{}));  // (BLK_M,BLK_N)
     CUTE_UNROLL
-    for (int band = 0; band < OnC::bands; ++band) {
-      if (band > 0) block.sync();  // the band before has been read
+    for (int band = 0; band < Accumulators::bands; ++band) {
+      if (band > 0) block.sync();  // all threads have read the previous band
       put_band(block, band, tCrC, sC);
       block.sync();
       if (wide)
@@ -101,19 +102,19 @@ struct ThroughShared {
       for (int j = 0; j < size<2>(tCrC); j += 4) {
         CUTE_UNROLL
         for (int v = 0; v < 4; ++v) quad(v) = tCrC(0, 4 * band + i, j + v);
-        auto to = &sC(OnC::row(rank) + i, OnC::column(rank) + j / 4 * OnC::next_column);
+        auto to = &sC(Accumulators::row(rank) + i, Accumulators::column(rank) + j / 4 * Accumulators::next_column);
         copy(atom, quad, make_tensor(make_smem_ptr(to), Layout<_4>{}));
       }
     }
   }
 
-  // Threads fastest along n, V elements each.
+  // Writes one band to D: consecutive threads along n, V elements each.
   template <int V, class Block, class SC, class GC>
   CUTE_DEVICE static void store_band(Block block, Gemm const& g, int band, SC const& sC, GC const& gC, int rows,
                                      int cols) {
     constexpr int along = BLK_N / V < threads ? BLK_N / V : threads;
     using Threads = Layout<Shape<Int<threads / along>, Int<along>>, Stride<Int<along>, _1>>;
-    using Bands = Tile<typename OnC::Bands, Layout<Int<BLK_N>>>;
+    using Bands = Tile<typename Accumulators::Bands, Layout<Int<BLK_N>>>;
     using Op = std::conditional_t<V == 4, Float4, UniversalCopy<float>>;
     auto copy_C = make_tiled_copy(Copy_Atom<On<Block, Op>, float>{}, Threads{}, Layout<Shape<_1, Int<V>>>{});
     auto thr = copy_C.get_slice(int(block.thread_rank()));
@@ -124,7 +125,7 @@ struct ThroughShared {
     Tensor tDcD = group_modes<1, 3>(thr.partition_D(cD));  // (CPY,(CPY_M,CPY_N)) -> (m,n)
     auto edge = make_coord(rows, cols);
     Tensor tDin = lazy::transform(tDcD, [&](auto const& c) { return elem_less(c, edge); });
-    constexpr int at_once = 4, rounds = size<1>(tDsC) / at_once;  // old elements are in flight together
+    constexpr int at_once = 4, rounds = size<1>(tDsC) / at_once;  // loads of old elements in flight at the same time
     static_assert(rounds * at_once == size<1>(tDsC));
     Tensor sum = make_tensor<float>(Shape<Int<V>, Int<at_once>>{});
     Tensor old = make_tensor<float>(Shape<Int<V>, Int<at_once>>{});
@@ -144,10 +145,10 @@ struct ThroughShared {
   }
 };
 
-// ---- of a warp, whose lanes have 8 x 16 sums of 64 x 64 each: 8 (m) x 4 (n) lanes, n fastest. Lane (r, s) has the rows
-// r * 4 + i % 4 + i / 4 * 32 and the columns s * 4 + j % 4 + j / 4 * 16.
+// ---- for a warp that computes a 64 x 64 tile: 8 (m) x 4 (n) lanes, n fastest, 8 x 16 sums each. Sum (i, j) of lane
+// (r, s) is in row r * 4 + i % 4 + i / 4 * 32 and column s * 4 + j % 4 + j / 4 * 16.
 
-// By 16 bytes, where C takes vectors.
+// Writes 16 bytes per access. Only for D with takes_vectors().
 struct WarpVectors {
   static constexpr int smem_floats = 0;
 
@@ -155,7 +156,7 @@ struct WarpVectors {
   CUTE_DEVICE static void store(Block block, Gemm const& g, float const (&acc)[8][16], int64_t m0, int64_t n0,
                                 int64_t l, int lane) {
     float* const tile =
-        g.C.as<float>() + (l * g.C.batch_stride + (m0 + lane / 4 * 4) * g.C.row_stride + n0 + lane % 4 * 4);
+        g.D.as<float>() + (l * g.D.batch_stride + (m0 + lane / 4 * 4) * g.D.row_stride + n0 + lane % 4 * 4);
     CUTE_UNROLL
     for (int i = 0; i < 8; ++i) {
       int const row = i % 4 + i / 4 * 32;
@@ -163,13 +164,14 @@ struct WarpVectors {
       for (int q = 0; q < 4; ++q) {
         bool const on = m0 + lane / 4 * 4 + row < g.M() && n0 + lane % 4 * 4 + q * 16 < g.N();
         store_scaled(block, g.epilogue, on, reinterpret_cast<Quad const&>(acc[i][4 * q]),
-                     reinterpret_cast<Quad*>(tile + row * g.C.row_stride + q * 16));
+                     reinterpret_cast<Quad*>(tile + row * g.D.row_stride + q * 16));
       }
     }
   }
 };
 
-// Elsewhere through shared memory, 8 of the warp's rows at a time, so that lanes write neighbours.
+// For any D: through shared memory, 8 of the warp's rows at a time, so that consecutive lanes write consecutive
+// columns.
 struct WarpScalars {
   static constexpr int smem_floats = 8 * 64;
 
@@ -180,9 +182,9 @@ struct WarpScalars {
     Copy_Atom<On<Block, UniversalCopy<float>>, float> one;
     CUTE_UNROLL
     for (int i = 0; i < 8; ++i) {
-      block.syncwarp();  // what was there is stored
+      block.syncwarp();  // all lanes have read the previous rows
       CUTE_UNROLL
-      for (int q = 0; q < 4; ++q)  // odd rows exchange their halves of 128 bytes: no bank conflict
+      for (int q = 0; q < 4; ++q)  // odd rows swap the 64-byte halves of each 128 bytes: no bank conflicts
         copy_one(
             four, true, reinterpret_cast<Quad const*>(&acc[i][4 * q]),
             make_smem_ptr(reinterpret_cast<Quad*>(smem) + (lane / 4 * 16 + ((q * 4 + lane % 4) ^ lane / 4 % 2 * 4))));
@@ -194,7 +196,7 @@ struct WarpScalars {
         float sum;
         copy_one(one, true, make_smem_ptr(smem + (r * 64 + (col ^ r % 2 * 16))), &sum);
         store_scaled(block, g.epilogue, m < g.M() && n < g.N(), sum,
-                     g.C.as<float>() + (l * g.C.batch_stride + m * g.C.row_stride + n * g.C.col_stride));
+                     g.D.as<float>() + (l * g.D.batch_stride + m * g.D.row_stride + n * g.D.col_stride));
       }
     }
   }

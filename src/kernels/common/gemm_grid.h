@@ -1,19 +1,20 @@
-// What every GEMM kernel shares: which tile of C a block has, and which part of K.
+// The grid of a GEMM kernel: which tile of D and which slice of K a block computes.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 
 namespace inlay::kernels {
 
-// Sixteen bytes as four floats: a vector to the compiler, whose parts are registers of their own.
+// Copies 16 bytes as a float4, so that the compiler keeps each float in a register of its own.
 using Float4 = UniversalCopy<float4>;
 
-// C (M,N,L) in tiles of (BLK_M,BLK_N), one after the other along n. K may be split into slices: each block then makes a
-// partial sum, and g.C is where those go, matrix after matrix and part after part.
+// D (M,N,L) in tiles of (BLK_M,BLK_N); the block index runs fastest along n, then along m, the batch and the slices of
+// K. If K is split, each block computes a partial sum, and g.D holds the partial sums: all matrices of slice 0, then
+// those of slice 1.
 template <int BLK_M, int BLK_N>
 struct GemmGrid {
   Gemm g;
   int tiles_m, tiles_n;
-  int64_t slice_k;  // of K, in each part but the last
+  int64_t slice_k;  // extent of each slice of K; the last one may be shorter
 
   static GemmGrid make(Gemm const& g) {
     return {g, int(ceil_div(g.M(), BLK_M)), int(ceil_div(g.N(), BLK_N)), g.slices > 1 ? g.slice_K : g.K()};
@@ -22,22 +23,22 @@ struct GemmGrid {
 
   struct At {
     int64_t m, n, l;     // the tile's first element
-    int rows, cols;      // of the tile inside C
-    int64_t k, K;        // the first of K and how many
-    float const *A, *B;  // at (m,k) and (n,k)
-    float* C;            // at (m,n)
+    int rows, cols;      // of the tile that lie inside D
+    int64_t k, K;        // the first index along k and the number of indices
+    float const *A, *B;  // address of (m,k) and of (n,k)
+    float* D;            // address of (m,n)
   };
   CUTE_HOST_DEVICE At at(unsigned block) const {
     unsigned const n = block % tiles_n, m = block / tiles_n % tiles_m, matrix = block / tiles_n / tiles_m;
-    unsigned const part = matrix / unsigned(g.L());
+    unsigned const slice = matrix / unsigned(g.L());
     At t{};
-    t.m = int64_t(m) * BLK_M, t.n = int64_t(n) * BLK_N, t.l = matrix % unsigned(g.L()), t.k = part * slice_k;
+    t.m = int64_t(m) * BLK_M, t.n = int64_t(n) * BLK_N, t.l = matrix % unsigned(g.L()), t.k = slice * slice_k;
     t.rows = g.M() - t.m < BLK_M ? int(g.M() - t.m) : BLK_M;
     t.cols = g.N() - t.n < BLK_N ? int(g.N() - t.n) : BLK_N;
     t.K = g.K() - t.k < slice_k ? g.K() - t.k : slice_k;
     t.A = element<float const>(g.A, t.m, t.k, t.l);
     t.B = element<float const>(g.B, t.n, t.k, t.l);
-    t.C = element<float>(g.C, t.m, t.n, int64_t(matrix));
+    t.D = element<float>(g.D, t.m, t.n, int64_t(matrix));
     return t;
   }
   template <class T>

@@ -1,17 +1,19 @@
-// Blocks of GEMM kernels that do alike, and a short K in the place of a long one.
+// Samples of GEMM kernels: one block stands for all blocks with the same memory accesses.
 #pragma once
 #include <inlay/kernels/common/gemm_grid.h>
 #include <inlay/kernels/common/sampling.h>
 
 namespace inlay::kernels {
 
-// Calls f(l, times) for the matrices of a batch, by where they begin modulo a sector.
+// Calls f(l, times) for matrices l of the batch; `times` matrices begin at the same byte offset modulo a sector as
+// matrix l.
 template <class F>
 void over_matrices(Gemm const& g, F const& f) {
-  int64_t const bytes = 4 * std::gcd(std::gcd(g.A.batch_stride, g.B.batch_stride), g.C.batch_stride);
+  int64_t const bytes = 4 * std::gcd(std::gcd(g.A.batch_stride, g.B.batch_stride), g.D.batch_stride);
   over_phases(g.L(), bytes, bytes, f);
 }
-// Calls f(m, n, l, times) for the tiles of C, by which edges are theirs and where their matrix begins.
+// Calls f(m, n, l, times) for tiles of D; `times` tiles are clipped like tile (m, n, l), and their matrices begin at
+// the same byte offset modulo a sector.
 template <class F>
 void over_tile_kinds(Gemm const& g, int64_t tiles_m, int64_t tiles_n, F const& f) {
   over_matrices(g, [&](int64_t l, int64_t nl) {
@@ -24,7 +26,7 @@ void over_tile_kinds(Gemm const& g, int64_t tiles_m, int64_t tiles_n, F const& f
 template <int BLK_M, int BLK_N>
 GemmGrid<BLK_M, BLK_N> grid_of(GemmGrid<BLK_M, BLK_N> const&);
 
-// Tiles are whole sectors apart. K is in one part.
+// For kernels whose tiles begin whole sectors apart and that do not split K.
 template <class K>
 requires requires(K const& kernel) {
   grid_of(kernel);

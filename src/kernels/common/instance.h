@@ -1,9 +1,9 @@
-// A line of a list of kernels, as C++: see kernels/copy/kernels.def.
+// The C++ definition behind an INLAY_INSTANCE line of a kernel list, such as kernels/copy/kernels.def.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 
-// The namespace that INLAY_INSTANCE(NAME, FAMILY, VALUES) stands for. Instance is a type of its own, so that the kernel's
-// symbol has its name.
+// Defines the namespace of INLAY_INSTANCE(NAME, FAMILY, VALUES). Instance is a distinct type, so that the symbol of the
+// device kernel contains NAME.
 #define INLAY_DEFINE_INSTANCE(NAME, FAMILY, VALUES)           \
   namespace inlay::kernels::NAME {                            \
   struct Instance : VALUES {};                                \

@@ -1,4 +1,4 @@
-// A registered kernel on the GPU: what a generated unit defines for each line of its list.
+// Launches a registered kernel on the GPU. A generated unit uses these macros for each line of a kernel list.
 #pragma once
 #ifdef __CUDACC__
 #include <inlay/block/launch.h>
@@ -10,7 +10,7 @@
 namespace inlay::kernels {
 #ifdef __CUDACC__
 
-// Throws whatever launch_kernel would throw; launches nothing.
+// Throws what launch_kernel would throw, and launches nothing.
 template <class D, class P>
 void prepare_kernel(P const& problem, Device const& device, void* workspace) {
   launches<D>(problem, Setting<DriverEncoder>{device, workspace, {}}, [&](auto const& kernel) {
@@ -18,7 +18,7 @@ void prepare_kernel(P const& problem, Device const& device, void* workspace) {
   });
 }
 
-// Launches what the kernel says on `stream`; neither synchronises nor allocates.
+// Launches the kernels of dispatch type D on `stream`. Neither synchronises nor allocates.
 template <class D, class P>
 void launch_kernel(P const& problem, Device const& device, void* workspace, cudaStream_t stream) {
   launches<D>(problem, Setting<DriverEncoder>{device, workspace, {}}, [&](auto const& kernel) {
@@ -28,7 +28,7 @@ void launch_kernel(P const& problem, Device const& device, void* workspace, cuda
 
 #else
 
-// A build without nvcc plans and replays.
+// A build without nvcc can plan and replay, but not launch.
 template <class D, class P>
 void prepare_kernel(P const&, Device const&, void*) {
   throw Error("no kernel can be launched: this build was made without nvcc");
@@ -41,8 +41,8 @@ void launch_kernel(P const& problem, Device const& device, void* workspace, cuda
 #endif
 }  // namespace inlay::kernels
 
-// INLAY_DEFINE_STEP defines what INLAY_DECLARE_KERNEL(P, NAME) declares. INLAY_DEFINE_KERNEL does so for a kernel of the
-// library: the planner compares copy kernels by their predicted time, so one without it does not compile.
+// INLAY_DEFINE_STEP defines what INLAY_DECLARE_KERNEL(P, NAME) declares. INLAY_DEFINE_KERNEL does so for a kernel of
+// the library: the planner compares copy kernels by their predicted time, so one without it does not compile.
 #define INLAY_DEFINE_KERNEL(P, NAME)                                                     \
   static_assert(!std::is_same_v<inlay::problem::P, inlay::problem::Copy> ||              \
                     inlay::planner::has_predicted_time(inlay::kernels::NAME::info),      \

@@ -1,6 +1,6 @@
-// How operands come to the warps that multiply: TMA fills a ring of stages; what is contiguous in k goes through a raw
-// buffer and is transposed by helper warps, so that every stage holds A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row by
-// row.
+// Brings operands to the warps that multiply: TMA fills a ring of stages. An operand that is contiguous along k goes
+// through a raw buffer and is transposed by helper warps, so that every stage holds A as (BLK_K,BLK_M) and B as
+// (BLK_K,BLK_N), row-major.
 #pragma once
 #include <inlay/block/quad_ops.h>
 #include <inlay/kernels/common/gemm_grid.h>
@@ -17,20 +17,21 @@ inline constexpr SideSentences kSideB = {
     "B is not contiguous in k: its stride is {}", "B is not contiguous in n: its stride is {}",
     "B begins {} bytes past a multiple of 16", "B has a stride of {} bytes, no positive multiple of 16 below 2^40"};
 
-// One operand: (extent,K,L), in stages of (BLK,BLK_K). Contiguous in its extent, TMA writes the stage; transposed:
-// contiguous in k.
+// One operand, (extent,K,L), in stages of (BLK,BLK_K). If it is contiguous along its extent, TMA writes the stage
+// directly. transposed: it is contiguous along k, TMA writes the raw buffer, and helper warps transpose it into the
+// stage.
 template <int BLK, int BLK_K, bool transposed>
 struct StageSide {
   static constexpr bool transposes = transposed;
-  static constexpr int LD = BLK + (transposed ? 4 : 0);     // rows that are stored by 4 x 4 elements are padded
+  static constexpr int LD = BLK + (transposed ? 4 : 0);     // padding avoids bank conflicts of the 4 x 4 transposes
   static constexpr int raw = transposed ? BLK * BLK_K : 0;  // floats of the raw buffer
   static constexpr int bytes = BLK * BLK_K * 4;             // of a box
   static constexpr unsigned rows = BLK;
   static_assert(!transposed || BLK_K == 32, "rows of the raw buffer are 128 bytes");
 
-  // `matrices` of the GEMM.
+  // The TMA tensor of the operand. matrices: batch size of the GEMM.
   static TmaTensor tensor(Operand const& o, int64_t matrices) {
-    // A stride over an extent of 1 is never used, but must still be one that TMA accepts; a shared matrix has no batch.
+    // TMA checks strides of extents of 1 too, so those get a valid one. An operand shared by the batch is one matrix.
     int64_t const all = o.batch_stride ? matrices : 1, batch = all > 1 ? o.batch_stride * 4 : 16;
     if (transposed)
       return {o.base, 4, {o.cols, o.rows, all}, {o.rows > 1 ? o.row_stride * 4 : 16, batch}, {BLK_K, BLK, 1}, true};
@@ -50,7 +51,7 @@ struct StageSide {
   }
 };
 
-// What the two sides demand of a GEMM.
+// Why kernels with these two stage layouts cannot run a GEMM.
 template <class SideA, class SideB>
 Reason rejects_stages(Gemm const& g, Device const& device) {
   if (device.compute_capability != 90)
@@ -61,19 +62,19 @@ Reason rejects_stages(Gemm const& g, Device const& device) {
   return SideB::rejects(kSideB, g.B, g.L());
 }
 
-// Registers of a thread, in a block of 128 helpers and 256 threads that multiply: together the whole register file. Helpers that
-// transpose need more.
+// Registers per thread in a block of 128 helper threads and 256 multiplying threads, which together fill the register
+// file. Helpers that transpose need more.
 template <bool transposes>
 struct Registers {
   static constexpr int helper = transposes ? 56 : 24, multiplier = transposes ? 224 : 240;
 };
 
-// The barriers of a ring, and where a thread is in it.
+// The barriers of the ring of stages, and the position of a thread in it.
 template <class Block, int STAGES>
 struct StageRing {
   using Mbarrier = typename Block::Mbarrier;
-  Mbarrier *full, *empty;          // (PIPE) the stage has landed; is multiplied
-  Mbarrier &raw_full, &raw_empty;  // the same of the raw buffers
+  Mbarrier *full, *empty;          // (PIPE) the stage has landed; the stage has been read
+  Mbarrier &raw_full, &raw_empty;  // the same for the raw buffer
   int stage = 0, phase = 0, raw_phase = 0, last = -1;
 
   CUTE_DEVICE StageRing(uint64_t* full, uint64_t* empty, uint64_t& raw_full, uint64_t& raw_empty)
@@ -92,8 +93,8 @@ struct StageRing {
     raw_phase ^= 1;
     if (++stage == STAGES) stage = 0, phase ^= 1;
   }
-  // One lane of a multiplying warp gives back the stage before this one: what the warp loaded from it last has been
-  // multiplied by now, so it has arrived in registers. Giving back this one would not wait for its last loads.
+  // Releases the stage before the current one, by one lane of each multiplying warp. The loads from that stage have
+  // completed, because their values have been multiplied; the last loads from the current stage may still be in flight.
   CUTE_DEVICE void release_previous(Block block, int lane) {
     block.syncwarp();
     if (last >= 0 && lane == 0) empty[last].arrive();
@@ -102,7 +103,7 @@ struct StageRing {
   }
 };
 
-// One thread asks TMA for a stage. m, n, k are elements; la and lb the matrices.
+// One thread issues the TMA loads of a stage. m, n, k: first element of the tile; la, lb: matrices of A and of B.
 template <class SideA, class SideB, class Block, class Smem, class Ring>
 CUTE_DEVICE void fill_stage(Block block, Smem& smem, Ring& ring, CUtensorMap const& mapA, CUtensorMap const& mapB,
                             int m, int n, int la, int lb, int k) {
@@ -120,8 +121,9 @@ CUTE_DEVICE void fill_stage(Block block, Smem& smem, Ring& ring, CUtensorMap con
   ring.advance();
 }
 
-// Transposes the raw buffer of one side into a stage, 4 x 4 elements at a time: 16 bytes in, 16 bytes out. A warp has 16
-// rows of 32 k's; eight lanes store two k's of four groups of rows, without a bank conflict; they load with two.
+// Transposes the raw buffer of one operand into a stage, 4 x 4 elements per thread, with 16-byte loads and stores. A
+// warp covers 16 rows of 32 indices k. Eight lanes store two k of four groups of rows without bank conflicts; their
+// loads conflict two-way.
 template <class Side, int TRANSPOSERS, class Block>
 CUTE_DEVICE void transpose_side(float const* raw, float* to, unsigned t) {
   static_assert(TRANSPOSERS % 32 == 0);
@@ -144,7 +146,7 @@ CUTE_DEVICE void transpose_side(float const* raw, float* to, unsigned t) {
   }
 }
 
-// TRANSPOSERS threads transpose the raw buffer into a stage; t is the thread's number among them.
+// TRANSPOSERS threads transpose the raw buffer into a stage; t is the index of the thread among them.
 template <class SideA, class SideB, int TRANSPOSERS, class Block, class Smem, class Ring>
 CUTE_DEVICE void transpose_stage(Block, Smem& smem, Ring& ring, int t) {
   ring.raw_full.wait(ring.raw_phase);
@@ -152,7 +154,7 @@ CUTE_DEVICE void transpose_stage(Block, Smem& smem, Ring& ring, int t) {
   if constexpr (SideA::transposes) transpose_side<SideA, TRANSPOSERS, Block>(smem.raw, smem.A[ring.stage], unsigned(t));
   if constexpr (SideB::transposes)
     transpose_side<SideB, TRANSPOSERS, Block>(smem.raw + SideA::raw, smem.B[ring.stage], unsigned(t));
-  ring.raw_empty.arrive(), ring.full[ring.stage].arrive();  // each thread for what it has stored
+  ring.raw_empty.arrive(), ring.full[ring.stage].arrive();  // each thread arrives for its own stores
   ring.advance();
 }
 

@@ -1,4 +1,4 @@
-// Producers: how tiles of an operand reach shared memory, copied by the threads that multiply.
+// Producers: the multiplying threads copy tiles of an operand to shared memory.
 #pragma once
 #include <inlay/kernels/common/gemm_grid.h>
 
@@ -7,7 +7,7 @@ namespace inlay::kernels {
 using AsyncElement = SM80_CP_ASYNC_CACHEALWAYS_ZFILL<float>;
 using AsyncVector = SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>;
 
-// What of an operand's tile, (BLK,BLK_K), lies in vectors of 16 bytes: nothing, its rows' neighbours, its k's neighbours.
+// Along which mode an operand's tile (BLK,BLK_K) consists of aligned 16-byte vectors: none, rows (m or n), or k.
 enum class Vectors { none, rows, k };
 inline Vectors vectors(Operand const& o, int64_t matrices) {
   auto whole = [](int64_t extent, int64_t step) { return extent <= 1 || step % 4 == 0; };
@@ -17,7 +17,8 @@ inline Vectors vectors(Operand const& o, int64_t matrices) {
   return Vectors::none;
 }
 
-// How a tile is fetched: the operation, the threads on the tile, the elements of an access and along what they lie.
+// How a tile is fetched: the copy operation, the thread layout, the elements per access and the mode along which they
+// lie.
 template <class Op_, class Threads_, class Values_ = Layout<Shape<_1, _1>>, Vectors along_ = Vectors::none>
 struct Fetch {
   using Op = Op_;
@@ -25,47 +26,50 @@ struct Fetch {
   using Values = Values_;    // (V,V_K)
   static constexpr Vectors along = along_;
 };
-// One element an access, threads fastest along k.
+// One element per access, threads fastest along k.
 template <class Op, int threads, int BLK_K>
 using FetchAlongK = Fetch<Op, Layout<Shape<Int<threads / BLK_K>, Int<BLK_K>>, Stride<Int<BLK_K>, _1>>>;
-// Four neighbours along the rows, contiguous in global and in shared memory.
+// Four elements per access along the rows, contiguous in global and in shared memory.
 template <int threads, int BLK>
 using FetchWide =
     Fetch<AsyncVector, Layout<Shape<Int<BLK / 4>, Int<threads / (BLK / 4)>>>, Layout<Shape<_4, _1>>, Vectors::rows>;
-// Four neighbours in k, through registers, to four rows of shared memory. Two threads a row of the operand: a sector.
+// Four elements per access along k, through registers, stored to four rows of shared memory. Two threads read one row
+// of the operand, which is one sector.
 template <int threads>
 using FetchTransposed =
     Fetch<Float4, Layout<Shape<Int<threads / 2>, _2>, Stride<_2, _1>>, Layout<Shape<_1, _4>>, Vectors::k>;
-// One element an access, threads along whichever mode has neighbours side by side.
+// One element per access, threads along the contiguous mode, which is found at run time.
 template <int threads_>
 struct FetchAny {
   static constexpr int threads = threads_;
 };
 
-// What FetchWide and FetchTransposed can take, and FetchAny for the rest.
+// The fetch for vectors along this mode; FetchAny if there are none.
 template <Vectors along, int threads, int BLK>
 using FetchVectors =
     std::conditional_t<along == Vectors::rows, FetchWide<threads, BLK>,
                        std::conditional_t<along == Vectors::k, FetchTransposed<threads>, FetchAny<threads>>>;
 
-// The stages of an operand's tile: rows of k, each `pad` longer than it need be.
+// The stages of an operand's tile in shared memory: one row for each k, padded by `pad` elements.
 template <int BLK, int BLK_K, int PIPE, int pad = 0>
 using Stages = Layout<Shape<Int<BLK>, Int<BLK_K>, Int<PIPE>>, Stride<_1, Int<BLK + pad>, Int<(BLK + pad) * BLK_K>>>;
 
-// Without padding. FetchTransposed's lanes lie 16 along the rows' mode and two along k, four apart: the floats of rows whose k
-// has bit 2 set go 16 banks further, so that the two do not meet. Quads stay whole.
+// Swizzled instead of padded, for FetchTransposed. 16 lanes of a warp lie along the rows and two along k, with k four
+// apart: rows whose k has bit 2 set are shifted by 16 banks, so the two do not conflict. Groups of four floats stay
+// contiguous.
 template <int BLK, int BLK_K, int PIPE>
 using SwizzledStages = decltype(composition(Swizzle<1, 4, log_2(unsigned(BLK)) + 2 - 4>{}, Stages<BLK, BLK_K, PIPE>{}));
 
-// The part of an operand that a block multiplies: from `data` on, (rows,K).
+// The part of an operand that a block multiplies, (rows,K):(stride,stride_k), which begins at `data`.
 struct Part {
   float const* data;
   int64_t stride, stride_k;
   int rows, K;
 };
 
-// A producer brings the tiles of an operand, one after the other along k, into the stages of its shared tile; zeros beyond
-// its edges. issue(stage) begins the next tile's way into a stage, land(stage) ends it where it leads through registers.
+// A producer copies the tiles of an operand, one after the other along k, to stages in shared memory and fills them
+// with zeros beyond the operand's edges. issue(stage) starts the copy of the next tile; land(stage) finishes a copy
+// through registers.
 template <class P>
 concept Producer = requires(P producer, int stage) {
   producer.issue(stage);
@@ -88,7 +92,7 @@ CUTE_HOST_DEVICE auto gmem_tile(Part const& A, Tile tile) {
   return make_tensor(make_gmem_ptr(A.data), tile, stride);  // (BLK,BLK_K)
 }
 
-// By CuTe's tiled copies. SA: the stages, (BLK,BLK_K,PIPE).
+// Copies with a CuTe TiledCopy. SA: the stages, (BLK,BLK_K,PIPE).
 template <class Block, class Fetch, class SA>
 struct TiledProducer {
   using Op = typename Fetch::Op;
@@ -107,7 +111,7 @@ struct TiledProducer {
   decltype(make_fragment_like(TG{})) tr;  // (CPY,CPY_M,CPY_K), in registers
   Part left;
 
-  // The rank is signed, as what its coordinates are compared with.
+  // The thread rank is converted to int because coordinates are compared with signed extents.
   CUTE_HOST_DEVICE TiledProducer(Block block, Part const& A, SA const& sA)
       : tg(Load{}.get_slice(int(block.thread_rank())).partition_S(gmem_tile<Fetch::along>(A, Tile{}))),
         tc(Load{}.get_slice(int(block.thread_rank())).partition_S(make_identity_tensor(Tile{}))),
@@ -131,7 +135,7 @@ struct TiledProducer {
   }
 };
 
-// Element by element.
+// Copies element by element.
 template <class Block, int threads, class SA>
 struct ElementProducer {
   SA sA;  // (BLK,BLK_K,PIPE)

@@ -1,16 +1,18 @@
-// How a few blocks stand for all, so that `explain` counts a problem of any size in little time. Families say it beside
-// themselves, in FAMILY_samples.h, by these two templates; a kernel of which nothing is said is replayed whole.
+// Samples: a few blocks are replayed instead of all, so that `explain` counts the accesses of large problems quickly. A
+// kernel family specialises the two templates Kinds and Samples in FAMILY_samples.h; a kernel without them is replayed
+// whole.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 
 namespace inlay::kernels {
 
-// Specialised for a kernel: each(kernel, f) calls f(kernel, block, times): `times` blocks do to memory what block number
-// `block` does; of a cluster, its first.
+// Specialised for a device kernel: each(kernel, f) calls f(kernel, block, times), where `times` blocks make the same
+// accesses as block number `block`. In a cluster launch, `block` is the first block of a cluster, which is replayed
+// whole.
 template <class K>
 struct Kinds;
 
-// All blocks if they are few; otherwise evenly spaced ones, each counted for those after it: an average, not a count.
+// All blocks of a grid with fewer than kMost; otherwise kMost / 16 evenly spaced blocks, so counts are estimates.
 struct SomeBlocks {
   static constexpr int64_t kMost = 1024;
   template <class K, class F>
@@ -23,16 +25,16 @@ struct SomeBlocks {
   }
 };
 
-// Specialised for a kernel: of(problem, setting, sample) calls sample.kinds(kernel, times) or sample.all(kernel, times)
-// for kernels that together do what the kernel does.
+// Specialised for a dispatch type: of(problem, setting, sample) calls sample.kinds(kernel, times) or sample.all(kernel,
+// times) for device kernels that together make the accesses of the whole problem.
 template <class V>
 struct Samples;
 
-// Samples of a kernel that has all of K in a block, in steps of `period`.
+// Samples a kernel whose blocks loop over all of K in steps of `period`: a few short values of K replace a long one.
 template <class V, class S, class Sample>
 void sample_lengths(Gemm const& g, int64_t period, S const& setting, Sample const& sample, int64_t times = 1) {
-  over_lengths(g.K(), period, [&](int64_t K, int64_t of_these) {
-    launches<V>(g.with_K(K), setting, [&](auto const& kernel) { sample.kinds(kernel, times * of_these); });
+  over_lengths(g.K(), period, [&](int64_t K, int64_t count) {
+    launches<V>(g.with_K(K), setting, [&](auto const& kernel) { sample.kinds(kernel, times * count); });
   });
 }
 

@@ -1,21 +1,21 @@
-// What every tile kernel shares: the parameters of a batch of matrices, and the tile of a block.
+// The grid of a tile kernel for copies: the parameters of a batch of matrices, and the tile of a block.
 #pragma once
 #include <inlay/kernels/common/tile_order.h>
 
 namespace inlay::kernels {
 
-// Elements of 16 bytes as one scalar.
+// T as a scalar type, also for 16 bytes.
 template <class T>
 using Carrier = std::conditional_t<sizeof(T) == 16, Vector16, T>;
 
-// A word: 4 bytes, or one element where that is wider. Below 4 bytes a word holds PerWord elements.
+// The type of one store: 4 bytes, or one element if it is wider. It holds PerWord elements.
 template <class T>
 using Word = std::conditional_t<sizeof(T) < 4, uint32_t, Carrier<T>>;
 template <class T>
 inline constexpr int PerWord = sizeof(Word<T>) / sizeof(T);
 
-// How many register tiles (64 KB at 1 byte, 32 at 2, 16 at 4, 8 from 8 bytes on) a multiprocessor holds best: 32 to 64
-// KB of loads in flight; 128 at 1 byte, where smaller tiles would have narrower rows and lose more.
+// Blocks per SM for kernels with register tiles (64 KB for elements of 1 byte, 32 KB for 2, 16 KB for 4, 8 KB for 8 and
+// more). The best are 32 to 64 KB of loads in flight; 128 KB for 1 byte, because smaller tiles would have shorter rows.
 template <class T>
 inline constexpr int BlocksInFlight = sizeof(T) <= 2   ? 2
                                       : sizeof(T) == 4 ? 3
@@ -25,8 +25,9 @@ constexpr int log2_of(int x) { return x <= 1 ? 0 : 1 + log2_of(x / 2); }
 
 enum class Writes { copy, transpose };
 
-// in (M,N,L):(ld_in,1,batch_in). out in the input's coordinates: (ld_out,1,batch_out) or, transposed, (1,ld_out,batch_out).
-// Consecutive blocks write consecutive memory: the mode that is contiguous in `out` runs fastest.
+// in (M,N,L):(ld_in,1,batch_in). out in the input's coordinates: (ld_out,1,batch_out) or, transposed,
+// (1,ld_out,batch_out). The block index runs fastest along the mode that is contiguous in `out`, so that consecutive
+// blocks write consecutive memory.
 template <class T, class Tile, Writes writes>
 struct TileGrid {
   T const* in;
@@ -61,7 +62,7 @@ struct TileGrid {
   }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * batch; }
 
-  // The tile of one block: its first elements, and how much of it lies inside the matrix.
+  // The tile of one block: the addresses of its first element, and how many rows and columns lie inside the matrix.
   struct Here {
     T const* in;
     T* out;
@@ -84,7 +85,7 @@ struct TileGrid {
             int(M - m < BLK_M ? M - m : BLK_M),
             int(N - n < BLK_N ? N - n : BLK_N)};
   }
-  // The block of a tile.
+  // The index of a block that makes the same accesses as the block of this tile.
   int64_t block_of(int64_t tile_m, int64_t tile_n, int64_t l) const {
     return transposes ? order.block_of(tile_m, tile_n, l) : order.block_of(tile_n, tile_m, l);
   }
@@ -109,7 +110,7 @@ struct TileGrid {
   }
 };
 
-// A vector kernel's demand on one operand: its base and its strides are multiples of 16 bytes.
+// Why an operand of a vector kernel is rejected: its base and its strides must be multiples of 16 bytes.
 inline Reason rejects_unaligned(char const* base_sentence, char const* stride_sentence, void const* base, int64_t ld,
                                 int64_t batch_stride, int elem_bytes) {
   if (auto const a = reinterpret_cast<uintptr_t>(base) % 16) return {base_sentence, {int64_t(a)}};

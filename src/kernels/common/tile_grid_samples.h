@@ -1,5 +1,5 @@
-// Blocks of tile kernels that do alike: they differ in which edges are theirs and in where their tiles begin modulo a
-// sector.
+// Samples of tile kernels: blocks make the same accesses if their tiles are clipped alike and begin at the same byte
+// offset modulo a sector.
 #pragma once
 #include <inlay/kernels/common/sampling.h>
 #include <inlay/kernels/common/tile_grid.h>

@@ -1,4 +1,5 @@
-// Which tile a block has: consecutive blocks take consecutive tiles along one mode, then bands of them along the other.
+// The order of tiles: consecutive blocks take consecutive tiles along one mode (a band), then the next band along the
+// other.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 
@@ -6,7 +7,8 @@ namespace inlay::kernels {
 
 struct TileOrder {
   cutlass::FastDivmod by_fast, by_slow;  // tiles along the mode that runs fastest, and along the other
-  // So many bands lie between one band and the next, in groups of twice as many: 0, 3, 1, 4, 2, 5 for 3. None: 0.
+  // Distance of successive bands within groups of 2 * apart bands: for 3 the order is 0, 3, 1, 4, 2, 5. 0: ascending
+  // order.
   int apart = 0;
 
   struct Place {
@@ -19,7 +21,8 @@ struct TileOrder {
     int const in_group = apart ? band % (2 * apart) : 0;
     return {fast, apart ? band - in_group + in_group % 2 * apart + in_group / 2 : band, l};
   }
-  // The block that has band number `slow` of the order, not counting how bands lie apart: what it does is the same.
+  // The index of a block that makes the same accesses as the one with this tile. It ignores `apart`, which only
+  // permutes bands.
   int64_t block_of(int64_t fast, int64_t slow, int64_t l) const {
     return (l * by_slow.divisor + slow) * by_fast.divisor + fast;
   }

@@ -146,7 +146,7 @@ struct SgemmCluster {
     else
       consumers();
     with_slices([&](auto slices) {
-      if (takes_vectors(g.C))
+      if (takes_vectors(g.D))
         store<Quad, slices>(block, smem, tid, p);
       else
         store<float, slices>(block, smem, tid, p);
@@ -205,7 +205,7 @@ struct SgemmCluster {
           CUTE_UNROLL
           for (int s = 0; s < SUMS; ++s) total += reinterpret_cast<float const*>(&x[e][s])[v];
         }
-        float* const c = g.C.as<float>() + (p.l * g.C.batch_stride + m * g.C.row_stride + n * g.C.col_stride);
+        float* const c = g.D.as<float>() + (p.l * g.D.batch_stride + m * g.D.row_stride + n * g.D.col_stride);
         store_scaled(block, g.epilogue, m < g.M() && n < g.N(), sum, reinterpret_cast<X*>(c));
       }
     }

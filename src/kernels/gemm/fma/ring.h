@@ -87,12 +87,12 @@ struct SgemmRing {
     kernel.flags = static_cast<unsigned*>(setting.workspace);
     kernel.slots =
         cut ? reinterpret_cast<float*>(static_cast<char*>(setting.workspace) + flag_bytes(setting.device)) : nullptr;
-    kernel.g.C.matrices = matrices;
+    kernel.g.D.matrices = matrices;
     for (int64_t l = 0; l < g.L(); l += matrices) {
       if (cut) launch(ClearFlags{kernel.flags, kernel.grid});
       kernel.g.A.base = g.A.as<float>() + l * g.A.batch_stride;
       kernel.g.B.base = g.B.as<float>() + l * g.B.batch_stride;
-      kernel.g.C.base = g.C.as<float>() + l * g.C.batch_stride;
+      kernel.g.D.base = g.D.as<float>() + l * g.D.batch_stride;
       kernel.mapA = setting.encode(SideA::tensor(kernel.g.A, matrices));
       kernel.mapB = setting.encode(SideB::tensor(kernel.g.B, matrices));
       launch(kernel);
@@ -179,7 +179,7 @@ struct SgemmRing {
   template <class Block, class Ring>
   CUTE_DEVICE void multiply(Block block, Smem& smem, Ring& ring, int tid) const {
     int const warp = tid / 32, lane = tid % 32, wm = warp / Step::WARPS_N * 64, wn = warp % Step::WARPS_N * 64;
-    bool const vectors = takes_vectors(g.C);
+    bool const vectors = takes_vectors(g.D);
     int const skew =
         warp / 4 * (ACCUMULATION_LENGTH / 2);  // while one half of the warps adds its block sums, the other multiplies
     SgemmWarp<Block> sums;

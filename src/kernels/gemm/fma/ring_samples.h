@@ -42,9 +42,9 @@ struct Samples<SgemmRing<Step>> {
     Device two = setting.device;
     two.sm_count = 2;
     Gemm one = g.with_K(std::min<int64_t>(g.K(), 288));
-    one.C.rows = one.A.rows = std::min<int64_t>(g.M(), Ring::BLK_M);
-    one.C.cols = one.B.rows = std::min<int64_t>(g.N(), Ring::BLK_N);
-    one.C.matrices = 1;
+    one.D.rows = one.A.rows = std::min<int64_t>(g.M(), Ring::BLK_M);
+    one.D.cols = one.B.rows = std::min<int64_t>(g.N(), Ring::BLK_N);
+    one.D.matrices = 1;
     launches<Ring>(one, S{two, nullptr, setting.encode}, [&](auto const& kernel) { sample.kinds(kernel, -cuts); });
     launches<Ring>(one, S{two, setting.workspace, setting.encode}, [&]<class K>(K const& kernel) {
       if constexpr (std::is_same_v<K, Ring>) sample.all(kernel, cuts);

@@ -21,7 +21,7 @@ struct SgemmSimple : GemmGrid<8, 32> {
     bool const inside = m < here.rows && n < here.cols;
     float const* a = here.A + m * g.A.row_stride;
     float const* b = here.B + n * g.B.row_stride;
-    float* const c = here.C + (m * g.C.row_stride + n * g.C.col_stride);
+    float* const c = here.D + (m * g.D.row_stride + n * g.D.col_stride);
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
     float sum = 0;
     for (int64_t k = 0; k < here.K; ++k, a += g.A.col_stride, b += g.B.col_stride) {

@@ -48,9 +48,9 @@ struct SumSlicesBy {
         sum += of_group;
       }
     }
-    int64_t const n = e % r.C.cols, m = e / r.C.cols % r.C.rows, l = e / r.C.cols / r.C.rows;
+    int64_t const n = e % r.D.cols, m = e / r.D.cols % r.D.rows, l = e / r.D.cols / r.D.rows;
     store_scaled(block, r.epilogue, group == 0 && e < all, sum,
-                 r.C.as<float>() + (l * r.C.batch_stride + m * r.C.row_stride + n * r.C.col_stride));
+                 r.D.as<float>() + (l * r.D.batch_stride + m * r.D.row_stride + n * r.D.col_stride));
   }
 };
 
@@ -61,7 +61,7 @@ struct SumSlices {
   static void launches(Reduction const& r, S const&, F const& f) {
     if (r.slices >= 256)
       f(SumSlicesBy<32>{r});
-    else if (r.slices >= 16 && r.C.rows * r.C.cols <= 65536)
+    else if (r.slices >= 16 && r.D.rows * r.D.cols <= 65536)
       f(SumSlicesBy<8>{r});
     else
       f(SumSlicesBy<1>{r});

@@ -9,7 +9,7 @@ template <int GROUPS>
 struct Kinds<SumSlicesBy<GROUPS>> {
   template <class F>
   static void each(SumSlicesBy<GROUPS> const& kernel, F const& f) {
-    Operand const& c = kernel.r.C;
+    Operand const& c = kernel.r.D;
     bool const dense =
         c.col_stride == 1 && c.row_stride == c.cols && (c.matrices == 1 || c.batch_stride == c.rows * c.cols);
     if (dense) return over_edge(kernel.blocks(), [&](int64_t block, int64_t times) { f(kernel, block, times); });

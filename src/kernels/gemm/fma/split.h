@@ -38,7 +38,7 @@ struct SgemmSplit : SgemmVectors<Step> {
     c.slices = g.elements() ? int(slices(g, device)) : 1, c.slice_K = slice_k(g, device);
     if (c.slices == 1) return g;
     c.epilogue = {};
-    c.C.base = nullptr, c.C.row_stride = g.N(), c.C.col_stride = 1, c.C.batch_stride = g.M() * g.N();
+    c.D.base = nullptr, c.D.row_stride = g.N(), c.D.col_stride = 1, c.D.batch_stride = g.M() * g.N();
     return c;
   }
 
@@ -47,9 +47,9 @@ struct SgemmSplit : SgemmVectors<Step> {
   static void launches(Gemm const& g, S const& setting, F const& f) {
     Gemm c = g.slices == 1 && setting.workspace ? split(g, setting.device) : g;
     if (c.slices == g.slices) return Base::launches(g, setting, f);
-    c.C.base = setting.workspace;
+    c.D.base = setting.workspace;
     Base::launches(c, setting, f);
-    SumSlices::launches({g.C, g.epilogue, c.C.as<float>(), c.slices}, setting, f);
+    SumSlices::launches({g.D, g.epilogue, c.D.as<float>(), c.slices}, setting, f);
   }
 
   static Reason rejects(Gemm const& g, Device const& device) {

@@ -19,14 +19,14 @@ struct Samples<SgemmSplit<Step>> {
     auto const partial = static_cast<float*>(setting.workspace);
     auto const part = [&](int64_t number, int64_t K) {
       Gemm p = split.with_K(K);
-      p.slices = 1, p.C.base = partial + number * g.elements();
+      p.slices = 1, p.D.base = partial + number * g.elements();
       return p;
     };
     int64_t const last = split.slices - 1;
     over_phases(last, g.elements() * 4, 0,
                 [&](int64_t number, int64_t times) { part_of(part(number, split.slice_K), times); });
     part_of(part(last, g.K() - last * split.slice_K), 1);
-    SumSlices::launches({g.C, g.epilogue, partial, split.slices}, setting,
+    SumSlices::launches({g.D, g.epilogue, partial, split.slices}, setting,
                         [&](auto const& kernel) { sample.kinds(kernel, 1); });
   }
 };

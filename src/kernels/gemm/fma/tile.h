@@ -3,7 +3,7 @@
 #pragma once
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/producer.h>
-#include <inlay/kernels/common/threads_on_c.h>
+#include <inlay/kernels/common/accumulator_layout.h>
 
 namespace inlay::kernels {
 
@@ -69,8 +69,8 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
     block.griddep_launch_dependents();
     auto const& g = this->g;
     auto const here = this->at(block.block_index());
-    Tensor gC = make_tensor(make_gmem_ptr(here.C), Shape<Int<BLK_M>, Int<BLK_N>>{},
-                            make_stride(g.C.row_stride, g.C.col_stride));
+    Tensor gC = make_tensor(make_gmem_ptr(here.D), Shape<Int<BLK_M>, Int<BLK_N>>{},
+                            make_stride(g.D.row_stride, g.D.col_stride));
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (BLK_N,BLK_K,PIPE)
     Part const A{here.A, g.A.row_stride, g.A.col_stride, here.rows, int(here.K)},

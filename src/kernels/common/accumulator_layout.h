@@ -1,18 +1,21 @@
-// How the threads of a block lie on a tile of C.
+// Which accumulators of a tile of D each thread of a block holds.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 
 namespace inlay::kernels {
 
-// PermM and PermN: where the elements of all threads come from, thread after thread.
-// One by one, n fastest; a thread's elements are as far apart as there are threads in that direction.
+// Atoms: the thread layout of a TiledMMA. PermM, PermN: its permutations of the tile along m and n.
+
+// Threads are distributed element by element, fastest along n. The elements of one thread are THR_M rows and THR_N
+// columns apart.
 template <int BLK_M, int BLK_N, int THR_M, int THR_N>
 struct FlatThreads {
   using Atoms = Layout<Shape<Int<THR_M>, Int<THR_N>, _1>, Stride<Int<THR_N>, _1, _0>>;  // (THR_M,THR_N,1)
   using PermM = Layout<Int<BLK_M>>;
   using PermN = Layout<Int<BLK_N>>;
 };
-// Warps have tiles of their own, n fastest, and so have lanes within them: quads, side by side, of neighbours in m and n.
+// Each warp has a tile of its own. Warps run fastest along n, as do the lanes of a warp. A lane holds 4 x 4 blocks of
+// adjacent elements; the blocks of adjacent lanes are adjacent.
 template <int WARPS_M, int WARPS_N, int LANES_M, int LANES_N, int VAL_M, int VAL_N>
 struct WarpTiles {
   static_assert(LANES_M * LANES_N == 32 && VAL_M % 4 == 0 && VAL_N % 4 == 0);
@@ -24,11 +27,11 @@ struct WarpTiles {
   using PermM = Quads<LANES_M, WARPS_M, VAL_M>;
   using PermN = Quads<LANES_N, WARPS_N, VAL_N>;
 
-  // C in bands: the rows of one quad of every thread.
+  // The tile in bands: a band holds four rows of every thread.
   static constexpr int bands = VAL_M / 4, band_rows = 4 * LANES_M * WARPS_M, columns = LANES_N * WARPS_N * VAL_N;
   using Bands = Layout<Shape<Shape<Int<4 * LANES_M>, Int<WARPS_M>>, Int<bands>>,
                        Stride<Stride<_1, Int<LANES_M * VAL_M>>, Int<LANES_M * 4>>>;  // ((row),band) -> m
-  // Where a thread's quads lie in a band.
+  // Row and first column of a thread's elements in a band; next_column: columns between its groups of four.
   CUTE_HOST_DEVICE static int row(int thread) {
     return 4 * (thread % 32 / LANES_N + LANES_M * (thread / 32 / WARPS_N));
   }
