@@ -200,6 +200,15 @@ void run_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void c
   planner::run(plan, device, Operands{{only_read(A), only_read(B), D}, workspace}, stream);
 }
 
+// The kernels of the library multiply f32; those of the tutorial take bf16 and f16 too.
+Gemm make_float_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
+                     Compute compute) {
+  Gemm const gemm = make_gemm(A, B, D, epilogue, compute);
+  if (gemm.D.type != f32)
+    throw Error(std::string("A, B and D have elements of type ") + name_of(gemm.D.type) + "; gemm takes f32");
+  return gemm;
+}
+
 void check_size(std::size_t workspace_bytes, planner::Plan const& plan) {
   if (workspace_bytes < plan.workspace_bytes)
     throw Error("the workspace has " + std::to_string(workspace_bytes) + " bytes, the plan wants " +
@@ -225,7 +234,7 @@ void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axe
 
 void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, cudaStream_t stream,
           GemmOptions const& options) {
-  Gemm const gemm = make_gemm(A, B, D, epilogue, options.compute);
+  Gemm const gemm = make_float_gemm(A, B, D, epilogue, options.compute);
   check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
   Device const& device = current_device();
   planner::Plan const plan = plan_or_throw(gemm, device, options.workspace != nullptr, "gemm");
@@ -235,7 +244,7 @@ void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                            Compute compute) {
-  return planner::make_plan(make_gemm(A, B, D, epilogue, compute), current_device(), true).workspace_bytes;
+  return planner::make_plan(make_float_gemm(A, B, D, epilogue, compute), current_device(), true).workspace_bytes;
 }
 
 // ---- plans
@@ -286,7 +295,7 @@ Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
           bool with_workspace) {
-  Gemm const gemm = make_gemm(A, B, D, epilogue, compute);
+  Gemm const gemm = make_float_gemm(A, B, D, epilogue, compute);
   Device const& device = current_device();
   return Plan(std::make_shared<Plan::Impl const>(
       Plan::Impl{device, gemm, {A, B, D}, with_workspace, plan_or_throw(gemm, device, with_workspace, "gemm")}));

@@ -77,6 +77,12 @@ inline std::vector<GemmCase> gemm_corpus() {
       {60, 68, 36, 1, "nn", 1, 0, 0, 0, 0, 1, 2, 3},
       {33, 35, 19, 1, "tn", 1, 0, 1, 2, 3, 3, 1, 2},
       {33, 35, 19, 1, "nt", -1, 3, 2, 1, 5, 1, 3, 1},
+      // vectors of eight elements along K
+      {64, 64, 64, 1, "nt"},
+      {9, 17, 200, 1, "nt"},
+      {130, 71, 72, 1, "nt", 2, -1},
+      {128, 136, 64, 2, "nt", 1, 1, 8, 16, 3, 8, 0, 1, false, false, 8},
+      {129, 130, 8, 3, "nt", 1, 0, 0, 0, 0, 0, 0, 0, true, false, 8},
       // batches
       {19, 21, 23, 3, "nn"},
       {32, 48, 16, 4, "tn", 1, 1, 4, 0, 4},
@@ -98,9 +104,9 @@ struct Stored {
   std::int64_t elements(std::int64_t L) const { return base + (L - 1) * batch + rows * pitch; }
 
   // The operand; `data` is the aligned start of the buffer.
-  Tensor view(float* data, std::int64_t L) const {
+  Tensor view(void* data, std::int64_t L, DType type = f32) const {
     Tensor t;
-    t.data = data + base, t.dtype = f32;
+    t.data = static_cast<char*>(data) + base * bytes_of(type), t.dtype = type;
     t.rank = L > 1 ? 3 : 2;
     std::int64_t const extent[] = {L, rows, cols}, stride[] = {batch, pitch, 1};
     for (int k = 0; k < t.rank; ++k) t.extent[k] = extent[k + 3 - t.rank], t.stride[k] = stride[k + 3 - t.rank];
@@ -119,9 +125,9 @@ inline Stored stored_b(GemmCase const& c) {
 }
 inline Stored stored_c(GemmCase const& c) { return stored(c, c.M, c.N, c.columns_c, c.gap_c, c.base_c); }
 
-// The problem of a case; A, B, C are the aligned starts of buffers of elements() floats.
-inline Gemm gemm_of(GemmCase const& c, float* A, float* B, float* C, Compute compute = Compute::fp32) {
-  return make_gemm(stored_a(c).view(A, c.L), stored_b(c).view(B, c.L), stored_c(c).view(C, c.L),
+// The problem of a case; A, B, C are the aligned starts of buffers of elements() elements.
+inline Gemm gemm_of(GemmCase const& c, void* A, void* B, void* C, Compute compute = Compute::fp32, DType type = f32) {
+  return make_gemm(stored_a(c).view(A, c.L, type), stored_b(c).view(B, c.L, type), stored_c(c).view(C, c.L, type),
                    {.alpha = c.alpha, .beta = c.beta}, compute);
 }
 

@@ -5,6 +5,7 @@
 
 #include <inlay/planner/candidate.h>
 #include <inlay/registry/registry.h>
+#include <inlay/registry/rounding.h>
 #include "corpus.h"
 #include "gemm_corpus.h"
 
@@ -50,19 +51,19 @@ Lines of(Entry<Copy> const& entry, int e) {
 }
 
 // The whole corpus: a kernel of Gemm is several kernels, and which of them runs depends on how the operands lie.
-Lines of(Entry<Gemm> const& entry) {
+Lines of(Entry<Gemm> const& entry, DType type) {
   Lines lines;
   for (test::GemmCase const& c : test::gemm_corpus()) {
     Recorder r;
     auto const buffer = [&](char const* name, test::Stored const& stored) {
-      return r.allocate_integers(name, std::size_t(stored.elements(c.L)), 1);
+      return allocate_numbers(r, name, std::size_t(stored.elements(c.L)), type, 1);
     };
-    float *const A = buffer("A", stored_a(c)), *const B = buffer("B", stored_b(c)), *const C = buffer("C", stored_c(c));
-    Gemm const gemm = test::gemm_of(c, A, B, C);
+    void *const A = buffer("A", stored_a(c)), *const B = buffer("B", stored_b(c)), *const D = buffer("D", stored_c(c));
+    Gemm const gemm = test::gemm_of(c, A, B, D, Compute::fp32, type);
     if (entry.info().rejects(gemm, Device{})) continue;
     r.allocate_workspace(entry.info().workspace(gemm, Device{}));
     entry.replay(gemm, Device{}, r);
-    add(lines, entry.info().name, 4, r);
+    add(lines, entry.info().name, bytes_of(type), r);
   }
   return lines;
 }
@@ -83,5 +84,6 @@ int main() {
   }
   for (auto const& row : planner::candidates<Copy>()) std::printf("candidate %s\n", row.kernel.info->name);
   for (auto const& entry : gemm_kernels())
-    for (auto const& line : of(entry)) std::puts(line.c_str());
+    for (DType type : {f32, bf16})
+      for (auto const& line : of(entry, type)) std::puts(line.c_str());
 }

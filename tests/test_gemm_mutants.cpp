@@ -171,14 +171,12 @@ std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const&
   auto recorder = std::make_unique<Recorder>();
   recorder->kernel = "mutant";
   auto const buffer = [&](char const* name, test::Stored const& s, unsigned seed) {
-    return recorder->allocate_integers(name, std::size_t(s.elements(c.L)) + 16, seed);
+    return registry::allocate_numbers(*recorder, name, std::size_t(s.elements(c.L)) + 16, f32, seed,
+                                      how.accumulation_length >= 0 ? registry::Numbers::significands
+                                                                   : registry::Numbers::whole);
   };
-  float *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
-               *const C = buffer("C", stored_c(c), 3);
-  if (how.accumulation_length >= 0) {
-    registry::put_significands(*recorder, A, std::size_t(stored_a(c).elements(c.L)), 1);
-    registry::put_significands(*recorder, B, std::size_t(stored_b(c).elements(c.L)), 2);
-  }
+  void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
+             *const C = buffer("C", stored_c(c), 3);
   Gemm const gemm = gemm_of(c, A, B, C);
   Device device;
   device.sm_count = how.sm_count;

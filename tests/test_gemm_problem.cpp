@@ -183,9 +183,11 @@ TEST(GemmRefusals, Ranks) {
 TEST(GemmRefusals, Types) {
   Tensor const A = view(kA, {3, 5}), B = view(kB, {5, 7}), C = view(kC, {3, 7});
   auto const as = [](Tensor t, DType type) { return t.dtype = type, t; };
-  EXPECT_EQ(refusal(as(A, f64), B, C), "A has elements of type f64; gemm takes f32");
-  EXPECT_EQ(refusal(A, as(B, b32), C), "B has elements of type b32; gemm takes f32");
-  EXPECT_EQ(refusal(A, B, as(C, dtype_of<int>())), "D has elements of type i32; gemm takes f32");
+  EXPECT_EQ(refusal(as(A, f64), B, C), "A has elements of type f64; gemm takes f32, bf16 and f16");
+  EXPECT_EQ(refusal(A, as(B, b32), C), "B has elements of type b32; gemm takes f32, bf16 and f16");
+  EXPECT_EQ(refusal(A, B, as(C, dtype_of<int>())), "D has elements of type i32; gemm takes f32, bf16 and f16");
+  EXPECT_EQ(refusal(as(A, bf16), as(B, bf16), C),
+            "A has elements of type bf16, B of type bf16 and D of type f32; gemm takes three operands of one type");
 }
 TEST(GemmRefusals, Shapes) {
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {4, 7}), view(kC, {3, 7})),

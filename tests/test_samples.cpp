@@ -4,6 +4,7 @@
 #include <map>
 
 #include <inlay/registry/registry.h>
+#include <inlay/registry/rounding.h>
 #include "corpus.h"
 #include "gemm_corpus.h"
 
@@ -68,6 +69,12 @@ INSTANTIATE_TEST_SUITE_P(Ladder, CopySamples, testing::Range(0, int(copy_kernels
   return std::string(copy_kernels()[std::size_t(info.param)].info().name);
 });
 
+std::vector<std::pair<GemmCase, DType>> typed(std::vector<GemmCase> const& cases) {
+  std::vector<std::pair<GemmCase, DType>> all;
+  for (DType type : {f32, bf16})
+    for (GemmCase const& c : cases) all.emplace_back(c, type);
+  return all;
+}
 class GemmSamples : public testing::TestWithParam<int> {};
 TEST_P(GemmSamples, CountWhatAllBlocksCount) {
   auto const& entry = gemm_kernels()[std::size_t(GetParam())];
@@ -93,15 +100,17 @@ TEST_P(GemmSamples, CountWhatAllBlocksCount) {
       {61, 65, 903, 2, "tn", 2, 1},
       {130, 16, 905},
       {16, 132, 900, 1, "tt"},
+      // vectors of eight elements along K
+      {130, 260, 136, 1, "nt", 2, 1},
+      {128, 128, 264, 2, "nt", 1, 0, 8, 0, 0, 0, 0, 0, false, false, 8},
   };
-  for (GemmCase const& c : cases) {
-    SCOPED_TRACE(c.name());
-    auto const floats = [](std::int64_t n) { return std::size_t(n) + 16; };
-    std::size_t const a = floats(stored_a(c).elements(c.L)), b = floats(stored_b(c).elements(c.L)),
-                      cs = floats(stored_c(c).elements(c.L));
+  for (auto const& [c, type] : typed(cases)) {
+    SCOPED_TRACE(c.name() + " " + name_of(type));
+    auto const elements = [&](Stored const& x) { return std::size_t(x.elements(c.L)) + 16; };
+    std::size_t const a = elements(stored_a(c)), b = elements(stored_b(c)), d = elements(stored_c(c));
     Recorder all, some;
-    Gemm const gemm = gemm_of(c, all.allocate_integers("A", a, 1), all.allocate_integers("B", b, 2),
-                              all.allocate_integers("C", cs, 3));
+    Gemm const gemm = gemm_of(c, allocate_numbers(all, "A", a, type, 1), allocate_numbers(all, "B", b, type, 2),
+                              allocate_numbers(all, "D", d, type, 3), Compute::fp32, type);
     if (entry.info().rejects(gemm, Device{})) continue;
     std::size_t const workspace = entry.info().workspace(gemm, Device{});
     // A cut moves the ends of chains, which samples do not follow.
@@ -109,9 +118,9 @@ TEST_P(GemmSamples, CountWhatAllBlocksCount) {
     all.allocate_workspace(workspace), some.allocate_workspace(workspace);
     entry.replay(gemm, Device{}, all);
     auto const reserve = [&](char const* name, std::size_t n) {
-      return static_cast<float*>(some.reserve(name, n * sizeof(float), sizeof(float)));
+      return some.reserve(name, n * std::size_t(bytes_of(type)), bytes_of(type));
     };
-    entry.sample(gemm_of(c, reserve("A", a), reserve("B", b), reserve("C", cs)), Device{}, some);
+    entry.sample(gemm_of(c, reserve("A", a), reserve("B", b), reserve("D", d), Compute::fp32, type), Device{}, some);
     for (Finding const& f : some.findings) ADD_FAILURE() << f.sentence;
     EXPECT_EQ(counts(some), counts(all));
     if (HasFailure()) return;

@@ -19,9 +19,7 @@ constexpr double kMostGemms = 1 << 28;
 
 void* filled(Recorder& recorder, OperandBuffer const& x, unsigned seed, Numbers numbers) {
   if (!x.numbers) return recorder.allocate(x.name, x.bytes(), x.elem_bytes, seed);
-  float* const floats = recorder.allocate_integers(x.name, std::size_t(x.elements), seed);
-  if (numbers == Numbers::significands) registry::put_significands(recorder, floats, std::size_t(x.elements), seed);
-  return floats;
+  return registry::allocate_numbers(recorder, x.name, std::size_t(x.elements), f32, seed, numbers);
 }
 
 void refuse_long_replay(std::vector<OperandBuffer> const& operands, double fma) {

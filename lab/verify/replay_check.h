@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include <inlay/registry/rounding.h>
+
 #include "problems/case.h"
 
 namespace inlay::lab {
@@ -14,9 +16,7 @@ struct Replayed {
   bool failed() const { return check_result.starts_with("FAILED"); }
 };
 
-// What floats hold before a replay: whole numbers, which are exact in any order of sums and in TF32 too, or significands, of
-// which the result may be off by what its chains of fp32 are.
-enum class Numbers { whole, significands };
+using registry::Numbers;
 void* filled(Recorder& recorder, OperandBuffer const& x, unsigned seed, Numbers numbers);
 
 // Throws UsageError for a problem that would take too long.

@@ -34,7 +34,7 @@ inline Reason too_many(char const* format, __int128 each, std::int64_t matrices,
   return {format, {args[0], args[1], args[2]}, chunks < INT64_MAX ? std::int64_t(chunks) : INT64_MAX};
 }
 
-enum class Ladder : std::uint8_t { copy, transpose, sgemm, none };
+enum class Ladder : std::uint8_t { copy, transpose, sgemm, hgemm, none };
 char const* name_of(Ladder ladder);  // "copy"
 enum class Origin : std::uint8_t { tutorial, ours };
 

@@ -12,8 +12,15 @@ void check_operand(ConstTensor const& t, char const* who) {
   if (t.rank != 2 && t.rank != 3)
     throw Error(std::string(who) + " has rank " + std::to_string(t.rank) +
                 "; gemm takes matrices, of rank 2, and batches of rank 3");
-  if (t.dtype != f32) throw Error(std::string(who) + " has elements of type " + name_of(t.dtype) + "; gemm takes f32");
+  if (t.dtype != f32 && !is_half(t.dtype))
+    throw Error(std::string(who) + " has elements of type " + name_of(t.dtype) + "; gemm takes f32, bf16 and f16");
   check_extents(t, who);
+}
+
+void check_types(ConstTensor const& A, ConstTensor const& B, ConstTensor const& D) {
+  if (A.dtype != B.dtype || A.dtype != D.dtype)
+    throw Error("A has elements of type " + std::string(name_of(A.dtype)) + ", B of type " + name_of(B.dtype) +
+                " and D of type " + name_of(D.dtype) + "; gemm takes three operands of one type");
 }
 
 void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const& D) {
@@ -36,8 +43,10 @@ void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const&
 }
 
 // Sets the strides of extents of 1 as the canonical form of a Gemm demands.
-void set_unused_strides(std::int64_t rows, std::int64_t cols, std::int64_t& row_stride, std::int64_t& col_stride) {
-  auto const pitch = [](std::int64_t extent) { return (extent + 3) / 4 * 4; };
+void set_unused_strides(std::int64_t rows, std::int64_t cols, DType type, std::int64_t& row_stride,
+                        std::int64_t& col_stride) {
+  std::int64_t const vector = 16 / bytes_of(type);
+  auto const pitch = [&](std::int64_t extent) { return (extent + vector - 1) / vector * vector; };
   if (rows == 1) row_stride = cols > 1 && col_stride != 1 ? 1 : pitch(cols);
   if (cols == 1) col_stride = row_stride != 1 ? 1 : pitch(rows);
 }
@@ -84,11 +93,13 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written
   check_operand(A, "A");
   check_operand(B, "B");
   check_operand(D, "D");
+  check_types(A, B, D);
   check_shapes(A, B, D);
 
   int const m = A.rank - 2, n = A.rank - 1;  // the modes of rows and columns
   Gemm g;
   g.epilogue = epilogue, g.compute = compute;
+  g.A.type = g.B.type = g.D.type = D.dtype;
   for (int k = 0; k < D.rank; ++k)
     if (D.extent[k] == 0) return g;  // pointers and strides do not matter
   check_memory(D, "D");
@@ -96,7 +107,7 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written
   if (overlaps_itself(written)) throw Error("D of shape " + shape(D) + " has strides with which its elements overlap");
   g.D = operand(D, m, n);
   g.D.matrices = D.rank == 3 ? D.extent[0] : 1;
-  set_unused_strides(g.D.rows, g.D.cols, g.D.row_stride, g.D.col_stride);
+  set_unused_strides(g.D.rows, g.D.cols, D.dtype, g.D.row_stride, g.D.col_stride);
   g.A.rows = g.M(), g.B.rows = g.N();
   g.A.matrices = g.B.matrices = 1;
   if (epilogue.alpha == 0 || A.extent[n] == 0) {
@@ -108,7 +119,7 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written
         throw Error("D of shape " + shape(D) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
     }
     g.A = operand(A, m, n), g.B = operand(B, n, m);
-    for (Operand* o : {&g.A, &g.B}) set_unused_strides(o->cols, o->rows, o->col_stride, o->row_stride);
+    for (Operand* o : {&g.A, &g.B}) set_unused_strides(o->cols, o->rows, A.dtype, o->col_stride, o->row_stride);
   }
   if (g.D.col_stride != 1 && g.D.row_stride == 1) exchange(g);
   return g;

@@ -45,7 +45,7 @@ struct Gemm {
 };
 
 // D = epilogue(A B). A: (M,K), B: (K,N), D: (M,N), or all three of rank 3 with the batch first: (L,M,K), (L,K,N), (L,M,N).
-// Throws Error for what inlay/gemm.h lists.
+// All three have one type: f32, bf16 or f16. Throws Error for what inlay/gemm.h lists.
 Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute);
 
 // Throws Error for a workspace that no plan of this GEMM can use: null with a size, misaligned, outside the address

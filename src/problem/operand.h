@@ -6,6 +6,9 @@
 
 namespace inlay::problem {
 
+// The 16-bit types of floating-point numbers.
+constexpr bool is_half(DType type) { return type == bf16 || type == f16; }
+
 // Element (i, j) of matrix l lies at base + i * row_stride + j * col_stride + l * batch_stride elements.
 struct Operand {
   void* base = nullptr;

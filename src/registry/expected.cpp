@@ -1,5 +1,6 @@
 #include <inlay/registry/expected.h>
 
+#include <inlay/registry/number.h>
 #include <inlay/registry/rounding.h>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ void over_matrices(Operand const& o, std::int64_t matrices, F f) {
   for (std::int64_t l = 0; l < matrices; ++l)
     for (std::int64_t i = 0; i < o.rows; ++i)
       for (std::int64_t j = 0; j < o.cols; ++j)
-        f(o.as<float>() + (l * o.batch_stride + i * o.row_stride + j * o.col_stride));
+        f(o.as<char>() + (l * o.batch_stride + i * o.row_stride + j * o.col_stride) * bytes_of(o.type));
 }
 
 // Elements of which something is wrong: how many, and the first.
@@ -104,22 +105,25 @@ ExpectedGemm::ExpectedGemm(Gemm const& g, Recorder& recorder, std::int64_t accum
   if (g.K() > 0)
     for (Operand const* o : {&g.A, &g.B}) {
       recorder.forget_expectations(o->base);
-      over_matrices(*o, g.L(), [&](float const* p) { recorder.may_read(p, sizeof *p); });
+      over_matrices(*o, g.L(), [&](char const* p) { recorder.may_read(p, bytes()); });
     }
-  over_matrices(g.D, g.L(), [&](float const* p) {
-    if (g.epilogue.beta != 0) recorder.may_read(p, sizeof *p);
-    recorder.must_write(p, sizeof *p);
-    old_.push_back(recorder.number(p));
+  over_matrices(g.D, g.L(), [&](char const* p) {
+    if (g.epilogue.beta != 0) recorder.may_read(p, bytes());
+    recorder.must_write(p, bytes());
+    old_.push_back(number(p));
   });
 }
+
+std::size_t ExpectedGemm::bytes() const { return std::size_t(bytes_of(gemm_.D.type)); }
+float ExpectedGemm::number(char const* p) const { return read_number(recorder_.real(p), gemm_.D.type); }
 
 void ExpectedGemm::conclude() const {
   Gemm const& g = gemm_;
   if (g.elements() == 0) return;
   std::vector<double> A, B;  // [l][m][k], [l][n][k]
   if (g.K() > 0) {
-    over_matrices(g.A, g.L(), [&](float const* p) { A.push_back(recorder_.number(p)); });
-    over_matrices(g.B, g.L(), [&](float const* p) { B.push_back(recorder_.number(p)); });
+    over_matrices(g.A, g.L(), [&](char const* p) { A.push_back(number(p)); });
+    over_matrices(g.B, g.L(), [&](char const* p) { B.push_back(number(p)); });
   }
   auto const whole = [](float x) { return !(x != std::trunc(x)); };  // NaN and infinities too
   bool const exact = std::all_of(A.begin(), A.end(), whole) && std::all_of(B.begin(), B.end(), whole) &&
@@ -127,7 +131,7 @@ void ExpectedGemm::conclude() const {
   Wrong unwritten, different;
   double squares = 0;  // of what the elements are off by
   std::int64_t i = 0;
-  over_matrices(g.D, g.L(), [&](float const* p) {
+  over_matrices(g.D, g.L(), [&](char const* p) {
     std::int64_t const n = i % g.N(), m = i / g.N() % g.M(), l = i / g.N() / g.M();
     auto const name = [&] {
       return "D[" + std::to_string(m) + "," + std::to_string(n) + "," + std::to_string(l) + "]";
@@ -137,10 +141,10 @@ void ExpectedGemm::conclude() const {
       sum += A[std::size_t((l * g.M() + m) * g.K() + k)] * B[std::size_t((l * g.N() + n) * g.K() + k)];
     double const scaled = g.K() > 0 ? g.epilogue.alpha * sum : 0;
     double const value = g.epilogue.beta != 0 ? scaled + g.epilogue.beta * double(old_[std::size_t(i)]) : scaled;
-    float const want = float(value), got = recorder_.number(p);
+    float const want = rounded(float(value), g.D.type), got = number(p);
     squares += (got - value) * (got - value);
     ++i;
-    if (!recorder_.written(p, sizeof *p))
+    if (!recorder_.written(p, bytes()))
       unwritten.add(name);
     else if (exact && !(got == want || (std::isnan(got) && std::isnan(want))))  // the sign of a zero is free
       different.add([&] { return name() + ": " + std::to_string(got) + ", not " + std::to_string(want); });
@@ -148,11 +152,11 @@ void ExpectedGemm::conclude() const {
   unwritten.report(recorder_, Check::coverage, "leaves ", " elements unwritten, the first is ");
   different.report(recorder_, Check::result, "", " elements differ from alpha A B + beta C, the first is ");
   double const error = std::sqrt(squares / double(g.elements()));
-  double const bound = error_bound({g.K(), accumulation_length_, g.epilogue.alpha, g.epilogue.beta}, g.elements());
+  double const bound = error_bound({g.K(), accumulation_length_, g.epilogue.alpha, g.epilogue.beta, g.D.type}, g.elements());
   if (!exact && unwritten.count == 0 && !(error <= bound))
     recorder_.report(Check::result, recorder_.kernel + ": is off by " + scientific(error) +
                                         " in the mean square, more than the " + scientific(bound) +
-                                        " that accumulations of this length in fp32 may be");
+                                        " that accumulations of this length may be");
 }
 
 }  // namespace inlay::registry

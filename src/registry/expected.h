@@ -33,6 +33,9 @@ class ExpectedGemm {
   void conclude() const;
 
  private:
+  std::size_t bytes() const;  // of an element
+  float number(char const* seen) const;
+
   Gemm const& gemm_;
   Recorder& recorder_;
   std::int64_t accumulation_length_;  // of the kernel: 0 for all of K

@@ -23,11 +23,15 @@
 
 #define INLAY_KERNEL(NAME) INLAY_DECLARE_KERNEL(Gemm, NAME)
 #include <inlay/tutorial/sgemm/steps.def>
+#include <inlay/tutorial/hgemm/steps.def>
+
 #undef INLAY_KERNEL
 #define INLAY_KERNEL(NAME) INLAY_DECLARE_REPLAY(Gemm, NAME)
 #define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_DECLARE_REPLAY(Gemm, NAME)
 #include <inlay/kernels/gemm/fma/kernels.def>
 #include <inlay/tutorial/sgemm/steps.def>
+#include <inlay/tutorial/hgemm/steps.def>
+
 #undef INLAY_KERNEL
 #undef INLAY_INSTANCE
 
@@ -50,6 +54,8 @@ std::span<Entry<Copy> const> copy_kernels() {
 std::span<Entry<Gemm> const> gemm_kernels() {
   static Entry<Gemm> const entries[] = {
 #include <inlay/tutorial/sgemm/steps.def>
+#include <inlay/tutorial/hgemm/steps.def>
+
 #include <inlay/kernels/gemm/fma/kernels.def>
   };
   return entries;

@@ -1,9 +1,11 @@
 #include <inlay/registry/rounding.h>
 
+#include <inlay/registry/number.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstring>
+#include <utility>
 
 namespace inlay::registry {
 
@@ -15,17 +17,38 @@ float significand(std::uint64_t index, unsigned seed) {
   return std::bit_cast<float>(std::uint32_t(bits >> 23 << 31 | 0x3F000000u | (bits & 0x7FFFFF) | 1));
 }
 
-void put_significands(replay::Recorder& recorder, float* seen, std::size_t count, unsigned seed) {
+void* allocate_numbers(replay::Recorder& recorder, std::string name, std::size_t count, DType type, unsigned seed,
+                       Numbers numbers) {
+  auto const bytes = std::size_t(bytes_of(type));
+  void* const seen = recorder.allocate(std::move(name), count * bytes, int(bytes), seed);
   char* const real = recorder.real(seen);
   for (std::size_t i = 0; i < count; ++i) {
-    float const value = significand(i, seed);
-    std::memcpy(real + i * sizeof value, &value, sizeof value);
+    float const whole = float(std::uint8_t(real[i * bytes]) % 7 - 3);
+    write_number(real + i * bytes, type, numbers == Numbers::whole ? whole : significand(i, seed));
   }
+  return seen;
 }
+
+namespace {
+
+constexpr double kSquare = 7. / 12;  // the mean of a significand's square
+
+// The square of what tensor cores lose: they add the products of 16 indices of K to the sum, and truncate what lies below
+// 2^-22 of it. Truncations of one sum go the same way.
+double truncated(double alpha, double K) {
+  double const steps = std::ceil(K / 16), root_sum = 4 * (2. / 3 * std::pow(steps, 1.5) + std::sqrt(steps));
+  return std::pow(0x1p-22 * alpha * kSquare * root_sum, 2);
+}
+// The mean square by which the result is rounded to its type, as a share of its own square.
+double rounded_result(DType type) {
+  double const half_ulp = type == bf16 ? 0x1p-8 : 0x1p-11;
+  return half_ulp * half_ulp / 3;
+}
+
+}  // namespace
 
 double error_bound(RoundedSum const& sum, std::int64_t elements) {
   constexpr double kUnit = 0x1p-24;    // of a value: the most that rounding changes it by, evenly spread up to that
-  constexpr double kSquare = 7. / 12;  // the mean of a significand's square
   double const K = double(sum.K),
                accumulation_length = sum.accumulation_length ? std::min(double(sum.accumulation_length), K) : K;
   double const gemm = double(sum.alpha) * sum.alpha * K * kSquare * kSquare;  // squared, of the whole sum
@@ -33,8 +56,10 @@ double error_bound(RoundedSum const& sum, std::int64_t elements) {
   // An accumulation of n terms: the sum over j < n of j / 3; the same for the block sums. Then alpha and beta, rounded twice.
   double const accumulated = K > 0 ? (accumulation_length + K / accumulation_length) / 6 : 0;
   double const square = gemm * (accumulated + 2. / 3) + c * 2 / 3;
+  double const in_fp32 = kUnit * kUnit * square;
   // Few elements may be off by more than their mean.
-  return (2 + 4 / std::sqrt(double(elements))) * kUnit * std::sqrt(square);
+  return (2 + 4 / std::sqrt(double(elements))) *
+         std::sqrt(in_fp32 + (sum.type == f32 ? 0 : truncated(sum.alpha, K) + (gemm + c) * rounded_result(sum.type)));
 }
 
 std::int64_t longest_accumulation(Compute compute) { return compute == Compute::fp32_blocked ? 1024 : 0; }

@@ -7,10 +7,26 @@ namespace inlay::kernels {
 // Copies 16 bytes as a float4, so that the compiler keeps each float in a register of its own.
 using Float4 = UniversalCopy<float4>;
 
+// The DType of elements that a kernel loads as T.
+template <class T>
+inline constexpr DType type_of = dtype_of<T>();
+template <>
+inline constexpr DType type_of<bfloat16_t> = bf16;
+template <>
+inline constexpr DType type_of<half_t> = f16;
+
+template <class T>
+Reason rejects_type(Gemm const& g) {
+  static constexpr char const* sentence = type_of<T> == f32 ? "it multiplies f32" : "it multiplies bf16 and f16";
+  return g.elements() == 0 || g.D.type == type_of<T> ? Reason{} : Reason{sentence};
+}
+
 // D (M,N,L) in tiles of (BLK_M,BLK_N); the block index runs fastest along n, then along m, the batch and the slices of
 // K. If K is split, each block computes a partial sum, and g.D holds the partial sums: all matrices of slice 0, then
 // those of slice 1.
-template <int BLK_M, int BLK_N>
+//
+// T: the type of the elements in memory.
+template <int BLK_M, int BLK_N, class T = float>
 struct GemmGrid {
   Gemm g;
   int tiles_m, tiles_n;
@@ -24,9 +40,9 @@ struct GemmGrid {
   struct At {
     int64_t m, n, l;     // the tile's first element
     int rows, cols;      // of the tile that lie inside D
-    int64_t k, K;        // the first index along k and the number of indices
-    float const *A, *B;  // address of (m,k) and of (n,k)
-    float* D;            // address of (m,n)
+    int64_t k, K;     // the first index along k and the number of indices
+    T const *A, *B;   // address of (m,k) and of (n,k)
+    T* D;             // address of (m,n)
   };
   CUTE_HOST_DEVICE At at(unsigned block) const {
     unsigned const n = block % tiles_n, m = block / tiles_n % tiles_m, matrix = block / tiles_n / tiles_m;
@@ -36,17 +52,18 @@ struct GemmGrid {
     t.rows = g.M() - t.m < BLK_M ? int(g.M() - t.m) : BLK_M;
     t.cols = g.N() - t.n < BLK_N ? int(g.N() - t.n) : BLK_N;
     t.K = g.K() - t.k < slice_k ? g.K() - t.k : slice_k;
-    t.A = element<float const>(g.A, t.m, t.k, t.l);
-    t.B = element<float const>(g.B, t.n, t.k, t.l);
-    t.D = element<float>(g.D, t.m, t.n, int64_t(matrix));
+    t.A = element<T const>(g.A, t.m, t.k, t.l);
+    t.B = element<T const>(g.B, t.n, t.k, t.l);
+    t.D = element<T>(g.D, t.m, t.n, int64_t(matrix));
     return t;
   }
-  template <class T>
-  CUTE_HOST_DEVICE static T* element(Operand const& o, int64_t i, int64_t j, int64_t l) {
-    return o.as<T>() + (l * o.batch_stride + i * o.row_stride + j * o.col_stride);
+  template <class X>
+  CUTE_HOST_DEVICE static X* element(Operand const& o, int64_t i, int64_t j, int64_t l) {
+    return o.as<X>() + (l * o.batch_stride + i * o.row_stride + j * o.col_stride);
   }
 
   static Reason rejects(Gemm const& g, Device const&) {
+    if (Reason r = rejects_type<T>(g)) return r;
     int64_t const m = ceil_div(g.M(), int64_t(BLK_M)), n = ceil_div(g.N(), int64_t(BLK_N));
     return too_many("{} x {} tiles in {} matrices are more blocks than a grid holds", __int128(m) * n, g.L(),
                     {m, n, g.L()});

@@ -9,7 +9,7 @@ namespace inlay::kernels {
 // matrix l.
 template <class F>
 void over_matrices(Gemm const& g, F const& f) {
-  int64_t const bytes = 4 * std::gcd(std::gcd(g.A.batch_stride, g.B.batch_stride), g.D.batch_stride);
+  int64_t const bytes = bytes_of(g.D.type) * std::gcd(std::gcd(g.A.batch_stride, g.B.batch_stride), g.D.batch_stride);
   over_phases(g.L(), bytes, bytes, f);
 }
 // Calls f(m, n, l, times) for tiles of D; `times` tiles are clipped like tile (m, n, l), and their matrices begin at
@@ -23,8 +23,8 @@ void over_tile_kinds(Gemm const& g, int64_t tiles_m, int64_t tiles_n, F const& f
   });
 }
 
-template <int BLK_M, int BLK_N>
-GemmGrid<BLK_M, BLK_N> grid_of(GemmGrid<BLK_M, BLK_N> const&);
+template <int BLK_M, int BLK_N, class T>
+GemmGrid<BLK_M, BLK_N, T> grid_of(GemmGrid<BLK_M, BLK_N, T> const&);
 
 // For kernels whose tiles begin whole sectors apart and that do not split K.
 template <class K>

@@ -54,6 +54,7 @@ struct StageSide {
 // Why kernels with these two stage layouts cannot run a GEMM.
 template <class SideA, class SideB>
 Reason rejects_stages(Gemm const& g, Device const& device) {
+  if (Reason r = rejects_type<float>(g)) return r;
   if (device.compute_capability != 90)
     return {"made for the registers and the TMA of compute capability 9.0, not {}.{}",
             {device.compute_capability / 10, device.compute_capability % 10}};
