@@ -22,7 +22,7 @@ Reason misplaced(Operand const& o, Layout wanted) {
   if (wanted == Layout::any || o.cols == 0) return {};
   if (!along_mn(o) && !along_k(o)) return {"it is contiguous along neither mode"};
   if (along_k(o) && wanted == Layout::aligned_mn) return {"it is contiguous along k"};
-  if (o.past_vector()) return {"it begins {} bytes past a multiple of 16", {o.past_vector()}};
+  if (o.misalignment_bytes()) return {"it begins {} bytes past a multiple of 16", {o.misalignment_bytes()}};
   if (pitch(o) % 4) return {"its rows are {} elements apart, which is no multiple of 4", {pitch(o)}};
   if (pitch(o) < run(o)) return {"its rows of {} elements are {} apart", {run(o), pitch(o)}};
   if (o.batch_stride % 4) return {"its matrices are {} elements apart, which is no multiple of 4", {o.batch_stride}};
@@ -247,7 +247,7 @@ namespace {
 
 std::string operand_text(char const* name, Operand const& o, char const* rows, char const* cols) {
   std::string const where =
-      o.past_vector() ? fmt::format("{} bytes past a multiple of 16", o.past_vector()) : "a multiple of 16 bytes";
+      o.misalignment_bytes() ? fmt::format("{} bytes past a multiple of 16", o.misalignment_bytes()) : "a multiple of 16 bytes";
   std::string s =
       !along_mn(o) && !along_k(o)
           ? fmt::format("  {}: strides of {} along {} and {} along {}", name, o.row_stride, rows, o.col_stride, cols)

@@ -21,8 +21,8 @@ struct Matrices {
   std::int64_t ld_in = 1, ld_out = 1, batch_in = 0, batch_out = 0;
 };
 
-// The tile of a copy that goes through shared memory, as the planner chooses it: an extent of each tiled mode, one index of all
-// others. src/planner/copy_tile.h describes the tile that follows from it.
+// The tile of a copy that goes through shared memory, as the planner chooses it: an extent of each tiled mode, one
+// index of all others. src/planner/copy_tile.h describes the tile that follows from it.
 struct Tiling {
   static constexpr int kModes = 14;
   struct TiledMode {
@@ -39,11 +39,11 @@ struct Tiling {
   Padding padding = Padding::none;
 };
 
-// Canonical: no extents of 1, modes sorted by destination stride (fastest first), neighbours that fuse are fused.
-// An empty copy has one mode of extent 0. What it is has been worked out once, when it was made.
+// Canonical: no extents of 1, modes sorted by destination stride (fastest first), neighbours that fuse are fused. An
+// empty copy has one mode of extent 0. What it is has been worked out once, when it was made.
 //
-// What is moved are units: the largest power of two that divides the element's size. An element of several units, such as
-// one of 3, 6 or 12 bytes, has a mode of its own.
+// What is moved are units: the largest power of two that divides the element's size. An element of several units, such
+// as one of 3, 6 or 12 bytes, has a mode of its own.
 struct Copy {
   enum class Kind : std::uint8_t { contiguous, rows, transpose, general };
 
@@ -79,8 +79,8 @@ struct Copy {
 };
 char const* name_of(Copy::Kind kind);
 
-// dst(i) = src(i) for all i. Throws Error for: different shapes or element sizes, a null pointer with elements, a base that
-// is no multiple of the unit, a destination that overlaps itself or the source, byte offsets beyond 63 bits.
+// dst(i) = src(i) for all i. Throws Error for: different shapes or element sizes, a null pointer with elements, a base
+// that is no multiple of the unit, a destination that overlaps itself or the source, byte offsets beyond 63 bits.
 Copy make_copy(Tensor const& dst, ConstTensor const& src);
 
 }  // namespace inlay::problem
