@@ -466,7 +466,7 @@ TEST(GemmPlan, AGemmInPartsHasTwoSteps) {
     EXPECT_EQ(sum.problem.elements(), g.elements());
     expect_workspace(sum.slots[0], 0);
     expect_operand(sum.slots[1], 2);
-    EXPECT_SAYS(p, "  K is cut into " + std::to_string(slices.slices) + " parts, which sum_slices adds\n");
+    EXPECT_SAYS(p, "  K is split into " + std::to_string(slices.slices) + " slices, which sum_slices adds\n");
     EXPECT_EQ(Planned(g, false).plan.num_launches, 1);  // there is nowhere to put parts
   }
 }

@@ -16,7 +16,8 @@ constexpr double kOneWave = .75;  // the same where all blocks run at once, and 
 constexpr double kLoadConflict = .06;  // of a wavefront: what a load's conflict costs beyond a store's
 constexpr int kSchedulers = 4;         // of a multiprocessor: instructions of warps in a clock
 constexpr double kIssue = 7.4;         // instructions of a copy for a request: addresses, predicates and the request
-// Beside the FMAs. A load from shared memory: its issue slots, and the wait for them. With few warps, more of it is exposed.
+// Beside the FMAs. A load from shared memory: its issue slots, and the wait for them. With few warps, more of it is
+// exposed.
 constexpr double kSharedLoad = .49, kEnoughWarps = 16, kFewWarps = 14;
 // A request on its way into shared memory: the instructions around it, with their addresses and predicates.
 constexpr double kSharedStore = 4, kAsyncCopy = 4.7;

@@ -1,4 +1,5 @@
-#include <inlay/planner/counts.h>
+#include <inlay/planner/requests.h>
+#include <inlay/planner/walk.h>
 #include <inlay/problem/integers.h>
 
 #include <algorithm>

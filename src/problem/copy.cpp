@@ -17,7 +17,8 @@ void check_tensor(ConstTensor const& t, char const* who) {
   check_extents(t, who);
 }
 
-// Makes destination strides positive, removes extents of 1, sorts the modes by destination stride and fuses adjacent ones.
+// Makes destination strides positive, removes extents of 1, sorts the modes by destination stride and fuses adjacent
+// ones.
 void canonicalise(Copy& m) {
   int n = 0;
   for (int k = 0; k < m.rank; ++k) {
