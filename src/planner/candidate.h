@@ -31,8 +31,8 @@ template <class P>
 struct Applicability {
   bool (*holds)(typename Planner<P>::Properties const&);
   char const* otherwise = "";
-  char const* measured =
-      "";  // if the condition has bounds fitted to measurements: which ones, and why no closed form gives them
+  // If the condition has bounds fitted to measurements: which measurements, and why no closed form gives the bounds.
+  char const* measured = "";
 };
 
 template <class P>

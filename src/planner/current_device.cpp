@@ -37,8 +37,7 @@ Device const& current_device() {
     d->l2_bytes = p.l2CacheSize;
     d->memory_bytes = std::int64_t(p.totalGlobalMem);
     d->pageable_access = p.pageableMemoryAccess != 0;
-    d->shared_bytes =
-        int(p.sharedMemPerMultiprocessor) - 1024;  // without the 1 KB that one block reserves, as in the table
+    d->shared_bytes = int(p.sharedMemPerMultiprocessor) - 1024;  // one block reserves 1 KB, as in the table
     d->max_threads = p.maxThreadsPerMultiProcessor;
     known[std::size_t(id)] = std::move(d);
   }
