@@ -24,16 +24,17 @@ void put_significands(replay::Recorder& recorder, float* seen, std::size_t count
 }
 
 double error_bound(RoundedSum const& sum, std::int64_t elements) {
-  constexpr double kUnit = 0x1p-24;    // of a value: the most that rounding changes it by, evenly spread up to that
-  constexpr double kSquare = 7. / 12;  // the mean of a significand's square
+  constexpr double kUnit = 0x1p-24;    // largest relative rounding error; errors are uniform up to it
+  constexpr double kSquare = 7. / 12;  // mean square of a significand
   double const K = double(sum.K),
                accumulation_length = sum.accumulation_length ? std::min(double(sum.accumulation_length), K) : K;
-  double const gemm = double(sum.alpha) * sum.alpha * K * kSquare * kSquare;  // squared, of the whole sum
+  double const gemm = double(sum.alpha) * sum.alpha * K * kSquare * kSquare;  // mean square of alpha * A B
   double const c = double(sum.beta) * sum.beta * kSquare;
-  // An accumulation of n terms: the sum over j < n of j / 3; the same for the block sums. Then alpha and beta, rounded twice.
+  // An accumulation of n terms: the sum over j < n of j / 3; the same for the block sums. Then alpha and beta, rounded
+  // twice.
   double const accumulated = K > 0 ? (accumulation_length + K / accumulation_length) / 6 : 0;
   double const square = gemm * (accumulated + 2. / 3) + c * 2 / 3;
-  // Few elements may be off by more than their mean.
+  // With few elements, their mean may exceed the expected value.
   return (2 + 4 / std::sqrt(double(elements))) * kUnit * std::sqrt(square);
 }
 
