@@ -239,7 +239,7 @@ TEST(GemmPlan, WithoutAWorkspaceOnlyKernelsThatWantNone) {
   Planned const p(problem(64, 64, 64, "nt"), false, all);
   EXPECT_EQ(p.plan.candidate, 3);
   EXPECT_EQ(p.plan.workspace_bytes, 0u);
-  EXPECT_SAYS(p, "own_workspace: it wants a workspace of 16 bytes, and there is none");
+  EXPECT_SAYS(p, "own_workspace: it needs a workspace of 16 bytes, and there is none");
   EXPECT_SAYS(p, "nothing: A would have to be packed, for which there is no workspace");
   EXPECT_SAYS(p, "nothing: B would have to be packed, for which there is no workspace");
   EXPECT_SAYS(p, "workspace: 0 bytes (none was offered)");

@@ -201,7 +201,7 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
   std::size_t const own = info.workspace(g, device);
   if (own && !may_use_workspace && !candidate.requirements.workspace_is_optional)
-    return {{"it wants a workspace of {} bytes, and there is none", {std::int64_t(own)}}, {}};
+    return {{"it needs a workspace of {} bytes, and there is none", {std::int64_t(own)}}, {}};
 
   Attempt result;
   Plan& plan = result.plan;
