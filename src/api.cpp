@@ -3,6 +3,7 @@
 #include <inlay/gemm.h>
 #include <inlay/planner/candidate.h>
 #include <inlay/problem/footprint.h>
+#include <inlay/problem/integers.h>
 
 #include <algorithm>
 #include <mutex>
@@ -22,7 +23,7 @@ namespace {
 
 bool is_capturing(cudaStream_t stream) {
   if (stream == nullptr || stream == cudaStreamLegacy)
-    return false;  // it cannot be captured, nor asked beside a capture
+    return false;  // cannot be captured, and must not be queried during another capture
   cudaStreamCaptureStatus status{};
   detail::check(cudaStreamIsCapturing(stream, &status));
   return status != cudaStreamCaptureStatusNone;
@@ -87,18 +88,18 @@ class ChoiceCache {
   static constexpr int kEntries = 256, kRank = 12;
   struct Key {
     int rank = 0;  // 0: no key
-    int elem_bytes = 0, device = 0, past = 0;
+    int elem_bytes = 0, device = 0, misalignments = 0;
     Mode mode[kRank]{};
 
     Key() = default;
     Key(Copy const& m, Device const& d) {
       if (m.rank == 0 || m.rank > kRank) return;
-      auto const sector = [](void const* p) { return int(reinterpret_cast<std::uint64_t>(p) % 32); };
-      rank = m.rank, elem_bytes = m.elem_bytes, device = d.id, past = sector(m.src) * 32 + sector(m.dst);
+      auto const offset = [](void const* p) { return int(misalignment(p, kSectorBytes)); };
+      rank = m.rank, elem_bytes = m.elem_bytes, device = d.id, misalignments = offset(m.src) * 32 + offset(m.dst);
       std::copy(m.mode, m.mode + m.rank, mode);
     }
     std::uint64_t hash() const {
-      std::uint64_t h = std::uint64_t(rank * 4096 + elem_bytes * 64 + device) * 1024 + std::uint64_t(past);
+      std::uint64_t h = std::uint64_t(rank * 4096 + elem_bytes * 64 + device) * 1024 + std::uint64_t(misalignments);
       for (int k = 0; k < rank; ++k)
         for (std::int64_t x : {mode[k].extent, mode[k].src_stride, mode[k].dst_stride})
           h = (h ^ std::uint64_t(x)) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
@@ -108,7 +109,7 @@ class ChoiceCache {
       auto const same = [](Mode const& a, Mode const& b) {
         return a.extent == b.extent && a.src_stride == b.src_stride && a.dst_stride == b.dst_stride;
       };
-      return rank == o.rank && elem_bytes == o.elem_bytes && device == o.device && past == o.past &&
+      return rank == o.rank && elem_bytes == o.elem_bytes && device == o.device && misalignments == o.misalignments &&
              std::equal(mode, mode + rank, o.mode, same);
     }
   };
@@ -172,9 +173,9 @@ planner::Plan cached_plan(Copy const& copy, Device const& device) {
     if (!a.rejected) return a.plan;
   }
   planner::Plan const plan = plan_or_throw(copy, device, false, "copy");
-  // A chunk has its own tiling, which may not fit the whole.
-  if (auto const* step = plan.find<Copy>(); step && plan.is_whole())
-    cache.keep(copy, device, plan.candidate, step->problem.tiling);
+  // The tiling of a chunk may not fit the whole copy.
+  if (auto const* launch = plan.find<Copy>(); launch && plan.is_whole())
+    cache.keep(copy, device, plan.candidate, launch->problem.tiling);
   return plan;
 }
 
@@ -211,7 +212,7 @@ Gemm make_float_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D
 
 void check_size(std::size_t workspace_bytes, planner::Plan const& plan) {
   if (workspace_bytes < plan.workspace_bytes)
-    throw Error("the workspace has " + std::to_string(workspace_bytes) + " bytes, the plan wants " +
+    throw Error("the workspace has " + std::to_string(workspace_bytes) + " bytes, the plan needs " +
                 std::to_string(plan.workspace_bytes));
 }
 
@@ -252,7 +253,7 @@ std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor co
 struct Plan::Impl {
   Device const& device;
   std::variant<Copy, Gemm> problem;
-  ConstTensor operand[3];  // of the plan: destination, source; or A, B, D
+  ConstTensor operand[3];  // the views that the plan was made with: destination, source; or A, B, D
   bool with_workspace = false;
   planner::Plan plan;
 };
@@ -309,9 +310,9 @@ std::string Plan::why() const {
 
 namespace {
 
-// An operand of a plan at another address; throws if the addresses disagree modulo kPlanAlignment.
-ConstTensor moved(ConstTensor t, void const* to, char const* who) {
-  auto const past = [](void const* p) { return reinterpret_cast<std::uint64_t>(p) % planner::kPlanAlignment; };
+// The view `t` of a plan at another address; throws if the addresses disagree modulo kPlanAlignment.
+ConstTensor at_address(ConstTensor t, void const* to, char const* who) {
+  auto const past = [](void const* p) { return misalignment(p, planner::kPlanAlignment); };
   if (past(to) != past(t.data))
     throw Error(std::string(who) + " begins " + std::to_string(past(to)) + " bytes past a multiple of " +
                 std::to_string(planner::kPlanAlignment) + ", that of the plan " + std::to_string(past(t.data)));
@@ -332,8 +333,8 @@ void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
   auto const* copy = std::get_if<Copy>(&impl_->problem);
   detail::require(copy, "this plan is for a GEMM: it runs with A, B and D");
   if (copy->elements() == 0) return;
-  ConstTensor const to = moved(impl_->operand[0], dst, "the destination"),
-                    from = moved(impl_->operand[1], src, "the source");
+  ConstTensor const to = at_address(impl_->operand[0], dst, "the destination"),
+                    from = at_address(impl_->operand[1], src, "the source");
   check_memory(to, "the destination");
   check_memory(from, "the source");
   if (overlap(Footprint(to), Footprint(from)))
@@ -347,10 +348,10 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
   auto const* gemm = std::get_if<Gemm>(&impl_->problem);
   detail::require(gemm, "this plan is for a copy: it runs with a destination and a source");
   if (gemm->elements() == 0) return;
-  ConstTensor a = impl_->operand[0], b = impl_->operand[1], d = moved(impl_->operand[2], D, "D");
+  ConstTensor a = impl_->operand[0], b = impl_->operand[1], d = at_address(impl_->operand[2], D, "D");
   check_memory(d, "D");
   if (gemm->K()) {
-    a = moved(a, A, "A"), b = moved(b, B, "B");
+    a = at_address(a, A, "A"), b = at_address(b, B, "B");
     for (auto [t, who] : {std::pair{&a, "A"}, std::pair{&b, "B"}}) {
       check_memory(*t, who);
       if (overlap(Footprint(d), Footprint(*t)))

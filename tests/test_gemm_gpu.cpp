@@ -481,7 +481,7 @@ TEST(GpuGemm, ATooSmallWorkspaceIsRefused) {
     ++asked;
     workspace.options.workspace_bytes = wanted - 1;
     EXPECT_EQ(refusal(here.A(), here.B(), here.C(), workspace.options),
-              "the workspace has " + std::to_string(wanted - 1) + " bytes, the plan wants " + std::to_string(wanted));
+              "the workspace has " + std::to_string(wanted - 1) + " bytes, the plan needs " + std::to_string(wanted));
   }
   EXPECT_GT(asked, 0) << "no plan wants a workspace";
 }
@@ -554,8 +554,8 @@ TEST(GpuGemmPlan, RefusesWhatItWasNotMadeFor) {
   EXPECT_EQ(said(A, B, C, workspace.get() + 128), "the workspace begins 128 bytes past a multiple of 256");
   EXPECT_EQ(said(A, B, C, C - GemmOnDevice::kGuard), of + "overlaps D of shape (64,64) in memory");
   EXPECT_EQ(said_by([&] { plan.run(A, B, C, nullptr, workspace.get(), bytes - 1); }),
-            "the workspace has " + std::to_string(bytes - 1) + " bytes, the plan wants " + std::to_string(bytes));
-  EXPECT_EQ(said_by([&] { plan.run(A, B, C); }), "the workspace has 0 bytes, the plan wants " + std::to_string(bytes));
+            "the workspace has " + std::to_string(bytes - 1) + " bytes, the plan needs " + std::to_string(bytes));
+  EXPECT_EQ(said_by([&] { plan.run(A, B, C); }), "the workspace has 0 bytes, the plan needs " + std::to_string(bytes));
   EXPECT_EQ(said_by([&] { plan.run(static_cast<void*>(C), A); }), "this plan is for a GEMM: it runs with A, B and D");
   check(cudaDeviceSynchronize());
 }

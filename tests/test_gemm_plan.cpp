@@ -239,7 +239,7 @@ TEST(GemmPlan, WithoutAWorkspaceOnlyKernelsThatWantNone) {
   Planned const p(problem(64, 64, 64, "nt"), false, all);
   EXPECT_EQ(p.plan.candidate, 3);
   EXPECT_EQ(p.plan.workspace_bytes, 0u);
-  EXPECT_SAYS(p, "own_workspace: it wants a workspace of 16 bytes, and there is none");
+  EXPECT_SAYS(p, "own_workspace: it needs a workspace of 16 bytes, and there is none");
   EXPECT_SAYS(p, "nothing: A would have to be packed, for which there is no workspace");
   EXPECT_SAYS(p, "nothing: B would have to be packed, for which there is no workspace");
   EXPECT_SAYS(p, "workspace: 0 bytes (none was offered)");
@@ -466,7 +466,7 @@ TEST(GemmPlan, AGemmInPartsHasTwoSteps) {
     EXPECT_EQ(sum.problem.elements(), g.elements());
     expect_workspace(sum.slots[0], 0);
     expect_operand(sum.slots[1], 2);
-    EXPECT_SAYS(p, "  K is cut into " + std::to_string(slices.slices) + " parts, which sum_slices adds\n");
+    EXPECT_SAYS(p, "  K is split into " + std::to_string(slices.slices) + " slices, which sum_slices adds\n");
     EXPECT_EQ(Planned(g, false).plan.num_launches, 1);  // there is nowhere to put parts
   }
 }

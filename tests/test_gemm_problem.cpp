@@ -71,7 +71,7 @@ TEST(Gemm, AnotherKChangesBothOperandsAndNothingElse) {
 }
 TEST(Gemm, OperandsKnowHowFarTheyArePastAVector) {
   Gemm const g = made(view(kA + 4, {3, 5}), view(kB + 12, {5, 7}), view(kC + 16, {3, 7}));
-  EXPECT_EQ(numbers(g.A.past_vector(), g.B.past_vector(), g.D.past_vector()), numbers(4, 12, 0));
+  EXPECT_EQ(numbers(g.A.misalignment_bytes(), g.B.misalignment_bytes(), g.D.misalignment_bytes()), numbers(4, 12, 0));
 }
 TEST(Gemm, TransposedOperandsAreStrides) {
   Gemm const g = made(view(kA, {5, 3}).transposed(), view(kB, {7, 5}).transposed(), view(kC, {3, 7}));

@@ -1,41 +1,40 @@
-// Moving tensors between layouts. Views in, nothing out: no allocation, no synchronisation; the launch goes to `stream`
-// of the current device. Safe to call from many threads; the result is bitwise the source, every time.
+// Copies between tensors of different layouts. A call allocates nothing and does not synchronise; it launches on
+// `stream` of the current device. Thread-safe. The result is bitwise equal to the source.
 #pragma once
 #include <inlay/plan.h>
 #include <inlay/tensor.h>
 
 namespace inlay {
 
-// dst(i) = src(i) for two views of one shape. Rank 0 to 64, extents and strides of 64 bits: strides of the source may be 0
-// (repeated) and negative (backwards), those of the destination negative; it must not overlap itself. Elements are bits, of
-// 1 to 16 bytes; a base is a multiple of the largest power of two that divides the element's size (2 for 6 bytes, 1 for 3).
-// Extents may be 0 (nothing happens) and 1. Where the source has gaps between its elements, bytes of the gaps may be read,
-// never used.
-// Throws Error, before anything is launched, for: different shapes or element sizes, null pointers with elements,
-// misaligned bases, overlapping views, byte offsets beyond 63 bits, memory that the current device cannot access, and a
-// stream of another device. While `stream` is captured, pointers that CUDA does not know are taken for memory of the
-// graph.
+// dst(i) = src(i) for two views of one shape. Rank 0 to 64; extents and strides have 64 bits. Strides of the source may
+// be 0 or negative, those of the destination negative; the destination must not overlap itself. Elements have 1 to 16
+// bytes and are copied as bits. Base addresses are multiples of the largest power of two that divides the element size
+// (2 for 6 bytes, 1 for 3). If an extent is 0, nothing is launched. If the source has gaps between its elements, bytes
+// in the gaps may be read. Throws Error, before anything is launched, for: different shapes or element sizes, null
+// pointers with elements, misaligned bases, overlapping views, byte offsets beyond 63 bits, memory that the current
+// device cannot access, and a stream of another device. While `stream` is being captured, pointers unknown to CUDA
+// count as memory of the graph.
 void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
 
-// dst(..., j, i) = src(..., i, j): the copy of the source with its last two modes exchanged. Rank 2 and more.
+// dst(..., j, i) = src(..., i, j): copies src.transposed(). Rank 2 or more.
 void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
 
-// Mode k of dst is mode axes[k] of src: the copy of src.permuted(axes).
+// Mode k of dst is mode axes[k] of src: copies src.permuted(axes).
 void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axes, cudaStream_t stream = nullptr);
 inline void permute(Tensor const& dst, ConstTensor const& src, std::initializer_list<int> axes,
                     cudaStream_t stream = nullptr) {
   permute(dst, src, std::span<int const>(axes.begin(), axes.size()), stream);
 }
 
-// How a plan chooses.
+// How plan() chooses the kernel of a copy.
 enum class Choose {
-  predicted,  // by the model of the GPU: launches nothing
-  measured,  // those that are predicted to take at most twice as long as the fastest are timed, on `stream`: overwrites
-             // dst and synchronises
+  predicted,  // by predicted time; launches nothing
+  measured,  // by measured time of the kernels that are predicted to take at most twice the shortest time: runs them on
+             // `stream`, overwrites dst and synchronises
 };
 
-// The plan by which dst(i) = src(i), on the current device. Throws as copy(), and for measuring on a stream that is
-// captured; where nothing is launched, memory that the device cannot access is refused by a run.
+// A plan for dst(i) = src(i) on the current device. Throws like copy(), and for measuring on a stream that is being
+// captured. With Choose::predicted, memory that the device cannot access is rejected by Plan::run().
 Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose = Choose::predicted, cudaStream_t stream = nullptr);
 
 }  // namespace inlay

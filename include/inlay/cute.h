@@ -1,5 +1,5 @@
-// Views of CuTe's tensors: any layout of integers, static or dynamic, however nested. The only public header that includes
-// cute/.
+// Views of CuTe tensors with any layout of integers: static or dynamic, flat or nested. The only public header that
+// includes cute/.
 #pragma once
 #include <inlay/tensor.h>
 
@@ -7,8 +7,8 @@
 
 namespace inlay {
 
-// The same elements: the modes are the leaves of the layout, in CuTe's order, where the first runs fastest by convention.
-// Pointers to global memory only; elements of sub-byte types are refused.
+// A view of the same elements. Its modes are the leaves of the layout, in CuTe's order, where the first mode runs
+// fastest by convention. Takes pointers to global memory only, and no elements of sub-byte types.
 template <class Engine, class Layout>
 auto tensor(cute::Tensor<Engine, Layout> const& t) {
   auto const flat = cute::flatten(t.layout());

@@ -1,4 +1,4 @@
-// Views of cuda::std::mdspan: any extents, any strided layout. CUDA's C++ library has it, in include/cccl of a toolkit.
+// Views of cuda::std::mdspan with any extents and any strided layout. mdspan is in include/cccl of a CUDA toolkit.
 #pragma once
 #include <inlay/tensor.h>
 
@@ -6,7 +6,7 @@
 
 namespace inlay {
 
-// The same elements: mode k is dimension k of the span. The accessor is cuda::std::default_accessor, whose data is a pointer.
+// A view of the same elements: mode k is dimension k of the span, whose accessor is cuda::std::default_accessor.
 template <class T, class Extents, class Layout>
 TensorOf<T> tensor(cuda::std::mdspan<T, Extents, Layout> const& span) {
   static_assert(cuda::std::mdspan<T, Extents, Layout>::is_always_strided(), "a view has strides");

@@ -1,4 +1,5 @@
-// A plan: what a call would launch, and why. Made once, run often, with other pointers too.
+// A plan: the launches of a copy or a GEMM, and the reasons for their choice. It can run many times, also with other
+// pointers.
 #pragma once
 #include <inlay/tensor.h>
 
@@ -8,28 +9,27 @@
 
 namespace inlay {
 
-// A small value; copies share one plan, which never changes: safe to use from many threads. plan() of inlay/copy.h and
-// inlay/gemm.h make it, for the device that is current then. Making one allocates memory of the host; running one does
-// not, and neither does it synchronise.
+// A small value; copies share one immutable plan. Thread-safe. plan() in inlay/copy.h and inlay/gemm.h makes a plan for
+// the current device. Making a plan allocates host memory; running one neither allocates nor synchronises.
 class Plan {
  public:
-  // The bytes of workspace that a run needs; may be 0. Runs that may overlap in time need a workspace each.
+  // Bytes of workspace that a run needs; may be 0. Runs that may overlap in time need separate workspaces.
   std::size_t workspace_bytes() const;
-  // The problem, the choice and its steps, and every candidate with its reason: a text for people.
+  // A text that describes the problem, the chosen kernel with its launches, and every candidate with its reason.
   std::string why() const;
 
-  // dst(i) = src(i) at other addresses, by a plan for a copy. Each address agrees modulo 32 bytes with that of the tensor
-  // that the plan was made with.
+  // Runs a plan for a copy: dst(i) = src(i). Each address agrees modulo 32 bytes with that of the tensor that the plan
+  // was made with.
   void run(void* dst, void const* src, cudaStream_t stream = nullptr) const;
-  // D = epilogue(A B) with other operands, by a plan for a GEMM. Each address agrees modulo 32 bytes with that of the tensor
-  // that the plan was made with. `workspace`: device memory of `workspace_size` bytes, at least
-  // workspace_bytes(), that begins at a multiple of 256.
+  // Runs a plan for a GEMM: D = epilogue(A B). Each address agrees modulo 32 bytes with that of the tensor that the
+  // plan was made with. `workspace`: device memory of workspace_size bytes, at least workspace_bytes(), aligned to 256
+  // bytes.
   void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr,
            std::size_t workspace_size = 0) const;
   // Both throw Error, before anything is launched, for: a plan of the other kind, another current device, null pointers
   // with elements, addresses that do not agree modulo 32 bytes, operands that overlap the destination, memory that the
-  // device cannot access, a workspace that is too small, and a stream of another device. While `stream` is captured,
-  // pointers that CUDA does not know are memory of the graph.
+  // device cannot access, a workspace that is too small, and a stream of another device. While `stream` is being
+  // captured, pointers unknown to CUDA count as memory of the graph.
 
   struct Impl;
   explicit Plan(std::shared_ptr<Impl const> impl) : impl_(std::move(impl)) {}

@@ -1,5 +1,6 @@
-// A Tensor is a view: a pointer, an element type, extents, strides. It owns nothing and is copied freely. A ConstTensor is
-// a view of what is only read: every Tensor converts to one, and none back, so that const data is never a destination.
+// A Tensor is a view: a pointer, an element type, extents and strides. It owns no memory. A ConstTensor is a view of
+// elements that are only read: a Tensor converts to a ConstTensor, but not back, so that const data is never a
+// destination.
 //
 //   Tensor const dst = matrix(out, cols, rows);                           // (cols,rows):(rows,1), out: float*
 //   ConstTensor const src = matrix(in, rows, cols);                       // in: float const*
@@ -16,6 +17,22 @@
 #include <type_traits>
 
 namespace inlay {
+
+// Extents or strides as arguments: in braces, or anything that converts to a span of 64-bit integers.
+class Modes {
+ public:
+  Modes() = default;
+  Modes(std::initializer_list<std::int64_t> list) : modes_(list.begin(), list.size()) {}
+  template <class Range>
+  requires std::is_convertible_v<Range const&, std::span<std::int64_t const>> Modes(Range const& range)
+      : modes_(range) {}
+
+  std::size_t size() const { return modes_.size(); }
+  std::int64_t operator[](std::size_t k) const { return modes_[k]; }
+
+ private:
+  std::span<std::int64_t const> modes_;  // memory of the caller, valid during the call
+};
 
 // Element (i0, i1, ...) lies at data + sum(i_k * stride[k]) elements. The last mode is the innermost by convention
 // (row-major). Strides are in elements and may be 0 or negative for a source. Void: void or void const.
@@ -54,7 +71,7 @@ struct BasicTensor {
   BasicTensor permuted(std::initializer_list<int> axes) const {
     return permuted(std::span<int const>(axes.begin(), axes.size()));
   }
-  // The same elements with the last two modes exchanged: a view, nothing moves.
+  // The same elements with the last two modes exchanged.
   BasicTensor transposed() const {
     check_rank("transposed");
     detail::require(rank >= 2, "transposed: the tensor has fewer than two modes");
@@ -77,9 +94,9 @@ struct BasicTensor {
     return t;
   }
 
-  // The same elements, repeated: modes of extent 1 get the extents of `extents`, with strides of 0; modes that it has
-  // more stand in front. A view for reading: as a destination it would overlap itself.
-  BasicTensor broadcast(std::span<std::int64_t const> extents) const {
+  // The same elements, repeated: modes of extent 1 get the new extents, with stride 0; additional modes come first. A
+  // source only: as a destination the view would overlap itself.
+  BasicTensor broadcast(Modes extents) const {
     check_rank("broadcast");
     int const more = int(extents.size()) - rank;
     if (more < 0 || extents.size() > std::size_t(kMaxRank))
@@ -96,17 +113,11 @@ struct BasicTensor {
     }
     return t;
   }
-  BasicTensor broadcast(std::initializer_list<std::int64_t> extents) const {
-    return broadcast(std::span<std::int64_t const>(extents.begin(), extents.size()));
-  }
-  // The same elements in the same order (the last mode fastest) under other extents. Throws where strides do not allow it:
-  // nothing moves.
-  BasicTensor reshape(std::span<std::int64_t const> extents) const;
-  BasicTensor reshape(std::initializer_list<std::int64_t> extents) const {
-    return reshape(std::span<std::int64_t const>(extents.begin(), extents.size()));
-  }
+  // The same elements in the same order (last mode fastest) with other extents. Throws if the strides do not allow a
+  // view.
+  BasicTensor reshape(Modes extents) const;
 
-  // The same view, of elements that are only read.
+  // Converts a Tensor to a ConstTensor.
   template <class ToVoid>
   requires(std::is_same_v<ToVoid, Void const> && !std::is_const_v<Void>) operator BasicTensor<ToVoid>() const {
     BasicTensor<ToVoid> t{data, dtype, rank, {}, {}};
@@ -124,11 +135,11 @@ struct BasicTensor {
 };
 
 template <class Void>
-BasicTensor<Void> BasicTensor<Void>::reshape(std::span<std::int64_t const> extents) const {
+BasicTensor<Void> BasicTensor<Void>::reshape(Modes extents) const {
   check_rank("reshape");
   std::int64_t n = 1;
-  for (std::int64_t e : extents)
-    if (e < 0 || __builtin_mul_overflow(n, e, &n))
+  for (std::size_t k = 0; k < extents.size(); ++k)
+    if (extents[k] < 0 || __builtin_mul_overflow(n, extents[k], &n))
       throw Error("reshape: an extent is negative, or the number of elements exceeds 63 bits");
   if (n != size() || extents.size() > std::size_t(kMaxRank))
     throw Error("reshape: " + std::to_string(size()) + " elements do not become " + std::to_string(n) + " in " +
@@ -137,7 +148,7 @@ BasicTensor<Void> BasicTensor<Void>::reshape(std::span<std::int64_t const> exten
   t.rank = int(extents.size());
   for (int k = 0; k < t.rank; ++k) t.extent[k] = extents[std::size_t(k)], t.stride[k] = 0;
   if (n == 0) return t;
-  // From the last mode on: a group of modes here, that are one behind the other, is a group of modes there.
+  // From the last mode on: a group of old modes with evenly spaced elements is divided among new modes.
   int to = t.rank;
   for (int from = rank; from > 0;) {
     if (extent[--from] == 1) continue;
@@ -161,23 +172,7 @@ using ConstTensor = BasicTensor<void const>;
 template <class T>
 using TensorOf = BasicTensor<std::conditional_t<std::is_const_v<T>, void const, void>>;
 
-// Extents or strides, as arguments of tensor(): in braces, or anything that converts to a span of 64-bit integers.
-class Modes {
- public:
-  Modes() = default;
-  Modes(std::initializer_list<std::int64_t> list) : modes_(list.begin(), list.size()) {}
-  template <class Range>
-  requires std::is_convertible_v<Range const&, std::span<std::int64_t const>> Modes(Range const& range)
-      : modes_(range) {}
-
-  std::size_t size() const { return modes_.size(); }
-  std::int64_t operator[](std::size_t k) const { return modes_[k]; }
-
- private:
-  std::span<std::int64_t const> modes_;  // the caller's, while the call lasts
-};
-
-// A view of any rank from 0 to 64, as many strides as extents; without strides it is row-major without gaps. Throws Error
+// A view of rank 0 to 64 with as many strides as extents; without strides it is row-major without gaps. Throws Error
 // for other ranks, and for row-major strides beyond 63 bits.
 template <class T>
 requires std::is_void_v<T> TensorOf<T> tensor(T* data, DType dtype, Modes extents, Modes strides) {
@@ -213,8 +208,8 @@ requires(!std::is_void_v<T>) TensorOf<T> tensor(T* data, Modes extents) {
   return tensor(static_cast<Void*>(data), dtype_of<std::remove_const_t<T>>(), extents);
 }
 
-// A row-major matrix (rows, cols):(pitch, 1); the pitch is in elements and defaults to cols. A negative pitch walks the
-// rows backwards from `data`.
+// A row-major matrix (rows, cols):(pitch, 1); the pitch is in elements and defaults to cols. With a negative pitch, row
+// i begins before row i - 1.
 inline Tensor matrix(void* data, DType dtype, std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
   return tensor(data, dtype, {rows, cols}, {pitch, 1});
 }

@@ -1,12 +1,12 @@
-// What an element is, how a GEMM's sums are formed, and what its epilogue does to them.
+// Element types, and how a GEMM forms its sums and scales them.
 #pragma once
 #include <cstdint>
 #include <type_traits>
 
 namespace inlay {
 
-// The types of elements, a closed list. Movement only needs the bytes, and takes any of them; GEMMs need the type.
-// Opaque elements are bits that nobody interprets, of 1 to 16 bytes: their value is their size.
+// Element types. Copies take all of them, because they depend on the size only; GEMMs need the type. Opaque types are
+// bits without interpretation; their enumerator value is their size, 1 to 16 bytes.
 enum class DType : std::uint8_t {
   b8 = 1,  // opaque: bits
   b16,
@@ -26,7 +26,7 @@ enum class DType : std::uint8_t {
   b128,
   f64,  // IEEE
   f32,
-  tf32,  // f32 in memory, of which GEMMs read 10 bits of significand
+  tf32,  // f32 in memory; a GEMM reads 10 bits of its significand
   f16,
   bf16,
   e4m3,  // OCP's fp8: 4 bits of exponent, no infinities
@@ -69,7 +69,7 @@ constexpr int bytes_of(DType t) {
   }
 }
 
-// "f32", "b128"; "none" for what is no type.
+// "f32", "b128"; "none" for a value that is no type.
 constexpr char const* name_of(DType t) {
   constexpr char const* names[] = {"none", "b8",   "b16",  "b24",  "b32",  "b40",  "b48", "b56", "b64",  "b72", "b80",
                                    "b88",  "b96",  "b104", "b112", "b120", "b128", "f64", "f32", "tf32", "f16", "bf16",
@@ -77,10 +77,10 @@ constexpr char const* name_of(DType t) {
   return unsigned(t) < sizeof(names) / sizeof(names[0]) ? names[unsigned(t)] : names[0];
 }
 
-// Elements that nobody interprets, of 1 to 16 bytes. Other sizes give what is no type, and are refused where it is used.
+// The opaque type of 1 to 16 bytes. Other sizes return a value that is no type, which every function rejects.
 constexpr DType opaque(int bytes) { return bytes >= 1 && bytes <= 16 ? DType(bytes) : DType{}; }
 
-// The type of a C++ type: arithmetic types as what they are, any other trivially copyable type as opaque bits.
+// The element type of a C++ type: that of an arithmetic type, or an opaque type for other trivially copyable types.
 template <class T>
 constexpr DType dtype_of() {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16, "elements have 1 to 16 bytes");
@@ -91,15 +91,16 @@ constexpr DType dtype_of() {
   return opaque(sizeof(T));
 }
 
-// How a GEMM's sums over K are formed. Both round to nearest at every step.
+// How a GEMM forms its sums over K. Both round to nearest after every operation.
 enum class Compute : std::uint8_t {
-  fp32,          // on the FMA units: each sum in one register, over all of K or over a K slice of a block
-  fp32_blocked,  // blocked summation: at most 1024 FMAs in one register, 256 in large matrices, then added to the sum.
-  // The error hardly grows with K. On an H200 .92 to .96 of the speed of fp32 with a workspace, far
-  // less without
+  // FMA units: each sum in one register, over all of K or over the slice of K of a block.
+  fp32,
+  // Blocked summation: at most 1024 FMAs in one register, 256 in large matrices, then added to another register. The
+  // error hardly grows with K. On an H200 .92 to .96 of the speed of fp32 with a workspace, far less without.
+  fp32_blocked,
 };
 
-// The epilogue of a GEMM: D = alpha A B + beta C, where C is what D held before.
+// The epilogue of a GEMM: D = alpha A B + beta C, where C is D before the call.
 struct Epilogue {
   float alpha = 1;
   float beta = 0;  // 0: D is not read

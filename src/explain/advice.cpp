@@ -36,7 +36,7 @@ Advice advice_for_shared(Site const& s, std::vector<Site> const& all) {
 std::string advice_for_global(Site const& s) {
   banks::Request const& r = s.worst;
   if (s.worst_by_halves)
-    return "global and shared addresses lie half a sector apart, each sector is asked for twice: pad rows by whole "
+    return "global and shared addresses lie half a sector apart, each sector is requested twice: pad rows by whole "
            "sectors";
   unsigned const sectors = banks::sectors(r), least = unsigned((banks::distinct_bytes(r) + 31) / 32);
   std::string const text = format("%u sectors where %u would do", sectors, least);

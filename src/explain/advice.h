@@ -1,4 +1,4 @@
-// What to change, said of an access or of a resource.
+// Advice: what to change about an access or about the use of a resource.
 #pragma once
 #include <string>
 
@@ -6,12 +6,12 @@
 
 namespace inlay::explain {
 
-// Advice on the request that costs most beyond its ideal.
+// Advice on the request of a site that exceeds its ideal cost most.
 struct Advice {
   std::string sentence;  // empty: nothing to gain
-  Site after;            // the site's requests with the advice followed; unchanged if nothing helps
+  Site after;            // the site if the advice is followed; unchanged if there is none
 };
-// In shared memory it holds for all sites of the array.
+// all: the sites of the kernel. Advice about shared memory considers all sites of the array.
 Advice advice_for(Site const& site, std::vector<Site> const& all);
 std::string advice_for(Resource const& limit);
 

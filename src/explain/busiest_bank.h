@@ -1,10 +1,10 @@
-// Where a request's conflicts are.
+// The bank with the most conflicts of a request.
 #pragma once
 #include <inlay/banks.h>
 
 namespace inlay::explain {
 
-// The bank with the most words in one pass of a request, and their number.
+// The bank with the most distinct words in one pass of a request, and the number of these words.
 struct BusiestBank {
   unsigned bank = 0, words = 0;
 };

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -15,17 +14,17 @@ using replay::Mechanism, replay::Site, replay::Space;
 
 namespace {
 
-constexpr std::int64_t kBanks = 128;  // bytes
-constexpr unsigned kOfBoxes = 16;     // bytes that TMA keeps together, whatever its swizzle
+constexpr std::int64_t kBankBytes = 128;  // of 32 banks; addresses this far apart are in the same bank
+constexpr unsigned kTmaGranule = 16;      // bytes that every TMA swizzle keeps contiguous
 
 banks::Access access_of(Site const& s) { return s.store ? banks::Access::store : banks::Access::load; }
 
-// All that is done to one array.
+// The accesses of a kernel to one array in shared memory.
 struct Array {
   std::vector<Site const*> sites;
   Site const* widest = nullptr;
-  unsigned granule = 4, narrowest = 16;  // bytes of its widest access, or of a bank; of its narrowest
-  bool boxes = false;                    // TMA takes part in the kernel, and may in this array: sites do not tell
+  unsigned granule = 4, narrowest = 16;  // bytes of the widest access, at least of a bank; of the narrowest access
+  bool boxes = false;                    // the kernel uses TMA, perhaps for this array: sites do not tell
   std::uint64_t begin = std::numeric_limits<std::uint64_t>::max(), end = 0;
 
   Array(Site const& of, std::vector<Site> const& all) {
@@ -39,17 +38,26 @@ struct Array {
         if (s.worst.active >> lane & 1)
           begin = std::min(begin, s.worst.address[lane]), end = std::max(end, s.worst.address[lane] + s.bytes);
     }
-    if (boxes) granule = kOfBoxes;
+    if (boxes) granule = kTmaGranule;
   }
 };
 
-using Mapping = std::function<std::uint64_t(std::uint64_t)>;  // of an offset in the array
+// Maps the byte offset of an access in the array to another layout. By default the layout stays the same.
+struct Mapping {
+  std::uint64_t row_bytes = 1, padding_bytes = 0;
+  int shift = 0;
+  std::uint64_t mask = 0;  // swizzle: these bits are XORed with those `shift` positions higher
+
+  std::uint64_t operator()(std::uint64_t at) const {
+    return (at / row_bytes * padding_bytes + at) ^ (at >> shift & mask);
+  }
+};
 Request mapped(Request r, Array const& array, Mapping const& mapping) {
   for (int lane = 0; lane < 32; ++lane)
     if (r.active >> lane & 1) r.address[lane] = mapping(r.address[lane] - array.begin);
   return r;
 }
-// For all requests of all sites; each request of a site counts like its costliest.
+// Wavefronts of all requests of all sites, where each request of a site counts like its costliest.
 double cost(Array const& array, Mapping const& mapping) {
   double sum = 0;
   for (Site const* s : array.sites)
@@ -57,23 +65,20 @@ double cost(Array const& array, Mapping const& mapping) {
   return sum;
 }
 
-// What costs least of what is tried; the first of those that cost as much.
+// The layout with the lowest cost so far.
 struct Best {
   double cost;
   std::string name;
   Mapping mapping;
-
-  void consider(Array const& array, Mapping const& other, std::function<std::string()> const& other_name) {
-    if (double const c = explain::cost(array, other); c < cost) *this = {c, other_name(), other};
-  }
 };
 
-// The banks repeat after 128 bytes.
+// Paddings up to kBankBytes, the smallest first.
 void try_paddings(Array const& array, std::int64_t row_bytes, Best& best) {
-  for (std::int64_t by = array.granule; by < kBanks && !array.boxes; by += array.granule)
-    best.consider(
-        array, [=](std::uint64_t at) { return at / std::uint64_t(row_bytes) * std::uint64_t(by) + at; },
-        [=] { return format("pad rows by %lld bytes", static_cast<long long>(by)); });
+  for (std::int64_t by = array.granule; by < kBankBytes && !array.boxes; by += array.granule) {
+    Mapping const padded{.row_bytes = std::uint64_t(row_bytes), .padding_bytes = std::uint64_t(by)};
+    if (double const c = cost(array, padded); c < best.cost)
+      best = {c, format("pad rows by %lld bytes", static_cast<long long>(by)), padded};
+  }
 }
 
 std::string swizzle_name(int bits, int base, int shift, unsigned elem_bytes) {
@@ -81,29 +86,29 @@ std::string swizzle_name(int bits, int base, int shift, unsigned elem_bytes) {
   return elem_bytes == 4 ? name : name + format(" of %u-byte elements", elem_bytes);
 }
 
-// Swizzles of byte offsets that stay within a row, printed as those of elements; the fewest bits first. TMA has one for
-// rows of 32, 64 and 128 bytes each.
+// Swizzles of byte offsets within a row, the fewest bits first; their names are in elements. TMA has one swizzle each
+// for rows of 32, 64 and 128 bytes.
 void try_swizzles(Array const& array, std::int64_t row_bytes, Best& best) {
   auto const log2 = [](std::int64_t n) { return std::countr_zero(std::uint64_t(n)); };
   int const whole = log2(array.granule), reach = std::bit_width(array.end - array.begin - 1), row = log2(row_bytes);
-  for (int bits = 1; whole + bits <= std::min(row, log2(kBanks)); ++bits)
-    for (int base = whole; base + bits <= std::min(row, log2(kBanks)); ++base)
+  for (int bits = 1; whole + bits <= std::min(row, log2(kBankBytes)); ++bits)
+    for (int base = whole; base + bits <= std::min(row, log2(kBankBytes)); ++base)
       for (int shift = bits; base + shift + bits <= reach; ++shift) {
         bool const of_tma = base == 4 && shift == 3 && row_bytes == 16 << bits;
         if (array.boxes && !of_tma) continue;
-        best.consider(
-            array, [=](std::uint64_t at) { return at ^ ((at >> shift) & (((1u << bits) - 1) << base)); },
-            [=] { return swizzle_name(bits, base - log2(array.narrowest), shift, array.narrowest); });
+        Mapping const swizzled{.shift = shift, .mask = ((1u << bits) - 1) << base};
+        if (double const c = cost(array, swizzled); c < best.cost)
+          best = {c, swizzle_name(bits, base - log2(array.narrowest), shift, array.narrowest), swizzled};
       }
 }
 
-// The fewest wavefronts of a request in any layout that keeps granules of `bytes` bytes whole: for words at the same
-// place of different granules there are only 128 / granule banks.
+// The fewest wavefronts of a request in any layout that keeps granules of `granule` bytes contiguous: words at the same
+// offset of different granules can be in 128 / granule banks only.
 unsigned least_of_granules(Request const& r, banks::Access access, unsigned granule) {
-  unsigned const lanes = banks::lanes_of_pass(r, access), places = unsigned(kBanks) / granule;
+  unsigned const lanes = banks::lanes_of_pass(r, access), places = unsigned(kBankBytes) / granule;
   unsigned sum = 0;
   for (unsigned first = 0; first < 32; first += lanes) {
-    std::map<std::uint64_t, std::set<std::uint64_t>> granules;  // by where in them
+    std::map<std::uint64_t, std::set<std::uint64_t>> granules;  // by the word of the granule
     unsigned most = 0;
     for (unsigned lane = first; lane < first + lanes; ++lane) {
       if (!(r.active >> lane & 1)) continue;
@@ -147,8 +152,7 @@ std::optional<Cure> cure_of(Site const& site, std::vector<Site> const& all) {
   auto const row_bytes = stride_of(r);
   if (!row_bytes || *row_bytes <= std::int64_t(r.bytes) || *row_bytes % array.granule) return {};
 
-  Mapping const as_it_is = [](std::uint64_t at) { return at; };
-  Best const plain{cost(array, as_it_is), "", as_it_is};
+  Best const plain{cost(array, {}), "", {}};
   Best padding = plain, swizzle = plain;
   try_paddings(array, *row_bytes, padding);
   try_swizzles(array, *row_bytes, swizzle);

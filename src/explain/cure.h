@@ -1,4 +1,4 @@
-// Another layout of an array in shared memory, asked of all that is done to the array together.
+// Searches a layout with fewer bank conflicts for an array in shared memory, considering all accesses to the array.
 #pragma once
 #include <inlay/replay/recorder.h>
 
@@ -8,18 +8,18 @@
 
 namespace inlay::explain {
 
-// Bytes from each active lane to the next, if they are the same all through the request.
+// The distance in bytes between successive lanes, if it is the same between all active lanes of the request.
 std::optional<std::int64_t> stride_of(banks::Request const& request);
 
-// A cure for the array of a site whose costliest request has conflicts, considering all sites of the kernel. The layout may be
-// another if it keeps the lanes of every site whole and aligned, if TMA takes it where the kernel has boxes, and if all
-// sites of the array together, each by its costliest request, need fewer wavefronts.
+// A layout of the array of `site`, whose costliest request has conflicts. It keeps each lane's access contiguous and
+// aligned at all sites, is a TMA swizzle if the kernel uses TMA, and needs fewer wavefronts over all sites of the
+// array, where every request of a site counts like the costliest one.
 struct Cure {
   std::string layouts;      // "pad rows by 4 bytes, or Swizzle<5,0,6>"; empty: nothing helps
-  std::string why_not;      // else
-  unsigned wavefronts = 0;  // that the request needs then
+  std::string why_not;      // the reason if `layouts` is empty
+  unsigned wavefronts = 0;  // of the costliest request of the site with the layout
 };
-// Nothing where the request does not tell how the rows of the array lie.
+// Empty if the row pitch of the array cannot be read off the request.
 std::optional<Cure> cure_of(replay::Site const& site, std::vector<replay::Site> const& all);
 
 }  // namespace inlay::explain

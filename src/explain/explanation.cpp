@@ -11,8 +11,8 @@ using replay::Mechanism;
 
 namespace {
 
-constexpr double kWorthIt = .02;  // of the time: less is within what the model is off by
-constexpr double kCounts = .1;    // of all sectors: fewer have hardly a part in the time
+constexpr double kWorthIt = .02;  // share of the time: smaller savings are within the error of the model
+constexpr double kRelevant = .1;  // share of all sectors: accesses with fewer hardly affect the time
 
 std::string name_of(Site const& s) { return s.operand + (s.store ? " store" : " load"); }
 
@@ -26,18 +26,19 @@ void add(planner::Demand& d, Site const& s) {
     (s.store ? d.shared_stores : d.shared_loads) += requests;
     if (!s.store) d.load_excess += excess;
   } else if (s.mechanism == Mechanism::tma) {
-    // Through the L1, into shared memory.
+    // TMA data pass through the L1 and are written to shared memory: 128 bytes per wavefront, twice.
     d.l2_bytes += 32 * double(s.sectors), d.wavefronts += 2 * transactions / 128;
   } else {
-    // The L1 keeps the rest of a load's sectors for the next load; stores pass through.
+    // The L1 keeps unused bytes of a load's sectors for later loads; stores write through.
     d.l2_bytes += s.store ? 32 * transactions : double(s.useful);
     bool const async = s.mechanism == Mechanism::cp_async;
-    d.lines += double(s.lines) + (async ? requests : 0);  // on its way back once more
+    d.lines += double(s.lines) +
+               (async ? requests : 0);  // cp.async passes through the L1 once more on its way to shared memory
     if (async) d.async_copies += requests;
   }
 }
 
-// The demand of all launches together; `sites` are the recorder's, or changed ones to predict the effect of an advice.
+// The demand of all launches together. `sites`: those of the recorder, or changed ones to predict the effect of advice.
 planner::Demand demand_of(Recorder const& recorder, Work const& work, std::vector<Site> const& sites) {
   planner::Demand d;
   for (replay::RecordedLaunch const& l : recorder.launches)
@@ -105,7 +106,7 @@ Counts counted(Recorder const& recorder) {
 }
 
 std::string Explanation::advice() const {
-  // The access where most is to be gained; where that is little, what holds for the resource that the time goes to.
+  // The advice that saves most; if that is less than kWorthIt of the time, the advice for the limiting resource.
   auto const worst =
       std::max_element(sites.begin(), sites.end(), [](auto const& a, auto const& b) { return a.saves < b.saves; });
   if (worst != sites.end() && worst->saves > kWorthIt * seconds)
@@ -115,8 +116,9 @@ std::string Explanation::advice() const {
   for (Resource const& r : resources)
     if (r.name == limit)
       return advice_for(r) +
-             (advised ? planner::format("; what is said of accesses above would save less than %.0f %%", 100 * kWorthIt)
-                      : "");
+             (advised
+                  ? planner::format("; the advice on accesses above would save less than %.0f %% each", 100 * kWorthIt)
+                  : "");
   return {};
 }
 
@@ -125,14 +127,14 @@ std::string Explanation::doubt() const {
   for (ExplainedSite const& s : sites) all += s.sectors();
   ExplainedSite const* worst = nullptr;
   for (ExplainedSite const& s : sites) {
-    bool const counts = double(s.sectors()) > kCounts * double(all) && s.site.mechanism != Mechanism::tma;
-    if (counts && s.useful_share() < .5 && (!worst || s.useful_share() < worst->useful_share())) worst = &s;
+    bool const is_relevant = double(s.sectors()) > kRelevant * double(all) && s.site.mechanism != Mechanism::tma;
+    if (is_relevant && s.useful_share() < .5 && (!worst || s.useful_share() < worst->useful_share())) worst = &s;
   }
   if (!worst) return {};
   return worst->name +
          planner::format(
-             ": %.0f %% of the sectors' bytes are asked for; the model does not know what the caches make "
-             "of the rest, and has been off by a factor of two for such kernels, either way",
+             ": %.0f %% of the bytes of its sectors are requested; the model does not cover what the caches do with "
+             "the rest, and its times for such kernels have been too long or too short by up to a factor of two",
              100 * worst->useful_share());
 }
 

@@ -1,4 +1,4 @@
-// What a kernel does to memory, and how long that takes: counts of a replay, priced by the time model of planner/.
+// The memory accesses of a replayed kernel and its predicted time, from the time model of the planner.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,22 +14,22 @@ using planner::Resource;
 using replay::Recorder;
 using replay::Site;
 
-// What the counts cannot tell of a kernel: its name and what it computes.
+// What a replay does not count: the name of the kernel and what it computes.
 struct Work {
   std::string kernel, what;
   std::string case_name;  // "4096x4096x4096"
-  double dram_bytes = 0;  // that have to move at least: each byte of the operands once
-  double flops = 0;       // two for a multiply-add of the GEMM itself
+  double dram_bytes = 0;  // least DRAM traffic: each byte of the operands once
+  double flops = 0;       // of the GEMM itself, two per multiply-add
 };
 
 struct ExplainedSite {
   Site site;
   std::string name;    // "in load", "shared A store"
   std::string advice;  // empty: nothing to gain
-  double saves = 0;    // seconds of the whole that following it saves, in the model
+  double saves = 0;    // predicted seconds that following the advice saves
   double per_request() const { return site.traffic.per_request(); }
   double ideal() const { return site.traffic.requests ? double(site.ideal) / double(site.traffic.requests) : 0; }
-  double useful_share() const;   // of the bytes that sectors bring; global sites
+  double useful_share() const;   // requested bytes divided by the bytes of the sectors; global memory only
   std::int64_t sectors() const;  // of global memory
 };
 
@@ -42,10 +42,10 @@ struct Explanation {
   std::int64_t tma_load_sectors = 0, tma_store_sectors = 0;
   std::vector<Resource> resources;  // the busiest first
   double seconds = 0;
-  std::string limit;  // the resource whose time decides
+  std::string limit;  // name of the resource that limits the time
 
   std::string advice() const;  // what to change first
-  // Why the time may be far off: of a kernel that asks for less than half of what the sectors of an access hold; else
+  // Why the predicted time may be far off: an access requests less than half of the bytes of its sectors. Otherwise
   // empty.
   std::string doubt() const;
 };
@@ -53,10 +53,10 @@ struct Explanation {
 // Explains what was replayed or sampled.
 Explanation explanation_of(Recorder const& recorder, Work work, Device const& device);
 
-// What a replay counted, as a kernel says it in closed form.
+// The counts of a replay, in the form in which kernels give theirs in closed form.
 Counts counted(Recorder const& recorder);
 
-// "NAME: ok", or how many findings a replay has and the sentences that were kept.
+// "NAME: ok", or the number of findings of a replay and the first sentence of each check.
 std::string findings_text(Recorder const& recorder);
 // In sections, for a terminal of 120 columns.
 std::string to_text(Explanation const& explanation);

@@ -25,7 +25,7 @@ char const* unit(Site const& s) {
   return s.space == replay::Space::global ? "sectors" : "wavefronts";
 }
 
-// Wraps text to lines of at most `columns` columns; all lines but the first are indented.
+// Wraps text to lines of at most 120 columns, indented by `in`; continuation lines are indented by two more spaces.
 std::string wrapped(std::string const& text, std::string const& in) {
   constexpr std::size_t kColumns = 120;
   std::string s = in;
@@ -68,7 +68,7 @@ std::string totals(Explanation const& x) {
   if (c.fma)
     text += format(", %s FMAs, %.2f shared wavefronts for 128 of them", count(double(c.fma)).c_str(),
                    128 * wavefronts / double(c.fma));
-  if (c.fma && x.work.flops > 0) text += format(", %.1f %% of them wanted", 50 * x.work.flops / double(c.fma));
+  if (c.fma && x.work.flops > 0) text += format(", %.1f %% of them necessary", 50 * x.work.flops / double(c.fma));
   text += "\n";
   for (LaunchDemand const& l : x.demand.launches)
     text += format("  %s blocks of %u threads and %zu bytes of shared memory, %d of them on a multiprocessor%s\n",

@@ -1,4 +1,5 @@
-// How a plan is chosen: candidates, one loop that compares them, one text that explains the choice. The same for copies and GEMMs.
+// How a plan is chosen: candidates, one loop that compares them, one text that explains the choice. The same for copies
+// and GEMMs.
 #pragma once
 #include <inlay/planner/format.h>
 #include <inlay/planner/plan.h>
@@ -17,7 +18,7 @@ namespace inlay::planner {
 //   Requirements   how a candidate requires the operands to be laid out
 //   predicts       true: every candidate has a predicted time; false: the order of the candidates decides
 //   candidates()   in order of preference
-//   is_best()      true: the candidates that follow need not be compared
+//   is_best()      true: the candidates that follow need not be compared; only with `predicts`
 //   attempt()      the plan of one candidate, or why it rejects the problem
 //   batch()        the mode along which the problem can be split into chunks
 //   chunk()        the problem restricted to the first `count` indices of that mode
@@ -30,7 +31,8 @@ template <class P>
 struct Applicability {
   bool (*holds)(typename Planner<P>::Properties const&);
   char const* otherwise = "";
-  char const* measured = "";  // of a bound that was read off measurements: which ones, and why no closed form gives it
+  // If the condition has bounds fitted to measurements: which measurements, and why no closed form gives the bounds.
+  char const* measured = "";
 };
 
 template <class P>
@@ -46,8 +48,8 @@ struct Attempt {
   Plan plan;
 };
 
-// A mode along which a problem can be split: each element of the destination depends on one index of it. stride_bytes: of each
-// of the caller's operands along the mode.
+// A mode along which a problem can be split: each destination element depends on one index of the mode. stride_bytes:
+// stride of each of the caller's operands along the mode.
 struct Batch {
   std::int64_t extent;
   std::array<std::int64_t, 3> stride_bytes;
@@ -58,16 +60,17 @@ std::span<Candidate<P> const> candidates() {
   return Planner<P>::candidates();
 }
 
-// The smallest number of batch indices, a power of two, over which each operand advances by a multiple of kPlanAlignment bytes.
-// Chunks whose extent is a multiple of it start at the same residue, so one plan serves all of them.
+// The smallest number of batch indices, a power of two, over which each operand advances by a multiple of
+// kPlanAlignment bytes. Chunks whose extent is a multiple of it start at the same residue, so one plan serves all of
+// them.
 inline std::int64_t chunk_granularity(Batch const& batch) {
   std::int64_t bytes = kPlanAlignment;
   for (std::int64_t stride : batch.stride_bytes) bytes = std::gcd(bytes, stride);
   return kPlanAlignment / bytes;
 }
 
-// The plan of a candidate. If one grid cannot hold the whole batch, the plan runs it in chunks. The extent of a chunk is a
-// multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits a grid.
+// The plan of a candidate. If one grid cannot hold the whole batch, the plan runs it in chunks. The extent of a chunk
+// is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits a grid.
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device,
                           bool may_use_workspace) {
@@ -97,10 +100,10 @@ Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Devic
   return whole;
 }
 
-// Chooses among the candidates that apply and do not reject the problem. If Planner<P>::predicts, the shortest predicted time
-// wins, and a candidate whose time is not a positive finite number is skipped; otherwise the first candidate wins. If none
-// qualifies, chooses by the same rule among the candidates that do not apply. Without a workspace no operand is packed, and
-// candidates that need a workspace reject the problem.
+// Chooses among the candidates that apply and do not reject the problem. If Planner<P>::predicts, the shortest
+// predicted time wins, and a candidate whose time is not a positive finite number is skipped; otherwise the first
+// candidate wins. If none qualifies, chooses by the same rule among the candidates that do not apply. Without a
+// workspace no operand is packed, and candidates that need a workspace reject the problem.
 template <class P>
 Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
                std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
@@ -118,14 +121,18 @@ Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
       if (best.candidate >= 0 && !(a.plan.seconds < best.seconds)) continue;
       best = a.plan;
       best.candidate = index, best.num_compared = index + 1;
-      if (!Planner<P>::predicts || Planner<P>::is_best(best, problem, device)) return best;
+      if constexpr (!Planner<P>::predicts)
+        return best;
+      else if (Planner<P>::is_best(best, problem, device))
+        return best;
     }
     if (best.candidate >= 0) return best;
   }
   return {};
 }
 
-// The end of a candidate's line in why(): how candidate number `index`, whose own plan is `other`, compares with the chosen plan.
+// The end of a candidate's line in why(): how candidate number `index`, whose own plan is `other`, compares with the
+// chosen plan.
 template <class P>
 std::string comparison_text(Plan const& plan, Plan const& other, int index) {
   if (!plan.measured_us.empty()) {
@@ -139,8 +146,8 @@ std::string comparison_text(Plan const& plan, Plan const& other, int index) {
   return other.seconds > plan.seconds ? "; slower" : "; as fast";
 }
 
-// The problem, the chosen kernel with its launches, and a line for each candidate in order of preference: its cost, or why it
-// rejects the problem.
+// The problem, the chosen kernel with its launches, and a line for each candidate in order of preference: its cost, or
+// why it rejects the problem.
 template <class P>
 std::string why(Plan const& plan, P const& problem, Device const& device, bool may_use_workspace,
                 std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
@@ -202,8 +209,8 @@ struct Planner<Copy> {
                                     Device const& device);
 };
 
-// The layout that a candidate requires of an operand. An operand in another layout is packed first: a copy brings it into the
-// workspace, contiguous along m or n, with a pitch in whole 16-byte vectors, matrices one after the other.
+// The layout that a candidate requires of an operand. An operand in another layout is packed first: a copy brings it
+// into the workspace, contiguous along m or n, with a pitch in whole 16-byte vectors, matrices one after the other.
 enum class Layout : std::uint8_t {
   any,      // nothing is packed; the kernel itself may reject the problem
   aligned,  // contiguous along one mode; base address, pitch and batch stride are multiples of 16 bytes, as TMA needs
@@ -225,7 +232,6 @@ struct Planner<Gemm> {
   };
   static constexpr bool predicts = false;
   static std::span<Candidate<Gemm> const> candidates();
-  static bool is_best(Plan const&, Gemm const&, Device const&) { return true; }
   static Attempt attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
                          bool may_use_workspace);
   static Batch batch(Gemm const& gemm);

@@ -8,22 +8,23 @@ namespace {
 
 using Properties = Planner<Copy>::Properties;
 
-// A few microseconds, all latency: many small blocks without a barrier are the fastest, although their loads are strided.
+// A copy that takes a few microseconds, almost all of it latency: many small blocks without a barrier are the fastest,
+// although their loads are strided.
 bool small(Properties const& f) {
   auto const& x = f.copy.as_transpose();
   int const e = f.copy.elem_bytes;
   if (!x || x->L > 1 || e > 4) return false;
-  std::int64_t const most = !f.vectors ? 9 << 18 : e < 4 ? 1 << 18 : 0;  // bytes that its tiles cover
+  std::int64_t const most = !f.vectors ? 9 << 18 : e < 4 ? 1 << 18 : 0;  // bytes of its tiles
   auto const tiles = [](std::int64_t extent) { return (extent + 31) / 32; };
   return tiles(x->M) * tiles(x->N) <= most / (1024 * e);
 }
 
 Applicability<Copy> const kSmall{
     small, "larger than what latency alone decides",
-    "results/h200/squares.json; the model does not tell loads that wait from those that do not"};
+    "results/h200/squares.json; the model does not tell exposed loads from overlapped ones"};
 Applicability<Copy> const kAny{[](Properties const&) { return true; }};
 
-// The counts of a plan for a copy, all chunks together.
+// The counts of all chunks of a plan for a copy.
 Counts counts_of(Plan const& plan, Device const& device) {
   auto const& [kernel, problem, slots, workspace] = *plan.find<Copy>();
   Counts sum = plan.last_chunk ? counts_of(*plan.last_chunk, device) : Counts{};
@@ -85,7 +86,7 @@ Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& cop
 }
 
 namespace {
-// The longest mode: a copy that is too large for a grid is too large along this one.
+// Index of the longest mode, along which a copy that exceeds a grid is split into chunks.
 std::size_t longest(Copy const& copy) {
   auto const shorter = [](Mode const& a, Mode const& b) { return a.extent < b.extent; };
   return std::size_t(std::max_element(copy.mode, copy.mode + copy.rank, shorter) - copy.mode);
@@ -99,7 +100,7 @@ Batch Planner<Copy>::batch(Copy const& copy) {
 Copy Planner<Copy>::chunk(Copy const& copy, std::int64_t count) {
   Copy part = copy;
   part.mode[longest(copy)].extent = count;
-  part.tiling = {};  // a tile of the whole may be larger than the chunk
+  part.tiling = {};  // a tile of the whole copy may be larger than the chunk
   part.analyse();
   return part;
 }

@@ -7,11 +7,7 @@
 namespace inlay::planner {
 namespace {
 
-constexpr std::int64_t kMostBytes = 1 << 20;  // of a tile while its bytes are counted: far more than shared memory
-
-std::int64_t misalignment(void const* p, std::int64_t bytes) {
-  return std::int64_t(reinterpret_cast<std::uint64_t>(p) % std::uint64_t(bytes));
-}
+constexpr std::int64_t kMostBytes = 1 << 20;  // of a tile, at most: far more than shared memory
 
 class TileBuilder {
  public:
@@ -39,11 +35,11 @@ class TileBuilder {
   }
 
  private:
-  // A mode of the tile while the tile is described.
-  struct Part {
+  // A tiled mode while the tile is described.
+  struct TiledMode {
     int mode;
     std::int32_t extent;       // in the tile
-    std::int64_t n, src, dst;  // of the whole mode: extent and strides in bytes
+    std::int64_t n, src, dst;  // extent of the whole mode, strides in bytes
     int clipped = CopyTile::kWhole;
     std::int32_t smem_bytes = 0;  // stride in shared memory, signed
     bool is_clipped() const { return extent < n; }
@@ -58,23 +54,23 @@ class TileBuilder {
       Mode const& mode = copy_.mode[k];
       if (extent < 1 || extent > mode.extent)
         return {"a tile has {} indices of mode {}, whose extent is {}", {extent, k, mode.extent}};
-      part_[i] = {k, extent, mode.extent, mode.src_stride, mode.dst_stride};
+      mode_[i] = {k, extent, mode.extent, mode.src_stride, mode.dst_stride};
     }
-    if (tiling_.modes == 0 || part_[0].mode != 0 || part_[0].dst != copy_.elem_bytes)
+    if (tiling_.modes == 0 || mode_[0].mode != 0 || mode_[0].dst != copy_.elem_bytes)
       return {"no run of a tile is contiguous in the destination"};
     if (tiling_.run_modes < 1 || tiling_.run_modes > tiling_.modes)
       return {"a destination run has {} of the {} tiled modes", {tiling_.run_modes, tiling_.modes}};
     return {};
   }
 
-  Part& last() { return part_[tiling_.run_modes - 1]; }  // mode of a destination run
+  TiledMode& last() { return mode_[tiling_.run_modes - 1]; }  // last mode of a destination run
 
   Reason check_runs() {
     for (int i = 0; i < tiling_.run_modes; ++i) {
-      if (part_[i].dst != run_elements_ * copy_.elem_bytes || (i + 1 < tiling_.run_modes && part_[i].is_clipped()))
+      if (mode_[i].dst != run_elements_ * copy_.elem_bytes || (i + 1 < tiling_.run_modes && mode_[i].is_clipped()))
         return {"the modes of a run leave gaps in the destination"};
       t_.inner_elements = std::int32_t(run_elements_);
-      run_elements_ *= part_[i].extent;
+      run_elements_ *= mode_[i].extent;
     }
     return {};
   }
@@ -84,14 +80,15 @@ class TileBuilder {
     std::int64_t const run_bytes = run_elements_ * copy_.elem_bytes;
     bool all = misalignment(copy_.dst, bytes) == 0;
     for (int k = 0; k < copy_.rank; ++k)
-      if (std::none_of(part_, part_ + tiling_.run_modes, [&](Part const& p) { return p.mode == k; }))
+      if (std::none_of(mode_, mode_ + tiling_.run_modes, [&](TiledMode const& p) { return p.mode == k; }))
         all &= copy_.mode[k].dst_stride % bytes == 0;
     return all && (!last().is_clipped() || run_bytes % bytes == 0) &&
            (tiling_.run_splits == 1 ||
             run_elements_ / last().extent * (last().extent / tiling_.run_splits) * copy_.elem_bytes % bytes == 0);
   }
 
-  // Runs that are clipped at any element would write sectors in part: they begin early instead, on a sector.
+  // Chooses the alignment skew. Runs that begin within a sector would write sectors in part; they begin early instead,
+  // on a sector.
   void choose_skew() {
     std::int64_t const u = copy_.elem_bytes;
     t_.has_whole_words = are_runs_at(u * word_) && run_elements_ / tiling_.run_splits % word_ == 0 &&
@@ -103,22 +100,24 @@ class TileBuilder {
       t_.has_whole_words = false;
     }
   }
-  // Indices of a clipped mode that the grid covers: the last tile makes up for runs that began early.
-  std::int64_t covered(Part const& p) { return p.n + (&p == &last() ? late_ : 0); }
+  // Indices of a clipped mode that the grid covers. The last tile writes the elements that the skew shifts past the
+  // other tiles.
+  std::int64_t covered(TiledMode const& p) { return p.n + (&p == &last() ? late_ : 0); }
   // Indices of a mode that are loaded for a tile.
-  std::int32_t loaded(Part const& p) { return p.extent + (&p == &last() ? t_.skew : 0); }
+  std::int32_t loaded(TiledMode const& p) { return p.extent + (&p == &last() ? t_.skew : 0); }
 
-  // In the order of the destination's modes, so that consecutive blocks write consecutive memory.
+  // Grid modes are in the order of destination modes, so that consecutive blocks write consecutive memory.
   Reason make_grid() {
     for (int i = 0; i < tiling_.modes; ++i) {
-      if (!part_[i].is_clipped()) continue;
+      if (!mode_[i].is_clipped()) continue;
       if (t_.num_clipped == t_.kMaxClipped) return {"more than {} modes are clipped", {t_.kMaxClipped}};
-      part_[i].clipped = t_.num_clipped++;
+      mode_[i].clipped = t_.num_clipped++;
     }
     for (int k = 0; k < copy_.rank; ++k) {
       Mode const& mode = copy_.mode[k];
-      Part const* const end = part_ + tiling_.modes;
-      Part const* const p = std::find_if(part_, part_ + tiling_.modes, [&](Part const& q) { return q.mode == k; });
+      TiledMode const* const end = mode_ + tiling_.modes;
+      TiledMode const* const p =
+          std::find_if(mode_, mode_ + tiling_.modes, [&](TiledMode const& q) { return q.mode == k; });
       if (p != end && !p->is_clipped()) continue;
       if (t_.grid_modes == t_.kMaxGridModes) return {"more than {} modes are outside a tile", {t_.kMaxGridModes}};
       std::int64_t const extent = p == end ? 1 : p->extent;
@@ -130,24 +129,27 @@ class TileBuilder {
     return {};
   }
 
-  void sort_by_source() {  // by insertion: there are few modes
+  // Insertion sort by source stride: there are few modes.
+  void sort_by_source() {
     for (int i = 0; i < tiling_.modes; ++i) {
-      if (!part_[i].src) continue;
+      if (!mode_[i].src) continue;
       int at = num_by_src_++;
-      for (; at > 0 && std::abs(by_src_[at - 1]->src) > std::abs(part_[i].src); --at) by_src_[at] = by_src_[at - 1];
-      by_src_[at] = &part_[i];
+      for (; at > 0 && std::abs(by_src_[at - 1]->src) > std::abs(mode_[i].src); --at) by_src_[at] = by_src_[at - 1];
+      by_src_[at] = &mode_[i];
     }
   }
 
-  // A source run takes the fastest source modes, as long as at least half of the bytes that it spans are needed.
+  // A source run consists of the fastest source modes, up to the first whose stride exceeds a sector and twice the
+  // bytes of the run so far: gaps are at most about half of a run.
   Reason make_run() {
     run_bytes_ = copy_.elem_bytes;
     for (; run_end_ < num_by_src_; ++run_end_) {
-      Part& p = *by_src_[run_end_];
+      TiledMode& p = *by_src_[run_end_];
       std::int64_t const s = std::abs(p.src);
       if (s > std::max(2 * run_bytes_, kSectorBytes)) break;
-      // A contiguous mode ends the run too where padding is to be between its indices.
-      if (tiling_.padding == Tiling::Padding::odd_pitch && &p == part_ && s % kVectorBytes == 0 && s >= kSectorBytes &&
+      // With padding, a mode that is contiguous in the destination is not part of the run, so that padding separates
+      // its indices.
+      if (tiling_.padding == Tiling::Padding::odd_pitch && &p == mode_ && s % kVectorBytes == 0 && s >= kSectorBytes &&
           s >= run_bytes_)
         break;
       run_bytes_ += s * (loaded(p) - 1);
@@ -157,17 +159,17 @@ class TileBuilder {
     return {};
   }
 
-  // The largest power of two, up to 16, that divides the addresses at which source runs begin.
+  // alignment_: the largest power of two, up to 16, that divides the addresses of all source runs.
   void find_alignment() {
     std::int64_t low = misalignment(copy_.src, kVectorBytes) - t_.skew * last().src;
     t_.first_src_bytes = -t_.skew * last().src;
     std::uint64_t bits = std::uint64_t(kVectorBytes);
     for (int k = 0; k < t_.grid_modes; ++k) bits |= std::uint64_t(t_.grid_mode[k].src_bytes);
     for (int i = 0; i < tiling_.modes; ++i)
-      if (part_[i].src < 0) {
-        std::int64_t const back = -part_[i].src * (part_[i].extent - 1);
+      if (mode_[i].src < 0) {
+        std::int64_t const back = -mode_[i].src * (mode_[i].extent - 1);
         t_.first_src_bytes -= back, low -= back;
-        if (part_[i].is_clipped()) bits |= std::uint64_t(part_[i].src);
+        if (mode_[i].is_clipped()) bits |= std::uint64_t(mode_[i].src);
       }
     bits |= std::uint64_t(low);
     for (int i = run_end_; i < num_by_src_; ++i) bits |= std::uint64_t(by_src_[i]->src);
@@ -181,13 +183,13 @@ class TileBuilder {
     }
   }
 
-  // Pitches in shared memory equal those in the source modulo 16 bytes, and no two runs meet in a vector.
+  // Pitches in shared memory equal those in the source modulo 16 bytes, and no two runs share a 16-byte vector.
   Reason place_runs() {
     std::int64_t const most_misaligned = kVectorBytes - alignment_;
     std::int64_t runs = 1;
     smem_bytes_ = run_bytes_;
     for (int i = run_end_; i < num_by_src_; ++i) {
-      Part& p = *by_src_[i];
+      TiledMode& p = *by_src_[i];
       std::int64_t const s = std::abs(p.src), least = smem_bytes_ + 2 * most_misaligned;
       std::int64_t pitch = least + (s - least % kVectorBytes + kVectorBytes) % kVectorBytes;
       if (i == run_end_ && tiling_.padding == Tiling::Padding::odd_pitch && !(pitch & kVectorBytes))
@@ -213,7 +215,7 @@ class TileBuilder {
 
   void clip_modes() {
     for (int i = 0; i < tiling_.modes; ++i) {
-      Part const& p = part_[i];
+      TiledMode const& p = mode_[i];
       std::int32_t const behind = p.src < 0 ? -p.smem_bytes : 0;
       t_.first_smem_bytes += behind * (p.extent - 1);
       if (p.clipped >= 0)
@@ -224,7 +226,7 @@ class TileBuilder {
     }
   }
 
-  static CopyTile::TileMode tile_mode(Part const& p) {
+  static CopyTile::TileMode tile_mode(TiledMode const& p) {
     return {.src_bytes = 0,
             .dst_bytes = p.dst,
             .extent = p.extent,
@@ -235,7 +237,7 @@ class TileBuilder {
 
   Reason number_runs() {
     t_.run_elements = std::int32_t(run_elements_ / tiling_.run_splits);
-    for (int i = 0; i < tiling_.run_modes; ++i) t_.run_mode[t_.run_modes++] = tile_mode(part_[i]);
+    for (int i = 0; i < tiling_.run_modes; ++i) t_.run_mode[t_.run_modes++] = tile_mode(mode_[i]);
     if (tiling_.run_splits > 1) {
       CopyTile::TileMode& split = t_.run_mode[t_.run_modes - 1];
       std::int32_t const q = split.extent /= tiling_.run_splits;
@@ -249,17 +251,17 @@ class TileBuilder {
     }
     for (int i = tiling_.run_modes; i < tiling_.modes; ++i) {
       if (t_.dst_modes == t_.kModes) return {"a tile has more than {} modes outside its runs", {t_.kModes}};
-      t_.dst_mode[t_.dst_modes++] = tile_mode(part_[i]);
-      t_.dst_runs *= part_[i].extent;
+      t_.dst_mode[t_.dst_modes++] = tile_mode(mode_[i]);
+      t_.dst_runs *= mode_[i].extent;
     }
-    // A warp gathers runs that are neighbours in shared memory.
+    // The order of the destination runs: a warp gathers runs that are adjacent in shared memory.
     std::sort(t_.dst_mode, t_.dst_mode + t_.dst_modes, [](CopyTile::TileMode const& a, CopyTile::TileMode const& b) {
       return std::abs(std::int64_t(a.smem_bytes)) < std::abs(std::int64_t(b.smem_bytes));
     });
     return {};
   }
 
-  // Whether neighbouring runs lie in shared memory as elements of aligned words.
+  // Whether neighbouring destination runs are adjacent elements of aligned 4-byte words in shared memory.
   bool can_transpose_words() const {
     auto const in_words = [](auto const* first, int n) {
       return std::all_of(first, first + n, [](auto const& x) { return x.smem_bytes % 4 == 0; });
@@ -273,8 +275,8 @@ class TileBuilder {
 
   void choose_gathering() {
     t_.lanes = tiling_.lanes;
-    // The words of a run with one mode are its own. Runs with several modes share the words of the first run; a run that begins
-    // within a word has one more.
+    // A run with one mode has whole words, beside its ends. Runs with several modes use the words of the first run, and
+    // one that begins within a word has one more.
     t_.run_words = t_.run_modes == 1
                        ? std::max(t_.run_elements / word_, 1)
                        : std::int32_t(ceil_div(
@@ -305,12 +307,12 @@ class TileBuilder {
   Tiling const& tiling_;
   int const threads_;
   CopyTile& t_;
-  std::int32_t const word_;  // elements that are stored at once
-  Part part_[Tiling::kModes];
-  Part* by_src_[Tiling::kModes];      // the modes with a source stride, the smallest first
-  int num_by_src_ = 0, run_end_ = 0;  // by_src_[0 .. run_end_) are within a source run
-  std::int64_t run_elements_ = 1;     // of a destination run, before it is split
-  std::int64_t late_ = 0;             // see covered()
+  std::int32_t const word_;  // elements of one store
+  TiledMode mode_[Tiling::kModes];
+  TiledMode* by_src_[Tiling::kModes];  // the modes with a source stride, the smallest first
+  int num_by_src_ = 0, run_end_ = 0;   // by_src_[0 .. run_end_) are within a source run
+  std::int64_t run_elements_ = 1;      // of a destination run, before it is split
+  std::int64_t late_ = 0;              // indices that the skew adds to covered()
   std::int64_t run_bytes_ = 0, smem_bytes_ = 0, alignment_ = 0;
 };
 

@@ -9,20 +9,24 @@
 namespace inlay::planner {
 namespace {
 
-constexpr std::int64_t kDramBytes = 64;  // the DRAM returns at least as many at once
+constexpr std::int64_t kDramBytes = 64;  // smallest DRAM transfer
 
 // ---- Instructions of a warp, read off the machine code of copy_tiled_16k.
-constexpr double kBlockStart = 150, kGridMode = 45;       // of a block; for each grid mode
-constexpr double kLoadVector = 18;                        // to load a vector
-constexpr double kTableEntry = 70;                        // to write a table entry
-constexpr double kElementOffset = 2, kElementLookup = 9;  // to find an element in a run with one mode; with several
-constexpr double kRunGroup = 18;                          // for each group of runs, beside its words
-constexpr double kStoreWord = 4.5, kGatherElement = 2.6, kRunWord = 6;  // to store a word; to gather an element, a word
-constexpr double kRunEnds = 60, kWordRunEnds = 180;  // the ends of four runs; of four groups of transposed words
-// ---- Sectors, fitted: the cost of the two sectors at the ends of a run that blocks write in part; of a warp's store, and of a
-// source run, that begins within a sector.
+constexpr double kBlockStart = 150, kGridMode = 45;  // to start a block; for each grid mode
+constexpr double kLoadVector = 18;                   // to load a vector
+constexpr double kTableEntry = 70;                   // to write a table entry
+constexpr double kElementOffset = 2,
+                 kElementLookup = 9;  // to compute the offset of an element in a run with one mode; with several
+constexpr double kRunGroup = 18;      // for each group of runs, in addition to its words
+constexpr double kStoreWord = 4.5, kGatherElement = 2.6,
+                 kRunWord = 6;  // to store a word; to gather an element; to gather a word
+constexpr double kRunEnds = 60,
+                 kWordRunEnds = 180;  // for the ends of four runs; of four groups of runs with transposed words
+// ---- Costs in sectors, fitted: of the two sectors at the ends of a destination run if they are written in part; of a
+// store of a warp that begins within a sector; of a source run that begins within a sector.
 constexpr double kPartialSectors = 3.1, kMisalignedStore = .25, kMisalignedRun = .3;
-constexpr double kMicroseconds = .00275;  // for an instruction of a warp that shares its scheduler
+constexpr double kMicroseconds =
+    .00275;  // latency of one instruction of a warp that shares its scheduler with other warps
 
 // Instructions of one warp to gather and store the tile's runs.
 double gather_instructions(CopyTile const& t, int threads, int elem_bytes) {
@@ -42,11 +46,11 @@ double gather_instructions(CopyTile const& t, int threads, int elem_bytes) {
   return passes * ((recomputes ? groups : 1) * offsets + groups * group) + ends;
 }
 
-// Sectors that the source runs and the destination runs of a tile occupy.
+// The source runs of a tile, where runs that are contiguous with each other count as one, and its sectors.
 struct TileSectors {
-  double src_runs, src_run_bytes;  // runs that are contiguous with each other count as one
-  bool is_on_dram_granules;
-  double sectors;
+  double src_runs, src_run_bytes;
+  bool is_on_dram_granules;  // all source runs begin at multiples of kDramBytes
+  double sectors;            // read and written, with the costs of misalignment
 };
 
 TileSectors tile_sectors(Copy const& m, CopyTile const& t) {
@@ -61,7 +65,8 @@ TileSectors tile_sectors(Copy const& m, CopyTile const& t) {
 
   double const bytes = double(t.run_elements) * u, store = t.lanes * W, stores = t.dst_runs * std::ceil(bytes / store);
   double run = bytes, runs = t.dst_runs;
-  // Runs, and the stores of a warp, begin at multiples of the lowest bit.
+  // Destination runs begin at multiples of the lowest bit of run_begins, stores of a warp at multiples of that of
+  // store_begins.
   std::int64_t run_begins = kSectorBytes | std::int64_t(m.dst), store_begins = 0;
   for (int i = 0; i < t.grid_modes; ++i) run_begins |= t.grid_mode[i].dst_bytes;
   for (int i = 0; i < t.dst_modes; ++i)
@@ -96,7 +101,7 @@ CopyWork work_of(Copy const& m, CopyTile const& t, TileLimits const& limits, int
   w.bytes = (elements + distinct) * u;
   TileSectors const s = tile_sectors(m, t);
   w.sectors = tiles * s.sectors;
-  // Source runs that end within kDramBytes: a later tile requests the rest of these bytes once more.
+  // A source run that ends within a DRAM granule: a later tile reads that granule from DRAM again.
   double const granules = s.is_on_dram_granules ? std::ceil(s.src_run_bytes / kDramBytes)
                                                 : (s.src_run_bytes + kDramBytes - 16) / kDramBytes;
   double const read = s.src_runs * granules * kDramBytes;
@@ -124,7 +129,8 @@ CopyWork work_of(Copy const& m, CopyTile const& t, TileLimits const& limits, int
 
 namespace {
 
-// Lanes of a warp along a run with as many words. The fewest: the run takes at most four iterations.
+// The fewest lanes along a run of `words` words with which a warp needs at most four iterations, K words per lane each;
+// at most 8.
 int fewest_lanes(std::int64_t words, int K) {
   int lanes = 1;
   while (lanes < 8 && 4 * K * lanes < words) lanes *= 2;
@@ -132,7 +138,8 @@ int fewest_lanes(std::int64_t words, int K) {
 }
 int most_lanes(int fewest) { return std::min(8 * fewest, 32); }
 
-// For elements below 4 bytes: the tiled mode that is contiguous in the source, if words can be loaded across it; otherwise 0.
+// For elements below 4 bytes: index of the tiled mode that is contiguous in the source, if 4-byte words can be loaded
+// along it; otherwise 0.
 int word_mode(Copy const& m, Tiling const& c) {
   int found = 0;
   bool words = m.elem_bytes < 4;
@@ -146,7 +153,8 @@ int word_mode(Copy const& m, Tiling const& c) {
   return words ? found : 0;
 }
 
-// Chooses the destination run of a tile of `bytes` bytes: how many modes, how many splits, how many lanes along it.
+// Chooses the destination run of a tile of `bytes` bytes: its modes, its splits and the lanes along it, by fewest
+// instructions.
 void choose_run(Copy const& m, TileLimits const& limits, std::int64_t bytes, Tiling& c) {
   int const u = m.elem_bytes, U = CopyTile::elements_per_store(u), W = u * U, warps = limits.threads / 32,
             across = word_mode(m, c);
@@ -180,8 +188,8 @@ void choose_run(Copy const& m, TileLimits const& limits, std::int64_t bytes, Til
 
 std::int64_t src_stride(Copy const& m, int mode) { return std::abs(m.mode[mode].src_stride); }
 
-// The extent of a tile along a mode of extent n, about `wanted`: equal tiles, rounded to whole sectors if that changes the
-// extent by at most a third. inner_bytes: stride of the mode.
+// The extent of a tile along a mode of extent n, close to `wanted`: equal tiles, rounded to whole sectors if that
+// changes the extent by at most a third. inner_bytes: stride of the mode.
 std::int64_t tile_extent(std::int64_t n, std::int64_t wanted, std::int64_t inner_bytes) {
   if (4 * wanted >= 3 * n) return n;
   std::int64_t const even = ceil_div(n, ceil_div(n, std::max<std::int64_t>(wanted, 1)));
@@ -191,19 +199,19 @@ std::int64_t tile_extent(std::int64_t n, std::int64_t wanted, std::int64_t inner
   return 3 * more <= 4 * even ? more : 4 * less >= 3 * even ? less : even;
 }
 
-// The tile with about `dst_run` bytes of a destination run and `src_run` bytes of a source run, at most `most` bytes in all.
-// Without modes if the tile does not fit (then `fits` is false) or has too few bytes for a block.
+// The tiling with destination runs of about `dst_run` bytes and source runs of about `src_run` bytes, and tiles of at
+// most `most` bytes. Has no modes if the tile does not fit (then `fits` is false) or has too few bytes for a block.
 Tiling tiling_with(Copy const& m, std::span<int const> by_src, std::int64_t dst_run, std::int64_t src_run,
                    std::int64_t most, bool& fits) {
   std::int64_t const u = m.elem_bytes, sector = kSectorBytes / std::gcd(u, kSectorBytes);  // elements of whole sectors
   std::int64_t extent[Copy::kMaxRank], bytes = u, run = u, span = u,
-                                       needed = u;  // needed: of the bytes that a source run spans
+                                       needed = u;  // span: bytes of a source run; needed: without gaps
   std::fill(extent, extent + m.rank, 1);
-  // Modes whose indices share destination sectors belong to the run, with or without gaps.
+  // Modes whose indices share destination sectors are tiled, with or without gaps between the indices.
   for (int k = 0; k < m.rank && run < dst_run && m.mode[k].dst_stride <= std::max(2 * run, kSectorBytes); ++k) {
     std::int64_t const step = m.mode[k].dst_stride;
     extent[k] = tile_extent(m.mode[k].extent, ceil_div(dst_run, step), step);
-    if (k == 0 && extent[0] < m.mode[0].extent) extent[0] = dst_run / u;  // a power of two, as the lanes
+    if (k == 0 && extent[0] < m.mode[0].extent) extent[0] = dst_run / u;  // a power of two, like the lanes
     run = step * extent[k];
     if (extent[k] < m.mode[k].extent) break;
   }
@@ -237,8 +245,9 @@ std::int64_t tile_bytes(Copy const& m, Tiling const& c) {
   return bytes;
 }
 
-// Batches of small matrices: if the first modes are contiguous on both sides, tiles with as many matrices in a run as give each
-// thread a 16-byte vector, and a few such runs. Appends to the first `found` tilings; returns their new number.
+// Batches of small matrices: if a mode k > 0 continues the first modes contiguously on both sides, a run contains
+// enough matrices to give each thread a 16-byte vector, and a tile has 1 to 8 runs. Appends to the first `found`
+// tilings; returns the new count.
 int add_batches(Copy const& m, TileLimits const& limits, std::int64_t most, std::span<Tiling> tilings, int found) {
   std::int64_t const u = m.elem_bytes, word = std::max<std::int64_t>(u, 4);
   std::int64_t run = u;
@@ -286,9 +295,10 @@ int enumerate_tilings(Copy const& m, TileLimits const& limits, std::span<Tiling>
 namespace {
 struct Timed {
   double seconds = HUGE_VAL;
-  int wavefronts = 1;  // 1 also if bank conflicts were not counted
+  int wavefronts = 1;  // of a warp's load; 1 also if bank conflicts were not counted
 };
-// Counting bank conflicts takes longest: they are counted only if the time without them is less than `most`.
+// Predicted time of a tiling. Counting bank conflicts takes longest, so they are counted only if the time without them
+// is below `most`.
 Timed timed(Copy const& m, TileLimits const& limits, Device const& device, Tiling const& tiling, double most) {
   CopyTile tile;
   if (describe_tile(m, tiling, limits.threads, tile) || tile.smem_bytes > limits.bytes) return {};
@@ -305,7 +315,7 @@ TimedTiling best_tiling(Copy const& m, TileLimits const& limits, Device const& d
   double least[kMostTilings];  // seconds without bank conflicts
   int const n = enumerate_tilings(m, limits, tilings);
   for (int i = 0; i < n; ++i) least[i] = timed(m, limits, device, tilings[i], 0).seconds;
-  // The best few, with all numbers of lanes and both paddings.
+  // Refines the best few tilings with all numbers of lanes and both paddings.
   TimedTiling best{{}, HUGE_VAL};
   for (int refined = 0; refined < std::min(n, kRefined); ++refined) {
     int const i = int(std::min_element(least, least + n) - least);
@@ -320,7 +330,7 @@ TimedTiling best_tiling(Copy const& m, TileLimits const& limits, Device const& d
         tiling.padding = padding, tiling.lanes = lanes;
         Timed const t = timed(m, limits, device, tiling, best.seconds);
         if (t.seconds < best.seconds) best = {tiling, t.seconds};
-        if (t.wavefronts == 1) break;  // without conflicts padding gains nothing
+        if (t.wavefronts == 1) break;  // without conflicts padding does not help
       }
     least[i] = HUGE_VAL;
   }

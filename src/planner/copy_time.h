@@ -8,23 +8,23 @@
 
 namespace inlay::planner {
 
-// Fitted on an H200, on the three instances of copy_tiled for each of the 300 cases of suites/wild.json: 874 times, 12 % off
-// the prediction in standard deviation (docs/log.md).
-inline constexpr double kL2Share = .75;     // of the L2's bandwidth, reached with short runs
-inline constexpr double kIssueRate = 2.85;  // instructions of warps per clock and SM
-inline constexpr double kWavefrontClocks = 1.3;
-inline constexpr double kOverlap = 2.7;  // blocks that overlap with each other, per resident block
+// Fitted on an H200, to the three instances of copy_tiled on the 300 cases of suites/wild.json. The standard deviation
+// of the 874 measured times from the predicted ones is 12 % (docs/log.md).
+inline constexpr double kL2Share = .75;          // share of the L2 bandwidth that short runs reach
+inline constexpr double kIssueRate = 2.85;       // warp instructions per clock and SM
+inline constexpr double kWavefrontClocks = 1.3;  // SM clocks per wavefront
+inline constexpr double kOverlap = 2.7;          // overlapping blocks per resident block
 
 // The demand of a whole copy.
 struct CopyWork {
-  double bytes = 0;         // of DRAM traffic: each source byte once, each destination byte once
-  double sectors = 0;       // of 32 bytes, between SMs and L2
-  double instructions = 0;  // of warps
-  double wavefronts = 0;    // of the L1
+  double bytes = 0;         // DRAM traffic: each source byte once, each destination byte once
+  double sectors = 0;       // 32 bytes each, between SMs and L2
+  double instructions = 0;  // warp instructions
+  double wavefronts = 0;    // L1 wavefronts
   double blocks = 0;
   double resident_blocks = 4;  // per SM
-  double block_us = 1.2;       // latency of a block alone on the GPU
-  double correction = 1;       // measured over predicted time of a family of kernels, on the drawn cases
+  double block_us = 1.2;       // latency of a block that runs alone on the GPU
+  double correction = 1;       // measured divided by predicted time of a kernel family, fitted on random cases
 };
 
 // Seconds. A GPU that the device table does not know gets the figures of an H200: only comparisons matter there.
@@ -34,14 +34,14 @@ inline double seconds_of(CopyWork const& w, Device const& device) {
   double const sms = device.sm_count * (known ? device.clock_ghz : 1.98) * 1e9, launch = known ? device.launch_us : 1;
   double memory = std::max(w.bytes / copy, 32 * w.sectors / (kL2Share * l2)) * 1e-9;
   double inside = std::max(w.instructions / kIssueRate, w.wavefronts * kWavefrontClocks) / sms;
-  // Tail: some SMs run a block more than others. In a single wave, memory waits for these SMs too.
+  // Tail: some SMs run one block more than others. In a single wave, the tail also extends the memory time.
   double const each = w.blocks / device.sm_count, waves = each / w.resident_blocks,
                tail = std::ceil(each) / std::max(each, 1e-9);
   inside *= tail;
   if (waves < 1) memory *= (1 + tail) / 2;
   // A block loads, computes and stores one after the other; other resident blocks overlap with it.
   double const busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., kOverlap * w.resident_blocks);
-  // Nothing overlaps with the loads of the first blocks and the stores of the last.
+  // Nothing overlaps with the loads of the first blocks and the stores of the last ones.
   return w.correction * (launch * 1e-6 + std::max(busy + w.block_us * 1e-6, std::ceil(waves) * w.block_us * 1e-6));
 }
 

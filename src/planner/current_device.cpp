@@ -1,4 +1,4 @@
-// The only part of the planner that asks the driver; a build without CUDA leaves it out.
+// The only part of the planner that calls the CUDA runtime; a build without CUDA leaves it out.
 #include <inlay/error.h>
 #include <inlay/planner/device.h>
 
@@ -9,7 +9,7 @@
 namespace inlay::planner {
 namespace {
 
-// What the table says of this GPU; where it knows none of the name, all that only datasheets say is unknown.
+// The row of the table with this name. If there is none, all properties that only datasheets give are 0.
 Device from_table(char const* name) {
   if (Device const* known = find_device(name)) return *known;
   Device d;
@@ -37,7 +37,7 @@ Device const& current_device() {
     d->l2_bytes = p.l2CacheSize;
     d->memory_bytes = std::int64_t(p.totalGlobalMem);
     d->pageable_access = p.pageableMemoryAccess != 0;
-    d->shared_bytes = int(p.sharedMemPerMultiprocessor) - 1024;  // one block's reserve, as the table counts
+    d->shared_bytes = int(p.sharedMemPerMultiprocessor) - 1024;  // one block reserves 1 KB, as in the table
     d->max_threads = p.maxThreadsPerMultiProcessor;
     known[std::size_t(id)] = std::move(d);
   }

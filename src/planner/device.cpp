@@ -6,7 +6,8 @@
 namespace inlay::planner {
 namespace {
 
-// A whole word of the driver's name: "A100" is in "NVIDIA A100-SXM4-80GB", not in "NVIDIA RTX A1000".
+// Whether `word` is a whole word of the driver's name: "A100" is one in "NVIDIA A100-SXM4-80GB", not in "NVIDIA RTX
+// A1000".
 bool has_word(std::string_view name, std::string_view word) {
   auto const letter = [&](std::size_t at) {
     return at < name.size() && std::isalnum(static_cast<unsigned char>(name[at]));
@@ -24,11 +25,12 @@ struct Row {
   char const* source;
 };
 
-// Lanes, SMs, clocks, memory and shared memory: the vendor's datasheets and architecture papers. Copies: H200 as measured
-// at 16384 x 16384 (results/h200/transpose_16384.json), H100 PCIe and RTX 3090 as published (results/published.json:
-// JustCopy, the best transpose); the others at the H200's share of the datasheet's bandwidth, .893. L2: of the order that
-// published microbenchmarks give for an H100, scaled by SMs and clock. Launches and loads: an H200's (bench/latency.cu,
-// results/h200/latency.md), for all. Of two names that occur in the driver's, the first row counts.
+// Lanes, SMs, clocks, memory and shared memory: the vendor's datasheets and architecture papers. Copies: H200 as
+// measured at 16384 x 16384 (results/h200/transpose_16384.json), H100 PCIe and RTX 3090 as published
+// (results/published.json: JustCopy, the best transpose); other GPUs: .893 of the datasheet's bandwidth, which is the
+// H200's share. L2: estimated from published microbenchmarks of an H100, scaled by SMs and clock. Latencies of launches
+// and loads: measured on an H200 (bench/latency.cu, results/h200/latency.md), used for all. If several rows match the
+// driver's name, the first one counts.
 constexpr Row rows[] = {
     {"H200", "H200", 90, 132, 60, 141, 4800, 4286, 5600, 1.98, 128, 227, 2048,
      "datasheet; copy and clock measured here"},

@@ -1,4 +1,4 @@
-// What the planner and the time model know of a GPU: facts of the driver and facts of datasheets, in one table.
+// The properties of a GPU that the planner and the time model use, from the driver and from datasheets.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,38 +9,38 @@ namespace inlay::planner {
 
 // The defaults are those of the table's first row, an H200. 1 GB = 10^9 B.
 struct Device {
-  std::string name = "H200";       // on the command line; of a GPU that the table does not know, the driver's
-  std::string in_driver = "H200";  // occurs in the name that the driver gives
-  int id = 0;                      // the driver's number
+  std::string name = "H200";       // as on the command line; if the GPU is not in the table, the driver's name
+  std::string in_driver = "H200";  // words of the driver's name that identify the GPU
+  int id = 0;                      // device ordinal of the CUDA runtime
 
-  // Facts that the driver knows too.
+  // Known to the driver.
   int compute_capability = 90;  // 10 * major + minor
   int sm_count = 132;
   std::int64_t l2_bytes = 60 << 20;
   std::int64_t memory_bytes = std::int64_t(141) << 30;
   bool pageable_access = false;  // to host memory that CUDA does not know
 
-  // Facts that it does not. All are 0 where they are unknown.
+  // From the table. Rates and latencies are 0 if the GPU is not in the table.
   double peak_gbps = 4800;       // datasheet
   double copy_gbps = 4286;       // of a large copy, bytes read plus bytes written
   double l2_gbps = 5600;         // sectors between the SMs and the L2
-  double clock_ghz = 1.98;       // the highest that the SMs keep under load
-  int fma_lanes = 128;           // fp32 multiply-adds of an SM in a clock
-  int shared_bytes = 227 << 10;  // of an SM, for blocks
-  int max_threads = 2048;        // of an SM
-  double launch_us = 1.0;        // a kernel whose threads load and store a word, among others like it
-  double load_ns = 332;          // a load from the DRAM that nothing else is in the way of
+  double clock_ghz = 1.98;       // highest SM clock sustained under load
+  int fma_lanes = 128;           // fp32 multiply-adds per SM and clock
+  int shared_bytes = 227 << 10;  // per SM, available to blocks
+  int max_threads = 2048;        // per SM
+  double launch_us = 1.0;        // time per launch of back-to-back kernels that load and store a word per thread
+  double load_ns = 332;          // latency of a load from idle DRAM
   std::string source = "datasheet; copy and clock measured here";
 
   bool has_tma() const { return compute_capability >= 90; }
 };
 
 std::span<Device const> devices();
-// By its name, or by a part of the driver's name; null when it is not in the table.
+// The device with this name, or whose in_driver words occur in it; null if it is not in the table.
 Device const* find_device(std::string_view name);
 
-// The current GPU: the table's facts where it has them, the driver's for the rest. They are read once per device. Throws
-// Error when there is none.
+// The current GPU: the properties that the driver knows from the driver, all others from the table. Queried once per
+// device. Throws Error if there is no GPU.
 Device const& current_device();
 
 }  // namespace inlay::planner

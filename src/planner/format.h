@@ -1,4 +1,4 @@
-// Numbers in sentences.
+// Numbers in text.
 #pragma once
 #include <cstdio>
 #include <string>
@@ -13,7 +13,7 @@ std::string format(char const* text, Args... args) {
   return s;
 }
 
-// "1.07e+09" is no number for people: 1.07 G.
+// A number with an SI prefix, such as "1.07 G".
 inline std::string count(double n) {
   char const* const unit[] = {"", " K", " M", " G", " T", " P"};
   int u = 0;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <inlay/planner/candidate.h>
 #include <inlay/planner/kernel_list.h>
+#include <inlay/problem/integers.h>
 
 #include <algorithm>
 
@@ -22,7 +23,7 @@ Reason misplaced(Operand const& o, Layout wanted) {
   if (wanted == Layout::any || o.cols == 0) return {};
   if (!along_mn(o) && !along_k(o)) return {"it is contiguous along neither mode"};
   if (along_k(o) && wanted == Layout::aligned_mn) return {"it is contiguous along k"};
-  if (o.past_vector()) return {"it begins {} bytes past a multiple of 16", {o.past_vector()}};
+  if (o.misalignment_bytes()) return {"it begins {} bytes past a multiple of 16", {o.misalignment_bytes()}};
   if (pitch(o) % 4) return {"its rows are {} elements apart, which is no multiple of 4", {pitch(o)}};
   if (pitch(o) < run(o)) return {"its rows of {} elements are {} apart", {run(o), pitch(o)}};
   if (o.batch_stride % 4) return {"its matrices are {} elements apart, which is no multiple of 4", {o.batch_stride}};
@@ -35,8 +36,6 @@ Reason misplaced_b(Gemm const& g, Requirements const& requirements) {
   return misplaced(g.B, both_along_k ? Layout::aligned_mn : requirements.b);
 }
 
-std::int64_t round_up(std::int64_t n, std::int64_t to) { return (n + to - 1) / to * to; }
-
 // An operand that is packed into the workspace: its layout there, and the copy that packs it.
 struct Packing {
   Reason reason;  // empty: it is not packed
@@ -45,7 +44,7 @@ struct Packing {
 
   explicit operator bool() const { return bool(reason); }
   Operand const& used() const { return reason ? to : from; }
-  // Rounded up to 256, so that what follows is aligned like the workspace. Broadcast operands can exceed 63 bits.
+  // Bytes in the workspace, rounded up to 256 to keep the next operand aligned. Broadcast operands can exceed 63 bits.
   __int128 bytes() const {
     return reason ? (__int128(from.rows + 3) / 4 * 16 * from.cols * from.matrices + 255) / 256 * 256 : __int128(0);
   }
@@ -67,18 +66,19 @@ struct Packing {
   }
 };
 
-// The slot of the caller's operand that the problem calls A (0) or B (1).
-OperandSlot callers(Gemm const& g, int operand) {
+// The slot of A (0) or B (1) of the problem among the operands of the call, which `exchanged` swaps.
+OperandSlot slot_of(Gemm const& g, int operand) {
   return {OperandSlot::In::operand, g.exchanged ? 1 - operand : operand, 0};
 }
 OperandSlot in_workspace(std::int64_t offset) { return {OperandSlot::In::workspace, 0, offset}; }
 
-// Adds the copy that packs the operand in slot `from`.
-Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* nobody) {
+// Adds the launch that packs the operand in slot `from` to the plan. no_kernel: the reason if no copy kernel accepts
+// it.
+Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* no_kernel) {
   if (!p) return {};
   Plan const by = p.plan(device);
   auto const* copy = by.find<Copy>();
-  if (!copy) return {nobody};
+  if (!copy) return {no_kernel};
   if (!by.is_whole()) return {"an operand is more than a grid holds to pack", {}, by.chunks + 1};
   LaunchOf<Copy> launch = *copy;
   launch.slots[0] = in_workspace(p.offset + launch.slots[0].offset);
@@ -87,49 +87,49 @@ Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device
   return {};
 }
 
-// ---- conditions of the candidates
+// ---- Conditions of the candidates.
 
-std::int64_t tiles(Gemm const& g, std::int64_t m, std::int64_t n) {
-  return (g.M() + m - 1) / m * ((g.N() + n - 1) / n);
-}
+std::int64_t tiles(Gemm const& g, std::int64_t m, std::int64_t n) { return ceil_div(g.M(), m) * ceil_div(g.N(), n); }
 bool wide(Gemm const& g) { return std::min(g.M(), g.N()) > 32; }
-// Up to this K no kernel splits it, and kernels that form one sum have the same bits: the batch size may decide between them.
+// Up to this K no kernel splits K, and all kernels that form a single sum return the same bits, so the choice between
+// them may depend on the batch size.
 bool shallow(Gemm const& g) { return g.K() <= 256; }
 
 bool narrow(Properties const& f) { return !wide(f.g) && f.g.K() > 0; }
-// A few tiles of 32 x 32 to a multiprocessor; or at most 4e7 multiply-adds (40000 columns of such tiles), for which short
-// K slices fill the GPU.
+// At most 4.5 tiles of 32 x 32 per SM if K is shallow; otherwise at most 4e7 multiply-adds, for which short slices of K
+// fill the GPU.
 bool small(Properties const& f) {
   if (f.g.K() == 0) return false;
   std::int64_t const t = tiles(f.g, 32, 32);
   return shallow(f.g) ? t * f.g.L() * 2 <= 9 * f.device.sm_count : t <= 40000 / f.g.K();
 }
-// Whole tiles of 128 x 256 of all matrices nearly fill the GPU.
+// The tiles of 128 x 256 of all matrices occupy at least three quarters of the SMs.
 bool many_shallow(Properties const& f) {
   return wide(f.g) && shallow(f.g) && tiles(f.g, 128, 256) * f.g.L() * 4 >= 3 * f.device.sm_count;
 }
-// A tile of 128 x 128, or half of one, for most multiprocessors and no more.
+// Between a third of a tile of 128 x 128 per SM and one.
 bool few_tiles(Properties const& f) {
   std::int64_t const t = tiles(f.g, 128, 128);
   return wide(f.g) && !shallow(f.g) && t * 3 >= f.device.sm_count && t <= f.device.sm_count && f.g.K() <= 4096;
 }
-// Enough tiles of 128 x 256 for parts of them to fill the GPU.
+// At least a fifth of a tile of 128 x 256 per SM: slices of the tiles fill the GPU.
 bool large(Properties const& f) {
   return std::min(f.g.M(), f.g.N()) > 64 && !shallow(f.g) && !few_tiles(f) &&
          tiles(f.g, 128, 256) * 5 >= f.device.sm_count;
 }
-// Enough tiles for whole ones to fill it.
+// At least three quarters of a tile of 128 x 256 per SM: whole tiles fill the GPU.
 bool whole_tiles(Properties const& f) { return large(f) && tiles(f.g, 128, 256) * 4 >= 3 * f.device.sm_count; }
 bool deep(Properties const& f) { return f.g.K() > 0 && !narrow(f) && !many_shallow(f) && !few_tiles(f) && !large(f); }
 bool blocked_sums(Properties const& f) { return f.g.compute == Compute::fp32_blocked; }
 bool in_blocks(Properties const& f) { return blocked_sums(f) && (large(f) || (few_tiles(f) && f.g.K() > 1024)); }
 bool two_sums(Properties const& f) { return blocked_sums(f) && f.g.K() > 1024; }
 bool multiplies(Properties const& f) { return f.g.K() > 0; }
-// A kernel that shares a stage's k among groups of warps forms several sums: excluded where the choice depends on the batch size.
+// A kernel that divides the k of a stage among groups of warps forms several sums. It is excluded where the choice may
+// depend on the batch size.
 bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 
-// The bounds are where the curves meet on an H200 (docs/log.md): of waves, of blocks that wait for each other, and of the sums of slices
-// the time model knows nothing yet.
+// The bounds are where the measured curves cross on an H200 (docs/log.md). The time model does not cover waves of GEMM
+// tiles, blocks that wait for each other, or reductions of slices.
 constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
 Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not asked for, or not worth it"};
 Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 per SM", kCurves};
@@ -148,8 +148,8 @@ Applicability<Gemm> const kAny{[](Properties const&) { return true; }};
 
 }  // namespace
 
-// The choice, and so the bits, must not depend on how many matrices a batch has: L may only decide between kernels that
-// form each sum in one register, in the order of k. A candidate that does not apply is chosen only if no other runs.
+// The bits must not depend on the batch size: L may only decide between kernels that form each sum in one register, in
+// the order of k. A candidate that does not apply is chosen only if no candidate that applies accepts the problem.
 std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
   using namespace kernels;
   constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
@@ -171,7 +171,7 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
        .applies = kLarge,
        .requirements = {aligned, aligned, true}},
       {.kernel = sgemm_tma_stream_k::kernel(), .applies = kLarge, .requirements = {.a = aligned_mn, .b = aligned_mn}},
-      // without a workspace: nothing is packed, no tile is cut
+      // Need no workspace: nothing is packed, no tile is split.
       {.label = "unpacked",
        .kernel = transposed,
        .applies = kWholeTiles,
@@ -201,20 +201,20 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
   std::size_t const own = info.workspace(g, device);
   if (own && !may_use_workspace && !candidate.requirements.workspace_is_optional)
-    return {{"it wants a workspace of {} bytes, and there is none", {std::int64_t(own)}}, {}};
+    return {{"it needs a workspace of {} bytes, and there is none", {std::int64_t(own)}}, {}};
 
   Attempt result;
   Plan& plan = result.plan;
   plan.workspace_bytes = may_use_workspace ? std::size_t(own_offset) + own : 0;
-  if ((result.rejected = add_packing(plan, a, callers(gemm, 0), device, "no kernel of copy can pack A")) ||
-      (result.rejected = add_packing(plan, b, callers(gemm, 1), device, "no kernel of copy can pack B")))
+  if ((result.rejected = add_packing(plan, a, slot_of(gemm, 0), device, "no kernel of copy can pack A")) ||
+      (result.rejected = add_packing(plan, b, slot_of(gemm, 1), device, "no kernel of copy can pack B")))
     return result;
-  OperandSlot const slot_a = a ? in_workspace(a.offset) : callers(gemm, 0),
-                    slot_b = b ? in_workspace(b.offset) : callers(gemm, 1), slot_c{OperandSlot::In::operand, 2, 0},
+  OperandSlot const slot_a = a ? in_workspace(a.offset) : slot_of(gemm, 0),
+                    slot_b = b ? in_workspace(b.offset) : slot_of(gemm, 1), slot_d{OperandSlot::In::operand, 2, 0},
                     own_slot = own && may_use_workspace ? in_workspace(own_offset) : OperandSlot{};
   Gemm const split = info.split && may_use_workspace ? info.split(g, device) : g;
   if (split.slices == 1) {
-    plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_c}, own_slot});
+    plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d}, own_slot});
     return result;
   }
   static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
@@ -222,13 +222,13 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   Gemm slices = split;
   slices.D.base = partial;
   plan.add(LaunchOf<Gemm>{&candidate.kernel, slices, {slot_a, slot_b, own_slot}});
-  plan.add(LaunchOf<Reduction>{&sum, {g.D, g.epilogue, partial, split.slices}, {own_slot, slot_c}});
+  plan.add(LaunchOf<Reduction>{&sum, {g.D, g.epilogue, partial, split.slices}, {own_slot, slot_d}});
   return result;
 }
 
 Batch Planner<Gemm>::batch(Gemm const& g) {
   Batch batch{g.L(), {}};
-  for (auto const& [operand, at] : {std::pair{&g.A, callers(g, 0)}, std::pair{&g.B, callers(g, 1)}})
+  for (auto const& [operand, at] : {std::pair{&g.A, slot_of(g, 0)}, std::pair{&g.B, slot_of(g, 1)}})
     batch.stride_bytes[std::size_t(at.operand)] = operand->batch_stride * bytes_of(operand->type);
   batch.stride_bytes[2] = g.D.batch_stride * bytes_of(g.D.type);
   return batch;
@@ -236,7 +236,7 @@ Batch Planner<Gemm>::batch(Gemm const& g) {
 Gemm Planner<Gemm>::chunk(Gemm const& g, std::int64_t count) {
   Gemm part = g;
   for (Operand* o : {&part.A, &part.B})
-    if (o->batch_stride) o->matrices = count;  // else all share one
+    if (o->batch_stride) o->matrices = count;  // otherwise the batch shares one matrix
   part.D.matrices = count;
   if (count == 1)
     for (Operand* o : {&part.A, &part.B, &part.D}) o->batch_stride = 0;
@@ -246,8 +246,9 @@ Gemm Planner<Gemm>::chunk(Gemm const& g, std::int64_t count) {
 namespace {
 
 std::string operand_text(char const* name, Operand const& o, char const* rows, char const* cols) {
-  std::string const where =
-      o.past_vector() ? fmt::format("{} bytes past a multiple of 16", o.past_vector()) : "a multiple of 16 bytes";
+  std::string const where = o.misalignment_bytes()
+                                ? fmt::format("{} bytes past a multiple of 16", o.misalignment_bytes())
+                                : "a multiple of 16 bytes";
   std::string s =
       !along_mn(o) && !along_k(o)
           ? fmt::format("  {}: strides of {} along {} and {} along {}", name, o.row_stride, rows, o.col_stride, cols)
@@ -255,7 +256,9 @@ std::string operand_text(char const* name, Operand const& o, char const* rows, c
   if (o.matrices > 1) s += fmt::format(", matrices {}", o.batch_stride);
   return s + fmt::format(", begins at {}\n", where);
 }
-char const* letter(Operand const& o, char const* mn, char const* k) { return along_mn(o) ? mn : along_k(o) ? k : "-"; }
+char const* transpose_letter(Operand const& o, char const* mn, char const* k) {
+  return along_mn(o) ? mn : along_k(o) ? k : "-";
+}
 
 }  // namespace
 
@@ -264,13 +267,13 @@ std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
   std::string s =
       g.exchanged ? "D is column-major: what follows is its transpose, for which A and B change places\n" : "";
   s += fmt::format("gemm of M {} x N {} x K {}{}, {}{}, alpha {}, beta {}, {} on {}\n", g.M(), g.N(), g.K(),
-                   g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "", letter(g.A, "t", "n"), letter(g.B, "n", "t"),
-                   g.epilogue.alpha, g.epilogue.beta,
+                   g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "", transpose_letter(g.A, "t", "n"),
+                   transpose_letter(g.B, "n", "t"), g.epilogue.alpha, g.epilogue.beta,
                    g.compute == Compute::fp32_blocked ? "blocked summation" : "one sum", device.name);
   s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";
-  Operand c = g.D;  // rows of C lie along n
-  std::swap(c.rows, c.cols), std::swap(c.row_stride, c.col_stride);
-  return s + (along_mn(c) ? operand_text("D", c, "n", "m")
+  Operand d = g.D;  // exchanged, because operand_text expects the contiguous mode of D, n, as rows
+  std::swap(d.rows, d.cols), std::swap(d.row_stride, d.col_stride);
+  return s + (along_mn(d) ? operand_text("D", d, "n", "m")
                           : fmt::format("  D: strides of {} along m and {} along n\n", g.D.row_stride, g.D.col_stride));
 }
 
@@ -285,7 +288,7 @@ std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& 
   };
   packed("A", misplaced_a(g, candidate.requirements)), packed("B", misplaced_b(g, candidate.requirements));
   if (auto const* sum = plan.find<Reduction>())
-    s += fmt::format("  K is cut into {} parts, which {} adds\n", sum->problem.slices, sum->kernel->info->name);
+    s += fmt::format("  K is split into {} slices, which {} adds\n", sum->problem.slices, sum->kernel->info->name);
   return s +
          fmt::format("  workspace: {} bytes{}\n", plan.workspace_bytes, may_use_workspace ? "" : " (none was offered)");
 }

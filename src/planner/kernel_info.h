@@ -1,4 +1,5 @@
-// What the planner, the lab and the tests know of a kernel without running it: name, idea, what it rejects, what it costs.
+// The description of a kernel that planner, lab and tests use without running it: name, idea, what it rejects, what it
+// costs.
 #pragma once
 #include <cuda_runtime_api.h>
 #include <inlay/planner/device.h>
@@ -18,15 +19,16 @@ using namespace problem;
 struct [[nodiscard]] Reason {
   char const* format = nullptr;  // fmt syntax, with up to three numbers
   std::int64_t args[3]{};
-  std::int64_t chunks =
-      0;  // > 0: a grid or a counter is too small, but the kernel can run the batch in this many chunks
+  // > 0: the batch exceeds a grid or a counter, but the kernel can run it in this many chunks.
+  std::int64_t chunks = 0;
   explicit operator bool() const { return format != nullptr; }
   std::string sentence() const;
 };
 
-// The most blocks of a grid, and the most that a kernel counts in 31 bits.
+// The most blocks of a grid, and the largest value of a 31-bit counter of a kernel.
 inline constexpr std::int64_t kMostBlocks = INT32_MAX;
-// Empty if each * matrices <= most. Otherwise the sentence with its numbers, and the number of chunks that stay within `most`.
+// Empty if each * matrices <= most. Otherwise the sentence with its numbers, and the number of chunks that stay within
+// `most`.
 inline Reason too_many(char const* format, __int128 each, std::int64_t matrices, std::int64_t const (&args)[3],
                        std::int64_t most = kMostBlocks) {
   __int128 const all = each * matrices, chunks = (all + most - 1) / most;
@@ -43,7 +45,8 @@ std::size_t no_workspace(P const&, Device const&) {
   return 0;
 }
 
-// Resources of an instance of copy_tiled: threads of a block, bytes of its shared memory, resident blocks per SM at least.
+// Resources of an instance of copy_tiled: threads of a block, bytes of its shared memory, resident blocks per SM at
+// least.
 struct TileLimits {
   int threads, bytes, blocks;
 };
@@ -61,9 +64,11 @@ struct Info {
   // Predicted time in closed form. Null: the kernel is no candidate of the copy planner.
   double (*seconds)(P const&, Device const&) = nullptr;
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
-  // GEMM kernels: the longest accumulation in one register, in FMAs; the sum is then added to another register. 0: all of K.
+  // GEMM kernels: the longest accumulation in one register, in FMAs; the sum is then added to another register. 0: all
+  // of K.
   std::int64_t accumulation_length = 0;
-  // Split-K GEMM kernels: the problem of the kernel itself, whose `slices` partial sums go to the workspace. Null: no split.
+  // Split-K GEMM kernels: the problem of the kernel itself, whose `slices` partial sums go to the workspace. Null: no
+  // split.
   P (*split)(P const&, Device const&) = nullptr;
   TileLimits const* limits = nullptr;  // of a copy kernel whose tiling the planner chooses
 };
@@ -74,23 +79,17 @@ constexpr bool is_complete(Info<P> const& info, std::string_view name) {
   return info.name == name && *info.idea && *info.source && info.rejects && info.workspace;
 }
 
-// Whether the copy planner can compare the kernel with others.
-template <class P>
-constexpr bool has_predicted_time(Info<P> const& info) {
-  return info.seconds != nullptr;
-}
-
 template <class P>
 using Run = void (*)(P const&, Device const&, void* workspace, cudaStream_t);
 template <class P>
 using Prepare = void (*)(P const&, Device const&, void* workspace);
 
-// A kernel as the library links it. One that has a workspace may launch several device kernels.
+// A kernel with its host functions. run may launch several device kernels.
 template <class P>
 struct LinkedKernel {
   Info<P> const* info;
   Run<P> run;
-  Prepare<P> prepare = nullptr;  // throws what run would throw, before anything is launched; null: run throws nothing
+  Prepare<P> prepare = nullptr;  // throws what run would throw, and launches nothing; null: run never throws
 };
 
 }  // namespace inlay::planner

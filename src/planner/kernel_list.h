@@ -1,4 +1,4 @@
-// The kernels of the library, declared from their lists: kernels::NAME::kernel() for each line.
+// Declares the kernels of the library from their lists: kernels::NAME::kernel() for each line.
 #pragma once
 #include <inlay/planner/kernel_info.h>
 #include <inlay/problem/reduction.h>

@@ -16,7 +16,7 @@ Reduction at(LaunchOf<Reduction> const& l, Operands const& o) {
 
 namespace {
 
-// A plan of one kernel needs no preparation: the kernel is rejected before it is launched, or not at all.
+// A plan with one launch needs no preparation: nothing has been launched before its kernel throws.
 bool has_several_launches(Plan const& plan) {
   return plan.num_launches > 1 || !plan.is_whole() || plan.workspace_bytes > 0;
 }

@@ -1,5 +1,5 @@
-// A plan: the kernel launches that solve a problem, and the workspace that they share. Making one needs no GPU, allocates nothing
-// and takes a few microseconds.
+// A plan: the kernel launches that solve a problem, and the workspace that they share. Making one needs no GPU,
+// allocates nothing and takes a few microseconds.
 #pragma once
 #include <inlay/planner/kernel_info.h>
 #include <inlay/problem/reduction.h>
@@ -19,7 +19,7 @@ struct OperandSlot {
   std::int64_t offset = 0;
 };
 
-// The addresses that a call passes. A copy: destination, source. A GEMM: A, B, C.
+// The addresses that a call passes. Of a copy: destination, source. Of a GEMM: A, B, D.
 struct Operands {
   void* operand[3];
   void* workspace;
@@ -30,14 +30,16 @@ struct Operands {
   }
 };
 
-// A plan is valid for operands whose addresses agree, modulo this many bytes, with those that it was made for: kernels derive
-// their geometry from the address modulo the 32 bytes of a sector.
+// A plan is valid for operands whose addresses agree, modulo this many bytes, with those that it was made for: kernels
+// derive their geometry from the address modulo the 32 bytes of a sector.
 inline constexpr std::int64_t kPlanAlignment = 32;
 
-// The workspace is unknown when a plan is made. Its problems use this address, where no operand lies.
+// The workspace address is unknown when a plan is made. Until then, the problems of the plan use this address, which is
+// no valid address.
 inline constexpr std::uint64_t kPresumedWorkspace = std::uint64_t(1) << 62;
 
-// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, C; of a reduction: partial sums, C.
+// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D; of a reduction: partial sums,
+// D.
 template <class P>
 struct LaunchOf {
   LinkedKernel<P> const* kernel;
@@ -54,12 +56,13 @@ struct Plan {
   int candidate = -1;  // index of the chosen candidate; -1: no candidate accepts the problem, or the problem is empty
   std::size_t workspace_bytes = 0;
   double seconds = 0;    // predicted; 0: the chosen candidate has no predicted time
-  int num_compared = 0;  // the first candidates, as many, were compared with the chosen one
+  int num_compared = 0;  // the candidates before this index were compared
   // Measured time of each candidate, in microseconds; 0: not measured. Empty: the plan was chosen by predicted time.
   std::vector<float> measured_us = {};
 
-  // If one grid cannot hold the whole batch, the launches solve a chunk of it. They run `chunks` times; before each further
-  // run, the addresses of the caller's operands advance by `chunk_bytes`. `last_chunk` solves the indices that are left.
+  // If one grid cannot hold the whole batch, the launches solve a chunk of it. They run `chunks` times; before each
+  // further run, the addresses of the caller's operands advance by `chunk_bytes`. `last_chunk` solves the indices that
+  // are left.
   std::int64_t chunks = 1;
   std::array<std::int64_t, 3> chunk_bytes{};
   std::shared_ptr<Plan const> last_chunk = {};
@@ -96,8 +99,9 @@ void for_each_launch(Plan const& plan, Operands operands, F const& f) {
   if (plan.last_chunk) for_each_launch(*plan.last_chunk, operands, f);
 }
 
-// Launches the plan on `stream`. The operands' addresses agree with those of the plan modulo kPlanAlignment bytes. The workspace
-// has plan.workspace_bytes bytes and is aligned to 256. Every launch is validated before the first one starts.
+// Launches the plan on `stream`. The operands' addresses agree with those of the plan modulo kPlanAlignment bytes. The
+// workspace has plan.workspace_bytes bytes and is aligned to 256. Every launch is validated before the first one
+// starts.
 void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream);
 
 }  // namespace inlay::planner

@@ -1,4 +1,4 @@
-// Single requests of a warp, lane by lane.
+// Traffic of a single request of a warp, from the addresses of its lanes.
 #pragma once
 #include <inlay/banks.h>
 #include <inlay/planner/traffic.h>
@@ -8,12 +8,13 @@
 
 namespace inlay::planner {
 
-// Sectors from the first byte to the last.
+// Sectors that contain `bytes` contiguous bytes.
 constexpr std::int64_t sectors_of(std::uint64_t address, std::int64_t bytes) {
   return std::int64_t((address % 32 + std::uint64_t(bytes) + 31) / 32);
 }
 
-// One request of a warp, `bytes` a lane; address(lane) is empty where the lane is off. Nothing if all are.
+// A request of a warp with `bytes` bytes per lane; address(lane) is empty if the lane is inactive. A request without
+// active lanes is not issued and has no traffic.
 using LaneAddress = std::optional<std::uint64_t>;
 template <class F>
 banks::Request request_of(unsigned bytes, F address) {

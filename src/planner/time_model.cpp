@@ -8,26 +8,27 @@
 namespace inlay::planner {
 namespace {
 
-// ---- The constants, in clocks of a multiprocessor. Fitted on an H200: docs/04_measuring.md says on what. Other sizes
-// are judged by them.
-constexpr double kOverlap = .11;  // of the L1's time beside the memory's, or the other way round: what is not hidden
-constexpr double kOneWave = .75;  // the same where all blocks run at once, and do the same at the same time; with n
-                                  // waves of blocks an n-th part, within these two
-constexpr double kLoadConflict = .06;  // of a wavefront: what a load's conflict costs beyond a store's
-constexpr int kSchedulers = 4;         // of a multiprocessor: instructions of warps in a clock
-constexpr double kIssue = 7.4;         // instructions of a copy for a request: addresses, predicates and the request
-// Beside the FMAs. A load from shared memory: its issue slots, and the wait for them. With few warps, more of it is exposed.
-constexpr double kSharedLoad = .49, kEnoughWarps = 16, kFewWarps = 14;
-// A request on its way into shared memory: the instructions around it, with their addresses and predicates.
-constexpr double kSharedStore = 4, kAsyncCopy = 4.7;
-constexpr double kConflict = .8;  // a wavefront beyond the ideal
-// A load from global memory that nothing hides, until another block of the multiprocessor has something to do.
-constexpr double kExposed = 820;
-// Where blocks have nothing else to do: from such a load through shared memory and a barrier.
-constexpr double kLoadLatency = 500;
-constexpr double kWarpStart = 20;  // of a block: results/h200/latency.md
+// ---- The constants, in clocks of an SM. Fitted on an H200; docs/04_measuring.md says on which cases.
 
-// The launch that does the work: what comes before and after it holds no tiles.
+// Part of the shorter of L1 time and memory time that does not overlap with the longer one. kOneWave: if all blocks run
+// at once and so do the same at the same time. With n waves the part is 1 / n, within these two bounds.
+constexpr double kOverlap = .11, kOneWave = .75;
+constexpr double kLoadConflict = .06;  // wavefronts by which a conflict of a load costs more than one of a store
+constexpr int kSchedulers = 4;         // per SM; each issues one warp instruction per clock
+constexpr double kIssue = 7.4;         // instructions of a copy per request: addresses, predicates and the request
+// Clocks in addition to the FMAs. For a load from shared memory: issue slots and exposed latency, which grows with
+// fewer warps.
+constexpr double kSharedLoad = .49, kEnoughWarps = 16, kFewWarps = 14;
+// For a store to shared memory and for a cp.async: with the instructions for their addresses and predicates.
+constexpr double kSharedStore = 4, kAsyncCopy = 4.7;
+constexpr double kConflict = .8;  // for a wavefront beyond the ideal
+// For an exposed load from global memory, until another block of the SM has work.
+constexpr double kExposed = 820;
+// In blocks without other work: from the return of such a load through shared memory and a barrier.
+constexpr double kLoadLatency = 500;
+constexpr double kWarpStart = 20;  // to start a warp of a block: results/h200/latency.md
+
+// The launch that does most of the work: the one with the most shared memory, then with the most threads.
 LaunchDemand const& main_launch(Demand const& x) {
   auto const size = [](LaunchDemand const& l) {
     return std::pair(double(l.blocks) * double(l.shared_bytes), double(l.blocks) * l.threads);
@@ -36,7 +37,7 @@ LaunchDemand const& main_launch(Demand const& x) {
                            [&](LaunchDemand const& a, LaunchDemand const& b) { return size(a) < size(b); });
 }
 
-// What holds the multiply-add units up, in clocks of all multiprocessors.
+// Clocks, summed over all SMs, in which the FMA units wait for other instructions.
 double beside_fma(Demand const& x, Device const& device) {
   LaunchDemand const& l = main_launch(x);
   double const resident_blocks = occupancy_of(l, device).resident_blocks, warps = resident_blocks * l.threads / 32;
@@ -45,27 +46,28 @@ double beside_fma(Demand const& x, Device const& device) {
          kConflict * x.excess + kExposed / resident_blocks * x.exposed_loads;
 }
 
-// What one block with the GPU for itself waits for, in seconds. A copy: its loads, one after the other where they go
-// through shared memory. A GEMM: the first load and the last store; other waits stand beside the FMAs.
-double waiting(Demand const& x, Device const& device) {
+// Exposed latency in seconds of a block that runs alone on the GPU. Of a copy: its loads, one after the other if they
+// go through shared memory. Of a GEMM: the first load and the last store; beside_fma() has the others.
+double exposed_latency(Demand const& x, Device const& device) {
   double const exposed = x.exposed_loads / std::max(1., double(main_launch(x).blocks)),
                latency = kLoadLatency / device.clock_ghz;
   if (x.fma) return (2 * device.load_ns + latency) * 1e-9;
   return (std::max(1., exposed) * device.load_ns + exposed * latency) * 1e-9;
 }
 std::string several(double n, char const* what) { return count(n) + " " + what + (n == 1 ? "" : "s"); }
-// Blocks start one after the other, and those for which there is no space wait until others have come back from memory.
+// The latency of all launches: each wave of blocks has the exposed latency of one block, and warps start one after the
+// other.
 Resource latency(Demand const& x, Device const& device) {
   Resource r{"latency", 0, ""};
   double waves = 0, warps = 0;
   for (LaunchDemand const& l : x.launches) {
     Occupancy const s = occupancy_of(l, device);
-    r.seconds += std::ceil(s.waves) * waiting(x, device) +
+    r.seconds += std::ceil(s.waves) * exposed_latency(x, device) +
                  s.most_blocks * l.threads / 32 * kWarpStart / (1e9 * device.clock_ghz);
     waves += std::ceil(s.waves), warps += double(l.blocks) * l.threads / 32;
   }
   r.why = several(waves, "wave") + format(", %.2g us exposed latency per block, and %s warps to start",
-                                          1e6 * waiting(x, device), count(warps).c_str());
+                                          1e6 * exposed_latency(x, device), count(warps).c_str());
   return r;
 }
 
@@ -111,22 +113,22 @@ Prediction prediction_of(Demand const& x, Device const& device, std::vector<Reso
     return 0.;
   };
   double const memory = std::max(of("DRAM"), of("L2")), inside = std::max(of("L1"), of("issue")),
-               gemms = of("FMA") + of("beside FMA"),  // they exclude each other
-      latency = of("latency"), longest = std::max({memory, inside, gemms});
+               fma = of("FMA") + of("beside FMA"),  // these do not overlap
+      latency = of("latency"), longest = std::max({memory, inside, fma});
   double seconds = longest;
-  if (gemms == 0) {
+  if (fma == 0) {
     double const waves = occupancy_of(main_launch(x), device).waves;
     seconds += std::clamp(1 / waves, kOverlap, kOneWave) * std::min(memory, of("L1"));
   }
-  // Nothing is busy before the first loads have come back.
-  Prediction p{of("launch") + std::max(latency, waiting(x, device) + seconds), ""};
+  // No resource is busy before the first loads have returned.
+  Prediction p{of("launch") + std::max(latency, exposed_latency(x, device) + seconds), ""};
   auto const busier = [&](char const* a, char const* b) { return of(a) >= of(b) ? a : b; };
   if (of("launch") > std::max(longest, latency))
     p.limit = "launch";
   else if (latency > longest)
     p.limit = "latency";
   else
-    p.limit = longest == gemms    ? busier("FMA", "beside FMA")
+    p.limit = longest == fma      ? busier("FMA", "beside FMA")
               : longest == memory ? busier("DRAM", "L2")
                                   : busier("L1", "issue");
   return p;

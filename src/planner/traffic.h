@@ -1,4 +1,4 @@
-// What a kernel asks of memory, as numbers.
+// Counts of the memory requests of a kernel.
 #pragma once
 #include <inlay/banks.h>
 
@@ -8,15 +8,15 @@ namespace inlay::planner {
 
 using banks::Traffic;
 
-// In closed form by a kernel, or counted by a replay: a test holds the two equal. TMA counts boxes and the bytes inside
-// bounds.
+// Given by a kernel in closed form, or counted by a replay; a test compares the two. TMA counts boxes, and their bytes
+// inside the tensor.
 struct Counts {
   Traffic global_load, global_store, shared_store, shared_load;
-  Traffic async_copy;           // cp.async: its sectors; its shared-memory writes are in no ncu counter
+  Traffic async_copy;           // cp.async: sectors. Nsight Compute does not count its writes to shared memory
   Traffic tma_load, tma_store;  // boxes and bytes
-  std::int64_t fma = 0;         // fused multiply-adds of threads, those on padding included
+  std::int64_t fma = 0;         // fused multiply-adds of threads, including those on padding
 };
-// `times` blocks of these counts.
+// Adds `times` times the counts of a block.
 void add(Counts& sum, Counts const& block, std::int64_t times);
 
 }  // namespace inlay::planner

@@ -1,13 +1,14 @@
-#include <inlay/planner/counts.h>
+#include <inlay/planner/requests.h>
+#include <inlay/planner/walk.h>
+#include <inlay/problem/integers.h>
 
 #include <algorithm>
 
 namespace inlay::planner {
 namespace {
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-// Sum of f(part) over the parts of `extent` in tiles of `tile`, each tile cut into chunks of `chunk`.
+// Sum of f(elements) over the chunks of a mode: `extent` elements in tiles of `tile`, each tile in chunks of at most
+// `chunk`.
 template <class F>
 std::int64_t over_chunks(std::int64_t extent, std::int64_t tile, std::int64_t chunk, F f) {
   auto in_tile = [&](std::int64_t n) { return n / chunk * f(std::min(chunk, n)) + (n % chunk ? f(n % chunk) : 0); };
@@ -17,7 +18,8 @@ std::int64_t chunks(std::int64_t extent, std::int64_t tile, std::int64_t chunk) 
   return over_chunks(extent, tile, chunk, [](std::int64_t) { return 1; });
 }
 
-// Calls f(first address mod 32, how many rows have it). Addresses repeat modulo 32 after at most 32 rows.
+// Calls f(address, rows): `rows` rows begin at this address modulo 32. Addresses repeat modulo 32 after at most 32
+// rows.
 template <class F>
 void over_rows(Walk const& w, F f) {
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
@@ -33,12 +35,13 @@ std::int64_t row_requests(Walk const& w) {
   return w.batch * row_groups * chunks(w.cols, w.tile_cols, std::int64_t(w.lanes_along) * w.vector);
 }
 
-// Rows of one request that lie back to back: where one ends and the next begins in the same sector, it is counted once.
+// Sectors that contain the end of one row and the beginning of the next row of the same request: a request counts them
+// once.
 std::int64_t shared_between_rows(Walk const& w) {
   int const rows = 32 / w.lanes_along;
   std::int64_t const bytes = w.cols * w.elem_bytes;
   if (rows == 1 || w.rows_apart > 1 || w.cols > std::int64_t(w.lanes_along) * w.vector)
-    return 0;  // other requests, or far apart
+    return 0;  // the next row belongs to another request, or is not adjacent
   std::int64_t shared = 0;
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
     for (std::int64_t i = 0; i < std::min<std::int64_t>(w.rows - 1, 32); ++i) {
@@ -59,7 +62,7 @@ void add(Counts& sum, Counts const& block, std::int64_t times) {
 
 Traffic row_sectors(Walk const& w) {
   Traffic t{row_requests(w), 0};
-  // Chunks begin at multiples of a sector from the row's first byte: all chunks of a row have its alignment.
+  // Chunks begin whole sectors after the row, so all chunks of a row have its alignment.
   over_rows(w, [&](std::uint64_t address, std::int64_t count) {
     t.transactions += count * over_chunks(w.cols, w.tile_cols, std::int64_t(w.lanes_along) * w.vector,
                                           [&](std::int64_t n) { return sectors_of(address, n * w.elem_bytes); });
@@ -71,11 +74,12 @@ Traffic row_sectors(Walk const& w) {
 Traffic column_sectors(Walk const& w) {
   Traffic t{w.batch * w.cols * chunks(w.rows, w.tile_rows, 32), 0};
   std::int64_t const pitch = std::abs(w.pitch);
-  if (pitch >= 32) {  // a sector for each lane
+  if (pitch >= 32) {  // each lane touches a sector of its own
     t.transactions = w.batch * w.cols * w.rows;
     return t;
   }
-  // Closer rows: the lanes of a request touch every sector from the first to the last. 32 rows are whole sectors.
+  // With a smaller pitch, the lanes of a request touch every sector from the first to the last. 32 rows span whole
+  // sectors.
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
     for (std::int64_t j = 0; j < w.cols; ++j)
       t.transactions += ceil_div(w.batch - l, 32) * over_chunks(w.rows, w.tile_rows, 32, [&](std::int64_t n) {
@@ -86,7 +90,8 @@ Traffic column_sectors(Walk const& w) {
 }
 
 namespace {
-// Wavefronts of n consecutive active lanes, from the first lane on, of `bytes` each.
+// Wavefronts of a request whose first n lanes are active, `bytes` bytes each; `apart` consecutive lanes access
+// different banks.
 std::int64_t lane_wavefronts(std::int64_t n, int bytes, int apart) {
   std::int64_t const group = bytes == 16 ? 8 : bytes == 8 ? 16 : 32;
   std::int64_t total = 0;
@@ -96,7 +101,7 @@ std::int64_t lane_wavefronts(std::int64_t n, int bytes, int apart) {
 }  // namespace
 
 Traffic row_wavefronts(Walk const& w) {
-  // Rows that share a request begin at whole lane groups; below that size one pass serves them all.
+  // With at most 4 bytes per lane, one wavefront serves all rows of a request.
   bool const one_pass = w.elem_bytes * w.vector <= 4;
   auto cost = [&](std::int64_t n) { return lane_wavefronts(ceil_div(n, w.vector), w.elem_bytes * w.vector, 32); };
   std::int64_t const chunk = std::int64_t(w.lanes_along) * w.vector;
@@ -121,7 +126,8 @@ Traffic scattered_wavefronts(Walk const& w) {
   int const rows_in_pass = w.elem_bytes == 16 ? 2 : w.elem_bytes == 8 ? 4 : 8;  // 8, 16 or 32 lanes, 4 to a row
   std::int64_t const passes =
       over_chunks(w.rows, w.tile_rows, 8, [&](std::int64_t n) { return ceil_div(n, rows_in_pass); });
-  return {row_requests(w) * w.vector, w.batch * passes * w.cols};  // a vector's element costs a wavefront in each pass
+  return {row_requests(w) * w.vector,
+          w.batch * passes * w.cols};  // each element of a vector costs one wavefront per pass
 }
 
 Traffic boxes(Walk const& w) {

@@ -1,5 +1,6 @@
-// Closed forms of what a tile kernel asks of memory. A walk is one access of the kernel: lanes of a warp lie along rows
-// (contiguous in memory) or down columns (a pitch apart). Requests whose lanes are all off are not issued.
+// Memory traffic of tile kernels in closed form. A walk is one access of the kernel to all of an operand: the lanes of
+// a warp lie along rows (contiguous in memory) or down columns (a pitch apart). Requests without active lanes are not
+// issued.
 #pragma once
 #include <inlay/planner/traffic.h>
 #include <inlay/problem/copy.h>
@@ -9,7 +10,7 @@
 namespace inlay::planner {
 using namespace problem;
 
-// How a kernel cuts a (rows, cols, batch) operand. `rows` is the mode that is strided in this operand's memory.
+// How a kernel tiles a (rows, cols, batch) operand. `rows` is the mode that is strided in memory.
 struct Walk {
   std::int64_t rows, cols, batch;
   std::uint64_t base;                // address of the first element
@@ -18,7 +19,7 @@ struct Walk {
   int tile_rows, tile_cols;
   int vector = 1;        // elements per lane and access, along a row
   int lanes_along = 32;  // lanes along a row; 32 / lanes_along rows share a request
-  int rows_apart = 1;    // how far these rows are from one another
+  int rows_apart = 1;    // distance between these rows
 };
 
 // Lanes along rows.
@@ -26,20 +27,20 @@ Traffic row_sectors(Walk const& walk);
 // Lanes down a column, one element each.
 Traffic column_sectors(Walk const& walk);
 
-// Shared memory, the same walks over a tile. `apart`: how many consecutive lanes reach different banks before a bank
-// comes again (32 or more: free of conflicts; 1: all lanes in one bank). A row walk is always free of conflicts here.
+// The same walks over a tile in shared memory. `apart`: number of consecutive lanes that access different banks (32 or
+// more: no conflicts; 1: all lanes access one bank). A row walk has no conflicts.
 Traffic row_wavefronts(Walk const& walk);
 Traffic column_wavefronts(Walk const& walk, int apart);
-// Lanes along rows of the operand that lie `apart` lanes' worth of banks apart in a column-major tile.
+// Lanes along rows of the operand, in a column-major tile; `apart` as above.
 Traffic strided_row_wavefronts(Walk const& walk, int apart);
-// Vectors taken apart: lanes hold 4 vectors of `vector` elements in each of 8 rows, and store element after element into
-// a column-major tile: consecutive rows are consecutive banks, the vectors of a row lie in one bank.
+// The lanes of a warp hold 4 vectors of `vector` elements in each of 8 rows and store them element by element to a
+// column-major tile. Consecutive rows are in consecutive banks, the vectors of a row in one bank.
 Traffic scattered_wavefronts(Walk const& walk);
 
-// TMA: boxes, and the bytes of them that lie inside the tensor.
+// TMA: boxes, and their bytes inside the tensor.
 Traffic boxes(Walk const& walk);
 
-// The two global operands of a transpose or copy as walks.
+// The walks over the source and the destination of a transpose or copy.
 Walk input_walk(Matrices const& x, int elem_bytes, int tile_m, int tile_n);
 Walk output_walk(Matrices const& x, int elem_bytes, int tile_m, int tile_n, bool transpose);
 

@@ -17,7 +17,8 @@ void check_tensor(ConstTensor const& t, char const* who) {
   check_extents(t, who);
 }
 
-// Destination strides become positive, extents of 1 go, modes are sorted, neighbours are fused.
+// Makes destination strides positive, removes extents of 1, sorts the modes by destination stride and fuses adjacent
+// ones.
 void canonicalise(Copy& m) {
   int n = 0;
   for (int k = 0; k < m.rank; ++k) {
@@ -65,7 +66,7 @@ Copy make_copy(Tensor const& written_to, ConstTensor const& src) {
   int const unit = m.elem_bytes = e & -e;
   m.src = src.data, m.dst = written_to.data;
   for (int k = 0; k < dst.rank; ++k)
-    if (dst.extent[k] == 0) {  // nothing to move: pointers and strides do not matter
+    if (dst.extent[k] == 0) {  // nothing to copy: pointers and strides do not matter
       m.rank = 1, m.mode[0] = {0, unit, unit};
       return m.analyse(), m;
     }
@@ -84,7 +85,7 @@ Copy make_copy(Tensor const& written_to, ConstTensor const& src) {
 }
 
 namespace {
-// Which modes are M, N and L; the rest of the work is the same for a transpose and a copy.
+// The copy as a batch of matrix transposes or copies: finds which modes are M, N and L. Empty if it is none.
 std::optional<Matrices> as_matrices(Copy const& m, bool transpose) {
   Matrices x{m.src, m.dst};
   std::int64_t const e = m.elem_bytes;
@@ -93,7 +94,7 @@ std::optional<Matrices> as_matrices(Copy const& m, bool transpose) {
   for (int k = 0; k < m.rank; ++k) {
     auto const [extent, src, dst] = m.mode[k];
     if (src % e || dst % e) return std::nullopt;
-    bool const inner = transpose ? src == e : src == e && dst == e;  // runs along the input's rows
+    bool const inner = transpose ? src == e : src == e && dst == e;  // contiguous along the rows of the input
     if (inner && !has_n) {
       has_n = true, x.N = extent;
       if (transpose) x.ld_out = dst / e;
@@ -118,7 +119,7 @@ char const* name_of(Copy::Kind kind) {
 void Copy::analyse() {
   copy_ = as_matrices(*this, false), transpose_ = as_matrices(*this, true);
   bool const one_run = rank == 0 || (rank == 1 && mode[0].src_stride == elem_bytes && mode[0].dst_stride == elem_bytes);
-  bool const rows = copy_ && copy_->N > 1;  // rows of one element are those of a transpose too
+  bool const rows = copy_ && copy_->N > 1;  // rows of one element are also a transpose
   kind = one_run      ? Kind::contiguous
          : rows       ? Kind::rows
          : transpose_ ? Kind::transpose

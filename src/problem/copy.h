@@ -1,4 +1,4 @@
-// Copy: a transpose, a permute, a strided or pitched copy: the same elements under two sets of strides.
+// Copy: dst(i) = src(i) for two views of one shape: a transpose, a permutation, a strided or pitched copy.
 #pragma once
 #include <inlay/tensor.h>
 
@@ -21,8 +21,8 @@ struct Matrices {
   std::int64_t ld_in = 1, ld_out = 1, batch_in = 0, batch_out = 0;
 };
 
-// The tile of a copy that goes through shared memory, as the planner chooses it: an extent of each tiled mode, one index of all
-// others. src/planner/copy_tile.h describes the tile that follows from it.
+// How the planner tiles a copy that goes through shared memory: the extent of each tiled mode. A tile has one index of
+// every other mode. src/planner/copy_tile.h describes the resulting tile.
 struct Tiling {
   static constexpr int kModes = 14;
   struct TiledMode {
@@ -31,29 +31,29 @@ struct Tiling {
   };
   int modes = 0;                // 0: no tiling has been chosen
   TiledMode tiled[kModes];      // in the order of the modes
-  int run_modes = 0;            // the first ones, contiguous in the destination: together a destination run
+  int run_modes = 0;            // the first ones, together contiguous in the destination: they form a destination run
   std::int32_t run_splits = 1;  // the last mode of a run is divided by this number: shorter runs, more of them
-  int lanes = 8;                // of a warp, along a run; the other lanes work on other runs
+  int lanes = 8;                // of a warp, along a run; the other lanes gather other runs
   // Row pitch in shared memory. odd_pitch: an odd number of 16-byte vectors, so that columns fall in different banks.
   enum class Padding : std::uint8_t { none, odd_pitch };
   Padding padding = Padding::none;
 };
 
-// Canonical: no extents of 1, modes sorted by destination stride (fastest first), neighbours that fuse are fused.
-// An empty copy has one mode of extent 0. What it is has been worked out once, when it was made.
+// Canonical form: no extents of 1, modes sorted by destination stride (fastest first), adjacent modes fused where both
+// strides allow it. An empty copy has one mode of extent 0.
 //
-// What is moved are units: the largest power of two that divides the element's size. An element of several units, such as
-// one of 3, 6 or 12 bytes, has a mode of its own.
+// The element size of a Copy is the largest power of two that divides that of the caller's elements. If the caller's
+// elements have another size, such as 3, 6 or 12 bytes, the copy has one more mode, within the caller's element.
 struct Copy {
   enum class Kind : std::uint8_t { contiguous, rows, transpose, general };
 
   static constexpr int kMaxRank = Tensor::kMaxRank + 1;
-  int elem_bytes = 0;  // of a unit: 1, 2, 4, 8 or 16
+  int elem_bytes = 0;  // 1, 2, 4, 8 or 16
   int rank = 0;
   Mode mode[kMaxRank]{};
   void const* src = nullptr;
   void* dst = nullptr;
-  std::int64_t src_shift = 0, dst_shift = 0;  // bytes from where the caller's views begin: modes that ran backwards
+  std::int64_t src_shift = 0, dst_shift = 0;  // bytes from the caller's pointers, if modes were reversed
   Kind kind = Kind::general;
   Tiling tiling;
 
@@ -63,15 +63,15 @@ struct Copy {
     return n;
   }
 
-  // The copy as a batch of matrix transposes, or of row copies, if it is one. A row or a column is both.
+  // The copy as a batch of matrix transposes or of matrix copies, if it is one. A single row or column is both.
   std::optional<Matrices> const& as_transpose() const { return transpose_; }
   std::optional<Matrices> const& as_copy() const { return copy_; }
 
-  // The same copy in the widest units, up to 16 bytes, where runs of them are contiguous on both sides.
+  // The same copy with the widest elements, up to 16 bytes, if mode 0 is contiguous on both sides.
   Copy widened() const;
-  // The same copy between other places.
+  // The same copy with other addresses.
   Copy between(void const* from, void* to) const;
-  // Works out what the copy is: of one whose modes are set.
+  // Sets `kind`, as_transpose() and as_copy() from the modes.
   void analyse();
 
  private:
@@ -79,8 +79,9 @@ struct Copy {
 };
 char const* name_of(Copy::Kind kind);
 
-// dst(i) = src(i) for all i. Throws Error for: different shapes or element sizes, a null pointer with elements, a base that
-// is no multiple of the unit, a destination that overlaps itself or the source, byte offsets beyond 63 bits.
+// dst(i) = src(i) for all i. Throws Error for: different shapes or element sizes, a null pointer with elements, a base
+// that is no multiple of the largest power of two that divides the element size, a destination that overlaps itself or
+// the source, byte offsets beyond 63 bits.
 Copy make_copy(Tensor const& dst, ConstTensor const& src);
 
 }  // namespace inlay::problem

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <limits>
 
+#include <inlay/problem/integers.h>
+
 namespace inlay::problem {
 
 std::string shape(ConstTensor const& t) {
@@ -18,7 +20,7 @@ void check_extents(ConstTensor const& t, char const* who) {
 }
 
 namespace {
-// Do the bytes of the tensor span less than 2^63? Strides of single extents are never used.
+// Whether the bytes of the tensor span less than 2^63. The stride of an extent of 1 is never used.
 bool offsets_fit(ConstTensor const& t) {
   std::int64_t span = bytes_of(t.dtype), mode;
   for (int k = 0; k < t.rank; ++k) {
@@ -32,7 +34,7 @@ bool offsets_fit(ConstTensor const& t) {
   return true;
 }
 
-// How many bytes f covers between multiples of `pitch`, counted from its first.
+// Bytes from the first byte of f to the end of its elements, without the modes whose strides are multiples of `pitch`.
 std::uint64_t span_within(Footprint const& f, std::uint64_t pitch) {
   auto span = std::uint64_t(f.elem_bytes);
   for (int k = 0; k < f.rank; ++k)
@@ -43,8 +45,8 @@ std::uint64_t span_within(Footprint const& f, std::uint64_t pitch) {
 
 void check_memory(ConstTensor const& t, char const* who) {
   if (!t.data) throw Error(std::string(who) + " is a null pointer, but has elements");
-  unsigned const bytes = unsigned(bytes_of(t.dtype)), unit = bytes & -bytes;
-  if (auto const past = reinterpret_cast<std::uint64_t>(t.data) % unit)
+  int const bytes = bytes_of(t.dtype), unit = bytes & -bytes;
+  if (auto const past = misalignment(t.data, unit))
     throw Error(std::string(who) + " begins " + std::to_string(past) + " bytes past a multiple of " +
                 (unit == bytes
                      ? "its element size, " + std::to_string(bytes)
@@ -53,7 +55,7 @@ void check_memory(ConstTensor const& t, char const* who) {
     throw Error("the byte offsets of " + std::string(who) + " of shape " + shape(t) + " leave 63 bits");
   Footprint const f(t);
   auto const address = reinterpret_cast<std::uint64_t>(t.data);
-  if (f.first > address || f.last < address)  // past 2^64, the other end comes round
+  if (f.first > address || f.last < address)  // the range wraps around at 2^64
     throw Error(std::string(who) + " of shape " + shape(t) + " leaves the address space");
 }
 

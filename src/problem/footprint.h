@@ -1,4 +1,4 @@
-// Which bytes a view touches, and what every problem checks of the views that it is given.
+// Which bytes a view touches, and the checks of views that copies and GEMMs share.
 #pragma once
 #include <inlay/tensor.h>
 
@@ -10,13 +10,13 @@ namespace inlay::problem {
 // "(3,5)": a view's extents, for sentences.
 std::string shape(ConstTensor const& t);
 
-// Throw Error, a sentence about `who`. The first looks at the extents; the second, for a view with elements, at its
-// memory: null, a base that is no multiple of the largest power of two that divides the element size, byte offsets beyond 63 bits,
-// bytes outside the address space.
+// Throw Error with a sentence about `who`. check_extents rejects negative extents. check_memory, for a view with
+// elements, rejects: a null pointer, a base that is no multiple of the largest power of two that divides the element
+// size, byte offsets beyond 63 bits, bytes outside the address space.
 void check_extents(ConstTensor const& t, char const* who);
 void check_memory(ConstTensor const& t, char const* who);
 
-// A view's bytes: the first, one past the last, its strides, made positive, with their extents. All in bytes.
+// The bytes of a view: [first, last), and the absolute values of its strides with their extents.
 struct Footprint {
   struct Mode {
     std::int64_t extent, stride;
@@ -24,18 +24,20 @@ struct Footprint {
   std::uint64_t first, last;
   std::int64_t elem_bytes;
   int rank = 0;
-  Mode mode[Tensor::kMaxRank];  // not the extents of 1
+  Mode mode[Tensor::kMaxRank];  // without extents of 1
 
-  // One piece of memory, inside the address space.
+  // A contiguous range of memory inside the address space.
   Footprint(void const* base, std::int64_t bytes);
-  // A view with elements whose memory was checked.
+  // A view with elements that check_memory has accepted.
   explicit Footprint(ConstTensor const& t);
 };
 
-// Two views whose ranges of addresses meet may still be apart: column blocks of one pitched matrix. They are if, modulo
-// some row pitch, their bytes form disjoint intervals. Sufficient; anything subtler counts as an overlap.
+// Whether two views may share a byte. They share none if their address ranges are disjoint or if, modulo one of their
+// strides, their bytes form disjoint intervals, such as two column blocks of one matrix. Every other case counts as an
+// overlap.
 bool overlap(Footprint const& a, Footprint const& b);
-// Sorted by stride, each mode must step over all that lies below it; anything subtler counts as an overlap.
+// Whether two elements of a view may share a byte. They share none if each stride is at least the span of all modes
+// with smaller strides. Every other case counts as an overlap.
 bool overlaps_itself(Footprint f);
 
 }  // namespace inlay::problem

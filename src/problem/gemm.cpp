@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <inlay/problem/footprint.h>
+#include <inlay/problem/integers.h>
 
 namespace inlay::problem {
 namespace {
@@ -46,13 +47,12 @@ void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const&
 void set_unused_strides(std::int64_t rows, std::int64_t cols, DType type, std::int64_t& row_stride,
                         std::int64_t& col_stride) {
   std::int64_t const vector = 16 / bytes_of(type);
-  auto const pitch = [&](std::int64_t extent) { return (extent + vector - 1) / vector * vector; };
-  if (rows == 1) row_stride = cols > 1 && col_stride != 1 ? 1 : pitch(cols);
-  if (cols == 1) col_stride = row_stride != 1 ? 1 : pitch(rows);
+  if (rows == 1) row_stride = cols > 1 && col_stride != 1 ? 1 : round_up(cols, vector);
+  if (cols == 1) col_stride = row_stride != 1 ? 1 : round_up(rows, vector);
 }
 
-// The operand whose rows and columns are these modes of the view; of rank 3, the first mode is the batch. The const_cast
-// is safe because no kernel writes to A or B.
+// The operand whose rows and columns are these modes of the view; of rank 3, the first mode is the batch. The
+// const_cast is safe because no kernel writes to A or B.
 Operand operand(ConstTensor const& t, int rows, int cols) {
   std::int64_t const matrices = t.rank == 3 ? t.extent[0] : 1, batch = matrices > 1 ? t.stride[0] : 0;
   return {const_cast<void*>(t.data), t.dtype,        t.extent[rows], t.extent[cols],
@@ -76,7 +76,7 @@ void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, 
     if (size) throw Error("the workspace of " + bytes + " bytes is a null pointer");
     return;
   }
-  if (auto const past = reinterpret_cast<std::uint64_t>(workspace) % 256)
+  if (auto const past = misalignment(workspace, 256))
     throw Error("the workspace begins " + std::to_string(past) + " bytes past a multiple of 256");
   if (size >> 63 || size > ~reinterpret_cast<std::uint64_t>(workspace))
     throw Error("the workspace of " + bytes + " bytes leaves the address space");

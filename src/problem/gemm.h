@@ -11,7 +11,8 @@ namespace inlay::problem {
 // of the GEMM.
 //
 // Canonical form:
-// - D is contiguous along n (its column stride is 1) if it is contiguous along either mode; A and B are exchanged if needed.
+// - D is contiguous along n (its column stride is 1) if it is contiguous along either mode; A and B are exchanged if
+//   needed.
 // - If D has no elements, all extents are 0.
 // - If alpha is 0 or K is 0, both are 0, and A and B are not read.
 // - The stride of an extent of 1 is 1 if the other stride is not, so that the operand is contiguous along one mode;
@@ -44,8 +45,8 @@ struct Gemm {
   }
 };
 
-// D = epilogue(A B). A: (M,K), B: (K,N), D: (M,N), or all three of rank 3 with the batch first: (L,M,K), (L,K,N), (L,M,N).
-// All three have one type: f32, bf16 or f16. Throws Error for what inlay/gemm.h lists.
+// D = epilogue(A B). A: (M,K), B: (K,N), D: (M,N), or all three of rank 3 with the batch first: (L,M,K), (L,K,N),
+// (L,M,N). All three have one type: f32, bf16 or f16. Throws Error for what inlay/gemm.h lists.
 Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute);
 
 // Throws Error for a workspace that no plan of this GEMM can use: null with a size, misaligned, outside the address

@@ -13,7 +13,8 @@ constexpr bool is_half(DType type) { return type == bf16 || type == f16; }
 struct Operand {
   void* base = nullptr;
   DType type = f32;
-  std::int64_t rows = 0, cols = 0, matrices = 0;  // matrices: 1 with batch stride 0 if the whole batch shares one matrix
+  std::int64_t rows = 0, cols = 0,
+               matrices = 0;  // matrices: 1 with batch stride 0 if the whole batch shares one matrix
   std::int64_t row_stride = 0, col_stride = 0, batch_stride = 0;
 
   template <class T>
@@ -21,7 +22,7 @@ struct Operand {
     return static_cast<T*>(base);
   }
   // Misalignment of the base address, in bytes modulo 16.
-  std::int64_t past_vector() const { return std::int64_t(reinterpret_cast<std::uint64_t>(base) % 16); }
+  std::int64_t misalignment_bytes() const { return std::int64_t(reinterpret_cast<std::uint64_t>(base) % 16); }
 };
 
 }  // namespace inlay::problem

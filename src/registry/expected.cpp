@@ -33,7 +33,7 @@ void over_elements(Copy const& m, F f) {
   }
 }
 
-// Calls f(pointer) for element (i, j, l) of an operand of a GEMM, l slowest, j fastest; of a batch of `batch`.
+// Calls f(pointer) for each element (i, j, l) of an operand of a GEMM, l slowest, j fastest.
 template <class F>
 void over_matrices(Operand const& o, std::int64_t matrices, F f) {
   for (std::int64_t l = 0; l < matrices; ++l)
@@ -42,7 +42,7 @@ void over_matrices(Operand const& o, std::int64_t matrices, F f) {
         f(o.as<char>() + (l * o.batch_stride + i * o.row_stride + j * o.col_stride) * bytes_of(o.type));
 }
 
-// Elements of which something is wrong: how many, and the first.
+// Counts elements with one kind of error and keeps the name of the first.
 struct Wrong {
   std::int64_t count = 0;
   std::string first;
@@ -129,7 +129,7 @@ void ExpectedGemm::conclude() const {
   bool const exact = std::all_of(A.begin(), A.end(), whole) && std::all_of(B.begin(), B.end(), whole) &&
                      (g.epilogue.beta == 0 || std::all_of(old_.begin(), old_.end(), whole));
   Wrong unwritten, different;
-  double squares = 0;  // of what the elements are off by
+  double squares = 0;  // sum of the squared errors
   std::int64_t i = 0;
   over_matrices(g.D, g.L(), [&](char const* p) {
     std::int64_t const n = i % g.N(), m = i / g.N() % g.M(), l = i / g.N() / g.M();
@@ -154,9 +154,9 @@ void ExpectedGemm::conclude() const {
   double const error = std::sqrt(squares / double(g.elements()));
   double const bound = error_bound({g.K(), accumulation_length_, g.epilogue.alpha, g.epilogue.beta, g.D.type}, g.elements());
   if (!exact && unwritten.count == 0 && !(error <= bound))
-    recorder_.report(Check::result, recorder_.kernel + ": is off by " + scientific(error) +
-                                        " in the mean square, more than the " + scientific(bound) +
-                                        " that accumulations of this length may be");
+    recorder_.report(Check::result, recorder_.kernel + ": the root mean square error is " + scientific(error) +
+                                        ", more than the bound " + scientific(bound) +
+                                        " for accumulations of this length");
 }
 
 }  // namespace inlay::registry

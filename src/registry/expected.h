@@ -1,4 +1,4 @@
-// What a problem lets a replayed kernel touch, and what must be there afterwards.
+// Checks of a replayed kernel that depend on its problem: which memory it may access, and the results.
 #pragma once
 #include <inlay/planner/kernel_info.h>
 #include <inlay/replay/recorder.h>
@@ -9,12 +9,12 @@ namespace inlay::registry {
 using namespace problem;
 using replay::Recorder;
 
-// The copy about to be replayed: source elements may be read, each destination element must be written exactly once.
-// conclude() reports elements left unwritten, and elements that differ from the source.
+// The expectations of a copy. Source elements may be read; each destination element must be written exactly once. After
+// the replay, conclude() reports elements that were not written and elements that differ from the source.
 class ExpectedCopy {
  public:
   ExpectedCopy(Copy const& copy, Recorder& recorder);
-  // What lies between the source's elements may be read too.
+  // Lets the kernel also read the gaps between source elements.
   void allow_gaps() const;
   void conclude() const;
 
@@ -23,10 +23,10 @@ class ExpectedCopy {
   Recorder& recorder_;
 };
 
-// The GEMM about to be replayed: A and B may be read if K > 0, C if beta != 0 and only before it is written; each
-// of its elements must be written exactly once, over all kernels of the kernel. The workspace is nobody's yet.
-// conclude() reports elements left unwritten. Where all operands are whole numbers it reports elements that differ from
-// alpha A B + beta C, summed in double; else the operands are significands, and it reports an error beyond error_bound().
+// The expectations of a GEMM. A and B may be read if K > 0; D may be read if beta != 0, and only before it is written;
+// each element of D must be written exactly once by all launches together. The workspace has no expectations. After the
+// replay, conclude() reports elements that were not written. If all operands are whole numbers, it reports elements
+// that differ from alpha A B + beta C, summed in double; otherwise it reports an error beyond error_bound().
 class ExpectedGemm {
  public:
   ExpectedGemm(Gemm const& gemm, Recorder& recorder, std::int64_t accumulation_length);
@@ -38,8 +38,8 @@ class ExpectedGemm {
 
   Gemm const& gemm_;
   Recorder& recorder_;
-  std::int64_t accumulation_length_;  // of the kernel: 0 for all of K
-  std::vector<float> old_;            // C before the replay, [l][m][n]
+  std::int64_t accumulation_length_;  // of the kernel, in FMAs; 0: all of K
+  std::vector<float> old_;            // D before the replay, [l][m][n]
 };
 
 inline ExpectedCopy expected(Copy const& copy, Recorder& recorder, std::int64_t = 0) { return {copy, recorder}; }

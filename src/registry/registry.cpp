@@ -1,7 +1,7 @@
 #include <inlay/planner/kernel_list.h>
 #include <inlay/registry/registry.h>
 
-// The tutorial's steps, and the replays of all kernels.
+// Declares the tutorial's steps, and the replays of all kernels.
 #define INLAY_UNIT(NAME, PTXAS, ARCH)
 #define INLAY_DECLARE_REPLAY(P, NAME)                             \
   namespace inlay::kernels::NAME {                                \
@@ -40,7 +40,7 @@ namespace inlay::registry {
 #define INLAY_KERNEL(NAME) {kernels::NAME::kernel(), kernels::NAME::replay, kernels::NAME::sample},
 #define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_KERNEL(NAME)
 
-// The order of the includes is that of the kernels.
+// The includes define the order of the kernels.
 // clang-format off
 std::span<Entry<Copy> const> copy_kernels() {
   static Entry<Copy> const entries[] = {

@@ -1,4 +1,4 @@
-// Every kernel: the steps of the tutorial, then those of the library. Only the lab and the tests link this.
+// All kernels: the steps of the tutorial, then those of the library. Only the lab and the tests link the registry.
 #pragma once
 #include <inlay/planner/kernel_info.h>
 #include <inlay/replay/recorder.h>
@@ -9,15 +9,15 @@ namespace inlay::registry {
 using namespace planner;
 using replay::Recorder;
 
-// Replays for a GPU like `device`, by which grids are sized.
+// Replays a kernel on the CPU. The size of its grid may depend on `device`.
 template <class P>
 using Replay = void (*)(P const&, Device const& device, Recorder&);
 
 template <class P>
 struct Entry {
   LinkedKernel<P> kernel;
-  Replay<P> replay;  // all of it, with all checks
-  Replay<P> sample;  // counts what the kernel does, from a few of its blocks
+  Replay<P> replay;  // replays all blocks with all checks
+  Replay<P> sample;  // counts the accesses of the kernel from a few blocks
   Info<P> const& info() const { return *kernel.info; }
 };
 

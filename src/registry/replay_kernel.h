@@ -1,4 +1,4 @@
-// A registered kernel on the CPU: what a generated unit defines for each line of its list.
+// Replays a registered kernel on the CPU. A generated unit uses the macro for each line of a kernel list.
 #pragma once
 #include <inlay/kernels/common/instance.h>
 #include <inlay/kernels/common/sampling.h>
@@ -9,7 +9,7 @@ namespace inlay::registry {
 
 using ReplaySetting = kernels::Setting<replay::ReplayEncoder>;
 
-// Replays what a kernel launches, in order, with all checks. accumulation_length: see Info.
+// Replays all launches of dispatch type V in order, with all checks. accumulation_length: see Info.
 template <class V, class Block = replay::HostBlock, class P>
 void replay_kernel(P const& problem, planner::Device const& device, Recorder& recorder,
                    std::int64_t accumulation_length = 0) {
@@ -22,8 +22,8 @@ void replay_kernel(P const& problem, planner::Device const& device, Recorder& re
   wanted.conclude();
 }
 
-// Replays a few blocks in the place of all: one, or one cluster, of each kind that the kernel tells apart, and counts
-// it as often as there are of its kind.
+// Replays a few blocks instead of all: one block, or one cluster, of each kind that Kinds distinguishes. Its counts are
+// multiplied by the number of blocks or clusters of that kind.
 struct Sample {
   Recorder& recorder;
 
@@ -42,7 +42,8 @@ struct Sample {
   }
 };
 
-// A kernel of which nothing is said: each of its launches by kinds; of a GEMM, for a short K in the place of a long.
+// The samples of a dispatch type without Samples: each of its launches by kinds; for a GEMM, with short K instead of a
+// long one.
 template <class V>
 void sample_launches(Copy const& copy, ReplaySetting const& setting, Sample const& sample) {
   kernels::launches<V>(copy, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
@@ -52,8 +53,8 @@ void sample_launches(Gemm const& gemm, ReplaySetting const& setting, Sample cons
   kernels::sample_lengths<V>(gemm, 32, setting, sample);
 }
 
-// Counts what a kernel does, from samples of its blocks: of any size in little time. Bounds, races and barriers are
-// checked in these blocks, the result is not.
+// Counts the accesses of a kernel from samples of its blocks, so the time does not grow with the problem. Bounds, races
+// and barriers are checked in these blocks; results are not.
 template <class V, class P>
 void sample_kernel(P const& problem, planner::Device const& device, Recorder& recorder) {
   recorder.expect_samples();

@@ -48,18 +48,16 @@ double rounded_result(DType type) {
 }  // namespace
 
 double error_bound(RoundedSum const& sum, std::int64_t elements) {
-  constexpr double kUnit = 0x1p-24;    // of a value: the most that rounding changes it by, evenly spread up to that
+  constexpr double kUnit = 0x1p-24;  // largest relative rounding error; errors are uniform up to it
   double const K = double(sum.K),
                accumulation_length = sum.accumulation_length ? std::min(double(sum.accumulation_length), K) : K;
-  double const gemm = double(sum.alpha) * sum.alpha * K * kSquare * kSquare;  // squared, of the whole sum
+  double const gemm = double(sum.alpha) * sum.alpha * K * kSquare * kSquare;  // mean square of alpha * A B
   double const c = double(sum.beta) * sum.beta * kSquare;
-  // An accumulation of n terms: the sum over j < n of j / 3; the same for the block sums. Then alpha and beta, rounded twice.
+  // An accumulation of n terms: the sum over j < n of j / 3; the same for the block sums. Then alpha and beta, rounded
+  // twice.
   double const accumulated = K > 0 ? (accumulation_length + K / accumulation_length) / 6 : 0;
   double const square = gemm * (accumulated + 2. / 3) + c * 2 / 3;
-  double const in_fp32 = kUnit * kUnit * square;
-  // Few elements may be off by more than their mean.
-  return (2 + 4 / std::sqrt(double(elements))) *
-         std::sqrt(in_fp32 + (sum.type == f32 ? 0 : truncated(sum.alpha, K) + (gemm + c) * rounded_result(sum.type)));
+  constexpr double kUnit = 0x1p-24;  // largest relative rounding error; errors are uniform up to it
 }
 
 std::int64_t longest_accumulation(Compute compute) { return compute == Compute::fp32_blocked ? 1024 : 0; }

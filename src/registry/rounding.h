@@ -1,5 +1,5 @@
-// How far a GEMM in fp32 may be from its sums in fp64, told from how it adds; and the data to see it on. Whole numbers are
-// exact in TF32 and bf16 too: only full significands tell fp32 from them.
+// A bound on the rounding error of a GEMM in fp32, from the order in which it adds, and the test data for it. Small
+// whole numbers are exact in TF32 and bf16 too; only full significands distinguish fp32 from them.
 #pragma once
 #include <inlay/planner/kernel_info.h>
 #include <inlay/replay/recorder.h>
@@ -10,7 +10,8 @@
 
 namespace inlay::registry {
 
-// A number of either sign, 1/2 to 1, with all 24 bits in use: depends on the index and the seed alone.
+// A random number of either sign with a magnitude from 1/2 to 1 and the lowest bit of its significand set. Depends on
+// the index and the seed only.
 float significand(std::uint64_t index, unsigned seed);
 
 // What operands hold before a replay: whole numbers from -3 to 3, whose sums are exact in any order and in TF32 too, or
@@ -28,13 +29,14 @@ struct RoundedSum {
   DType type = f32;  // of the operands and the result; bf16 and f16 are multiplied by tensor cores, with sums in fp32
 };
 
-// The root of the mean square by which the elements of alpha A B + beta C may be off. A bound for random signs, where a
-// sum of j products is as large as the root of j of them: each step rounds it by up to 2^-24 of its size. It grows with
-// the root of K times that of the accumulation length. Operands rounded to TF32 exceed it at K = 16384, by calculation 30
-// times over. With bf16 and f16 the rounding of the result to its type is most of the bound.
+// Bound on the root mean square error of the elements of alpha A B + beta C. It assumes random signs, with which a sum
+// of j terms grows like the square root of j, and each addition rounds it by up to 2^-24 of its size. The bound grows
+// like the square root of K times the square root of the accumulation length. By calculation, operands rounded to TF32
+// give 30 times the bound at K = 16384.
+// With bf16 and f16 the rounding of the result is most of the bound.
 double error_bound(RoundedSum const& sum, std::int64_t elements);
 
-// The accumulation length that a public function promises: types.h.
+// The longest accumulation that inlay/types.h documents for `compute`, in FMAs; 0: all of K.
 std::int64_t longest_accumulation(Compute compute);
 
 }  // namespace inlay::registry

@@ -28,7 +28,7 @@ struct WarpTiles {
   using PermN = Quads<LANES_N, WARPS_N, VAL_N>;
 
   // The tile in bands: a band holds four rows of every thread.
-  static constexpr int bands = VAL_M / 4, band_rows = 4 * LANES_M * WARPS_M, columns = LANES_N * WARPS_N * VAL_N;
+  static constexpr int bands = VAL_M / 4, band_rows = 4 * LANES_M * WARPS_M;
   using Bands = Layout<Shape<Shape<Int<4 * LANES_M>, Int<WARPS_M>>, Int<bands>>,
                        Stride<Stride<_1, Int<LANES_M * VAL_M>>, Int<LANES_M * 4>>>;  // ((row),band) -> m
   // Row and first column of a thread's elements in a band; next_column: columns between its groups of four.

@@ -3,8 +3,10 @@
 #pragma once
 #include <inlay/block/block.h>
 #include <inlay/block/kernel.h>
-#include <inlay/planner/counts.h>
 #include <inlay/planner/kernel_info.h>
+#include <inlay/planner/repeats.h>
+#include <inlay/planner/requests.h>
+#include <inlay/planner/walk.h>
 
 #include <bit>
 #include <tuple>

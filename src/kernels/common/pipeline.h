@@ -40,7 +40,7 @@ struct StageSide {
   static Reason rejects(SideSentences const& say, Operand const& o, int64_t matrices) {
     if (transposed && o.cols > 1 && o.col_stride != 1) return {say.not_k, {o.col_stride}};
     if (!transposed && o.rows > 1 && o.row_stride != 1) return {say.not_outer, {o.row_stride}};
-    if (o.past_vector()) return {say.base, {o.past_vector()}};
+    if (o.misalignment_bytes()) return {say.base, {o.misalignment_bytes()}};
     int64_t const row = transposed ? (o.rows > 1 ? o.row_stride : 4) : (o.cols > 1 ? o.col_stride : 4),
                   matrix = matrices > 1 && o.batch_stride ? o.batch_stride : 4;
     for (int64_t s : {row, matrix})

@@ -11,7 +11,7 @@ using AsyncVector = SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>;
 enum class Vectors { none, rows, k };
 inline Vectors vectors(Operand const& o, int64_t matrices) {
   auto whole = [](int64_t extent, int64_t step) { return extent <= 1 || step % 4 == 0; };
-  if (o.past_vector() || !whole(matrices, o.batch_stride)) return Vectors::none;
+  if (o.misalignment_bytes() || !whole(matrices, o.batch_stride)) return Vectors::none;
   if (o.row_stride == 1 && o.rows % 4 == 0 && whole(o.cols, o.col_stride)) return Vectors::rows;
   if (o.col_stride == 1 && o.cols % 4 == 0 && whole(o.rows, o.row_stride)) return Vectors::k;
   return Vectors::none;
