@@ -56,8 +56,11 @@ double error_bound(RoundedSum const& sum, std::int64_t elements) {
   // An accumulation of n terms: the sum over j < n of j / 3; the same for the block sums. Then alpha and beta, rounded
   // twice.
   double const accumulated = K > 0 ? (accumulation_length + K / accumulation_length) / 6 : 0;
-  double const square = gemm * (accumulated + 2. / 3) + c * 2 / 3;
-  constexpr double kUnit = 0x1p-24;  // largest relative rounding error; errors are uniform up to it
+  double const in_fp32 = kUnit * kUnit * (gemm * (accumulated + 2. / 3) + c * 2 / 3);
+  double const in_type =
+      sum.type == f32 ? 0 : truncated(sum.alpha, K) + (gemm + c) * rounded_result(sum.type);
+  // Few elements may be off by more than their mean.
+  return (2 + 4 / std::sqrt(double(elements))) * std::sqrt(in_fp32 + in_type);
 }
 
 std::int64_t longest_accumulation(Compute compute) { return compute == Compute::fp32_blocked ? 1024 : 0; }
