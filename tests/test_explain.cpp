@@ -188,7 +188,7 @@ TEST(Explain, AnySizeFromAFewBlocks) {
   EXPECT_GE(ran, 40);
   for (auto const& entry : gemm_kernels()) {
     SCOPED_TRACE(entry.info().name);
-    expect_a_few_blocks(replayed(entry, gemm_case(16384, 16384, 16384, shown_transposes(entry.info()))));
+    expect_a_few_blocks(replayed(entry, shown_case(entry.info(), 16384, 16384, 16384)));
   }
 }
 
@@ -248,7 +248,7 @@ TEST(Explain, PaddingsKeepLanesAligned) {
       }
     }
   for (auto const& entry : gemm_kernels())
-    check(explain_kernel(entry.info().name, gemm_case(1024, 1024, 1024, shown_transposes(entry.info())), h200()));
+    check(explain_kernel(entry.info().name, shown_case(entry.info(), 1024, 1024, 1024), h200()));
   EXPECT_GE(paddings, 5);
 }
 

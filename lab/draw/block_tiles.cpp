@@ -145,6 +145,7 @@ void Box::add(std::int64_t m, std::int64_t n) {
 }
 
 BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c) {
+  if (c.dtype() != f32) throw UsageError("a picture of a GEMM's path shows operands of f32, not " + c.type);
   if (double const n = c.flops() / 2; n > kMostFma)
     throw UsageError(fmt::format("a replay for a picture takes at most {} multiplications, not {}", kMostFma, n));
   Recorder recorder;

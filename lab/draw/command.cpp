@@ -68,6 +68,7 @@ void draw(Options& o, Draw const& draw_case) {
     }
     auto const& entry = kernel_named<GemmCase>(name);
     o.gemm.batch = o.copy.batch;
+    if (!o.command->count("--type")) o.gemm.type = shown_case(entry.info(), 256, 256, 32).type;
     if (!o.command->count("--transa") && !o.command->count("--transb")) set_accepted_transposes(entry, o.gemm);
     o.gemm.validate();
     return draw_case(entry, o.gemm);

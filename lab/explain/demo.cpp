@@ -55,7 +55,7 @@ std::string cells(GemmCase const& shown, Counts const& c, Row const& row) {
   auto const wavefronts = c.shared_load.transactions;
   return fmt::format("{:<4}{:>6}{:>6}{:>6}{:>6}{:>7}{:>9}{:>11}", shown.transposes(), load(c), store(c),
                      per_request(c.shared_store), per_request(c.shared_load),
-                     wavefronts ? fmt::format("{:.1f}", double(c.fma) / double(wavefronts)) : "-",
+                     wavefronts ? fmt::format("{:.1f}", double(c.all_fma()) / double(wavefronts)) : "-",
                      number(row.rate, 1, "-"), number(row.share, 3, "-"));
 }
 
@@ -70,7 +70,8 @@ template <class C>
 std::string ladder(Results const& results, std::vector<Published> const& published) {
   std::string s;
   for (auto const rung :
-       {planner::Ladder::copy, planner::Ladder::transpose, planner::Ladder::sgemm, planner::Ladder::none})
+       {planner::Ladder::copy, planner::Ladder::transpose, planner::Ladder::sgemm, planner::Ladder::hgemm,
+        planner::Ladder::none})
     for (auto const& entry : C::kernels()) {
       if (entry.info().ladder != rung) continue;
       std::string const name = entry.info().name;
@@ -111,9 +112,8 @@ Shown<TransposeCase> shown_cases(Entry<Copy> const&) {
   return {{204, 148, 1, 4}, {256, 256, 1, 4}, {32768, 32768, 1, 4}};
 }
 Shown<GemmCase> shown_cases(Entry<Gemm> const& entry) {
-  std::string const transposes = shown_transposes(entry.info());
-  return {gemm_case(130, 70, 20, transposes), gemm_case(256, 256, 32, transposes),
-          gemm_case(4096, 4096, 4096, transposes)};
+  return {shown_case(entry.info(), 130, 70, 20), shown_case(entry.info(), 256, 256, 32),
+          shown_case(entry.info(), 4096, 4096, 4096)};
 }
 
 std::string short_check_result(Replayed const& ragged, Replayed const& full) {

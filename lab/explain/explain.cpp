@@ -48,15 +48,14 @@ struct Options {
   bool json = false;
 };
 
-// The problem of the kernel's kind. A GEMM without --transa and --transb has operand transposes that the kernel
-// accepts.
+// The problem of the kernel's kind. Without --type, --transa and --transb a GEMM has a type and operand transposes
+// that the kernel accepts.
 Problem problem_of(Options& o, CLI::App const& command) {
   refuse_ignored(command, {o.kernel}, o.gemm);
   if (!info_of<GemmCase>(o.kernel)) return o.copy;
-  if (!command.count("--transa") && !command.count("--transb")) {
-    std::string const shown = shown_transposes(kernel_named<GemmCase>(o.kernel).info());
-    o.gemm.transa = shown[0], o.gemm.transb = shown[1];
-  }
+  GemmCase const shown = shown_case(kernel_named<GemmCase>(o.kernel).info(), o.gemm.M, o.gemm.N, o.gemm.K);
+  if (!command.count("--type")) o.gemm.type = shown.type;
+  if (!command.count("--transa") && !command.count("--transb")) o.gemm.transa = shown.transa, o.gemm.transb = shown.transb;
   o.gemm.batch = o.copy.batch;
   return o.gemm;
 }
@@ -121,6 +120,7 @@ Json to_json(Explanation const& x) {
   t["shared_load_wavefronts"] = c.shared_load.transactions;
   t["shared_store_wavefronts"] = c.shared_store.transactions;
   t["fma"] = c.fma;
+  t["tensor_fma"] = c.tensor_fma;
   t["dram_bytes"] = x.work.dram_bytes;
   t["exposed_loads"] = std::int64_t(x.demand.exposed_loads);
   j["launches"] = Json::array();

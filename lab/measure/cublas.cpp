@@ -49,7 +49,9 @@ std::unique_ptr<T, Destroy<F>> created(A... arguments) {
   return std::unique_ptr<T, Destroy<F>>(p);
 }
 
-// A GEMM as cublasLt describes it, transposed as for sgemm().
+cudaDataType_t cuda_type(DType type) { return type == bf16 ? CUDA_R_16BF : type == f16 ? CUDA_R_16F : CUDA_R_32F; }
+
+// A GEMM as cublasLt describes it, transposed as for cublas_gemm().
 struct LtGemm {
   using Layout = std::unique_ptr<cublasLtMatrixLayoutOpaque_t, Destroy<cublasLtMatrixLayoutDestroy>>;
   std::unique_ptr<cublasLtContext, Destroy<cublasLtDestroy>> handle =
@@ -59,7 +61,7 @@ struct LtGemm {
                                                                                                CUDA_R_32F);
   Layout a, b, c;
 
-  explicit LtGemm(GemmCase const& x) : a(layout(x.a())), b(layout(x.b())), c(layout(x.c())) {
+  explicit LtGemm(GemmCase const& x) : a(layout(x.dtype(), x.a())), b(layout(x.dtype(), x.b())), c(layout(x.dtype(), x.c())) {
     set(CUBLASLT_MATMUL_DESC_TRANSA, lab::operation(x.b_transposed()));
     set(CUBLASLT_MATMUL_DESC_TRANSB, lab::operation(x.a_transposed()));
   }
@@ -69,9 +71,9 @@ struct LtGemm {
     check_cublas(cublasLtMatmulDescSetAttribute(operation.get(), what, &value, sizeof value));
   }
   // Row-major as stored: by columns its rows are our columns.
-  static Layout layout(Stored const& x) {
+  static Layout layout(DType type, Stored const& x) {
     cublasLtMatrixLayout_t made;
-    check_cublas(cublasLtMatrixLayoutCreate(&made, CUDA_R_32F, std::uint64_t(x.cols), std::uint64_t(x.rows), x.pitch));
+    check_cublas(cublasLtMatrixLayoutCreate(&made, cuda_type(type), std::uint64_t(x.cols), std::uint64_t(x.rows), x.pitch));
     Layout layout(made);
     auto const count = std::int32_t(x.batch);
     std::int64_t const apart = x.apart;
@@ -125,12 +127,13 @@ CopyLaunch geam(TransposeCase const& c) {
 
 // cuBLAS is column-major: it is given our GEMM transposed, C^T = op(B)^T op(A)^T, in which each operand keeps its
 // letter.
-GemmLaunch sgemm(GemmCase const& c, CublasMath math) {
+GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math) {
   std::shared_ptr<char> const workspace = device_memory(kWorkspace);
   auto const handle = make_handle();
-  check_cublas(
-      cublasSetMathMode(handle.get(), math == CublasMath::pedantic ? CUBLAS_PEDANTIC_MATH : CUBLAS_DEFAULT_MATH));
-  return [c, workspace, handle](GemmCall const& call, cudaStream_t stream) {
+  bool const is_float = c.dtype() == f32;
+  auto const pedantic = is_float ? CUBLAS_PEDANTIC_MATH : CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+  check_cublas(cublasSetMathMode(handle.get(), math == CublasMath::pedantic ? pedantic : CUBLAS_DEFAULT_MATH));
+  return [c, is_float, workspace, handle](GemmCall const& call, cudaStream_t stream) {
     if (std::string const why = refusal(c); !why.empty()) throw Rejection(why);
     Stored const a = c.a(), b = c.b(), out = c.c();
     check_cublas(cublasSetStream(handle.get(), stream));
@@ -138,13 +141,22 @@ GemmLaunch sgemm(GemmCase const& c, CublasMath math) {
     auto const op_a = operation(c.a_transposed()), op_b = operation(c.b_transposed());
     int const M = int(c.M), N = int(c.N), K = int(c.K);
     // What a user would call: the batched one may have other kernels for a batch of one.
-    if (c.batch == 1)
-      check_cublas(cublasSgemm(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, int(b.pitch), call.a,
-                               int(a.pitch), &call.beta, call.c, int(out.pitch)));
+    auto const type = cuda_type(c.dtype());
+    auto const* const float_a = static_cast<float const*>(call.a);
+    auto const* const float_b = static_cast<float const*>(call.b);
+    auto* const float_c = static_cast<float*>(call.c);
+    if (!is_float)
+      check_cublas(cublasGemmStridedBatchedEx(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, type,
+                                              int(b.pitch), b.apart, call.a, type, int(a.pitch), a.apart, &call.beta,
+                                              call.c, type, int(out.pitch), out.apart, int(c.batch),
+                                              CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+    else if (c.batch == 1)
+      check_cublas(cublasSgemm(handle.get(), op_b, op_a, N, M, K, &call.alpha, float_b, int(b.pitch),
+                               float_a, int(a.pitch), &call.beta, float_c, int(out.pitch)));
     else
-      check_cublas(cublasSgemmStridedBatched(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, int(b.pitch),
-                                             b.apart, call.a, int(a.pitch), a.apart, &call.beta, call.c, int(out.pitch),
-                                             out.apart, int(c.batch)));
+      check_cublas(cublasSgemmStridedBatched(handle.get(), op_b, op_a, N, M, K, &call.alpha, float_b,
+                                             int(b.pitch), b.apart, float_a, int(a.pitch), a.apart, &call.beta,
+                                             float_c, int(out.pitch), out.apart, int(c.batch)));
   };
 }
 

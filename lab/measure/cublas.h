@@ -1,4 +1,4 @@
-// cuBLAS's transpose, geam with alpha = 1 and beta = 0, and its GEMMs in fp32, none of them in TF32.
+// cuBLAS's transpose, geam with alpha = 1 and beta = 0, and its GEMMs with sums in fp32, none of them in TF32.
 #pragma once
 #include "measure/copy_candidates.h"
 #include "measure/gemm_candidates.h"
@@ -9,10 +9,11 @@ namespace inlay::lab {
 CopyLaunch geam(TransposeCase const& c);
 
 enum class CublasMath { pedantic, standard };
-GemmLaunch sgemm(GemmCase const& c, CublasMath math);
+// bf16 and f16 in pedantic math keep partial sums in fp32: CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION.
+GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math);
 
 // cublasLt with the fastest of the first 16 algorithms that its heuristics propose. They are timed here, on the operands of
-// `call`, with as much workspace as sgemm() has.
+// `call`, with as much workspace as cublas_gemm() has.
 GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, cudaStream_t stream);
 
 }  // namespace inlay::lab

@@ -173,7 +173,7 @@ class GemmFuzz {
     for (int i = 0; i < 3; ++i) run[i] = buffer(i) + fuzzed.shift[i];
     for (int i = 0; i < 2; ++i) {
       check(cudaMemsetAsync(run[i] + x[i]->base - kBand / 8, 0xFF, std::size_t(kBand / 2), nullptr));
-      fill_values(run[i] + x[i]->base, x[i]->elements() - x[i]->base, nested(*x[i]), {3}, unsigned(i) + 1, nullptr);
+      fill_values(run[i] + x[i]->base, f32, x[i]->elements() - x[i]->base, nested(*x[i]), {3}, unsigned(i) + 1, nullptr);
       check(cudaMemsetAsync(run[i] + x[i]->elements(), 0xFF, kBand / 2, nullptr));
     }
     GemmArrays const gemm = gemm_arrays(fuzzed, run, nested(*x[2]));
@@ -227,6 +227,7 @@ class GemmFuzz {
   static GemmArrays gemm_arrays(FuzzedGemm const& t, float* const (&run)[3], Nested const& used) {
     GemmArrays p{};
     p.M = t.M, p.N = t.N, p.K = t.alpha == 0 ? 0 : t.K, p.batch = t.L, p.alpha = t.alpha, p.beta = t.beta;
+    p.type = f32;
     p.a = run[0] + t.a.first(), p.a_l = t.a.stride[0], p.a_m = t.a.stride[1], p.a_k = t.a.stride[2];
     p.b = run[1] + t.b.first(), p.b_l = t.b.stride[0], p.b_k = t.b.stride[1], p.b_n = t.b.stride[2];
     p.c = run[2] + t.d.base, p.c_l = t.d.stride[0], p.c_m = t.d.stride[1], p.c_n = t.d.stride[2];
@@ -235,7 +236,7 @@ class GemmFuzz {
   }
   std::string check_result(FuzzedGemm const& t, GemmArrays const& gemm, float* run) {
     std::int64_t const bytes = gemm.c_elements * 4;
-    char* const first = reinterpret_cast<char*>(gemm.c);
+    char* const first = static_cast<char*>(gemm.c);
     for (auto [from, size] : {std::pair{matrix_[2].get(), first - matrix_[2].get()}, {first + bytes, kBand}})
       if (Wrong const w = count_unpoisoned(from, size, nullptr); w.count)
         return fmt::format("{} bytes beside D were written, the first {} bytes into {}", w.count, w.first,

@@ -32,8 +32,8 @@ GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall con
 std::vector<GemmCandidate> cublas_candidates([[maybe_unused]] GemmCase const& c, [[maybe_unused]] GemmCall const& call,
                                              [[maybe_unused]] cudaStream_t stream) {
 #ifdef INLAY_CUBLAS
-  return {{{kPedantic, sgemm(c, CublasMath::pedantic)}},
-          {{kDefault, sgemm(c, CublasMath::standard)}},
+  return {{{kPedantic, cublas_gemm(c, CublasMath::pedantic)}},
+          {{kDefault, cublas_gemm(c, CublasMath::standard)}},
           {{kLt, cublas_lt(c, call, stream)}}};
 #else
   throw UsageError("GEMMs are measured against cuBLAS, which this build was made without");
@@ -53,7 +53,12 @@ GemmCandidate named(std::string const& name, GemmCase c, GemmCall const& call) {
 std::vector<GemmCandidate> candidates(GemmCase const& c, GemmCall const& call, cudaStream_t stream,
                                       std::vector<std::string> const& asked, BenchOptions const& options) {
   auto names = kernel_names<GemmCase>();
-  for (char const* name : {kGemm, kGemmWithout, kGemmBlocked}) names.emplace_back(name);
+  if (c.dtype() == f32)  // the library's GEMMs are in f32
+    for (char const* name : {kGemm, kGemmWithout, kGemmBlocked}) names.emplace_back(name);
+  std::erase_if(names, [&](std::string const& name) {
+    auto const* const info = info_of<GemmCase>(name);
+    return info && !takes_type(*info, c.dtype());
+  });
   auto known = names;
   auto rows = cublas_candidates(c, call, stream);
   for (GemmCandidate const& always : rows) known.push_back(always.name);

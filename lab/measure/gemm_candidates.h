@@ -30,9 +30,10 @@ inline bool is_baseline(GemmCandidate const& x) { return x.name.starts_with("cub
 void add_best(GemmCase const& c, std::vector<Row>& rows);
 inline double work(GemmCase const& c, GemmCandidate const&) { return 1e-9 * c.flops(); }
 inline std::int64_t check_bytes(GemmCase const& c) { return 2 * std::int64_t(c.operands().back().bytes()); }
-// 128 FMAs per clock and SM, two operations each.
-inline double peak(GemmCase const&, Device const& device, double clock_mhz) {
-  return 1e-6 * device.sm_count * 128 * 2 * clock_mhz;
+// Two operations for each multiply-add of the FMA units, or of wgmma for bf16 and f16; 0 where wgmma does not exist.
+inline double peak(GemmCase const& c, Device const& device, double clock_mhz) {
+  int const fma = c.dtype() == f32 ? 128 : device.compute_capability == 90 ? 2048 : 0;
+  return 1e-6 * device.sm_count * fma * 2 * clock_mhz;
 }
 std::function<void(cudaStream_t)> public_call(GemmCase const& c, GemmCall const& call, void* workspace,
                                               std::size_t bytes);

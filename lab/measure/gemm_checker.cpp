@@ -25,6 +25,7 @@ GemmArrays gemm_arrays(GemmCase const& c, GemmCall const& call) {
   bool const ta = c.a_transposed(), tb = c.b_transposed();
   GemmArrays p{};
   p.M = c.M, p.N = c.N, p.K = c.K, p.batch = c.batch, p.alpha = call.alpha, p.beta = call.beta;
+  p.type = c.dtype();
   p.a = call.a, p.a_m = ta ? a.step : a.pitch, p.a_k = ta ? a.pitch : a.step, p.a_l = a.apart;
   p.b = call.b, p.b_k = tb ? b.step : b.pitch, p.b_n = tb ? b.pitch : b.step, p.b_l = b.apart;
   Stored const out = c.c();
@@ -46,8 +47,8 @@ Values whole_numbers(GemmCase const& c) {
 
 // A and B, the gaps between their rows included.
 void fill_operands(GemmCase const& c, GemmCall const& call, Values values, cudaStream_t stream) {
-  auto const fill = [&](float const* data, Stored const& x, unsigned seed) {
-    fill_values(const_cast<float*>(data), x.elements(), used(x), values, seed, stream);
+  auto const fill = [&](void const* data, Stored const& x, unsigned seed) {
+    fill_values(const_cast<void*>(data), c.dtype(), x.elements(), used(x), values, seed, stream);
   };
   fill(call.a, c.a(), kSeedOfA);
   fill(call.b, c.b(), kSeedOfB);
@@ -102,12 +103,12 @@ std::string GemmChecker::again(GemmCandidate const& candidate, std::vector<GemmC
   prepare();
   int const times = all_sets();  // with beta each launch finds what the one before has made
   DeviceMemory const timed = copy_of_c(gemms[0]);
-  std::string const alike = compared(gemms, reinterpret_cast<float const*>(timed.get()));
+  std::string const alike = compared(gemms, timed.get());
   if (alike != "ok") return alike;
   prepare();
   for (int i = 0; i < (c_.beta != 0 ? times : 1); ++i)
     if (std::string const said = launched(candidate, calls[0]); !said.empty()) return said;
-  return compared({gemms[0]}, reinterpret_cast<float const*>(timed.get()));
+  return compared({gemms[0]}, timed.get());
 }
 
 std::string GemmChecker::launched(GemmCandidate const& candidate, GemmCall const& call) const {
@@ -120,7 +121,7 @@ std::string GemmChecker::exactly(GemmCandidate const& candidate) {
   GemmArrays const gemm = gemm_arrays(c_, call);
   prepare_c(gemm, values_, stream_);
   if (std::string const said = launched(candidate, call); !said.empty()) return said;
-  if (expected_) return compared({gemm}, reinterpret_cast<float const*>(expected_.get()));
+  if (expected_) return compared({gemm}, expected_.get());
 
   // With itself: finds the gaps that were written, and what is no number.
   if (std::string const said = compared({gemm}, gemm.c); said != "ok") return said;
@@ -133,19 +134,19 @@ CheckResult GemmChecker::rounded(GemmCandidate const& candidate) const {
   fill(call_);
   if (std::string const said = launched(candidate, call_); !said.empty()) return {said, {}};
   Summed const s = summed_up(gemm_arrays(c_, call_), kSignificands, stream_);
-  double const bound = error_bound({c_.K, candidate.accumulation_length, c_.alpha, c_.beta}, s.elements);
+  double const bound = error_bound({c_.K, candidate.accumulation_length, c_.alpha, c_.beta, c_.dtype()}, s.elements);
   if (s.error <= bound) return {"ok", s.rel_err};
   return {fmt::format("FAILED: off by {:.3g} in the mean square, more than the {:.3g} that its chains of fp32 may be",
                       s.error, bound),
           {}};
 }
 
-std::string GemmChecker::compared(std::vector<GemmArrays> const& gemms, float const* expected) const {
+std::string GemmChecker::compared(std::vector<GemmArrays> const& gemms, void const* expected) const {
   return check_text(compare_c(gemms, expected, stream_), c_.batch * c_.M * c_.N * std::int64_t(gemms.size()));
 }
 
 DeviceMemory GemmChecker::copy_of_c(GemmArrays const& gemm) const {
-  std::size_t const bytes = std::size_t(gemm.c_elements) * sizeof(float);
+  std::size_t const bytes = std::size_t(gemm.c_elements) * std::size_t(bytes_of(gemm.type));
   DeviceMemory copy = device_memory(bytes);
   check(cudaMemcpyAsync(copy.get(), gemm.c, bytes, cudaMemcpyDeviceToDevice, stream_));
   return copy;

@@ -31,7 +31,7 @@ class GemmChecker {
   std::string launched(GemmCandidate const& candidate, GemmCall const& call) const;
   std::string exactly(GemmCandidate const& candidate);
   CheckResult rounded(GemmCandidate const& candidate) const;
-  std::string compared(std::vector<GemmArrays> const& gemms, float const* expected) const;
+  std::string compared(std::vector<GemmArrays> const& gemms, void const* expected) const;
   DeviceMemory copy_of_c(GemmArrays const& gemm) const;
 
   GemmCase c_;

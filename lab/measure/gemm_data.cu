@@ -1,5 +1,8 @@
 #include "measure/gemm_data.h"
 
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,26 +24,61 @@ __device__ float value(Values values, unsigned seed, std::int64_t i) {
   return bits >> 23 ? -magnitude : magnitude;
 }
 
-__device__ float not_a_number() { return __int_as_float(0x7fffffff); }
-
-__global__ void fill_kernel(float* data, std::int64_t elements, Nested used, Values values, unsigned seed) {
-  over_all(elements, [=](std::int64_t i) { data[i] = used.holds(i) ? value(values, seed, i) : not_a_number(); });
+// Element i of a buffer.
+__device__ float number(void const* data, DType type, std::int64_t i) {
+  if (type == bf16) return __bfloat162float(static_cast<__nv_bfloat16 const*>(data)[i]);
+  if (type == f16) return __half2float(static_cast<__half const*>(data)[i]);
+  return static_cast<float const*>(data)[i];
+}
+__device__ void put(void* data, DType type, std::int64_t i, float x) {
+  if (type == bf16)
+    static_cast<__nv_bfloat16*>(data)[i] = __float2bfloat16_rn(x);
+  else if (type == f16)
+    static_cast<__half*>(data)[i] = __float2half_rn(x);
+  else
+    static_cast<float*>(data)[i] = x;
+}
+__device__ float rounded(float x, DType type) {
+  return type == bf16  ? __bfloat162float(__float2bfloat16_rn(x))
+         : type == f16 ? __half2float(__float2half_rn(x))
+                       : x;
+}
+__device__ bool is_poison(void const* data, DType type, std::int64_t i) {
+  return type == f32 ? is_poison(static_cast<std::uint32_t const*>(data)[i])
+                     : is_poison(static_cast<std::uint16_t const*>(data)[i]);
+}
+__device__ void put_poison(void* data, DType type, std::int64_t i) {
+  if (type == f32)
+    static_cast<std::uint32_t*>(data)[i] = unsigned(kPoison) * 0x01010101u;
+  else
+    static_cast<std::uint16_t*>(data)[i] = std::uint16_t(unsigned(kPoison) * 0x0101u);
 }
 
-__global__ void prepare_kernel(GemmArrays p, std::int64_t elements, Values values) {
-  float const poison = __uint_as_float(unsigned(kPoison) * 0x01010101u);
+__device__ float not_a_number() { return __int_as_float(0x7fffffff); }
+
+__global__ void fill_kernel(void* data, DType type, std::int64_t elements, Nested used, Values values, unsigned seed) {
   over_all(elements, [=](std::int64_t i) {
-    p.c[i] = !p.c_at.holds(i) ? poison : p.beta != 0 ? value(values, kSeedOfC, i) : not_a_number();
+    put(data, type, i, used.holds(i) ? value(values, seed, i) : not_a_number());
   });
 }
 
-__global__ void compare_kernel(GemmArrays p, std::int64_t elements, float const* expected, Tallies* tallies) {
+__global__ void prepare_kernel(GemmArrays p, std::int64_t elements, Values values) {
+  over_all(elements, [=](std::int64_t i) {
+    if (p.c_at.holds(i))
+      put(p.c, p.type, i, p.beta != 0 ? value(values, kSeedOfC, i) : not_a_number());
+    else
+      put_poison(p.c, p.type, i);
+  });
+}
+
+__global__ void compare_kernel(GemmArrays p, std::int64_t elements, void const* expected, Tallies* tallies) {
   over_all(elements, [=](std::int64_t i) {
     if (!p.c_at.holds(i)) {
-      if (!is_poison(p.c[i])) note(&tallies->stray, i);
-    } else if (!(p.c[i] == expected[i] || (expected != p.c && isnan(p.c[i]) && isnan(expected[i])))) {
-      note(&tallies->wrong, i);
+      if (!is_poison(p.c, p.type, i)) note(&tallies->stray, i);
+      return;
     }
+    float const got = number(p.c, p.type, i), wanted = number(expected, p.type, i);
+    if (!(got == wanted || (expected != p.c && isnan(got) && isnan(wanted)))) note(&tallies->wrong, i);
   });
 }
 
@@ -59,10 +97,10 @@ __global__ void deviation_kernel(GemmArrays p, Values values, std::int64_t l, Sa
   __shared__ double part[kThreads];
   for (std::int64_t s = blockIdx.x; s < sampled.rows * sampled.cols; s += gridDim.x) {
     std::int64_t const m = place(s / sampled.cols, sampled.rows, p.M), n = place(s % sampled.cols, sampled.cols, p.N);
-    float const* const a = p.a + (l * p.a_l + m * p.a_m);
-    float const* const b = p.b + (l * p.b_l + n * p.b_n);
+    std::int64_t const a = l * p.a_l + m * p.a_m, b = l * p.b_l + n * p.b_n;
     double sum = 0;
-    for (std::int64_t k = threadIdx.x; k < p.K; k += kThreads) sum += double(a[k * p.a_k]) * double(b[k * p.b_k]);
+    for (std::int64_t k = threadIdx.x; k < p.K; k += kThreads)
+      sum += double(number(p.a, p.type, a + k * p.a_k)) * double(number(p.b, p.type, b + k * p.b_k));
     part[threadIdx.x] = sum;
     __syncthreads();
     for (unsigned half = kThreads / 2; half; half /= 2) {
@@ -72,9 +110,11 @@ __global__ void deviation_kernel(GemmArrays p, Values values, std::int64_t l, Sa
     if (threadIdx.x == 0) {
       std::int64_t const at = l * p.c_l + m * p.c_m + n * p.c_n;
       double expected = double(p.alpha) * part[0];
-      if (p.beta != 0) expected += double(p.beta) * double(value(values, kSeedOfC, at));
-      double const difference = double(p.c[at]) - expected;
-      if (!(difference == 0)) note(&sums->wrong, at);
+      if (p.beta != 0) expected += double(p.beta) * double(rounded(value(values, kSeedOfC, at), p.type));
+      float const got = number(p.c, p.type, at);
+      double const difference = double(got) - expected;
+      bool const is_exact = p.type == f32 ? difference == 0 : got == rounded(float(expected), p.type);
+      if (!is_exact) note(&sums->wrong, at);
       atomicAdd(&sums->difference, difference * difference);
       atomicAdd(&sums->expected, expected * expected);
     }
@@ -93,9 +133,9 @@ Nested Nested::of(std::array<std::pair<std::int64_t, std::int64_t>, 3> modes) {
   return n;
 }
 
-void fill_values(float* data, std::int64_t elements, Nested const& used, Values values, unsigned seed,
+void fill_values(void* data, DType type, std::int64_t elements, Nested const& used, Values values, unsigned seed,
                  cudaStream_t stream) {
-  fill_kernel<<<kBlocks, kThreads, 0, stream>>>(data, elements, used, values, seed);
+  fill_kernel<<<kBlocks, kThreads, 0, stream>>>(data, type, elements, used, values, seed);
   check(cudaGetLastError());
 }
 
@@ -104,7 +144,7 @@ void prepare_c(GemmArrays const& p, Values values, cudaStream_t stream) {
   check(cudaGetLastError());
 }
 
-Checked compare_c(std::vector<GemmArrays> const& gemms, float const* expected, cudaStream_t stream) {
+Checked compare_c(std::vector<GemmArrays> const& gemms, void const* expected, cudaStream_t stream) {
   return tallied(stream, [&](Tallies* tallies) {
     for (GemmArrays const& p : gemms)
       compare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements, expected, tallies);

@@ -1,6 +1,8 @@
 // Test data for GEMMs on the device, and what they must give. No CuTe: what checks the kernels shares nothing with
 // them.
 #pragma once
+#include <inlay/types.h>
+
 #include <array>
 #include <utility>
 
@@ -30,21 +32,22 @@ struct Nested {
 struct GemmArrays {
   std::int64_t M, N, K, batch;
   float alpha, beta;
-  float const *a, *b;
+  DType type;
+  void const *a, *b;
   std::int64_t a_m, a_k, a_l, b_k, b_n, b_l;
-  float* c;
+  void* c;
   std::int64_t c_m, c_n, c_l;
   std::int64_t c_elements;  // of its buffer, the gaps included
   Nested c_at;
 };
 
 // Values that are made from their index: whole numbers in -range .. range, or, for range 0, significands: of either sign,
-// 1/2 to 1, with all 24 bits in use.
+// 1/2 to 1, with all bits of the type in use.
 struct Values {
   int range = 0;
 };
 // Values where a buffer is used. Elsewhere stands NaN: what is read there must not matter.
-void fill_values(float* data, std::int64_t elements, Nested const& used, Values values, unsigned seed,
+void fill_values(void* data, DType type, std::int64_t elements, Nested const& used, Values values, unsigned seed,
                  cudaStream_t stream);
 
 // C as a multiplication must find it: values where beta has it read, else NaN; poison in the gaps.
@@ -52,7 +55,7 @@ void prepare_c(GemmArrays const& p, Values values, cudaStream_t stream);
 
 // Each C must equal `expected` (0 and -0 are the same; a NaN equals one that is expected, but for a C beside itself), which lies as it does, and be poison in the gaps. Synchronises
 // the stream.
-Checked compare_c(std::vector<GemmArrays> const& gemms, float const* expected, cudaStream_t stream);
+Checked compare_c(std::vector<GemmArrays> const& gemms, void const* expected, cudaStream_t stream);
 
 // Elements of one matrix of C, spread over it from corner to corner: at least 4096, or all.
 struct Sampled {
@@ -62,7 +65,7 @@ Sampled sample_of(GemmArrays const& p);
 
 // Held against sums in fp64. C was made by prepare_c() with these values, and multiplied once.
 struct Deviation {
-  Wrong wrong;     // elements that are not exactly what they should be, and the first one's index in C
+  Wrong wrong;     // elements that are not the exact sum, rounded to the type, and the first one's index in C
   double rel_err;  // in Frobenius' norm
   double error;    // of an element: the root of the mean square
 };

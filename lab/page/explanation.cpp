@@ -62,11 +62,12 @@ std::string launches(Explanation const& x) {
                      count(double(l.blocks)), l.blocks == 1 ? "" : "s", l.threads,
                      l.cluster > 1 ? fmt::format(" in clusters of {}", l.cluster) : "", l.shared_bytes,
                      resident_blocks(l, x.device));
-  if (x.totals.fma) {
+  if (double const fma = double(x.totals.all_fma())) {
+    int const clock = x.totals.tensor_fma ? x.device.mma_fma : x.device.fma_lanes;
     double const wavefronts = double(x.totals.shared_load.transactions + x.totals.shared_store.transactions);
     s += fmt::format(
-        "<li>{} multiply-adds, {:.1f} % of them necessary; {:.2f} shared wavefronts for 128 of them</li>\n",
-        count(double(x.totals.fma)), 50 * x.work.flops / double(x.totals.fma), 128 * wavefronts / double(x.totals.fma));
+        "<li>{} multiply-adds, {:.1f} % of them necessary; {:.2f} shared wavefronts for {} of them</li>\n", count(fma),
+        50 * x.work.flops / fma, clock * wavefronts / fma, clock);
   }
   return "<ul class=\"launches\">\n" + s + "</ul>\n";
 }

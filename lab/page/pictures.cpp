@@ -20,9 +20,13 @@ std::string without_style(std::string svg) {
 // The cases of the worst request and of the timeline. A GEMM's requests are the same in a smaller case; its pipeline
 // needs a larger K.
 TransposeCase const& request_case(TransposeCase const& c) { return c; }
-GemmCase request_case(GemmCase const& c) { return gemm_case(128, 128, 32, c.transposes()); }
+GemmCase resized(GemmCase c, std::int64_t M, std::int64_t N, std::int64_t K) {
+  c.M = M, c.N = N, c.K = K;
+  return c;
+}
+GemmCase request_case(GemmCase const& c) { return resized(c, 128, 128, 32); }
 TransposeCase const& timeline_case(TransposeCase const& c) { return c; }
-GemmCase timeline_case(GemmCase const& c) { return gemm_case(128, 256, 256, c.transposes()); }
+GemmCase timeline_case(GemmCase const& c) { return resized(c, 128, 256, 256); }
 
 // Adds the picture that `draw` returns, unless it is empty or `draw` throws UsageError.
 template <class Draw>
@@ -59,7 +63,7 @@ std::optional<TransposeCase> small_case(Entry<Copy> const& entry) {
   return std::nullopt;
 }
 std::optional<GemmCase> small_case(Entry<Gemm> const& entry) {
-  return gemm_case(256, 256, 32, shown_transposes(entry.info()));
+  return shown_case(entry.info(), 256, 256, 32);
 }
 
 std::vector<Picture> pictures_of(Entry<Copy> const& entry, TransposeCase const& small) {

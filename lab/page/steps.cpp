@@ -69,7 +69,9 @@ template <class C>
 std::vector<Step> steps_of(Results const& recorded) {
   auto const published = load_published();
   Json const counters = counters_file();
-  auto const entries = C::kernels();
+  std::vector<Entry<typename C::Canonical>> entries;
+  for (auto const& entry : C::kernels())
+    if (entry.info().ladder != planner::Ladder::hgemm) entries.push_back(entry);
   std::vector<Step> steps(entries.size());
   on_all_cores(entries.size(), [&](std::size_t i) {
     auto const& entry = entries[i];

@@ -52,7 +52,7 @@ struct OperandBuffer {
   char const* name;
   std::int64_t elements;
   int elem_bytes;
-  bool numbers = false;  // floats, which a replay fills with whole numbers; otherwise bits
+  DType numbers{};  // their type: a replay fills the buffer with numbers; none: with bits
   std::size_t bytes() const { return std::size_t(elements) * std::size_t(elem_bytes); }
 };
 

@@ -12,9 +12,9 @@
 namespace inlay::lab {
 namespace {
 
-Tensor view(void const* data, Stored const& x, bool transposed) {
+Tensor view(void const* data, DType type, Stored const& x, bool transposed) {
   Tensor t = matrix(static_cast<float*>(const_cast<void*>(data)), x.rows, x.cols, x.pitch);
-  t.stride[1] = x.step;
+  t.dtype = type, t.stride[1] = x.step;
   if (x.batch > 1) {
     t.rank = 3;
     for (int k : {2, 1}) t.extent[k] = t.extent[k - 1], t.stride[k] = t.stride[k - 1];
@@ -42,6 +42,7 @@ std::string GemmCase::sentence() const {
   std::string s = fmt::format("{} x {} x {}", M, N, K);
   if (batch > 1) s = fmt::format("{} x ({})", batch, s);
   s += ", " + transposes();
+  if (type != "f32") s += ", " + type;
   if (alpha != 1) s += fmt::format(", alpha {}", alpha);
   if (beta != 0) s += fmt::format(", beta {}", beta);
   if (a().pitch != a().cols || b().pitch != b().cols || c().pitch != c().cols)
@@ -54,7 +55,7 @@ std::string GemmCase::sentence() const {
 }
 
 bool operator==(GemmCase const& x, GemmCase const& y) {
-  return x.M == y.M && x.N == y.N && x.K == y.K && x.batch == y.batch && x.transa == y.transa && x.transb == y.transb &&
+  return x.M == y.M && x.N == y.N && x.K == y.K && x.batch == y.batch && x.type == y.type && x.transa == y.transa && x.transb == y.transb &&
          x.alpha == y.alpha && x.beta == y.beta && x.a() == y.a() && x.b() == y.b() && x.c() == y.c() &&
          x.compute == y.compute;
 }
@@ -70,6 +71,8 @@ void GemmCase::validate() const {
   at_least_one("--n", N);
   at_least_one("--k", K);
   at_least_one("--batch", batch);
+  if (type != "f32" && type != "bf16" && type != "f16")
+    throw UsageError(fmt::format("--type is '{}'; it is f32, bf16 or f16", type));
   for (auto const& [flag, trans] : {std::pair{"--transa", transa}, {"--transb", transb}})
     if (trans != "n" && trans != "t") throw UsageError(fmt::format("{} is '{}'; it is n or t", flag, trans));
   at_least_one("--step-a", step_a);
@@ -78,9 +81,10 @@ void GemmCase::validate() const {
   check_pitch("--lda", lda, a().cols * step_a, "A");
   check_pitch("--ldb", ldb, b().cols * step_b, "B");
   check_pitch("--ldc", ldc, c().cols * step_c, "C");
-  check_bytes({a().rows, a().pitch, batch, 0, 4}, "A");
-  check_bytes({b().rows, b().pitch, batch, 0, 4}, "B");
-  check_bytes({c().rows, c().pitch, batch, 0, 4}, "C");
+  int const bytes = bytes_of(dtype());
+  check_bytes({a().rows, a().pitch, batch, 0, bytes}, "A");
+  check_bytes({b().rows, b().pitch, batch, 0, bytes}, "B");
+  check_bytes({c().rows, c().pitch, batch, 0, bytes}, "C");
   check_apart("--apart-a", a(), true);
   check_apart("--apart-b", b(), true);
   check_apart("--apart-c", c(), false);
@@ -104,6 +108,7 @@ std::vector<Field> GemmCase::fields() {
       {"apart_b", "--apart-b", &apart_b, "the same of B", false},
       {"apart_c", "--apart-c", &apart_c, "the same of C, but 0", false},
       {nullptr, "--accuracy", &compute, "how a sum is formed: fp32 or blocked", false},
+      {"type", "--type", &type, "of the elements: f32, bf16 or f16"},
       {"batch", "--batch", &batch, "how many matrices"},
       {"class", "--class", &group, "what it is filed under (default: nothing)", false},
       {"transa", "--transa", &transa, "n: A is stored as (m, k); t: stored transposed", true, true},
@@ -130,7 +135,7 @@ void GemmCase::write(std::string const& kernel, Json& json) const {
     if (apart >= 0) json[key] = apart;
   if (compute == Compute::fp32_blocked) json["accuracy"] = "blocked";
   json["kernel"] = kernel;
-  json["dtype"] = "f32";
+  json["dtype"] = type;
 }
 
 bool GemmCase::wrote(Json const& row) { return row.contains("transa"); }
@@ -139,6 +144,7 @@ GemmCase GemmCase::read(Json const& row) {
   GemmCase c;
   read_extents(row.at("case"), {&c.M, &c.N, &c.K});
   c.batch = row.value("batch", c.batch);
+  c.type = row.value("dtype", c.type);
   c.transa = row.at("transa"), c.transb = row.at("transb");
   c.alpha = row.value("alpha", c.alpha), c.beta = row.value("beta", c.beta);
   c.lda = row.value("lda", c.lda), c.ldb = row.value("ldb", c.ldb), c.ldc = row.value("ldc", c.ldc);
@@ -153,7 +159,7 @@ GemmCase GemmCase::read(Json const& row) {
 double GemmCase::bytes() const {
   double const m = double(M), n = double(N), k = double(K), all = double(batch);
   auto const matrices = [&](Stored const& x) { return x.apart ? all : 1; };
-  return 4 * (m * k * matrices(a()) + k * n * matrices(b()) + m * n * (beta != 0 ? 2 : 1) * all);
+  return bytes_of(dtype()) * (m * k * matrices(a()) + k * n * matrices(b()) + m * n * (beta != 0 ? 2 : 1) * all);
 }
 
 double GemmCase::replayed_fma() const {
@@ -162,17 +168,18 @@ double GemmCase::replayed_fma() const {
 }
 
 std::vector<OperandBuffer> GemmCase::operands() const {
-  auto const buffer = [&](char const* name, Stored const& x) { return OperandBuffer{name, x.elements(), 4, true}; };
+  auto const buffer = [&](char const* name, Stored const& x) { return OperandBuffer{name, x.elements(), bytes_of(dtype()), dtype()}; };
   return {buffer("A", a()), buffer("B", b()), buffer("C", c())};
 }
 
 GemmCall GemmCase::call(std::span<void* const> at) const {
-  auto const floats = [&](std::size_t n) { return static_cast<float*>(at[n]); };
-  return {alpha, beta, floats(0), floats(1), floats(2)};
+  return {alpha, beta, at[0], at[1], at[2]};
 }
 
 GemmViews views(GemmCase const& c, GemmCall const& call) {
-  return {view(call.a, c.a(), c.a_transposed()), view(call.b, c.b(), c.b_transposed()), view(call.c, c.c(), false)};
+  DType const type = c.dtype();
+  return {view(call.a, type, c.a(), c.a_transposed()), view(call.b, type, c.b(), c.b_transposed()),
+          view(call.c, type, c.c(), false)};
 }
 
 Gemm GemmCase::canonical(GemmCall const& call, Info<Gemm> const*) const {

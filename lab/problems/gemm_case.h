@@ -26,11 +26,12 @@ struct Stored {
 // The operands of one launch.
 struct GemmCall {
   float alpha, beta;
-  float const *a, *b;
-  float* c;
+  void const *a, *b;
+  void* c;
 };
 struct GemmCase {
   std::int64_t M = 4096, N = 4096, K = 4096, batch = 1;
+  std::string type = "f32";  // of the elements of A, B and C
   std::string transa = "n", transb = "n";  // n: stored as (M,K) and (K,N); t: stored transposed
   float alpha = 1, beta = 0;
   std::int64_t lda = 0, ldb = 0, ldc = 0;           // elements from row to row as stored; 0: the columns
@@ -46,14 +47,15 @@ struct GemmCase {
       "tflops",
       "of cuBLAS",
       "of_cublas",
-      "the fastest of cuBLAS in pedantic and default math and cublasLt with the best of 16 algorithms, all in fp32 "
-      "without TF32, at the same transposes,",
+      "the fastest of cuBLAS in pedantic and default math and cublasLt with the best of 16 algorithms, all with sums in "
+      "fp32 and without TF32, at the same types and transposes,",
       2,
       true};
   static constexpr char const *item_form = "(\\d+)x(\\d+)x(\\d+):([nt])([nt])", *item_shape = "MxNxK:TRANSPOSES",
                               *item_example = "4096x4096x4096:nn";
 
   std::string transposes() const { return transa + transb; }  // "nn"
+  DType dtype() const { return type == "bf16" ? bf16 : type == "f16" ? f16 : f32; }
   bool a_transposed() const { return transa == "t"; }
   bool b_transposed() const { return transb == "t"; }
   Stored a() const { return a_transposed() ? stored(K, M, lda, step_a, apart_a) : stored(M, K, lda, step_a, apart_a); }
@@ -61,10 +63,10 @@ struct GemmCase {
   Stored c() const { return stored(M, N, ldc, step_c, apart_c); }
   std::string sentence() const;  // "4096 x 4096 x 4096, nn, alpha 2, pitches 4100, 4096 and 4096"
   std::string name() const { return std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K); }
-  std::string short_name() const { return "  " + transposes(); }
+  std::string short_name() const { return "  " + transposes() + (type == "f32" ? "" : " " + type); }
   std::vector<Field> fields();
   void take_item(std::smatch const& match);
-  // Rejects extents below 1, transposes other than n and t, pitches below the row, matrices that overlap, more than 2^62 bytes.
+  // Rejects types other than f32, bf16 and f16, extents below 1, transposes other than n and t, pitches below the row, matrices that overlap, more than 2^62 bytes.
   void validate() const;
   // Omits fields that have the values of a plain GEMM.
   void write(std::string const& kernel, Json& json) const;

@@ -95,13 +95,26 @@ bool is_copy(std::string_view name) {
   return info && is_copy(*info);
 }
 
-std::string shown_transposes(Info<Gemm> const& info) {
-  if (std::string_view(info.name).ends_with("column_major_b")) return "nt";
-  for (char const* transposes : {"nn", "nt", "tn"}) {
-    GemmCase const c = gemm_case(256, 256, 32, transposes);
+namespace {
+// The first operand transposes in which the kernel takes the type; empty: it takes it in none.
+std::string accepted_transposes(Info<Gemm> const& info, std::string const& type) {
+  for (char const* transposes : {"nn", "nt", "tn", "tt"}) {
+    GemmCase c = gemm_case(256, 256, 32, transposes);
+    c.type = type;
     if (!info.rejects(planned(c), Device{})) return transposes;
   }
-  return "tt";
+  return "";
+}
+}  // namespace
+
+bool takes_type(Info<Gemm> const& info, DType type) { return !accepted_transposes(info, name_of(type)).empty(); }
+
+GemmCase shown_case(Info<Gemm> const& info, std::int64_t M, std::int64_t N, std::int64_t K) {
+  std::string const type = takes_type(info, f32) ? "f32" : "bf16";
+  bool const transposes_b = std::string_view(info.name).ends_with("column_major_b");
+  GemmCase c = gemm_case(M, N, K, transposes_b ? "nt" : accepted_transposes(info, type));
+  c.type = type;
+  return c;
 }
 
 Selection::Selection(std::vector<std::string> const& typed, std::vector<std::string> const& known)

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "problems/case.h"
+#include "problems/gemm_case.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -62,9 +62,11 @@ class Selection {
   std::vector<std::string> wanted_;
 };
 
-// The operand transposes at which a GEMM is shown: the tutorial's last step is about a B that is stored transposed; the others
-// are shown at nn, if they take it.
-std::string shown_transposes(Info<Gemm> const& info);
+// Whether the kernel takes operands of the type in some transposes.
+bool takes_type(Info<Gemm> const& info, DType type);
+// The case at which a GEMM kernel is shown: in f32 or else bf16, at nn if the kernel takes that; the step that is about a B
+// stored transposed is shown at nt.
+GemmCase shown_case(Info<Gemm> const& info, std::int64_t M, std::int64_t N, std::int64_t K);
 
 // `inlay list`
 void list_kernels(bool json);

@@ -18,8 +18,8 @@ constexpr double kMostGemms = 1 << 28;
 }  // namespace
 
 void* filled(Recorder& recorder, OperandBuffer const& x, unsigned seed, Numbers numbers) {
-  if (!x.numbers) return recorder.allocate(x.name, x.bytes(), x.elem_bytes, seed);
-  return registry::allocate_numbers(recorder, x.name, std::size_t(x.elements), f32, seed, numbers);
+  if (x.numbers == DType{}) return recorder.allocate(x.name, x.bytes(), x.elem_bytes, seed);
+  return registry::allocate_numbers(recorder, x.name, std::size_t(x.elements), x.numbers, seed, numbers);
 }
 
 void refuse_long_replay(std::vector<OperandBuffer> const& operands, double fma) {

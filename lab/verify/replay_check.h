@@ -46,13 +46,13 @@ Replayed replay_on_cpu(Entry<typename C::Canonical> const& entry, C const& c) {
   return replay_on_cpu(entry, c, recorder);
 }
 
-// On whole numbers, and where that is right and there are floats, on significands too. Throws what replay_on_cpu does.
+// On whole numbers, and where that is right and the operands are numbers, on significands too. Throws what replay_on_cpu does.
 template <class C>
 Replayed verify_on_cpu(Entry<typename C::Canonical> const& entry, C const& c) {
   Replayed const whole = replay_on_cpu(entry, c);
   auto const operands = c.operands();
-  bool const floats = std::any_of(operands.begin(), operands.end(), [](OperandBuffer const& x) { return x.numbers; });
-  if (!whole.ok() || !floats) return whole;
+  bool const numbers = std::any_of(operands.begin(), operands.end(), [](OperandBuffer const& x) { return x.numbers != DType{}; });
+  if (!whole.ok() || !numbers) return whole;
   Recorder recorder;
   return replay_on_cpu(entry, c, recorder, Numbers::significands);
 }

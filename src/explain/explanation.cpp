@@ -44,7 +44,7 @@ planner::Demand demand_of(Recorder const& recorder, Work const& work, std::vecto
   for (replay::RecordedLaunch const& l : recorder.launches)
     d.launches.push_back({l.blocks, l.threads, l.cluster, l.shared_bytes, l.min_blocks, l.blocks_per_sm});
   d.dram_bytes = work.dram_bytes;
-  d.fma = double(recorder.fma), d.exposed_loads = double(recorder.exposed_loads);
+  d.fma = double(recorder.fma), d.tensor_fma = double(recorder.tensor_fma), d.exposed_loads = double(recorder.exposed_loads);
   for (Site const& s : sites)
     if (s.traffic.requests) add(d, s);
   return d;
@@ -88,7 +88,7 @@ Explanation explanation_of(Recorder const& recorder, Work work, Device const& de
 
 Counts counted(Recorder const& recorder) {
   Counts c;
-  c.fma = recorder.fma;
+  c.fma = recorder.fma, c.tensor_fma = recorder.tensor_fma;
   for (replay::Site const& s : recorder.sites) {
     bool const global = s.space == replay::Space::global;
     Traffic* to = nullptr;

@@ -65,10 +65,12 @@ std::string totals(Explanation const& x) {
   double const wavefronts = double(c.shared_load.transactions + c.shared_store.transactions);
   std::string text = format("  at least %s bytes from and to DRAM", count(x.work.dram_bytes).c_str());
   if (wavefronts > 0) text += format(", %s wavefronts of shared memory", count(wavefronts).c_str());
-  if (c.fma)
-    text += format(", %s FMAs, %.2f shared wavefronts for 128 of them", count(double(c.fma)).c_str(),
-                   128 * wavefronts / double(c.fma));
-  if (c.fma && x.work.flops > 0) text += format(", %.1f %% of them necessary", 50 * x.work.flops / double(c.fma));
+  double const fma = double(c.all_fma());
+  int const clock = c.tensor_fma ? x.device.mma_fma : x.device.fma_lanes;  // as many in a clock of an SM
+  if (fma > 0)
+    text += format(", %s %s, %.2f shared wavefronts for %d of them", count(fma).c_str(),
+                   c.tensor_fma ? "FMAs of tensor cores" : "FMAs", clock * wavefronts / fma, clock);
+  if (fma > 0 && x.work.flops > 0) text += format(", %.1f %% of them necessary", 50 * x.work.flops / fma);
   text += "\n";
   for (LaunchDemand const& l : x.demand.launches)
     text += format("  %s blocks of %u threads and %zu bytes of shared memory, %d of them on a multiprocessor%s\n",

@@ -79,6 +79,13 @@ constexpr bool is_complete(Info<P> const& info, std::string_view name) {
   return info.name == name && *info.idea && *info.source && info.rejects && info.workspace;
 }
 
+// Whether the copy planner can compare the kernel with others. A function, because compilers warn of a function pointer of a
+// constant that is compared with null.
+template <class P>
+constexpr bool has_predicted_time(Info<P> const& info) {
+  return info.seconds != nullptr;
+}
+
 template <class P>
 using Run = void (*)(P const&, Device const&, void* workspace, cudaStream_t);
 template <class P>

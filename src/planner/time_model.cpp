@@ -51,7 +51,7 @@ double beside_fma(Demand const& x, Device const& device) {
 double exposed_latency(Demand const& x, Device const& device) {
   double const exposed = x.exposed_loads / std::max(1., double(main_launch(x).blocks)),
                latency = kLoadLatency / device.clock_ghz;
-  if (x.fma) return (2 * device.load_ns + latency) * 1e-9;
+  if (x.fma || x.tensor_fma) return (2 * device.load_ns + latency) * 1e-9;
   return (std::max(1., exposed) * device.load_ns + exposed * latency) * 1e-9;
 }
 std::string several(double n, char const* what) { return count(n) + " " + what + (n == 1 ? "" : "s"); }
@@ -98,6 +98,9 @@ std::vector<Resource> resources_of(Demand const& x, Device const& device) {
         {"issue", kIssue * x.requests / kSchedulers * busiest,
          count(x.requests) + format(" requests of warps, %g instructions each, %d a clock", kIssue, kSchedulers)});
   }
+  if (x.tensor_fma)
+    r.push_back({"tensor cores", x.tensor_fma / device.mma_fma * busiest,
+                 count(x.tensor_fma) + format(" multiply-adds, %d a clock on each SM", device.mma_fma)});
   r.push_back(latency(x, device));
   r.push_back({"launch", device.launch_us * 1e-6 * double(x.launches.size()),
                several(double(x.launches.size()), "kernel") + format(", %g us each", device.launch_us)});
@@ -114,9 +117,9 @@ Prediction prediction_of(Demand const& x, Device const& device, std::vector<Reso
   };
   double const memory = std::max(of("DRAM"), of("L2")), inside = std::max(of("L1"), of("issue")),
                fma = of("FMA") + of("beside FMA"),  // these do not overlap
-      latency = of("latency"), longest = std::max({memory, inside, fma});
+      tensor = of("tensor cores"), latency = of("latency"), longest = std::max({memory, inside, fma, tensor});
   double seconds = longest;
-  if (fma == 0) {
+  if (fma + tensor == 0) {
     double const waves = occupancy_of(main_launch(x), device).waves;
     seconds += std::clamp(1 / waves, kOverlap, kOneWave) * std::min(memory, of("L1"));
   }
@@ -128,7 +131,8 @@ Prediction prediction_of(Demand const& x, Device const& device, std::vector<Reso
   else if (latency > longest)
     p.limit = "latency";
   else
-    p.limit = longest == fma      ? busier("FMA", "beside FMA")
+    p.limit = tensor > 0 && longest == tensor ? "tensor cores"
+              : longest == fma    ? busier("FMA", "beside FMA")
               : longest == memory ? busier("DRAM", "L2")
                                   : busier("L1", "issue");
   return p;
