@@ -72,7 +72,7 @@ struct TileGrid {
     CUTE_HOST_DEVICE bool full() const { return rows == BLK_M && cols == BLK_N; }
   };
   CUTE_HOST_DEVICE Here tile(uint32_t block) const {
-    auto const [fast, slow, l] = order.place(block);
+    auto const [fast, slow, l] = order.coord(block);
     return transposes ? at(fast, slow, l) : at(slow, fast, l);
   }
   CUTE_HOST_DEVICE Here at(int tile_m, int tile_n, int l) const {

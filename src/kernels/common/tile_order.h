@@ -7,21 +7,21 @@ namespace inlay::kernels {
 
 struct TileOrder {
   cutlass::FastDivmod by_fast, by_slow;  // tiles along the mode that runs fastest, and along the other
-  // Distance of successive bands within groups of 2 * apart bands: for 3 the order is 0, 3, 1, 4, 2, 5. 0: ascending
-  // order.
-  int apart = 0;
+  // Distance of successive bands within groups of 2 * band_stride bands: for 3 the order is 0, 3, 1, 4, 2, 5. 0:
+  // ascending order.
+  int band_stride = 0;
 
-  struct Place {
+  struct Coord {
     int fast, slow, l;  // tiles along the two modes; the matrix
   };
-  CUTE_HOST_DEVICE Place place(uint32_t block) const {
+  CUTE_HOST_DEVICE Coord coord(uint32_t block) const {
     int fast, band, rest, l;
     by_fast(rest, fast, int(block));
     by_slow(l, band, rest);
-    int const in_group = apart ? band % (2 * apart) : 0;
-    return {fast, apart ? band - in_group + in_group % 2 * apart + in_group / 2 : band, l};
+    int const in_group = band_stride ? band % (2 * band_stride) : 0;
+    return {fast, band_stride ? band - in_group + in_group % 2 * band_stride + in_group / 2 : band, l};
   }
-  // The index of a block that makes the same accesses as the one with this tile. It ignores `apart`, which only
+  // The index of a block that makes the same accesses as the one with this tile. It ignores `band_stride`, which only
   // permutes bands.
   int64_t block_of(int64_t fast, int64_t slow, int64_t l) const {
     return (l * by_slow.divisor + slow) * by_fast.divisor + fast;
