@@ -235,9 +235,7 @@ Tiling tiling_with(Copy const& m, std::span<int const> by_src, std::int64_t dst_
   return c;
 }
 bool is_same_tile(Tiling const& a, Tiling const& b) {
-  return a.modes == b.modes && std::equal(a.tiled, a.tiled + a.modes, b.tiled, [](auto const& x, auto const& y) {
-           return x.mode == y.mode && x.extent == y.extent;
-         });
+  return a.modes == b.modes && std::equal(a.tiled, a.tiled + a.modes, b.tiled);
 }
 std::int64_t tile_bytes(Copy const& m, Tiling const& c) {
   std::int64_t bytes = m.elem_bytes;
