@@ -192,7 +192,7 @@ requires std::is_void_v<T> TensorOf<T> tensor(T* data, DType dtype, Modes extent
   for (std::size_t k = rank; k-- > 0;) {
     strides[k] = inner;
     if (k > 0 && __builtin_mul_overflow(inner, extents[k] > 1 ? extents[k] : 1, &inner))
-      throw Error("the strides of a row-major tensor leave 63 bits at its mode " + std::to_string(k) + ", of extent " +
+      throw Error("the strides of a row-major tensor exceed 63 bits at its mode " + std::to_string(k) + ", of extent " +
                   std::to_string(extents[k]));
   }
   return tensor(data, dtype, extents, std::span<std::int64_t const>(strides, rank));

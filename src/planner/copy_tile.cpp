@@ -295,7 +295,8 @@ class TileBuilder {
 
   Reason make_tables() {
     if (std::int64_t(t_.table_entries) + t_.inner_elements > 1 << 16 || smem_bytes_ > kMostBytes)
-      return {"a tile of {} bytes, {} destination runs of {} elements", {smem_bytes_, t_.dst_runs, t_.run_elements}};
+      return {"a tile of {} bytes with {} destination runs of {} elements is too large",
+              {smem_bytes_, t_.dst_runs, t_.run_elements}};
     t_.src_table = std::int32_t(smem_bytes_);
     t_.dst_table = t_.src_table + (t_.src_modes > 1 ? t_.src_runs * std::int32_t(kVectorBytes) : 0);
     t_.element_table = t_.dst_table + t_.table_entries * std::int32_t(kVectorBytes);

@@ -12,21 +12,24 @@ namespace {
 constexpr std::int64_t kDramBytes = 64;  // smallest DRAM transfer
 
 // ---- Instructions of a warp, read off the machine code of copy_tiled_16k.
-constexpr double kBlockStart = 150, kGridMode = 45;  // to start a block; for each grid mode
-constexpr double kLoadVector = 18;                   // to load a vector
-constexpr double kTableEntry = 70;                   // to write a table entry
-constexpr double kElementOffset = 2,
-                 kElementLookup = 9;  // to compute the offset of an element in a run with one mode; with several
-constexpr double kRunGroup = 18;      // for each group of runs, in addition to its words
-constexpr double kStoreWord = 4.5, kGatherElement = 2.6,
-                 kRunWord = 6;  // to store a word; to gather an element; to gather a word
-constexpr double kRunEnds = 60,
-                 kWordRunEnds = 180;  // for the ends of four runs; of four groups of runs with transposed words
-// ---- Costs in sectors, fitted: of the two sectors at the ends of a destination run if they are written in part; of a
-// store of a warp that begins within a sector; of a source run that begins within a sector.
-constexpr double kPartialSectors = 3.1, kMisalignedStore = .25, kMisalignedRun = .3;
-constexpr double kMicroseconds =
-    .00275;  // latency of one instruction of a warp that shares its scheduler with other warps
+
+constexpr double kBlockStart = 150, kGridMode = 45;   // to start a block; for each grid mode
+constexpr double kLoadVector = 18;                    // to load a vector
+constexpr double kTableEntry = 70;                    // to write a table entry
+constexpr double kElementOffset = 2;                  // for the offset of an element in a run with one mode
+constexpr double kElementLookup = 9;                  // the same in a run with several modes
+constexpr double kRunGroup = 18;                      // for each group of runs, in addition to its words
+constexpr double kStoreWord = 4.5;                    // to store a word
+constexpr double kGatherElement = 2.6, kRunWord = 6;  // to gather an element; to gather a word
+constexpr double kRunEnds = 60;                       // for the ends of four runs
+constexpr double kWordRunEnds = 180;                  // for the ends of four groups of runs with transposed words
+constexpr double kMicroseconds = .00275;              // latency of an instruction if warps share the scheduler
+
+// ---- Costs in sectors, fitted.
+
+constexpr double kPartialSectors = 3.1;   // of the two sectors at the ends of a destination run, if written in part
+constexpr double kMisalignedStore = .25;  // of a store of a warp that begins within a sector
+constexpr double kMisalignedRun = .3;     // of a source run that begins within a sector
 
 // Instructions of one warp to gather and store the tile's runs.
 double gather_instructions(CopyTile const& t, int threads, int elem_bytes) {

@@ -131,11 +131,11 @@ bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 // The bounds are where the measured curves cross on an H200 (docs/log.md). The time model does not cover waves of GEMM
 // tiles, blocks that wait for each other, or reductions of slices.
 constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
-Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not asked for, or not worth it"};
+Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not requested, or not worth it"};
 Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 per SM", kCurves};
 Applicability<Gemm> const kNarrow{narrow, "made for at most 32 rows or columns"};
 Applicability<Gemm> const kDeep{deep, "made for a K that fills the GPU if the tiles of D do not", kCurves};
-Applicability<Gemm> const kTwoSums{two_sums, "blocked summation is not asked for, or not worth it"};
+Applicability<Gemm> const kTwoSums{two_sums, "blocked summation is not requested, or not worth it"};
 Applicability<Gemm> const kFewTiles{few_tiles, "made for a tile of 128 x 128 for most SMs, and no more", kCurves};
 Applicability<Gemm> const kManyShallow{many_shallow,
                                        "made for a K of at most 256 and tiles of 128 x 256 that fill the GPU", kCurves};

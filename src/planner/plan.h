@@ -19,7 +19,7 @@ struct OperandSlot {
   std::int64_t offset = 0;
 };
 
-// The addresses that a call passes. Of a copy: destination, source. Of a GEMM: A, B, D.
+// The addresses that a call passes: destination and source of a copy; A, B and D of a GEMM.
 struct Operands {
   void* operand[3];
   void* workspace;

@@ -46,8 +46,9 @@ double beside_fma(Demand const& x, Device const& device) {
          kConflict * x.excess + kExposed / resident_blocks * x.exposed_loads;
 }
 
-// Exposed latency in seconds of a block that runs alone on the GPU. Of a copy: its loads, one after the other if they
-// go through shared memory. Of a GEMM: the first load and the last store; beside_fma() has the others.
+// Exposed latency in seconds of a block that runs alone on the GPU. A copy waits for its loads, one after the other if
+// they go through shared memory; a GEMM for its first load and its last store. beside_fma() has the other waits of a
+// GEMM.
 double exposed_latency(Demand const& x, Device const& device) {
   double const exposed = x.exposed_loads / std::max(1., double(main_launch(x).blocks)),
                latency = kLoadLatency / device.clock_ghz;
