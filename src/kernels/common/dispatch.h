@@ -62,18 +62,11 @@ using Bytes = std::tuple_element_t<std::countr_zero(unsigned(E)),
 // Returns f(Bytes<E>{}) for the element size of a copy: 1, 2, 4, 8 or 16 bytes.
 template <class F>
 auto with_element(int elem_bytes, F f) {
-  switch (elem_bytes) {
-    case 1:
-      return f(Bytes<1>{});
-    case 2:
-      return f(Bytes<2>{});
-    case 4:
-      return f(Bytes<4>{});
-    case 8:
-      return f(Bytes<8>{});
-    default:
-      return f(Bytes<16>{});
-  }
+  if (elem_bytes == 1) return f(Bytes<1>{});
+  if (elem_bytes == 2) return f(Bytes<2>{});
+  if (elem_bytes == 4) return f(Bytes<4>{});
+  if (elem_bytes == 8) return f(Bytes<8>{});
+  return f(Bytes<16>{});
 }
 
 // Kernel<T> for the element size of the copy.
