@@ -87,8 +87,7 @@ class TileBuilder {
             run_elements_ / last().extent * (last().extent / tiling_.run_splits) * copy_.elem_bytes % bytes == 0);
   }
 
-  // Chooses the alignment skew. Runs that begin within a sector would write sectors in part; they begin early instead,
-  // on a sector.
+  // Chooses the alignment skew. Runs that would begin within a sector begin early instead, on a sector.
   void choose_skew() {
     std::int64_t const u = copy_.elem_bytes;
     t_.has_whole_words = are_runs_at(u * word_) && run_elements_ / tiling_.run_splits % word_ == 0 &&
@@ -100,8 +99,7 @@ class TileBuilder {
       t_.has_whole_words = false;
     }
   }
-  // Indices of a clipped mode that the grid covers. The last tile writes the elements that the skew shifts past the
-  // other tiles.
+  // Indices of a clipped mode that the grid covers, with those that the skew shifts past the last tile.
   std::int64_t covered(TiledMode const& p) { return p.n + (&p == &last() ? late_ : 0); }
   // Indices of a mode that are loaded for a tile.
   std::int32_t loaded(TiledMode const& p) { return p.extent + (&p == &last() ? t_.skew : 0); }
@@ -147,8 +145,7 @@ class TileBuilder {
       TiledMode& p = *by_src_[run_end_];
       std::int64_t const s = std::abs(p.src);
       if (s > std::max(2 * run_bytes_, kSectorBytes)) break;
-      // With padding, a mode that is contiguous in the destination is not part of the run, so that padding separates
-      // its indices.
+      // With padding, the mode contiguous in the destination is no part of the run: padding separates its indices.
       if (tiling_.padding == Tiling::Padding::odd_pitch && &p == mode_ && s % kVectorBytes == 0 && s >= kSectorBytes &&
           s >= run_bytes_)
         break;

@@ -73,8 +73,7 @@ TileSectors tile_sectors(Copy const& copy, CopyTile const& tile) {
   double const bytes = double(tile.run_elements) * elem_bytes, store = tile.lanes * store_bytes,
                stores = tile.dst_runs * std::ceil(bytes / store);
   double run = bytes, runs = tile.dst_runs;
-  // Destination runs begin at multiples of the lowest bit of run_begins, stores of a warp at multiples of that of
-  // store_begins.
+  // Destination runs begin at multiples of the lowest bit of run_begins, stores of a warp at that of store_begins.
   std::int64_t run_begins = kSectorBytes | std::int64_t(copy.dst), store_begins = 0;
   for (int i = 0; i < tile.grid_modes; ++i) run_begins |= tile.grid_mode[i].dst_bytes;
   for (int i = 0; i < tile.dst_modes; ++i)
@@ -140,8 +139,7 @@ CopyWork work_of(Copy const& copy, CopyTile const& tile, TileLimits const& limit
 
 namespace {
 
-// The fewest lanes along a run of `words` words with which a warp needs at most four iterations, lane_words words per
-// lane each; at most 8.
+// The fewest lanes, at most 8, along a run with which a warp needs at most four iterations of lane_words per lane.
 int fewest_lanes(std::int64_t words, int lane_words) {
   int lanes = 1;
   while (lanes < 8 && 4 * lane_words * lanes < words) lanes *= 2;
@@ -164,8 +162,7 @@ int word_mode(Copy const& copy, Tiling const& tiling) {
   return words ? found : 0;
 }
 
-// Chooses the destination run of a tile of `bytes` bytes: its modes, its splits and the lanes along it, by fewest
-// instructions.
+// Chooses the destination run of a tile of `bytes` bytes: its modes, splits and lanes, by fewest instructions.
 void choose_run(Copy const& copy, TileLimits const& limits, std::int64_t bytes, Tiling& tiling) {
   int const elem_bytes = copy.elem_bytes, store_elements = CopyTile::elements_per_store(elem_bytes),
             store_bytes = elem_bytes * store_elements, warps = limits.threads / 32, across = word_mode(copy, tiling);
@@ -312,8 +309,7 @@ struct Timed {
   double seconds = HUGE_VAL;
   int wavefronts = 1;  // of a warp's load; 1 also if bank conflicts were not counted
 };
-// Predicted time of a tiling. Counting bank conflicts takes longest, so they are counted only if the time without them
-// is below `most`.
+// Predicted time of a tiling. Bank conflicts, which are slow to count, are counted if the time is below `most`.
 Timed timed(Copy const& copy, TileLimits const& limits, Device const& device, Tiling const& tiling, double most) {
   CopyTile tile;
   if (describe_tile(copy, tiling, limits.threads, tile) || tile.smem_bytes > limits.bytes) return {};

@@ -72,8 +72,7 @@ OperandSlot slot_of(Gemm const& g, int operand) {
 }
 OperandSlot in_workspace(std::int64_t offset) { return {OperandSlot::In::workspace, 0, offset}; }
 
-// Adds the launch that packs the operand in slot `from` to the plan. no_kernel: the reason if no copy kernel accepts
-// it.
+// Adds the launch that packs the operand in slot `from`. no_kernel: the reason if no copy kernel accepts it.
 Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* no_kernel) {
   if (!p) return {};
   Plan const by = p.plan(device);
@@ -96,8 +95,7 @@ bool wide(Gemm const& g) { return std::min(g.M(), g.N()) > 32; }
 bool shallow(Gemm const& g) { return g.K() <= 256; }
 
 bool narrow(Properties const& f) { return !wide(f.g) && f.g.K() > 0; }
-// At most 4.5 tiles of 32 x 32 per SM if K is shallow; otherwise at most 4e7 multiply-adds, for which short slices of K
-// fill the GPU.
+// At most 4.5 tiles of 32 x 32 per SM if K is shallow, else 4e7 FMAs, for which short slices of K fill the GPU.
 bool small(Properties const& f) {
   if (f.g.K() == 0) return false;
   std::int64_t const t = tiles(f.g, 32, 32);
@@ -124,8 +122,7 @@ bool blocked_sums(Properties const& f) { return f.g.compute == Compute::fp32_blo
 bool in_blocks(Properties const& f) { return blocked_sums(f) && (large(f) || (few_tiles(f) && f.g.K() > 1024)); }
 bool two_sums(Properties const& f) { return blocked_sums(f) && f.g.K() > 1024; }
 bool multiplies(Properties const& f) { return f.g.K() > 0; }
-// A kernel that divides the k of a stage among groups of warps forms several sums. It is excluded where the choice may
-// depend on the batch size.
+// Excludes shallow K, where the batch size may decide: dividing the k of a stage among warps changes the bits.
 bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 
 // The bounds are where the measured curves cross on an H200 (docs/log.md). The time model does not cover waves of GEMM

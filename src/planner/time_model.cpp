@@ -16,8 +16,7 @@ constexpr double kOverlap = .11, kOneWave = .75;
 constexpr double kLoadConflict = .06;  // wavefronts by which a conflict of a load costs more than one of a store
 constexpr int kSchedulers = 4;         // per SM; each issues one warp instruction per clock
 constexpr double kIssue = 7.4;         // instructions of a copy per request: addresses, predicates and the request
-// Clocks in addition to the FMAs. For a load from shared memory: issue slots and exposed latency, which grows with
-// fewer warps.
+// Clocks in addition to the FMAs. For a load from shared memory: issue and latency, which grows with fewer warps.
 constexpr double kSharedLoad = .49, kEnoughWarps = 16, kFewWarps = 14;
 // For a store to shared memory and for a cp.async: with the instructions for their addresses and predicates.
 constexpr double kSharedStore = 4, kAsyncCopy = 4.7;
@@ -47,8 +46,7 @@ double beside_fma(Demand const& x, Device const& device) {
 }
 
 // Exposed latency in seconds of a block that runs alone on the GPU. A copy waits for its loads, one after the other if
-// they go through shared memory; a GEMM for its first load and its last store. beside_fma() has the other waits of a
-// GEMM.
+// they go through shared memory; a GEMM for its first load and its last store. beside_fma() has its other waits.
 double exposed_latency(Demand const& x, Device const& device) {
   double const exposed = x.exposed_loads / std::max(1., double(main_launch(x).blocks)),
                latency = kLoadLatency / device.clock_ghz;
@@ -56,8 +54,7 @@ double exposed_latency(Demand const& x, Device const& device) {
   return (std::max(1., exposed) * device.load_ns + exposed * latency) * 1e-9;
 }
 std::string several(double n, char const* what) { return count(n) + " " + what + (n == 1 ? "" : "s"); }
-// The latency of all launches: each wave of blocks has the exposed latency of one block, and warps start one after the
-// other.
+// The latency of all launches: each wave has the exposed latency of a block, and warps start one after the other.
 Resource latency(Demand const& x, Device const& device) {
   Resource r{"latency", 0, ""};
   double waves = 0, warps = 0;

@@ -18,8 +18,7 @@ std::int64_t chunks(std::int64_t extent, std::int64_t tile, std::int64_t chunk) 
   return over_chunks(extent, tile, chunk, [](std::int64_t) { return 1; });
 }
 
-// Calls f(address, rows): `rows` rows begin at this address modulo 32. Addresses repeat modulo 32 after at most 32
-// rows.
+// Calls f(address, rows): `rows` rows begin at this address modulo 32, which repeats after at most 32 rows.
 template <class F>
 void over_rows(Walk const& w, F f) {
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
@@ -35,8 +34,7 @@ std::int64_t row_requests(Walk const& w) {
   return w.batch * row_groups * chunks(w.cols, w.tile_cols, std::int64_t(w.lanes_along) * w.vector);
 }
 
-// Sectors that contain the end of one row and the beginning of the next row of the same request: a request counts them
-// once.
+// Sectors with the end of a row and the beginning of the next row of the same request, which counts them once.
 std::int64_t shared_between_rows(Walk const& w) {
   int const rows = 32 / w.lanes_along;
   std::int64_t const bytes = w.cols * w.elem_bytes;
@@ -78,8 +76,7 @@ Traffic column_sectors(Walk const& w) {
     t.transactions = w.batch * w.cols * w.rows;
     return t;
   }
-  // With a smaller pitch, the lanes of a request touch every sector from the first to the last. 32 rows span whole
-  // sectors.
+  // With a smaller pitch, a request touches every sector from the first to the last; 32 rows span whole sectors.
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
     for (std::int64_t j = 0; j < w.cols; ++j)
       t.transactions += ceil_div(w.batch - l, 32) * over_chunks(w.rows, w.tile_rows, 32, [&](std::int64_t n) {
@@ -90,8 +87,7 @@ Traffic column_sectors(Walk const& w) {
 }
 
 namespace {
-// Wavefronts of a request whose first n lanes are active, `bytes` bytes each; `distinct_banks` consecutive lanes access
-// different banks.
+// Wavefronts of requests whose first n lanes are active; `distinct_banks` consecutive lanes access different banks.
 std::int64_t lane_wavefronts(std::int64_t n, int bytes, int distinct_banks) {
   std::int64_t const group = bytes == 16 ? 8 : bytes == 8 ? 16 : 32;
   std::int64_t total = 0;

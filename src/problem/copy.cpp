@@ -17,8 +17,7 @@ void check_tensor(ConstTensor const& t, char const* who) {
   check_extents(t, who);
 }
 
-// Makes destination strides positive, removes extents of 1, sorts the modes by destination stride and fuses adjacent
-// ones.
+// Makes destination strides positive, removes extents of 1, sorts modes by destination stride, fuses neighbours.
 void canonicalise(Copy& copy) {
   int n = 0;
   for (int k = 0; k < copy.rank; ++k) {

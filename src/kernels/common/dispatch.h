@@ -1,5 +1,4 @@
-// Makes the kernels that are launched for a problem, on the GPU and in a replay. Most problems need one kernel, some
-// several.
+// Makes the kernels that are launched for a problem, mostly one, on the GPU and in a replay.
 #pragma once
 #include <inlay/block/block.h>
 #include <inlay/block/kernel.h>
@@ -112,8 +111,7 @@ Counts counts(Copy const& copy, Device const&) {
 
 // ---- one of several kernels, chosen by the problem
 
-// Choice::with(gemm, device, f) returns f(std::type_identity<V>{}) for the dispatch type V that it chooses for the
-// GEMM.
+// Choice::with(gemm, device, f) returns f(std::type_identity<V>{}) for the dispatch type V that it chooses.
 template <class Choice>
 struct OneOf {
   template <class S, class F>
