@@ -105,13 +105,7 @@ class ChoiceCache {
           h = (h ^ std::uint64_t(x)) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
       return h;
     }
-    bool operator==(Key const& o) const {
-      auto const same = [](Mode const& a, Mode const& b) {
-        return a.extent == b.extent && a.src_stride == b.src_stride && a.dst_stride == b.dst_stride;
-      };
-      return rank == o.rank && elem_bytes == o.elem_bytes && device == o.device && misalignments == o.misalignments &&
-             std::equal(mode, mode + rank, o.mode, same);
-    }
+    bool operator==(Key const&) const = default;
   };
   struct Entry {
     Key key;

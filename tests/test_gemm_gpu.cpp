@@ -406,7 +406,7 @@ Tensor at(std::uint64_t address, std::int64_t rows, std::int64_t cols) {
 TEST(GemmRefusals, NeedNoDevice) {
   Tensor const A = at(1 << 20, 8, 8), B = at(1 << 24, 8, 8), C = at(1 << 28, 8, 8);
   EXPECT_EQ(refusal(A, at(1 << 24, 9, 8), C),
-            "A of shape (8,8) and B of shape (9,8) have no GEMM: K is 8 in A and 9 in B");
+            "A of shape (8,8) and B of shape (9,8) do not match: K is 8 in A and 9 in B");
   EXPECT_EQ(refusal(A, B, A), "D of shape (8,8) overlaps A of shape (8,8) in memory");
   auto const workspace = [](std::uint64_t address, std::size_t bytes) {
     return GemmOptions{.workspace = reinterpret_cast<void*>(address), .workspace_bytes = bytes};

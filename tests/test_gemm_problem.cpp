@@ -191,7 +191,7 @@ TEST(GemmRefusals, Types) {
 }
 TEST(GemmRefusals, Shapes) {
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {4, 7}), view(kC, {3, 7})),
-            "A of shape (3,5) and B of shape (4,7) have no GEMM: K is 5 in A and 4 in B");
+            "A of shape (3,5) and B of shape (4,7) do not match: K is 5 in A and 4 in B");
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {3, 8})),
             "D has shape (3,8) where A of shape (3,5) and B of shape (5,7) give (3,7)");
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {4, 7})),
@@ -217,9 +217,9 @@ TEST(GemmRefusals, Memory) {
   EXPECT_EQ(refusal(A, view(kB + 1, {5, 7}), C), "B begins 1 bytes past a multiple of its element size, 4");
   EXPECT_EQ(refusal(A, B, view(kC + 3, {3, 7})), "D begins 3 bytes past a multiple of its element size, 4");
   std::int64_t const large = std::int64_t(1) << 61;
-  EXPECT_EQ(refusal(view(kA, {3, 5}, {large, 1}), B, C), "the byte offsets of A of shape (3,5) leave 63 bits");
-  EXPECT_EQ(refusal(A, view(kB, {5, 7}, {-large, 1}), C), "the byte offsets of B of shape (5,7) leave 63 bits");
-  EXPECT_EQ(refusal(A, B, view(kC, {3, 7}, {large, 1})), "the byte offsets of D of shape (3,7) leave 63 bits");
+  EXPECT_EQ(refusal(view(kA, {3, 5}, {large, 1}), B, C), "the byte offsets of A of shape (3,5) exceed 63 bits");
+  EXPECT_EQ(refusal(A, view(kB, {5, 7}, {-large, 1}), C), "the byte offsets of B of shape (5,7) exceed 63 bits");
+  EXPECT_EQ(refusal(A, B, view(kC, {3, 7}, {large, 1})), "the byte offsets of D of shape (3,7) exceed 63 bits");
   EXPECT_EQ(refusal(view(kA, {1, 5}, {large, 1}), B, view(kC, {1, 7}, {large, 1})), "");  // over an extent of 1
 }
 TEST(GemmRefusals, ACThatOverlapsItself) {

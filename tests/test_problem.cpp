@@ -163,7 +163,7 @@ TEST(Refusals, AreSentencesWithTheValues) {
             "the destination of shape (5,3) has strides with which its elements overlap");
   EXPECT_EQ(refusal(floats(kDst, std::int64_t(1) << 40, std::int64_t(1) << 40),
                     floats(kSrc, std::int64_t(1) << 40, std::int64_t(1) << 40)),
-            "the byte offsets of the destination of shape (1099511627776,1099511627776) leave 63 bits");
+            "the byte offsets of the destination of shape (1099511627776,1099511627776) exceed 63 bits");
 }
 TEST(Refusals, Overlap) {
   EXPECT_EQ(refusal(floats(kSrc, 5, 3), floats(kSrc, 3, 5).transposed()),

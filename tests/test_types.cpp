@@ -138,7 +138,7 @@ TEST(Types, BadRanksAreRefused) {
   EXPECT_EQ(said_by([&] {
               tensor(memory, {2, large, large});
             }),
-            "the strides of a row-major tensor leave 63 bits at its mode 1, of extent 1099511627776");
+            "the strides of a row-major tensor exceed 63 bits at its mode 1, of extent 1099511627776");
 }
 
 // What a GEMM is asked for where nothing is said.

@@ -1,5 +1,4 @@
-// Views of CuTe tensors with any layout of integers: static or dynamic, flat or nested. The only public header that
-// includes cute/.
+// Views of CuTe tensors with any integer layout, static or dynamic. The only public header that includes cute/.
 #pragma once
 #include <inlay/tensor.h>
 

@@ -1,5 +1,4 @@
-// A plan: the launches of a copy or a GEMM, and the reasons for their choice. It can run many times, also with other
-// pointers.
+// A plan: the launches of a copy or a GEMM and the reasons for their choice. It runs with other pointers too.
 #pragma once
 #include <inlay/tensor.h>
 
@@ -22,8 +21,7 @@ class Plan {
   // was made with.
   void run(void* dst, void const* src, cudaStream_t stream = nullptr) const;
   // Runs a plan for a GEMM: D = epilogue(A B). Each address agrees modulo 32 bytes with that of the tensor that the
-  // plan was made with. `workspace`: device memory of workspace_size bytes, at least workspace_bytes(), aligned to 256
-  // bytes.
+  // plan was made with. `workspace`: device memory of workspace_size bytes, at least workspace_bytes(), aligned to 256.
   void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr,
            std::size_t workspace_size = 0) const;
   // Both throw Error, before anything is launched, for: a plan of the other kind, another current device, null pointers

@@ -1,6 +1,5 @@
-// A Tensor is a view: a pointer, an element type, extents and strides. It owns no memory. A ConstTensor is a view of
-// elements that are only read: a Tensor converts to a ConstTensor, but not back, so that const data is never a
-// destination.
+// A Tensor is a view: a pointer, an element type, extents and strides. It owns no memory. A ConstTensor views elements
+// that are only read: a Tensor converts to it, but not back, so const data is never a destination.
 //
 //   Tensor const dst = matrix(out, cols, rows);                           // (cols,rows):(rows,1), out: float*
 //   ConstTensor const src = matrix(in, rows, cols);                       // in: float const*
@@ -113,8 +112,7 @@ struct BasicTensor {
     }
     return t;
   }
-  // The same elements in the same order (last mode fastest) with other extents. Throws if the strides do not allow a
-  // view.
+  // The same elements in the same order (last mode fastest) with other extents. Throws if strides do not allow it.
   BasicTensor reshape(Modes extents) const;
 
   // Converts a Tensor to a ConstTensor.
@@ -192,7 +190,7 @@ requires std::is_void_v<T> TensorOf<T> tensor(T* data, DType dtype, Modes extent
   for (std::size_t k = rank; k-- > 0;) {
     strides[k] = inner;
     if (k > 0 && __builtin_mul_overflow(inner, extents[k] > 1 ? extents[k] : 1, &inner))
-      throw Error("the strides of a row-major tensor leave 63 bits at its mode " + std::to_string(k) + ", of extent " +
+      throw Error("the strides of a row-major tensor exceed 63 bits at its mode " + std::to_string(k) + ", of extent " +
                   std::to_string(extents[k]));
   }
   return tensor(data, dtype, extents, std::span<std::int64_t const>(strides, rank));

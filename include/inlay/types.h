@@ -44,29 +44,11 @@ using enum DType;
 
 // Size of one element.
 constexpr int bytes_of(DType t) {
-  switch (t) {
-    case f64:
-    case i64:
-    case u64:
-      return 8;
-    case f32:
-    case tf32:
-    case i32:
-    case u32:
-      return 4;
-    case f16:
-    case bf16:
-    case i16:
-    case u16:
-      return 2;
-    case e4m3:
-    case e5m2:
-    case i8:
-    case u8:
-      return 1;
-    default:
-      return int(t);
-  }
+  if (t == f64 || t == i64 || t == u64) return 8;
+  if (t == f32 || t == tf32 || t == i32 || t == u32) return 4;
+  if (t == f16 || t == bf16 || t == i16 || t == u16) return 2;
+  if (t == e4m3 || t == e5m2 || t == i8 || t == u8) return 1;
+  return int(t);  // opaque
 }
 
 // "f32", "b128"; "none" for a value that is no type.

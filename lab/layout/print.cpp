@@ -1,7 +1,7 @@
 #include "layout/print.h"
 
 #include <fmt/format.h>
-#include <inlay/explain/busiest_bank.h>
+#include <inlay/explain/advice.h>
 
 #include <algorithm>
 #include <functional>

@@ -15,4 +15,10 @@ struct Advice {
 Advice advice_for(Site const& site, std::vector<Site> const& all);
 std::string advice_for(Resource const& limit);
 
+// The bank with the most distinct words in one pass of a request, and the number of these words.
+struct BusiestBank {
+  unsigned bank = 0, words = 0;
+};
+BusiestBank busiest_bank(banks::Request const& request, banks::Access access);
+
 }  // namespace inlay::explain

@@ -45,8 +45,7 @@ struct Explanation {
   std::string limit;  // name of the resource that limits the time
 
   std::string advice() const;  // what to change first
-  // Why the predicted time may be far off: an access requests less than half of the bytes of its sectors. Otherwise
-  // empty.
+  // Why the predicted time may be far off: an access requests less than half of its sectors' bytes; else empty.
   std::string doubt() const;
 };
 

@@ -1,5 +1,4 @@
-// How a plan is chosen: candidates, one loop that compares them, one text that explains the choice. The same for copies
-// and GEMMs.
+// How the plan of a copy or a GEMM is chosen among candidates, and the text that explains the choice.
 #pragma once
 #include <inlay/planner/format.h>
 #include <inlay/planner/plan.h>
@@ -61,8 +60,7 @@ std::span<Candidate<P> const> candidates() {
 }
 
 // The smallest number of batch indices, a power of two, over which each operand advances by a multiple of
-// kPlanAlignment bytes. Chunks whose extent is a multiple of it start at the same residue, so one plan serves all of
-// them.
+// kPlanAlignment bytes. Chunks whose extent is a multiple of it share one plan.
 inline std::int64_t chunk_granularity(Batch const& batch) {
   std::int64_t bytes = kPlanAlignment;
   for (std::int64_t stride : batch.stride_bytes) bytes = std::gcd(bytes, stride);
@@ -131,8 +129,7 @@ Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
   return {};
 }
 
-// The end of a candidate's line in why(): how candidate number `index`, whose own plan is `other`, compares with the
-// chosen plan.
+// The end of a candidate's line in why(): how candidate `index`, with the plan `other`, compares with the chosen one.
 template <class P>
 std::string comparison_text(Plan const& plan, Plan const& other, int index) {
   if (!plan.measured_us.empty()) {

@@ -45,6 +45,12 @@ std::string line(char const* what, Traffic const& t, char const* unit) {
                     : std::string();
 }
 
+// Index of the longest mode, along which a copy that exceeds a grid is split into chunks.
+std::size_t longest(Copy const& copy) {
+  auto const shorter = [](Mode const& a, Mode const& b) { return a.extent < b.extent; };
+  return std::size_t(std::max_element(copy.mode, copy.mode + copy.rank, shorter) - copy.mode);
+}
+
 }  // namespace
 
 Planner<Copy>::Properties::Properties(Copy const& copy, Device const& device)
@@ -84,14 +90,6 @@ Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& cop
                              OperandSlot{OperandSlot::In::operand, 1, copy.src_shift}}});
   return a;
 }
-
-namespace {
-// Index of the longest mode, along which a copy that exceeds a grid is split into chunks.
-std::size_t longest(Copy const& copy) {
-  auto const shorter = [](Mode const& a, Mode const& b) { return a.extent < b.extent; };
-  return std::size_t(std::max_element(copy.mode, copy.mode + copy.rank, shorter) - copy.mode);
-}
-}  // namespace
 
 Batch Planner<Copy>::batch(Copy const& copy) {
   Mode const& mode = copy.mode[longest(copy)];

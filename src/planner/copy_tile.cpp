@@ -15,11 +15,11 @@ class TileBuilder {
       : copy_(copy),
         tiling_(tiling),
         threads_(threads),
-        t_(tile),
+        tile_(tile),
         word_(CopyTile::elements_per_store(copy.elem_bytes)) {}
 
   Reason build() {
-    t_ = {};
+    tile_ = {};
     if (Reason r = take_modes()) return r;
     if (Reason r = check_runs()) return r;
     choose_skew();
@@ -69,7 +69,7 @@ class TileBuilder {
     for (int i = 0; i < tiling_.run_modes; ++i) {
       if (mode_[i].dst != run_elements_ * copy_.elem_bytes || (i + 1 < tiling_.run_modes && mode_[i].is_clipped()))
         return {"the modes of a run leave gaps in the destination"};
-      t_.inner_elements = std::int32_t(run_elements_);
+      tile_.inner_elements = std::int32_t(run_elements_);
       run_elements_ *= mode_[i].extent;
     }
     return {};
@@ -87,31 +87,29 @@ class TileBuilder {
             run_elements_ / last().extent * (last().extent / tiling_.run_splits) * copy_.elem_bytes % bytes == 0);
   }
 
-  // Chooses the alignment skew. Runs that begin within a sector would write sectors in part; they begin early instead,
-  // on a sector.
+  // Chooses the alignment skew. Runs that would begin within a sector begin early instead, on a sector.
   void choose_skew() {
     std::int64_t const u = copy_.elem_bytes;
-    t_.has_whole_words = are_runs_at(u * word_) && run_elements_ / tiling_.run_splits % word_ == 0 &&
-                         t_.inner_elements * last().n % word_ == 0;
+    tile_.has_whole_words = are_runs_at(u * word_) && run_elements_ / tiling_.run_splits % word_ == 0 &&
+                            tile_.inner_elements * last().n % word_ == 0;
     if (last().is_clipped() && tiling_.run_splits == 1 && !are_runs_at(kSectorBytes) && last().src > 0 &&
         run_elements_ * u % kSectorBytes == 0) {
-      t_.skew = std::int32_t(ceil_div(kSectorBytes, t_.inner_elements * u));
-      late_ = ceil_div(kSectorBytes / u - 1, t_.inner_elements);
-      t_.has_whole_words = false;
+      tile_.skew = std::int32_t(ceil_div(kSectorBytes, tile_.inner_elements * u));
+      late_ = ceil_div(kSectorBytes / u - 1, tile_.inner_elements);
+      tile_.has_whole_words = false;
     }
   }
-  // Indices of a clipped mode that the grid covers. The last tile writes the elements that the skew shifts past the
-  // other tiles.
+  // Indices of a clipped mode that the grid covers, with those that the skew shifts past the last tile.
   std::int64_t covered(TiledMode const& p) { return p.n + (&p == &last() ? late_ : 0); }
   // Indices of a mode that are loaded for a tile.
-  std::int32_t loaded(TiledMode const& p) { return p.extent + (&p == &last() ? t_.skew : 0); }
+  std::int32_t loaded(TiledMode const& p) { return p.extent + (&p == &last() ? tile_.skew : 0); }
 
   // Grid modes are in the order of destination modes, so that consecutive blocks write consecutive memory.
   Reason make_grid() {
     for (int i = 0; i < tiling_.modes; ++i) {
       if (!mode_[i].is_clipped()) continue;
-      if (t_.num_clipped == t_.kMaxClipped) return {"more than {} modes are clipped", {t_.kMaxClipped}};
-      mode_[i].clipped = t_.num_clipped++;
+      if (tile_.num_clipped == tile_.kMaxClipped) return {"more than {} modes are clipped", {tile_.kMaxClipped}};
+      mode_[i].clipped = tile_.num_clipped++;
     }
     for (int k = 0; k < copy_.rank; ++k) {
       Mode const& mode = copy_.mode[k];
@@ -119,12 +117,13 @@ class TileBuilder {
       TiledMode const* const p =
           std::find_if(mode_, mode_ + tiling_.modes, [&](TiledMode const& q) { return q.mode == k; });
       if (p != end && !p->is_clipped()) continue;
-      if (t_.grid_modes == t_.kMaxGridModes) return {"more than {} modes are outside a tile", {t_.kMaxGridModes}};
+      if (tile_.grid_modes == tile_.kMaxGridModes)
+        return {"more than {} modes are outside a tile", {tile_.kMaxGridModes}};
       std::int64_t const extent = p == end ? 1 : p->extent;
-      t_.grid_mode[t_.grid_modes++] = {.tiles = ceil_div(p == end ? mode.extent : covered(*p), extent),
-                                       .src_bytes = mode.src_stride * extent,
-                                       .dst_bytes = mode.dst_stride * extent,
-                                       .clipped = p == end ? CopyTile::kWhole : p->clipped};
+      tile_.grid_mode[tile_.grid_modes++] = {.tiles = ceil_div(p == end ? mode.extent : covered(*p), extent),
+                                             .src_bytes = mode.src_stride * extent,
+                                             .dst_bytes = mode.dst_stride * extent,
+                                             .clipped = p == end ? CopyTile::kWhole : p->clipped};
     }
     return {};
   }
@@ -147,8 +146,7 @@ class TileBuilder {
       TiledMode& p = *by_src_[run_end_];
       std::int64_t const s = std::abs(p.src);
       if (s > std::max(2 * run_bytes_, kSectorBytes)) break;
-      // With padding, a mode that is contiguous in the destination is not part of the run, so that padding separates
-      // its indices.
+      // With padding, the mode contiguous in the destination is no part of the run: padding separates its indices.
       if (tiling_.padding == Tiling::Padding::odd_pitch && &p == mode_ && s % kVectorBytes == 0 && s >= kSectorBytes &&
           s >= run_bytes_)
         break;
@@ -161,25 +159,25 @@ class TileBuilder {
 
   // alignment_: the largest power of two, up to 16, that divides the addresses of all source runs.
   void find_alignment() {
-    std::int64_t low = misalignment(copy_.src, kVectorBytes) - t_.skew * last().src;
-    t_.first_src_bytes = -t_.skew * last().src;
+    std::int64_t low = misalignment(copy_.src, kVectorBytes) - tile_.skew * last().src;
+    tile_.first_src_bytes = -tile_.skew * last().src;
     std::uint64_t bits = std::uint64_t(kVectorBytes);
-    for (int k = 0; k < t_.grid_modes; ++k) bits |= std::uint64_t(t_.grid_mode[k].src_bytes);
+    for (int k = 0; k < tile_.grid_modes; ++k) bits |= std::uint64_t(tile_.grid_mode[k].src_bytes);
     for (int i = 0; i < tiling_.modes; ++i)
       if (mode_[i].src < 0) {
         std::int64_t const back = -mode_[i].src * (mode_[i].extent - 1);
-        t_.first_src_bytes -= back, low -= back;
+        tile_.first_src_bytes -= back, low -= back;
         if (mode_[i].is_clipped()) bits |= std::uint64_t(mode_[i].src);
       }
     bits |= std::uint64_t(low);
     for (int i = run_end_; i < num_by_src_; ++i) bits |= std::uint64_t(by_src_[i]->src);
     alignment_ = std::int64_t(bits & -bits);
-    t_.is_aligned = alignment_ == kVectorBytes;
-    t_.run_bytes = std::int32_t(run_bytes_);
-    t_.run_vectors = std::int32_t(ceil_div(run_bytes_ + kVectorBytes - alignment_, kVectorBytes));
+    tile_.is_aligned = alignment_ == kVectorBytes;
+    tile_.run_bytes = std::int32_t(run_bytes_);
+    tile_.run_vectors = std::int32_t(ceil_div(run_bytes_ + kVectorBytes - alignment_, kVectorBytes));
     if (run_end_ > 0 && by_src_[run_end_ - 1]->clipped >= 0) {
-      t_.run_clipped = by_src_[run_end_ - 1]->clipped;
-      t_.run_clipped_bytes = std::int32_t(std::abs(by_src_[run_end_ - 1]->src));
+      tile_.run_clipped = by_src_[run_end_ - 1]->clipped;
+      tile_.run_clipped_bytes = std::int32_t(std::abs(by_src_[run_end_ - 1]->src));
     }
   }
 
@@ -199,17 +197,18 @@ class TileBuilder {
       if (smem_bytes_ > kMostBytes)
         return {"{} source runs of {} bytes are more than a tile holds", {runs, run_bytes_}};
       p.smem_bytes = std::int32_t(p.src < 0 ? -pitch : pitch);
-      t_.src_mode[t_.src_modes++] = {.src_bytes = s,
-                                     .dst_bytes = 0,
-                                     .extent = loaded(p),
-                                     .smem_bytes = std::int32_t(pitch),
-                                     .clipped = p.clipped,
-                                     .indices = 1};
+      tile_.src_mode[tile_.src_modes++] = {.src_bytes = s,
+                                           .dst_bytes = 0,
+                                           .extent = loaded(p),
+                                           .smem_bytes = std::int32_t(pitch),
+                                           .clipped = p.clipped,
+                                           .indices = 1};
     }
     smem_bytes_ = ceil_div(smem_bytes_ + most_misaligned, kVectorBytes) * kVectorBytes;
-    t_.src_runs = std::int32_t(runs);
-    t_.reach_bytes = std::min(t_.run_vectors * kVectorBytes, run_bytes_ + kVectorBytes - 1);
-    for (int i = 0; i < t_.src_modes; ++i) t_.reach_bytes += t_.src_mode[i].src_bytes * (t_.src_mode[i].extent - 1);
+    tile_.src_runs = std::int32_t(runs);
+    tile_.reach_bytes = std::min(tile_.run_vectors * kVectorBytes, run_bytes_ + kVectorBytes - 1);
+    for (int i = 0; i < tile_.src_modes; ++i)
+      tile_.reach_bytes += tile_.src_mode[i].src_bytes * (tile_.src_mode[i].extent - 1);
     return {};
   }
 
@@ -217,12 +216,12 @@ class TileBuilder {
     for (int i = 0; i < tiling_.modes; ++i) {
       TiledMode const& p = mode_[i];
       std::int32_t const behind = p.src < 0 ? -p.smem_bytes : 0;
-      t_.first_smem_bytes += behind * (p.extent - 1);
+      tile_.first_smem_bytes += behind * (p.extent - 1);
       if (p.clipped >= 0)
-        t_.clipped[p.clipped] = {.extent = p.extent,
-                                 .tail = std::int32_t(p.n - (ceil_div(covered(p), p.extent) - 1) * p.extent),
-                                 .src_bytes = p.src < 0 ? -p.src : 0,
-                                 .smem_bytes = behind};
+        tile_.clipped[p.clipped] = {.extent = p.extent,
+                                    .tail = std::int32_t(p.n - (ceil_div(covered(p), p.extent) - 1) * p.extent),
+                                    .src_bytes = p.src < 0 ? -p.src : 0,
+                                    .smem_bytes = behind};
     }
   }
 
@@ -236,28 +235,29 @@ class TileBuilder {
   }
 
   Reason number_runs() {
-    t_.run_elements = std::int32_t(run_elements_ / tiling_.run_splits);
-    for (int i = 0; i < tiling_.run_modes; ++i) t_.run_mode[t_.run_modes++] = tile_mode(mode_[i]);
+    tile_.run_elements = std::int32_t(run_elements_ / tiling_.run_splits);
+    for (int i = 0; i < tiling_.run_modes; ++i) tile_.run_mode[tile_.run_modes++] = tile_mode(mode_[i]);
     if (tiling_.run_splits > 1) {
-      CopyTile::TileMode& split = t_.run_mode[t_.run_modes - 1];
+      CopyTile::TileMode& split = tile_.run_mode[tile_.run_modes - 1];
       std::int32_t const q = split.extent /= tiling_.run_splits;
-      t_.dst_mode[t_.dst_modes++] = {.src_bytes = 0,
-                                     .dst_bytes = split.dst_bytes * q,
-                                     .extent = tiling_.run_splits,
-                                     .smem_bytes = split.smem_bytes * q,
-                                     .clipped = split.clipped,
-                                     .indices = q};
-      t_.dst_runs *= tiling_.run_splits;
+      tile_.dst_mode[tile_.dst_modes++] = {.src_bytes = 0,
+                                           .dst_bytes = split.dst_bytes * q,
+                                           .extent = tiling_.run_splits,
+                                           .smem_bytes = split.smem_bytes * q,
+                                           .clipped = split.clipped,
+                                           .indices = q};
+      tile_.dst_runs *= tiling_.run_splits;
     }
     for (int i = tiling_.run_modes; i < tiling_.modes; ++i) {
-      if (t_.dst_modes == t_.kModes) return {"a tile has more than {} modes outside its runs", {t_.kModes}};
-      t_.dst_mode[t_.dst_modes++] = tile_mode(mode_[i]);
-      t_.dst_runs *= mode_[i].extent;
+      if (tile_.dst_modes == tile_.kModes) return {"a tile has more than {} modes outside its runs", {tile_.kModes}};
+      tile_.dst_mode[tile_.dst_modes++] = tile_mode(mode_[i]);
+      tile_.dst_runs *= mode_[i].extent;
     }
     // The order of the destination runs: a warp gathers runs that are adjacent in shared memory.
-    std::sort(t_.dst_mode, t_.dst_mode + t_.dst_modes, [](CopyTile::TileMode const& a, CopyTile::TileMode const& b) {
-      return std::abs(std::int64_t(a.smem_bytes)) < std::abs(std::int64_t(b.smem_bytes));
-    });
+    std::sort(tile_.dst_mode, tile_.dst_mode + tile_.dst_modes,
+              [](CopyTile::TileMode const& a, CopyTile::TileMode const& b) {
+                return std::abs(std::int64_t(a.smem_bytes)) < std::abs(std::int64_t(b.smem_bytes));
+              });
     return {};
   }
 
@@ -266,47 +266,50 @@ class TileBuilder {
     auto const in_words = [](auto const* first, int n) {
       return std::all_of(first, first + n, [](auto const& x) { return x.smem_bytes % 4 == 0; });
     };
-    CopyTile::TileMode const& across = t_.dst_mode[0];
-    return word_ > 1 && t_.dst_modes > 0 && across.smem_bytes == copy_.elem_bytes && across.extent > 1 &&
-           across.dst_bytes % 4 == 0 && t_.first_smem_bytes % 4 == 0 && alignment_ % 4 == 0 &&
-           (!t_.skew || across.dst_bytes % kSectorBytes == 0) && in_words(t_.run_mode, t_.run_modes) &&
-           in_words(t_.dst_mode + 1, t_.dst_modes - 1) && in_words(t_.clipped, t_.num_clipped);
+    CopyTile::TileMode const& across = tile_.dst_mode[0];
+    return word_ > 1 && tile_.dst_modes > 0 && across.smem_bytes == copy_.elem_bytes && across.extent > 1 &&
+           across.dst_bytes % 4 == 0 && tile_.first_smem_bytes % 4 == 0 && alignment_ % 4 == 0 &&
+           (!tile_.skew || across.dst_bytes % kSectorBytes == 0) && in_words(tile_.run_mode, tile_.run_modes) &&
+           in_words(tile_.dst_mode + 1, tile_.dst_modes - 1) && in_words(tile_.clipped, tile_.num_clipped);
   }
 
   void choose_gathering() {
-    t_.lanes = tiling_.lanes;
+    tile_.lanes = tiling_.lanes;
     // A run with one mode has whole words, beside its ends. Runs with several modes use the words of the first run, and
     // one that begins within a word has one more.
-    t_.run_words = t_.run_modes == 1
-                       ? std::max(t_.run_elements / word_, 1)
-                       : std::int32_t(ceil_div(
-                             t_.run_elements + t_.skew_elements() + (t_.has_whole_words ? 0 : word_ - 1), word_));
-    t_.transposes_words = can_transpose_words();
-    t_.is_run_in_smem = word_ > 1 && t_.run_modes == 1 && t_.run_mode[0].smem_bytes == copy_.elem_bytes;
-    t_.passes = std::int32_t(
-        ceil_div(t_.run_words, t_.lanes * CopyTile::stores_per_lane(copy_.elem_bytes, t_.transposes_words)));
-    if (t_.dst_modes > 0) {
-      std::int32_t const extent = t_.dst_mode[0].extent;
-      t_.first_mode_groups = t_.transposes_words ? std::int32_t(ceil_div(extent, word_)) : extent;
-      t_.run_groups = t_.dst_runs / extent * t_.first_mode_groups;
+    tile_.run_words =
+        tile_.run_modes == 1
+            ? std::max(tile_.run_elements / word_, 1)
+            : std::int32_t(ceil_div(
+                  tile_.run_elements + tile_.skew_elements() + (tile_.has_whole_words ? 0 : word_ - 1), word_));
+    tile_.transposes_words = can_transpose_words();
+    tile_.is_run_in_smem = word_ > 1 && tile_.run_modes == 1 && tile_.run_mode[0].smem_bytes == copy_.elem_bytes;
+    tile_.passes = std::int32_t(
+        ceil_div(tile_.run_words, tile_.lanes * CopyTile::stores_per_lane(copy_.elem_bytes, tile_.transposes_words)));
+    if (tile_.dst_modes > 0) {
+      std::int32_t const extent = tile_.dst_mode[0].extent;
+      tile_.first_mode_groups = tile_.transposes_words ? std::int32_t(ceil_div(extent, word_)) : extent;
+      tile_.run_groups = tile_.dst_runs / extent * tile_.first_mode_groups;
     }
-    t_.table_entries = std::int32_t(ceil_div(t_.run_groups, t_.runs_apart(threads_))) * t_.runs_apart(threads_);
+    tile_.table_entries =
+        std::int32_t(ceil_div(tile_.run_groups, tile_.runs_apart(threads_))) * tile_.runs_apart(threads_);
   }
 
   Reason make_tables() {
-    if (std::int64_t(t_.table_entries) + t_.inner_elements > 1 << 16 || smem_bytes_ > kMostBytes)
-      return {"a tile of {} bytes, {} destination runs of {} elements", {smem_bytes_, t_.dst_runs, t_.run_elements}};
-    t_.src_table = std::int32_t(smem_bytes_);
-    t_.dst_table = t_.src_table + (t_.src_modes > 1 ? t_.src_runs * std::int32_t(kVectorBytes) : 0);
-    t_.element_table = t_.dst_table + t_.table_entries * std::int32_t(kVectorBytes);
-    t_.smem_bytes = t_.element_table + (t_.run_modes > 1 ? (t_.inner_elements + word_) * 4 : 0);
+    if (std::int64_t(tile_.table_entries) + tile_.inner_elements > 1 << 16 || smem_bytes_ > kMostBytes)
+      return {"a tile of {} bytes with {} destination runs of {} elements is too large",
+              {smem_bytes_, tile_.dst_runs, tile_.run_elements}};
+    tile_.src_table = std::int32_t(smem_bytes_);
+    tile_.dst_table = tile_.src_table + (tile_.src_modes > 1 ? tile_.src_runs * std::int32_t(kVectorBytes) : 0);
+    tile_.element_table = tile_.dst_table + tile_.table_entries * std::int32_t(kVectorBytes);
+    tile_.smem_bytes = tile_.element_table + (tile_.run_modes > 1 ? (tile_.inner_elements + word_) * 4 : 0);
     return {};
   }
 
   Copy const& copy_;
   Tiling const& tiling_;
   int const threads_;
-  CopyTile& t_;
+  CopyTile& tile_;
   std::int32_t const word_;  // elements of one store
   TiledMode mode_[Tiling::kModes];
   TiledMode* by_src_[Tiling::kModes];  // the modes with a source stride, the smallest first

@@ -8,8 +8,7 @@
 namespace inlay::planner {
 
 // The demand of a copy with this tile: the counts of a whole tile times the number of tiles, where a partial tile
-// counts by its share of elements. wavefronts: shared-memory wavefronts of a warp that loads one element or word per
-// lane.
+// counts by its share of elements. wavefronts: of a warp that loads one element or word per lane.
 CopyWork work_of(Copy const& widened, CopyTile const& tile, TileLimits const& limits, int wavefronts);
 CopyWork work_of(Copy const& widened, CopyTile const& tile, TileLimits const& limits);
 

@@ -6,8 +6,7 @@
 namespace inlay::planner {
 namespace {
 
-// Whether `word` is a whole word of the driver's name: "A100" is one in "NVIDIA A100-SXM4-80GB", not in "NVIDIA RTX
-// A1000".
+// Whether `word` is a whole word of the driver's name: "A100" in "NVIDIA A100-SXM4-80GB", not "NVIDIA RTX A1000".
 bool has_word(std::string_view name, std::string_view word) {
   auto const letter = [&](std::size_t at) {
     return at < name.size() && std::isalnum(static_cast<unsigned char>(name[at]));

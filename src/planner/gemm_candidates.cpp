@@ -72,8 +72,7 @@ OperandSlot slot_of(Gemm const& g, int operand) {
 }
 OperandSlot in_workspace(std::int64_t offset) { return {OperandSlot::In::workspace, 0, offset}; }
 
-// Adds the launch that packs the operand in slot `from` to the plan. no_kernel: the reason if no copy kernel accepts
-// it.
+// Adds the launch that packs the operand in slot `from`. no_kernel: the reason if no copy kernel accepts it.
 Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* no_kernel) {
   if (!p) return {};
   Plan const by = p.plan(device);
@@ -96,8 +95,7 @@ bool wide(Gemm const& g) { return std::min(g.M(), g.N()) > 32; }
 bool shallow(Gemm const& g) { return g.K() <= 256; }
 
 bool narrow(Properties const& f) { return !wide(f.g) && f.g.K() > 0; }
-// At most 4.5 tiles of 32 x 32 per SM if K is shallow; otherwise at most 4e7 multiply-adds, for which short slices of K
-// fill the GPU.
+// At most 4.5 tiles of 32 x 32 per SM if K is shallow, else 4e7 FMAs, for which short slices of K fill the GPU.
 bool small(Properties const& f) {
   if (f.g.K() == 0) return false;
   std::int64_t const t = tiles(f.g, 32, 32);
@@ -124,18 +122,17 @@ bool blocked_sums(Properties const& f) { return f.g.compute == Compute::fp32_blo
 bool in_blocks(Properties const& f) { return blocked_sums(f) && (large(f) || (few_tiles(f) && f.g.K() > 1024)); }
 bool two_sums(Properties const& f) { return blocked_sums(f) && f.g.K() > 1024; }
 bool multiplies(Properties const& f) { return f.g.K() > 0; }
-// A kernel that divides the k of a stage among groups of warps forms several sums. It is excluded where the choice may
-// depend on the batch size.
+// Excludes shallow K, where the batch size may decide: dividing the k of a stage among warps changes the bits.
 bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 
 // The bounds are where the measured curves cross on an H200 (docs/log.md). The time model does not cover waves of GEMM
 // tiles, blocks that wait for each other, or reductions of slices.
 constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
-Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not asked for, or not worth it"};
+Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not requested, or not worth it"};
 Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 per SM", kCurves};
 Applicability<Gemm> const kNarrow{narrow, "made for at most 32 rows or columns"};
 Applicability<Gemm> const kDeep{deep, "made for a K that fills the GPU if the tiles of D do not", kCurves};
-Applicability<Gemm> const kTwoSums{two_sums, "blocked summation is not asked for, or not worth it"};
+Applicability<Gemm> const kTwoSums{two_sums, "blocked summation is not requested, or not worth it"};
 Applicability<Gemm> const kFewTiles{few_tiles, "made for a tile of 128 x 128 for most SMs, and no more", kCurves};
 Applicability<Gemm> const kManyShallow{many_shallow,
                                        "made for a K of at most 256 and tiles of 128 x 256 that fill the GPU", kCurves};

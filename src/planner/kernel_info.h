@@ -1,5 +1,4 @@
-// The description of a kernel that planner, lab and tests use without running it: name, idea, what it rejects, what it
-// costs.
+// The description of a kernel for planner, lab and tests: name, idea, what it rejects, what it costs.
 #pragma once
 #include <cuda_runtime_api.h>
 #include <inlay/planner/device.h>
@@ -45,8 +44,7 @@ std::size_t no_workspace(P const&, Device const&) {
   return 0;
 }
 
-// Resources of an instance of copy_tiled: threads of a block, bytes of its shared memory, resident blocks per SM at
-// least.
+// An instance of copy_tiled: threads and bytes of shared memory per block, least resident blocks per SM.
 struct TileLimits {
   int threads, bytes, blocks;
 };
@@ -64,11 +62,9 @@ struct Info {
   // Predicted time in closed form. Null: the kernel is no candidate of the copy planner.
   double (*seconds)(P const&, Device const&) = nullptr;
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
-  // GEMM kernels: the longest accumulation in one register, in FMAs; the sum is then added to another register. 0: all
-  // of K.
+  // GEMM kernels: longest accumulation in a register, in FMAs, before it is added to another register. 0: all of K.
   std::int64_t accumulation_length = 0;
-  // Split-K GEMM kernels: the problem of the kernel itself, whose `slices` partial sums go to the workspace. Null: no
-  // split.
+  // Split-K GEMM kernels: the problem whose `slices` partial sums go to the workspace. Null: no split.
   P (*split)(P const&, Device const&) = nullptr;
   TileLimits const* limits = nullptr;  // of a copy kernel whose tiling the planner chooses
 };

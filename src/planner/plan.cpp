@@ -14,17 +14,9 @@ Reduction at(LaunchOf<Reduction> const& l, Operands const& o) {
   return r;
 }
 
-namespace {
-
-// A plan with one launch needs no preparation: nothing has been launched before its kernel throws.
-bool has_several_launches(Plan const& plan) {
-  return plan.num_launches > 1 || !plan.is_whole() || plan.workspace_bytes > 0;
-}
-
-}  // namespace
-
 void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream) {
-  if (has_several_launches(plan))
+  // A plan with one launch needs no preparation: nothing has been launched before its kernel throws.
+  if (plan.num_launches > 1 || !plan.is_whole() || plan.workspace_bytes > 0)
     for_each_launch(plan, operands, [&](auto const& kernel, auto const& problem, void* workspace) {
       if (kernel.prepare) kernel.prepare(problem, device, workspace);
     });

@@ -19,7 +19,7 @@ struct OperandSlot {
   std::int64_t offset = 0;
 };
 
-// The addresses that a call passes. Of a copy: destination, source. Of a GEMM: A, B, D.
+// The addresses that a call passes: destination and source of a copy; A, B and D of a GEMM.
 struct Operands {
   void* operand[3];
   void* workspace;
@@ -34,8 +34,7 @@ struct Operands {
 // derive their geometry from the address modulo the 32 bytes of a sector.
 inline constexpr std::int64_t kPlanAlignment = 32;
 
-// The workspace address is unknown when a plan is made. Until then, the problems of the plan use this address, which is
-// no valid address.
+// Stands for the workspace, whose address is unknown when a plan is made. No operand can have this address.
 inline constexpr std::uint64_t kPresumedWorkspace = std::uint64_t(1) << 62;
 
 // One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D; of a reduction: partial sums,

@@ -16,8 +16,7 @@ constexpr double kOverlap = .11, kOneWave = .75;
 constexpr double kLoadConflict = .06;  // wavefronts by which a conflict of a load costs more than one of a store
 constexpr int kSchedulers = 4;         // per SM; each issues one warp instruction per clock
 constexpr double kIssue = 7.4;         // instructions of a copy per request: addresses, predicates and the request
-// Clocks in addition to the FMAs. For a load from shared memory: issue slots and exposed latency, which grows with
-// fewer warps.
+// Clocks in addition to the FMAs. For a load from shared memory: issue and latency, which grows with fewer warps.
 constexpr double kSharedLoad = .49, kEnoughWarps = 16, kFewWarps = 14;
 // For a store to shared memory and for a cp.async: with the instructions for their addresses and predicates.
 constexpr double kSharedStore = 4, kAsyncCopy = 4.7;
@@ -46,8 +45,8 @@ double beside_fma(Demand const& x, Device const& device) {
          kConflict * x.excess + kExposed / resident_blocks * x.exposed_loads;
 }
 
-// Exposed latency in seconds of a block that runs alone on the GPU. Of a copy: its loads, one after the other if they
-// go through shared memory. Of a GEMM: the first load and the last store; beside_fma() has the others.
+// Exposed latency in seconds of a block that runs alone on the GPU. A copy waits for its loads, one after the other if
+// they go through shared memory; a GEMM for its first load and its last store. beside_fma() has its other waits.
 double exposed_latency(Demand const& x, Device const& device) {
   double const exposed = x.exposed_loads / std::max(1., double(main_launch(x).blocks)),
                latency = kLoadLatency / device.clock_ghz;
@@ -55,8 +54,7 @@ double exposed_latency(Demand const& x, Device const& device) {
   return (std::max(1., exposed) * device.load_ns + exposed * latency) * 1e-9;
 }
 std::string several(double n, char const* what) { return count(n) + " " + what + (n == 1 ? "" : "s"); }
-// The latency of all launches: each wave of blocks has the exposed latency of one block, and warps start one after the
-// other.
+// The latency of all launches: each wave has the exposed latency of a block, and warps start one after the other.
 Resource latency(Demand const& x, Device const& device) {
   Resource r{"latency", 0, ""};
   double waves = 0, warps = 0;
@@ -72,6 +70,20 @@ Resource latency(Demand const& x, Device const& device) {
 }
 
 }  // namespace
+
+int resident_blocks(LaunchDemand const& l, Device const& device) {
+  int n = std::min(32, device.max_threads / int(l.threads));
+  n = std::min(n, int(std::size_t(device.shared_bytes) / (l.shared_bytes + 1024)));
+  if (l.blocks_per_sm) n = std::min(n, l.blocks_per_sm);
+  if (l.min_blocks) n = std::min(n, l.min_blocks);  // the compiler takes the registers that this leaves it
+  return std::max(n, 1);
+}
+
+Occupancy occupancy_of(LaunchDemand const& l, Device const& device) {
+  double const each = double(l.blocks) / device.sm_count, most = std::ceil(each);
+  int const resident = resident_blocks(l, device);
+  return {each, most, std::max(1, int(std::min<double>(resident, most))), each / resident};
+}
 
 std::vector<Resource> resources_of(Demand const& x, Device const& device) {
   double const clocks = device.sm_count * device.clock_ghz * 1e9;

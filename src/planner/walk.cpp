@@ -18,8 +18,7 @@ std::int64_t chunks(std::int64_t extent, std::int64_t tile, std::int64_t chunk) 
   return over_chunks(extent, tile, chunk, [](std::int64_t) { return 1; });
 }
 
-// Calls f(address, rows): `rows` rows begin at this address modulo 32. Addresses repeat modulo 32 after at most 32
-// rows.
+// Calls f(address, rows): `rows` rows begin at this address modulo 32, which repeats after at most 32 rows.
 template <class F>
 void over_rows(Walk const& w, F f) {
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
@@ -28,19 +27,18 @@ void over_rows(Walk const& w, F f) {
         ceil_div(w.batch - l, 32) * ceil_div(w.rows - i, 32));
 }
 std::int64_t row_requests(Walk const& w) {
-  // Rows i, i + apart, i + 2 apart, ... share a request: `apart` requests for each group of `group` rows.
-  std::int64_t const apart = w.rows_apart, group = 32 / w.lanes_along * apart;
-  auto const of_tile = [&](std::int64_t n) { return n / group * apart + std::min(n % group, apart); };
+  // Rows i, i + step, i + 2 step, ... share a request: `step` requests for each group of `group` rows.
+  std::int64_t const step = w.row_step, group = 32 / w.lanes_along * step;
+  auto const of_tile = [&](std::int64_t n) { return n / group * step + std::min(n % group, step); };
   std::int64_t const row_groups = over_chunks(w.rows, w.tile_rows, w.tile_rows, of_tile);
   return w.batch * row_groups * chunks(w.cols, w.tile_cols, std::int64_t(w.lanes_along) * w.vector);
 }
 
-// Sectors that contain the end of one row and the beginning of the next row of the same request: a request counts them
-// once.
+// Sectors with the end of a row and the beginning of the next row of the same request, which counts them once.
 std::int64_t shared_between_rows(Walk const& w) {
   int const rows = 32 / w.lanes_along;
   std::int64_t const bytes = w.cols * w.elem_bytes;
-  if (rows == 1 || w.rows_apart > 1 || w.cols > std::int64_t(w.lanes_along) * w.vector)
+  if (rows == 1 || w.row_step > 1 || w.cols > std::int64_t(w.lanes_along) * w.vector)
     return 0;  // the next row belongs to another request, or is not adjacent
   std::int64_t shared = 0;
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
@@ -78,8 +76,7 @@ Traffic column_sectors(Walk const& w) {
     t.transactions = w.batch * w.cols * w.rows;
     return t;
   }
-  // With a smaller pitch, the lanes of a request touch every sector from the first to the last. 32 rows span whole
-  // sectors.
+  // With a smaller pitch, a request touches every sector from the first to the last; 32 rows span whole sectors.
   for (std::int64_t l = 0; l < std::min<std::int64_t>(w.batch, 32); ++l)
     for (std::int64_t j = 0; j < w.cols; ++j)
       t.transactions += ceil_div(w.batch - l, 32) * over_chunks(w.rows, w.tile_rows, 32, [&](std::int64_t n) {
@@ -90,12 +87,11 @@ Traffic column_sectors(Walk const& w) {
 }
 
 namespace {
-// Wavefronts of a request whose first n lanes are active, `bytes` bytes each; `apart` consecutive lanes access
-// different banks.
-std::int64_t lane_wavefronts(std::int64_t n, int bytes, int apart) {
+// Wavefronts of requests whose first n lanes are active; `distinct_banks` consecutive lanes access different banks.
+std::int64_t lane_wavefronts(std::int64_t n, int bytes, int distinct_banks) {
   std::int64_t const group = bytes == 16 ? 8 : bytes == 8 ? 16 : 32;
   std::int64_t total = 0;
-  for (; n > 0; n -= group) total += ceil_div(std::min(n, group), apart);
+  for (; n > 0; n -= group) total += ceil_div(std::min(n, group), distinct_banks);
   return total;
 }
 }  // namespace
@@ -109,16 +105,16 @@ Traffic row_wavefronts(Walk const& w) {
           one_pass ? row_requests(w) : w.batch * w.rows * over_chunks(w.cols, w.tile_cols, chunk, cost)};
 }
 
-Traffic column_wavefronts(Walk const& w, int apart) {
+Traffic column_wavefronts(Walk const& w, int distinct_banks) {
   return {w.batch * w.cols * chunks(w.rows, w.tile_rows, 32),
           w.batch * w.cols * over_chunks(w.rows, w.tile_rows, 32, [&](std::int64_t n) {
-            return lane_wavefronts(n, w.elem_bytes, apart);
+            return lane_wavefronts(n, w.elem_bytes, distinct_banks);
           })};
 }
 
-Traffic strided_row_wavefronts(Walk const& w, int apart) {
+Traffic strided_row_wavefronts(Walk const& w, int distinct_banks) {
   return {row_requests(w), w.batch * w.rows * over_chunks(w.cols, w.tile_cols, 32, [&](std::int64_t n) {
-                             return lane_wavefronts(n, w.elem_bytes, apart);
+                             return lane_wavefronts(n, w.elem_bytes, distinct_banks);
                            })};
 }
 

@@ -19,7 +19,7 @@ struct Walk {
   int tile_rows, tile_cols;
   int vector = 1;        // elements per lane and access, along a row
   int lanes_along = 32;  // lanes along a row; 32 / lanes_along rows share a request
-  int rows_apart = 1;    // distance between these rows
+  int row_step = 1;      // distance between these rows
 };
 
 // Lanes along rows.
@@ -27,12 +27,12 @@ Traffic row_sectors(Walk const& walk);
 // Lanes down a column, one element each.
 Traffic column_sectors(Walk const& walk);
 
-// The same walks over a tile in shared memory. `apart`: number of consecutive lanes that access different banks (32 or
-// more: no conflicts; 1: all lanes access one bank). A row walk has no conflicts.
+// The same walks over a tile in shared memory. `distinct_banks`: number of consecutive lanes that access different
+// banks (32 or more: no conflicts; 1: all lanes access one bank). A row walk has no conflicts.
 Traffic row_wavefronts(Walk const& walk);
-Traffic column_wavefronts(Walk const& walk, int apart);
-// Lanes along rows of the operand, in a column-major tile; `apart` as above.
-Traffic strided_row_wavefronts(Walk const& walk, int apart);
+Traffic column_wavefronts(Walk const& walk, int distinct_banks);
+// Lanes along rows of the operand, in a column-major tile; `distinct_banks` as above.
+Traffic strided_row_wavefronts(Walk const& walk, int distinct_banks);
 // The lanes of a warp hold 4 vectors of `vector` elements in each of 8 rows and store them element by element to a
 // column-major tile. Consecutive rows are in consecutive banks, the vectors of a row in one bank.
 Traffic scattered_wavefronts(Walk const& walk);

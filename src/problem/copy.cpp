@@ -17,35 +17,34 @@ void check_tensor(ConstTensor const& t, char const* who) {
   check_extents(t, who);
 }
 
-// Makes destination strides positive, removes extents of 1, sorts the modes by destination stride and fuses adjacent
-// ones.
-void canonicalise(Copy& m) {
+// Makes destination strides positive, removes extents of 1, sorts modes by destination stride, fuses neighbours.
+void canonicalise(Copy& copy) {
   int n = 0;
-  for (int k = 0; k < m.rank; ++k) {
-    Mode mode = m.mode[k];
+  for (int k = 0; k < copy.rank; ++k) {
+    Mode mode = copy.mode[k];
     if (mode.extent == 1) continue;
     if (mode.dst_stride < 0) {
-      m.dst_shift += mode.dst_stride * (mode.extent - 1);
-      m.src_shift += mode.src_stride * (mode.extent - 1);
+      copy.dst_shift += mode.dst_stride * (mode.extent - 1);
+      copy.src_shift += mode.src_stride * (mode.extent - 1);
       mode.dst_stride = -mode.dst_stride, mode.src_stride = -mode.src_stride;
     }
-    m.mode[n++] = mode;
+    copy.mode[n++] = mode;
   }
-  std::sort(m.mode, m.mode + n, [](Mode const& a, Mode const& b) { return a.dst_stride < b.dst_stride; });
-  m.rank = 0;
+  std::sort(copy.mode, copy.mode + n, [](Mode const& a, Mode const& b) { return a.dst_stride < b.dst_stride; });
+  copy.rank = 0;
   for (int k = 0; k < n; ++k) {
-    Mode const& next = m.mode[k];
-    if (m.rank) {
-      Mode& last = m.mode[m.rank - 1];
+    Mode const& next = copy.mode[k];
+    if (copy.rank) {
+      Mode& last = copy.mode[copy.rank - 1];
       if (next.dst_stride == last.dst_stride * last.extent && next.src_stride == last.src_stride * last.extent) {
         last.extent *= next.extent;
         continue;
       }
     }
-    m.mode[m.rank++] = next;
+    copy.mode[copy.rank++] = next;
   }
-  m.dst = static_cast<char*>(m.dst) + m.dst_shift;
-  m.src = static_cast<char const*>(m.src) + m.src_shift;
+  copy.dst = static_cast<char*>(copy.dst) + copy.dst_shift;
+  copy.src = static_cast<char const*>(copy.src) + copy.src_shift;
 }
 
 }  // namespace
@@ -62,13 +61,13 @@ Copy make_copy(Tensor const& written_to, ConstTensor const& src) {
   for (int k = 0; same && k < dst.rank; ++k) same = dst.extent[k] == src.extent[k];
   if (!same) throw Error("the destination has shape " + shape(dst) + " where the source gives " + shape(src));
 
-  Copy m;
-  int const unit = m.elem_bytes = e & -e;
-  m.src = src.data, m.dst = written_to.data;
+  Copy copy;
+  int const unit = copy.elem_bytes = e & -e;
+  copy.src = src.data, copy.dst = written_to.data;
   for (int k = 0; k < dst.rank; ++k)
     if (dst.extent[k] == 0) {  // nothing to copy: pointers and strides do not matter
-      m.rank = 1, m.mode[0] = {0, unit, unit};
-      return m.analyse(), m;
+      copy.rank = 1, copy.mode[0] = {0, unit, unit};
+      return copy.analyse(), copy;
     }
   check_memory(dst, "the destination");
   check_memory(src, "the source");
@@ -77,22 +76,23 @@ Copy make_copy(Tensor const& written_to, ConstTensor const& src) {
     throw Error("the destination of shape " + shape(dst) + " has strides with which its elements overlap");
   if (overlap(written, read))
     throw Error("the source and the destination of shape " + shape(dst) + " overlap in memory");
-  if (e != unit) m.mode[m.rank++] = {e / unit, unit, unit};
+  if (e != unit) copy.mode[copy.rank++] = {e / unit, unit, unit};
   for (int k = 0; k < dst.rank; ++k)
-    m.mode[m.rank++] = dst.extent[k] == 1 ? Mode{1, 0, 0} : Mode{dst.extent[k], src.stride[k] * e, dst.stride[k] * e};
-  canonicalise(m);
-  return m.analyse(), m;
+    copy.mode[copy.rank++] =
+        dst.extent[k] == 1 ? Mode{1, 0, 0} : Mode{dst.extent[k], src.stride[k] * e, dst.stride[k] * e};
+  canonicalise(copy);
+  return copy.analyse(), copy;
 }
 
 namespace {
 // The copy as a batch of matrix transposes or copies: finds which modes are M, N and L. Empty if it is none.
-std::optional<Matrices> as_matrices(Copy const& m, bool transpose) {
-  Matrices x{m.src, m.dst};
-  std::int64_t const e = m.elem_bytes;
-  if (m.elements() == 0) return x.M = x.N = x.L = 0, x;
+std::optional<Matrices> as_matrices(Copy const& copy, bool transpose) {
+  Matrices x{copy.src, copy.dst};
+  std::int64_t const e = copy.elem_bytes;
+  if (copy.elements() == 0) return x.M = x.N = x.L = 0, x;
   bool has_m = false, has_n = false, has_l = false;
-  for (int k = 0; k < m.rank; ++k) {
-    auto const [extent, src, dst] = m.mode[k];
+  for (int k = 0; k < copy.rank; ++k) {
+    auto const [extent, src, dst] = copy.mode[k];
     if (src % e || dst % e) return std::nullopt;
     bool const inner = transpose ? src == e : src == e && dst == e;  // contiguous along the rows of the input
     if (inner && !has_n) {
@@ -128,30 +128,30 @@ void Copy::analyse() {
 }
 
 Copy Copy::widened() const {
-  Copy m = *this;
+  Copy copy = *this;
   auto address = [](void const* p) { return reinterpret_cast<std::uint64_t>(p); };
   int const u = elem_bytes;
-  if (rank == 0 || mode[0].src_stride != u || mode[0].dst_stride != u) return m;
+  if (rank == 0 || mode[0].src_stride != u || mode[0].dst_stride != u) return copy;
   std::uint64_t all = address(src) | address(dst) | std::uint64_t(mode[0].extent * u) | 16;
   for (int k = 1; k < rank; ++k) all |= std::uint64_t(mode[k].src_stride) | std::uint64_t(mode[k].dst_stride);
   int const wide = int(all & -all);
-  if (wide <= u) return m;
-  m.elem_bytes = wide;
-  m.mode[0] = {mode[0].extent * u / wide, wide, wide};
-  if (m.mode[0].extent == 1) {
-    std::copy(m.mode + 1, m.mode + m.rank, m.mode);
-    --m.rank;
+  if (wide <= u) return copy;
+  copy.elem_bytes = wide;
+  copy.mode[0] = {mode[0].extent * u / wide, wide, wide};
+  if (copy.mode[0].extent == 1) {
+    std::copy(copy.mode + 1, copy.mode + copy.rank, copy.mode);
+    --copy.rank;
   }
-  m.analyse();
-  return m;
+  copy.analyse();
+  return copy;
 }
 
 Copy Copy::between(void const* from, void* to) const {
-  Copy m = *this;
-  m.src = from, m.dst = to;
-  for (auto* x : {&m.copy_, &m.transpose_})
+  Copy copy = *this;
+  copy.src = from, copy.dst = to;
+  for (auto* x : {&copy.copy_, &copy.transpose_})
     if (*x) (*x)->in = from, (*x)->out = to;
-  return m;
+  return copy;
 }
 
 }  // namespace inlay::problem

@@ -10,6 +10,7 @@ namespace inlay::problem {
 struct Mode {
   std::int64_t extent;
   std::int64_t src_stride, dst_stride;  // bytes
+  friend bool operator==(Mode const&, Mode const&) = default;
 };
 
 // A batch of matrices, in the input's coordinates (m, n, l); strides in elements.
@@ -28,6 +29,7 @@ struct Tiling {
   struct TiledMode {
     int mode;
     std::int32_t extent;
+    friend bool operator==(TiledMode const&, TiledMode const&) = default;
   };
   int modes = 0;                // 0: no tiling has been chosen
   TiledMode tiled[kModes];      // in the order of the modes

@@ -52,7 +52,7 @@ void check_memory(ConstTensor const& t, char const* who) {
                      ? "its element size, " + std::to_string(bytes)
                      : std::to_string(unit) + ", which elements of " + std::to_string(bytes) + " bytes need"));
   if (!offsets_fit(t))
-    throw Error("the byte offsets of " + std::string(who) + " of shape " + shape(t) + " leave 63 bits");
+    throw Error("the byte offsets of " + std::string(who) + " of shape " + shape(t) + " exceed 63 bits");
   Footprint const f(t);
   auto const address = reinterpret_cast<std::uint64_t>(t.data);
   if (f.first > address || f.last < address)  // the range wraps around at 2^64

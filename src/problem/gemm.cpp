@@ -34,7 +34,7 @@ void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const&
     throw Error(sentence() + " are batches of " + std::to_string(A.extent[0]) + " and " + std::to_string(B.extent[0]) +
                 " matrices");
   if (A.extent[r - 1] != B.extent[r - 2])
-    throw Error(sentence() + " have no GEMM: K is " + std::to_string(A.extent[r - 1]) + " in A and " +
+    throw Error(sentence() + " do not match: K is " + std::to_string(A.extent[r - 1]) + " in A and " +
                 std::to_string(B.extent[r - 2]) + " in B");
   ConstTensor result = A;
   result.extent[r - 1] = B.extent[r - 1];

@@ -15,21 +15,21 @@ using replay::Check;
 
 // Calls f(source address, destination address) for every element.
 template <class F>
-void over_elements(Copy const& m, F f) {
-  if (m.elements() == 0) return;
+void over_elements(Copy const& copy, F f) {
+  if (copy.elements() == 0) return;
   std::int64_t at[Tensor::kMaxRank]{};
-  auto src = static_cast<char const*>(m.src);
-  auto dst = static_cast<char*>(m.dst);
+  auto src = static_cast<char const*>(copy.src);
+  auto dst = static_cast<char*>(copy.dst);
   for (;;) {
     f(src, dst);
     int k = 0;
-    for (; k < m.rank; ++k) {
-      src += m.mode[k].src_stride, dst += m.mode[k].dst_stride;
-      if (++at[k] < m.mode[k].extent) break;
-      src -= m.mode[k].extent * m.mode[k].src_stride, dst -= m.mode[k].extent * m.mode[k].dst_stride;
+    for (; k < copy.rank; ++k) {
+      src += copy.mode[k].src_stride, dst += copy.mode[k].dst_stride;
+      if (++at[k] < copy.mode[k].extent) break;
+      src -= copy.mode[k].extent * copy.mode[k].src_stride, dst -= copy.mode[k].extent * copy.mode[k].dst_stride;
       at[k] = 0;
     }
-    if (k == m.rank) return;
+    if (k == copy.rank) return;
   }
 }
 

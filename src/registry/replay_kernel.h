@@ -42,8 +42,7 @@ struct Sample {
   }
 };
 
-// The samples of a dispatch type without Samples: each of its launches by kinds; for a GEMM, with short K instead of a
-// long one.
+// The samples of a dispatch type without Samples: its launches by kinds; for a GEMM, with a few short K.
 template <class V>
 void sample_launches(Copy const& copy, ReplaySetting const& setting, Sample const& sample) {
   kernels::launches<V>(copy, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });

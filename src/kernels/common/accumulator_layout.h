@@ -6,8 +6,7 @@ namespace inlay::kernels {
 
 // Atoms: the thread layout of a TiledMMA. PermM, PermN: its permutations of the tile along m and n.
 
-// Threads are distributed element by element, fastest along n. The elements of one thread are THR_M rows and THR_N
-// columns apart.
+// Threads alternate element by element, fastest along n: those of one thread are THR_M rows and THR_N columns apart.
 template <int BLK_M, int BLK_N, int THR_M, int THR_N>
 struct FlatThreads {
   using Atoms = Layout<Shape<Int<THR_M>, Int<THR_N>, _1>, Stride<Int<THR_N>, _1, _0>>;  // (THR_M,THR_N,1)

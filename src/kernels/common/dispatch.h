@@ -1,5 +1,4 @@
-// Makes the kernels that are launched for a problem, on the GPU and in a replay. Most problems need one kernel, some
-// several.
+// Makes the kernels that are launched for a problem, mostly one, on the GPU and in a replay.
 #pragma once
 #include <inlay/block/block.h>
 #include <inlay/block/kernel.h>
@@ -62,18 +61,11 @@ using Bytes = std::tuple_element_t<std::countr_zero(unsigned(E)),
 // Returns f(Bytes<E>{}) for the element size of a copy: 1, 2, 4, 8 or 16 bytes.
 template <class F>
 auto with_element(int elem_bytes, F f) {
-  switch (elem_bytes) {
-    case 1:
-      return f(Bytes<1>{});
-    case 2:
-      return f(Bytes<2>{});
-    case 4:
-      return f(Bytes<4>{});
-    case 8:
-      return f(Bytes<8>{});
-    default:
-      return f(Bytes<16>{});
-  }
+  if (elem_bytes == 1) return f(Bytes<1>{});
+  if (elem_bytes == 2) return f(Bytes<2>{});
+  if (elem_bytes == 4) return f(Bytes<4>{});
+  if (elem_bytes == 8) return f(Bytes<8>{});
+  return f(Bytes<16>{});
 }
 
 // Kernel<T> for the element size of the copy.
@@ -119,8 +111,7 @@ Counts counts(Copy const& copy, Device const&) {
 
 // ---- one of several kernels, chosen by the problem
 
-// Choice::with(gemm, device, f) returns f(std::type_identity<V>{}) for the dispatch type V that it chooses for the
-// GEMM.
+// Choice::with(gemm, device, f) returns f(std::type_identity<V>{}) for the dispatch type V that it chooses.
 template <class Choice>
 struct OneOf {
   template <class S, class F>

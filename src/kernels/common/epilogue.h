@@ -30,8 +30,7 @@ CUTE_HOST_DEVICE bool takes_vectors(Operand const& d) {
          d.cols % 4 == 0 && reinterpret_cast<uintptr_t>(d.base) % 16 == 0;
 }
 
-// An epilogue has a function store(), which writes a tile to D, and uses smem_floats floats of shared memory, per block
-// or per warp.
+// An epilogue writes a tile to D in store(), with smem_floats floats of shared memory per block or per warp.
 template <class E>
 concept StoresTiles = requires {
   { E::smem_floats } -> std::convertible_to<int>;
@@ -170,8 +169,7 @@ struct WarpVectors {
   }
 };
 
-// For any D: through shared memory, 8 of the warp's rows at a time, so that consecutive lanes write consecutive
-// columns.
+// For any D: through shared memory, 8 of the warp's rows at a time; consecutive lanes write consecutive columns.
 struct WarpScalars {
   static constexpr int smem_floats = 8 * 64;
 

@@ -5,8 +5,7 @@
 
 namespace inlay::kernels {
 
-// Calls f(l, times) for matrices l of the batch; `times` matrices begin at the same byte offset modulo a sector as
-// matrix l.
+// Calls f(l, times) for matrices l of the batch; `times` matrices begin at its byte offset modulo a sector.
 template <class F>
 void over_matrices(Gemm const& g, F const& f) {
   int64_t const bytes = bytes_of(g.D.type) * std::gcd(std::gcd(g.A.batch_stride, g.B.batch_stride), g.D.batch_stride);

@@ -1,6 +1,5 @@
-// Brings operands to the warps that multiply: TMA fills a ring of stages. An operand that is contiguous along k goes
-// through a raw buffer and is transposed by helper warps, so that every stage holds A as (BLK_K,BLK_M) and B as
-// (BLK_K,BLK_N), row-major.
+// Brings operands to the warps that multiply: TMA fills a ring of stages. Helper warps transpose an operand that is
+// contiguous along k from a raw buffer. Stages hold A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row-major.
 #pragma once
 #include <inlay/block/quad_ops.h>
 #include <inlay/kernels/common/gemm_grid.h>
@@ -18,8 +17,7 @@ inline constexpr SideSentences kSideB = {
     "B begins {} bytes past a multiple of 16", "B has a stride of {} bytes, no positive multiple of 16 below 2^40"};
 
 // One operand, (extent,K,L), in stages of (BLK,BLK_K). If it is contiguous along its extent, TMA writes the stage
-// directly. transposed: it is contiguous along k, TMA writes the raw buffer, and helper warps transpose it into the
-// stage.
+// directly. transposed: it is contiguous along k, TMA writes the raw buffer, and helper warps write the stage.
 template <int BLK, int BLK_K, bool transposed>
 struct StageSide {
   static constexpr bool transposes = transposed;

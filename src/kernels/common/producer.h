@@ -17,8 +17,7 @@ inline Vectors vectors(Operand const& o, int64_t matrices) {
   return Vectors::none;
 }
 
-// How a tile is fetched: the copy operation, the thread layout, the elements per access and the mode along which they
-// lie.
+// How a tile is fetched: copy operation, thread layout, elements per access and the mode along which they lie.
 template <class Op_, class Threads_, class Values_ = Layout<Shape<_1, _1>>, Vectors along_ = Vectors::none>
 struct Fetch {
   using Op = Op_;
@@ -55,8 +54,7 @@ template <int BLK, int BLK_K, int PIPE, int pad = 0>
 using Stages = Layout<Shape<Int<BLK>, Int<BLK_K>, Int<PIPE>>, Stride<_1, Int<BLK + pad>, Int<(BLK + pad) * BLK_K>>>;
 
 // Swizzled instead of padded, for FetchTransposed. 16 lanes of a warp lie along the rows and two along k, with k four
-// apart: rows whose k has bit 2 set are shifted by 16 banks, so the two do not conflict. Groups of four floats stay
-// contiguous.
+// apart: rows whose k has bit 2 set are shifted by 16 banks, so the two do not conflict.
 template <int BLK, int BLK_K, int PIPE>
 using SwizzledStages = decltype(composition(Swizzle<1, 4, log_2(unsigned(BLK)) + 2 - 4>{}, Stages<BLK, BLK_K, PIPE>{}));
 

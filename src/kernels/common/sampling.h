@@ -1,14 +1,12 @@
 // Samples: a few blocks are replayed instead of all, so that `explain` counts the accesses of large problems quickly. A
-// kernel family specialises the two templates Kinds and Samples in FAMILY_samples.h; a kernel without them is replayed
-// whole.
+// kernel family specialises the two templates Kinds and Samples in FAMILY_samples.h; others are replayed whole.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 
 namespace inlay::kernels {
 
 // Specialised for a device kernel: each(kernel, f) calls f(kernel, block, times), where `times` blocks make the same
-// accesses as block number `block`. In a cluster launch, `block` is the first block of a cluster, which is replayed
-// whole.
+// accesses as block number `block`. In a cluster launch, `block` stands for its whole cluster.
 template <class K>
 struct Kinds;
 

@@ -46,7 +46,7 @@ struct TileGrid {
     return make(x, ceil_div(x.M, int64_t(BLK_M)), ceil_div(x.N, int64_t(BLK_N)));
   }
   static TileGrid make(Matrices const& x, int64_t tiles_m, int64_t tiles_n) {
-    int const fast = int(transposes ? tiles_m : tiles_n), slow = int(transposes ? tiles_n : tiles_m);
+    TileOrder const order{int(transposes ? tiles_m : tiles_n), int(transposes ? tiles_n : tiles_m)};
     return {static_cast<T const*>(x.in),
             static_cast<T*>(x.out),
             x.M,
@@ -58,7 +58,7 @@ struct TileGrid {
             int(tiles_m),
             int(tiles_n),
             int(x.L),
-            {fast, slow}};
+            order};
   }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * batch; }
 
@@ -72,7 +72,7 @@ struct TileGrid {
     CUTE_HOST_DEVICE bool full() const { return rows == BLK_M && cols == BLK_N; }
   };
   CUTE_HOST_DEVICE Here tile(uint32_t block) const {
-    auto const [fast, slow, l] = order.place(block);
+    auto const [fast, slow, l] = order.coord(block);
     return transposes ? at(fast, slow, l) : at(slow, fast, l);
   }
   CUTE_HOST_DEVICE Here at(int tile_m, int tile_n, int l) const {

@@ -52,7 +52,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
     // (measured) spreads them.
     if (int64_t const pitch = grid.ld_in * E; Step::bands && (pitch == 128 << 10 || pitch == 256 << 10))
       if (int const apart = int((int64_t(1) << 31) / pitch / (BLK_N * E)); grid.tiles_n % (2 * apart) == 0)
-        grid.order.apart = apart;
+        grid.order.band_stride = apart;
     return {grid};
   }
 
@@ -142,7 +142,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
   static Counts counts(Copy const& copy) {
     Matrices const& x = *Grid::matrices(copy);
     Walk in = input_walk(x, sizeof(T), BLK_M, BLK_N);
-    in.vector = V, in.lanes_along = VECTORS, in.rows_apart = V;
+    in.vector = V, in.lanes_along = VECTORS, in.row_step = V;
     Walk out = output_walk(x, sizeof(T), BLK_M, BLK_N, true);
     out.vector = V, out.lanes_along = CHUNKS;
     Counts c;

@@ -47,7 +47,7 @@ struct SkewedGrid : TileGrid<T, Tile, Writes::transpose> {
     CUTE_HOST_DEVICE bool rows_full() const { return first == 0 && last == ROWS; }
   };
   CUTE_HOST_DEVICE Here tile(uint32_t block) const {
-    auto const [tile_m, band, l] = this->order.place(block);
+    auto const [tile_m, band, l] = this->order.coord(block);
     // The last columns of the matrix come first: tiles at its edges take longer and would otherwise form the tail.
     auto const here = Grid::at(tile_m, band == 0 ? this->tiles_n - 1 : band - 1, l);
     int64_t const below = this->M - here.m;  // rows from the tile's origin on
