@@ -30,7 +30,7 @@ Reason rejects_vectors_along_k(Gemm const& g, Operand const& o) {
   if (o.cols % vector || (o.rows > 1 && o.row_stride % vector) || (g.L() > 1 && o.batch_stride % vector))
     return {"K {}, pitch {} and batch stride {} of an operand are not all multiples of 16 bytes",
             {o.cols, o.row_stride, o.batch_stride}};
-  if (o.past_vector()) return {"an operand begins {} bytes past a multiple of 16", {o.past_vector()}};
+  if (o.misalignment_bytes()) return {"an operand begins {} bytes past a multiple of 16", {o.misalignment_bytes()}};
   return {};
 }
 
