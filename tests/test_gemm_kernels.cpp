@@ -31,7 +31,7 @@ bool runs(Entry<Gemm> const& entry, GemmCase const& c, DType type, Compute compu
     return allocate_numbers(recorder, name, std::size_t(stored.elements(c.L)) + 16, type, seed, numbers);
   };
   void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
-             *const D = buffer("D", stored_c(c), 3);
+              *const D = buffer("D", stored_c(c), 3);
   std::size_t const elements = std::size_t(stored_c(c).elements(c.L)) + 16, bytes = std::size_t(bytes_of(type));
   if (c.beta == 0)
     for (std::size_t i = 0; i < elements; ++i) write_number(recorder.real(D) + i * bytes, type, NAN);
@@ -84,9 +84,8 @@ TEST_P(GemmKernels, RoundsAsItsType) {
   int ran = 0;
   for (DType type : kTypes)
     for (char const* transposes : {"nn", "nt", "tn", "tt"})
-      for (GemmCase const& c :
-           {GemmCase{40, 36, 700, 1, transposes, 1.3f, -.7f}, GemmCase{40, 36, 704, 1, transposes, 1.3f, -.7f},
-            GemmCase{1, 3, 5, 2, transposes}})
+      for (GemmCase const& c : {GemmCase{40, 36, 700, 1, transposes, 1.3f, -.7f},
+                                GemmCase{40, 36, 704, 1, transposes, 1.3f, -.7f}, GemmCase{1, 3, 5, 2, transposes}})
         for (Compute compute : {Compute::fp32, Compute::fp32_blocked})
           if (type == f32 || compute == Compute::fp32) ran += runs(entry, c, type, compute, Numbers::significands);
   EXPECT_GE(ran, 2);

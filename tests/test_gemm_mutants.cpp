@@ -171,12 +171,12 @@ std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const&
   auto recorder = std::make_unique<Recorder>();
   recorder->kernel = "mutant";
   auto const buffer = [&](char const* name, test::Stored const& s, unsigned seed) {
-    return registry::allocate_numbers(*recorder, name, std::size_t(s.elements(c.L)) + 16, f32, seed,
-                                      how.accumulation_length >= 0 ? registry::Numbers::significands
-                                                                   : registry::Numbers::whole);
+    return registry::allocate_numbers(
+        *recorder, name, std::size_t(s.elements(c.L)) + 16, f32, seed,
+        how.accumulation_length >= 0 ? registry::Numbers::significands : registry::Numbers::whole);
   };
   void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
-             *const C = buffer("C", stored_c(c), 3);
+              *const C = buffer("C", stored_c(c), 3);
   Gemm const gemm = gemm_of(c, A, B, C);
   Device device;
   device.sm_count = how.sm_count;

@@ -77,7 +77,8 @@ TEST_F(ReplayMatrix, StmatrixIsTheInverse) {
       copy(Copy_Atom<On<decltype(block), Store>, std::uint16_t>{}, registers, sRow);
       block.syncwarp();
       Vector16 const stored = load_shared(block, reinterpret_cast<Vector16 const*>(row));
-      for (int i = 0; i < 4; ++i) store(block, words + 4 * lane + i, std::bit_cast<float>(std::uint32_t(stored >> 32 * i)));
+      for (int i = 0; i < 4; ++i)
+        store(block, words + 4 * lane + i, std::bit_cast<float>(std::uint32_t(stored >> 32 * i)));
     });
     expect_nothing();
     for (int lane = 0; lane < 32; ++lane)

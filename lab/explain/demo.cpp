@@ -69,9 +69,8 @@ std::string published_figure(std::vector<Published> const& published, std::strin
 template <class C>
 std::string ladder(Results const& results, std::vector<Published> const& published) {
   std::string s;
-  for (auto const rung :
-       {planner::Ladder::copy, planner::Ladder::transpose, planner::Ladder::sgemm, planner::Ladder::hgemm,
-        planner::Ladder::none})
+  for (auto const rung : {planner::Ladder::copy, planner::Ladder::transpose, planner::Ladder::sgemm,
+                          planner::Ladder::hgemm, planner::Ladder::none})
     for (auto const& entry : C::kernels()) {
       if (entry.info().ladder != rung) continue;
       std::string const name = entry.info().name;

@@ -55,7 +55,8 @@ Problem problem_of(Options& o, CLI::App const& command) {
   if (!info_of<GemmCase>(o.kernel)) return o.copy;
   GemmCase const shown = shown_case(kernel_named<GemmCase>(o.kernel).info(), o.gemm.M, o.gemm.N, o.gemm.K);
   if (!command.count("--type")) o.gemm.type = shown.type;
-  if (!command.count("--transa") && !command.count("--transb")) o.gemm.transa = shown.transa, o.gemm.transb = shown.transb;
+  if (!command.count("--transa") && !command.count("--transb"))
+    o.gemm.transa = shown.transa, o.gemm.transb = shown.transb;
   o.gemm.batch = o.copy.batch;
   return o.gemm;
 }

@@ -61,7 +61,8 @@ struct LtGemm {
                                                                                                CUDA_R_32F);
   Layout a, b, c;
 
-  explicit LtGemm(GemmCase const& x) : a(layout(x.dtype(), x.a())), b(layout(x.dtype(), x.b())), c(layout(x.dtype(), x.c())) {
+  explicit LtGemm(GemmCase const& x)
+      : a(layout(x.dtype(), x.a())), b(layout(x.dtype(), x.b())), c(layout(x.dtype(), x.c())) {
     set(CUBLASLT_MATMUL_DESC_TRANSA, lab::operation(x.b_transposed()));
     set(CUBLASLT_MATMUL_DESC_TRANSB, lab::operation(x.a_transposed()));
   }
@@ -73,7 +74,8 @@ struct LtGemm {
   // Row-major as stored: by columns its rows are our columns.
   static Layout layout(DType type, Stored const& x) {
     cublasLtMatrixLayout_t made;
-    check_cublas(cublasLtMatrixLayoutCreate(&made, cuda_type(type), std::uint64_t(x.cols), std::uint64_t(x.rows), x.pitch));
+    check_cublas(
+        cublasLtMatrixLayoutCreate(&made, cuda_type(type), std::uint64_t(x.cols), std::uint64_t(x.rows), x.pitch));
     Layout layout(made);
     auto const count = std::int32_t(x.batch);
     std::int64_t const apart = x.apart;
@@ -148,15 +150,15 @@ GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math) {
     if (!is_float)
       check_cublas(cublasGemmStridedBatchedEx(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, type,
                                               int(b.pitch), b.apart, call.a, type, int(a.pitch), a.apart, &call.beta,
-                                              call.c, type, int(out.pitch), out.apart, int(c.batch),
-                                              CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
+                                              call.c, type, int(out.pitch), out.apart, int(c.batch), CUBLAS_COMPUTE_32F,
+                                              CUBLAS_GEMM_DEFAULT));
     else if (c.batch == 1)
-      check_cublas(cublasSgemm(handle.get(), op_b, op_a, N, M, K, &call.alpha, float_b, int(b.pitch),
-                               float_a, int(a.pitch), &call.beta, float_c, int(out.pitch)));
+      check_cublas(cublasSgemm(handle.get(), op_b, op_a, N, M, K, &call.alpha, float_b, int(b.pitch), float_a,
+                               int(a.pitch), &call.beta, float_c, int(out.pitch)));
     else
-      check_cublas(cublasSgemmStridedBatched(handle.get(), op_b, op_a, N, M, K, &call.alpha, float_b,
-                                             int(b.pitch), b.apart, float_a, int(a.pitch), a.apart, &call.beta,
-                                             float_c, int(out.pitch), out.apart, int(c.batch)));
+      check_cublas(cublasSgemmStridedBatched(handle.get(), op_b, op_a, N, M, K, &call.alpha, float_b, int(b.pitch),
+                                             b.apart, float_a, int(a.pitch), a.apart, &call.beta, float_c,
+                                             int(out.pitch), out.apart, int(c.batch)));
   };
 }
 

@@ -173,7 +173,8 @@ class GemmFuzz {
     for (int i = 0; i < 3; ++i) run[i] = buffer(i) + fuzzed.shift[i];
     for (int i = 0; i < 2; ++i) {
       check(cudaMemsetAsync(run[i] + x[i]->base - kBand / 8, 0xFF, std::size_t(kBand / 2), nullptr));
-      fill_values(run[i] + x[i]->base, f32, x[i]->elements() - x[i]->base, nested(*x[i]), {3}, unsigned(i) + 1, nullptr);
+      fill_values(run[i] + x[i]->base, f32, x[i]->elements() - x[i]->base, nested(*x[i]), {3}, unsigned(i) + 1,
+                  nullptr);
       check(cudaMemsetAsync(run[i] + x[i]->elements(), 0xFF, kBand / 2, nullptr));
     }
     GemmArrays const gemm = gemm_arrays(fuzzed, run, nested(*x[2]));

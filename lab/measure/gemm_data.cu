@@ -39,11 +39,9 @@ __device__ void put(void* data, DType type, std::int64_t i, float x) {
     static_cast<float*>(data)[i] = x;
 }
 __device__ float rounded(float x, DType type) {
-  return type == bf16  ? __bfloat162float(__float2bfloat16_rn(x))
-         : type == f16 ? __half2float(__float2half_rn(x))
-                       : x;
+  return type == bf16 ? __bfloat162float(__float2bfloat16_rn(x)) : type == f16 ? __half2float(__float2half_rn(x)) : x;
 }
-__device__ bool is_poison(void const* data, DType type, std::int64_t i) {
+__device__ bool is_poisoned(void const* data, DType type, std::int64_t i) {
   return type == f32 ? is_poison(static_cast<std::uint32_t const*>(data)[i])
                      : is_poison(static_cast<std::uint16_t const*>(data)[i]);
 }
@@ -57,9 +55,8 @@ __device__ void put_poison(void* data, DType type, std::int64_t i) {
 __device__ float not_a_number() { return __int_as_float(0x7fffffff); }
 
 __global__ void fill_kernel(void* data, DType type, std::int64_t elements, Nested used, Values values, unsigned seed) {
-  over_all(elements, [=](std::int64_t i) {
-    put(data, type, i, used.holds(i) ? value(values, seed, i) : not_a_number());
-  });
+  over_all(elements,
+           [=](std::int64_t i) { put(data, type, i, used.holds(i) ? value(values, seed, i) : not_a_number()); });
 }
 
 __global__ void prepare_kernel(GemmArrays p, std::int64_t elements, Values values) {
@@ -74,7 +71,7 @@ __global__ void prepare_kernel(GemmArrays p, std::int64_t elements, Values value
 __global__ void compare_kernel(GemmArrays p, std::int64_t elements, void const* expected, Tallies* tallies) {
   over_all(elements, [=](std::int64_t i) {
     if (!p.c_at.holds(i)) {
-      if (!is_poison(p.c, p.type, i)) note(&tallies->stray, i);
+      if (!is_poisoned(p.c, p.type, i)) note(&tallies->stray, i);
       return;
     }
     float const got = number(p.c, p.type, i), wanted = number(expected, p.type, i);

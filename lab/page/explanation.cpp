@@ -65,9 +65,8 @@ std::string launches(Explanation const& x) {
   if (double const fma = double(x.totals.all_fma())) {
     int const clock = x.totals.tensor_fma ? x.device.mma_fma : x.device.fma_lanes;
     double const wavefronts = double(x.totals.shared_load.transactions + x.totals.shared_store.transactions);
-    s += fmt::format(
-        "<li>{} multiply-adds, {:.1f} % of them necessary; {:.2f} shared wavefronts for {} of them</li>\n", count(fma),
-        50 * x.work.flops / fma, clock * wavefronts / fma, clock);
+    s += fmt::format("<li>{} multiply-adds, {:.1f} % of them necessary; {:.2f} shared wavefronts for {} of them</li>\n",
+                     count(fma), 50 * x.work.flops / fma, clock * wavefronts / fma, clock);
   }
   return "<ul class=\"launches\">\n" + s + "</ul>\n";
 }

@@ -62,9 +62,7 @@ std::optional<TransposeCase> small_case(Entry<Copy> const& entry) {
     if (!entry.info().rejects(planned(c, &entry.info()), Device{})) return c;
   return std::nullopt;
 }
-std::optional<GemmCase> small_case(Entry<Gemm> const& entry) {
-  return shown_case(entry.info(), 256, 256, 32);
-}
+std::optional<GemmCase> small_case(Entry<Gemm> const& entry) { return shown_case(entry.info(), 256, 256, 32); }
 
 std::vector<Picture> pictures_of(Entry<Copy> const& entry, TransposeCase const& small) {
   return draw_pictures(entry, small);

@@ -55,9 +55,9 @@ std::string GemmCase::sentence() const {
 }
 
 bool operator==(GemmCase const& x, GemmCase const& y) {
-  return x.M == y.M && x.N == y.N && x.K == y.K && x.batch == y.batch && x.type == y.type && x.transa == y.transa && x.transb == y.transb &&
-         x.alpha == y.alpha && x.beta == y.beta && x.a() == y.a() && x.b() == y.b() && x.c() == y.c() &&
-         x.compute == y.compute;
+  return x.M == y.M && x.N == y.N && x.K == y.K && x.batch == y.batch && x.type == y.type && x.transa == y.transa &&
+         x.transb == y.transb && x.alpha == y.alpha && x.beta == y.beta && x.a() == y.a() && x.b() == y.b() &&
+         x.c() == y.c() && x.compute == y.compute;
 }
 
 GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& transposes) {
@@ -168,13 +168,13 @@ double GemmCase::replayed_fma() const {
 }
 
 std::vector<OperandBuffer> GemmCase::operands() const {
-  auto const buffer = [&](char const* name, Stored const& x) { return OperandBuffer{name, x.elements(), bytes_of(dtype()), dtype()}; };
+  auto const buffer = [&](char const* name, Stored const& x) {
+    return OperandBuffer{name, x.elements(), bytes_of(dtype()), dtype()};
+  };
   return {buffer("A", a()), buffer("B", b()), buffer("C", c())};
 }
 
-GemmCall GemmCase::call(std::span<void* const> at) const {
-  return {alpha, beta, at[0], at[1], at[2]};
-}
+GemmCall GemmCase::call(std::span<void* const> at) const { return {alpha, beta, at[0], at[1], at[2]}; }
 
 GemmViews views(GemmCase const& c, GemmCall const& call) {
   DType const type = c.dtype();

@@ -31,7 +31,7 @@ struct GemmCall {
 };
 struct GemmCase {
   std::int64_t M = 4096, N = 4096, K = 4096, batch = 1;
-  std::string type = "f32";  // of the elements of A, B and C
+  std::string type = "f32";                // of the elements of A, B and C
   std::string transa = "n", transb = "n";  // n: stored as (M,K) and (K,N); t: stored transposed
   float alpha = 1, beta = 0;
   std::int64_t lda = 0, ldb = 0, ldc = 0;           // elements from row to row as stored; 0: the columns
@@ -42,15 +42,15 @@ struct GemmCase {
   std::string group = "";  // what it stands for in a suite, "class" in files
 
   static constexpr char const *kind = "GEMM", *public_function = "gemm", *suites = "suites/gemm";
-  static constexpr Units units{
-      "TFLOP/s",
-      "tflops",
-      "of cuBLAS",
-      "of_cublas",
-      "the fastest of cuBLAS in pedantic and default math and cublasLt with the best of 16 algorithms, all with sums in "
-      "fp32 and without TF32, at the same types and transposes,",
-      2,
-      true};
+  static constexpr Units units{"TFLOP/s",
+                               "tflops",
+                               "of cuBLAS",
+                               "of_cublas",
+                               "the fastest of cuBLAS in pedantic and default math and cublasLt with the best of 16 "
+                               "algorithms, all with sums in "
+                               "fp32 and without TF32, at the same types and transposes,",
+                               2,
+                               true};
   static constexpr char const *item_form = "(\\d+)x(\\d+)x(\\d+):([nt])([nt])", *item_shape = "MxNxK:TRANSPOSES",
                               *item_example = "4096x4096x4096:nn";
 

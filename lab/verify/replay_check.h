@@ -51,7 +51,8 @@ template <class C>
 Replayed verify_on_cpu(Entry<typename C::Canonical> const& entry, C const& c) {
   Replayed const whole = replay_on_cpu(entry, c);
   auto const operands = c.operands();
-  bool const numbers = std::any_of(operands.begin(), operands.end(), [](OperandBuffer const& x) { return x.numbers != DType{}; });
+  bool const numbers =
+      std::any_of(operands.begin(), operands.end(), [](OperandBuffer const& x) { return x.numbers != DType{}; });
   if (!whole.ok() || !numbers) return whole;
   Recorder recorder;
   return replay_on_cpu(entry, c, recorder, Numbers::significands);

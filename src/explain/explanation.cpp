@@ -44,7 +44,8 @@ planner::Demand demand_of(Recorder const& recorder, Work const& work, std::vecto
   for (replay::RecordedLaunch const& l : recorder.launches)
     d.launches.push_back({l.blocks, l.threads, l.cluster, l.shared_bytes, l.min_blocks, l.blocks_per_sm});
   d.dram_bytes = work.dram_bytes;
-  d.fma = double(recorder.fma), d.tensor_fma = double(recorder.tensor_fma), d.exposed_loads = double(recorder.exposed_loads);
+  d.fma = double(recorder.fma), d.tensor_fma = double(recorder.tensor_fma),
+  d.exposed_loads = double(recorder.exposed_loads);
   for (Site const& s : sites)
     if (s.traffic.requests) add(d, s);
   return d;

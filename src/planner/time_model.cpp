@@ -144,9 +144,9 @@ Prediction prediction_of(Demand const& x, Device const& device, std::vector<Reso
     p.limit = "latency";
   else
     p.limit = tensor > 0 && longest == tensor ? "tensor cores"
-              : longest == fma    ? busier("FMA", "beside FMA")
-              : longest == memory ? busier("DRAM", "L2")
-                                  : busier("L1", "issue");
+              : longest == fma                ? busier("FMA", "beside FMA")
+              : longest == memory             ? busier("DRAM", "L2")
+                                              : busier("L1", "issue");
   return p;
 }
 

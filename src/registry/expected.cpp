@@ -152,7 +152,8 @@ void ExpectedGemm::conclude() const {
   unwritten.report(recorder_, Check::coverage, "leaves ", " elements unwritten, the first is ");
   different.report(recorder_, Check::result, "", " elements differ from alpha A B + beta C, the first is ");
   double const error = std::sqrt(squares / double(g.elements()));
-  double const bound = error_bound({g.K(), accumulation_length_, g.epilogue.alpha, g.epilogue.beta, g.D.type}, g.elements());
+  double const bound =
+      error_bound({g.K(), accumulation_length_, g.epilogue.alpha, g.epilogue.beta, g.D.type}, g.elements());
   if (!exact && unwritten.count == 0 && !(error <= bound))
     recorder_.report(Check::result, recorder_.kernel + ": the root mean square error is " + scientific(error) +
                                         ", more than the bound " + scientific(bound) +

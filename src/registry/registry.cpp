@@ -22,15 +22,15 @@
 #undef INLAY_INSTANCE
 
 #define INLAY_KERNEL(NAME) INLAY_DECLARE_KERNEL(Gemm, NAME)
-#include <inlay/tutorial/sgemm/steps.def>
 #include <inlay/tutorial/hgemm/steps.def>
+#include <inlay/tutorial/sgemm/steps.def>
 
 #undef INLAY_KERNEL
 #define INLAY_KERNEL(NAME) INLAY_DECLARE_REPLAY(Gemm, NAME)
 #define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_DECLARE_REPLAY(Gemm, NAME)
 #include <inlay/kernels/gemm/fma/kernels.def>
-#include <inlay/tutorial/sgemm/steps.def>
 #include <inlay/tutorial/hgemm/steps.def>
+#include <inlay/tutorial/sgemm/steps.def>
 
 #undef INLAY_KERNEL
 #undef INLAY_INSTANCE

@@ -57,8 +57,7 @@ double error_bound(RoundedSum const& sum, std::int64_t elements) {
   // twice.
   double const accumulated = K > 0 ? (accumulation_length + K / accumulation_length) / 6 : 0;
   double const in_fp32 = kUnit * kUnit * (gemm * (accumulated + 2. / 3) + c * 2 / 3);
-  double const in_type =
-      sum.type == f32 ? 0 : truncated(sum.alpha, K) + (gemm + c) * rounded_result(sum.type);
+  double const in_type = sum.type == f32 ? 0 : truncated(sum.alpha, K) + (gemm + c) * rounded_result(sum.type);
   // Few elements may be off by more than their mean.
   return (2 + 4 / std::sqrt(double(elements))) * std::sqrt(in_fp32 + in_type);
 }

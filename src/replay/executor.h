@@ -99,11 +99,14 @@ class Executor {
   template <class Operands, class F>
   void collective(char const* what, std::source_location at, unsigned threads, bool needs_all, Operands& operands,
                   F const& execute) {
-    collective(what, at, threads, needs_all, &operands, [](void const* f, std::vector<void*> const& all) {
-      std::array<Operands*, 128> typed{};
-      for (std::size_t i = 0; i < all.size(); ++i) typed[i] = static_cast<Operands*>(all[i]);
-      (*static_cast<F const*>(f))(std::span<Operands* const>(typed.data(), all.size()));
-    }, &execute);
+    collective(
+        what, at, threads, needs_all, &operands,
+        [](void const* f, std::vector<void*> const& all) {
+          std::array<Operands*, 128> typed{};
+          for (std::size_t i = 0; i < all.size(); ++i) typed[i] = static_cast<Operands*>(all[i]);
+          (*static_cast<F const*>(f))(std::span<Operands* const>(typed.data(), all.size()));
+        },
+        &execute);
   }
   std::uint64_t shuffle(char const* what, std::uint64_t value, unsigned from, std::source_location at);
   std::uint32_t vote(char const* what, bool value, std::source_location at);

@@ -144,11 +144,12 @@ void Executor::collective(char const* what, std::source_location at, unsigned th
   auto& current = collectives_[first / 32];
   if (current && (current->execute != execute || std::string_view(current->what) != what ||
                   current->at.line() != at.line() || current->threads != threads))
-    fault(Check::divergence, "is at " + name(what, at) + ", other " + (threads == 32 ? "lanes of its warp" : "threads") +
-                                 " at " + name(current->what, current->at));
+    fault(Check::divergence, "is at " + name(what, at) + ", other " +
+                                 (threads == 32 ? "lanes of its warp" : "threads") + " at " +
+                                 name(current->what, current->at));
   if (!current)
-    current = std::make_shared<Collective>(Collective{what, at, threads, needs_all, execute,
-                                                      std::vector<void*>(threads)});
+    current =
+        std::make_shared<Collective>(Collective{what, at, threads, needs_all, execute, std::vector<void*>(threads)});
   std::shared_ptr<Collective> const x = current;
   x->operands[rank() - first] = operands, x->f = f, ++x->arrived;
   unsigned const present = std::min(threads, num_threads_ - first);

@@ -122,9 +122,10 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
     if constexpr (inlay::block::matrix_copy<Op>.matrices) {
       copy_matrix_rows(self.active, rS, rD);
     } else {
-      static_assert(std::extent_v<typename Op::SRegisters> == 1 && std::extent_v<typename Op::DRegisters> == 1,
-                    "one access of one thread; of the operations of a warp, replay/matrix_operations.h has those that a "
-                    "replay executes");
+      static_assert(
+          std::extent_v<typename Op::SRegisters> == 1 && std::extent_v<typename Op::DRegisters> == 1,
+          "one access of one thread; of the operations of a warp, replay/matrix_operations.h has those that a "
+          "replay executes");
       CUTE_STATIC_ASSERT_V(size(rS) == _1{}, "src failed to vectorize");
       CUTE_STATIC_ASSERT_V(size(rD) == _1{}, "dst failed to vectorize");
       // One pair of call sites per operation and pair of tensor types. Two copies of a body with the same types share it:

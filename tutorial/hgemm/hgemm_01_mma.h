@@ -60,7 +60,8 @@ using Dispatch = ByHalfType<Kernel>;
 inline constexpr Info<Gemm> info = {
     .name = "hgemm_01_mma",
     .idea =
-        "Tensor cores multiply fragments that each lane loads from global memory, two bytes an access: the loads limit.",
+        "Tensor cores multiply fragments that each lane loads from global memory, two bytes an access: the loads "
+        "limit.",
     .source = "worklog, last words: tensor cores",
     .ladder = Ladder::hgemm,
     .origin = Origin::ours,

@@ -43,13 +43,13 @@ struct Kernel : GemmGrid<128, 128, T> {
     Copy_Atom<On<Block, SM75_U32x4_LDSM_N>, T> ldmatrix;
     auto read_A = make_tiled_copy_A(ldmatrix, mma);
     auto read_B = make_tiled_copy_B(ldmatrix, mma);
-    Tensor tXsA = read_A.get_slice(rank).partition_S(sA);         // (CPY,CPY_M,CPY_K,PIPE)
-    Tensor tXsB = read_B.get_slice(rank).partition_S(sB);         // (CPY,CPY_N,CPY_K,PIPE)
-    Tensor tCrA = thr_mma.partition_fragment_A(sA(_, _, 0));      // (MMA,MMA_M,MMA_K)
-    Tensor tCrB = thr_mma.partition_fragment_B(sB(_, _, 0));      // (MMA,MMA_N,MMA_K)
-    Tensor tCrD = thr_mma.partition_fragment_C(gD);               // (MMA,MMA_M,MMA_N)
-    Tensor tXrA = read_A.get_slice(rank).retile_D(tCrA);          // (CPY,CPY_M,CPY_K)
-    Tensor tXrB = read_B.get_slice(rank).retile_D(tCrB);          // (CPY,CPY_N,CPY_K)
+    Tensor tXsA = read_A.get_slice(rank).partition_S(sA);     // (CPY,CPY_M,CPY_K,PIPE)
+    Tensor tXsB = read_B.get_slice(rank).partition_S(sB);     // (CPY,CPY_N,CPY_K,PIPE)
+    Tensor tCrA = thr_mma.partition_fragment_A(sA(_, _, 0));  // (MMA,MMA_M,MMA_K)
+    Tensor tCrB = thr_mma.partition_fragment_B(sB(_, _, 0));  // (MMA,MMA_N,MMA_K)
+    Tensor tCrD = thr_mma.partition_fragment_C(gD);           // (MMA,MMA_M,MMA_N)
+    Tensor tXrA = read_A.get_slice(rank).retile_D(tCrA);      // (CPY,CPY_M,CPY_K)
+    Tensor tXrB = read_B.get_slice(rank).retile_D(tCrB);      // (CPY,CPY_N,CPY_K)
     auto read = [&](int stage, int k) {
       copy(read_A, tXsA(_, _, k, stage), tXrA(_, _, k));
       copy(read_B, tXsB(_, _, k, stage), tXrB(_, _, k));
@@ -67,7 +67,7 @@ struct Kernel : GemmGrid<128, 128, T> {
     int full = 0, empty = PIPE - 1;
     for (int64_t k = 0; k < here.K; k += BLK_K) {
       block.cp_async_wait(Int<PIPE - 2>{});  // the oldest stage has arrived: this thread's part
-      block.sync();                          // that of all threads, and all threads have read the stage that is filled next
+      block.sync();  // that of all threads, and all threads have read the stage that is filled next
       fill(empty);
       read(full, 0);
       CUTE_UNROLL
@@ -91,9 +91,9 @@ struct Kernel : GemmGrid<128, 128, T> {
                                           Layout<Shape<_16, _8>, Stride<_8, _1>>{}, Layout<Shape<_1, _8>>{}));
     using From = decltype(make_tensor(make_gmem_ptr((T const*)nullptr), Tile{}, make_stride(int64_t(), _1{})));
     using To = decltype(make_tensor(make_smem_ptr((T*)nullptr), Stages{}));
-    decltype(Load{}.get_slice(0).partition_S(From{})) tg;                            // (CPY,CPY_M,CPY_K)
-    decltype(Load{}.get_slice(0).partition_S(make_identity_tensor(Tile{}))) tc;      // (CPY,CPY_M,CPY_K) -> (m,k)
-    decltype(Load{}.get_slice(0).partition_D(To{})) ts;                              // (CPY,CPY_M,CPY_K,PIPE)
+    decltype(Load{}.get_slice(0).partition_S(From{})) tg;                        // (CPY,CPY_M,CPY_K)
+    decltype(Load{}.get_slice(0).partition_S(make_identity_tensor(Tile{}))) tc;  // (CPY,CPY_M,CPY_K) -> (m,k)
+    decltype(Load{}.get_slice(0).partition_D(To{})) ts;                          // (CPY,CPY_M,CPY_K,PIPE)
     int rows;
     int64_t K;  // left
 

@@ -38,8 +38,8 @@ struct GemmGrid {
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L() * g.slices; }
 
   struct At {
-    int64_t m, n, l;     // the tile's first element
-    int rows, cols;      // of the tile that lie inside D
+    int64_t m, n, l;  // the tile's first element
+    int rows, cols;   // of the tile that lie inside D
     int64_t k, K;     // the first index along k and the number of indices
     T const *A, *B;   // address of (m,k) and of (n,k)
     T* D;             // address of (m,n)

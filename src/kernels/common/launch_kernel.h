@@ -43,7 +43,7 @@ void launch_kernel(P const& problem, Device const& device, void* workspace, cuda
 
 // INLAY_DEFINE_STEP defines what INLAY_DECLARE_KERNEL(P, NAME) declares. INLAY_DEFINE_KERNEL does so for a kernel of
 // the library: the planner compares copy kernels by their predicted time, so one without it does not compile.
-#define INLAY_DEFINE_KERNEL(P, NAME)                                                                             \
+#define INLAY_DEFINE_KERNEL(P, NAME)                                                     \
   static_assert(!std::is_same_v<inlay::problem::P, inlay::problem::Copy> ||              \
                     inlay::planner::has_predicted_time(inlay::kernels::NAME::info),      \
                 "the info of copy kernel " #NAME " lacks .seconds, the predicted time"); \

@@ -1,9 +1,9 @@
 // Family: tiles of A and B pass through shared memory; a tile of C stays in the registers of the block's threads. Steps
 // differ in the tiles, in how an operand is fetched, in how the threads lie on C, in the number of stages, and in the epilogue.
 #pragma once
+#include <inlay/kernels/common/accumulator_layout.h>
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/producer.h>
-#include <inlay/kernels/common/accumulator_layout.h>
 
 namespace inlay::kernels {
 

@@ -37,7 +37,7 @@ Reason rejects_vectors_along_k(Gemm const& g, Operand const& o) {
 // Scales V adjacent sums of one thread, rounds them to T and writes them to D with one access of V elements, if `on`.
 template <int V, class T, class Block>
 CUTE_DEVICE void store_rounded(Block, Epilogue const& e, bool on, float const (&sums)[V], T* d) {
-  using Word = Bytes<V * int(sizeof(T))>;
+  using Word = Bytes<V* int(sizeof(T))>;
   Copy_Atom<On<Block, UniversalCopy<Word>>, Word> atom;
   union {
     Word word;
