@@ -8,6 +8,7 @@ namespace inlay::kernels {
 // Kernel<T> for the type of the operands, bf16 or f16.
 template <template <class> class Kernel>
 struct ByHalfType {
+  static constexpr int64_t period = Kernel<bfloat16_t>::BLK_K;  // of a block's accesses along K
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
     if (g.D.type == bf16) kernels::launches<Kernel<bfloat16_t>>(g, setting, f);
