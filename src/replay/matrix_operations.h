@@ -68,7 +68,7 @@ struct MmaLane {
       for (int k = 0; k < K; ++k) sum += A[i % M + k * M] * B[i / M + k * N];
       x.D[v] = typename Traits::ValTypeD(float(sum));
     });
-    running().count_tensor_fma(std::int64_t(M) * N * K);
+    running().count_mma_fma(std::int64_t(M) * N * K);
   }
 
  private:
