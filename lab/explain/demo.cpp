@@ -99,10 +99,11 @@ std::string legend_of_gemms(bool has_results) {
   std::string const s =
       "nn, nt, tn, tt: the transposes of A and B (t: stored transposed); FMAs: for each wavefront of loads from shared "
       "memory.\n";
-  return s + (has_results
-                  ? "TFLOP/s: 4096 x 4096 x 4096 in f32, hgemm: 8192 x 8192 x 8192 in bf16, at these transposes, recorded "
-                    "on one H200; of\ncuBLAS: at the same type and transposes.\n"
-                  : "TFLOP/s: nothing is recorded yet.\n");
+  return s +
+         (has_results
+              ? "TFLOP/s: 4096 x 4096 x 4096 in f32, hgemm: 8192 x 8192 x 8192 in bf16, at these transposes, recorded "
+                "on one H200; of\ncuBLAS: at the same type and transposes.\n"
+              : "TFLOP/s: nothing is recorded yet.\n");
 }
 
 }  // namespace

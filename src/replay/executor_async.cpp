@@ -133,7 +133,8 @@ struct BoxCount {
 void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem, std::int64_t const (&c)[3],
                         unsigned ranks) {
   if (ranks >> num_blocks())
-    fault(Check::misuse, "multicasts to the blocks " + str(ranks) + " (a bit each) of a cluster of " + str(num_blocks()));
+    fault(Check::misuse,
+          "multicasts to the blocks " + str(ranks) + " (a bit each) of a cluster of " + str(num_blocks()));
   if (!ranks) return start_box(map, bar, smem, c, true);
   bool is_first = true;  // global memory is read once
   for (unsigned rank = 0; rank < num_blocks(); ++rank)
@@ -246,8 +247,7 @@ float* Executor::wgmma_accumulators(float* registers, std::size_t count) {
     if (x.values.size() != count) fault(Check::misuse, "issues a wgmma of another shape on accumulators in flight");
     return x.values.data();
   }
-  if (!w.is_fenced)
-    report(Check::race, "issues a wgmma with no wgmma_fence() since its registers were accessible");
+  if (!w.is_fenced) report(Check::race, "issues a wgmma with no wgmma_fence() since its registers were accessible");
   x.values.assign(registers, registers + count);
   std::fill_n(registers, count, std::numeric_limits<float>::quiet_NaN());
   return x.values.data();
@@ -264,7 +264,8 @@ char const* Executor::wgmma_read(void const* address, int operation) {
   return shared_->real + offset;
 }
 void Executor::count_wgmma(void const* operand, std::int64_t bytes) {
-  Site& site = recorder_.site(shared_->operand(shared_offset(operand)).name, Space::shared, false, Mechanism::wgmma, 16);
+  Site& site =
+      recorder_.site(shared_->operand(shared_offset(operand)).name, Space::shared, false, Mechanism::wgmma, 16);
   ++site.traffic.requests;
   site.traffic.transactions += bytes / 128, site.ideal += bytes / 128;
 }

@@ -16,7 +16,9 @@ using Dispatch = ByHalfType<Kernel>;
 
 inline constexpr Info<Gemm> info = {
     .name = "hgemm_07_multicast",
-    .idea = "Two blocks of a cluster compute tiles above each other and multicast half of B to each other: a third fewer bytes from the L2.",
+    .idea =
+        "Two blocks of a cluster compute tiles above each other and multicast half of B to each other: a third fewer "
+        "bytes from the L2.",
     .source = "inlay",
     .ladder = Ladder::hgemm,
     .origin = Origin::ours,

@@ -8,8 +8,8 @@ namespace inlay::kernels {
 // Defaults; a step overrides what it changes.
 struct WgmmaRingStep {
   static constexpr int BLK_N = 128, PIPE = 3;
-  static constexpr int consumers = 1;       // warpgroups that multiply
-  static constexpr int min_blocks = 2;      // per SM: bounds the registers
+  static constexpr int consumers = 1;        // warpgroups that multiply
+  static constexpr int min_blocks = 2;       // per SM: bounds the registers
   static constexpr bool persistent = false;  // as many blocks as the GPU holds; each computes one tile after the other
   static constexpr int band = 0;             // tiles of a band along n, in which consecutive tiles lie; 0: all
   static constexpr int cluster = 1;          // blocks with tiles above each other, which load half of B for each other
@@ -21,13 +21,18 @@ template <class T>
 TmaTensor tma_along_k(Operand const& o, int64_t matrices, int rows) {
   // TMA checks the strides of extents of 1 too, so those get a valid one. An operand that a batch shares is one matrix.
   int64_t const all = o.batch_stride ? matrices : 1, size = sizeof(T);
-  return {o.base, int(size), {o.cols, o.rows, all}, {o.rows > 1 ? o.row_stride * size : 16, all > 1 ? o.batch_stride * size : 16},
-          {64, rows, 1}, true};
+  return {o.base,
+          int(size),
+          {o.cols, o.rows, all},
+          {o.rows > 1 ? o.row_stride * size : 16, all > 1 ? o.batch_stride * size : 16},
+          {64, rows, 1},
+          true};
 }
 template <class T>
 Reason rejects_tma_along_k(Gemm const& g, Operand const& o) {
   constexpr int64_t vector = 16 / sizeof(T);
-  if (o.cols > 1 && o.col_stride != 1) return {"an operand is not contiguous along K: its stride is {}", {o.col_stride}};
+  if (o.cols > 1 && o.col_stride != 1)
+    return {"an operand is not contiguous along K: its stride is {}", {o.col_stride}};
   if ((o.rows > 1 && (o.row_stride % vector || o.row_stride <= 0)) ||
       (g.L() > 1 && (o.batch_stride % vector || o.batch_stride < 0)))
     return {"pitch {} and batch stride {} of an operand are not multiples of 16 bytes", {o.row_stride, o.batch_stride}};
@@ -83,11 +88,7 @@ struct WgmmaRing {
             CLUSTER * int(Step::persistent ? cute::min(clusters, resident) : clusters)};
   }
   int64_t blocks() const { return grid; }
-  int cluster() const
-  requires(CLUSTER > 1)
-  {
-    return CLUSTER;
-  }
+  int cluster() const requires(CLUSTER > 1) { return CLUSTER; }
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_type<T>(g)) return r;
     if (Reason r = rejects_wgmma(device)) return r;
@@ -108,7 +109,8 @@ struct WgmmaRing {
   // tile: of a cluster; rank: of the block in it.
   CUTE_HOST_DEVICE Place place(int tile, int rank) const {
     int const l = tile / (tiles_m * tiles_n), t = tile % (tiles_m * tiles_n);
-    int const first = t / (band * tiles_m) * band, width = cute::min(band, tiles_n - first), in_band = t - first * tiles_m;
+    int const first = t / (band * tiles_m) * band, width = cute::min(band, tiles_n - first),
+              in_band = t - first * tiles_m;
     return {in_band / width * (BLK_M * CLUSTER) + rank * BLK_M, (first + in_band % width) * BLK_N, l};
   }
 
@@ -122,7 +124,7 @@ struct WgmmaRing {
     }
     sync_all(block);
     if (block.thread_rank() < 128 * consumers) {
-      block.setmaxnreg_inc(Int<consumers == 1 ? 208 : 232>{});
+      block.setmaxnreg_inc(Int < consumers == 1 ? 208 : 232 > {});
       multiply(block, smem, full, empty);
     } else {
       block.setmaxnreg_dec(Int<40>{});
@@ -187,13 +189,12 @@ struct WgmmaRing {
     CUTE_NO_UNROLL
     for (int tile = int(block.block_index()) / CLUSTER; tile < tiles(); tile += grid / CLUSTER) {
       Place const here = place(tile, int(block.block_index()) % CLUSTER);
-      Tensor gD = make_tensor(make_gmem_ptr(g.D.as<T>() + (here.l * g.D.batch_stride + here.m * g.D.row_stride +
-                                                           here.n * g.D.col_stride)),
-                              Shape<Int<BLK_M>, Int<BLK_N>>{},
-                              make_stride(g.D.row_stride, g.D.col_stride));  // (BLK_M,BLK_N)
-      Tensor tCrD = thr_mma.partition_fragment_C(gD);                       // (MMA,MMA_M,MMA_N)
-      mma.accumulate_ = GMMA::ScaleOut::Zero;                               // the first instruction ignores tCrD
-      int last = -1;                                                        // stage that may still be in flight
+      Tensor gD = make_tensor(
+          make_gmem_ptr(g.D.as<T>() + (here.l * g.D.batch_stride + here.m * g.D.row_stride + here.n * g.D.col_stride)),
+          Shape<Int<BLK_M>, Int<BLK_N>>{}, make_stride(g.D.row_stride, g.D.col_stride));  // (BLK_M,BLK_N)
+      Tensor tCrD = thr_mma.partition_fragment_C(gD);                                     // (MMA,MMA_M,MMA_N)
+      mma.accumulate_ = GMMA::ScaleOut::Zero;  // the first instruction ignores tCrD
+      int last = -1;                           // stage that may still be in flight
       CUTE_NO_UNROLL
       for (int k = 0; k < int(g.K()); k += BLK_K) {
         full[stage].wait(phase);
@@ -258,8 +259,8 @@ struct WgmmaRing {
       block.fence_proxy_async();
       sync_warpgroup(block, warpgroup);
       if (issues) {
-        block.tma_store(mapD, smem.D + buffer * 4096, here.n + chunk * 64, here.m + (round * consumers + warpgroup) * 64,
-                        here.l);
+        block.tma_store(mapD, smem.D + buffer * 4096, here.n + chunk * 64,
+                        here.m + (round * consumers + warpgroup) * 64, here.l);
         block.tma_store_commit();
       }
     }
