@@ -143,7 +143,7 @@ Ladder copies() {
 namespace {
 
 Ladder gemm_ladder(char const* id, char const* title, GemmCase const& problem, Results const& recorded,
-                   bool on_tensor_cores) {
+                   std::string const& suite, bool on_tensor_cores) {
   Ladder ladder{.id = id,
                 .title = title,
                 .baseline = "cuBLAS",
@@ -155,19 +155,19 @@ Ladder gemm_ladder(char const* id, char const* title, GemmCase const& problem, R
                 .date = recorded.date};
   std::vector<Row> rows;
   for (Row const& row : recorded.rows)
-    if (row.measured == ladder.problem && row.suite == "ladder") rows.push_back(row);
+    if (row.measured == ladder.problem && row.suite == suite) rows.push_back(row);
   add_other_rows(ladder, rows);
   return ladder;
 }
 
 }  // namespace
 
-Ladder gemms() { return gemm_ladder("GEMMs", "GEMMs", GemmCase{}, load_recorded().gemms, false); }
+Ladder gemms() { return gemm_ladder("GEMMs", "GEMMs", GemmCase{}, load_recorded().gemms, "ladder", false); }
 
 Ladder tensor_gemms() {
   GemmCase problem = gemm_case(8192, 8192, 8192, "nt");
   problem.type = "bf16";
-  return gemm_ladder("tensor-cores", "GEMMs on tensor cores", problem, load_recorded().tensor_gemms, true);
+  return gemm_ladder("tensor-cores", "GEMMs on tensor cores", problem, load_recorded().tensor_gemms, "hgemm", true);
 }
 
 }  // namespace inlay::lab::page

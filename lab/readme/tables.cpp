@@ -149,14 +149,14 @@ std::string brief_gemms_table(Results const& results) {
   return s;
 }
 
-std::string gemm_ladder_table(Results const& results) {
-  auto const cases = load_suite<GemmCase>("ladder");
+std::string gemm_ladder_table(Results const& results, char const* suite) {
+  auto const cases = load_suite<GemmCase>(suite);
   auto const published = load_published();
   std::vector<std::string> head{"TFLOP/s (of cuBLAS)"};
   std::string last, rule = "|---|";
   for (SuiteCase const& c : cases) {
     auto const& gemm = std::get<GemmCase>(c.problem);
-    head.push_back(last = fmt::format("{}, {}", gemm.M, gemm.transposes()));
+    head.push_back(last = fmt::format("{},{}", gemm.M, gemm.short_name().substr(1)));
     rule += "--:|";
   }
   head.insert(head.end(), {"error, cuBLAS's at " + last, "the tutorial's own figure"});
@@ -165,7 +165,7 @@ std::string gemm_ladder_table(Results const& results) {
     std::vector<std::string> cells{"`" + kernel + "`"};
     std::string errors;  // of the last case
     for (SuiteCase const& c : cases) {
-      Row const row = row_of(results, c.problem, kernel, "ladder");
+      Row const row = row_of(results, c.problem, kernel, suite);
       cells.push_back(row.rate ? fmt::format("{:.2f} ({})", *row.rate, cell(row.share, 3)) : kMissing);
       errors = error(row.rel_err) + ", " + error(row.rel_err_cublas);
     }
@@ -200,7 +200,8 @@ std::optional<std::string> table_named(std::string const& name, Recorded const& 
   if (name == "copy-cases") return copy_cases_table();
   if (name == "brief-copies") return brief_copies_table(recorded);
   if (name == "brief-GEMMs") return brief_gemms_table(recorded.gemms);
-  if (name == "gemm-ladder") return gemm_ladder_table(recorded.gemms);
+  if (name == "gemm-ladder") return gemm_ladder_table(recorded.gemms, "ladder");
+  if (name == "hgemm-ladder") return gemm_ladder_table(recorded.tensor_gemms, "hgemm");
   std::smatch m;
   if (std::regex_match(name, m, suite)) return suite_table(recorded, m[1]);
   if (std::regex_match(name, m, gemm_suite)) return gemm_suite_table(recorded.gemms, m[1]);

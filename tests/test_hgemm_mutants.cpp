@@ -1,0 +1,147 @@
+// Broken GEMM kernels of the tensor cores, each caught by the check that should catch it. A mutant is a Block that leaves
+// something out; the kernels are the ladder's own.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <inlay/kernels/gemm/tensor/samples.h>
+#include <inlay/registry/replay_kernel.h>
+#include <inlay/registry/rounding.h>
+#include <inlay/tutorial/hgemm/hgemm_03_wgmma.h>
+#include <inlay/tutorial/hgemm/hgemm_06_persistent.h>
+#include <inlay/tutorial/hgemm/hgemm_08_tma_store.h>
+#include "gemm_corpus.h"
+
+namespace inlay::kernels {
+namespace {
+
+using replay::Check, replay::Finding, replay::HostBlock, replay::Recorder;
+using test::GemmCase;
+
+// What is left out or done wrong.
+enum class Flaw {
+  none,
+  no_wgmma_fence,
+  no_wgmma_commit,
+  a_group_too_few,  // waits for one group fewer than it should
+  no_wgmma_wait,
+  no_proxy_fence,
+  empty_too_early,      // tells the producer of the stage before wgmma has read it
+  no_remote_arrival,    // tells its own block's producer alone
+  multicast_to_itself,  // other blocks of the cluster get no part of B
+  no_sync_cluster,
+  no_store_wait,
+  no_sync_before_store,
+  too_many_registers,
+};
+thread_local Flaw flaw = Flaw::none;
+
+struct Mbarrier : replay::Mbarrier {
+  using replay::Mbarrier::arrive;
+  void arrive(unsigned rank) const {
+    replay::Mbarrier::arrive(flaw == Flaw::no_remote_arrival ? replay::running().rank() / 384 : rank);
+  }
+};
+struct Flawed : HostBlock {
+  using Mbarrier = kernels::Mbarrier;
+  void wgmma_fence() const {
+    if (flaw != Flaw::no_wgmma_fence) HostBlock::wgmma_fence();
+  }
+  void wgmma_commit() const {
+    if (flaw != Flaw::no_wgmma_commit) HostBlock::wgmma_commit();
+  }
+  template <int N>
+  void wgmma_wait(Int<N>) const {
+    if (flaw == Flaw::a_group_too_few || (flaw == Flaw::empty_too_early && N > 0))
+      return HostBlock::wgmma_wait(Int<N + 1>{});
+    if (flaw != Flaw::no_wgmma_wait) HostBlock::wgmma_wait(Int<N>{});
+  }
+  void fence_proxy_async() const {
+    if (flaw != Flaw::no_proxy_fence) HostBlock::fence_proxy_async();
+  }
+  void tma_load_multicast(CUtensorMap const& map, Mbarrier const& full, void const* smem, int c0, int c1, int c2,
+                          unsigned ranks) const {
+    HostBlock::tma_load_multicast(map, full, smem, c0, c1, c2,
+                                  flaw == Flaw::multicast_to_itself ? 1u << block_index() % 2 : ranks);
+  }
+  template <int Threads>
+  void sync_cluster(Int<Threads> threads) const {
+    if (flaw != Flaw::no_sync_cluster) HostBlock::sync_cluster(threads);
+  }
+  template <int Id, int Threads>
+  void sync(Int<Id> id, Int<Threads> threads) const {
+    if (flaw != Flaw::no_sync_before_store) HostBlock::sync(id, threads);
+  }
+  void sync() const { HostBlock::sync(); }
+  template <int N>
+  void tma_store_wait_read(Int<N> n) const {
+    if (flaw != Flaw::no_store_wait) HostBlock::tma_store_wait_read(n);
+  }
+  template <int N>
+  void setmaxnreg_inc(Int<N> n) const {
+    if (flaw == Flaw::too_many_registers)
+      HostBlock::setmaxnreg_inc(Int<240>{});
+    else
+      HostBlock::setmaxnreg_inc(n);
+  }
+};
+
+template <class Kernel>
+void expect_found(GemmCase const& c, Flaw f, std::vector<Check> const& checks) {
+  SCOPED_TRACE("flaw " + std::to_string(int(f)) + ", " + c.name());
+  Recorder recorder;
+  recorder.kernel = "mutant";
+  auto const buffer = [&](char const* name, test::Stored const& s, unsigned seed) {
+    return registry::allocate_numbers(recorder, name, std::size_t(s.elements(c.L)) + 16, bf16, seed);
+  };
+  void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
+             *const D = buffer("D", stored_c(c), 3);
+  Gemm const gemm = gemm_of(c, A, B, D, Compute::fp32, bf16);
+  Device device;
+  device.sm_count = 2;  // blocks of a persistent grid have several tiles
+  flaw = f;
+  auto const wanted = registry::expected(gemm, recorder);
+  launches<Kernel>(gemm, registry::ReplaySetting{device, recorder.workspace(), {}},
+                   [&](auto const& kernel) { replay::run<Flawed>(kernel, recorder); });
+  wanted.conclude();
+  flaw = Flaw::none;
+  for (Check check : checks) EXPECT_TRUE(recorder.found(check)) << "not found: " << name_of(check);
+  for (Finding const& x : recorder.findings)
+    EXPECT_TRUE(std::count(checks.begin(), checks.end(), x.check) || x.check == Check::result ||
+                (!checks.empty() && x.check == Check::coverage))
+        << name_of(x.check) << ": " << x.sentence;
+}
+
+using Wgmma03 = hgemm_03_wgmma::Kernel<bfloat16_t>;
+using Persistent = hgemm_06_persistent::Kernel<bfloat16_t>;
+using TmaStore = hgemm_08_tma_store::Kernel<bfloat16_t>;
+
+// K beyond all stages, several tiles for a block.
+constexpr GemmCase kCase{256, 512, 64 * 6, 1, "nt"};
+
+TEST(HgemmMutants, TheKernelsThemselves) {
+  expect_found<Wgmma03>(kCase, Flaw::none, {});
+  expect_found<Persistent>(kCase, Flaw::none, {});
+  expect_found<TmaStore>(kCase, Flaw::none, {});
+}
+TEST(HgemmMutants, ProtocolOfWgmma) {
+  expect_found<Wgmma03>(kCase, Flaw::no_wgmma_fence, {Check::race});
+  expect_found<Persistent>(kCase, Flaw::no_wgmma_fence, {Check::race});
+  expect_found<Wgmma03>(kCase, Flaw::no_wgmma_commit, {Check::misuse, Check::race});
+  expect_found<Wgmma03>(kCase, Flaw::a_group_too_few, {Check::misuse, Check::race});
+  expect_found<Wgmma03>(kCase, Flaw::no_wgmma_wait, {Check::misuse, Check::race});
+  expect_found<Wgmma03>(kCase, Flaw::no_proxy_fence, {Check::race});
+  expect_found<Persistent>(kCase, Flaw::empty_too_early, {Check::race});
+}
+TEST(HgemmMutants, ClustersAndStores) {
+  expect_found<TmaStore>(kCase, Flaw::no_remote_arrival, {Check::misuse});
+  expect_found<TmaStore>(kCase, Flaw::multicast_to_itself, {Check::deadlock});
+  expect_found<TmaStore>(kCase, Flaw::no_sync_cluster, {Check::misuse});
+  expect_found<TmaStore>(kCase, Flaw::no_store_wait, {Check::race});
+  expect_found<TmaStore>(kCase, Flaw::no_sync_before_store, {Check::race});
+  expect_found<TmaStore>(kCase, Flaw::no_proxy_fence, {Check::race});
+  expect_found<TmaStore>(kCase, Flaw::too_many_registers, {Check::misuse});
+}
+
+}  // namespace
+}  // namespace inlay::kernels
