@@ -100,15 +100,15 @@ Stream most_urgent_stream() {
 
 class Arena {
  public:
-  explicit Arena(TransposeCase const& c) : case_(c), large_buffers_(c, current_device().l2_bytes) {
+  explicit Arena(CopyCase const& c) : case_(c), large_buffers_(c, current_device().l2_bytes) {
     check(cudaMemset(in_.get(), 1, kSmallBytes));
   }
 
-  std::string checked(CopyCandidate<TransposeCase> const& large) const {
+  std::string checked(CopyCandidate const& large) const {
     return make_checker(case_, call(), large_stream_.get())(large).said;
   }
 
-  TransposeCall call() const { return large_buffers_.call(0); }
+  CopyCall call() const { return large_buffers_.call(0); }
 
   // Every kernel once: the driver loads one when it is first launched, and would wait for a running one to end.
   void load_kernels() {
@@ -120,7 +120,7 @@ class Arena {
   }
 
   // Both at once, or one alone where the other is null.
-  Rates round(CopyCandidate<TransposeCase> const* large, SmallKernel const* small) {
+  Rates round(CopyCandidate const* large, SmallKernel const* small) {
     set(waiting);
     check(cudaStreamSynchronize(large_stream_.get()));
     if (small) launch(*small);
@@ -147,7 +147,7 @@ class Arena {
   }
   void set(State state) { check(cudaMemsetAsync(state_.get(), state, 1, large_stream_.get())); }
 
-  double large_rate(CopyCandidate<TransposeCase> const& large) const {
+  double large_rate(CopyCandidate const& large) const {
     float ms;
     check(cudaEventElapsedTime(&ms, begin_.get(), end_.get()));
     return work(case_, large) * kLaunches / double(ms);
@@ -167,8 +167,8 @@ class Arena {
   Event begin_ = make_event(), end_ = make_event();
   DeviceMemory in_ = device_memory(kSmallBytes), out_ = device_memory(kSmallBytes), state_ = device_memory(1),
                windows_ = device_memory(kBlocks * sizeof(Window));
-  TransposeCase case_;
-  CaseBuffers<TransposeCase> large_buffers_;
+  CopyCase case_;
+  CaseBuffers<CopyCase> large_buffers_;
 };
 
 void print_spread(std::vector<double> const& samples) {
@@ -177,9 +177,9 @@ void print_spread(std::vector<double> const& samples) {
 }
 
 // A line for each large copy, and one for none; in every round all combinations in turn.
-void print_table(Arena& arena, std::vector<CopyCandidate<TransposeCase>> const& copies, int rounds) {
-  std::vector<CopyCandidate<TransposeCase> const*> large{nullptr};
-  for (CopyCandidate<TransposeCase> const& copy : copies) large.push_back(&copy);
+void print_table(Arena& arena, std::vector<CopyCandidate> const& copies, int rounds) {
+  std::vector<CopyCandidate const*> large{nullptr};
+  for (CopyCandidate const& copy : copies) large.push_back(&copy);
   SmallKernel const* const small[] = {nullptr, &kSmall[0], &kSmall[1]};
   std::vector<double> large_rates[1 + std::size(kLarge)][3], small_rates[1 + std::size(kLarge)][3];
   for (int round = 0; round < rounds; ++round)
@@ -206,11 +206,11 @@ void print_table(Arena& arena, std::vector<CopyCandidate<TransposeCase>> const& 
 }
 
 void run(int rounds) {
-  TransposeCase const c;
-  std::vector<CopyCandidate<TransposeCase>> copies;
+  CopyCase const c = transpose_case();
+  std::vector<CopyCandidate> copies;
   Arena arena(c);
-  for (char const* name : kLarge) copies.push_back(of_kernel(kernel_named<TransposeCase>(name), c, arena.call()));
-  for (CopyCandidate<TransposeCase> const& copy : copies)
+  for (char const* name : kLarge) copies.push_back(of_kernel(kernel_named<CopyCase>(name), c, arena.call()));
+  for (CopyCandidate const& copy : copies)
     if (auto const said = arena.checked(copy); said != "ok") throw Error(copy.name + ": " + said);
   arena.load_kernels();
   std::printf("%s, %s, %d rounds\n\n", gpu_name().c_str(), c.sentence().c_str(), rounds);

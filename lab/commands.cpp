@@ -35,14 +35,13 @@ template <class C, class Uses>
 bool any_uses(std::vector<std::string> const& names, Uses const& uses) {
   return std::any_of(names.begin(), names.end(), [&](std::string const& name) {
     if (auto const* info = info_of<C>(name)) return uses(*info);
-    return !info_of<TransposeCase>(name) && !info_of<GemmCase>(name);
+    return !info_of<CopyCase>(name) && !info_of<GemmCase>(name);
   });
 }
 
 template <class C>
-void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> const& names) {
+void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> const& names, C c) {
   if (any_uses<C>(names, [](auto const&) { return true; })) return;
-  C c;
   for (Field const& field : c.fields())
     if (field.flag != kBatchFlag && given(command, field.flag))
       throw UsageError(fmt::format("{} was given without a {}", field.flag, C::kind));
@@ -60,7 +59,7 @@ struct Asked {
   std::vector<SuiteCase> all() const {
     std::vector<SuiteCase> listed;
     for (std::string const& suite : suites)
-      for (SuiteCase& c : load_suite<C>(suite)) {
+      for (SuiteCase& c : load_suite(suite, shape)) {
         if (!kernels.empty()) c.kernels = kernels;
         listed.push_back(std::move(c));
       }
@@ -81,8 +80,9 @@ struct Asked {
     GemmCase gemm;
     if constexpr (std::is_same_v<C, GemmCase>) gemm = shape;
     lab::refuse_ignored(flags, names, gemm);
-    if (options.host && std::find(names.begin(), names.end(), C::public_function) == names.end())
-      throw UsageError(fmt::format("--host was given without the row of {}, which it times", C::public_function));
+    std::string const function = shape.notation().public_function;
+    if (options.host && std::find(names.begin(), names.end(), function) == names.end())
+      throw UsageError(fmt::format("--host was given without the row of {}, which it times", function));
   }
 
  private:
@@ -95,31 +95,32 @@ struct Asked {
       auto const before = names.size();
       std::copy_if(all.begin(), all.end(), std::back_inserter(names),
                    [&](std::string const& name) { return name.starts_with(word); });
-      if (names.size() == before || word == C::public_function) names.push_back(word);
+      if (names.size() == before || word == shape.notation().public_function) names.push_back(word);
     }
     return names;
   }
   // "rows" is a part of "ROWSxCOLS:ELEM".
-  static bool named_by_item(std::string name) {
+  bool named_by_item(std::string name) const {
     for (char& letter : name) letter = char(std::toupper(static_cast<unsigned char>(letter)));
-    std::string shape;  // its parts between blanks
-    for (char const* at = C::item_shape; *at; ++at) shape += *at == 'x' || *at == ':' ? ' ' : *at;
-    return (' ' + shape + ' ').find(' ' + name + ' ') != std::string::npos;
+    std::string parts;  // of the form, between blanks
+    for (char const* at = shape.notation().item_shape; *at; ++at) parts += *at == 'x' || *at == ':' ? ' ' : *at;
+    return (' ' + parts + ' ').find(' ' + name + ' ') != std::string::npos;
   }
 };
 
 // The flags that all benches have, and what they do.
 template <class C>
-void add_bench_of(CLI::App& bench, char const* what, char const* description, char const* filed_under,
+void add_bench_of(CLI::App& bench, C const& shape, char const* description, char const* filed_under,
                   std::string const& typed, Act const& act) {
-  auto* const command = bench.add_subcommand(what, description);
+  auto* const command = bench.add_subcommand(shape.notation().public_function, description);
   auto const asked = std::make_shared<Asked<C>>();
+  asked->shape = shape;
   asked->filed_under = filed_under;
   BenchOptions& options = asked->options;
   options.command = typed;
   auto* const one = command->add_option_group("one problem, or several of a kind");
   add_flags(*one, asked->shape);
-  one->add_option("--cases", asked->cases, fmt::format("several: {0},{0},...", C::item_shape));
+  one->add_option("--cases", asked->cases, fmt::format("several: {0},{0},...", shape.notation().item_shape));
   auto* const suite =
       command->add_option("--suite", asked->suites, "the problems of files: names in suites/, or paths of .json files");
   suite->delimiter(',');
@@ -187,14 +188,10 @@ void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector
   }
 }
 
-void add_batch(CLI::App& command, std::int64_t& batch) {
-  command.add_option(std::string(kBatchFlag), batch, "how many matrices")->capture_default_str();
-}
-
 void refuse_ignored(CLI::App const& command, std::vector<std::string> const& names, GemmCase const& gemm) {
-  refuse_flags_of_another<TransposeCase>(command, names);
-  refuse_flags_of_another<GemmCase>(command, names);
-  if (given(command, "--pitch-dst") && !any_uses<TransposeCase>(names, [](auto const& info) { return !is_copy(info); }))
+  refuse_flags_of_another(command, names, transpose_case());
+  refuse_flags_of_another(command, names, GemmCase{});
+  if (given(command, "--pitch-dst") && !any_uses<CopyCase>(names, [](auto const& info) { return !is_copy(info); }))
     throw UsageError("--pitch-dst was given with copies alone, which pack their rows");
   // Split-K kernels sum as --accuracy says; other kernels have one way.
   auto const knows = [&](Info<Gemm> const& info) {
@@ -227,12 +224,11 @@ Device device_named(std::string const& typed) {
 }
 
 void add_bench_of_copies(CLI::App& bench, std::string const& typed, Act const& act) {
-  add_bench_of<TransposeCase>(bench, "transpose", "of a batch of matrices, against the copy limit", "2d", typed, act);
-  add_bench_of<CopyCase>(bench, "copy", "any layout to any other, against a copy of as many sectors", "permute", typed,
-                         act);
+  add_bench_of(bench, transpose_case(), "of a batch of matrices, against the copy limit", "2d", typed, act);
+  add_bench_of(bench, CopyCase{}, "any layout to any other, against a copy of as many sectors", "permute", typed, act);
 }
 void add_bench_of_gemms(CLI::App& bench, std::string const& typed, Act const& act) {
-  add_bench_of<GemmCase>(bench, "gemm", "GEMMs in fp32 against cuBLAS", "gemm", typed, act);
+  add_bench_of(bench, GemmCase{}, "GEMMs in fp32 against cuBLAS", "gemm", typed, act);
 }
 
 int run_command(CLI::App& app, int argc, char** argv, int const& status) {

@@ -8,20 +8,14 @@
 
 namespace inlay::lab {
 
-inline constexpr std::string_view kBatchFlag = "--batch";
+inline constexpr std::string_view kBatchFlag = "--batch";  // of copies and of GEMMs
 
 // The flags of one problem, but those that a command treats in a way of its own.
 void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector<std::string_view> const& but);
 template <class C>
-void add_flags_but(CLI::App& command, C& c, std::vector<std::string_view> const& but) {
+void add_flags(CLI::App& command, C& c, std::vector<std::string_view> const& but = {}) {
   add_fields(command, c.fields(), but);
 }
-template <class C>
-void add_flags(CLI::App& command, C& c) {
-  add_flags_but(command, c, {});
-}
-// For commands that take problems of both kinds.
-void add_batch(CLI::App& command, std::int64_t& batch);
 
 // Throws UsageError for an option that was given and that has no effect on any of these rows: a flag of another kind of problem, how a
 // copy is to lay its rows, levels that a step does not know. Names that are not kernels use the flags of their own kind of problem.

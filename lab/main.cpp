@@ -46,7 +46,7 @@ void add_info(CLI::App& app) {
 
 struct AskedToVerify {
   std::vector<std::string> kernels;
-  TransposeCase copy{1003, 517, 1, 4};
+  CopyCase copy = transpose_case(1003, 517);
   std::vector<int> elem_bytes{1, 2, 4, 8, 16};
   GemmCase gemm = gemm_case(131, 275, 67, "nn");
   std::vector<std::string> transa{"n", "t"}, transb{"n", "t"};
@@ -56,10 +56,10 @@ struct AskedToVerify {
   std::vector<Problem> problems() const {
     std::vector<Problem> all;
     auto const add = [&all]<class C>(C c) { c.validate(), all.push_back(c); };
-    TransposeCase m = copy;
+    CopyCase m = copy;
     for (int e : elem_bytes) m.elem_bytes = e, add(m);
     GemmCase p = gemm;
-    p.batch = copy.batch;
+    p.batch = copy.batch();
     for (std::string const& a : transa)
       for (std::string const& b : transb) p.transa = a, p.transb = b, add(p);
     return all;
@@ -70,16 +70,15 @@ void add_verify(CLI::App& app, int& status) {
   auto* const command = app.add_subcommand("verify", "run kernels and check what they give; replayed without a GPU");
   auto const asked = std::make_shared<AskedToVerify>();
   command->add_option("kernels", asked->kernels, "names or their beginnings (default: all)");
-  add_flags_but(*command, asked->copy, {kBatchFlag, "--elem"});
+  add_flags(*command, asked->copy, {"--elem"});
   command->add_option("--elem", asked->elem_bytes, "bytes of an element; may be repeated")
       ->allow_extra_args(false)
       ->capture_default_str();
-  add_flags_but(*command, asked->gemm, {kBatchFlag, "--transa", "--transb"});
+  add_flags(*command, asked->gemm, {kBatchFlag, "--transa", "--transb"});
   for (auto const& [flag, trans] : {std::pair{"--transa", &asked->transa}, {"--transb", &asked->transb}})
     command->add_option(flag, *trans, "n: the operand of a GEMM as written; t: stored transposed; may be repeated")
         ->allow_extra_args(false)
         ->capture_default_str();
-  add_batch(*command, asked->copy.batch);
   command->add_flag("--cpu", asked->cpu, "replay on the CPU although there is a GPU");
   command->callback([asked, command, &status] {
     auto const kernels = chosen_kernels(asked->kernels);
@@ -122,7 +121,7 @@ void add_demo(CLI::App& app, int& status) {
     flush_stdout();
     if (why_no_gpu().empty()) {
       BenchOptions options;
-      options.cases = {{TransposeCase{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
+      options.cases = {{transpose_case(8192, 8192), {}, "demo"}, {GemmCase{}, {}, "demo"}};
       fmt::print("\n");
       flush_stdout();
       status = run_bench(options) ? 0 : 1;
@@ -152,7 +151,7 @@ void add_why(CLI::App& app) {
   };
 
   auto* const transpose = command->add_subcommand("transpose", "of a batch of matrices");
-  auto const matrices = std::make_shared<TransposeCase>();
+  auto const matrices = std::make_shared<CopyCase>(transpose_case());
   add_flags(*transpose, *matrices);
   add_device(*transpose);
   transpose->callback([matrices, tell] { tell(*matrices, false); });

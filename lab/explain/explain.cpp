@@ -43,7 +43,7 @@ Json site_json(ExplainedSite const& x) {
 
 struct Options {
   std::string kernel, device = "H200";
-  TransposeCase copy;
+  CopyCase copy = transpose_case();
   GemmCase gemm;
   bool json = false;
 };
@@ -57,7 +57,7 @@ Problem problem_of(Options& o, CLI::App const& command) {
   if (!command.count("--type")) o.gemm.type = shown.type;
   if (!command.count("--transa") && !command.count("--transb"))
     o.gemm.transa = shown.transa, o.gemm.transb = shown.transb;
-  o.gemm.batch = o.copy.batch;
+  o.gemm.batch = o.copy.batch();
   return o.gemm;
 }
 
@@ -142,9 +142,8 @@ void add_explain_command(CLI::App& app) {
   auto* const command = app.add_subcommand("explain", "a kernel's memory accesses, and its predicted time on a GPU");
   auto const o = std::make_shared<Options>();
   command->add_option("kernel", o->kernel, "its name or the beginning of it")->required();
-  add_flags_but(*command, o->copy, {kBatchFlag});
-  add_flags_but(*command, o->gemm, {kBatchFlag});
-  add_batch(*command, o->copy.batch);
+  add_flags(*command, o->copy);
+  add_flags(*command, o->gemm, {kBatchFlag});
   command->add_option("--device", o->device, known_devices() + ", or here")->capture_default_str();
   command->add_flag("--json", o->json, "as JSON; times in microseconds");
   command->callback([o, command] { run(*o, *command); });

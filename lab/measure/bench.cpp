@@ -15,8 +15,8 @@ namespace {
 // Into the row of the public function, if that is right.
 template <class C>
 void add_host_time(C const& c, std::vector<Row>& rows, cudaStream_t stream) {
-  auto const row =
-      std::find_if(rows.begin(), rows.end(), [](Row const& r) { return r.kernel == C::public_function && r.ok(); });
+  auto const row = std::find_if(rows.begin(), rows.end(),
+                                [&](Row const& r) { return r.kernel == c.notation().public_function && r.ok(); });
   if (row != rows.end()) row->host = host_time(c, stream);
 }
 

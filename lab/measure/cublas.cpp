@@ -21,12 +21,12 @@ void check_cublas(cublasStatus_t status) {
 // cuBLAS is column-major: our (rows, cols) source is its (cols, rows) A, our (cols, rows) destination its (rows, cols)
 // C. With beta = 0 it does not read B; C stands in for it.
 template <class T, class Geam>
-void transpose_by(Geam geam, cublasHandle_t handle, TransposeCase const& c, T one, T zero, void* dst, void const* src) {
+void transpose_by(Geam geam, cublasHandle_t handle, CopyCase const& c, T one, T zero, void* dst, void const* src) {
   int const pitch = int(c.source_pitch()), pitch_dst = int(c.destination_pitch());
   auto const* const in = static_cast<T const*>(src) + c.base_src;
   auto* const out = static_cast<T*>(dst) + c.base_dst;
-  check_cublas(geam(handle, CUBLAS_OP_T, CUBLAS_OP_N, int(c.rows), int(c.cols), &one, in, pitch, &zero, out, pitch_dst,
-                    out, pitch_dst));
+  check_cublas(geam(handle, CUBLAS_OP_T, CUBLAS_OP_N, int(c.rows()), int(c.cols()), &one, in, pitch, &zero, out,
+                    pitch_dst, out, pitch_dst));
 }
 
 // As much as cuBLAS has by default on this GPU. Without one of its own it would allocate in every captured launch.
@@ -109,12 +109,12 @@ std::shared_ptr<cublasContext> make_handle() {
 
 }  // namespace
 
-CopyLaunch geam(TransposeCase const& c) {
+CopyLaunch geam(CopyCase const& c) {
   auto const handle = make_handle();
-  return [c, handle](TransposeCall const& call, cudaStream_t stream) {
+  return [c, handle](CopyCall const& call, cudaStream_t stream) {
     auto const [src, dst] = call;
     if (c.elem_bytes < 4) throw Rejection(fmt::format("geam has no type of {} bytes", c.elem_bytes));
-    if (c.batch > 1) throw Rejection(fmt::format("geam takes one matrix, not {}", c.batch));
+    if (c.batch() > 1) throw Rejection(fmt::format("geam takes one matrix, not {}", c.batch()));
     if (auto const longest = std::max(c.source_pitch(), c.destination_pitch()); longest > INT_MAX)
       throw Rejection(fmt::format("geam takes extents of 31 bits, not {}", longest));
     check_cublas(cublasSetStream(handle.get(), stream));

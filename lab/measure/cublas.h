@@ -6,7 +6,7 @@
 namespace inlay::lab {
 
 // Takes one matrix of 4-, 8- or 16-byte elements, as floats, doubles or complex doubles.
-CopyLaunch geam(TransposeCase const& c);
+CopyLaunch geam(CopyCase const& c);
 
 enum class CublasMath { pedantic, standard };
 // bf16 and f16 in pedantic math keep partial sums in fp32: CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION.

@@ -16,7 +16,7 @@
 namespace inlay::lab {
 namespace {
 
-constexpr char const* kGemm = GemmCase::public_function;  // with the workspace that it wants
+constexpr char const* kGemm = "gemm";  // with the workspace that it wants
 
 GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall const& call, bool with_workspace) {
   auto const [a, b, out] = views(c, call);

@@ -73,10 +73,10 @@ std::string section(Step const& step);
 std::string overview(Ladder const& copies, Ladder const& gemms);
 
 // A small problem that the kernel accepts, for pictures.
-std::optional<TransposeCase> small_case(Entry<Copy> const& entry);
+std::optional<CopyCase> small_case(Entry<Copy> const& entry);
 std::optional<GemmCase> small_case(Entry<Gemm> const& entry);
 // The pictures of a kernel that show something: path, worst request, timeline.
-std::vector<Picture> pictures_of(Entry<Copy> const& entry, TransposeCase const& small);
+std::vector<Picture> pictures_of(Entry<Copy> const& entry, CopyCase const& small);
 std::vector<Picture> pictures_of(Entry<Gemm> const& entry, GemmCase const& small);
 // The style sheet of all pictures.
 std::string picture_style();

@@ -1,9 +1,8 @@
-// What a problem case of the lab has: TransposeCase (transpose_case.h), CopyCase (copy_case.h), GemmCase (gemm_case.h). A case is a
-// plain value with ==. The commands are templates over the type C of the case and use these members:
+// What a problem case of the lab has: CopyCase (copy_case.h), GemmCase (gemm_case.h). A case is a plain value with ==. The commands
+// are templates over the type C of the case and use these members:
 //
-//   C::kind, public_function, suites     "GEMM", "gemm", "suites/gemm": the folder of its suites
-//   C::units                             of its rows
-//   C::item_form, item_shape, item_example   an item of --cases: a regular expression, "MxNxK:TRANSPOSES", "4096x4096x4096:nn"
+//   C::kind                              "copy", "GEMM"
+//   notation()                           how the command line and files name it, and the units of its rows
 //   sentence(), name(), short_name()     everything that distinguishes it from other cases; its extents; what distinguishes the
 //                                        cases of `verify`
 //   fields(), take_item(match)           its flags and keys; reads an item of --cases
@@ -37,6 +36,15 @@ struct Units {
   char const* baseline;                             // what has the share 1
   int digits;                                       // decimal places of a rate
   bool errors;                                      // rows have a rounding error
+};
+
+// How the command line and files name the cases of one kind.
+struct Notation {
+  char const* public_function;  // "gemm"
+  char const* suites;           // the folder of its suites: "suites/gemm"
+  char const *item_form, *item_shape,
+      *item_example;  // of --cases: a regular expression, "MxNxK:TRANSPOSES", "4096x4096x4096:nn"
+  Units units;
 };
 
 // A field of a case, as the command line and the suites name it.

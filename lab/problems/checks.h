@@ -35,14 +35,15 @@ void over_list(std::string const& text, std::regex const& form, std::string cons
 // "32768x32768:4,1003x517:8": cases of a kind, separated by commas; all else is that of `defaults`.
 template <class C>
 std::vector<C> parse_cases(std::string const& text, C const& defaults) {
-  static std::regex const form(C::item_form);
+  Notation const& notation = defaults.notation();
   std::vector<C> cases;
-  over_list(text, form, fmt::format("{} such as {}", C::item_shape, C::item_example), [&](std::smatch const& m) {
-    C c = defaults;
-    c.take_item(m);
-    c.validate();
-    cases.push_back(c);
-  });
+  over_list(text, std::regex(notation.item_form),
+            fmt::format("{} such as {}", notation.item_shape, notation.item_example), [&](std::smatch const& m) {
+              C c = defaults;
+              c.take_item(m);
+              c.validate();
+              cases.push_back(c);
+            });
   return cases;
 }
 

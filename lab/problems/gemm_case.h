@@ -41,18 +41,8 @@ struct GemmCase {
   Compute compute = Compute::fp32;
   std::string group = "";  // what it stands for in a suite, "class" in files
 
-  static constexpr char const *kind = "GEMM", *public_function = "gemm", *suites = "suites/gemm";
-  static constexpr Units units{"TFLOP/s",
-                               "tflops",
-                               "of cuBLAS",
-                               "of_cublas",
-                               "the fastest of cuBLAS in pedantic and default math and cublasLt with the best of 16 "
-                               "algorithms, all with sums in "
-                               "fp32 and without TF32, at the same types and transposes,",
-                               2,
-                               true};
-  static constexpr char const *item_form = "(\\d+)x(\\d+)x(\\d+):([nt])([nt])", *item_shape = "MxNxK:TRANSPOSES",
-                              *item_example = "4096x4096x4096:nn";
+  static constexpr char const* kind = "GEMM";
+  Notation const& notation() const;
 
   std::string transposes() const { return transa + transb; }  // "nn"
   DType dtype() const { return type == "bf16" ? bf16 : type == "f16" ? f16 : f32; }

@@ -85,13 +85,13 @@ std::string resolve(std::string const& typed, std::vector<std::string> const& kn
 }
 
 std::vector<std::string> all_kernel_names() {
-  auto names = kernel_names<TransposeCase>();
+  auto names = kernel_names<CopyCase>();
   for (std::string& name : kernel_names<GemmCase>()) names.push_back(std::move(name));
   return names;
 }
 
 bool is_copy(std::string_view name) {
-  Info<Copy> const* const info = info_of<TransposeCase>(name);
+  Info<Copy> const* const info = info_of<CopyCase>(name);
   return info && is_copy(*info);
 }
 

@@ -60,8 +60,7 @@ void set(Json const& value, Field const& field) {
 }
 
 template <class C>
-SuiteCase parse_case(Json const& object, std::string const& suite) {
-  C c;
+SuiteCase parse_case(Json const& object, std::string const& suite, C c) {
   std::vector<std::string> kernels{Selection::kProduction};
   auto const fields = c.fields();
   for (Field const& field : fields)
@@ -83,20 +82,19 @@ SuiteCase parse_case(Json const& object, std::string const& suite) {
 }  // namespace
 
 template <class C>
-std::vector<SuiteCase> load_suite(std::string const& asked) {
-  Path const file = file_of_suite(data_file(C::suites), asked);
+std::vector<SuiteCase> load_suite(std::string const& asked, C const& defaults) {
+  Path const file = file_of_suite(data_file(defaults.notation().suites), asked);
   std::vector<SuiteCase> cases;
   try {
     std::ifstream in(file);
-    for (Json const& object : Json::parse(in)) cases.push_back(parse_case<C>(object, file.stem()));
+    for (Json const& object : Json::parse(in)) cases.push_back(parse_case(object, file.stem(), defaults));
   } catch (std::exception const& e) {
     throw UsageError(fmt::format("{}, after {} good cases: {}", file.string(), cases.size(), e.what()));
   }
   return cases;
 }
 
-template std::vector<SuiteCase> load_suite<CopyCase>(std::string const&);
-template std::vector<SuiteCase> load_suite<TransposeCase>(std::string const&);
-template std::vector<SuiteCase> load_suite<GemmCase>(std::string const&);
+template std::vector<SuiteCase> load_suite(std::string const&, CopyCase const&);
+template std::vector<SuiteCase> load_suite(std::string const&, GemmCase const&);
 
 }  // namespace inlay::lab

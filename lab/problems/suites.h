@@ -14,9 +14,9 @@ struct SuiteCase {
   std::string suite;  // what the rows are filed under
 };
 
-// By its name in the folder C::suites, or by the path of a file that ends in .json. Throws UsageError if there is no such suite,
-// with the names of those that exist, and if its file is wrong. Defined for the types of Problem.
+// By its name in the folder of suites of `defaults`, or by the path of a file that ends in .json. Throws UsageError if there is no such suite,
+// with the names of those that exist, and if its file is wrong. A case has the fields of `defaults` that the file omits.
 template <class C>
-std::vector<SuiteCase> load_suite(std::string const& asked);
+std::vector<SuiteCase> load_suite(std::string const& asked, C const& defaults);
 
 }  // namespace inlay::lab

@@ -90,7 +90,7 @@ std::vector<std::string> chosen_kernels(std::vector<std::string> const& typed) {
 }
 
 bool verify(std::vector<std::string> const& kernels, std::vector<Problem> const& problems, bool on_cpu) {
-  Chosen<TransposeCase> const copies(kernels, problems);
+  Chosen<CopyCase> const copies(kernels, problems);
   Chosen<GemmCase> const gemms(kernels, problems);
   std::string const missing = on_cpu ? "as asked" : why_no_gpu();
   bool const on_gpu = missing.empty();
