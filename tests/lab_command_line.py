@@ -317,9 +317,9 @@ def test_verify():
 
 
 names = [v["name"] for v in json.loads(expect(0, "list", "--json"))]
-ladder, gemms = [n for n in names if n.startswith("transpose")], [n for n in names if n.startswith("sgemm")]
+ladder, gemms = [n for n in names if n.startswith("transpose")], [n for n in names if n.startswith(("sgemm", "hgemm"))]
 copies = names[:len(names) - len(gemms)]
-steps = [[n for n in names if re.match(rf"{kind}_\d\d_", n)] for kind in ("copy", "transpose", "sgemm")]
+steps = [[n for n in names if re.match(rf"{kind}_\d\d_", n)] for kind in ("copy", "transpose", "sgemm", "hgemm")]
 if len(ladder) < 11 or names != copies + gemms or steps != [sorted(s) for s in steps]:
     failed.append(f"list: {names}")
 expect(0, "list", out="transpose_06_smem_swizzled")

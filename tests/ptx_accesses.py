@@ -22,6 +22,8 @@ REJECTED = {("transpose_10_cp_async", 1), ("transpose_10_cp_async", 2)}  # compi
 ACCESS = re.compile(
     r"^\s*(?:@%p\d+\s+)?(ld|st)\.(?!param)(?:(?:relaxed|volatile|weak)\.)?(global|shared(?:::(?:cta|cluster))?|local|const)?(?:\.nc)?(?:\.L2::cache_hint)?\.?(?:(v\d)\.)?[bsuf](\d+)\b", re.M)
 CP_ASYNC = re.compile(r"cp\.async\.c[ag]\.shared\.global\S* \[[^\]]*\], \[[^\]]*\], (\d+)")
+# ldmatrix and stmatrix of shared memory: a lane that has an address accesses a row of 16 bytes.
+MATRIX = re.compile(r"(ld|st)matrix\.sync\S* ")
 BULK = re.compile(r"cp\.async\.bulk\.tensor\.\dd\.(shared|global)")
 
 
@@ -29,7 +31,7 @@ def name_of(symbol):
     """The name that begins like a kernel's, of those that the symbol has with their lengths before them."""
     for found in re.finditer(r"\d+", symbol):
         name = symbol[found.end():found.end() + int(found[0])]
-        if re.fullmatch(r"(copy|transpose|sgemm)_[a-z0-9_]+", name):
+        if re.fullmatch(r"(copy|transpose|[sh]gemm)_[a-z0-9_]+", name):
             return name
     return None
 
@@ -40,6 +42,8 @@ def accesses(body):
     for size in CP_ASYNC.findall(body):
         yield ("global", "load", int(size))
         yield ("shared", "store", int(size))
+    for op in MATRIX.findall(body):
+        yield ("shared", "load" if op == "ld" else "store", 16)
     for to in BULK.findall(body):
         yield ("global", "store" if to == "global" else "load", 0)
 
@@ -73,13 +77,13 @@ for file in sorted(pathlib.Path(folder).glob("*.ptx")):
             parts |= set(accesses(body))
             continue
         name, element = name_of(symbol), ELEMENT.search(symbol)
-        if not name or not (element or name.startswith("sgemm")):
+        if not name or not (element or "gemm_" in name):
             bad.append(f"{file.name}: {symbol} does not name its {'element' if name else 'kernel'}")
             continue
         instances += name in candidates
         if name in not_recorded:
             continue  # compiled for access widths, which are wider than the elements that are replayed
-        key = name, 4 if name.startswith("sgemm") else BYTES[element[1]]
+        key = name, {"sgemm": 4, "hgemm": 2}.get(name[:5]) or BYTES[element[1]]
         found[key] |= set(accesses(body))  # a kernel of Gemm has several kernels
         if key not in replay and key not in REJECTED:
             bad.append(f"{key}: compiled, never replayed")
@@ -91,7 +95,7 @@ for file in sorted(pathlib.Path(folder).glob("*.ptx")):
 for key in sorted(set(found) & set(replay)):
     if "_tma" in key[0] and int(re.search(r"\d+", arch)[0]) < 90:
         continue  # compiled into a trap there, and rejected
-    only_ptx, only_replay = found[key] - replay[key], replay[key] - found[key] - (parts if key[0].startswith("sgemm") else set())
+    only_ptx, only_replay = found[key] - replay[key], replay[key] - found[key] - (parts if "gemm_" in key[0] else set())
     if only_ptx or only_replay:
         bad.append(f"{key}: only in PTX {sorted(only_ptx)}, only in the replay {sorted(only_replay)}")
 if not 0 < instances <= MOST_INSTANCES:

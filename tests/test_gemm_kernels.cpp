@@ -47,7 +47,7 @@ bool runs(Entry<Gemm> const& entry, GemmCase const& c, DType type, Compute compu
   if (auto const counts = entry.info().counts) {
     EXPECT_EQ(text(counted(recorder)), text(counts(gemm, Device{})));
   }
-  EXPECT_GE(recorder.fma + recorder.tensor_fma, gemm.elements() * gemm.K());
+  EXPECT_GE(recorder.fma + recorder.mma_fma + recorder.wgmma_fma, gemm.elements() * gemm.K());
   if (workspace) {  // once more, on what the first run left there
     std::memcpy(recorder.real(D), old.data(), old.size());
     entry.replay(gemm, Device{}, recorder);

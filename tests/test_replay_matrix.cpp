@@ -184,7 +184,7 @@ TEST_F(ReplayMatrix, MmaMultiplies) {
   };
   all(SM80_16x8x16_F32BF16BF16F32_TN{}, bfloat16_t{});
   all(SM80_16x8x16_F32F16F16F32_TN{}, half_t{});
-  EXPECT_EQ(recorder.tensor_fma, 2 * 16 * 8 * 16);
+  EXPECT_EQ(recorder.mma_fma, 2 * 16 * 8 * 16);
 }
 
 }  // namespace

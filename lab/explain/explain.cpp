@@ -23,7 +23,7 @@ Device known_device(std::string const& name) {
 
 Json site_json(ExplainedSite const& x) {
   Site const& s = x.site;
-  char const* const mechanisms[] = {"plain", "cp_async", "tma", "atomic"};
+  char const* const mechanisms[] = {"plain", "cp_async", "tma", "atomic", "wgmma"};
   Json j;
   j["operand"] = s.operand;
   j["space"] = s.space == replay::Space::global ? "global" : "shared";
@@ -92,7 +92,7 @@ Explanation explain_kernel(std::string const& kernel, Problem const& problem, De
 
 std::string recorded_text(Explanation const& x, Problem const& problem) {
   Recorded const recorded = load_recorded();
-  for (Results const* results : {&recorded.ours, &recorded.gemms}) {
+  for (Results const* results : {&recorded.ours, &recorded.gemms, &recorded.tensor_gemms}) {
     Device const* device = find_device(results->device);
     Row const* row = results->find(problem, x.work.kernel);
     if (device && device->name == x.device.name && row && row->ms_median)
@@ -121,7 +121,8 @@ Json to_json(Explanation const& x) {
   t["shared_load_wavefronts"] = c.shared_load.transactions;
   t["shared_store_wavefronts"] = c.shared_store.transactions;
   t["fma"] = c.fma;
-  t["tensor_fma"] = c.tensor_fma;
+  t["mma_fma"] = c.mma_fma;
+  t["wgmma_fma"] = c.wgmma_fma;
   t["dram_bytes"] = x.work.dram_bytes;
   t["exposed_loads"] = std::int64_t(x.demand.exposed_loads);
   j["launches"] = Json::array();

@@ -63,7 +63,7 @@ std::string launches(Explanation const& x) {
                      l.cluster > 1 ? fmt::format(" in clusters of {}", l.cluster) : "", l.shared_bytes,
                      resident_blocks(l, x.device));
   if (double const fma = double(x.totals.all_fma())) {
-    int const clock = x.totals.tensor_fma ? x.device.mma_fma : x.device.fma_lanes;
+    int const clock = explain::rate_of(x.totals, x.device);
     double const wavefronts = double(x.totals.shared_load.transactions + x.totals.shared_store.transactions);
     s += fmt::format("<li>{} multiply-adds, {:.1f} % of them necessary; {:.2f} shared wavefronts for {} of them</li>\n",
                      count(fma), 50 * x.work.flops / fma, clock * wavefronts / fma, clock);

@@ -92,31 +92,34 @@ std::string ladder_section(Ladder const& ladder, char const* meaning_of_share) {
                      bars(ladder));
 }
 
-std::string header(Ladder const& copies, Ladder const& gemms) {
+std::string header(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
   return R"(<header>
 <h1>What each step does to memory</h1>
-<p class="lead">Two ladders of CUDA kernels, from naive to fast: transposes and GEMMs of matrices. The code that runs
+<p class="lead">Ladders of CUDA kernels, from naive to fast: transposes, and GEMMs on FMA units and on tensor cores. The code that runs
 on the GPU is replayed on a CPU, thread by thread. The replay checks and counts its memory accesses; a model predicts
 its time, which stands beside the time measured on a GPU.</p>
 <div class="headlines">
 )" + headline(copies, "transpose", "of the copy limit") +
          headline(gemms, "gemm", "of cuBLAS") +
          fmt::format("<div><strong>{}</strong> <span>kernels, replayed with every check</span></div>\n",
-                     copies.steps.size() + gemms.steps.size()) +
+                     copies.steps.size() + gemms.steps.size() + tensor_gemms.steps.size()) +
          "</div>\n" + kTerms + "</header>\n";
 }
 
-std::string ladders(Ladder const& copies, Ladder const& gemms) {
+std::string ladders(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
   return ladder_section(copies,
                         "Share of the copy limit: the throughput of the faster of two plain copies of as many bytes is "
                         "1. A line across a bar is the model's prediction.") +
          ladder_section(
              gemms,
              "Share of the throughput of cuBLAS in fp32, without TF32, at the same transposes. A line across a "
-             "bar is the model's prediction.");
+             "bar is the model's prediction.") +
+         ladder_section(tensor_gemms,
+                        "Share of the throughput of cuBLAS in bf16, with sums in fp32, at the same transposes. A line "
+                        "across a bar is the model's prediction.");
 }
 
-std::string rooflines(Ladder const& copies, Ladder const& gemms) {
+std::string rooflines(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
   return R"(<section id="rooflines" class="rooflines">
 <h2>Rooflines</h2>
 <p>The flat roof is the bandwidth of DRAM, or the throughput of the multiply-add units. The slanted roof is the unit
@@ -125,28 +128,29 @@ L2 if that is busier. The horizontal axis is the work that a step does for each 
 counts them. Steps with bank conflicts, scattered sectors or narrow loads are on the left.</p>
 <p>Points are measured: the tutorials' steps are blue, inlay's are green. Dashes are predicted.</p>
 )" + roofline(copies) +
-         roofline(gemms) + "</section>\n";
+         roofline(gemms) + roofline(tensor_gemms) + "</section>\n";
 }
 
-std::string model(Ladder const& copies, Ladder const& gemms) {
+std::string model(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
   return "<section id=\"times\">\n<h2>Predicted and measured times</h2>\n<p>Times are predicted without a GPU, from "
          "the "
          "counts of the replay and the rates of an H200. A bar to the right is a time predicted too long, one to the "
          "left a "
          "time predicted too short; bars end at 50&#160;%.</p>\n" +
-         prediction_errors(copies) + prediction_errors(gemms) + "<div class=\"pair\">\n" + times(copies) +
-         times(gemms) + "</div>\n</section>\n";
+         prediction_errors(copies) + prediction_errors(gemms) + prediction_errors(tensor_gemms) + "<div class=\"pair\">\n" + times(copies) +
+         times(gemms) + times(tensor_gemms) + "</div>\n</section>\n";
 }
 
-std::string contents(Ladder const& copies, Ladder const& gemms) {
-  return "<nav id=\"contents\" aria-label=\"steps\">\n<h2>The steps</h2>\n" + list(copies) + list(gemms) + "</nav>\n";
+std::string contents(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
+  return "<nav id=\"contents\" aria-label=\"steps\">\n<h2>The steps</h2>\n" + list(copies) + list(gemms) + list(tensor_gemms) + "</nav>\n";
 }
 
 }  // namespace
 
-std::string overview(Ladder const& copies, Ladder const& gemms) {
-  return header(copies, gemms) + ladders(copies, gemms) + rooflines(copies, gemms) + model(copies, gemms) +
-         contents(copies, gemms);
+std::string overview(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
+  return header(copies, gemms, tensor_gemms) + ladders(copies, gemms, tensor_gemms) +
+         rooflines(copies, gemms, tensor_gemms) + model(copies, gemms, tensor_gemms) +
+         contents(copies, gemms, tensor_gemms);
 }
 
 }  // namespace inlay::lab::page

@@ -59,6 +59,7 @@ struct Ladder {
 
 Ladder copies();
 Ladder gemms();
+Ladder tensor_gemms();  // in bf16
 
 // A bar for each recorded step and other row, with the predicted share.
 std::string bars(Ladder const& ladder);
@@ -70,7 +71,7 @@ std::string explanation(Step const& step);
 std::string section(Step const& step);
 
 // The sections before the steps: header, ladders, rooflines, predicted times, and links to the steps.
-std::string overview(Ladder const& copies, Ladder const& gemms);
+std::string overview(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms);
 
 // A small problem that the kernel accepts, for pictures.
 std::optional<CopyCase> small_case(Entry<Copy> const& entry);

@@ -53,6 +53,7 @@ constexpr char const* kBody = R"(</style>
 <a href="#top"><b>inlay</b></a>
 <a href="#transposes">transposes</a>
 <a href="#GEMMs">GEMMs</a>
+<a href="#tensor-cores">tensor cores</a>
 <a href="#rooflines">rooflines</a>
 <a href="#times">predicted</a>
 <a href="#contents">steps</a>
@@ -64,9 +65,9 @@ constexpr char const* kBody = R"(</style>
 }  // namespace
 
 std::string report_page() {
-  Ladder const copies = page::copies(), gemms = page::gemms();
-  return kHead + std::string(style()) + picture_style() + kBody + overview(copies, gemms) + steps(copies) +
-         steps(gemms) + shared_code({&copies, &gemms}) + "</main>\n</body>\n</html>\n";
+  Ladder const copies = page::copies(), gemms = page::gemms(), tensor_gemms = page::tensor_gemms();
+  return kHead + std::string(style()) + picture_style() + kBody + overview(copies, gemms, tensor_gemms) + steps(copies) +
+         steps(gemms) + steps(tensor_gemms) + shared_code({&copies, &gemms, &tensor_gemms}) + "</main>\n</body>\n</html>\n";
 }
 
 void write_report(std::filesystem::path const& file) {

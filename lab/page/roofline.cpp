@@ -238,7 +238,9 @@ std::string roofline(Ladder const& ladder) {
   bool const gemm = any.work.flops > 0;
   char const* const unit = gemm ? "TFLOP/s" : "GB/s";
   double const slope = clocks_per_second(any.device) / unit_of_work(any);
-  Roofs const roofs{gemm ? 2 * any.device.fma_lanes * slope : any.device.copy_gbps, slope};
+  bool const tensor = any.totals.tensor_fma() > 0;
+  int const rate = tensor ? any.device.wgmma_rate : any.device.fma_lanes;
+  Roofs const roofs{gemm ? 2 * rate * slope : any.device.copy_gbps, slope};
   double x0 = roofs.ridge(), x1 = x0, y0 = roofs.flat;
   auto inside = points;
   auto const beyond = std::stable_partition(inside.begin(), inside.end(),
@@ -256,7 +258,7 @@ std::string roofline(Ladder const& ladder) {
                  : "bytes moved for each clock of the L1 on each SM",
             unit);
   add_roofs(plot, roofs, x0, x1, y0,
-            gemm ? fmt::format("FMA units: {:.1f} TFLOP/s", roofs.flat)
+            gemm ? fmt::format("{}: {:.1f} TFLOP/s", tensor ? "tensor cores" : "FMA units", roofs.flat)
                  : fmt::format("DRAM: {:.0f} GB/s, as a copy", roofs.flat));
   if (gemm && ladder.limit_ms) add_cublas(plot, any.work.flops / *ladder.limit_ms / 1e9, x0, x1);
   add_points_beyond(plot, points_beyond, unit);

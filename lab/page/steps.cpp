@@ -65,13 +65,14 @@ void on_all_cores(std::size_t n, F const& f) {
   for (auto& worker : workers) worker.get();
 }
 
+// The steps whose kernels' ladder is, or is not, that of the tensor cores.
 template <class C>
-std::vector<Step> steps_of(Results const& recorded) {
+std::vector<Step> steps_of(Results const& recorded, bool on_tensor_cores = false) {
   auto const published = load_published();
   Json const counters = counters_file();
   std::vector<Entry<typename C::Canonical>> entries;
   for (auto const& entry : C::kernels())
-    if (entry.info().ladder != planner::Ladder::hgemm) entries.push_back(entry);
+    if ((entry.info().ladder == planner::Ladder::hgemm) == on_tensor_cores) entries.push_back(entry);
   std::vector<Step> steps(entries.size());
   on_all_cores(entries.size(), [&](std::size_t i) {
     auto const& entry = entries[i];
@@ -139,13 +140,15 @@ Ladder copies() {
   return ladder;
 }
 
-Ladder gemms() {
-  Results const recorded = load_recorded().gemms;
-  Ladder ladder{.id = "GEMMs",
-                .title = "GEMMs",
+namespace {
+
+Ladder gemm_ladder(char const* id, char const* title, GemmCase const& problem, Results const& recorded,
+                   bool on_tensor_cores) {
+  Ladder ladder{.id = id,
+                .title = title,
                 .baseline = "cuBLAS",
-                .problem = GemmCase{},
-                .steps = steps_of<GemmCase>(recorded),
+                .problem = problem,
+                .steps = steps_of<GemmCase>(recorded, on_tensor_cores),
                 .other_rows = {},
                 .limit_ms = {},
                 .device = recorded.device,
@@ -155,6 +158,16 @@ Ladder gemms() {
     if (row.measured == ladder.problem && row.suite == "ladder") rows.push_back(row);
   add_other_rows(ladder, rows);
   return ladder;
+}
+
+}  // namespace
+
+Ladder gemms() { return gemm_ladder("GEMMs", "GEMMs", GemmCase{}, load_recorded().gemms, false); }
+
+Ladder tensor_gemms() {
+  GemmCase problem = gemm_case(8192, 8192, 8192, "nt");
+  problem.type = "bf16";
+  return gemm_ladder("tensor-cores", "GEMMs on tensor cores", problem, load_recorded().tensor_gemms, true);
 }
 
 }  // namespace inlay::lab::page

@@ -49,7 +49,7 @@ void save_results(Results const& results, std::filesystem::path const& file);
 
 // The results recorded on the H200: transposes of inlay and of PyTorch, and GEMMs. A missing file gives no rows.
 struct Recorded {
-  Results ours, baselines, gemms;
+  Results ours, baselines, gemms, tensor_gemms;  // GEMMs in f32; in bf16 and f16
 
   // The rows of one transpose case, first inlay's, then the baselines'. Shares are of the copy limit in inlay's file.
   std::vector<Row> rows(Problem const& problem) const;

@@ -56,6 +56,14 @@
 //                                                                            or that has passed a barrier after such
 //                                                                            stores, before TMA accesses the bytes
 //
+//   wgmma_fence()                          wgmma.fence                       all threads of a warpgroup, before wgmma
+//                                                                            instructions that access registers which
+//                                                                            the thread has accessed
+//   wgmma_commit()                         wgmma.commit_group                the same threads
+//   wgmma_wait(Int<N>)                     wgmma.wait_group N                the same threads: all but the last N groups
+//                                                                            have read their operands and written
+//                                                                            their accumulators
+//
 //   peer(p, rank)                          mapa.shared::cluster              any thread; returns the address of p in
 //                                                                            the shared memory of block `rank` of the
 //                                                                            cluster, for LoadCluster (quad_ops.h)

@@ -101,6 +101,13 @@ struct DeviceBlock {
   }
   CUTE_DEVICE static void fence_proxy_async() { cute::tma_store_fence(); }  // fence.proxy.async.shared::cta
 
+  CUTE_DEVICE static void wgmma_fence() { cute::warpgroup_arrive(); }  // wgmma.fence
+  CUTE_DEVICE static void wgmma_commit() { cute::warpgroup_commit_batch(); }
+  template <int N>
+  CUTE_DEVICE static void wgmma_wait(cute::Int<N>) {
+    cute::warpgroup_wait<N>();
+  }
+
   template <int Threads>
   CUTE_DEVICE static void sync_cluster(cute::Int<Threads>) {
     cute::cluster_sync();

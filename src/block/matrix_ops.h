@@ -6,8 +6,12 @@
 //   On<Block, SM90_U32x4_STSM_N>, x2, x1                          stmatrix
 //   On<Block, SM90_U16x8_STSM_T>, x4, x2                          stmatrix.trans
 //
-// A kernel uses them through cute::gemm() and cute::copy(). All lanes of the warp call each of them: they take no
-// predicates.
+// and those of a warpgroup:
+//
+//   On<Block, SM90_64x128x16_F32BF16BF16_SS<majors>>, ...         wgmma.mma_async.m64nNk16, A and B in shared memory
+//
+// A kernel uses them through cute::gemm() and cute::copy(). All lanes of the warp, or all threads of the
+// warpgroup, call each of them: they take no predicates.
 #pragma once
 #include <cute/atom/copy_atom.hpp>
 #include <cute/atom/mma_atom.hpp>
@@ -56,5 +60,14 @@ template <>
 inline constexpr bool is_warp_mma<cute::SM80_16x8x16_F32BF16BF16F32_TN> = true;
 template <>
 inline constexpr bool is_warp_mma<cute::SM80_16x8x16_F32F16F16F32_TN> = true;
+
+// wgmma with A and B of 16 bits in shared memory and sums in fp32.
+template <class Op>
+inline constexpr bool is_wgmma = requires {
+  typename cute::MMA_Traits<Op>::FrgTypeA;
+  requires cute::size(typename cute::MMA_Traits<Op>::ThrID{}) == 128;
+  requires std::is_same_v<typename cute::MMA_Traits<Op>::ValTypeD, float>;
+  requires sizeof(typename cute::MMA_Traits<Op>::ValTypeA) == 2;
+};
 
 }  // namespace inlay::block

@@ -18,7 +18,7 @@ std::string name_of(Site const& s) { return s.operand + (s.store ? " store" : " 
 
 void add(planner::Demand& d, Site const& s) {
   double const requests = double(s.traffic.requests), transactions = double(s.traffic.transactions);
-  if (s.mechanism != Mechanism::tma) d.requests += requests;
+  if (s.mechanism != Mechanism::tma && s.mechanism != Mechanism::wgmma) d.requests += requests;
   if (s.space == replay::Space::shared) {
     double const excess = transactions - double(s.ideal);
     d.wavefronts += transactions, d.excess += excess;
@@ -44,7 +44,7 @@ planner::Demand demand_of(Recorder const& recorder, Work const& work, std::vecto
   for (replay::RecordedLaunch const& l : recorder.launches)
     d.launches.push_back({l.blocks, l.threads, l.cluster, l.shared_bytes, l.min_blocks, l.blocks_per_sm});
   d.dram_bytes = work.dram_bytes;
-  d.fma = double(recorder.fma), d.tensor_fma = double(recorder.tensor_fma),
+  d.fma = double(recorder.fma), d.mma_fma = double(recorder.mma_fma), d.wgmma_fma = double(recorder.wgmma_fma),
   d.exposed_loads = double(recorder.exposed_loads);
   for (Site const& s : sites)
     if (s.traffic.requests) add(d, s);
@@ -89,7 +89,7 @@ Explanation explanation_of(Recorder const& recorder, Work work, Device const& de
 
 Counts counted(Recorder const& recorder) {
   Counts c;
-  c.fma = recorder.fma, c.tensor_fma = recorder.tensor_fma;
+  c.fma = recorder.fma, c.mma_fma = recorder.mma_fma, c.wgmma_fma = recorder.wgmma_fma;
   for (replay::Site const& s : recorder.sites) {
     bool const global = s.space == replay::Space::global;
     Traffic* to = nullptr;

@@ -22,6 +22,11 @@ struct Work {
   double flops = 0;       // of the GEMM itself, two per multiply-add
 };
 
+// FMAs of an SM in a clock, by the units that the counts name.
+inline int rate_of(Counts const& c, Device const& device) {
+  return c.wgmma_fma ? device.wgmma_rate : c.mma_fma ? device.mma_rate : device.fma_lanes;
+}
+
 struct ExplainedSite {
   Site site;
   std::string name;    // "in load", "shared A store"

@@ -16,6 +16,7 @@ std::string duration(double seconds) {
 
 char const* mechanism(Site const& s) {
   return s.mechanism == Mechanism::tma        ? "TMA"
+         : s.mechanism == Mechanism::wgmma    ? "wgmma"
          : s.mechanism == Mechanism::cp_async ? "cp.async"
          : s.mechanism == Mechanism::atomic   ? "atomic"
                                               : "";
@@ -66,10 +67,10 @@ std::string totals(Explanation const& x) {
   std::string text = format("  at least %s bytes from and to DRAM", count(x.work.dram_bytes).c_str());
   if (wavefronts > 0) text += format(", %s wavefronts of shared memory", count(wavefronts).c_str());
   double const fma = double(c.all_fma());
-  int const clock = c.tensor_fma ? x.device.mma_fma : x.device.fma_lanes;  // as many in a clock of an SM
+  int const clock = rate_of(c, x.device);
   if (fma > 0)
     text += format(", %s %s, %.2f shared wavefronts for %d of them", count(fma).c_str(),
-                   c.tensor_fma ? "FMAs of tensor cores" : "FMAs", clock * wavefronts / fma, clock);
+                   c.tensor_fma() ? "FMAs of tensor cores" : "FMAs", clock * wavefronts / fma, clock);
   if (fma > 0 && x.work.flops > 0) text += format(", %.1f %% of them necessary", 50 * x.work.flops / fma);
   text += "\n";
   for (LaunchDemand const& l : x.demand.launches)

@@ -51,7 +51,7 @@ constexpr Row rows[] = {
 
 // Multiply-adds of mma.sync per SM and clock, by compute capability. The architecture papers' rates, but on 9.0, where
 // mma.sync reaches less than wgmma: as measured (docs/04_measuring.md).
-int mma_fma(int compute_capability) { return compute_capability == 90 ? 1280 : compute_capability == 80 ? 1024 : 256; }
+int mma_rate(int compute_capability) { return compute_capability == 90 ? 1280 : compute_capability == 80 ? 1024 : 256; }
 
 Device device_of(Row const& row) {
   Device d;
@@ -59,7 +59,8 @@ Device device_of(Row const& row) {
   d.compute_capability = row.compute_capability, d.sm_count = row.sm_count;
   d.l2_bytes = std::int64_t(row.l2_mb) << 20, d.memory_bytes = std::int64_t(row.memory_gb) << 30;
   d.peak_gbps = row.peak_gbps, d.copy_gbps = row.copy_gbps, d.l2_gbps = row.l2_gbps, d.clock_ghz = row.clock_ghz;
-  d.fma_lanes = row.fma_lanes, d.mma_fma = mma_fma(row.compute_capability), d.shared_bytes = row.shared_kb << 10,
+  d.fma_lanes = row.fma_lanes, d.mma_rate = mma_rate(row.compute_capability),
+  d.wgmma_rate = row.compute_capability == 90 ? 2048 : 0, d.shared_bytes = row.shared_kb << 10,
   d.max_threads = row.max_threads;
   d.source = row.source;
   return d;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 namespace inlay::planner {
@@ -50,7 +51,7 @@ double beside_fma(Demand const& x, Device const& device) {
 double exposed_latency(Demand const& x, Device const& device) {
   double const exposed = x.exposed_loads / std::max(1., double(main_launch(x).blocks)),
                latency = kLoadLatency / device.clock_ghz;
-  if (x.fma || x.tensor_fma) return (2 * device.load_ns + latency) * 1e-9;
+  if (x.fma + x.mma_fma + x.wgmma_fma > 0) return (2 * device.load_ns + latency) * 1e-9;
   return (std::max(1., exposed) * device.load_ns + exposed * latency) * 1e-9;
 }
 std::string several(double n, char const* what) { return count(n) + " " + what + (n == 1 ? "" : "s"); }
@@ -110,9 +111,11 @@ std::vector<Resource> resources_of(Demand const& x, Device const& device) {
         {"issue", kIssue * x.requests / kSchedulers * busiest,
          count(x.requests) + format(" requests of warps, %g instructions each, %d a clock", kIssue, kSchedulers)});
   }
-  if (x.tensor_fma)
-    r.push_back({"tensor cores", x.tensor_fma / device.mma_fma * busiest,
-                 count(x.tensor_fma) + format(" multiply-adds, %d a clock on each SM", device.mma_fma)});
+  for (auto [fma, rate, instruction] :
+       {std::tuple{x.mma_fma, device.mma_rate, "mma.sync"}, {x.wgmma_fma, device.wgmma_rate, "wgmma"}})
+    if (fma > 0)
+      r.push_back({"tensor cores", fma / rate * busiest,
+                   count(fma) + format(" multiply-adds of %s, %d a clock on each SM", instruction, rate)});
   r.push_back(latency(x, device));
   r.push_back({"launch", device.launch_us * 1e-6 * double(x.launches.size()),
                several(double(x.launches.size()), "kernel") + format(", %g us each", device.launch_us)});

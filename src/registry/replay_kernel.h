@@ -49,7 +49,9 @@ void sample_launches(Copy const& copy, ReplaySetting const& setting, Sample cons
 }
 template <class V>
 void sample_launches(Gemm const& gemm, ReplaySetting const& setting, Sample const& sample) {
-  kernels::sample_lengths<V>(gemm, 32, setting, sample);
+  std::int64_t period = 32;  // of a block's accesses along K
+  if constexpr (requires { V::period; }) period = V::period;
+  kernels::sample_lengths<V>(gemm, period, setting, sample);
 }
 
 // Counts the accesses of a kernel from samples of its blocks, so the time does not grow with the problem. Bounds, races

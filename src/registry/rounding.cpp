@@ -33,7 +33,7 @@ namespace {
 
 constexpr double kSquare = 7. / 12;  // the mean of a significand's square
 
-// The square of what tensor cores lose: they add the products of 16 indices of K to the sum, and truncate what lies below
+// The square of what tensor cores lose: they add what 16 indices of K contribute to the sum, and truncate what lies below
 // 2^-22 of it. Truncations of one sum go the same way.
 double truncated(double alpha, double K) {
   double const steps = std::ceil(K / 16), root_sum = 4 * (2. / 3 * std::pow(steps, 1.5) + std::sqrt(steps));

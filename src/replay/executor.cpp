@@ -192,6 +192,8 @@ void Executor::check_end_of_cluster() {
     Thread const& x = threads_[t];
     if (!x.cp_pending.empty() || !x.cp_groups.empty())
       recorder_.report(Check::misuse, thread_name(t) + "ends with a cp.async that it did not wait for");
+    if (!x.wgmma.pending.empty() || !x.wgmma.groups.empty())
+      recorder_.report(Check::misuse, thread_name(t) + "ends with a wgmma that it did not commit and wait for");
     if (!x.store_pending.empty() || !x.store_groups.empty())
       recorder_.report(Check::misuse, thread_name(t) + "ends with a TMA store that it did not wait for");
   }

@@ -81,7 +81,7 @@ class Executor {
   // to `old` at host address `target`; the format has `mantissa_digits` binary digits.
   void check_sum_order(char const* target, double old, double value, int mantissa_digits);
   void fma() { ++recorder_.fma; }
-  void count_tensor_fma(std::int64_t n) { recorder_.tensor_fma += n; }
+  void count_mma_fma(std::int64_t n) { recorder_.mma_fma += n; }
   [[noreturn]] void misuse(std::string const& sentence) { fault(Check::misuse, sentence); }
   // Called before the access of a cp.async that bypasses the L1. The hardware splits such a copy by 32-byte sectors of
   // shared memory. If source and destination differ modulo 32 bytes, each lane's 16 bytes cost a global sector request
@@ -140,6 +140,21 @@ class Executor {
   void tma_store_wait(int groups_in_flight);
   void fence_proxy_async() { ordering_.fence_proxy_async(rank()); }
 
+  // ---- wgmma. All threads of a warpgroup call each of them.
+  void wgmma_fence() { thread().wgmma.is_fenced = true; }
+  // Begins an instruction that accumulates into `count` registers of the running thread. Returns their values as the
+  // instruction finds them. Until the wait that names the instruction's group, the registers hold NaN and the values are
+  // elsewhere: reading registers in flight gives wrong results.
+  float* wgmma_accumulators(float* registers, std::size_t count);
+  int wgmma_operation() { return ordering_.start("wgmma", Proxy::async); }
+  // Records that wgmma reads 16 bytes of shared memory for the operand; returns their host address.
+  char const* wgmma_read(void const* address, int operation);
+  void count_wgmma(void const* operand, std::int64_t bytes);
+  void wgmma_issued(float* registers, int operation);
+  void wgmma_commit();
+  void wgmma_wait(int groups_in_flight);
+  void count_wgmma_fma(std::int64_t n) { recorder_.wgmma_fma += n; }
+
   void griddep_wait();
   void set_registers(int count);  // per thread, for the warpgroup of the running thread
 
@@ -154,7 +169,19 @@ class Executor {
     int operation;
     std::vector<PendingCopy> copies;
   };
+  // wgmma instructions of a thread's warpgroup.
+  struct Wgmma {
+    struct Accumulators {
+      std::vector<float> values;
+      int last_operation;  // that accumulates into them
+    };
+    bool is_fenced = false;               // by wgmma_fence(), since registers were last accessible
+    std::vector<int> pending;             // operations that are not committed yet
+    std::deque<std::vector<int>> groups;  // committed
+    std::map<float*, Accumulators> in_flight;
+  };
   struct Thread {
+    Wgmma wgmma;
     std::vector<PendingCopy> cp_pending, store_pending;  // not committed yet
     int cp_operation = -1, store_operation = -1,
         store_write_operation = -1;              // of the group that is not committed yet; -1: none

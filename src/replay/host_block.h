@@ -3,6 +3,7 @@
 #include <inlay/block/block.h>
 #include <inlay/replay/executor.h>
 #include <inlay/replay/operations.h>
+#include <inlay/replay/wgmma_operations.h>
 
 namespace inlay::replay {
 
@@ -113,6 +114,13 @@ struct HostBlock {
   }
   void fence_proxy_async() const { running().fence_proxy_async(); }
   void fence_barrier_init() const { running().fence_barrier_init(); }
+
+  void wgmma_fence() const { running().wgmma_fence(); }
+  void wgmma_commit() const { running().wgmma_commit(); }
+  template <int N>
+  void wgmma_wait(cute::Int<N>) const {
+    running().wgmma_wait(N);
+  }
 
   void griddep_launch_dependents() const {}  // no effect: kernels are replayed one after another
   void griddep_wait() const { running().griddep_wait(); }

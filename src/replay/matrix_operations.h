@@ -54,7 +54,7 @@ struct MmaLane {
   typename Traits::ValTypeB B[N * K / 32];
   typename Traits::ValTypeD D[M * N / 32];  // C before the instruction
 
-  // The sum of the products and C is rounded once. A tensor core truncates what its internal format does not hold, so the
+  // The sum, with C, is rounded once. A tensor core truncates what its internal format does not hold, so the
   // last bit may differ where a sum is not exact.
   static void execute(std::span<MmaLane* const> lanes) {
     static auto const a = indices(typename Traits::ALayout{});
@@ -68,7 +68,7 @@ struct MmaLane {
       for (int k = 0; k < K; ++k) sum += A[i % M + k * M] * B[i / M + k * N];
       x.D[v] = typename Traits::ValTypeD(float(sum));
     });
-    running().count_tensor_fma(std::int64_t(M) * N * K);
+    running().count_mma_fma(std::int64_t(M) * N * K);
   }
 
  private:

@@ -176,19 +176,24 @@ std::string Ordering::unordered_change(Cell const& c, unsigned t, Proxy proxy) c
   return {};
 }
 
+std::string Ordering::before_read(Cell const& c, unsigned t, Proxy proxy) const {
+  if (!c.is_written) return "which nobody has written";
+  if (!before(c.writer, t)) return since("written", c.writer);
+  if (proxy == Proxy::async && !visible_to_async(c.writer, t))
+    return "stored by " + who(c.writer) + " with no fence.proxy.async since";
+  return c.is_changed ? unordered_change(c, t, proxy) : std::string();
+}
+std::string Ordering::would_read(std::size_t offset, std::size_t bytes, unsigned t, Proxy proxy) const {
+  for (std::size_t i = offset / cell_bytes_; i * cell_bytes_ < offset + bytes; ++i)
+    if (Cell const& c = cells_[i]; c.block == block_)
+      if (std::string how = before_read(c, t, proxy); !how.empty()) return how;
+  return {};
+}
+
 std::string Ordering::read(std::size_t offset, std::size_t bytes, Event const& e, unsigned t, Proxy proxy) {
   std::string how;
   for_each_cell(offset, bytes, [&](Cell& c) {
-    if (how.empty()) {
-      if (!c.is_written)
-        how = "which nobody has written";
-      else if (!before(c.writer, t))
-        how = since("written", c.writer);
-      else if (proxy == Proxy::async && !visible_to_async(c.writer, t))
-        how = "stored by " + who(c.writer) + " with no fence.proxy.async since";
-      else if (c.is_changed)
-        how = unordered_change(c, t, proxy);
-    }
+    if (how.empty()) how = before_read(c, t, proxy);
     // A barrier has ordered the plain reads of earlier epochs before this one.
     if (!c.readers.empty() && c.readers.front().epoch < e.epoch)
       std::erase_if(c.readers, [&](Event const& r) { return r.operation == Event::kPlain && is_settled(r, e.epoch); });

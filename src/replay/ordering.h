@@ -102,6 +102,8 @@ class Ordering {
   std::string read(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread, Proxy proxy);
   std::string write(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread, Proxy proxy);
   std::string change(std::size_t offset, std::size_t bytes, Event const& e, unsigned thread);  // atomic
+  // Returns what read() would, without recording.
+  std::string would_read(std::size_t offset, std::size_t bytes, unsigned thread, Proxy proxy) const;
   // Returns what write() of the generic proxy would, without recording.
   std::string would_write(std::size_t offset, std::size_t bytes, unsigned thread) const;
   // Returns the same for shared bytes of a block that has exited: all reads of them must be known to the clock.
@@ -126,6 +128,7 @@ class Ordering {
   bool is_over(int operation, unsigned thread) const;
   std::string since(char const* did, Event const& e) const;
   std::string unordered_change(Cell const& c, unsigned thread, Proxy proxy) const;
+  std::string before_read(Cell const& c, unsigned thread, Proxy proxy) const;
   std::string before_write(Cell const& c, unsigned thread, Proxy proxy) const;
 
   std::vector<ThreadClock> threads_;

@@ -115,13 +115,13 @@ void Recorder::expect_samples() {
 void Recorder::times(std::int64_t n, std::function<void()> const& f) {
   std::vector<Site> const before = std::exchange(sites, {});
   std::int64_t const fma_before = std::exchange(fma, 0), exposed_before = std::exchange(exposed_loads, 0);
-  std::int64_t const tensor_fma_before = std::exchange(tensor_fma, 0);
+  std::int64_t const mma_fma_before = std::exchange(mma_fma, 0), wgmma_fma_before = std::exchange(wgmma_fma, 0);
   std::int64_t const shuffles_before = std::exchange(shuffles, 0), votes_before = std::exchange(votes, 0);
   f();
   std::vector<Site> const counted = std::exchange(sites, before);
   for (Site const& s : counted) site(s.operand, s.space, s.store, s.mechanism, s.bytes).add(s, n);
   fma = fma_before + n * fma, exposed_loads = exposed_before + n * exposed_loads;
-  tensor_fma = tensor_fma_before + n * tensor_fma;
+  mma_fma = mma_fma_before + n * mma_fma, wgmma_fma = wgmma_fma_before + n * wgmma_fma;
   shuffles = shuffles_before + n * shuffles, votes = votes_before + n * votes;
 }
 

@@ -24,8 +24,8 @@ struct Finding {
   std::string sentence;  // names kernel, block, thread, access and element
 };
 
-// How accesses are made: ordinary instructions, cp.async, TMA or atomic operations.
-enum class Mechanism { plain, cp_async, tma, atomic };
+// How accesses are made: ordinary instructions, cp.async, TMA, atomic operations or wgmma.
+enum class Mechanism { plain, cp_async, tma, atomic, wgmma };
 
 // The requests that a kernel makes for one operand in one direction, with one mechanism and one access width.
 struct Site {
@@ -113,7 +113,7 @@ class Recorder {
   // between that would overlap the load.
   std::int64_t exposed_loads = 0;
   std::int64_t fma = 0;                  // FMAs of threads
-  std::int64_t tensor_fma = 0;           // FMAs of mma instructions
+  std::int64_t mma_fma = 0, wgmma_fma = 0;  // FMAs of mma.sync and of wgmma instructions
   std::int64_t shuffles = 0, votes = 0;  // of warps
 
   bool found(Check check) const;

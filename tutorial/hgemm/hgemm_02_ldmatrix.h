@@ -55,8 +55,8 @@ struct Kernel : GemmGrid<128, 128, T> {
       copy(read_B, tXsB(_, _, k, stage), tXrB(_, _, k));
     };
 
-    Fill<Block, SmemA> fill_A(block, here.A, g.A.row_stride, here.rows, here.K, sA);
-    Fill<Block, SmemB> fill_B(block, here.B, g.B.row_stride, here.cols, here.K, sB);
+    AsyncTiles<Block, T, SmemA> fill_A(block, here.A, g.A.row_stride, here.rows, here.K, sA);
+    AsyncTiles<Block, T, SmemB> fill_B(block, here.B, g.B.row_stride, here.cols, here.K, sB);
     auto fill = [&](int stage) {
       fill_A.next(stage), fill_B.next(stage);
       block.cp_async_fence();
@@ -81,37 +81,6 @@ struct Kernel : GemmGrid<128, 128, T> {
     block.cp_async_wait(Int<0>{});
     store_fragment<Block, T>(block, g, mma, gD, tCrD, here.rows, here.cols);
   }
-
- private:
-  // Copies the tiles of an operand to the stages, one after the other along K; zeros beyond its edge.
-  template <class Block, class Stages>
-  struct Fill {
-    using Tile = Shape<Int<size<0>(Stages{})>, Int<size<1>(Stages{})>>;
-    using Load = decltype(make_tiled_copy(Copy_Atom<On<Block, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>>, T>{},
-                                          Layout<Shape<_16, _8>, Stride<_8, _1>>{}, Layout<Shape<_1, _8>>{}));
-    using From = decltype(make_tensor(make_gmem_ptr((T const*)nullptr), Tile{}, make_stride(int64_t(), _1{})));
-    using To = decltype(make_tensor(make_smem_ptr((T*)nullptr), Stages{}));
-    decltype(Load{}.get_slice(0).partition_S(From{})) tg;                        // (CPY,CPY_M,CPY_K)
-    decltype(Load{}.get_slice(0).partition_S(make_identity_tensor(Tile{}))) tc;  // (CPY,CPY_M,CPY_K) -> (m,k)
-    decltype(Load{}.get_slice(0).partition_D(To{})) ts;                          // (CPY,CPY_M,CPY_K,PIPE)
-    int rows;
-    int64_t K;  // left
-
-    CUTE_DEVICE Fill(Block block, T const* from, int64_t pitch, int rows, int64_t K, To const& to)
-        : tg(slice(block).partition_S(make_tensor(make_gmem_ptr(from), Tile{}, make_stride(pitch, _1{})))),
-          tc(slice(block).partition_S(make_identity_tensor(Tile{}))),
-          ts(slice(block).partition_D(to)),
-          rows(rows),
-          K(K) {}
-    CUTE_DEVICE void next(int stage) {
-      auto const edge = make_coord(rows, K);
-      Tensor in = lazy::transform(tc, [&](auto const& c) { return elem_less(c, edge); });
-      copy_if(Load{}, in, tg, ts(_, _, _, stage));
-      tg.data() = tg.data() + Int<BLK_K>{};
-      K -= BLK_K;
-    }
-    CUTE_DEVICE static auto slice(Block block) { return Load{}.get_slice(int(block.thread_rank())); }
-  };
 };
 using Dispatch = ByHalfType<Kernel>;
 

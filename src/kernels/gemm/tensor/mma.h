@@ -8,6 +8,7 @@ namespace inlay::kernels {
 // Kernel<T> for the type of the operands, bf16 or f16.
 template <template <class> class Kernel>
 struct ByHalfType {
+  static constexpr int64_t period = Kernel<bfloat16_t>::BLK_K;  // of a block's accesses along K
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
     if (g.D.type == bf16) kernels::launches<Kernel<bfloat16_t>>(g, setting, f);
@@ -22,6 +23,12 @@ struct ByHalfType {
 template <class T>
 using Mma = std::conditional_t<std::is_same_v<T, half_t>, SM80_16x8x16_F32F16F16F32_TN, SM80_16x8x16_F32BF16BF16F32_TN>;
 
+inline Reason rejects_wgmma(Device const& device) {
+  if (device.compute_capability == 90) return {};
+  return {"wgmma exists on compute capability 9.0 alone, not on {}.{}",
+          {device.compute_capability / 10, device.compute_capability % 10}};
+}
+
 // Why an operand cannot be loaded in aligned vectors of 16 bytes along K.
 template <class T>
 Reason rejects_vectors_along_k(Gemm const& g, Operand const& o) {
@@ -33,6 +40,45 @@ Reason rejects_vectors_along_k(Gemm const& g, Operand const& o) {
   if (o.misalignment_bytes()) return {"an operand begins {} bytes past a multiple of 16", {o.misalignment_bytes()}};
   return {};
 }
+
+// Copies the tiles of an operand that is contiguous along K to stages of 64 elements along K, one tile after the other, by
+// cp.async of 16 bytes; zeros beyond the edge. Called by 128 threads.
+template <class Block, class T, class Stages>
+struct AsyncTiles {
+  static constexpr int BLK_K = size<1>(Stages{});
+  static_assert(BLK_K == 64);
+  using Tile = Shape<Int<size<0>(Stages{})>, Int<BLK_K>>;
+  using Load = decltype(make_tiled_copy(Copy_Atom<On<Block, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>>, T>{},
+                                        Layout<Shape<_16, _8>, Stride<_8, _1>>{}, Layout<Shape<_1, _8>>{}));
+  using From = decltype(make_tensor(make_gmem_ptr((T const*)nullptr), Tile{}, make_stride(int64_t(), _1{})));
+  using To = decltype(make_tensor(make_smem_ptr((T*)nullptr), Stages{}));
+  decltype(Load{}.get_slice(0).partition_S(From{})) tg;                        // (CPY,CPY_M,CPY_K)
+  decltype(Load{}.get_slice(0).partition_S(make_identity_tensor(Tile{}))) tc;  // (CPY,CPY_M,CPY_K) -> (m,k)
+  decltype(Load{}.get_slice(0).partition_D(To{})) ts;                          // (CPY,CPY_M,CPY_K,PIPE)
+  int rows;   // of the tile inside the operand
+  int64_t K;  // indices that are left
+
+  CUTE_DEVICE AsyncTiles(Block block, T const* from, int64_t pitch, int rows, int64_t K, To const& to)
+      : tg(slice(block).partition_S(make_tensor(make_gmem_ptr(from), Tile{}, make_stride(pitch, _1{})))),
+        tc(slice(block).partition_S(make_identity_tensor(Tile{}))),
+        ts(slice(block).partition_D(to)),
+        rows(rows),
+        K(K) {}
+  CUTE_DEVICE void next(int stage) {
+    auto const edge = make_coord(rows, K);
+    Tensor in = lazy::transform(tc, [&](auto const& c) { return elem_less(c, edge); });
+    copy_if(Load{}, in, tg, ts(_, _, _, stage));
+    tg.data() = tg.data() + Int<BLK_K>{};
+    K -= BLK_K;
+  }
+
+ private:
+  CUTE_DEVICE static auto slice(Block block) { return Load{}.get_slice(int(block.thread_rank())); }
+};
+
+// wgmma of 64 x N x 16 with both operands in shared memory and sums in fp32.
+template <class T, int N, GMMA::Major A = GMMA::Major::K, GMMA::Major B = GMMA::Major::K>
+using Wgmma = decltype(GMMA::ss_op_selector<T, T, float, Shape<_64, Int<N>, _16>, A, B>());
 
 // Scales V adjacent sums of one thread, rounds them to T and writes them to D with one access of V elements, if `on`.
 template <int V, class T, class Block>
@@ -50,7 +96,7 @@ CUTE_DEVICE void store_rounded(Block, Epilogue const& e, bool on, float const (&
   copy_one(atom, on, &x.word, make_gmem_ptr(reinterpret_cast<Word*>(d)));
 }
 
-// Writes the accumulators of a TiledMMA of m16n8k16 to the tile of D from registers. A thread has pairs of neighbours
+// Writes the accumulators of a TiledMMA to the tile of D from registers. A thread has pairs of neighbours
 // along n, which it writes together if every pair of D is aligned.
 template <class Block, class T, class TiledMma, class GD, class RD>
 CUTE_DEVICE void store_fragment(Block block, Gemm const& g, TiledMma const& mma, GD const& gD, RD const& tCrD, int rows,

@@ -1,0 +1,20 @@
+// Samples of the GEMM kernels on tensor cores: one tile stands for all tiles with the same memory accesses.
+#pragma once
+#include <inlay/kernels/common/gemm_grid_samples.h>
+#include <inlay/kernels/gemm/tensor/wgmma_ring.h>
+
+namespace inlay::kernels {
+
+template <class Step, class T>
+struct Kinds<WgmmaRing<Step, T>> {
+  template <class F>
+  static void each(WgmmaRing<Step, T> const& kernel, F const& f) {
+    auto one_tile = kernel;  // a block
+    one_tile.grid = one_tile.tiles(), one_tile.band = one_tile.tiles_n;
+    over_tile_kinds(kernel.g, kernel.tiles_m, kernel.tiles_n, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
+      f(one_tile, (l * kernel.tiles_m + m) * kernel.tiles_n + n, times);
+    });
+  }
+};
+
+}  // namespace inlay::kernels
