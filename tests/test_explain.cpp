@@ -18,6 +18,8 @@
 namespace inlay::lab {
 namespace {
 
+using explain::cure_of, explain::ExplainedSite, replay::Mechanism, replay::Site;
+
 Device const& h200() { return *find_device("H200"); }
 CopyCase square(std::int64_t n) { return transpose_case(n, n); }
 

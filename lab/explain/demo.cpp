@@ -22,7 +22,7 @@ constexpr char const* kGemms =
     "  multiply-adds (FMAs): a kernel with fewer FMAs for each wavefront is limited by its loads from shared memory.\n";
 
 // Transactions per request: "4", "15.9"; "4a" for cp.async; "box" for TMA; "-" without requests.
-std::string per_request(Traffic const& plain, Traffic const& async = {}, Traffic const& tma = {}) {
+std::string per_request(banks::Traffic const& plain, banks::Traffic const& async = {}, banks::Traffic const& tma = {}) {
   if (tma.requests) return "box";
   if (async.requests) return fmt::format("{:.0f}a", async.per_request());
   if (!plain.requests) return "-";
@@ -99,10 +99,11 @@ std::string legend_of_gemms(bool has_results) {
   std::string const s =
       "nn, nt, tn, tt: the transposes of A and B (t: stored transposed); FMAs: for each wavefront of loads from shared "
       "memory.\n";
-  return s + (has_results
-                  ? "TFLOP/s: 4096 x 4096 x 4096 in f32, hgemm: 8192 x 8192 x 8192 in bf16, at these transposes, recorded "
-                    "on one H200; of\ncuBLAS: at the same type and transposes.\n"
-                  : "TFLOP/s: nothing is recorded yet.\n");
+  return s +
+         (has_results
+              ? "TFLOP/s: 4096 x 4096 x 4096 in f32, hgemm: 8192 x 8192 x 8192 in bf16, at these transposes, recorded "
+                "on one H200; of\ncuBLAS: at the same type and transposes.\n"
+              : "TFLOP/s: nothing is recorded yet.\n");
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 //   public_call(c, call, workspace, bytes), operand_addresses(c, call, workspace)   to measure host time
 #pragma once
 #include <cuda_runtime_api.h>
+#include <inlay/planner/plan.h>
 
 #include <functional>
 #include <memory>
@@ -28,6 +29,8 @@
 #include "problems/case.h"
 
 namespace inlay::lab {
+
+using planner::current_device, planner::Operands;
 
 // A launch only enqueues work, so that it can be captured into a graph.
 template <class C>

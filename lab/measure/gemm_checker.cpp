@@ -134,7 +134,8 @@ CheckResult GemmChecker::rounded(GemmCandidate const& candidate) const {
   fill(call_);
   if (std::string const said = launched(candidate, call_); !said.empty()) return {said, {}};
   Summed const s = summed_up(gemm_arrays(c_, call_), kSignificands, stream_);
-  double const bound = error_bound({c_.K, candidate.accumulation_length, c_.alpha, c_.beta, c_.dtype()}, s.elements);
+  double const bound =
+      registry::error_bound({c_.K, candidate.accumulation_length, c_.alpha, c_.beta, c_.dtype()}, s.elements);
   if (s.error <= bound) return {"ok", s.rel_err};
   return {fmt::format("FAILED: off by {:.3g} in the mean square, more than the {:.3g} that its chains of fp32 may be",
                       s.error, bound),

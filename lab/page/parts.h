@@ -11,6 +11,8 @@
 
 namespace inlay::lab::page {
 
+using explain::ExplainedSite, explain::Explanation, planner::Resource, replay::Mechanism;
+
 // A hardware counter from results/h200/counters.json, at the problem of the step.
 struct Counter {
   std::string name;

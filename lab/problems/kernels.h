@@ -44,7 +44,7 @@ Info<typename C::Canonical> const* info_of(std::string_view name) {
 }
 
 // Copies pack the rows of their case. A name that is no kernel is none of them.
-inline bool is_copy(Info<Copy> const& info) { return info.ladder == Ladder::copy; }
+inline bool is_copy(Info<Copy> const& info) { return info.ladder == planner::Ladder::copy; }
 bool is_copy(std::string_view name);
 
 // The rows of a table that were asked for: names, their beginnings, kProduction, or kAll; none: all.

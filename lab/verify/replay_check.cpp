@@ -35,7 +35,7 @@ void refuse_long_replay(std::vector<OperandBuffer> const& operands, double fma) 
 Replayed concluded(Recorder const& recorder) {
   Counts const counts = explain::counted(recorder);
   if (recorder.finding_count == 0) return {"ok", counts};
-  Finding const& first = recorder.findings.front();
+  replay::Finding const& first = recorder.findings.front();
   return {fmt::format("FAILED: {}: {}", name_of(first.check), first.sentence), counts};
 }
 

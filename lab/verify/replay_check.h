@@ -9,6 +9,8 @@
 
 namespace inlay::lab {
 
+using planner::Counts, registry::Numbers;
+
 struct Replayed {
   std::string check_result;  // "ok", "rejected: ...", "FAILED: ..."
   Counts counts;             // of the replay
@@ -16,7 +18,6 @@ struct Replayed {
   bool failed() const { return check_result.starts_with("FAILED"); }
 };
 
-using registry::Numbers;
 void* filled(Recorder& recorder, OperandBuffer const& x, unsigned seed, Numbers numbers);
 
 // Throws UsageError for a problem that would take too long.
