@@ -62,7 +62,7 @@ using Smem = decltype(tile_to_shape(Atom{}, Shape<Int<rows>, Int<kK>>{}));
 
 class ReplayWgmma : public SmallKernels {
  protected:
-  float* sums = recorder.allocate_integers("sums", kM * kN, 7);
+  float* sums = recorder.allocate_integers("sums", kM* kN, 7);
 
   // D = A B^T by one warpgroup, operands filled by ordinary stores.
   template <class SmemA, class SmemB, GMMA::Major majorA = GMMA::Major::K, GMMA::Major majorB = GMMA::Major::K,
@@ -187,8 +187,9 @@ TEST_F(ReplayWgmma, DescriptorsDescribeTheirTensor) {
   multiply<KA, KB, K, K, Edited<WrongSwizzle>>();
   expect(Check::misuse, "issues wgmma with a descriptor that puts element (");
   multiply<KA, KB, K, K, Edited<WrongStride>>();
-  expect(Check::misuse, "issues wgmma with a descriptor that puts element (8,0) of an operand 2048 bytes from its start, "
-                        "where the tensor has it 1024 bytes from it");
+  expect(Check::misuse,
+         "issues wgmma with a descriptor that puts element (8,0) of an operand 2048 bytes from its start, "
+         "where the tensor has it 1024 bytes from it");
   multiply<Smem<GMMA::Layout_K_INTER_Atom<bfloat16_t>, kM>, KB, K, K, Edited<WrongLeading>>();
   expect(Check::misuse, "issues wgmma with a descriptor that puts element (0,8)");
   multiply<Smem<MN128, kM>, KB, MN, K, Edited<WrongStride>>();

@@ -20,7 +20,8 @@ class Watcher {
 
   void operator()(TraceEvent const& e) {
     if (e.block != 0) return;
-    now_ = {now_.at + 1, recorder_.fma + recorder_.mma_fma + recorder_.wgmma_fma, now_.accesses + (e.what == Happens::access)};
+    now_ = {now_.at + 1, recorder_.fma + recorder_.mma_fma + recorder_.wgmma_fma,
+            now_.accesses + (e.what == Happens::access)};
     if (threads_.size() <= e.thread) threads_.resize(e.thread + 1);
     Thread& thread = threads_[e.thread];
     switch (e.what) {

@@ -137,12 +137,13 @@ std::string model(Ladder const& copies, Ladder const& gemms, Ladder const& tenso
          "counts of the replay and the rates of an H200. A bar to the right is a time predicted too long, one to the "
          "left a "
          "time predicted too short; bars end at 50&#160;%.</p>\n" +
-         prediction_errors(copies) + prediction_errors(gemms) + prediction_errors(tensor_gemms) + "<div class=\"pair\">\n" + times(copies) +
-         times(gemms) + times(tensor_gemms) + "</div>\n</section>\n";
+         prediction_errors(copies) + prediction_errors(gemms) + prediction_errors(tensor_gemms) +
+         "<div class=\"pair\">\n" + times(copies) + times(gemms) + times(tensor_gemms) + "</div>\n</section>\n";
 }
 
 std::string contents(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
-  return "<nav id=\"contents\" aria-label=\"steps\">\n<h2>The steps</h2>\n" + list(copies) + list(gemms) + list(tensor_gemms) + "</nav>\n";
+  return "<nav id=\"contents\" aria-label=\"steps\">\n<h2>The steps</h2>\n" + list(copies) + list(gemms) +
+         list(tensor_gemms) + "</nav>\n";
 }
 
 }  // namespace

@@ -66,8 +66,9 @@ constexpr char const* kBody = R"(</style>
 
 std::string report_page() {
   Ladder const copies = page::copies(), gemms = page::gemms(), tensor_gemms = page::tensor_gemms();
-  return kHead + std::string(style()) + picture_style() + kBody + overview(copies, gemms, tensor_gemms) + steps(copies) +
-         steps(gemms) + steps(tensor_gemms) + shared_code({&copies, &gemms, &tensor_gemms}) + "</main>\n</body>\n</html>\n";
+  return kHead + std::string(style()) + picture_style() + kBody + overview(copies, gemms, tensor_gemms) +
+         steps(copies) + steps(gemms) + steps(tensor_gemms) + shared_code({&copies, &gemms, &tensor_gemms}) +
+         "</main>\n</body>\n</html>\n";
 }
 
 void write_report(std::filesystem::path const& file) {

@@ -37,6 +37,8 @@
 //   fence_barrier_init()                   fence.mbarrier_init               the thread that called init(), afterwards
 //   Mbarrier::arrive()                     mbarrier.arrive                   `count` threads in each phase, each with
 //                                                                            one of the two calls
+//   Mbarrier::arrive(rank)                 mapa, mbarrier.arrive of          any thread: arrives at the mbarrier at the same
+//                                          shared::cluster                   offset in block `rank` of the cluster
 //   Mbarrier::arrive_and_expect_tx(bytes)  mbarrier.arrive.expect_tx
 //   Mbarrier::wait(parity)                 mbarrier.try_wait.parity, in a    any thread
 //                                          loop
@@ -44,6 +46,10 @@
 //   tma_load(map, mbarrier, smem, c0, c1,  cp.async.bulk.tensor.3d,          one thread; c0, c1, c2 are coordinates in
 //            c2, hint)                     mbarrier completion               elements of the tensor that `map`
 //                                                                            describes
+//   tma_load_multicast(map, mbarrier,      the same with                     one thread; the box arrives at the same
+//            smem, c0, c1, c2, ranks)      .multicast::cluster               offsets in the shared memory of each block
+//                                                                            of the cluster whose bit is set in `ranks`,
+//                                                                            and counts at the mbarrier of each
 //   tma_store(map, smem, c0, c1, c2)       cp.async.bulk.tensor.3d, bulk     one thread
 //                                          group completion
 //   tma_store_commit()                     cp.async.bulk.commit_group        the thread that called tma_store

@@ -87,6 +87,12 @@ struct DeviceBlock {
     cute::SM90_TMA_LOAD_3D::copy(&map, reinterpret_cast<std::uint64_t*>(&full), std::uint64_t(policy), smem, c0, c1,
                                  c2);
   }
+  // `ranks`: a bit for each block of the cluster.
+  CUTE_DEVICE static void tma_load_multicast(CUtensorMap const& map, Mbarrier& full, void* smem, int c0, int c1, int c2,
+                                             unsigned ranks) {
+    cute::SM90_TMA_LOAD_MULTICAST_3D::copy(&map, reinterpret_cast<std::uint64_t*>(&full), std::uint16_t(ranks),
+                                           std::uint64_t(cute::TMA::CacheHintSm90::EVICT_NORMAL), smem, c0, c1, c2);
+  }
   CUTE_DEVICE static void tma_store(CUtensorMap const& map, void const* smem, int c0, int c1, int c2) {
     cute::SM90_TMA_STORE_3D::copy(&map, smem, c0, c1, c2);
   }

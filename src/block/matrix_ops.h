@@ -65,8 +65,10 @@ inline constexpr bool is_warp_mma<cute::SM80_16x8x16_F32F16F16F32_TN> = true;
 template <class Op>
 inline constexpr bool is_wgmma = requires {
   typename cute::MMA_Traits<Op>::FrgTypeA;
-  requires cute::size(typename cute::MMA_Traits<Op>::ThrID{}) == 128;
-  requires std::is_same_v<typename cute::MMA_Traits<Op>::ValTypeD, float>;
+  requires cute::size(typename cute::MMA_Traits<Op>::ThrID{})
+  == 128;
+  requires std::is_same_v < typename cute::MMA_Traits<Op>::ValTypeD,
+  float > ;
   requires sizeof(typename cute::MMA_Traits<Op>::ValTypeA) == 2;
 };
 

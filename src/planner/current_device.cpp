@@ -14,7 +14,8 @@ Device from_table(char const* name) {
   if (Device const* known = find_device(name)) return *known;
   Device d;
   d.name = d.in_driver = name, d.source = "the driver";
-  d.peak_gbps = d.copy_gbps = d.l2_gbps = d.clock_ghz = d.launch_us = d.load_ns = 0, d.fma_lanes = d.mma_rate = d.wgmma_rate = 0;
+  d.peak_gbps = d.copy_gbps = d.l2_gbps = d.clock_ghz = d.launch_us = d.load_ns = 0,
+  d.fma_lanes = d.mma_rate = d.wgmma_rate = 0;
   return d;
 }
 

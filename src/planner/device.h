@@ -26,8 +26,8 @@ struct Device {
   double l2_gbps = 5600;         // sectors between the SMs and the L2
   double clock_ghz = 1.98;       // highest SM clock sustained under load
   int fma_lanes = 128;           // fp32 multiply-adds per SM and clock
-  int mma_rate = 1280;            // multiply-adds of mma.sync per SM and clock: bf16 or f16, sums in fp32
-  int wgmma_rate = 2048;          // the same of wgmma; 0: there is none
+  int mma_rate = 1280;           // multiply-adds of mma.sync per SM and clock: bf16 or f16, sums in fp32
+  int wgmma_rate = 2048;         // the same of wgmma; 0: there is none
   int shared_bytes = 227 << 10;  // per SM, available to blocks
   int max_threads = 2048;        // per SM
   double launch_us = 1.0;        // time per launch of back-to-back kernels that load and store a word per thread

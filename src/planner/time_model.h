@@ -33,7 +33,7 @@ struct Demand {
   double requests = 0;                 // of warps, to global and shared memory
   double shared_loads = 0, shared_stores = 0, async_copies = 0;  // requests of warps
   double fma = 0;                                                // fused multiply-adds of threads
-  double mma_fma = 0, wgmma_fma = 0;                         // multiply-adds of mma.sync and of wgmma instructions
+  double mma_fma = 0, wgmma_fma = 0;                             // multiply-adds of mma.sync and of wgmma instructions
   double exposed_loads = 0;  // loads of blocks from global memory that nothing overlaps
 };
 

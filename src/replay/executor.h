@@ -133,7 +133,9 @@ class Executor {
   void mbarrier_arrive(void const* address, std::int64_t expected_bytes);
   void mbarrier_wait(void const* address, unsigned parity);
 
-  void tma_load(TmaTensor const& map, void const* mbarrier, void const* smem, std::int64_t const (&c)[3]);
+  // ranks: a bit for each block of the cluster in whose shared memory the box arrives; 0: the running block's.
+  void tma_load(TmaTensor const& map, void const* mbarrier, void const* smem, std::int64_t const (&c)[3],
+                unsigned ranks);
   void tma_store(TmaTensor const& map, void const* smem, std::int64_t const (&c)[3]);
   void tma_store_commit();
   void tma_store_wait_read(int groups_in_flight);
@@ -277,6 +279,8 @@ class Executor {
   Mbarrier& mbarrier(void const* address);
   void complete_phase(Mbarrier& m, std::size_t offset);
   void complete_phase_if_due(Mbarrier& m, std::size_t offset);
+  void start_box(TmaTensor const& map, void const* mbarrier, void const* smem, std::int64_t const (&c)[3],
+                 bool reads_global);
   void complete_box(Mbarrier& m, std::size_t offset, std::int64_t bytes, int operation, unsigned issuer);
   void check_box_alignment(TmaTensor const& map, std::size_t offset, char const* what);
   // Calls f(global address, shared offset, bytes inside the tensor, bytes, whether the row is inside the tensor) for

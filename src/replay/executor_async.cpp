@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 namespace inlay::replay {
 // ---- cp.async: the bytes are written when the thread that copied them waits for their group
@@ -129,7 +130,20 @@ struct BoxCount {
 };
 }  // namespace
 
-void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem, std::int64_t const (&c)[3]) {
+void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem, std::int64_t const (&c)[3],
+                        unsigned ranks) {
+  if (ranks >> num_blocks())
+    fault(Check::misuse,
+          "multicasts to the blocks " + str(ranks) + " (a bit each) of a cluster of " + str(num_blocks()));
+  if (!ranks) return start_box(map, bar, smem, c, true);
+  bool is_first = true;  // global memory is read once
+  for (unsigned rank = 0; rank < num_blocks(); ++rank)
+    if (ranks >> rank & 1)
+      start_box(map, map_shared_rank(bar, rank), map_shared_rank(smem, rank), c, std::exchange(is_first, false));
+}
+// Starts the part of a TMA load that arrives in one block's shared memory.
+void Executor::start_box(TmaTensor const& map, void const* bar, void const* smem, std::int64_t const (&c)[3],
+                         bool reads_global) {
   std::size_t const to = shared_offset(smem);
   check_box_alignment(map, to, "TMA load to ");
   Mbarrier& m = mbarrier(bar);
@@ -138,23 +152,24 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
   int const operation = ordering_.start("TMA load", Proxy::async);
   Event const e = ordering_.in_operation(rank(), operation);
   Site& site = recorder_.site(r->operand(0).name, Space::global, false, Mechanism::tma, 0);
-  ++site.traffic.requests;
+  site.traffic.requests += reads_global;
   std::int64_t total = 0;
   BoxCount box{site};
   for_each_box_chunk(map, to, c,
                      [&](char const* from, std::size_t offset, std::size_t inside, std::size_t row, bool in_rows) {
                        if (offset + row > shared_->bytes)
                          fault(Check::bounds, "TMA load past the end of shared memory");
-                       if (inside)
+                       if (inside && reads_global)
                          check_global(*r, std::size_t(from - r->seen), inside, Direction::load, e, Proxy::async);
                        check_shared(offset, row, Direction::store, e, Proxy::async);
                        if (trace_ && inside)
                          emit(*r, std::size_t(from - r->seen), inside, Direction::load, Mechanism::tma);
                        if (trace_) emit(*shared_, offset, row, Direction::store, Mechanism::tma);
+                       total += std::int64_t(row);
+                       if (!reads_global) return;
                        box.bytes(inside);
                        // The hardware reads whole rows of the box, and counts rows outside the tensor as aligned.
                        box.sectors(in_rows ? reinterpret_cast<std::uint64_t>(from) : offset, row);
-                       total += std::int64_t(row);
                      });
   std::int64_t const at[3] = {c[0], c[1], c[2]};
   std::size_t const mbarrier_at = shared_offset(bar);
@@ -232,8 +247,7 @@ float* Executor::wgmma_accumulators(float* registers, std::size_t count) {
     if (x.values.size() != count) fault(Check::misuse, "issues a wgmma of another shape on accumulators in flight");
     return x.values.data();
   }
-  if (!w.is_fenced)
-    report(Check::race, "issues a wgmma with no wgmma_fence() since its registers were accessible");
+  if (!w.is_fenced) report(Check::race, "issues a wgmma with no wgmma_fence() since its registers were accessible");
   x.values.assign(registers, registers + count);
   std::fill_n(registers, count, std::numeric_limits<float>::quiet_NaN());
   return x.values.data();
@@ -250,7 +264,8 @@ char const* Executor::wgmma_read(void const* address, int operation) {
   return shared_->real + offset;
 }
 void Executor::count_wgmma(void const* operand, std::int64_t bytes) {
-  Site& site = recorder_.site(shared_->operand(shared_offset(operand)).name, Space::shared, false, Mechanism::wgmma, 16);
+  Site& site =
+      recorder_.site(shared_->operand(shared_offset(operand)).name, Space::shared, false, Mechanism::wgmma, 16);
   ++site.traffic.requests;
   site.traffic.transactions += bytes / 128, site.ideal += bytes / 128;
 }

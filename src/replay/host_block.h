@@ -13,6 +13,7 @@ class Mbarrier {
  public:
   void init(std::uint32_t count) const { running().mbarrier_init(this, count); }
   void arrive() const { running().mbarrier_arrive(this, 0); }
+  void arrive(unsigned rank) const { running().mbarrier_arrive(running().map_shared_rank(this, rank), 0); }
   void arrive_and_expect_tx(std::uint32_t bytes) const { running().mbarrier_arrive(this, bytes); }
   void wait(std::uint32_t parity) const { running().mbarrier_wait(this, parity); }
 
@@ -98,7 +99,11 @@ struct HostBlock {
 
   void tma_load(CUtensorMap const& map, Mbarrier const& full, void const* smem, int c0, int c1, int c2,
                 L2 = L2::normal) const {
-    running().tma_load(decode(map), &full, smem, {c0, c1, c2});
+    running().tma_load(decode(map), &full, smem, {c0, c1, c2}, 0);
+  }
+  void tma_load_multicast(CUtensorMap const& map, Mbarrier const& full, void const* smem, int c0, int c1, int c2,
+                          unsigned ranks) const {
+    running().tma_load(decode(map), &full, smem, {c0, c1, c2}, ranks);
   }
   void tma_store(CUtensorMap const& map, void const* smem, int c0, int c1, int c2) const {
     running().tma_store(decode(map), smem, {c0, c1, c2});

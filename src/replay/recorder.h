@@ -112,9 +112,9 @@ class Recorder {
   // Number of times that thread 0 of a block stores to shared memory after a load from global memory with no FMA in
   // between that would overlap the load.
   std::int64_t exposed_loads = 0;
-  std::int64_t fma = 0;                  // FMAs of threads
+  std::int64_t fma = 0;                     // FMAs of threads
   std::int64_t mma_fma = 0, wgmma_fma = 0;  // FMAs of mma.sync and of wgmma instructions
-  std::int64_t shuffles = 0, votes = 0;  // of warps
+  std::int64_t shuffles = 0, votes = 0;     // of warps
 
   bool found(Check check) const;
   void report(Check check, std::string sentence);

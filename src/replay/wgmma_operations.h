@@ -14,15 +14,15 @@ namespace inlay::replay {
 
 // An operand of wgmma in shared memory: (rows, 16) elements of 16 bits; rows are those of A, or of B stored as (N,K).
 struct SmemOperand {
-  char const* start;                // of the first element, before swizzling
-  int leading_bytes, stride_bytes;  // leading and stride dimension byte offset
-  int swizzle_bits;                 // 0: none; 1, 2, 3: the swizzle of 32, 64, 128 bytes
-  bool is_k_major;                  // contiguous along k; otherwise along the rows
+  char const* start;                                            // of the first element, before swizzling
+  int leading_bytes, stride_bytes;                              // leading and stride dimension byte offset
+  int swizzle_bits;                                             // 0: none; 1, 2, 3: the swizzle of 32, 64, 128 bytes
+  bool is_k_major;                                              // contiguous along k; otherwise along the rows
   char const* (*in_tensor)(char const* start, int row, int k);  // address of an element of the tensor at `start`
 
   // Address of an element as the instruction computes it, from core matrices of 8 rows of 16 bytes (PTX ISA, "Strides").
   char const* in_descriptor(int row, int k) const {
-    int const width = 16 << swizzle_bits;  // bytes of a row of the swizzle's atom
+    int const width = 16 << swizzle_bits;                                   // bytes of a row of the swizzle's atom
     int const along = is_k_major ? k : row, across = is_k_major ? row : k;  // the contiguous mode and the other one
     std::ptrdiff_t const bytes = 2 * along;
     std::ptrdiff_t offset = across % 8 * width + bytes % width;
@@ -76,11 +76,17 @@ SmemOperand smem_operand(cute::Tensor<Engine, Layout> const& tensor) {
       return logical_divide(vectors, Tile<cute::Layout<Int<1 << bits>, _1>, cute::Layout<_8, _1>>{});  // ((W,m),(8,2))
   }();
   int const s01 = int(stride<0, 1>(canonical)), s10 = int(stride<1, 0>(canonical)), s11 = int(stride<1, 1>(canonical));
-  int const stride_vectors = is_k_major || bits == 0 ? s01 : s11,
-            leading_vectors = is_k_major ? s10 : bits == 0 ? s11 : s01;
-  return {reinterpret_cast<char const*>(raw_pointer_cast(tensor.data())), 16 * leading_vectors, 16 * stride_vectors, bits,
-          is_k_major, [](char const* start, int row, int k) {
-            auto const linear = reinterpret_cast<std::uintptr_t>(start) + sizeof(Element) * std::size_t(Layout{}(row, k));
+  int const stride_vectors = is_k_major || bits == 0 ? s01 : s11, leading_vectors = is_k_major  ? s10
+                                                                                    : bits == 0 ? s11
+                                                                                                : s01;
+  return {reinterpret_cast<char const*>(raw_pointer_cast(tensor.data())),
+          16 * leading_vectors,
+          16 * stride_vectors,
+          bits,
+          is_k_major,
+          [](char const* start, int row, int k) {
+            auto const linear =
+                reinterpret_cast<std::uintptr_t>(start) + sizeof(Element) * std::size_t(Layout{}(row, k));
             return reinterpret_cast<char const*>(Swizzle::apply(linear));
           }};
 }
@@ -137,7 +143,8 @@ struct WgmmaThread {
       if (char const* const there = operand.in_tensor(operand.start, row, k); address != there)
         x.misuse("issues wgmma with a descriptor that puts element (" + std::to_string(row) + "," + std::to_string(k) +
                  ") of an operand " + std::to_string(address - operand.start) +
-                 " bytes from its start, where the tensor has it " + std::to_string(there - operand.start) + " bytes from it");
+                 " bytes from its start, where the tensor has it " + std::to_string(there - operand.start) +
+                 " bytes from it");
       char const* const bytes = x.wgmma_read(address, operation);
       for (int e = 0; e < 8; ++e) {
         Element element;
@@ -162,9 +169,8 @@ template <GMMA::Major major>
 struct MakeTensor<inlay::replay::SmemFragment<major>> {
   template <class Engine, class Layout>
   auto operator()(Tensor<Engine, Layout> const& smem) const {
-    return make_tensor(
-        inlay::replay::SmemOperandIterator{inlay::replay::smem_operand<major>(tensor<0>(smem))},
-        replace<0>(recast<uint128_t const>(smem).layout(), cute::Layout<_1, _0>{}));
+    return make_tensor(inlay::replay::SmemOperandIterator{inlay::replay::smem_operand<major>(tensor<0>(smem))},
+                       replace<0>(recast<uint128_t const>(smem).layout(), cute::Layout<_1, _0>{}));
   }
 };
 

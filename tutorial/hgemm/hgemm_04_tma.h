@@ -4,16 +4,16 @@
 
 namespace inlay::kernels::hgemm_04_tma {
 
-struct Step : WgmmaRingStep {
-
-};
+struct Step : WgmmaRingStep {};
 template <class T>
 struct Kernel : WgmmaRing<Step, T> {};
 using Dispatch = ByHalfType<Kernel>;
 
 inline constexpr Info<Gemm> info = {
     .name = "hgemm_04_tma",
-    .idea = "A producer thread fills a ring of three stages by TMA, mbarriers hand them over, and one warpgroup multiplies 128x128.",
+    .idea =
+        "A producer thread fills a ring of three stages by TMA, mbarriers hand them over, and one warpgroup multiplies "
+        "128x128.",
     .source = "inlay",
     .ladder = Ladder::hgemm,
     .origin = Origin::ours,

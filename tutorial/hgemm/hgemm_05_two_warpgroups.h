@@ -13,7 +13,9 @@ using Dispatch = ByHalfType<Kernel>;
 
 inline constexpr Info<Gemm> info = {
     .name = "hgemm_05_two_warpgroups",
-    .idea = "Two consumer warpgroups multiply 128x256 from four stages: three quarters of the bytes for each multiplication.",
+    .idea =
+        "Two consumer warpgroups multiply 128x256 from four stages: three quarters of the bytes for each "
+        "multiplication.",
     .source = "inlay",
     .ladder = Ladder::hgemm,
     .origin = Origin::ours,

@@ -15,7 +15,9 @@ using Dispatch = ByHalfType<Kernel>;
 
 inline constexpr Info<Gemm> info = {
     .name = "hgemm_06_persistent",
-    .idea = "As many blocks as multiprocessors, each computes tile after tile, in bands of eight tiles along n, which share their rows of A in the L2.",
+    .idea =
+        "As many blocks as multiprocessors, each computes tile after tile, in bands of eight tiles along n, which "
+        "share their rows of A in the L2.",
     .source = "inlay",
     .ladder = Ladder::hgemm,
     .origin = Origin::ours,

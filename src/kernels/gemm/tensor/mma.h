@@ -55,8 +55,8 @@ struct AsyncTiles {
   decltype(Load{}.get_slice(0).partition_S(From{})) tg;                        // (CPY,CPY_M,CPY_K)
   decltype(Load{}.get_slice(0).partition_S(make_identity_tensor(Tile{}))) tc;  // (CPY,CPY_M,CPY_K) -> (m,k)
   decltype(Load{}.get_slice(0).partition_D(To{})) ts;                          // (CPY,CPY_M,CPY_K,PIPE)
-  int rows;   // of the tile inside the operand
-  int64_t K;  // indices that are left
+  int rows;                                                                    // of the tile inside the operand
+  int64_t K;                                                                   // indices that are left
 
   CUTE_DEVICE AsyncTiles(Block block, T const* from, int64_t pitch, int rows, int64_t K, To const& to)
       : tg(slice(block).partition_S(make_tensor(make_gmem_ptr(from), Tile{}, make_stride(pitch, _1{})))),

@@ -8,10 +8,12 @@ namespace inlay::kernels {
 // Defaults; a step overrides what it changes.
 struct WgmmaRingStep {
   static constexpr int BLK_N = 128, PIPE = 3;
-  static constexpr int consumers = 1;       // warpgroups that multiply
-  static constexpr int min_blocks = 2;      // per SM: bounds the registers
+  static constexpr int consumers = 1;        // warpgroups that multiply
+  static constexpr int min_blocks = 2;       // per SM: bounds the registers
   static constexpr bool persistent = false;  // as many blocks as the GPU holds; each computes one tile after the other
-  static constexpr int band = 0;            // tiles of a band along n, in which consecutive tiles lie; 0: all
+  static constexpr int band = 0;             // tiles of a band along n, in which consecutive tiles lie; 0: all
+  static constexpr int cluster = 1;          // blocks with tiles above each other, which load half of B for each other
+  static constexpr bool stores_by_tma = false;  // through shared memory, where beta is 0 and D is aligned
 };
 
 // The TMA tensor of an operand that is contiguous along K: (K,rows,L), in boxes of 64 x `rows`.
@@ -19,13 +21,18 @@ template <class T>
 TmaTensor tma_along_k(Operand const& o, int64_t matrices, int rows) {
   // TMA checks the strides of extents of 1 too, so those get a valid one. An operand that a batch shares is one matrix.
   int64_t const all = o.batch_stride ? matrices : 1, size = sizeof(T);
-  return {o.base, int(size), {o.cols, o.rows, all}, {o.rows > 1 ? o.row_stride * size : 16, all > 1 ? o.batch_stride * size : 16},
-          {64, rows, 1}, true};
+  return {o.base,
+          int(size),
+          {o.cols, o.rows, all},
+          {o.rows > 1 ? o.row_stride * size : 16, all > 1 ? o.batch_stride * size : 16},
+          {64, rows, 1},
+          true};
 }
 template <class T>
 Reason rejects_tma_along_k(Gemm const& g, Operand const& o) {
   constexpr int64_t vector = 16 / sizeof(T);
-  if (o.cols > 1 && o.col_stride != 1) return {"an operand is not contiguous along K: its stride is {}", {o.col_stride}};
+  if (o.cols > 1 && o.col_stride != 1)
+    return {"an operand is not contiguous along K: its stride is {}", {o.col_stride}};
   if ((o.rows > 1 && (o.row_stride % vector || o.row_stride <= 0)) ||
       (g.L() > 1 && (o.batch_stride % vector || o.batch_stride < 0)))
     return {"pitch {} and batch stride {} of an operand are not multiples of 16 bytes", {o.row_stride, o.batch_stride}};
@@ -39,37 +46,49 @@ template <class Step, class T>
 struct WgmmaRing {
   static constexpr int consumers = Step::consumers, PIPE = Step::PIPE;
   static constexpr int BLK_M = 128, BLK_N = Step::BLK_N, BLK_K = 64;
-  static constexpr LaunchInfo launch_info{.threads = 128 * (consumers + 1), .min_blocks = Step::min_blocks};
+  static constexpr int CLUSTER = Step::cluster;
+  static constexpr LaunchInfo launch_info{
+      .threads = 128 * (consumers + 1), .min_blocks = Step::min_blocks, .clusters = CLUSTER > 1};
   using Rows = GMMA::Layout_K_SW128_Atom<T>;
   using SmemA = decltype(tile_to_shape(Rows{}, Shape<Int<BLK_M>, Int<BLK_K>, Int<PIPE>>{}));  // (BLK_M,BLK_K,PIPE)
   using SmemB = decltype(tile_to_shape(Rows{}, Shape<Int<BLK_N>, Int<BLK_K>, Int<PIPE>>{}));  // (BLK_N,BLK_K,PIPE)
+  // Tiles of D on their way: 64 x 64 elements, two of each consumer.
+  using SmemD = decltype(tile_to_shape(Rows{}, Shape<_64, _64, Int<2 * consumers>>{}));  // (64,64,(2,consumers))
   struct Smem {
     alignas(1024) T A[cosize_v<SmemA>];
     alignas(1024) T B[cosize_v<SmemB>];
+    alignas(1024) T D[Step::stores_by_tma ? cosize_v<SmemD> : 1];
     alignas(8) uint64_t full[PIPE];  // the stage has landed
-    uint64_t empty[PIPE];            // all warps have multiplied it
+    uint64_t empty[PIPE];            // all warps of the cluster have multiplied it
     static void members(auto name) {
-      name("A", &Smem::A), name("B", &Smem::B), name("full", &Smem::full), name("empty", &Smem::empty);
+      name("A", &Smem::A), name("B", &Smem::B), name("D", &Smem::D), name("full", &Smem::full),
+          name("empty", &Smem::empty);
     }
   };
   static constexpr int kStageBytes = int(sizeof(Smem::A) + sizeof(Smem::B)) / PIPE;
 
   Gemm g;
-  CUtensorMap mapA, mapB;
-  int tiles_m, tiles_n, band, grid;
+  CUtensorMap mapA, mapB, mapD;
+  bool uses_tma_store;
+  int tiles_m, tiles_n, band, grid;  // tiles_m: of clusters; grid: blocks
 
   static WgmmaRing make(Gemm const& g, auto const& setting) {
-    int const tiles_m = int(ceil_div(g.M(), BLK_M)), tiles_n = int(ceil_div(g.N(), BLK_N));
-    int64_t const tiles = int64_t(tiles_m) * tiles_n * g.L(), resident = setting.device.sm_count * Step::min_blocks;
+    int const tiles_m = int(ceil_div(g.M(), BLK_M * CLUSTER)), tiles_n = int(ceil_div(g.N(), BLK_N));
+    int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L(),
+                  resident = setting.device.sm_count * Step::min_blocks / CLUSTER;
+    bool const stores = Step::stores_by_tma && g.epilogue.beta == 0 && !rejects_tma_along_k<T>(g, g.D);
     return {g,
             setting.encode(tma_along_k<T>(g.A, g.L(), BLK_M)),
-            setting.encode(tma_along_k<T>(g.B, g.L(), BLK_N)),
+            setting.encode(tma_along_k<T>(g.B, g.L(), BLK_N / CLUSTER)),
+            stores ? setting.encode(tma_along_k<T>(g.D, g.L(), 64)) : CUtensorMap{},
+            stores,
             tiles_m,
             tiles_n,
             Step::band ? Step::band : tiles_n,
-            int(Step::persistent ? cute::min(tiles, resident) : tiles)};
+            CLUSTER * int(Step::persistent ? cute::min(clusters, resident) : clusters)};
   }
   int64_t blocks() const { return grid; }
+  int cluster() const requires(CLUSTER > 1) { return CLUSTER; }
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_type<T>(g)) return r;
     if (Reason r = rejects_wgmma(device)) return r;
@@ -87,10 +106,12 @@ struct WgmmaRing {
     int m, n, l;  // first row and column of the tile, matrix of the batch
   };
   CUTE_HOST_DEVICE int tiles() const { return tiles_m * tiles_n * int(g.L()); }
-  CUTE_HOST_DEVICE Place place(int tile) const {
+  // tile: of a cluster; rank: of the block in it.
+  CUTE_HOST_DEVICE Place place(int tile, int rank) const {
     int const l = tile / (tiles_m * tiles_n), t = tile % (tiles_m * tiles_n);
-    int const first = t / (band * tiles_m) * band, width = cute::min(band, tiles_n - first), in_band = t - first * tiles_m;
-    return {in_band / width * BLK_M, (first + in_band % width) * BLK_N, l};
+    int const first = t / (band * tiles_m) * band, width = cute::min(band, tiles_n - first),
+              in_band = t - first * tiles_m;
+    return {in_band / width * (BLK_M * CLUSTER) + rank * BLK_M, (first + in_band % width) * BLK_N, l};
   }
 
   template <class Block>
@@ -98,33 +119,49 @@ struct WgmmaRing {
     auto* const full = reinterpret_cast<typename Block::Mbarrier*>(smem.full);
     auto* const empty = reinterpret_cast<typename Block::Mbarrier*>(smem.empty);
     if (block.thread_rank() == 0) {
-      for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * consumers);
+      for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * consumers * CLUSTER);
       block.fence_barrier_init();
     }
-    block.sync();
+    sync_all(block);
     if (block.thread_rank() < 128 * consumers) {
-      block.setmaxnreg_inc(Int<consumers == 1 ? 208 : 232>{});
+      block.setmaxnreg_inc(Int < consumers == 1 ? 208 : 232 > {});
       multiply(block, smem, full, empty);
     } else {
       block.setmaxnreg_dec(Int<40>{});
       if (block.thread_rank() == 128 * consumers) fill(block, smem, full, empty);
     }
+    if constexpr (CLUSTER > 1) sync_all(block);  // other blocks arrive at the barriers of this one
   }
 
  private:
-  // One thread loads the stages of all tiles of the block.
+  template <class Block>
+  CUTE_DEVICE static void sync_all(Block block) {
+    if constexpr (CLUSTER > 1)
+      block.sync_cluster(Int<launch_info.threads>{});
+    else
+      block.sync();
+  }
+
+  // One thread loads the stages of all tiles of the block: its tile of A, and its part of B for all blocks of the cluster.
   template <class Block, class Mbarrier>
   CUTE_DEVICE void fill(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
+    int const rank = int(block.block_index()) % CLUSTER;
     int stage = 0, phase = 0;
     CUTE_NO_UNROLL
-    for (int tile = int(block.block_index()); tile < tiles(); tile += grid) {
-      Place const here = place(tile);
+    for (int tile = int(block.block_index()) / CLUSTER; tile < tiles(); tile += grid / CLUSTER) {
+      Place const here = place(tile, rank);
       CUTE_NO_UNROLL
       for (int k = 0; k < int(g.K()); k += BLK_K) {
         empty[stage].wait(phase ^ 1);
         full[stage].arrive_and_expect_tx(kStageBytes);
         block.tma_load(mapA, full[stage], smem.A + stage * (BLK_M * BLK_K), k, here.m, g.A.batch_stride ? here.l : 0);
-        block.tma_load(mapB, full[stage], smem.B + stage * (BLK_N * BLK_K), k, here.n, g.B.batch_stride ? here.l : 0);
+        constexpr int part = BLK_N / CLUSTER;  // rows of B
+        T* const to = smem.B + (stage * BLK_N + rank * part) * BLK_K;
+        if constexpr (CLUSTER > 1)
+          block.tma_load_multicast(mapB, full[stage], to, k, here.n + rank * part, g.B.batch_stride ? here.l : 0,
+                                   (1u << CLUSTER) - 1);
+        else
+          block.tma_load(mapB, full[stage], to, k, here.n, g.B.batch_stride ? here.l : 0);
         if (++stage == PIPE) stage = 0, phase ^= 1;
       }
     }
@@ -139,18 +176,25 @@ struct WgmmaRing {
     auto thr_mma = mma.get_slice(int(block.thread_rank()));
     Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));  // (MMA,MMA_M,MMA_K,PIPE), descriptors
     Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));  // (MMA,MMA_N,MMA_K,PIPE), descriptors
-    bool const signals = block.thread_rank() % 32 == 0;              // for its warp, that a stage has been multiplied
+    int const lane = int(block.thread_rank()) % 32;
+    // A warp has multiplied the stage: lane r tells block r of the cluster.
+    auto release = [&](int stage) {
+      if constexpr (CLUSTER > 1) {
+        if (lane < CLUSTER) empty[stage].arrive(unsigned(lane));
+      } else if (lane == 0) {
+        empty[stage].arrive();
+      }
+    };
     int stage = 0, phase = 0;
     CUTE_NO_UNROLL
-    for (int tile = int(block.block_index()); tile < tiles(); tile += grid) {
-      Place const here = place(tile);
-      Tensor gD = make_tensor(make_gmem_ptr(g.D.as<T>() + (here.l * g.D.batch_stride + here.m * g.D.row_stride +
-                                                           here.n * g.D.col_stride)),
-                              Shape<Int<BLK_M>, Int<BLK_N>>{},
-                              make_stride(g.D.row_stride, g.D.col_stride));  // (BLK_M,BLK_N)
-      Tensor tCrD = thr_mma.partition_fragment_C(gD);                       // (MMA,MMA_M,MMA_N)
-      mma.accumulate_ = GMMA::ScaleOut::Zero;                               // the first instruction ignores tCrD
-      int last = -1;                                                        // stage that may still be in flight
+    for (int tile = int(block.block_index()) / CLUSTER; tile < tiles(); tile += grid / CLUSTER) {
+      Place const here = place(tile, int(block.block_index()) % CLUSTER);
+      Tensor gD = make_tensor(
+          make_gmem_ptr(g.D.as<T>() + (here.l * g.D.batch_stride + here.m * g.D.row_stride + here.n * g.D.col_stride)),
+          Shape<Int<BLK_M>, Int<BLK_N>>{}, make_stride(g.D.row_stride, g.D.col_stride));  // (BLK_M,BLK_N)
+      Tensor tCrD = thr_mma.partition_fragment_C(gD);                                     // (MMA,MMA_M,MMA_N)
+      mma.accumulate_ = GMMA::ScaleOut::Zero;  // the first instruction ignores tCrD
+      int last = -1;                           // stage that may still be in flight
       CUTE_NO_UNROLL
       for (int k = 0; k < int(g.K()); k += BLK_K) {
         full[stage].wait(phase);
@@ -164,15 +208,61 @@ struct WgmmaRing {
         block.wgmma_commit();
         block.wgmma_wait(Int<1>{});
         warpgroup_fence_operand(tCrD);
-        if (last >= 0 && signals) empty[last].arrive();
+        if (last >= 0) release(last);
         last = stage;
         if (++stage == PIPE) stage = 0, phase ^= 1;
       }
       block.wgmma_wait(Int<0>{});
       warpgroup_fence_operand(tCrD);
-      if (signals) empty[last].arrive();
+      release(last);
+      if constexpr (Step::stores_by_tma)
+        if (uses_tma_store) {
+          store_by_tma(block, smem, here, tCrD);
+          continue;
+        }
       store_fragment<Block, T>(block, g, mma, gD, tCrD, int(cute::min(g.M() - here.m, int64_t(BLK_M))),
                                int(cute::min(g.N() - here.n, int64_t(BLK_N))));
+    }
+    if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
+  }
+
+  template <class Block>
+  CUTE_DEVICE static void sync_warpgroup(Block block, int warpgroup) {
+    if (warpgroup == 0)
+      block.sync(Int<1>{}, Int<128>{});
+    else
+      block.sync(Int<2>{}, Int<128>{});
+  }
+
+  // A warpgroup stores its 64 rows through two tiles of shared memory, 64 columns at a time, while the other tile is read.
+  template <class Block, class RD>
+  CUTE_DEVICE void store_by_tma(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
+    Tensor sD = make_tensor(make_smem_ptr(smem.D), SmemD{});  // (64,64,(2,consumers))
+    int const warpgroup = int(block.thread_rank()) / 128, warp = int(block.thread_rank()) / 32 % 4,
+              lane = int(block.thread_rank()) % 32;
+    bool const issues = block.thread_rank() % 128 == 0;
+    Copy_Atom<On<Block, SM90_U32x4_STSM_N>, T> stmatrix;
+    constexpr int chunks = BLK_N / 64, rounds = BLK_M / (64 * consumers);
+    CUTE_UNROLL
+    for (int i = 0; i < chunks * rounds; ++i) {
+      int const round = i / chunks, chunk = i % chunks, buffer = 2 * warpgroup + i % 2;
+      if (issues) block.tma_store_wait_read(Int<1>{});  // the buffer's last tile has been read
+      sync_warpgroup(block, warpgroup);
+      CUTE_UNROLL
+      for (int c = 0; c < 4; ++c) {  // 16 columns: four matrices of 8 x 8, lanes have the addresses of their rows
+        Tensor values = make_tensor<T>(_8{});
+        CUTE_UNROLL
+        for (int v = 0; v < 8; ++v) values(v) = T(g.epilogue.alpha * tCrD(chunk * 32 + c * 8 + v, round, 0));
+        T* const row = &sD(warp * 16 + lane % 16, c * 16 + lane / 16 * 8, buffer);
+        copy(stmatrix, values, make_tensor(make_smem_ptr(row), _8{}));
+      }
+      block.fence_proxy_async();
+      sync_warpgroup(block, warpgroup);
+      if (issues) {
+        block.tma_store(mapD, smem.D + buffer * 4096, here.n + chunk * 64,
+                        here.m + (round * consumers + warpgroup) * 64, here.l);
+        block.tma_store_commit();
+      }
     }
   }
 };
