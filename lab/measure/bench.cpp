@@ -12,7 +12,7 @@
 namespace inlay::lab {
 namespace {
 
-// Into the row of the public function, if that is right.
+// Measures the host time of the public function and sets it in its row, if that row is ok.
 template <class C>
 void add_host_time(C const& c, std::vector<Row>& rows, cudaStream_t stream) {
   auto const row = std::find_if(rows.begin(), rows.end(),

@@ -12,11 +12,11 @@ namespace inlay::lab {
 using CopyLaunch = std::function<void(CopyCall const&, cudaStream_t)>;
 
 struct CopyCandidate : Candidate<CopyCase> {
-  Strided layout;      // which source byte belongs where
-  std::int64_t bytes;  // read and written, which the rate counts
+  Strided layout;      // maps source bytes to destination bytes, for the check
+  std::int64_t bytes;  // read plus written, for the rate
 };
 
-// Fills sources with words made from their positions, poisons destinations, and checks every byte of them.
+// Fills sources with words derived from their index, poisons destinations, and compares every byte of the destinations.
 class CopyChecker {
  public:
   CopyChecker(std::vector<OperandBuffer> const& operands, CopyCall const& call, cudaStream_t stream);
@@ -29,7 +29,7 @@ class CopyChecker {
   std::string check_result(std::vector<CopyCall> const& calls, Strided const& layout) const;
 
   std::int64_t src_bytes_, dst_bytes_;  // of the buffers
-  std::vector<CopyCall> first_;         // the one call of the first check
+  std::vector<CopyCall> first_;         // one call: the set of buffers of the first check
   cudaStream_t stream_;
 };
 
@@ -41,7 +41,7 @@ inline constexpr char const* kGeam = "cublas_geam";
 // vectors, between aligned addresses. The faster one is the copy limit.
 std::vector<CopyCandidate> copy_limit(CopyCase const& c);
 
-// Which source byte belongs where, relative to the buffers of `call`.
+// The copy's extents and strides in bytes, with bases relative to the buffers of `call`.
 Strided strided(Copy const& copy, CopyCall const& call);
 
 CopyCandidate of_kernel(Entry<Copy> const& entry, CopyCase const& c, CopyCall const& call);

@@ -11,7 +11,7 @@ namespace inlay::lab {
 std::string why_no_gpu() {
   int count = 0;
   cudaError_t const status = cudaGetDeviceCount(&count);
-  // What the runtime says of a missing driver and of an old one.
+  // The runtime reports the same error for a missing driver and for one that is too old.
   if (status == cudaErrorInsufficientDriver) return "no NVIDIA driver, or one older than CUDA 13's";
   if (status != cudaSuccess) return fmt::format("the CUDA runtime says: {}", cudaGetErrorString(status));
   return count ? "" : "the driver finds none";

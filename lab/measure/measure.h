@@ -1,4 +1,4 @@
-// One case: verify every candidate, then time those that are right.
+// Measures one case: checks every candidate, then times those that passed.
 #pragma once
 #include <inlay/planner/device.h>
 

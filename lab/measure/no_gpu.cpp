@@ -1,4 +1,4 @@
-// Linked where there is no nvcc: nothing here can be launched.
+// Linked in a build without nvcc, which has no kernels to launch.
 #include <inlay/error.h>
 
 #include "fuzz/fuzz.h"
