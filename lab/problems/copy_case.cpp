@@ -34,15 +34,15 @@ std::int64_t span(Numbers const& extents, Numbers const& strides, int elem_bytes
   for (std::size_t k = 0; k < extents.size(); ++k) last += std::abs(strides[k]) * (extents[k] - 1);
   return (last + 1) * elem_bytes;
 }
-// Elements between the lowest address and the first element, of modes that run backwards.
+// Elements from the lowest address to the first element: modes with negative strides start above it.
 std::int64_t before(Numbers const& extents, Numbers const& strides) {
   std::int64_t n = 0;
   for (std::size_t k = 0; k < extents.size(); ++k) n -= std::min<std::int64_t>(strides[k], 0) * (extents[k] - 1);
   return n;
 }
 
-// The distinct sectors of a view that begins `base` bytes past a sector. Runs less than a sector apart are one, as each
-// sector between them is touched; where there are too many runs to look at, what one touches on average.
+// The number of distinct sectors of a view that begins `base` bytes after a sector's start. Runs with gaps of less than a sector
+// are joined, because all sectors between them are accessed. Beyond 2^22 runs, runs times the mean number of sectors of a run.
 double sectors(Numbers const& extents, Numbers const& strides, int elem_bytes, std::int64_t base) {
   struct Mode {
     std::int64_t stride, extent;
@@ -56,7 +56,7 @@ double sectors(Numbers const& extents, Numbers const& strides, int elem_bytes, s
   for (; inner < modes.size() && modes[inner].stride - run < 32; ++inner)
     run += modes[inner].stride * (modes[inner].extent - 1);
   double runs = 1;
-  std::int64_t apart = 32;  // the bytes past a sector at which runs begin are this far from each other
+  std::int64_t apart = 32;  // bytes: runs start at these multiples within a sector, after the first start
   for (std::size_t k = inner; k < modes.size(); ++k)
     runs *= double(modes[k].extent), apart = std::gcd(apart, modes[k].stride);
   if (apart == 32 || runs > 1 << 22) {
@@ -90,7 +90,7 @@ Numbers listed(std::string const& text, char between) {
   return all;
 }
 
-// Nothing, ", source base 1", ", destination base 1" or ", bases 1 and 1".
+// ", source base 1", ", destination base 1", ", bases 1 and 1", or an empty string if both are 0.
 std::string of_either_side(char const* one, char const* both, std::int64_t src, std::int64_t dst) {
   if (src && dst) return fmt::format(", {} {} and {}", both, src, dst);
   if (src) return fmt::format(", source {} {}", one, src);

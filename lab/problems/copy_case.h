@@ -73,7 +73,7 @@ struct CopyCase {
 
   using Canonical = Copy;
   static std::span<Entry<Copy> const> kernels() { return copy_kernels(); }
-  // The copy; of a transpose, for a kernel of the copy ladder, packing_copy().
+  // The copy, or packing_copy() if the case is a transpose and the kernel belongs to the copy ladder.
   Copy canonical(Call const& call, Info<Copy> const* info) const;
 
   // Given strides and pitches equal those that follow from the extents.
@@ -91,7 +91,7 @@ struct CopyViews {
 // Both sides with the shape of the destination, its slowest mode first: (batch, cols, rows) for a transpose.
 CopyViews views(CopyCase const& c, CopyCall const& call);
 
-// The elements of a transpose's source in the same order, without gaps between rows.
+// Copies the source of a transpose in the same order, without gaps between rows.
 Copy packing_copy(CopyCase const& c, CopyCall const& call);
 
 }  // namespace inlay::lab

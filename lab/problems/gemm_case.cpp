@@ -23,7 +23,7 @@ Tensor view(void const* data, DType type, Stored const& x, bool transposed) {
   return transposed ? t.transposed() : t;
 }
 
-// Rows of whole matrices, or of all matrices side by side: what else lies apart overlaps.
+// Matrices do not overlap if they follow one another, or if all of them are side by side within a pitch.
 void check_apart(char const* flag, Stored const& x, bool may_share) {
   if (x.batch == 1 || (may_share && x.apart == 0)) return;
   std::int64_t const row = (x.cols - 1) * x.step + 1;

@@ -26,7 +26,7 @@ std::vector<std::string> suite_names(Path const& folder) {
   return names;
 }
 
-// A name, or the path of a file: that ends in .json, which no name does.
+// The path of a suite's file, from its name or from a path, which ends in .json.
 Path file_of_suite(Path const& folder, std::string const& asked) {
   if (Path const file = asked; file.extension() == ".json") {
     if (!std::filesystem::is_regular_file(file)) throw UsageError(fmt::format("there is no file '{}'", asked));

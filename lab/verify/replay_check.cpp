@@ -11,7 +11,7 @@
 namespace inlay::lab {
 namespace {
 
-// Every access is looked at one by one: beyond this a replay takes very long and finds nothing more than a smaller.
+// The replay checks every access: larger problems take very long and show no other errors than smaller ones.
 constexpr std::int64_t kMostElements = std::int64_t(1) << 24;
 constexpr double kMostGemms = 1 << 28;
 
