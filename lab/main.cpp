@@ -131,44 +131,36 @@ void add_demo(CLI::App& app, int& status) {
   });
 }
 
-void add_why(CLI::App& app) {
-  auto* const command = app.add_subcommand("why", "which kernel answers a problem, and why");
-  command->require_subcommand(1);
+// `why transpose`, `why copy`, `why gemm`.
+template <class C>
+void add_why_of(CLI::App& why, C const& shape, char const* description) {
+  auto* const command = why.add_subcommand(shape.notation().public_function, description);
+  auto const c = std::make_shared<C>(shape);
   auto const name = std::make_shared<std::string>();
-  auto const add_device = [name](CLI::App& of) {
-    of.add_option("--device", *name, known_devices() + ", or here (default: the GPU here, or else the table's H200)");
-  };
-  auto const tell = [name]<class C>(C const& c, bool may_use_workspace) {
-    c.validate();
-    auto const problem = planned(c);
+  auto const no_workspace = std::make_shared<bool>(!std::is_same_v<C, GemmCase>);
+  add_flags(*command, *c);
+  command->add_option("--device", *name,
+                      known_devices() + ", or here (default: the GPU here, or else the table's H200)");
+  if (!*no_workspace) command->add_flag("--no-workspace", *no_workspace, "without a workspace");
+  command->callback([c, name, no_workspace] {
+    c->validate();
+    auto const problem = planned(*c);
     Device const device = name->empty() ? gpu_or_table() : device_named(*name);
-    auto const plan = make_plan(problem, device, may_use_workspace);
-    fmt::print("{}", planner::why(plan, problem, device, may_use_workspace));
+    auto const plan = make_plan(problem, device, !*no_workspace);
+    fmt::print("{}", planner::why(plan, problem, device, !*no_workspace));
     if (!name->empty())
       fmt::print("(planned for {})\n", device.name);
     else if (auto const none = why_no_gpu(); !none.empty())
       fmt::print("(planned for the device table's H200: {})\n", none);
-  };
+  });
+}
 
-  auto* const transpose = command->add_subcommand("transpose", "of a batch of matrices");
-  auto const matrices = std::make_shared<CopyCase>(transpose_case());
-  add_flags(*transpose, *matrices);
-  add_device(*transpose);
-  transpose->callback([matrices, tell] { tell(*matrices, false); });
-
-  auto* const copy = command->add_subcommand("copy", "of a tensor from any layout to any other");
-  auto const views = std::make_shared<CopyCase>();
-  add_flags(*copy, *views);
-  add_device(*copy);
-  copy->callback([views, tell] { tell(*views, false); });
-
-  auto* const gemm = command->add_subcommand("gemm", "of a batch of GEMMs");
-  auto const operands = std::make_shared<GemmCase>();
-  auto const without = std::make_shared<bool>(false);
-  add_flags(*gemm, *operands);
-  add_device(*gemm);
-  gemm->add_flag("--no-workspace", *without, "without a workspace");
-  gemm->callback([operands, without, tell] { tell(*operands, !*without); });
+void add_why(CLI::App& app) {
+  auto* const command = app.add_subcommand("why", "which kernel answers a problem, and why");
+  command->require_subcommand(1);
+  add_why_of(*command, transpose_case(), "of a batch of matrices");
+  add_why_of(*command, CopyCase{}, "of a tensor from any layout to any other");
+  add_why_of(*command, GemmCase{}, "of a batch of GEMMs");
 }
 
 void add_readme(CLI::App& app, int& status) {
