@@ -1,4 +1,4 @@
-// Candidates with other tiles and block sizes, made from the families that the ladder uses.
+// Candidates with other tiles and block sizes, from the kernel families of the ladder.
 #pragma once
 #include <inlay/block/launch.h>
 #include <inlay/kernels/copy/direct_tile.h>
@@ -10,7 +10,7 @@ namespace inlay::kernels {
 
 using T = std::uint32_t;
 
-// A kernel of this program on the case's own verification and timing.
+// A kernel of this program as a candidate of the lab, which checks and times it.
 template <class Kernel>
 lab::CopyCandidate candidate(std::string name, lab::CopyCase const& c, lab::CopyCall const& call) {
   auto const problem = [c](lab::CopyCall const& at) {

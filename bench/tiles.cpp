@@ -1,4 +1,4 @@
-// Which tile? Kernels of copy_03, transpose_06 and transpose_09 with other tiles, and what the unpredicated path is worth.
+// Measures copy_03, transpose_06 and transpose_09 with other tiles, and without their unpredicated path.
 // usage: tiles [ROWS COLS [SAMPLES]]  (4-byte elements; prints Markdown tables)
 #include "tiles.h"
 

@@ -1,4 +1,4 @@
-// Which tile? What bench/tiles compares.
+// The candidates of bench/tiles.
 #pragma once
 #include <vector>
 

@@ -30,7 +30,7 @@ bool given(CLI::App const& command, std::string const& flag) {
   return option && option->count() > 0;
 }
 
-// Whether an option has an effect on one of these rows, by the info of its kernel; on rows that are not kernels it has.
+// Whether `uses` is true for the info of a row's kernel of this kind, or a row is no kernel.
 template <class C, class Uses>
 bool any_uses(std::vector<std::string> const& names, Uses const& uses) {
   return std::any_of(names.begin(), names.end(), [&](std::string const& name) {
@@ -47,7 +47,7 @@ void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> c
       throw UsageError(fmt::format("{} was given without a {}", field.flag, C::kind));
 }
 
-// Which problems are to be measured, as typed.
+// The options of a bench command, as typed.
 template <class C>
 struct Asked {
   C shape;
@@ -55,7 +55,7 @@ struct Asked {
   std::vector<std::string> suites, kernels;
   BenchOptions options;
 
-  // A suite's own rows are taken unless others are named.
+  // The cases of all suites, with --kernels instead of their own rows if given; or else those of the flags and --cases.
   std::vector<SuiteCase> all() const {
     std::vector<SuiteCase> listed;
     for (std::string const& suite : suites)
@@ -70,7 +70,7 @@ struct Asked {
     return listed;
   }
 
-  // Throws UsageError for what has no effect on any row.
+  // Throws UsageError for options without effect on any row.
   void refuse_ignored(CLI::App const& flags) const {
     for (CLI::Option const* option : flags.get_options())
       if (given(flags, "--cases") && option->count() && named_by_item(option->get_single_name()))
@@ -86,7 +86,7 @@ struct Asked {
   }
 
  private:
-  // The rows that are asked for; none: all that there are, or more than are known here.
+  // The names of the rows that --kernels selects; empty if it selects all, or groups of rows.
   std::vector<std::string> rows() const {
     auto all = kernel_names<C>();
     std::vector<std::string> names;
@@ -108,7 +108,7 @@ struct Asked {
   }
 };
 
-// The flags that all benches have, and what they do.
+// Adds a bench command.
 template <class C>
 void add_bench_of(CLI::App& bench, C const& shape, char const* description, char const* filed_under,
                   std::string const& typed, Act const& act) {
@@ -138,7 +138,7 @@ void add_bench_of(CLI::App& bench, C const& shape, char const* description, char
   });
 }
 
-// What does not fit is refused: CLI11 takes the largest integer that does, and infinity. Commands of commands included.
+// Rejects numbers out of range, which CLI11 would replace by the largest integer or by infinity, in all sub-commands.
 void refuse_unfit_numbers(CLI::App& app) {
   auto const all = [](auto const*) { return true; };
   for (CLI::Option* option : app.get_options(all)) {
@@ -156,7 +156,7 @@ void refuse_unfit_numbers(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands(all)) refuse_unfit_numbers(*command);
 }
 
-// Throws UsageError when a word stands where a command should, and is none.
+// Throws UsageError if a word in the place of a command names none.
 void check_words(CLI::App const& app, int argc, char const* const* argv) {
   std::string so_far;
   CLI::App const* level = &app;

@@ -1,4 +1,4 @@
-// The command `inlay`: what can be asked, and who answers.
+// The command `inlay`: its sub-commands and their options.
 #include <fmt/format.h>
 #include <inlay/planner/candidate.h>
 #include <inlay/version.h>
@@ -52,7 +52,8 @@ struct AskedToVerify {
   std::vector<std::string> transa{"n", "t"}, transb{"n", "t"};
   bool cpu = false;
 
-  // One for each element size, one for each combination of operand transposes. Throws UsageError.
+  // A copy for each element size and a GEMM for each combination of operand transposes. Throws UsageError if one is not
+  // valid.
   std::vector<Problem> problems() const {
     std::vector<Problem> all;
     auto const add = [&all]<class C>(C c) { c.validate(), all.push_back(c); };

@@ -1,4 +1,5 @@
-// Random problems for `inlay fuzz`. Each depends on a seed and a number only, so that failures can be repeated anywhere.
+// Random problems for `inlay fuzz`. Each depends on a seed and a number only, so that failures can be repeated
+// anywhere.
 #pragma once
 #include <inlay/planner/candidate.h>
 
@@ -22,8 +23,8 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// A copy of rank 0 to 8 with at most `most` elements of 1 to 16 bytes. Its modes are nested in any order, with or without gaps,
-// with negative strides, with stride 0 in the source, or empty. Bases are aligned as the elements need.
+// A copy of rank 0 to 8 with at most `most` elements of 1 to 16 bytes. Its modes are nested in any order, with or
+// without gaps, with negative strides, with stride 0 in the source, or empty. Bases are aligned as the elements need.
 DrawnCopy draw_copy(Random& random, std::int64_t most);
 // A transpose of matrices with up to two batch modes.
 DrawnCopy draw_transpose(Random& random, std::int64_t most);
@@ -48,8 +49,8 @@ planner::Plan plan_of(FuzzedCopy const& fuzzed, problem::Copy const& planned, pl
 // A copy whose grid has about as many blocks as a grid can have. Its addresses must not be accessed.
 problem::Copy draw_large_copy(Random& random, planner::Device const& device);
 
-// An operand of a drawn GEMM: modes (batch, rows, cols), strides in elements, base in elements from a buffer's aligned start
-// to the lowest element.
+// An operand of a drawn GEMM: modes (batch, rows, cols), strides in elements, base in elements from a buffer's aligned
+// start to the lowest element.
 struct DrawnMatrix {
   std::int64_t extent[3], stride[3], base;
 
@@ -74,7 +75,8 @@ struct FuzzedGemm {
 FuzzedGemm draw_fuzzed_gemm(Random& random, std::int64_t most);
 planner::Plan plan_of(FuzzedGemm const& fuzzed, problem::Gemm const& planned, planner::Device const& device);
 
-// Why a launch of the plan with these operands would be rejected, which means that the plan is wrong; empty if none would be.
+// Why a launch of the plan with these operands would be rejected, which means that the plan is wrong; empty if none
+// would be.
 std::string rejected_launch(planner::Plan const& plan, planner::Operands const& operands,
                             planner::Device const& device);
 

@@ -77,7 +77,8 @@ DrawnCopy draw_transpose(Random& random, std::int64_t most) {
   };
   std::int64_t const batches = random.one_in(2) ? random.below(3) : 0;
   for (int k = 0; k < int(batches) + 2; ++k) c.extents.insert(c.extents.begin(), draw());
-  // The second last mode is contiguous in the source, the last one in the destination. Rows and matrices have gaps or none.
+  // The second last mode is contiguous in the source, the last one in the destination. Rows and matrices have gaps or
+  // none.
   std::size_t const rank = c.extents.size();
   c.src.resize(rank), c.dst.resize(rank);
   auto const lay = [&](DrawnCopy::Numbers& strides, std::size_t inner, std::size_t outer) {
@@ -114,8 +115,9 @@ DrawnCopy draw_sectors(Random& random, std::int64_t most) {
   return c;
 }
 
-// Sets the tiling of a candidate that has tiles. Prefers a tiling whose tile fits shared memory at the plan's addresses and
-// not at a destination some bytes further, and then sets that shift; otherwise takes the tile that needs the most shared memory.
+// Sets the tiling of a candidate that has tiles. Prefers a tiling whose tile fits shared memory at the plan's addresses
+// and not at a destination some bytes further, and then sets that shift; otherwise takes the tile that needs the most
+// shared memory.
 void aim(FuzzedCopy& t, TileLimits const& limits) {
   constexpr int kMostTilings = 64;
   auto const at = [&](std::int64_t shift) {

@@ -8,8 +8,8 @@
 
 namespace inlay::lab {
 
-// Extents and strides of both sides, in elements. Strides may be negative: bases are the bytes from a buffer's aligned start to
-// the lowest element.
+// Extents and strides of both sides, in elements. Strides may be negative: bases are the bytes from a buffer's aligned
+// start to the lowest element.
 struct DrawnCopy {
   using Numbers = std::vector<std::int64_t>;
   std::string name;

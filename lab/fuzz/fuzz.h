@@ -1,4 +1,5 @@
-// `inlay fuzz`: random problems, planned for some addresses and run at others. Every element of each result is compared.
+// `inlay fuzz`: random problems, planned for some addresses and run at others. Every element of each result is
+// compared.
 #pragma once
 #include <cstdint>
 #include <functional>

@@ -23,7 +23,8 @@ Entry<P> const& entry_of(Info<P> const* info, std::span<Entry<P> const> entries)
 // The first finding of the replay; empty if there is none.
 std::string found(Recorder const& recorder) { return recorder.findings.empty() ? "" : recorder.findings[0].sentence; }
 
-// Plans a copy near the limits of a grid, and checks that no launch is rejected and that the launches copy all elements.
+// Plans a copy near the limits of a grid, and checks that no launch is rejected and that the launches copy all
+// elements.
 FuzzResult run_large(Random& random) {
   FuzzResult result;
   Device const device;
@@ -48,8 +49,8 @@ FuzzResult run_large(Random& random) {
   return result;
 }
 
-// Two of three cases are small enough for a replay. The others have tiles that fill the shared memory: their launches are only
-// checked for rejections at the addresses of the run.
+// Two of three cases are small enough for a replay. The others have tiles that fill the shared memory: their launches
+// are only checked for rejections at the addresses of the run.
 FuzzResult run_copy(Random& random, bool transpose) {
   if (!transpose && random.one_in(8)) return run_large(random);
   FuzzResult result;

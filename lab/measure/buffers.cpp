@@ -11,7 +11,8 @@
 namespace inlay::lab {
 namespace {
 
-// Buffers of a few bytes would need millions of sets to fill four L2 caches. The time of such small cases is that of the launch.
+// Buffers of a few bytes would need millions of sets to fill four L2 caches. The time of such small cases is that of
+// the launch.
 constexpr std::int64_t kMostSets = 4096;
 
 }  // namespace

@@ -23,7 +23,8 @@ class Guarded {
   explicit Guarded(std::int64_t bytes);
   char* get() const { return memory_.get() + kGuard; }
 
-  // `said` unless it is "ok", otherwise the check result of the bands, whose message names the memory between them `what`.
+  // `said` unless it is "ok", otherwise the check result of the bands, whose message names the memory between them
+  // `what`.
   // Synchronises the stream.
   std::string check_result(std::string const& said, char const* what, cudaStream_t stream) const;
 

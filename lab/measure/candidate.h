@@ -6,10 +6,11 @@
 //   is_baseline(candidate)            the fastest baseline has the share 1
 //   work(c, candidate)                the work of a launch, in the unit of the rate times one millisecond
 //   make_checker(c, call, stream)     checks results:
-//     checker(candidate)                fills the operands of `call`, launches once and compares every element
+//     checker(candidate)                fills the operands of `call`, launches the candidate, and checks the result
 //     checker.fill(call)                fills the operands with the values used for timing
-//     checker.again(candidate, calls, all_sets)  poisons the results of all sets of buffers, runs `all_sets`, which launches as
-//                                     in the timing, and compares each result. Both throw Error if a kernel fails on the GPU
+//     checker.again(candidate, calls, all_sets)  poisons the results of all sets of buffers, runs `all_sets`, which
+//                                     launches as in the timing, and compares each result
+//                                     Both throw Error if a kernel fails on the GPU
 //   check_bytes(c)                    device memory that the checker allocates
 //   add_best(c, rows)                 GEMMs: adds a row for the fastest of the cuBLAS baselines
 //   peak(c, device, clock_mhz)        the GPU's peak rate; 0: unknown

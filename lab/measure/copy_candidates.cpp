@@ -29,8 +29,8 @@ bool is_planned(std::string const& name) {
                      [&](auto const& candidate) { return candidate.kernel.info->name == name; });
 }
 
-// Whether the word "production" selects the row: baselines and the public function, copy kernels that the planner may choose,
-// and, in the table of a transpose, all of inlay's own transposes.
+// Whether the word "production" selects the row: baselines and the public function, copy kernels that the planner may
+// choose, and, in the table of a transpose, all of inlay's own transposes.
 bool is_production(std::string const& name, bool is_transpose) {
   Info<Copy> const* const info = info_of<CopyCase>(name);
   if (!info) return true;

@@ -37,8 +37,8 @@ inline constexpr char const* kMemcpy = "cudaMemcpyAsync";
 inline constexpr char const* kVectorCopy = "copy_03_vector";
 inline constexpr char const* kGeam = "cublas_geam";
 
-// A contiguous copy, by cudaMemcpyAsync and by copy_03_vector, with c.limit_bytes() read and written, rounded up to 16-byte
-// vectors, between aligned addresses. The faster one is the copy limit.
+// A contiguous copy, by cudaMemcpyAsync and by copy_03_vector, with c.limit_bytes() read and written, rounded up to
+// 16-byte vectors, between aligned addresses. The faster one is the copy limit.
 std::vector<CopyCandidate> copy_limit(CopyCase const& c);
 
 // The copy's extents and strides in bytes, with bases relative to the buffers of `call`.
@@ -46,8 +46,8 @@ Strided strided(Copy const& copy, CopyCall const& call);
 
 CopyCandidate of_kernel(Entry<Copy> const& entry, CopyCase const& c, CopyCall const& call);
 
-// The copy limit, then for a transpose the kernels of the copy ladder on as many contiguous bytes, transposes, transpose() and
-// cuBLAS; for another copy copy() and all kernels.
+// The copy limit, then for a transpose the kernels of the copy ladder on as many contiguous bytes, transposes,
+// transpose() and cuBLAS; for another copy copy() and all kernels.
 std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, cudaStream_t stream,
                                       std::vector<std::string> const& asked, BenchOptions const& options);
 

@@ -29,7 +29,8 @@ void transpose_by(Geam geam, cublasHandle_t handle, CopyCase const& c, T one, T 
                     pitch_dst, out, pitch_dst));
 }
 
-// Bytes of the workspace, cuBLAS's default on Hopper. Without a workspace of the user cuBLAS would allocate in captured launches.
+// Bytes of the workspace, cuBLAS's default on Hopper. Without a workspace of the user cuBLAS would allocate in captured
+// launches.
 constexpr std::size_t kWorkspace = 32 << 20;
 
 cublasOperation_t operation(bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; }

@@ -12,8 +12,8 @@ enum class CublasMath { pedantic, standard };
 // bf16 and f16 in pedantic math keep partial sums in fp32: CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION.
 GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math);
 
-// cublasLt with the fastest of the first 16 algorithms that its heuristics propose. They are timed here, on the operands of
-// `call`, with as much workspace as cublas_gemm() has.
+// cublasLt with the fastest of the first 16 algorithms that its heuristics propose. They are timed here, on the
+// operands of `call`, with as much workspace as cublas_gemm() has.
 GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, cudaStream_t stream);
 
 }  // namespace inlay::lab

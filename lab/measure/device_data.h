@@ -7,8 +7,8 @@
 
 namespace inlay::lab {
 
-// Word i gets a bit pattern made from i: a normal float, or half of a normal double, so that arithmetic baselines copy it unchanged;
-// distinct for i < 2^31.
+// Word i gets a bit pattern made from i: a normal float, or half of a normal double, so that arithmetic baselines copy
+// it unchanged; distinct for i < 2^31.
 void fill(void* data, std::int64_t words, cudaStream_t stream);
 
 struct Wrong {
@@ -18,8 +18,8 @@ struct Checked {
   Wrong wrong;  // elements that differ from what fill() wrote to the source
   Wrong stray;  // bytes of the destination beside its elements that are no longer poison
 };
-// A strided copy between two buffers: `bytes` of an element, strides in bytes, and bases in bytes from the starts of the buffers
-// to the first element.
+// A strided copy between two buffers: `bytes` of an element, strides in bytes, and bases in bytes from the starts of
+// the buffers to the first element.
 struct Strided {
   static constexpr int kMaxRank = 65;
   int bytes, rank;
@@ -32,8 +32,8 @@ struct Strided {
     return n;
   }
 };
-// Compares every byte of every element with what fill() wrote to the source, and poisons it. Bytes that are no poison after that
-// are stray writes. Synchronises the stream.
+// Compares every byte of every element with what fill() wrote to the source, and poisons it. Bytes that are no poison
+// after that are stray writes. Synchronises the stream.
 Checked check_strided(std::vector<void*> const& dsts, Strided const& layout, std::int64_t buffer_bytes,
                       cudaStream_t stream);
 

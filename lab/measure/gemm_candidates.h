@@ -9,8 +9,8 @@ namespace inlay::lab {
 
 using GemmLaunch = std::function<void(GemmCall const&, cudaStream_t)>;
 
-// cuBLAS in pedantic math, in default math, and cublasLt with the fastest algorithm that its heuristics propose. The fastest of
-// the three is repeated as the row kCublas, the baseline.
+// cuBLAS in pedantic math, in default math, and cublasLt with the fastest algorithm that its heuristics propose. The
+// fastest of the three is repeated as the row kCublas, the baseline.
 inline constexpr char const *kPedantic = "cublas_pedantic", *kDefault = "cublas_default", *kLt = "cublas_lt";
 inline constexpr char const* kCublas = "cublas";
 inline constexpr char const* kGemmWithout = "gemm_no_workspace";

@@ -1,6 +1,6 @@
-// Checks the result of a GEMM. Operands of whole numbers, whose sums are exact in any order: every element is compared. Operands
-// with random significands: the error is compared with a bound that follows from the accumulation. TF32 would pass the first
-// check, but not the second.
+// Checks the result of a GEMM. Operands of whole numbers, whose sums are exact in any order: every element is compared.
+// Operands with random significands: the error is compared with a bound that follows from the accumulation. TF32 would
+// pass the first check, but not the second.
 #pragma once
 #include "measure/candidate.h"
 #include "measure/gemm_data.h"
@@ -17,9 +17,10 @@ class GemmChecker {
   // Throws UsageError if K is so large that sums of whole numbers are not exact in fp32.
   GemmChecker(GemmCase const& c, GemmCall const& call, cudaStream_t stream);
 
-  // Launches twice on whole numbers, the second time with the workspace that the first launch left, then once on significands.
-  // The first candidate that passes is compared with sums in fp64: all elements, or, if that takes too long, a sample of the
-  // first and the last matrix. Later candidates are compared with the first one, element by element.
+  // Launches twice on whole numbers, the second time with the workspace that the first launch left, then once on
+  // significands.
+  // The first candidate that passes is compared with sums in fp64: all elements, or, if that takes too long, a sample
+  // of the first and the last matrix. Later candidates are compared with the first one, element by element.
   CheckResult operator()(GemmCandidate const& candidate);
 
   // Fills A and B with significands, and C too if beta is not 0.

@@ -1,4 +1,5 @@
-// Test data for GEMMs on the device, and checks of their results. Without CuTe, so that checks share no code with kernels.
+// Test data for GEMMs on the device, and checks of their results. Without CuTe, so that checks share no code with
+// kernels.
 #pragma once
 #include <inlay/types.h>
 
@@ -9,8 +10,8 @@
 
 namespace inlay::lab {
 
-// The elements of a buffer that belong to three nested modes: the largest stride first, each at least as large as the span of
-// the modes after it.
+// The elements of a buffer that belong to three nested modes: the largest stride first, each at least as large as the
+// span of the modes after it.
 struct Nested {
   std::int64_t extent[3], stride[3];
 
@@ -40,20 +41,21 @@ struct GemmArrays {
   Nested c_at;
 };
 
-// Values derived from their index: whole numbers from -range to range, or, for range 0, significands: numbers of either sign
-// between 1/2 and 1 with random mantissa bits.
+// Values derived from their index: whole numbers from -range to range, or, for range 0, significands: numbers of either
+// sign between 1/2 and 1 with random mantissa bits.
 struct Values {
   int range = 0;
 };
-// Fills the used elements of a buffer with values, and its gaps with NaN, so that a kernel that uses a gap gives a wrong result.
+// Fills the used elements of a buffer with values, and its gaps with NaN, so that a kernel that uses a gap gives a
+// wrong result.
 void fill_values(void* data, DType type, std::int64_t elements, Nested const& used, Values values, unsigned seed,
                  cudaStream_t stream);
 
 // Fills C before a launch: values if beta is not 0, otherwise NaN; poison in the gaps.
 void prepare_c(GemmArrays const& p, Values values, cudaStream_t stream);
 
-// Compares each C with `expected`, which has the same layout, and its gaps with poison. 0 equals -0. NaN equals an expected NaN,
-// unless C is compared with itself. Synchronises the stream.
+// Compares each C with `expected`, which has the same layout, and its gaps with poison. 0 equals -0. NaN equals an
+// expected NaN, unless C is compared with itself. Synchronises the stream.
 Checked compare_c(std::vector<GemmArrays> const& gemms, void const* expected, cudaStream_t stream);
 
 // A sample of one matrix of C: rows x cols elements, evenly spread, with the corners; at least 4096 elements, or all.

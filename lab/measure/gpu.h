@@ -1,4 +1,5 @@
-// What the rest of the lab needs from a GPU. A build without nvcc links no_gpu.cpp instead, which reports that there is none.
+// What the rest of the lab needs from a GPU. A build without nvcc links no_gpu.cpp instead, which reports that there is
+// none.
 #pragma once
 #include <string>
 

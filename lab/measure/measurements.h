@@ -31,8 +31,8 @@ struct Measurement {
       again;  // checks all sets of buffers once more, launched as they were timed
 };
 
-// Launches and synchronises the stream. Returns an empty string, "rejected: ..." or "FAILED: ...". Throws Error if the kernel
-// fails on the GPU: the CUDA context is lost then.
+// Launches and synchronises the stream. Returns an empty string, "rejected: ..." or "FAILED: ...". Throws Error if the
+// kernel fails on the GPU: the CUDA context is lost then.
 std::string attempt(std::string const& name, std::function<void(cudaStream_t)> const& launch, cudaStream_t stream);
 
 // "ok", or "FAILED: ..." with the wrong elements; `elements`: the number of elements that were checked.

@@ -41,7 +41,8 @@ class SetCycle {
   explicit SetCycle(int sets) : sets_(sets) {}
   int next() { return next_++ % sets_; }
   void restart() { next_ = 0; }
-  // n rounded up to the same number of launches on every set: otherwise the next candidate would find sets in the cache.
+  // n rounded up to the same number of launches on every set: otherwise the next candidate would find sets in the
+  // cache.
   int whole_cycles(int n) const { return (n + sets_ - 1) / sets_ * sets_; }
 
  private:

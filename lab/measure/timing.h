@@ -14,19 +14,19 @@ namespace inlay::lab {
 // Enqueues the same number of launches on each set of buffers, and returns that number.
 using AllSets = std::function<int()>;
 
-// A candidate to time. A launch only enqueues, so that it can be captured into a graph. It uses one of several equal sets of
-// buffers, so that they are not in the cache.
+// A candidate to time. A launch only enqueues, so that it can be captured into a graph. It uses one of several equal
+// sets of buffers, so that they are not in the cache.
 struct Timed {
   std::string name;
   std::function<void(int set, cudaStream_t)> launch;
-  // Called after the rounds. Its argument launches on all sets once more as in the timing: by the same graph, with the same
-  // workspace.
+  // Called after the rounds. Its argument launches on all sets once more as in the timing: by the same graph, with the
+  // same workspace.
   std::function<void(AllSets const&)> afterwards;
 };
 
-// Milliseconds of one launch of each candidate, over `samples` rounds. A candidate that takes longer than 100 ms takes part in
-// fewer rounds, at least 5. Every launch must have run before without error. If the fastest candidate takes less than 100 us,
-// all are timed as graphs of back-to-back launches, otherwise launch by launch.
+// Milliseconds of one launch of each candidate, over `samples` rounds. A candidate that takes longer than 100 ms takes
+// part in fewer rounds, at least 5. Every launch must have run before without error. If the fastest candidate takes
+// less than 100 us, all are timed as graphs of back-to-back launches, otherwise launch by launch.
 std::vector<Spread> time_interleaved(std::vector<Timed> const& candidates, int sets, int samples, cudaStream_t stream,
                                      Progress& progress);
 

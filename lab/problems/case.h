@@ -1,5 +1,5 @@
-// What a problem case of the lab has: CopyCase (copy_case.h), GemmCase (gemm_case.h). A case is a plain value with ==. The commands
-// are templates over the type C of the case and use these members:
+// What a problem case of the lab has: CopyCase (copy_case.h), GemmCase (gemm_case.h). A case is a plain value with ==.
+// The commands are templates over the type C of the case and use these members:
 //
 //   C::kind                              "copy", "GEMM"
 //   notation()                           how the command line and files name it, and the units of its rows

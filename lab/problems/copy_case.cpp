@@ -41,8 +41,9 @@ std::int64_t before(Numbers const& extents, Numbers const& strides) {
   return n;
 }
 
-// The number of distinct sectors of a view that begins `base` bytes after a sector's start. Runs with gaps of less than a sector
-// are joined, because all sectors between them are accessed. Beyond 2^22 runs, runs times the mean number of sectors of a run.
+// The number of distinct sectors of a view that begins `base` bytes after a sector's start. Runs with gaps of less than
+// a sector are joined, because all sectors between them are accessed. Beyond 2^22 runs, runs times the mean number of
+// sectors of a run.
 double sectors(Numbers const& extents, Numbers const& strides, int elem_bytes, std::int64_t base) {
   struct Mode {
     std::int64_t stride, extent;

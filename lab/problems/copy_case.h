@@ -1,5 +1,5 @@
-// A strided copy: of a tensor of any rank between any two layouts, in the notation of the published permutation suites, or the
-// transpose of a batch of row-major matrices, whose modes have names.
+// A strided copy: of a tensor of any rank between any two layouts, in the notation of the published permutation suites,
+// or the transpose of a batch of row-major matrices, whose modes have names.
 #pragma once
 #include "problems/case.h"
 
@@ -51,8 +51,8 @@ struct CopyCase {
   std::string short_name() const;
   std::vector<Field> fields();
   void take_item(std::smatch const& match);
-  // Rejects extents below 1, no permutation, strides for other modes, pitches below the row, bases and element sizes out of
-  // range, a destination that overlaps itself, buffers that are too large.
+  // Rejects extents below 1, no permutation, strides for other modes, pitches below the row, bases and element sizes
+  // out of range, a destination that overlaps itself, buffers that are too large.
   void validate() const;
   void write(std::string const& kernel, Json& json) const;
   static bool wrote(Json const& row);

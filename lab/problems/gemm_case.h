@@ -56,8 +56,8 @@ struct GemmCase {
   std::string short_name() const { return "  " + transposes() + (type == "f32" ? "" : " " + type); }
   std::vector<Field> fields();
   void take_item(std::smatch const& match);
-  // Rejects types other than f32, bf16 and f16, extents below 1, transposes other than n and t, pitches below the row, matrices
-  // that overlap, more than 2^62 bytes.
+  // Rejects types other than f32, bf16 and f16, extents below 1, transposes other than n and t, pitches below the row,
+  // matrices that overlap, more than 2^62 bytes.
   void validate() const;
   // Omits fields that have the values of a plain GEMM.
   void write(std::string const& kernel, Json& json) const;

@@ -75,7 +75,8 @@ std::string resolve(std::string const& typed, std::vector<std::string> const& kn
   if (!contain.empty())
     throw UsageError(fmt::format("there is no kernel '{}'; did you mean {}?", typed, any_of(contain)));
 
-  // The distance to the beginning of a name counts too: otherwise the nearest name of a short input would be the shortest.
+  // The distance to the beginning of a name counts too: otherwise the nearest name of a short input would be the
+  // shortest.
   auto const distance = [&](std::string const& name) {
     return std::min(edit_distance(wanted, name), edit_distance(wanted, name.substr(0, wanted.size())));
   };

@@ -9,8 +9,8 @@
 
 namespace inlay::lab {
 
-// The known name that equals `typed` or that alone begins with it. Otherwise throws UsageError with the names that contain the
-// parts of `typed`, or with the nearest name.
+// The known name that equals `typed` or that alone begins with it. Otherwise throws UsageError with the names that
+// contain the parts of `typed`, or with the nearest name.
 std::string resolve(std::string const& typed, std::vector<std::string> const& known);
 
 // In the order of the registry, which is sorted.
@@ -64,8 +64,8 @@ class Selection {
 
 // Whether the kernel accepts operands of the type for some operand transposes.
 bool takes_type(Info<Gemm> const& info, DType type);
-// The case at which a GEMM kernel is shown: in f32, or in bf16 if it does not accept f32, at the first operand transposes that it
-// accepts. The step about a transposed B is shown at nt.
+// The case at which a GEMM kernel is shown: in f32, or in bf16 if it does not accept f32, at the first operand
+// transposes that it accepts. The step about a transposed B is shown at nt.
 GemmCase shown_case(Info<Gemm> const& info, std::int64_t M, std::int64_t N, std::int64_t K);
 
 // `inlay list`

@@ -14,9 +14,9 @@ struct SuiteCase {
   std::string suite;  // the suite's name in the rows
 };
 
-// Loads a suite by its name in the folder notation().suites, or by the path of a file that ends in .json. Fields that a case of
-// the file omits are those of `defaults`. Throws UsageError if the file is not valid, or, with the names of all suites, if there
-// is none.
+// Loads a suite by its name in the folder notation().suites, or by the path of a file that ends in .json. Fields that a
+// case of the file omits are those of `defaults`. Throws UsageError if the file is not valid, or, with the names of all
+// suites, if there is none.
 template <class C>
 std::vector<SuiteCase> load_suite(std::string const& asked, C const& defaults);
 

@@ -47,7 +47,8 @@ Replayed replay_on_cpu(Entry<typename C::Canonical> const& entry, C const& c) {
   return replay_on_cpu(entry, c, recorder);
 }
 
-// Replays on whole numbers and, if the result is right and the operands are numbers, on significands. Throws as replay_on_cpu does.
+// Replays on whole numbers and, if the result is right and the operands are numbers, on significands. Throws as
+// replay_on_cpu does.
 template <class C>
 Replayed verify_on_cpu(Entry<typename C::Canonical> const& entry, C const& c) {
   Replayed const whole = replay_on_cpu(entry, c);
