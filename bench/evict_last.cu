@@ -1,8 +1,9 @@
-// Does evict_last on the loads of a large copy hurt a kernel that lives in the L2 cache beside it?
+// Does evict_last on the loads of a large copy slow down a concurrent kernel whose data is in the L2 cache?
 // usage: evict_last [ROUNDS]  (prints a Markdown table; medians, inter-quartile ranges in brackets)
 //
-// A large copy runs back to back on one stream, plain or with the hint. On another, of higher priority, a few blocks
-// go over a small buffer again and again; they were there first, so both share the GPU from begin to end.
+// A large copy runs back to back on one stream, with or without the hint. On another stream, of higher priority, a few
+// blocks read or copy a small buffer repeatedly. They start first, so both kernels are resident during the whole
+// measurement.
 #include <inlay/planner/device.h>
 
 #include <cstdint>
@@ -20,14 +21,14 @@ namespace {
 
 constexpr int kBlocks = 32, kThreads = 512;      // of the small kernel: a quarter of the multiprocessors
 constexpr int kLaunches = 8;                     // of the large copy in a round: about 16 ms
-constexpr long long kAlone = 16'000'000;         // ns that the small kernel is watched for when nothing runs beside it
-constexpr long long kSettled = 500'000;          // ns in which it starts and fills the cache
-constexpr long long kAbandoned = 1'000'000'000;  // ns after which it ends by itself: a large launch may have failed
+constexpr long long kAlone = 16'000'000;         // ns of a measurement of the small kernel alone
+constexpr long long kSettled = 500'000;          // ns in which the small kernel starts and fills the cache
+constexpr long long kAbandoned = 1'000'000'000;  // ns after which it ends by itself, in case a large launch failed
 
-// Written by the large copy's stream, read by the small kernel: which of its passes count.
+// Written by the large copy's stream and read by the small kernel: whether its passes are counted.
 enum State { waiting = 0, counting = 1, stopped = 2 };
 
-// What one block did while it counted.
+// The passes of one block while it counted, and their time.
 struct Window {
   long long passes, nanoseconds;
 };
@@ -43,7 +44,7 @@ __global__ void idle(long long nanoseconds) {
   while (global_nanoseconds() - begin < nanoseconds) continue;
 }
 
-// Each block goes over its own slice of `vectors` vectors: reads it, or copies it.
+// Each block repeatedly reads or copies its own slice of `vectors` vectors.
 template <bool kCopies>
 __global__ void __launch_bounds__(kThreads)
     small_kernel(uint4 const* in, uint4* out, int vectors, unsigned char const volatile* state, Window* windows) {
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(kThreads)
     }
     passes += begin != 0;
   }
-  if constexpr (!kCopies) to[threadIdx.x] = sum;  // else nobody would have to read
+  if constexpr (!kCopies) to[threadIdx.x] = sum;  // keeps the loads from being optimised away
   if (threadIdx.x == 0) windows[blockIdx.x] = {passes, begin ? global_nanoseconds() - begin : 0};
 }
 
@@ -85,7 +86,7 @@ SmallKernel const kSmall[] = {{"the reader of 24 MiB", small_kernel<false>, (24 
 
 constexpr char const* kLarge[] = {"copy_03_vector", "copy_contiguous", "transpose_13_in_flight", "transpose_registers"};
 
-// GB/s in one round; 0 for what did not run.
+// GB/s in one round; 0 for a kernel that did not run.
 struct Rates {
   double large = 0, small = 0;
 };
@@ -100,17 +101,17 @@ Stream most_urgent_stream() {
 
 class Arena {
  public:
-  explicit Arena(TransposeCase const& c) : case_(c), large_buffers_(c, current_device().l2_bytes) {
+  explicit Arena(CopyCase const& c) : case_(c), large_buffers_(c, current_device().l2_bytes) {
     check(cudaMemset(in_.get(), 1, kSmallBytes));
   }
 
-  std::string checked(CopyCandidate<TransposeCase> const& large) const {
+  std::string checked(CopyCandidate const& large) const {
     return make_checker(case_, call(), large_stream_.get())(large).said;
   }
 
-  TransposeCall call() const { return large_buffers_.call(0); }
+  CopyCall call() const { return large_buffers_.call(0); }
 
-  // Every kernel once: the driver loads one when it is first launched, and would wait for a running one to end.
+  // Launches every kernel once: the driver loads a kernel at its first launch, and waits for running kernels to end.
   void load_kernels() {
     set(stopped);
     check(cudaStreamSynchronize(large_stream_.get()));
@@ -119,8 +120,8 @@ class Arena {
     check(cudaDeviceSynchronize());
   }
 
-  // Both at once, or one alone where the other is null.
-  Rates round(CopyCandidate<TransposeCase> const* large, SmallKernel const* small) {
+  // Runs both concurrently, or one alone if the other is null.
+  Rates round(CopyCandidate const* large, SmallKernel const* small) {
     set(waiting);
     check(cudaStreamSynchronize(large_stream_.get()));
     if (small) launch(*small);
@@ -147,7 +148,7 @@ class Arena {
   }
   void set(State state) { check(cudaMemsetAsync(state_.get(), state, 1, large_stream_.get())); }
 
-  double large_rate(CopyCandidate<TransposeCase> const& large) const {
+  double large_rate(CopyCandidate const& large) const {
     float ms;
     check(cudaEventElapsedTime(&ms, begin_.get(), end_.get()));
     return work(case_, large) * kLaunches / double(ms);
@@ -167,8 +168,8 @@ class Arena {
   Event begin_ = make_event(), end_ = make_event();
   DeviceMemory in_ = device_memory(kSmallBytes), out_ = device_memory(kSmallBytes), state_ = device_memory(1),
                windows_ = device_memory(kBlocks * sizeof(Window));
-  TransposeCase case_;
-  CaseBuffers<TransposeCase> large_buffers_;
+  CopyCase case_;
+  CaseBuffers<CopyCase> large_buffers_;
 };
 
 void print_spread(std::vector<double> const& samples) {
@@ -176,10 +177,10 @@ void print_spread(std::vector<double> const& samples) {
   std::printf(" %.0f (%.0f) |", median, iqr);
 }
 
-// A line for each large copy, and one for none; in every round all combinations in turn.
-void print_table(Arena& arena, std::vector<CopyCandidate<TransposeCase>> const& copies, int rounds) {
-  std::vector<CopyCandidate<TransposeCase> const*> large{nullptr};
-  for (CopyCandidate<TransposeCase> const& copy : copies) large.push_back(&copy);
+// A line for each large copy, and one without. Each round measures all combinations in turn.
+void print_table(Arena& arena, std::vector<CopyCandidate> const& copies, int rounds) {
+  std::vector<CopyCandidate const*> large{nullptr};
+  for (CopyCandidate const& copy : copies) large.push_back(&copy);
   SmallKernel const* const small[] = {nullptr, &kSmall[0], &kSmall[1]};
   std::vector<double> large_rates[1 + std::size(kLarge)][3], small_rates[1 + std::size(kLarge)][3];
   for (int round = 0; round < rounds; ++round)
@@ -206,11 +207,11 @@ void print_table(Arena& arena, std::vector<CopyCandidate<TransposeCase>> const& 
 }
 
 void run(int rounds) {
-  TransposeCase const c;
-  std::vector<CopyCandidate<TransposeCase>> copies;
+  CopyCase const c = transpose_case();
+  std::vector<CopyCandidate> copies;
   Arena arena(c);
-  for (char const* name : kLarge) copies.push_back(of_kernel(kernel_named<TransposeCase>(name), c, arena.call()));
-  for (CopyCandidate<TransposeCase> const& copy : copies)
+  for (char const* name : kLarge) copies.push_back(of_kernel(kernel_named<CopyCase>(name), c, arena.call()));
+  for (CopyCandidate const& copy : copies)
     if (auto const said = arena.checked(copy); said != "ok") throw Error(copy.name + ": " + said);
   arena.load_kernels();
   std::printf("%s, %s, %d rounds\n\n", gpu_name().c_str(), c.sentence().c_str(), rounds);

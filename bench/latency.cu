@@ -1,5 +1,5 @@
-// What the time model (src/planner/) knows of latencies, measured on the present GPU: how long a load takes that nothing
-// else is in the way of, from the DRAM and from the L2, and a kernel that has next to nothing to do.
+// Measures the latencies of the time model (src/planner/) on the current GPU: of one load from DRAM and from the L2
+// without other traffic, and of the launch of an almost empty kernel.
 // usage: latency  (prints a Markdown table; medians of 15)
 #include <algorithm>
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace {
 
 constexpr int kSamples = 15;
 constexpr int kLoads = 20000, kLaunches = 1000, kThreads = 256;
-constexpr std::size_t kApart = 512;  // bytes from one word of a chain to the next: no two in a line
+constexpr std::size_t kApart = 512;  // bytes from one word of a chain to the next: each in its own cache line
 
-// Each load says where the next one is.
+// Each load returns the index of the next one.
 __global__ void chase(std::uint32_t const* words, int loads, std::uint32_t* last) {
   std::uint32_t at = *last;
   for (int k = 0; k < loads; ++k) at = __ldcg(words + at);

@@ -1,4 +1,4 @@
-// Candidates with other tiles and block sizes, made from the families that the ladder uses.
+// Candidates with other tiles and block sizes, from the kernel families of the ladder.
 #pragma once
 #include <inlay/block/launch.h>
 #include <inlay/kernels/copy/direct_tile.h>
@@ -10,14 +10,13 @@ namespace inlay::kernels {
 
 using T = std::uint32_t;
 
-// A kernel of this program on the case's own verification and timing.
+// A kernel of this program as a candidate of the lab, which checks and times it.
 template <class Kernel>
-lab::CopyCandidate<lab::TransposeCase> candidate(std::string name, lab::TransposeCase const& c,
-                                                 lab::TransposeCall const& call) {
-  auto const problem = [c](lab::TransposeCall const& at) {
+lab::CopyCandidate candidate(std::string name, lab::CopyCase const& c, lab::CopyCall const& call) {
+  auto const problem = [c](lab::CopyCall const& at) {
     return Kernel::transposes ? c.canonical(at, nullptr) : lab::packing_copy(c, at);
   };
-  auto const launch = [problem](lab::TransposeCall const& now, cudaStream_t stream) {
+  auto const launch = [problem](lab::CopyCall const& now, cudaStream_t stream) {
     Copy const copy = problem(now);
     Device const& device = current_device();
     if (Reason const reason = Kernel::rejects(copy, device)) throw lab::Rejection(reason.sentence());
@@ -38,7 +37,7 @@ struct TransposeStep : SmemStep<T> {
   using Load = std::conditional_t<kVector == 1, UniversalCopy<T>, UniversalCopy<Vector16>>;
 };
 template <int M, int N, int kThreads, int kVector, bool kInterior = true>
-lab::CopyCandidate<lab::TransposeCase> transpose(lab::TransposeCase const& c, lab::TransposeCall const& call) {
+lab::CopyCandidate transpose(lab::CopyCase const& c, lab::CopyCall const& call) {
   return candidate<SmemTile<T, TransposeStep<M, N, kThreads, kVector, kInterior>>>(
       std::string(kVector == 1 ? "transpose_06, " : "transpose_09, ") + std::to_string(M) + " x " + std::to_string(N) +
           ", " + std::to_string(kThreads) + " threads" + (kInterior ? "" : ", always predicated"),

@@ -1,4 +1,4 @@
-// Which tile? Kernels of copy_03, transpose_06 and transpose_09 with other tiles, and what the unpredicated path is worth.
+// Measures copy_03, transpose_06 and transpose_09 with other tiles, and without their unpredicated path.
 // usage: tiles [ROWS COLS [SAMPLES]]  (4-byte elements; prints Markdown tables)
 #include "tiles.h"
 
@@ -11,8 +11,8 @@
 namespace {
 
 template <class Tiles>
-void print(inlay::lab::TransposeCase const& c, Tiles const& tiles, int samples) {
-  auto const with_limit = [&](inlay::lab::TransposeCall const& call, cudaStream_t) {
+void print(inlay::lab::CopyCase const& c, Tiles const& tiles, int samples) {
+  auto const with_limit = [&](inlay::lab::CopyCall const& call, cudaStream_t) {
     auto all = inlay::lab::copy_limit(c);
     for (auto& tile : tiles(c, call)) all.push_back(std::move(tile));
     return all;
@@ -28,8 +28,9 @@ void print(inlay::lab::TransposeCase const& c, Tiles const& tiles, int samples) 
 }  // namespace
 
 int main(int argc, char** argv) try {
-  inlay::lab::TransposeCase c;  // rows of whole vectors
-  if (argc > 2) c.rows = std::atoll(argv[1]), c.cols = std::atoll(argv[2]);
+  // The rows are whole vectors.
+  inlay::lab::CopyCase const c =
+      argc > 2 ? inlay::lab::transpose_case(std::atoll(argv[1]), std::atoll(argv[2])) : inlay::lab::transpose_case();
   int const samples = argc > 3 ? std::atoi(argv[3]) : 15;
   for (auto tiles :
        {inlay::kernels::copy_03_tiles, inlay::kernels::transpose_06_tiles, inlay::kernels::transpose_09_tiles})

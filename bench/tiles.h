@@ -1,4 +1,4 @@
-// Which tile? What bench/tiles compares.
+// The candidates of bench/tiles.
 #pragma once
 #include <vector>
 
@@ -6,11 +6,8 @@
 
 namespace inlay::kernels {
 
-std::vector<lab::CopyCandidate<lab::TransposeCase>> copy_03_tiles(lab::TransposeCase const& c,
-                                                                  lab::TransposeCall const& call);
-std::vector<lab::CopyCandidate<lab::TransposeCase>> transpose_06_tiles(lab::TransposeCase const& c,
-                                                                       lab::TransposeCall const& call);
-std::vector<lab::CopyCandidate<lab::TransposeCase>> transpose_09_tiles(lab::TransposeCase const& c,
-                                                                       lab::TransposeCall const& call);
+std::vector<lab::CopyCandidate> copy_03_tiles(lab::CopyCase const& c, lab::CopyCall const& call);
+std::vector<lab::CopyCandidate> transpose_06_tiles(lab::CopyCase const& c, lab::CopyCall const& call);
+std::vector<lab::CopyCandidate> transpose_09_tiles(lab::CopyCase const& c, lab::CopyCall const& call);
 
 }  // namespace inlay::kernels

@@ -11,15 +11,14 @@ struct CopyStep {
   using Threads = Layout<Shape<_1, Int<kThreads>>, Stride<Int<kThreads>, _1>>;  // (THR_M,THR_N)
 };
 template <int kThreads, int kVectors>
-lab::CopyCandidate<lab::TransposeCase> copy(lab::TransposeCase const& c, lab::TransposeCall const& call) {
+lab::CopyCandidate copy(lab::CopyCase const& c, lab::CopyCall const& call) {
   return candidate<DirectTile<Vector16, CopyStep<kThreads, kVectors>>>(
       "copy_03, " + std::to_string(kThreads) + " threads x " + std::to_string(kVectors) + " vectors", c, call);
 }
 
 }  // namespace
 
-std::vector<lab::CopyCandidate<lab::TransposeCase>> copy_03_tiles(lab::TransposeCase const& c,
-                                                                  lab::TransposeCall const& call) {
+std::vector<lab::CopyCandidate> copy_03_tiles(lab::CopyCase const& c, lab::CopyCall const& call) {
   return {copy<128, 1>(c, call), copy<256, 1>(c, call), copy<512, 1>(c, call), copy<1024, 1>(c, call),
           copy<256, 2>(c, call), copy<256, 4>(c, call), copy<256, 8>(c, call)};
 }

@@ -30,25 +30,24 @@ bool given(CLI::App const& command, std::string const& flag) {
   return option && option->count() > 0;
 }
 
-// Whether an option has an effect on one of these rows, by the info of its kernel; on rows that are not kernels it has.
+// Whether `uses` is true for the info of a row's kernel of this kind, or a row is no kernel.
 template <class C, class Uses>
 bool any_uses(std::vector<std::string> const& names, Uses const& uses) {
   return std::any_of(names.begin(), names.end(), [&](std::string const& name) {
     if (auto const* info = info_of<C>(name)) return uses(*info);
-    return !info_of<TransposeCase>(name) && !info_of<GemmCase>(name);
+    return !info_of<CopyCase>(name) && !info_of<GemmCase>(name);
   });
 }
 
 template <class C>
-void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> const& names) {
+void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> const& names, C c) {
   if (any_uses<C>(names, [](auto const&) { return true; })) return;
-  C c;
   for (Field const& field : c.fields())
     if (field.flag != kBatchFlag && given(command, field.flag))
       throw UsageError(fmt::format("{} was given without a {}", field.flag, C::kind));
 }
 
-// Which problems are to be measured, as typed.
+// The options of a bench command, as typed.
 template <class C>
 struct Asked {
   C shape;
@@ -56,11 +55,11 @@ struct Asked {
   std::vector<std::string> suites, kernels;
   BenchOptions options;
 
-  // A suite's own rows are taken unless others are named.
+  // The cases of all suites, with --kernels instead of their own rows if given; or else those of the flags and --cases.
   std::vector<SuiteCase> all() const {
     std::vector<SuiteCase> listed;
     for (std::string const& suite : suites)
-      for (SuiteCase& c : load_suite<C>(suite)) {
+      for (SuiteCase& c : load_suite(suite, shape)) {
         if (!kernels.empty()) c.kernels = kernels;
         listed.push_back(std::move(c));
       }
@@ -71,7 +70,7 @@ struct Asked {
     return listed;
   }
 
-  // Throws UsageError for what has no effect on any row.
+  // Throws UsageError for options without effect on any row.
   void refuse_ignored(CLI::App const& flags) const {
     for (CLI::Option const* option : flags.get_options())
       if (given(flags, "--cases") && option->count() && named_by_item(option->get_single_name()))
@@ -81,12 +80,13 @@ struct Asked {
     GemmCase gemm;
     if constexpr (std::is_same_v<C, GemmCase>) gemm = shape;
     lab::refuse_ignored(flags, names, gemm);
-    if (options.host && std::find(names.begin(), names.end(), C::public_function) == names.end())
-      throw UsageError(fmt::format("--host was given without the row of {}, which it times", C::public_function));
+    std::string const function = shape.notation().public_function;
+    if (options.host && std::find(names.begin(), names.end(), function) == names.end())
+      throw UsageError(fmt::format("--host was given without the row of {}, which it times", function));
   }
 
  private:
-  // The rows that are asked for; none: all that there are, or more than are known here.
+  // The names of the rows that --kernels selects; empty if it selects all, or groups of rows.
   std::vector<std::string> rows() const {
     auto all = kernel_names<C>();
     std::vector<std::string> names;
@@ -95,31 +95,32 @@ struct Asked {
       auto const before = names.size();
       std::copy_if(all.begin(), all.end(), std::back_inserter(names),
                    [&](std::string const& name) { return name.starts_with(word); });
-      if (names.size() == before || word == C::public_function) names.push_back(word);
+      if (names.size() == before || word == shape.notation().public_function) names.push_back(word);
     }
     return names;
   }
   // "rows" is a part of "ROWSxCOLS:ELEM".
-  static bool named_by_item(std::string name) {
+  bool named_by_item(std::string name) const {
     for (char& letter : name) letter = char(std::toupper(static_cast<unsigned char>(letter)));
-    std::string shape;  // its parts between blanks
-    for (char const* at = C::item_shape; *at; ++at) shape += *at == 'x' || *at == ':' ? ' ' : *at;
-    return (' ' + shape + ' ').find(' ' + name + ' ') != std::string::npos;
+    std::string parts;  // of the form, between blanks
+    for (char const* at = shape.notation().item_shape; *at; ++at) parts += *at == 'x' || *at == ':' ? ' ' : *at;
+    return (' ' + parts + ' ').find(' ' + name + ' ') != std::string::npos;
   }
 };
 
-// The flags that all benches have, and what they do.
+// Adds a bench command.
 template <class C>
-void add_bench_of(CLI::App& bench, char const* what, char const* description, char const* filed_under,
+void add_bench_of(CLI::App& bench, C const& shape, char const* description, char const* filed_under,
                   std::string const& typed, Act const& act) {
-  auto* const command = bench.add_subcommand(what, description);
+  auto* const command = bench.add_subcommand(shape.notation().public_function, description);
   auto const asked = std::make_shared<Asked<C>>();
+  asked->shape = shape;
   asked->filed_under = filed_under;
   BenchOptions& options = asked->options;
   options.command = typed;
   auto* const one = command->add_option_group("one problem, or several of a kind");
   add_flags(*one, asked->shape);
-  one->add_option("--cases", asked->cases, fmt::format("several: {0},{0},...", C::item_shape));
+  one->add_option("--cases", asked->cases, fmt::format("several: {0},{0},...", shape.notation().item_shape));
   auto* const suite =
       command->add_option("--suite", asked->suites, "the problems of files: names in suites/, or paths of .json files");
   suite->delimiter(',');
@@ -137,7 +138,7 @@ void add_bench_of(CLI::App& bench, char const* what, char const* description, ch
   });
 }
 
-// What does not fit is refused: CLI11 takes the largest integer that does, and infinity. Commands of commands included.
+// Rejects numbers out of range, which CLI11 would replace by the largest integer or by infinity, in all sub-commands.
 void refuse_unfit_numbers(CLI::App& app) {
   auto const all = [](auto const*) { return true; };
   for (CLI::Option* option : app.get_options(all)) {
@@ -155,7 +156,7 @@ void refuse_unfit_numbers(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands(all)) refuse_unfit_numbers(*command);
 }
 
-// Throws UsageError when a word stands where a command should, and is none.
+// Throws UsageError if a word in the place of a command names none.
 void check_words(CLI::App const& app, int argc, char const* const* argv) {
   std::string so_far;
   CLI::App const* level = &app;
@@ -187,14 +188,10 @@ void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector
   }
 }
 
-void add_batch(CLI::App& command, std::int64_t& batch) {
-  command.add_option(std::string(kBatchFlag), batch, "how many matrices")->capture_default_str();
-}
-
 void refuse_ignored(CLI::App const& command, std::vector<std::string> const& names, GemmCase const& gemm) {
-  refuse_flags_of_another<TransposeCase>(command, names);
-  refuse_flags_of_another<GemmCase>(command, names);
-  if (given(command, "--pitch-dst") && !any_uses<TransposeCase>(names, [](auto const& info) { return !is_copy(info); }))
+  refuse_flags_of_another(command, names, transpose_case());
+  refuse_flags_of_another(command, names, GemmCase{});
+  if (given(command, "--pitch-dst") && !any_uses<CopyCase>(names, [](auto const& info) { return !is_copy(info); }))
     throw UsageError("--pitch-dst was given with copies alone, which pack their rows");
   // Split-K kernels sum as --accuracy says; other kernels have one way.
   auto const knows = [&](Info<Gemm> const& info) {
@@ -227,12 +224,11 @@ Device device_named(std::string const& typed) {
 }
 
 void add_bench_of_copies(CLI::App& bench, std::string const& typed, Act const& act) {
-  add_bench_of<TransposeCase>(bench, "transpose", "of a batch of matrices, against the copy limit", "2d", typed, act);
-  add_bench_of<CopyCase>(bench, "copy", "any layout to any other, against a copy of as many sectors", "permute", typed,
-                         act);
+  add_bench_of(bench, transpose_case(), "of a batch of matrices, against the copy limit", "2d", typed, act);
+  add_bench_of(bench, CopyCase{}, "any layout to any other, against a copy of as many sectors", "permute", typed, act);
 }
 void add_bench_of_gemms(CLI::App& bench, std::string const& typed, Act const& act) {
-  add_bench_of<GemmCase>(bench, "gemm", "GEMMs in fp32 against cuBLAS", "gemm", typed, act);
+  add_bench_of(bench, GemmCase{}, "GEMMs in fp32 against cuBLAS", "gemm", typed, act);
 }
 
 int run_command(CLI::App& app, int argc, char** argv, int const& status) {

@@ -1,4 +1,4 @@
-// The command `inlay`: what can be asked, and who answers.
+// The command `inlay`: its sub-commands and their options.
 #include <fmt/format.h>
 #include <inlay/planner/candidate.h>
 #include <inlay/version.h>
@@ -46,20 +46,21 @@ void add_info(CLI::App& app) {
 
 struct AskedToVerify {
   std::vector<std::string> kernels;
-  TransposeCase copy{1003, 517, 1, 4};
+  CopyCase copy = transpose_case(1003, 517);
   std::vector<int> elem_bytes{1, 2, 4, 8, 16};
   GemmCase gemm = gemm_case(131, 275, 67, "nn");
   std::vector<std::string> transa{"n", "t"}, transb{"n", "t"};
   bool cpu = false;
 
-  // One for each element size, one for each combination of operand transposes. Throws UsageError.
+  // A copy for each element size and a GEMM for each combination of operand transposes. Throws UsageError if one is not
+  // valid.
   std::vector<Problem> problems() const {
     std::vector<Problem> all;
     auto const add = [&all]<class C>(C c) { c.validate(), all.push_back(c); };
-    TransposeCase m = copy;
+    CopyCase m = copy;
     for (int e : elem_bytes) m.elem_bytes = e, add(m);
     GemmCase p = gemm;
-    p.batch = copy.batch;
+    p.batch = copy.batch();
     for (std::string const& a : transa)
       for (std::string const& b : transb) p.transa = a, p.transb = b, add(p);
     return all;
@@ -70,16 +71,15 @@ void add_verify(CLI::App& app, int& status) {
   auto* const command = app.add_subcommand("verify", "run kernels and check what they give; replayed without a GPU");
   auto const asked = std::make_shared<AskedToVerify>();
   command->add_option("kernels", asked->kernels, "names or their beginnings (default: all)");
-  add_flags_but(*command, asked->copy, {kBatchFlag, "--elem"});
+  add_flags(*command, asked->copy, {"--elem"});
   command->add_option("--elem", asked->elem_bytes, "bytes of an element; may be repeated")
       ->allow_extra_args(false)
       ->capture_default_str();
-  add_flags_but(*command, asked->gemm, {kBatchFlag, "--transa", "--transb"});
+  add_flags(*command, asked->gemm, {kBatchFlag, "--transa", "--transb"});
   for (auto const& [flag, trans] : {std::pair{"--transa", &asked->transa}, {"--transb", &asked->transb}})
     command->add_option(flag, *trans, "n: the operand of a GEMM as written; t: stored transposed; may be repeated")
         ->allow_extra_args(false)
         ->capture_default_str();
-  add_batch(*command, asked->copy.batch);
   command->add_flag("--cpu", asked->cpu, "replay on the CPU although there is a GPU");
   command->callback([asked, command, &status] {
     auto const kernels = chosen_kernels(asked->kernels);
@@ -122,7 +122,7 @@ void add_demo(CLI::App& app, int& status) {
     flush_stdout();
     if (why_no_gpu().empty()) {
       BenchOptions options;
-      options.cases = {{TransposeCase{8192, 8192, 1, 4}, {}, "demo"}, {GemmCase{}, {}, "demo"}};
+      options.cases = {{transpose_case(8192, 8192), {}, "demo"}, {GemmCase{}, {}, "demo"}};
       fmt::print("\n");
       flush_stdout();
       status = run_bench(options) ? 0 : 1;
@@ -132,44 +132,36 @@ void add_demo(CLI::App& app, int& status) {
   });
 }
 
-void add_why(CLI::App& app) {
-  auto* const command = app.add_subcommand("why", "which kernel answers a problem, and why");
-  command->require_subcommand(1);
+// `why transpose`, `why copy`, `why gemm`.
+template <class C>
+void add_why_of(CLI::App& why, C const& shape, char const* description) {
+  auto* const command = why.add_subcommand(shape.notation().public_function, description);
+  auto const c = std::make_shared<C>(shape);
   auto const name = std::make_shared<std::string>();
-  auto const add_device = [name](CLI::App& of) {
-    of.add_option("--device", *name, known_devices() + ", or here (default: the GPU here, or else the table's H200)");
-  };
-  auto const tell = [name]<class C>(C const& c, bool may_use_workspace) {
-    c.validate();
-    auto const problem = planned(c);
+  auto const no_workspace = std::make_shared<bool>(!std::is_same_v<C, GemmCase>);
+  add_flags(*command, *c);
+  command->add_option("--device", *name,
+                      known_devices() + ", or here (default: the GPU here, or else the table's H200)");
+  if (!*no_workspace) command->add_flag("--no-workspace", *no_workspace, "without a workspace");
+  command->callback([c, name, no_workspace] {
+    c->validate();
+    auto const problem = planned(*c);
     Device const device = name->empty() ? gpu_or_table() : device_named(*name);
-    auto const plan = make_plan(problem, device, may_use_workspace);
-    fmt::print("{}", planner::why(plan, problem, device, may_use_workspace));
+    auto const plan = make_plan(problem, device, !*no_workspace);
+    fmt::print("{}", planner::why(plan, problem, device, !*no_workspace));
     if (!name->empty())
       fmt::print("(planned for {})\n", device.name);
     else if (auto const none = why_no_gpu(); !none.empty())
       fmt::print("(planned for the device table's H200: {})\n", none);
-  };
+  });
+}
 
-  auto* const transpose = command->add_subcommand("transpose", "of a batch of matrices");
-  auto const matrices = std::make_shared<TransposeCase>();
-  add_flags(*transpose, *matrices);
-  add_device(*transpose);
-  transpose->callback([matrices, tell] { tell(*matrices, false); });
-
-  auto* const copy = command->add_subcommand("copy", "of a tensor from any layout to any other");
-  auto const views = std::make_shared<CopyCase>();
-  add_flags(*copy, *views);
-  add_device(*copy);
-  copy->callback([views, tell] { tell(*views, false); });
-
-  auto* const gemm = command->add_subcommand("gemm", "of a batch of GEMMs");
-  auto const operands = std::make_shared<GemmCase>();
-  auto const without = std::make_shared<bool>(false);
-  add_flags(*gemm, *operands);
-  add_device(*gemm);
-  gemm->add_flag("--no-workspace", *without, "without a workspace");
-  gemm->callback([operands, without, tell] { tell(*operands, !*without); });
+void add_why(CLI::App& app) {
+  auto* const command = app.add_subcommand("why", "which kernel answers a problem, and why");
+  command->require_subcommand(1);
+  add_why_of(*command, transpose_case(), "of a batch of matrices");
+  add_why_of(*command, CopyCase{}, "of a tensor from any layout to any other");
+  add_why_of(*command, GemmCase{}, "of a batch of GEMMs");
 }
 
 void add_readme(CLI::App& app, int& status) {

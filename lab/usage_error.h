@@ -1,4 +1,4 @@
-// A command that cannot be carried out as it was given: one sentence, exit code 2.
+// A command that cannot run as typed: one sentence, exit code 2.
 #pragma once
 #include <stdexcept>
 

@@ -158,12 +158,12 @@ TEST(Request, WavefrontsAreTheModels) {
 }
 
 TEST(Request, EveryLaneIsThere) {
-  TransposeCase const c{64, 96};
+  CopyCase const c = transpose_case(64, 96);
   for (auto const& [kernel, site, space, conflicts] :
        {std::tuple{"transpose_03_smem_read_conflict", "shared A load", replay::Space::shared, true},
         std::tuple{"transpose_05_smem_padded", "A load", replay::Space::shared, false},
         std::tuple{"transpose_01_naive_read", "out", replay::Space::global, true}}) {
-    WarpRequest const request = worst_request(kernel_named<TransposeCase>(kernel), c, site);
+    WarpRequest const request = worst_request(kernel_named<CopyCase>(kernel), c, site);
     EXPECT_EQ(request.space, space) << kernel;
     std::string const picture = draw_request(request);
     expect_well_formed(picture);
@@ -185,12 +185,12 @@ TEST(Request, SitesAreFoundByTheirWords) {
   EXPECT_EQ(worst_request(entry, c, "B").operand, "B");           // no other name begins so
   EXPECT_THROW(worst_request(entry, c, "shared A"), UsageError);  // written and read
   EXPECT_THROW(worst_request(entry, c, "D load"), UsageError);
-  EXPECT_THROW(worst_request(kernel_named<TransposeCase>("copy_04_tma"), {64, 64}, ""), UsageError);
+  EXPECT_THROW(worst_request(kernel_named<CopyCase>("copy_04_tma"), transpose_case(64, 64), ""), UsageError);
 }
 
 TEST(Trace, ChangesNothing) {
-  Entry<Copy> const& entry = kernel_named<TransposeCase>("transpose_14_tma");
-  TransposeCase const c{100, 72};
+  Entry<Copy> const& entry = kernel_named<CopyCase>("transpose_14_tma");
+  CopyCase const c = transpose_case(100, 72);
   Recorder alone, watched;
   std::size_t events = 0, outside = 0;
   watched.watch([&](replay::TraceEvent const& e) { ++events, outside += e.thread >= 256; });
@@ -204,14 +204,14 @@ TEST(Trace, ChangesNothing) {
 
 TEST(Path, TheTileArrivesWhole) {
   for (auto const& entry : copy_kernels()) {
-    TransposeCase c{128, 192};
-    for (TransposeCase const& possible :
-         {TransposeCase{128, 192}, TransposeCase{4096, 8}, TransposeCase{8, 4096}, TransposeCase{16, 16, 64},
-          TransposeCase{512, 3, 1, 1}, TransposeCase{3, 512, 1, 1}}) {
+    CopyCase c = transpose_case(128, 192);
+    for (CopyCase const& possible :
+         {transpose_case(128, 192), transpose_case(4096, 8), transpose_case(8, 4096), transpose_case(16, 16, 64),
+          transpose_case(512, 3, 1, 1), transpose_case(3, 512, 1, 1)}) {
       c = possible;
       if (!entry.info().rejects(planned(c), Device{})) break;
     }
-    if (is_copy(entry.info().name)) c = {128, 192};
+    if (is_copy(entry.info().name)) c = transpose_case(128, 192);
     SCOPED_TRACE(title_of(entry, c));
     std::vector<Hop> const hops = hops_of(entry, c);
     ASSERT_GE(hops.size(), 2u);
@@ -309,15 +309,15 @@ TEST(Timeline, OfThePipelines) {
 
 TEST(Timeline, OfCopies) {
   for (char const* name : {"transpose_10_cp_async", "transpose_14_tma"}) {
-    Entry<Copy> const& entry = kernel_named<TransposeCase>(name);
-    Timeline const t = timeline_of(entry, {128, 128});
+    Entry<Copy> const& entry = kernel_named<CopyCase>(name);
+    Timeline const t = timeline_of(entry, transpose_case(128, 128));
     ASSERT_EQ(t.uses.size(), 1u) << name;
     EXPECT_LT(t.uses[0].landed.at, t.uses[0].first_read.at);
     ASSERT_EQ(t.stores.size(), 1u) << name;
     EXPECT_LT(t.uses[0].first_read.at, t.stores[0].begin.at);
     expect_well_formed(draw_timeline(name, t));
   }
-  EXPECT_THROW(timeline_of(kernel_named<TransposeCase>("transpose_01_naive_read"), {64, 64}), UsageError);
+  EXPECT_THROW(timeline_of(kernel_named<CopyCase>("transpose_01_naive_read"), transpose_case(64, 64)), UsageError);
 }
 
 TEST(Svg, Words) {

@@ -18,8 +18,10 @@
 namespace inlay::lab {
 namespace {
 
+using explain::cure_of, explain::ExplainedSite, replay::Mechanism, replay::Site;
+
 Device const& h200() { return *find_device("H200"); }
-TransposeCase square(std::int64_t n) { return {n, n, 1, 4}; }
+CopyCase square(std::int64_t n) { return transpose_case(n, n); }
 
 double predicted_ms(std::string const& kernel, Problem const& problem, Device const& gpu) {
   return 1e3 * explain_kernel(kernel, problem, gpu).seconds;
@@ -39,8 +41,8 @@ std::vector<Judged> check_result(Results const& results, Problem const& problem)
     Explanation const x = explain_kernel(name, problem, h200());
     all.push_back({name, *row->ms_median, 1e3 * x.seconds, !x.doubt().empty()});
   };
-  if (is_a<TransposeCase>(problem))
-    for (auto const& name : kernel_names<TransposeCase>()) add(name);
+  if (is_a<CopyCase>(problem))
+    for (auto const& name : kernel_names<CopyCase>()) add(name);
   else
     for (auto const& entry : gemm_kernels()) add(entry.info().name);
   return all;
@@ -147,12 +149,12 @@ void watch_sample(Entry<P> const& entry, P const& problem, Recorder& recorder, R
   EXPECT_EQ(recorder.finding_count, 0) << entry.info().name;
   for (replay::RecordedLaunch const& l : recorder.launches) seen.launched += l.blocks * l.threads;
 }
-Replayed replayed(Entry<Copy> const& entry, TransposeCase const& c) {
+Replayed replayed(Entry<Copy> const& entry, CopyCase const& c) {
   Recorder recorder;
   auto const buffer = [&](char const* name, std::int64_t elements) {
     return recorder.reserve(name, std::size_t(elements * c.elem_bytes), c.elem_bytes);
   };
-  void *const in = buffer("in", c.rows * c.cols), *const out = buffer("out", c.rows * c.cols);
+  void *const in = buffer("in", c.rows() * c.cols()), *const out = buffer("out", c.rows() * c.cols());
   Replayed seen;
   Copy const copy = c.canonical({in, out}, &entry.info());
   if (!entry.info().rejects(copy, h200())) watch_sample(entry, copy, recorder, seen);
@@ -183,7 +185,7 @@ TEST(Explain, AnySizeFromAFewBlocks) {
   for (auto const& entry : copy_kernels())
     for (std::int64_t n : {32768, 65536}) {
       SCOPED_TRACE(entry.info().name + (" " + std::to_string(n)));
-      Replayed const seen = replayed(entry, TransposeCase{n, n, 1, 1});
+      Replayed const seen = replayed(entry, transpose_case(n, n, 1, 1));
       if (seen.launched == 0) continue;  // rejected
       ++ran, expect_a_few_blocks(seen);
     }
@@ -242,10 +244,10 @@ TEST(Explain, PaddingsKeepLanesAligned) {
         }
       }
   };
-  for (auto const& name : kernel_names<TransposeCase>())
+  for (auto const& name : kernel_names<CopyCase>())
     for (int elem_bytes : {2, 4}) {
       try {
-        check(explain_kernel(name, TransposeCase{1024, 1024, 1, elem_bytes}, h200()));
+        check(explain_kernel(name, transpose_case(1024, 1024, 1, elem_bytes), h200()));
       } catch (UsageError const&) {  // it does not take these
       }
     }
@@ -279,7 +281,9 @@ TEST(Explain, CuresAreAskedOfAllSites) {
 
 // Where nothing is gained, the resource is named.
 TEST(Explain, AdviceThatWouldNotHelpIsNotGivenFirst) {
-  Explanation const x = explain_kernel("copy_01_scalar", TransposeCase{4096, 4096, 1, 4, 0, 0, 1, 0}, h200());
+  CopyCase shifted = square(4096);
+  shifted.base_src = 1;
+  Explanation const x = explain_kernel("copy_01_scalar", shifted, h200());
   EXPECT_FALSE(site_of(x, "in load").advice.empty());
   EXPECT_EQ(x.limit, "DRAM");
   EXPECT_EQ(x.advice().find("every byte moves once"), 0u) << x.advice();

@@ -33,20 +33,20 @@ TEST(Results, RecordedRowsAreWrittenAsTheyWereRead) {
 #ifdef INLAY_NVCC
 // Transposes, and then changes the last byte that it wrote.
 void run_almost(Copy const& copy, Device const& device, void* workspace, cudaStream_t stream) {
-  kernel_named<TransposeCase>("transpose_01_naive_read").kernel.run(copy, device, workspace, stream);
+  kernel_named<CopyCase>("transpose_01_naive_read").kernel.run(copy, device, workspace, stream);
   auto* const last = static_cast<char*>(copy.dst) + copy.elements() * copy.elem_bytes - 1;
   check(cudaMemsetAsync(last, 0x5A, 1, stream));
 }
 
 TEST(Measure, AWrongKernelGetsNoNumber) {
   if (auto const why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
-  TransposeCase const c{1024, 1000};
-  auto const& right = kernel_named<TransposeCase>("transpose_01_naive_read");
+  CopyCase const c = transpose_case(1024, 1000);
+  auto const& right = kernel_named<CopyCase>("transpose_01_naive_read");
   Entry<Copy> wrong = right;
   wrong.kernel.run = run_almost;
   Stream const stream = make_stream();
   Progress progress;
-  auto const candidates = [&](TransposeCall const& call, cudaStream_t) {
+  auto const candidates = [&](CopyCall const& call, cudaStream_t) {
     return std::vector{of_kernel(right, c, call), of_kernel(wrong, c, call)};
   };
   auto const rows = measure(c, candidates, 15, stream.get(), progress);

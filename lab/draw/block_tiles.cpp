@@ -157,8 +157,9 @@ BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c) {
   Watcher watcher(c, recorder);
   recorder.watch([&](replay::TraceEvent const& e) { watcher(e); });
   entry.replay(gemm, device, recorder);
-  for (Finding const& f : recorder.findings)  // sums of positions are not exact, so the results are expected to differ
-    if (f.check != Check::result) throw Error(f.sentence);
+  // Sums of positions are not exact, so the results are expected to differ.
+  for (replay::Finding const& f : recorder.findings)
+    if (f.check != replay::Check::result) throw Error(f.sentence);
 
   BlockTiles tiles;
   tiles.stored = watcher.stored, tiles.sites = watcher.sites;

@@ -31,7 +31,7 @@ constexpr char const* kOut = "the file to write (default: standard output)";
 struct Options {
   CLI::App const* command;
   std::string kernel, site, out;
-  TransposeCase copy{256, 256};
+  CopyCase copy = transpose_case(256, 256);
   GemmCase gemm;
 };
 std::shared_ptr<Options> add_kernel(CLI::App& command, GemmCase const& default_gemm) {
@@ -39,9 +39,8 @@ std::shared_ptr<Options> add_kernel(CLI::App& command, GemmCase const& default_g
   options->command = &command;
   options->gemm = default_gemm;
   command.add_option("kernel", options->kernel, "its name, or the beginning of it")->required();
-  add_flags_but(command, options->copy, {kBatchFlag});
-  add_flags_but(command, options->gemm, {kBatchFlag});
-  add_batch(command, options->copy.batch);
+  add_flags(command, options->copy);
+  add_flags(command, options->gemm, {kBatchFlag});
   command.add_option("--out", options->out, kOut);
   return options;
 }
@@ -64,10 +63,10 @@ void draw(Options& o, Draw const& draw_case) {
   write_picture(o.out, [&] {
     if (!info_of<GemmCase>(name)) {
       o.copy.validate();
-      return draw_case(kernel_named<TransposeCase>(name), o.copy);
+      return draw_case(kernel_named<CopyCase>(name), o.copy);
     }
     auto const& entry = kernel_named<GemmCase>(name);
-    o.gemm.batch = o.copy.batch;
+    o.gemm.batch = o.copy.batch();
     if (!o.command->count("--type")) o.gemm.type = shown_case(entry.info(), 256, 256, 32).type;
     if (!o.command->count("--transa") && !o.command->count("--transb")) set_accepted_transposes(entry, o.gemm);
     o.gemm.validate();
@@ -77,7 +76,7 @@ void draw(Options& o, Draw const& draw_case) {
 
 void add_ladder(CLI::App& app) {
   auto* const command = app.add_subcommand("ladder", "the recorded results: every kernel against the copy limit");
-  auto const shape = std::make_shared<TransposeCase>();
+  auto const shape = std::make_shared<CopyCase>(transpose_case());
   auto const file = std::make_shared<std::string>();
   command->add_option("file,--out", *file, kOut);
   add_flags(*command, *shape);

@@ -24,7 +24,7 @@ constexpr Group kGroups[] = {
     {"copies", "plain"}, {"the tutorials' steps", "good"}, {"inlay", "own"}, {"baselines", "peer"}};
 
 std::size_t group_of(std::string const& kernel) {
-  Info<Copy> const* const info = info_of<TransposeCase>(kernel);
+  Info<Copy> const* const info = info_of<CopyCase>(kernel);
   if (!info) return kernel == "cudaMemcpyAsync" ? 0 : kernel == "transpose" ? 2 : 3;
   return is_copy(*info) ? 0 : info->origin == Origin::tutorial ? 1 : 2;
 }
@@ -52,7 +52,7 @@ void add_axis(svg::Picture& picture, double scale, double bottom) {
   picture.text(kBars + scale, kTop - 14, "s11 middle", "copy limit");
 }
 
-std::string ladder(TransposeCase const& c, Results const& ours, std::vector<Row> rows) {
+std::string ladder(CopyCase const& c, Results const& ours, std::vector<Row> rows) {
   std::stable_sort(rows.begin(), rows.end(),
                    [](Row const& a, Row const& b) { return group_of(a.kernel) < group_of(b.kernel); });
   double longest = 1;
@@ -86,7 +86,7 @@ std::string ladder(TransposeCase const& c, Results const& ours, std::vector<Row>
 
 }  // namespace
 
-std::string draw_ladder(TransposeCase const& c) {
+std::string draw_ladder(CopyCase const& c) {
   Recorded const recorded = load_recorded();
   auto rows = recorded.rows(c);
   if (rows.empty())

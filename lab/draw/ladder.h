@@ -2,11 +2,11 @@
 #pragma once
 #include <string>
 
-#include "problems/transpose_case.h"
+#include "problems/copy_case.h"
 
 namespace inlay::lab {
 
 // A bar for each recorded row of the case: its share of the copy limit. Throws UsageError when the case has no row.
-std::string draw_ladder(TransposeCase const& c);
+std::string draw_ladder(CopyCase const& c);
 
 }  // namespace inlay::lab

@@ -29,7 +29,7 @@ struct Hop {
 };
 
 // The hops of a copy's first block, in the order of their first accesses. Throws as replay_sound does.
-std::vector<Hop> hops_of(Entry<Copy> const& entry, TransposeCase const& c);
+std::vector<Hop> hops_of(Entry<Copy> const& entry, CopyCase const& c);
 
 // The elements [m0, m1) x [n0, n1) of C.
 struct Box {
@@ -53,7 +53,7 @@ struct BlockTiles {
 // of the result fails.
 BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c);
 
-std::string draw_path(Entry<Copy> const& entry, TransposeCase const& c);
+std::string draw_path(Entry<Copy> const& entry, CopyCase const& c);
 std::string draw_path(Entry<Gemm> const& entry, GemmCase const& c);
 
 }  // namespace inlay::lab

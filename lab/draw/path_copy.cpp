@@ -28,12 +28,12 @@ CoordinateOf matrix_coordinates(std::int64_t base, std::int64_t pitch, int elem_
     return Coordinate{element / pitch, element % pitch};
   };
 }
-CoordinateOf coordinates_of(Hop const& hop, TransposeCase const& c, bool is_copy) {
+CoordinateOf coordinates_of(Hop const& hop, CopyCase const& c, bool is_copy) {
   int const e = c.elem_bytes;
   if (hop.space == replay::Space::shared)
     return [e](std::size_t offset) { return Coordinate{std::int64_t(offset) / 128, std::int64_t(offset) % 128 / e}; };
   if (!hop.store) return matrix_coordinates(c.base_src, c.source_pitch(), e);
-  return matrix_coordinates(c.base_dst, is_copy ? c.cols : c.destination_pitch(), e);
+  return matrix_coordinates(c.base_dst, is_copy ? c.cols() : c.destination_pitch(), e);
 }
 
 // Who touches an element: the block, its first warp, or the first request of that warp.
@@ -98,8 +98,8 @@ std::string first_lanes(Hop const& hop, CoordinateOf const& coordinate_of) {
   return s;
 }
 
-void add_panel(svg::Picture& picture, Hop const& hop, TransposeCase const& c, CoordinateOf const& coordinate_of,
-               double x, double y) {
+void add_panel(svg::Picture& picture, Hop const& hop, CopyCase const& c, CoordinateOf const& coordinate_of, double x,
+               double y) {
   Map map = map_of(hop, c.elem_bytes, coordinate_of);
   auto const [transactions, least, unit] = cost_of(hop);
   bool const costly = !hop.boxes && transactions > least, shared = hop.space == replay::Space::shared;
@@ -150,7 +150,7 @@ banks::Request Hop::first_request() const {
   return q;
 }
 
-std::vector<Hop> hops_of(Entry<Copy> const& entry, TransposeCase const& c) {
+std::vector<Hop> hops_of(Entry<Copy> const& entry, CopyCase const& c) {
   std::vector<Hop> hops;
   std::vector<std::size_t> box_hops;  // the hops of the accesses by TMA since the last box
   bool waited = false;
@@ -187,7 +187,7 @@ std::vector<Hop> hops_of(Entry<Copy> const& entry, TransposeCase const& c) {
   return hops;
 }
 
-std::string draw_path(Entry<Copy> const& entry, TransposeCase const& c) {
+std::string draw_path(Entry<Copy> const& entry, CopyCase const& c) {
   std::vector<Hop> const hops = hops_of(entry, c);
   bool const is_copy_kernel = is_copy(entry.info());
   svg::Picture picture;

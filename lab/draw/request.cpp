@@ -251,7 +251,7 @@ std::map<std::uint64_t, Lanes> sectors_of(banks::Request const& request) {
   return sectors;
 }
 
-WarpRequest worst_request(Entry<Copy> const& entry, TransposeCase const& c, std::string const& site) {
+WarpRequest worst_request(Entry<Copy> const& entry, CopyCase const& c, std::string const& site) {
   return find_worst_request(entry, c, site);
 }
 WarpRequest worst_request(Entry<Gemm> const& entry, GemmCase const& c, std::string const& site) {

@@ -42,7 +42,7 @@ struct WarpRequest {
 std::string draw_request(WarpRequest const& request);
 
 // The request of a site that needs the most transactions beyond its ideal. Throws as replay_sound and site_named do.
-WarpRequest worst_request(Entry<Copy> const& entry, TransposeCase const& c, std::string const& site);
+WarpRequest worst_request(Entry<Copy> const& entry, CopyCase const& c, std::string const& site);
 WarpRequest worst_request(Entry<Gemm> const& entry, GemmCase const& c, std::string const& site);
 
 }  // namespace inlay::lab

@@ -201,7 +201,7 @@ std::size_t Timeline::most_in_flight() const {
   return most;
 }
 
-Timeline timeline_of(Entry<Copy> const& entry, TransposeCase const& c) { return timeline(entry, c); }
+Timeline timeline_of(Entry<Copy> const& entry, CopyCase const& c) { return timeline(entry, c); }
 Timeline timeline_of(Entry<Gemm> const& entry, GemmCase const& c) { return timeline(entry, c); }
 
 }  // namespace inlay::lab

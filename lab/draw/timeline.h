@@ -39,7 +39,7 @@ struct Timeline {
 
 // The timeline of a kernel's first block. Throws as replay_sound does, and UsageError when the kernel has no
 // asynchronous loads.
-Timeline timeline_of(Entry<Copy> const& entry, TransposeCase const& c);
+Timeline timeline_of(Entry<Copy> const& entry, CopyCase const& c);
 Timeline timeline_of(Entry<Gemm> const& entry, GemmCase const& c);
 
 std::string draw_timeline(std::string const& title, Timeline const& timeline);

@@ -11,6 +11,8 @@
 
 namespace inlay::lab {
 
+using replay::Mechanism, replay::Site;
+
 // "transpose_03_smem_read_conflict, 256 x 256, 4 B"
 template <class C>
 std::string title_of(Entry<typename C::Canonical> const& entry, C const& c) {

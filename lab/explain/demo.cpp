@@ -22,7 +22,7 @@ constexpr char const* kGemms =
     "  multiply-adds (FMAs): a kernel with fewer FMAs for each wavefront is limited by its loads from shared memory.\n";
 
 // Transactions per request: "4", "15.9"; "4a" for cp.async; "box" for TMA; "-" without requests.
-std::string per_request(Traffic const& plain, Traffic const& async = {}, Traffic const& tma = {}) {
+std::string per_request(banks::Traffic const& plain, banks::Traffic const& async = {}, banks::Traffic const& tma = {}) {
   if (tma.requests) return "box";
   if (async.requests) return fmt::format("{:.0f}a", async.per_request());
   if (!plain.requests) return "-";
@@ -32,7 +32,7 @@ std::string per_request(Traffic const& plain, Traffic const& async = {}, Traffic
 std::string load(Counts const& c) { return per_request(c.global_load, c.async_copy, c.tma_load); }
 std::string store(Counts const& c) { return per_request(c.global_store, {}, c.tma_store); }
 
-std::string head(TransposeCase const& ragged) {
+std::string head(CopyCase const& ragged) {
   return fmt::format("\n{:<33}{:<13}{:>11}{:>13}{:>17}  {}\n", "", ragged.name(), "global", "shared", "H200",
                      "the tutorial's own") +
          fmt::format("{:<33}{:<13}{:>5}{:>6}{:>7}{:>6}{:>8}{:>9}  {}\n", "kernel", "all checks", "load", "store",
@@ -46,7 +46,7 @@ std::string head(GemmCase const& ragged) {
 }
 
 // The counts of a replay, and the recorded figures.
-std::string cells(TransposeCase const&, Counts const& c, Row const& row) {
+std::string cells(CopyCase const&, Counts const& c, Row const& row) {
   std::string const share = row.share ? fmt::format("{:.0f}%", 100 * *row.share) : "-";
   return fmt::format("{:>5}{:>6}{:>7}{:>6}{:>8}{:>9}", load(c), store(c), per_request(c.shared_store),
                      per_request(c.shared_load), number(row.ms_median, 3, "-"), share);
@@ -108,8 +108,8 @@ std::string legend_of_gemms(bool has_results) {
 
 }  // namespace
 
-Shown<TransposeCase> shown_cases(Entry<Copy> const&) {
-  return {{204, 148, 1, 4}, {256, 256, 1, 4}, {32768, 32768, 1, 4}};
+Shown<CopyCase> shown_cases(Entry<Copy> const&) {
+  return {transpose_case(204, 148), transpose_case(256, 256), transpose_case()};
 }
 Shown<GemmCase> shown_cases(Entry<Gemm> const& entry) {
   std::int64_t const n = entry.info().ladder == planner::Ladder::hgemm ? 8192 : 4096;
@@ -134,8 +134,8 @@ std::string demo_screen() {
   auto const& tensor_rows = recorded.tensor_gemms.rows;
   recorded.gemms.rows.insert(recorded.gemms.rows.end(), tensor_rows.begin(), tensor_rows.end());
   auto const published = load_published();
-  return kCopies + ladder<TransposeCase>(recorded.ours, published) + legend_of_copies(!recorded.ours.rows.empty()) +
-         '\n' + kGemms + ladder<GemmCase>(recorded.gemms, published) + legend_of_gemms(!recorded.gemms.rows.empty());
+  return kCopies + ladder<CopyCase>(recorded.ours, published) + legend_of_copies(!recorded.ours.rows.empty()) + '\n' +
+         kGemms + ladder<GemmCase>(recorded.gemms, published) + legend_of_gemms(!recorded.gemms.rows.empty());
 }
 
 }  // namespace inlay::lab

@@ -21,7 +21,7 @@ struct Shown {
   C full;      // a multiple of all tiles, for the counts
   C measured;  // for the recorded time
 };
-Shown<TransposeCase> shown_cases(Entry<Copy> const& entry);
+Shown<CopyCase> shown_cases(Entry<Copy> const& entry);
 Shown<GemmCase> shown_cases(Entry<Gemm> const& entry);
 
 // "ok", "ok (aligned)" if the kernel rejects the ragged case, "rejected" or "FAILED".

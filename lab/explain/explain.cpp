@@ -21,8 +21,8 @@ Device known_device(std::string const& name) {
   throw UsageError(fmt::format("the GPU here, {}, is not in the table", device.name));
 }
 
-Json site_json(ExplainedSite const& x) {
-  Site const& s = x.site;
+Json site_json(explain::ExplainedSite const& x) {
+  replay::Site const& s = x.site;
   char const* const mechanisms[] = {"plain", "cp_async", "tma", "atomic", "wgmma"};
   Json j;
   j["operand"] = s.operand;
@@ -33,9 +33,9 @@ Json site_json(ExplainedSite const& x) {
   j["requests"] = s.traffic.requests;
   j["transactions"] = s.traffic.transactions;
   j["ideal"] = s.ideal;
-  j["sectors"] = s.mechanism == Mechanism::tma      ? s.sectors
-                 : s.space == replay::Space::global ? s.traffic.transactions
-                                                    : 0;
+  j["sectors"] = s.mechanism == replay::Mechanism::tma ? s.sectors
+                 : s.space == replay::Space::global    ? s.traffic.transactions
+                                                       : 0;
   j["useful_bytes"] = s.useful;
   if (!x.advice.empty()) j["advice"] = x.advice;
   return j;
@@ -43,7 +43,7 @@ Json site_json(ExplainedSite const& x) {
 
 struct Options {
   std::string kernel, device = "H200";
-  TransposeCase copy;
+  CopyCase copy = transpose_case();
   GemmCase gemm;
   bool json = false;
 };
@@ -57,7 +57,7 @@ Problem problem_of(Options& o, CLI::App const& command) {
   if (!command.count("--type")) o.gemm.type = shown.type;
   if (!command.count("--transa") && !command.count("--transb"))
     o.gemm.transa = shown.transa, o.gemm.transb = shown.transb;
-  o.gemm.batch = o.copy.batch;
+  o.gemm.batch = o.copy.batch();
   return o.gemm;
 }
 
@@ -103,13 +103,13 @@ std::string recorded_text(Explanation const& x, Problem const& problem) {
 }
 
 Json to_json(Explanation const& x) {
-  Counts const& c = x.totals;
+  planner::Counts const& c = x.totals;
   Json j;
   j["kernel"] = x.work.kernel;
   j["case"] = x.work.case_name;
   j["device"] = x.device.name;
   j["sites"] = Json::array();
-  for (ExplainedSite const& s : x.sites) j["sites"].push_back(site_json(s));
+  for (explain::ExplainedSite const& s : x.sites) j["sites"].push_back(site_json(s));
   Json& t = j["totals"];
   t["global_load_sectors"] = c.global_load.transactions;
   t["global_store_sectors"] = c.global_store.transactions;
@@ -132,7 +132,7 @@ Json to_json(Explanation const& x) {
                              {"cluster", l.cluster},
                              {"shared_bytes", l.shared_bytes},
                              {"resident", resident_blocks(l, x.device)}});
-  for (Resource const& r : x.resources) j["resources"][r.name] = r.seconds * 1e6;
+  for (planner::Resource const& r : x.resources) j["resources"][r.name] = r.seconds * 1e6;
   j["time_us"] = x.seconds * 1e6;
   j["limit"] = x.limit;
   j["advice"] = x.advice();
@@ -143,9 +143,8 @@ void add_explain_command(CLI::App& app) {
   auto* const command = app.add_subcommand("explain", "a kernel's memory accesses, and its predicted time on a GPU");
   auto const o = std::make_shared<Options>();
   command->add_option("kernel", o->kernel, "its name or the beginning of it")->required();
-  add_flags_but(*command, o->copy, {kBatchFlag});
-  add_flags_but(*command, o->gemm, {kBatchFlag});
-  add_batch(*command, o->copy.batch);
+  add_flags(*command, o->copy);
+  add_flags(*command, o->gemm, {kBatchFlag});
   command->add_option("--device", o->device, known_devices() + ", or here")->capture_default_str();
   command->add_flag("--json", o->json, "as JSON; times in microseconds");
   command->callback([o, command] { run(*o, *command); });

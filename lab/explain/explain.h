@@ -13,6 +13,8 @@ class App;
 
 namespace inlay::lab {
 
+using explain::Explanation, planner::find_device;
+
 // Throws UsageError if there is a reason why the kernel rejects the problem.
 void refuse(char const* kernel, Reason const& reason);
 // Throws UsageError if a launch needs more shared memory than `device` has, and Error if a check of the replay failed.
@@ -31,7 +33,7 @@ Explanation explain_entry(Entry<typename C::Canonical> const& entry, C const& c,
   recorder.reserve_workspace(entry.info().workspace(problem, device));
   entry.sample(problem, device, recorder);
   check_samples(entry.info().name, recorder, device);
-  return explanation_of(recorder, {entry.info().name, c.sentence(), c.name(), c.bytes(), c.flops()}, device);
+  return explain::explanation_of(recorder, {entry.info().name, c.sentence(), c.name(), c.bytes(), c.flops()}, device);
 }
 
 // Explains a kernel by its name. Throws as explain_entry does, and UsageError if there is no such kernel.

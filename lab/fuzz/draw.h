@@ -1,4 +1,5 @@
-// Random problems for `inlay fuzz`, each made from a seed and a number alone: the same everywhere.
+// Random problems for `inlay fuzz`. Each depends on a seed and a number only, so that failures can be repeated
+// anywhere.
 #pragma once
 #include <inlay/planner/candidate.h>
 
@@ -22,13 +23,13 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Rank 0 to 8, elements of 1 to 16 bytes, at most `most` elements: nested modes in any order, with and without gaps between
-// them, backwards, repeated in the source, empty, any base that the elements allow.
+// A copy of rank 0 to 8 with at most `most` elements of 1 to 16 bytes. Its modes are nested in any order, with or
+// without gaps, with negative strides, with stride 0 in the source, or empty. Bases are aligned as the elements need.
 DrawnCopy draw_copy(Random& random, std::int64_t most);
-// Matrices, up to two batch modes around them.
+// A transpose of matrices with up to two batch modes.
 DrawnCopy draw_transpose(Random& random, std::int64_t most);
 
-// A copy, the plan for it at one pair of addresses, and another pair at which it is to run.
+// A copy, how it is planned, and the addresses at which the plan runs, relative to those for which it was made.
 struct FuzzedCopy {
   DrawnCopy copy;
   int candidate = -1;  // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
@@ -45,15 +46,15 @@ FuzzedCopy draw_fuzzed_copy(Random& random, bool transpose, std::int64_t most);
 // The plan of a drawn case on `device`; `planned`: the copy at the plan's addresses.
 planner::Plan plan_of(FuzzedCopy const& fuzzed, problem::Copy const& planned, planner::Device const& device);
 
-// A copy whose grid has about as many blocks as a grid holds, at addresses where nothing lies.
+// A copy whose grid has about as many blocks as a grid can have. Its addresses must not be accessed.
 problem::Copy draw_large_copy(Random& random, planner::Device const& device);
 
-// An operand of a drawn GEMM: modes (batch, rows, cols), strides in elements, base in elements from a buffer's aligned start
-// to the lowest element.
+// An operand of a drawn GEMM: modes (batch, rows, cols), strides in elements, base in elements from a buffer's aligned
+// start to the lowest element.
 struct DrawnMatrix {
   std::int64_t extent[3], stride[3], base;
 
-  std::int64_t elements() const;  // of a buffer, from its start to behind the highest element
+  std::int64_t elements() const;  // of the buffer, from its start to the highest element
   std::int64_t first() const;     // the first element's offset in the buffer
   Tensor view(float* buffer, bool batched) const;
 };
@@ -74,7 +75,8 @@ struct FuzzedGemm {
 FuzzedGemm draw_fuzzed_gemm(Random& random, std::int64_t most);
 planner::Plan plan_of(FuzzedGemm const& fuzzed, problem::Gemm const& planned, planner::Device const& device);
 
-// Empty, or why a launch of the plan at these operands' addresses would be rejected: the plan is wrong then.
+// Why a launch of the plan with these operands would be rejected, which means that the plan is wrong; empty if none
+// would be.
 std::string rejected_launch(planner::Plan const& plan, planner::Operands const& operands,
                             planner::Device const& device);
 

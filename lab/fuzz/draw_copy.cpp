@@ -12,7 +12,7 @@ using namespace planner;
 
 constexpr int kSizes[] = {1, 2, 4, 8, 16};
 
-// Nested modes: each stride is at least what the modes inside it span.
+// Strides of nested modes: each stride is at least the span of the modes inside it.
 DrawnCopy::Numbers draw_strides(Random& random, DrawnCopy::Numbers const& extents, bool reads) {
   std::vector<int> order(extents.size());
   std::iota(order.begin(), order.end(), 0);
@@ -31,7 +31,7 @@ DrawnCopy::Numbers draw_strides(Random& random, DrawnCopy::Numbers const& extent
   return strides;
 }
 
-// Bases that the elements allow, 0 half of the time.
+// Draws bases that are aligned as the elements need; half of them are 0.
 void draw_bases(Random& random, DrawnCopy& c) {
   int const unit = c.elem & -c.elem;
   if (random.one_in(2)) c.base_src = unit * random.below(40);
@@ -77,8 +77,8 @@ DrawnCopy draw_transpose(Random& random, std::int64_t most) {
   };
   std::int64_t const batches = random.one_in(2) ? random.below(3) : 0;
   for (int k = 0; k < int(batches) + 2; ++k) c.extents.insert(c.extents.begin(), draw());
-  // Rows of the source lie along the mode before the last, those of the destination along the last; pitches and batches have
-  // gaps or none.
+  // The second last mode is contiguous in the source, the last one in the destination. Rows and matrices have gaps or
+  // none.
   std::size_t const rank = c.extents.size();
   c.src.resize(rank), c.dst.resize(rank);
   auto const lay = [&](DrawnCopy::Numbers& strides, std::size_t inner, std::size_t outer) {
@@ -94,7 +94,7 @@ DrawnCopy draw_transpose(Random& random, std::int64_t most) {
 
 namespace {
 
-// A permutation of modes that are whole sectors, most of them longer than a tile.
+// A permutation of modes whose extents are mostly whole sectors and longer than a tile.
 DrawnCopy draw_sectors(Random& random, std::int64_t most) {
   DrawnCopy c{"copy of whole sectors", kSizes[random.below(4)], {}, {}, {}, 0, 0};
   int const rank = int(random.between(2, 4));
@@ -115,8 +115,9 @@ DrawnCopy draw_sectors(Random& random, std::int64_t most) {
   return c;
 }
 
-// Sets the tiling of a candidate that has tiles. Prefers a tiling whose tile fits shared memory at the plan's addresses and
-// not at a destination some bytes further, and then sets that shift; otherwise takes the tile that needs most shared memory.
+// Sets the tiling of a candidate that has tiles. Prefers a tiling whose tile fits shared memory at the plan's addresses
+// and not at a destination some bytes further, and then sets that shift; otherwise takes the tile that needs the most
+// shared memory.
 void aim(FuzzedCopy& t, TileLimits const& limits) {
   constexpr int kMostTilings = 64;
   auto const at = [&](std::int64_t shift) {

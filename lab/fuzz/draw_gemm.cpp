@@ -11,7 +11,7 @@ namespace inlay::lab {
 namespace {
 using namespace planner;
 
-// Nested modes in any order, the batch outermost half of the time.
+// Nested modes in any order. The batch is the outermost one in most cases.
 DrawnMatrix draw_matrix(Random& random, std::int64_t L, std::int64_t rows, std::int64_t cols, bool reads,
                         bool backwards) {
   DrawnMatrix x{{L, rows, cols}, {}, random.one_in(2) ? random.below(16) : 0};

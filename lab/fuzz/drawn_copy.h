@@ -1,4 +1,4 @@
-// A copy between two views of any layout, apart from where its buffers lie.
+// A copy between two views of any layout, without the addresses of its buffers.
 #pragma once
 #include <inlay/problem/copy.h>
 
@@ -8,8 +8,8 @@
 
 namespace inlay::lab {
 
-// Extents and strides of both sides in elements, mode by mode. Bases are in bytes, from a buffer's aligned start to the
-// lowest element: strides may be negative.
+// Extents and strides of both sides, in elements. Strides may be negative: bases are the bytes from a buffer's aligned
+// start to the lowest element.
 struct DrawnCopy {
   using Numbers = std::vector<std::int64_t>;
   std::string name;
@@ -18,10 +18,10 @@ struct DrawnCopy {
   std::int64_t base_src = 0, base_dst = 0;
 
   std::int64_t elements() const;
-  // From a buffer's start to the last byte that is read or written.
+  // Bytes from a buffer's start to the end of the highest element.
   std::size_t src_bytes() const { return bytes(src, base_src); }
   std::size_t dst_bytes() const { return bytes(dst, base_dst); }
-  // The addresses of the first elements, in buffers that begin at aligned addresses.
+  // The addresses of the first elements in buffers with aligned starts.
   char const* src_at(void const* buffer) const {
     return static_cast<char const*>(buffer) + base_src + span(src, true) * elem;
   }
@@ -36,12 +36,12 @@ struct DrawnCopy {
   std::string text() const;
 
  private:
-  // Elements between the first element and the furthest one, below it or above it.
+  // Elements from the first element to the lowest one if `below` is true, otherwise to the highest one.
   std::int64_t span(Numbers const& strides, bool below) const;
   std::size_t bytes(Numbers const& strides, std::int64_t base) const;
 };
 
-// Calls f(source, destination) for each element: its offsets, in bytes, from the first elements.
+// Calls f(source, destination) for each element with its byte offsets from the first element of each side.
 template <class F>
 void for_each_element(DrawnCopy const& c, F const& f) {
   DrawnCopy::Numbers index(c.extents.size(), 0);

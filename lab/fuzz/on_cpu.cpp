@@ -1,4 +1,4 @@
-// Cases of `inlay fuzz` replayed on the CPU: every launch of a plan, with all checks of the replay.
+// Runs cases of `inlay fuzz` on the CPU: replays every launch of a plan with all checks.
 #include <inlay/registry/registry.h>
 
 #include <cstring>
@@ -20,10 +20,11 @@ Entry<P> const& entry_of(Info<P> const* info, std::span<Entry<P> const> entries)
   throw Error(std::string("nobody replays ") + info->name);
 }
 
-// What the replay found, in a sentence; empty: nothing.
+// The first finding of the replay; empty if there is none.
 std::string found(Recorder const& recorder) { return recorder.findings.empty() ? "" : recorder.findings[0].sentence; }
 
-// A plan for a copy near the limits of a grid: its launches are valid.
+// Plans a copy near the limits of a grid, and checks that no launch is rejected and that the launches copy all
+// elements.
 FuzzResult run_large(Random& random) {
   FuzzResult result;
   Device const device;
@@ -48,8 +49,8 @@ FuzzResult run_large(Random& random) {
   return result;
 }
 
-// Most cases are small enough for a replay. Of larger ones, whose tiles fill the shared memory, the launches are only asked
-// whether they are valid where the plan is run.
+// Two of three cases are small enough for a replay. The others have tiles that fill the shared memory: their launches
+// are only checked for rejections at the addresses of the run.
 FuzzResult run_copy(Random& random, bool transpose) {
   if (!transpose && random.one_in(8)) return run_large(random);
   FuzzResult result;
@@ -85,7 +86,7 @@ FuzzResult run_copy(Random& random, bool transpose) {
   }
   result.failed = found(recorder);
   if (!result.failed.empty()) return result;
-  // Once more by the caller's strides, of which the canonical problem knows nothing.
+  // Compares the result by the strides of the caller too, independently of the canonical problem.
   std::int64_t wrong = 0;
   char const *const src = recorder.real(in), *const dst = recorder.real(out);
   for_each_element(c, [&](std::int64_t from, std::int64_t to) {
@@ -121,7 +122,7 @@ FuzzResult run_gemm(Random& random) {
   if (!launch) return result;
   Entry<Gemm> const& entry = entry_of(launch->kernel->info, registry::gemm_kernels());
   if (entry.info().rejects(problem, device)) {
-    result.skipped = true;  // what the plan packs first
+    result.skipped = true;  // the plan packs an operand first
     return result;
   }
   ++result.launched[entry.info().name];

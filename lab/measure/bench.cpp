@@ -12,11 +12,11 @@
 namespace inlay::lab {
 namespace {
 
-// Into the row of the public function, if that is right.
+// Measures the host time of the public function and sets it in its row, if that row is ok.
 template <class C>
 void add_host_time(C const& c, std::vector<Row>& rows, cudaStream_t stream) {
-  auto const row =
-      std::find_if(rows.begin(), rows.end(), [](Row const& r) { return r.kernel == C::public_function && r.ok(); });
+  auto const row = std::find_if(rows.begin(), rows.end(),
+                                [&](Row const& r) { return r.kernel == c.notation().public_function && r.ok(); });
   if (row != rows.end()) row->host = host_time(c, stream);
 }
 

@@ -1,4 +1,4 @@
-// One table, measured. Nothing is printed but progress.
+// Measures the rows of one table. Prints progress only.
 #pragma once
 #include "results/bench.h"
 #include "results/results.h"
@@ -7,7 +7,7 @@ namespace inlay::lab {
 
 struct Measured {
   std::vector<Row> rows;
-  double clock_mhz;  // right behind the measurement
+  double clock_mhz;  // SM clock, measured directly after the rows
 };
 Measured bench(SuiteCase const& listed, BenchOptions const& options);
 

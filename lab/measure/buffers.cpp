@@ -11,7 +11,8 @@
 namespace inlay::lab {
 namespace {
 
-// Buffers of a few bytes would need millions of sets to fill four L2s; at that size a launch is all there is to time.
+// Buffers of a few bytes would need millions of sets to fill four L2 caches. The time of such small cases is that of
+// the launch.
 constexpr std::int64_t kMostSets = 4096;
 
 }  // namespace
@@ -27,7 +28,7 @@ void require_memory(std::string const& whose, std::int64_t bytes) {
 
 Guarded::Guarded(std::int64_t bytes) : bytes_(bytes), memory_(device_memory(std::size_t(bytes + 2 * kGuard))) {
   check(cudaMemset(memory_.get(), kPoison, std::size_t(bytes + 2 * kGuard)));
-  check(cudaStreamSynchronize(nullptr));  // the streams of the lab do not wait for that one
+  check(cudaStreamSynchronize(nullptr));  // non-blocking streams do not wait for the default stream
 }
 
 std::string Guarded::check_result(std::string const& said, char const* what, cudaStream_t stream) const {

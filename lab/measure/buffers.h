@@ -1,4 +1,4 @@
-// Buffers that are not in the L2 cache when a kernel comes to them.
+// Device buffers in several sets, so that no launch finds its operands in the L2 cache.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,22 +9,23 @@
 
 namespace inlay::lab {
 
-// A multiple of 256.
+// The bytes of the operand's buffer, rounded up to a multiple of 256.
 std::int64_t padded_bytes(OperandBuffer const& operand);
 
 // Throws UsageError when the GPU has less free memory than `whose` needs.
 void require_memory(std::string const& whose, std::int64_t bytes);
 
-// Poisoned memory with a band before it and one behind, in which nothing may be written.
+// Poisoned memory between two guard bands, in which nothing may be written.
 class Guarded {
  public:
-  static constexpr std::int64_t kGuard = 64 << 10;  // a tile that is one row off still lands in it
+  static constexpr std::int64_t kGuard = 64 << 10;  // bytes of a band: catches a tile that is stored one row off
 
   explicit Guarded(std::int64_t bytes);
   char* get() const { return memory_.get() + kGuard; }
 
-  // The check result on what lies between the bands, or, if that is ok, on the bands. `what` lies between them. Synchronises the
-  // stream.
+  // `said` unless it is "ok", otherwise the check result of the bands, whose message names the memory between them
+  // `what`.
+  // Synchronises the stream.
   std::string check_result(std::string const& said, char const* what, cudaStream_t stream) const;
 
  private:
@@ -32,8 +33,7 @@ class Guarded {
   DeviceMemory memory_;
 };
 
-// Sets of buffers that together are at least as large as four L2 caches; a single set if one is. Each buffer is aligned to 256
-// bytes.
+// As many sets of buffers as are together at least as large as four L2 caches. Each buffer is aligned to 256 bytes.
 class BufferSets {
  public:
   // Throws UsageError when the GPU has not enough free memory.
@@ -49,7 +49,7 @@ class BufferSets {
   std::vector<DeviceMemory> memory_;
 };
 
-// A case's operands.
+// Sets of buffers for the operands of a case.
 template <class C>
 class CaseBuffers {
  public:

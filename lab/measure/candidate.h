@@ -1,21 +1,23 @@
-// What is measured in a row of a table: a kernel, the public function, or a baseline, ready to be launched.
+// A row of a table before it is measured: a kernel, the public function, or a baseline, ready to be launched.
 //
-// For each type of case C, overloads in copy_candidates.h and gemm_candidates.h say how it runs on a GPU:
-//   of_kernel(entry, c, call)         a kernel as a candidate; `call`: one of those that it will be launched with
-//   candidates(c, call, stream, asked, options)  the rows of a table; `asked`: names or "production"; empty: all
+// For each case type C, overloads in copy_candidates.h and gemm_candidates.h say how its candidates run on a GPU:
+//   of_kernel(entry, c, call)         a kernel as a candidate; `call`: the arguments of one of its launches
+//   candidates(c, call, stream, asked, options)  the rows of a table; `asked`: names or "production"; none: all
 //   is_baseline(candidate)            the fastest baseline has the share 1
-//   work(c, candidate)                of a launch, in the rate's unit times a millisecond
+//   work(c, candidate)                the work of a launch, in the unit of the rate times one millisecond
 //   make_checker(c, call, stream)     checks results:
-//     checker(candidate)                one launch on `call`, whose operands it fills with values that it can check
-//     checker.fill(call)                fills the operands with the values that are timed
-//     checker.again(candidate, calls, all_sets)  checks what was timed: poisons the results of all sets of buffers, runs `all_sets`,
-//                                     compares each result. Both throw Error if the GPU fails
+//     checker(candidate)                fills the operands of `call`, launches the candidate, and checks the result
+//     checker.fill(call)                fills the operands with the values used for timing
+//     checker.again(candidate, calls, all_sets)  poisons the results of all sets of buffers, runs `all_sets`, which
+//                                     launches as in the timing, and compares each result
+//                                     Both throw Error if a kernel fails on the GPU
 //   check_bytes(c)                    device memory that the checker allocates
-//   add_best(c, rows)                 adds a row for the fastest of several forms of one baseline
-//   peak(c, device, clock_mhz)        of the rate; 0: unknown
-//   public_call(c, call, workspace, bytes), operand_addresses(c, call, workspace)   to measure host time
+//   add_best(c, rows)                 GEMMs: adds a row for the fastest of the cuBLAS baselines
+//   peak(c, device, clock_mhz)        the GPU's peak rate; 0: unknown
+//   public_call(c, call, workspace, bytes), operand_addresses(c, call, workspace)   for the host time of a call
 #pragma once
 #include <cuda_runtime_api.h>
+#include <inlay/planner/plan.h>
 
 #include <functional>
 #include <memory>
@@ -29,6 +31,8 @@
 
 namespace inlay::lab {
 
+using planner::current_device, planner::Operands;
+
 // A launch only enqueues work, so that it can be captured into a graph.
 template <class C>
 struct Candidate {
@@ -37,12 +41,12 @@ struct Candidate {
   std::shared_ptr<Guarded const> workspace{};  // null: none
 };
 
-// Poisoned memory between guard bands: no kernel may rely on what a workspace holds. Null for 0 bytes.
+// A workspace, poisoned because no kernel may rely on its contents, between guard bands. Null for 0 bytes.
 inline std::shared_ptr<Guarded const> workspace_of(std::size_t bytes) {
   return bytes ? std::make_shared<Guarded const>(std::int64_t(bytes)) : nullptr;
 }
 
-// The result of the check, or, if it is ok, of the check of the guard bands of the candidate's workspace.
+// Checks the candidate, then, if that is ok, the guard bands of its workspace.
 template <class Checker, class X>
 CheckResult checked_with_workspace(Checker& checker, X const& candidate, cudaStream_t stream) {
   CheckResult result = checker(candidate);
@@ -50,7 +54,7 @@ CheckResult checked_with_workspace(Checker& checker, X const& candidate, cudaStr
   return result;
 }
 
-// A kernel with a workspace of its own, whose size depends on how the operands of `call` are aligned.
+// A kernel with its workspace, whose size depends on the alignment of the operands of `call`.
 template <class C>
 Candidate<C> candidate_of(Entry<typename C::Canonical> const& entry, C const& c, typename C::Call const& call) {
   auto const planned = c.canonical(call, &entry.info());

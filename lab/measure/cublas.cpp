@@ -21,20 +21,21 @@ void check_cublas(cublasStatus_t status) {
 // cuBLAS is column-major: our (rows, cols) source is its (cols, rows) A, our (cols, rows) destination its (rows, cols)
 // C. With beta = 0 it does not read B; C stands in for it.
 template <class T, class Geam>
-void transpose_by(Geam geam, cublasHandle_t handle, TransposeCase const& c, T one, T zero, void* dst, void const* src) {
+void transpose_by(Geam geam, cublasHandle_t handle, CopyCase const& c, T one, T zero, void* dst, void const* src) {
   int const pitch = int(c.source_pitch()), pitch_dst = int(c.destination_pitch());
   auto const* const in = static_cast<T const*>(src) + c.base_src;
   auto* const out = static_cast<T*>(dst) + c.base_dst;
-  check_cublas(geam(handle, CUBLAS_OP_T, CUBLAS_OP_N, int(c.rows), int(c.cols), &one, in, pitch, &zero, out, pitch_dst,
-                    out, pitch_dst));
+  check_cublas(geam(handle, CUBLAS_OP_T, CUBLAS_OP_N, int(c.rows()), int(c.cols()), &one, in, pitch, &zero, out,
+                    pitch_dst, out, pitch_dst));
 }
 
-// As much as cuBLAS has by default on this GPU. Without one of its own it would allocate in every captured launch.
+// Bytes of the workspace, cuBLAS's default on Hopper. Without a workspace of the user cuBLAS would allocate in captured
+// launches.
 constexpr std::size_t kWorkspace = 32 << 20;
 
 cublasOperation_t operation(bool transposed) { return transposed ? CUBLAS_OP_T : CUBLAS_OP_N; }
 
-// Why cuBLAS cannot be asked; empty: it can.
+// Why cuBLAS does not accept the case; empty if it does.
 std::string refusal(GemmCase const& c) {
   if (c.step_a != 1 || c.step_b != 1 || c.step_c != 1) return "cuBLAS takes rows without gaps alone";
   if (auto const longest = std::max({c.M, c.N, c.K, c.a().pitch, c.b().pitch, c.c().pitch, c.batch}); longest > INT_MAX)
@@ -51,7 +52,7 @@ std::unique_ptr<T, Destroy<F>> created(A... arguments) {
 
 cudaDataType_t cuda_type(DType type) { return type == bf16 ? CUDA_R_16BF : type == f16 ? CUDA_R_16F : CUDA_R_32F; }
 
-// A GEMM as cublasLt describes it, transposed as for cublas_gemm().
+// The descriptors of a GEMM for cublasLt, transposed as for cublas_gemm().
 struct LtGemm {
   using Layout = std::unique_ptr<cublasLtMatrixLayoutOpaque_t, Destroy<cublasLtMatrixLayoutDestroy>>;
   std::unique_ptr<cublasLtContext, Destroy<cublasLtDestroy>> handle =
@@ -71,7 +72,7 @@ struct LtGemm {
   void set(cublasLtMatmulDescAttributes_t what, cublasOperation_t value) {
     check_cublas(cublasLtMatmulDescSetAttribute(operation.get(), what, &value, sizeof value));
   }
-  // Row-major as stored: by columns its rows are our columns.
+  // A row-major matrix is a column-major matrix with rows and columns exchanged.
   static Layout layout(DType type, Stored const& x) {
     cublasLtMatrixLayout_t made;
     check_cublas(
@@ -86,7 +87,7 @@ struct LtGemm {
   }
 };
 
-// Milliseconds of one of several launches back to back; infinity for what does not run.
+// Milliseconds of a launch, as the mean of several back to back; infinity if it fails.
 template <class F>
 double time_roughly(F const& launch, cudaStream_t stream) {
   constexpr int kLaunches = 10;
@@ -109,12 +110,12 @@ std::shared_ptr<cublasContext> make_handle() {
 
 }  // namespace
 
-CopyLaunch geam(TransposeCase const& c) {
+CopyLaunch geam(CopyCase const& c) {
   auto const handle = make_handle();
-  return [c, handle](TransposeCall const& call, cudaStream_t stream) {
+  return [c, handle](CopyCall const& call, cudaStream_t stream) {
     auto const [src, dst] = call;
     if (c.elem_bytes < 4) throw Rejection(fmt::format("geam has no type of {} bytes", c.elem_bytes));
-    if (c.batch > 1) throw Rejection(fmt::format("geam takes one matrix, not {}", c.batch));
+    if (c.batch() > 1) throw Rejection(fmt::format("geam takes one matrix, not {}", c.batch()));
     if (auto const longest = std::max(c.source_pitch(), c.destination_pitch()); longest > INT_MAX)
       throw Rejection(fmt::format("geam takes extents of 31 bits, not {}", longest));
     check_cublas(cublasSetStream(handle.get(), stream));
@@ -139,10 +140,11 @@ GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math) {
     if (std::string const why = refusal(c); !why.empty()) throw Rejection(why);
     Stored const a = c.a(), b = c.b(), out = c.c();
     check_cublas(cublasSetStream(handle.get(), stream));
-    check_cublas(cublasSetWorkspace(handle.get(), workspace.get(), kWorkspace));  // a new stream takes the default's
+    check_cublas(
+        cublasSetWorkspace(handle.get(), workspace.get(), kWorkspace));  // cublasSetStream resets the workspace
     auto const op_a = operation(c.a_transposed()), op_b = operation(c.b_transposed());
     int const M = int(c.M), N = int(c.N), K = int(c.K);
-    // What a user would call: the batched one may have other kernels for a batch of one.
+    // The function that a user would call: the batched one may choose other kernels for a batch of 1.
     auto const type = cuda_type(c.dtype());
     auto const* const float_a = static_cast<float const*>(call.a);
     auto const* const float_b = static_cast<float const*>(call.b);

@@ -6,14 +6,14 @@
 namespace inlay::lab {
 
 // Takes one matrix of 4-, 8- or 16-byte elements, as floats, doubles or complex doubles.
-CopyLaunch geam(TransposeCase const& c);
+CopyLaunch geam(CopyCase const& c);
 
 enum class CublasMath { pedantic, standard };
 // bf16 and f16 in pedantic math keep partial sums in fp32: CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION.
 GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math);
 
-// cublasLt with the fastest of the first 16 algorithms that its heuristics propose. They are timed here, on the operands of
-// `call`, with as much workspace as cublas_gemm() has.
+// cublasLt with the fastest of the first 16 algorithms that its heuristics propose. They are timed here, on the
+// operands of `call`, with as much workspace as cublas_gemm() has.
 GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, cudaStream_t stream);
 
 }  // namespace inlay::lab

@@ -1,4 +1,4 @@
-// CUDA's handles as owners: released when they go out of scope, also when an Error passes by.
+// Owners of CUDA handles, which release them at the end of their scope.
 #pragma once
 #include <inlay/error.h>
 
@@ -12,8 +12,8 @@ template <auto destroy>
 struct Destroy {
   template <class T>
   void operator()(T* handle) const {
-    (void)destroy(handle);
-  }  // nobody is left to tell of a failure
+    (void)destroy(handle);  // a destructor cannot report a failure
+  }
 };
 
 using Stream = std::unique_ptr<CUstream_st, Destroy<cudaStreamDestroy>>;

@@ -7,19 +7,19 @@
 
 namespace inlay::lab {
 
-// Word i gets a bit pattern made from i: a normal float, or half of a normal double, so that arithmetic baselines copy it unchanged;
-// distinct for i < 2^31.
+// Word i gets a bit pattern made from i: a normal float, or half of a normal double, so that arithmetic baselines copy
+// it unchanged; distinct for i < 2^31.
 void fill(void* data, std::int64_t words, cudaStream_t stream);
 
 struct Wrong {
   std::int64_t count, first;  // first: the lowest wrong index in the buffer, if count > 0
 };
 struct Checked {
-  Wrong wrong;  // elements that are not what fill() wrote in the source
-  Wrong stray;  // other bytes of the destination that are no longer poison
+  Wrong wrong;  // elements that differ from what fill() wrote to the source
+  Wrong stray;  // bytes of the destination beside its elements that are no longer poison
 };
-// Which bytes belong where, of elements of any layout: `bytes` of each, strides in bytes, bases from the starts of two
-// buffers to the first element. The source was filled by fill().
+// A strided copy between two buffers: `bytes` of an element, strides in bytes, and bases in bytes from the starts of
+// the buffers to the first element.
 struct Strided {
   static constexpr int kMaxRank = 65;
   int bytes, rank;
@@ -32,14 +32,14 @@ struct Strided {
     return n;
   }
 };
-// Compares every byte of every element; then poisons it, so that what else has changed in the buffers stands out: strays.
-// Synchronises the stream.
+// Compares every byte of every element with what fill() wrote to the source, and poisons it. Bytes that are no poison
+// after that are stray writes. Synchronises the stream.
 Checked check_strided(std::vector<void*> const& dsts, Strided const& layout, std::int64_t buffer_bytes,
                       cudaStream_t stream);
 
-// Destinations are filled with this byte before a check, guard bands around them too.
+// The byte that fills destinations and their guard bands before a check.
 inline constexpr int kPoison = 0xA5;
-// The bytes that are not kPoison. Synchronises the stream.
+// Counts the bytes that are not kPoison. Synchronises the stream.
 Wrong count_unpoisoned(void const* data, std::int64_t bytes, cudaStream_t stream);
 
 }  // namespace inlay::lab

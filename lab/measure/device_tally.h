@@ -1,4 +1,4 @@
-// Counting on the device what is wrong in a buffer. For .cu files.
+// Counts wrong elements of a buffer on the device. For .cu files.
 #pragma once
 #include <inlay/error.h>
 
@@ -9,15 +9,16 @@ namespace inlay::lab {
 
 using detail::check;
 
-inline constexpr int kBlocks = 2048, kThreads = 256;  // fills any GPU; the kernels stride over the rest
+inline constexpr int kBlocks = 2048,
+                     kThreads = 256;  // enough to fill any GPU; the loops of the kernels are grid-stride
 
-// Calls f(i) for every element of a buffer, all threads of a launch of kBlocks x kThreads together.
+// Calls f(i) once for every element of a buffer, in a launch of kBlocks x kThreads.
 template <class F>
 __device__ void over_all(std::int64_t elements, F f) {
   for (std::int64_t i = std::int64_t(blockIdx.x) * kThreads + threadIdx.x; i < elements; i += kBlocks * kThreads) f(i);
 }
 
-using Index = unsigned long long;  // what atomicAdd and atomicMin take
+using Index = unsigned long long;  // the type of atomicAdd and atomicMin
 struct Tally {
   Index count = 0, first = ~Index(0);
 };
@@ -38,7 +39,7 @@ __device__ bool is_poison(T element) {
   return all;
 }
 
-// Lends a kernel a zeroed or otherwise begun T on the device, and fetches what it made of it. Synchronises the stream.
+// Copies `begun` to the device, launches a kernel that changes it, and returns it. Synchronises the stream.
 template <class T, class Launch>
 T filled_in(T begun, cudaStream_t stream, Launch launch) {
   DeviceMemory const memory = device_memory(sizeof(T));
@@ -51,7 +52,7 @@ T filled_in(T begun, cudaStream_t stream, Launch launch) {
   return begun;
 }
 
-// Runs a kernel that counts into Tallies, and fetches them.
+// Runs kernels that count into Tallies, and returns the counts. Synchronises the stream.
 template <class Launch>
 Checked tallied(cudaStream_t stream, Launch launch) {
   Tallies const t = filled_in(Tallies{}, stream, launch);

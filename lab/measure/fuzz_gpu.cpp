@@ -1,4 +1,4 @@
-// Cases of `inlay fuzz` on the GPU, between guard bands, every byte of the result's buffer compared.
+// Runs cases of `inlay fuzz` on the GPU, between guard bands, and compares every byte of the result's buffer.
 #include <fmt/format.h>
 #include <inlay/copy.h>
 #include <inlay/gemm.h>
@@ -36,7 +36,8 @@ std::string sentence(Checked const& checked) {
   return "";
 }
 
-// Runs f and waits for it. An Error sets result.refused; it is a failure too unless `may_refuse`, or if CUDA reports it.
+// Runs f and waits for it. An Error sets result.refused; it is a failure too unless `may_refuse`, or if CUDA reports
+// it.
 template <class F>
 void attempt_run(FuzzResult& result, bool may_refuse, F const& f) {
   try {
@@ -111,7 +112,8 @@ class CopyFuzz {
     count(plan, operands, result);
     planner::run(plan, device, operands, nullptr);
   }
-  // What is wrong in the first `bytes` bytes of the destination's buffer; empty: nothing. A refused copy writes nothing.
+  // Checks the first `bytes` bytes of the destination's buffer, which a refused copy must not change. Empty if they are
+  // right.
   std::string checked(DrawnCopy const& c, void* to, void* from, std::int64_t bytes, bool refused) const {
     Strided layout{c.elem, int(c.extents.size()), {}, {}, {}, 0, 0};
     for (std::size_t k = 0; k < c.extents.size(); ++k)
@@ -143,7 +145,7 @@ class GemmFuzz {
     }
     GemmArrays const gemm = prepared(fuzzed);
     auto const way = random.below(4);
-    switch (!fuzzed.agrees() && way > 1 ? 1 : way) {  // only a public plan says which addresses it takes
+    switch (!fuzzed.agrees() && way > 1 ? 1 : way) {  // only public plans check the alignment of the addresses
       case 0:
         result.problem += ", by a call";
         attempt_run(result, false, [&] { call(fuzzed, run, result); });
@@ -183,7 +185,8 @@ class GemmFuzz {
     prepare_c(gemm, {3}, nullptr);
     return gemm;
   }
-  // The workspace, poisoned, with its guard bands. Null if the case has none, or if it is too large, which skips the case.
+  // The workspace, poisoned, with its guard bands. Null if the case has none, or if it is too large, which skips the
+  // case.
   void* workspace(FuzzedGemm const& fuzzed, std::size_t bytes, FuzzResult& result) {
     if (result.skipped = bytes > std::size_t(kWorkspaceBytes); result.skipped) return nullptr;
     workspace_bytes_ = std::int64_t(bytes);

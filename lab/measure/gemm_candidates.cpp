@@ -16,7 +16,7 @@
 namespace inlay::lab {
 namespace {
 
-constexpr char const* kGemm = GemmCase::public_function;  // with the workspace that it wants
+constexpr char const* kGemm = "gemm";  // with the workspace that it wants
 
 GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall const& call, bool with_workspace) {
   auto const [a, b, out] = views(c, call);
@@ -26,7 +26,7 @@ GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall con
     auto const [a, b, out] = views(c, now);
     gemm(a, b, out, {now.alpha, now.beta}, stream, {c.compute, workspace ? workspace->get() : nullptr, bytes});
   };
-  return {{name, launch, workspace}, longest_accumulation(c.compute)};
+  return {{name, launch, workspace}, registry::longest_accumulation(c.compute)};
 }
 
 std::vector<GemmCandidate> cublas_candidates([[maybe_unused]] GemmCase const& c, [[maybe_unused]] GemmCall const& call,

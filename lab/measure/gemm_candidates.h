@@ -1,4 +1,4 @@
-// GEMMs on the GPU: kernels, the public function with and without what it may use, cuBLAS.
+// GEMM candidates on the GPU: kernels, the public function with and without a workspace, cuBLAS.
 #pragma once
 #include <inlay/planner/plan.h>
 
@@ -9,8 +9,8 @@ namespace inlay::lab {
 
 using GemmLaunch = std::function<void(GemmCall const&, cudaStream_t)>;
 
-// cuBLAS in pedantic math, in default math, and cublasLt with the best of its heuristics' algorithms. The fastest of them
-// is the row kCublas, the bar.
+// cuBLAS in pedantic math, in default math, and cublasLt with the fastest algorithm that its heuristics propose. The
+// fastest of the three is repeated as the row kCublas, the baseline.
 inline constexpr char const *kPedantic = "cublas_pedantic", *kDefault = "cublas_default", *kLt = "cublas_lt";
 inline constexpr char const* kCublas = "cublas";
 inline constexpr char const* kGemmWithout = "gemm_no_workspace";
@@ -26,7 +26,7 @@ inline GemmChecker make_checker(GemmCase const& c, GemmCall const& call, cudaStr
   return {c, call, stream};
 }
 inline bool is_baseline(GemmCandidate const& x) { return x.name.starts_with("cublas_"); }
-// Inserts the row kCublas before all others, and its error beside theirs.
+// Inserts the row kCublas before all others, and sets its error as rel_err_cublas of every row.
 void add_best(GemmCase const& c, std::vector<Row>& rows);
 inline double work(GemmCase const& c, GemmCandidate const&) { return 1e-9 * c.flops(); }
 inline std::int64_t check_bytes(GemmCase const& c) { return 2 * std::int64_t(c.operands().back().bytes()); }

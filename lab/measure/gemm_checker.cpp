@@ -11,15 +11,15 @@
 namespace inlay::lab {
 namespace {
 
-constexpr double kFewOperations = 2e10;  // summed up in fp64 within a fraction of a second
+constexpr double kFewOperations = 2e10;  // multiply-adds in fp64 that take a fraction of a second
 constexpr int kMostRange = 3;
-constexpr std::int64_t kExact = 1 << 24;  // whole numbers up to here are floats
+constexpr std::int64_t kExact = 1 << 24;  // floats represent all whole numbers up to this one
 constexpr unsigned kSeedOfA = 1, kSeedOfB = 2;
 constexpr Values kSignificands{0};
 
 Nested used(Stored const& x) { return Nested::of({{{x.batch, x.apart}, {x.rows, x.pitch}, {x.cols, x.step}}}); }
 
-// A multiplication as the checks on the device see it.
+// The GEMM of a call, for the checks on the device.
 GemmArrays gemm_arrays(GemmCase const& c, GemmCall const& call) {
   Stored const a = c.a(), b = c.b();
   bool const ta = c.a_transposed(), tb = c.b_transposed();
@@ -34,7 +34,7 @@ GemmArrays gemm_arrays(GemmCase const& c, GemmCall const& call) {
   return p;
 }
 
-// The largest range, 3 at most, for which every sum is exact in fp32 whatever its order.
+// The largest range, at most kMostRange, for which every sum is exact in fp32 in any order.
 Values whole_numbers(GemmCase const& c) {
   GemmCall const call = GemmCase::exact({c.alpha, c.beta, nullptr, nullptr, nullptr});
   auto const alpha = std::max<std::int64_t>(1, std::int64_t(std::abs(call.alpha)));
@@ -45,7 +45,7 @@ Values whole_numbers(GemmCase const& c) {
       fmt::format("K is {}: sums of as many whole numbers are not exact in fp32, and could not be checked", c.K));
 }
 
-// A and B, the gaps between their rows included.
+// Fills A and B, and the gaps between their rows.
 void fill_operands(GemmCase const& c, GemmCall const& call, Values values, cudaStream_t stream) {
   auto const fill = [&](void const* data, Stored const& x, unsigned seed) {
     fill_values(const_cast<void*>(data), c.dtype(), x.elements(), used(x), values, seed, stream);
@@ -54,22 +54,22 @@ void fill_operands(GemmCase const& c, GemmCall const& call, Values values, cudaS
   fill(call.b, c.b(), kSeedOfB);
 }
 
-// Against sums in fp64: the worst of the matrices that are looked at.
+// The comparison with sums in fp64: the worst of the checked matrices.
 struct Summed {
   Wrong wrong{};
-  std::int64_t elements = 0;  // of each of these matrices
+  std::int64_t elements = 0;  // checked in each matrix
   double error = 0, rel_err = 0;
 };
 Summed summed_up(GemmArrays const& p, Values values, cudaStream_t stream) {
   bool const all = double(p.M) * double(p.N) * double(p.K) * double(p.batch) <= kFewOperations;
   Sampled const sampled = all && values.range ? Sampled{p.M, p.N} : sample_of(p);
-  // A few hundred of the matrices of a batch; the rest is compared with the results of another candidate.
+  // At most a few hundred matrices of a batch. All others are compared with the results of another candidate.
   std::int64_t const step = std::max<std::int64_t>(1, all && values.range ? p.batch / 256 : p.batch - 1);
   Summed s{{}, sampled.rows * sampled.cols};
   for (std::int64_t l = 0; l < p.batch; l += step) {
     Deviation const d = deviation(p, values, l, sampled, stream);
     if (s.wrong.count == 0) s.wrong = d.wrong;
-    // Not std::max: what is no number is the worst.
+    // Not std::max: NaN is the worst error.
     if (!(d.error <= s.error)) s.error = d.error;
     if (!(d.rel_err <= s.rel_err)) s.rel_err = d.rel_err;
   }
@@ -101,7 +101,7 @@ std::string GemmChecker::again(GemmCandidate const& candidate, std::vector<GemmC
     for (GemmArrays const& p : gemms) prepare_c(p, kSignificands, stream_);
   };
   prepare();
-  int const times = all_sets();  // with beta each launch finds what the one before has made
+  int const times = all_sets();  // with beta each launch reads the result of the previous one
   DeviceMemory const timed = copy_of_c(gemms[0]);
   std::string const alike = compared(gemms, timed.get());
   if (alike != "ok") return alike;
@@ -123,7 +123,7 @@ std::string GemmChecker::exactly(GemmCandidate const& candidate) {
   if (std::string const said = launched(candidate, call); !said.empty()) return said;
   if (expected_) return compared({gemm}, expected_.get());
 
-  // With itself: finds the gaps that were written, and what is no number.
+  // Comparing C with itself finds written gaps and NaNs.
   if (std::string const said = compared({gemm}, gemm.c); said != "ok") return said;
   if (Summed const s = summed_up(gemm, values_, stream_); s.wrong.count) return check_text({s.wrong, {}}, s.elements);
   expected_ = copy_of_c(gemm);
@@ -134,7 +134,8 @@ CheckResult GemmChecker::rounded(GemmCandidate const& candidate) const {
   fill(call_);
   if (std::string const said = launched(candidate, call_); !said.empty()) return {said, {}};
   Summed const s = summed_up(gemm_arrays(c_, call_), kSignificands, stream_);
-  double const bound = error_bound({c_.K, candidate.accumulation_length, c_.alpha, c_.beta, c_.dtype()}, s.elements);
+  double const bound =
+      registry::error_bound({c_.K, candidate.accumulation_length, c_.alpha, c_.beta, c_.dtype()}, s.elements);
   if (s.error <= bound) return {"ok", s.rel_err};
   return {fmt::format("FAILED: off by {:.3g} in the mean square, more than the {:.3g} that its chains of fp32 may be",
                       s.error, bound),

@@ -1,5 +1,6 @@
-// Whether a candidate multiplies right. On whole numbers, whose sums are exact in any order: every element. On significands:
-// how far it is off, against a bound from how it accumulates, since TF32 and bf16 multiply whole numbers as well.
+// Checks the result of a GEMM. Operands of whole numbers, whose sums are exact in any order: every element is compared.
+// Operands with random significands: the error is compared with a bound that follows from the accumulation. TF32 would
+// pass the first check, but not the second.
 #pragma once
 #include "measure/candidate.h"
 #include "measure/gemm_data.h"
@@ -13,18 +14,19 @@ struct GemmCandidate : Candidate<GemmCase> {
 
 class GemmChecker {
  public:
-  // Throws UsageError when K is too large for whole numbers.
+  // Throws UsageError if K is so large that sums of whole numbers are not exact in fp32.
   GemmChecker(GemmCase const& c, GemmCall const& call, cudaStream_t stream);
 
-  // Whole numbers twice, the second launch finds the workspace as the first left it, then significands. The first candidate
-  // that is right is what the others are compared with, element for element; it is held against sums in fp64: all of them,
-  // or, where that takes too long, a sample of the first and the last matrix.
+  // Launches twice on whole numbers, the second time with the workspace that the first launch left, then once on
+  // significands.
+  // The first candidate that passes is compared with sums in fp64: all elements, or, if that takes too long, a sample
+  // of the first and the last matrix. Later candidates are compared with the first one, element by element.
   CheckResult operator()(GemmCandidate const& candidate);
 
-  // Significands; C as beta has it.
+  // Fills A and B with significands, and C too if beta is not 0.
   void fill(GemmCall const& call) const;
 
-  // Every C is what the candidate makes of the first set when it is launched by itself, bit for bit.
+  // Compares every C, bit by bit, with the result of a launch on the first set of buffers alone.
   std::string again(GemmCandidate const& candidate, std::vector<GemmCall> const& calls, AllSets const& all_sets);
 
  private:
@@ -38,7 +40,7 @@ class GemmChecker {
   GemmCall call_;
   Values values_;
   cudaStream_t stream_;
-  DeviceMemory expected_;  // on whole numbers
+  DeviceMemory expected_;  // the result on whole numbers; null until a candidate passed
 };
 
 }  // namespace inlay::lab

@@ -84,16 +84,17 @@ struct Sums {
   double difference = 0, expected = 0;  // of squares
 };
 
-// The i-th of `count` places in 0 .. extent - 1, the first and the last among them.
-__device__ std::int64_t place(std::int64_t i, std::int64_t count, std::int64_t extent) {
+// The i-th of `count` evenly spread indices from 0 to extent - 1, which are among them.
+__device__ std::int64_t sampled_index(std::int64_t i, std::int64_t count, std::int64_t extent) {
   return count > 1 ? i * (extent - 1) / (count - 1) : 0;
 }
 
-// A block makes one element after the other: its threads share the sum over k.
+// A block computes one element at a time. Its threads share the sum over k.
 __global__ void deviation_kernel(GemmArrays p, Values values, std::int64_t l, Sampled sampled, Sums* sums) {
   __shared__ double part[kThreads];
   for (std::int64_t s = blockIdx.x; s < sampled.rows * sampled.cols; s += gridDim.x) {
-    std::int64_t const m = place(s / sampled.cols, sampled.rows, p.M), n = place(s % sampled.cols, sampled.cols, p.N);
+    std::int64_t const m = sampled_index(s / sampled.cols, sampled.rows, p.M),
+                       n = sampled_index(s % sampled.cols, sampled.cols, p.N);
     std::int64_t const a = l * p.a_l + m * p.a_m, b = l * p.b_l + n * p.b_n;
     double sum = 0;
     for (std::int64_t k = threadIdx.x; k < p.K; k += kThreads)
@@ -115,7 +116,7 @@ __global__ void deviation_kernel(GemmArrays p, Values values, std::int64_t l, Sa
       atomicAdd(&sums->difference, difference * difference);
       atomicAdd(&sums->expected, expected * expected);
     }
-    __syncthreads();  // the next sum overwrites the parts
+    __syncthreads();  // before the next sum overwrites the partial sums
   }
 }
 

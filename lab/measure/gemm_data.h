@@ -1,5 +1,5 @@
-// Test data for GEMMs on the device, and what they must give. No CuTe: what checks the kernels shares nothing with
-// them.
+// Test data for GEMMs on the device, and checks of their results. Without CuTe, so that checks share no code with
+// kernels.
 #pragma once
 #include <inlay/types.h>
 
@@ -10,12 +10,12 @@
 
 namespace inlay::lab {
 
-// Which elements of a buffer are those of three nested modes: the widest stride first, and each at least what the modes
-// behind it span.
+// The elements of a buffer that belong to three nested modes: the largest stride first, each at least as large as the
+// span of the modes after it.
 struct Nested {
   std::int64_t extent[3], stride[3];
 
-  // Modes of one index, and those whose indices are all one, are at no place of their own.
+  // Modes of extent 1 or stride 0 are dropped.
   static Nested of(std::array<std::pair<std::int64_t, std::int64_t>, 3> modes);  // extents and strides
 #ifdef __CUDACC__
   __device__ bool holds(std::int64_t i) const {
@@ -28,7 +28,7 @@ struct Nested {
 #endif
 };
 
-// One multiplication, as the checks see it. Strides are in elements.
+// A GEMM for the checks. Strides are in elements.
 struct GemmArrays {
   std::int64_t M, N, K, batch;
   float alpha, beta;
@@ -37,39 +37,40 @@ struct GemmArrays {
   std::int64_t a_m, a_k, a_l, b_k, b_n, b_l;
   void* c;
   std::int64_t c_m, c_n, c_l;
-  std::int64_t c_elements;  // of its buffer, the gaps included
+  std::int64_t c_elements;  // of the buffer of C, with its gaps
   Nested c_at;
 };
 
-// Values that are made from their index: whole numbers in -range .. range, or, for range 0, significands: of either sign,
-// 1/2 to 1, with all bits of the type in use.
+// Values derived from their index: whole numbers from -range to range, or, for range 0, significands: numbers of either
+// sign between 1/2 and 1 with random mantissa bits.
 struct Values {
   int range = 0;
 };
-// Values where a buffer is used. Elsewhere stands NaN: what is read there must not matter.
+// Fills the used elements of a buffer with values, and its gaps with NaN, so that a kernel that uses a gap gives a
+// wrong result.
 void fill_values(void* data, DType type, std::int64_t elements, Nested const& used, Values values, unsigned seed,
                  cudaStream_t stream);
 
-// C as a multiplication must find it: values where beta has it read, else NaN; poison in the gaps.
+// Fills C before a launch: values if beta is not 0, otherwise NaN; poison in the gaps.
 void prepare_c(GemmArrays const& p, Values values, cudaStream_t stream);
 
-// Each C must equal `expected` (0 and -0 are the same; a NaN equals one that is expected, but for a C beside itself), which lies as it does, and be poison in the gaps. Synchronises
-// the stream.
+// Compares each C with `expected`, which has the same layout, and its gaps with poison. 0 equals -0. NaN equals an
+// expected NaN, unless C is compared with itself. Synchronises the stream.
 Checked compare_c(std::vector<GemmArrays> const& gemms, void const* expected, cudaStream_t stream);
 
-// Elements of one matrix of C, spread over it from corner to corner: at least 4096, or all.
+// A sample of one matrix of C: rows x cols elements, evenly spread, with the corners; at least 4096 elements, or all.
 struct Sampled {
   std::int64_t rows, cols;
 };
 Sampled sample_of(GemmArrays const& p);
 
-// Held against sums in fp64. C was made by prepare_c() with these values, and multiplied once.
+// The deviation of C from sums in fp64, after prepare_c() with the same values and one launch.
 struct Deviation {
   Wrong wrong;     // elements that are not the exact sum, rounded to the type, and the first one's index in C
-  double rel_err;  // in Frobenius' norm
-  double error;    // of an element: the root of the mean square
+  double rel_err;  // the Frobenius norm of the error, relative to that of the result
+  double error;    // root mean square of the error of an element
 };
-// Matrix `l` of the batch. Synchronises the stream.
+// For matrix `l` of the batch. Synchronises the stream.
 Deviation deviation(GemmArrays const& p, Values values, std::int64_t l, Sampled sampled, cudaStream_t stream);
 
 }  // namespace inlay::lab

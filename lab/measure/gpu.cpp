@@ -11,7 +11,7 @@ namespace inlay::lab {
 std::string why_no_gpu() {
   int count = 0;
   cudaError_t const status = cudaGetDeviceCount(&count);
-  // What the runtime says of a missing driver and of an old one.
+  // The runtime reports the same error for a missing driver and for one that is too old.
   if (status == cudaErrorInsufficientDriver) return "no NVIDIA driver, or one older than CUDA 13's";
   if (status != cudaSuccess) return fmt::format("the CUDA runtime says: {}", cudaGetErrorString(status));
   return count ? "" : "the driver finds none";
@@ -37,13 +37,13 @@ void print_gpu_info() {
   else
     fmt::print("datasheet: this GPU is not in the device table\n");
 
-  TransposeCase const gibibyte{16384, 16384, 1, 4};
+  CopyCase const gibibyte = transpose_case(16384, 16384);
   Stream const stream = make_stream();
   std::vector<Row> rows;
   {
     Progress progress;
-    rows = measure<TransposeCase>(
-        gibibyte, [&](TransposeCall const&, cudaStream_t) { return copy_limit(gibibyte); }, 15, stream.get(), progress);
+    rows = measure<CopyCase>(
+        gibibyte, [&](CopyCall const&, cudaStream_t) { return copy_limit(gibibyte); }, 15, stream.get(), progress);
   }
   for (Row const& row : rows)
     fmt::print("copying 1 GiB, {}: {}\n", row.kernel,
@@ -54,7 +54,7 @@ template <class C>
 std::string check_on_gpu(Entry<typename C::Canonical> const& entry, C const& c) {
   return check_between_guards(entry, c);
 }
-template std::string check_on_gpu(Entry<Copy> const&, TransposeCase const&);
+template std::string check_on_gpu(Entry<Copy> const&, CopyCase const&);
 template std::string check_on_gpu(Entry<Gemm> const&, GemmCase const&);
 
 }  // namespace inlay::lab

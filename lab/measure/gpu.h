@@ -1,4 +1,5 @@
-// All that the rest of the lab asks of a GPU. A build without nvcc links no_gpu.cpp, where there is never one.
+// What the rest of the lab needs from a GPU. A build without nvcc links no_gpu.cpp instead, which reports that there is
+// none.
 #pragma once
 #include <string>
 
@@ -6,19 +7,19 @@
 
 namespace inlay::lab {
 
-// Empty: there is one. Else why there is none, in words that follow "there is no GPU to use: ".
+// Why no GPU can be used, in words that follow "there is no GPU to use: "; empty if there is one.
 std::string why_no_gpu();
 
 // The current GPU, or the H200 of the device table.
 Device gpu_or_table();
 
-// What the driver calls the current GPU: the device table has a shorter name.
+// The driver's name of the current GPU. The device table has a shorter one.
 std::string gpu_name();
 
-// The facts of the GPU and its copy limit, on stdout.
+// Prints the properties of the GPU and its copy limit.
 void print_gpu_info();
 
-// "ok", "rejected: ...", "FAILED: ...". Of the lab's own kinds.
+// Runs the kernel between guard bands: "ok", "rejected: ..." or "FAILED: ...". Defined for CopyCase and GemmCase.
 template <class C>
 std::string check_on_gpu(Entry<typename C::Canonical> const& entry, C const& c);
 

@@ -1,11 +1,11 @@
-// A kernel checked on the GPU with guard bands around its result and its workspace.
+// Checks a kernel on the GPU with guard bands around its result and its workspace.
 #pragma once
 #include "measure/buffers.h"
 #include "measure/candidate.h"
 
 namespace inlay::lab {
 
-// "ok", "rejected: ...", "FAILED: ...".
+// The check result: "ok", "rejected: ..." or "FAILED: ...".
 template <class C>
 std::string check_between_guards(Entry<typename C::Canonical> const& entry, C const& c) {
   auto const operands = c.operands();

@@ -13,7 +13,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kCalls = 10'000;
-constexpr int kPairsInFlight = 128;  // two calls each: far fewer than the queue takes before a launch waits
+constexpr int kPairsInFlight =
+    128;  // of two calls each: far fewer launches than the queue holds before the host blocks
 constexpr double kLongEnough = 1e6;  // microseconds
 
 double microseconds(std::function<void()> const& call) {

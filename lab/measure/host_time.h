@@ -1,4 +1,4 @@
-// What a call costs the host before the GPU has it.
+// The host time of a call, until its launches are enqueued.
 #pragma once
 #include <inlay/planner/candidate.h>
 
@@ -9,11 +9,12 @@
 
 namespace inlay::lab {
 
-// 10^4 calls of each in turn, fewer where the GPU needs more than a second for them. Both must have run without error.
+// Medians of 10^4 calls of each in turn, or of as many as the GPU executes in a second. Both must have run without
+// error before.
 HostTime in_turn(std::function<void()> const& call, std::function<void()> const& bare, cudaStream_t stream);
 
-// The public function, and the launches alone that the planner picks. One set of buffers: what the caches hold does not
-// matter to the host.
+// The host time of the public function, and of the launches alone that the planner chooses. One set of buffers
+// suffices: the contents of the caches do not affect the host.
 template <class C>
 HostTime host_time(C const& c, cudaStream_t stream) {
   CaseBuffers<C> const buffers(c, 0);

@@ -1,4 +1,4 @@
-// One case: verify every candidate, then time those that are right.
+// Measures one case: checks every candidate, then times those that passed.
 #pragma once
 #include <inlay/planner/device.h>
 
@@ -10,8 +10,8 @@
 
 namespace inlay::lab {
 
-// The rows in the order of the candidates, baselines among them. candidates_of(call, stream) returns the candidates of the case;
-// `call` is one of those that they will be launched with.
+// The rows in the order of the candidates, baselines among them. candidates_of(call, stream) returns the candidates of
+// the case; `call` is one of those that they will be launched with.
 template <class C, class CandidatesOf>
 std::vector<Row> measure(C const& c, CandidatesOf const& candidates_of, int samples, cudaStream_t stream,
                          Progress& progress) {

@@ -12,7 +12,7 @@ std::string attempt(std::string const& name, std::function<void(cudaStream_t)> c
   } catch (Rejection const& reason) {
     return fmt::format("rejected: {}", reason.what());
   } catch (Error const& error) {
-    (void)cudaGetLastError();  // a launch that was refused leaves it behind for the next one who asks
+    (void)cudaGetLastError();  // clears the error of a failed launch, which the next call would report
     return fmt::format("FAILED: {}", error.what());
   }
   if (cudaError_t const status = cudaStreamSynchronize(stream); status != cudaSuccess)

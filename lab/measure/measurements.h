@@ -1,4 +1,4 @@
-// Every candidate is checked first, then timed together with the other candidates that are right.
+// Every candidate is checked first, then timed in turn with the other candidates that passed.
 #pragma once
 #include <functional>
 #include <optional>
@@ -11,35 +11,37 @@
 
 namespace inlay::lab {
 
-// Thrown by a launch: the candidate does not take this case, and says why.
+// Thrown by a launch when the candidate does not accept the case; the message is the reason.
 struct Rejection : Error {
   using Error::Error;
 };
 
-// What is said of a candidate: "ok", "rejected: ..." or "FAILED: ...".
+// The check result of a candidate.
 struct CheckResult {
-  std::string said;
-  std::optional<double> rel_err;  // of those that round
+  std::string said;               // "ok", "rejected: ..." or "FAILED: ..."
+  std::optional<double> rel_err;  // GEMMs: the relative error of the result
 };
 
 struct Measurement {
   Timed timed;
   double work;    // of a launch, in the rate's unit times a millisecond
-  bool baseline;  // the fastest of these has the share 1
+  bool baseline;  // the fastest baseline has the share 1
   std::function<CheckResult()> check_result;
-  std::function<std::string(AllSets const&)> again;  // the check result on all sets, as they were timed
+  std::function<std::string(AllSets const&)>
+      again;  // checks all sets of buffers once more, launched as they were timed
 };
 
-// Launches, and waits until it is done: empty, or "rejected: ..." or "FAILED: ...". Throws Error when the GPU fails.
+// Launches and synchronises the stream. Returns an empty string, "rejected: ..." or "FAILED: ...". Throws Error if the
+// kernel fails on the GPU: the CUDA context is lost then.
 std::string attempt(std::string const& name, std::function<void(cudaStream_t)> const& launch, cudaStream_t stream);
 
-// "ok", or "FAILED: ..." with `elements`, the number of elements that were checked.
+// "ok", or "FAILED: ..." with the wrong elements; `elements`: the number of elements that were checked.
 std::string check_text(Checked const& checked, std::int64_t elements);
 
 // A row for each measurement, with its check result.
 std::vector<Row> verified(Problem const& problem, std::vector<Measurement> const& measurements, Progress& progress);
 
-// The times, rates and shares of those rows that are ok, and still are when all sets have been looked at.
+// Sets the times, rates and shares of the rows that are ok and whose results on all sets are right after the timing.
 void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets, int samples,
                 cudaStream_t stream, Progress& progress);
 

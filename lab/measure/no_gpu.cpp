@@ -1,4 +1,4 @@
-// Linked where there is no nvcc: nothing here can be launched.
+// Linked in a build without nvcc, which has no kernels to launch.
 #include <inlay/error.h>
 
 #include "fuzz/fuzz.h"
@@ -19,7 +19,7 @@ template <class C>
 std::string check_on_gpu(Entry<typename C::Canonical> const&, C const&) {
   throw Error(why_no_gpu());
 }
-template std::string check_on_gpu(Entry<Copy> const&, TransposeCase const&);
+template std::string check_on_gpu(Entry<Copy> const&, CopyCase const&);
 template std::string check_on_gpu(Entry<Gemm> const&, GemmCase const&);
 
 FuzzCase fuzz_on_gpu(FuzzKind) { throw Error(why_no_gpu()); }

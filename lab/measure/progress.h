@@ -1,4 +1,4 @@
-// What is going on, on stderr: one line overwritten on a terminal, a line each elsewhere.
+// Progress on stderr: one line that is overwritten on a terminal; otherwise a line for each message.
 #pragma once
 #include <unistd.h>
 

@@ -1,4 +1,4 @@
-// The two numbers of a series of measurements.
+// The median and the inter-quartile range of a series of measurements.
 #pragma once
 #include <algorithm>
 #include <vector>

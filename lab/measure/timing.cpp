@@ -12,9 +12,9 @@ namespace inlay::lab {
 namespace {
 
 constexpr int kWarmUps = 3;
-constexpr double kLongEnoughMs = 0.1;  // from here on a launch is timed by itself
-constexpr double kReplayMs = 1;        // shorter launches are timed many at once, about this long
-constexpr double kTooLongMs = 100;     // from here on there are fewer samples
+constexpr double kLongEnoughMs = 0.1;  // launches at least this long are timed one by one
+constexpr double kReplayMs = 1;        // duration of a graph of shorter launches, which is timed as a whole
+constexpr double kTooLongMs = 100;     // longer launches have fewer samples
 constexpr int kFewestSamples = 5;
 
 // Two events around work on a stream.
@@ -35,20 +35,21 @@ struct Interval {
   }
 };
 
-// The next set of buffers: the one whose last use, by any candidate, is longest ago.
+// Cycles through the sets of buffers: the next set is the least recently used by any candidate.
 class SetCycle {
  public:
   explicit SetCycle(int sets) : sets_(sets) {}
   int next() { return next_++ % sets_; }
   void restart() { next_ = 0; }
-  // At least n launches, the same number on every set: otherwise the next candidate would find the last sets in the cache.
+  // n rounded up to the same number of launches on every set: otherwise the next candidate would find sets in the
+  // cache.
   int whole_cycles(int n) const { return (n + sets_ - 1) / sets_ * sets_; }
 
  private:
   int sets_, next_ = 0;
 };
 
-// A graph of `launches` launches, one set after the other: without gaps while the host prepares the next launch.
+// A graph of `launches` launches, one set after the other, without gaps in which the host prepares the next launch.
 GraphExec back_to_back(Timed const& timed, SetCycle cycle, int launches, cudaStream_t stream) {
   cycle.restart();
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
@@ -61,10 +62,10 @@ GraphExec back_to_back(Timed const& timed, SetCycle cycle, int launches, cudaStr
   return GraphExec(exec);
 }
 
-// What is timed as one sample of a candidate: a launch, or a graph of many launches.
+// One sample of a candidate: a launch, or a graph of many launches.
 class Sample {
  public:
-  // Warms up: the last of these launches says how long one takes.
+  // Warms up. The last of these launches gives the duration of one.
   Sample(Timed const& timed, SetCycle& cycle, cudaStream_t stream) : timed_(timed) {
     for (int k = 0; k < kWarmUps && single_ms_ < kTooLongMs; ++k) single_ms_ = measure(cycle, stream);
   }
@@ -104,7 +105,7 @@ class Sample {
     interval.around(stream, [&] { enqueue(cycle, stream); });
     return interval.ms();
   }
-  // Launched once too: the first launch of a graph uploads it.
+  // Launches the graph once, because its first launch uploads it.
   void capture(int launches, SetCycle& cycle, cudaStream_t stream) {
     launches_ = launches;
     graph_ = back_to_back(timed_, cycle, launches, stream);
@@ -135,7 +136,7 @@ std::vector<Spread> time_interleaved(std::vector<Timed> const& candidates, int s
     for (Sample& sample : all) sample.use_graph(cycle, stream);
 
   std::vector<std::deque<Interval>> intervals(all.size());
-  Interval const* before = nullptr;  // the last of the round before
+  Interval const* before = nullptr;  // the last interval of the previous round
   for (int round = 0; round < samples; ++round) {
     Interval const* last = nullptr;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -144,7 +145,7 @@ std::vector<Spread> time_interleaved(std::vector<Timed> const& candidates, int s
       interval.around(stream, [&] { all[i].enqueue(cycle, stream); });
       last = &interval;
     }
-    // The host stays a round ahead: an idle GPU would stamp an event and then wait for the launch behind it.
+    // The host stays one round ahead: an idle GPU would record an event and then wait for the launch that follows.
     if (before) check(cudaEventSynchronize(before->end.get()));
     before = last;
     progress.say(fmt::format("round {} of {}", round + 1, samples));

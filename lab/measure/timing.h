@@ -1,4 +1,4 @@
-// How long launches take: CUDA events, warm-up, all candidates in turn in every round.
+// Times launches with CUDA events, after a warm-up; in each round all candidates are timed in turn.
 #pragma once
 #include <cuda_runtime_api.h>
 
@@ -11,21 +11,22 @@
 
 namespace inlay::lab {
 
-// Enqueues launches on all sets, and says how many on each.
+// Enqueues the same number of launches on each set of buffers, and returns that number.
 using AllSets = std::function<int()>;
 
-// What is timed. A launch only enqueues, so that it can be captured into a graph; it works on one of several equal sets of
-// buffers, so that it need not find them in a cache.
+// A candidate to time. A launch only enqueues, so that it can be captured into a graph. It uses one of several equal
+// sets of buffers, so that they are not in the cache.
 struct Timed {
   std::string name;
   std::function<void(int set, cudaStream_t)> launch;
-  // Is called after the rounds, with what does all sets once more as they were timed: the same graph, the same workspace.
+  // Called after the rounds. Its argument launches on all sets once more as in the timing: by the same graph, with the
+  // same workspace.
   std::function<void(AllSets const&)> afterwards;
 };
 
-// Milliseconds of one launch of each, over `samples` rounds; what takes longer than 100 ms takes part in fewer of them,
-// but in 5. Every launch must have run before without error. If the fastest takes less than 100 us, all are timed as
-// graphs of launches back to back, else all one by one.
+// Milliseconds of one launch of each candidate, over `samples` rounds. A candidate that takes longer than 100 ms takes
+// part in fewer rounds, at least 5. Every launch must have run before without error. If the fastest candidate takes
+// less than 100 us, all are timed as graphs of back-to-back launches, otherwise launch by launch.
 std::vector<Spread> time_interleaved(std::vector<Timed> const& candidates, int sets, int samples, cudaStream_t stream,
                                      Progress& progress);
 

@@ -12,7 +12,7 @@ namespace {
 std::string each(double n) { return n < 9999.5 ? fmt::format("{:.4g}", n) : count(n); }
 
 std::string site_row(ExplainedSite const& x) {
-  Site const& t = x.site;
+  replay::Site const& t = x.site;
   bool const box = t.mechanism == Mechanism::tma, global = t.space == replay::Space::global;
   double const ratio = x.ideal() > 0 ? x.per_request() / x.ideal() : 1;
   bool const costly = ratio > 1.005;

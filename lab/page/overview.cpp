@@ -27,11 +27,11 @@ std::string list(Ladder const& ladder) {
 }
 
 // The share that the public function reaches at the ladder's problem.
-std::string headline(Ladder const& ladder, char const* function, char const* unit) {
+std::string headline(Ladder const& ladder) {
   for (Row const& row : ladder.other_rows)
-    if (row.kernel == function && row.share)
-      return fmt::format("<div><strong>{:.3f}</strong> <span>{}: <code>inlay::{}</code>, {}</span></div>\n", *row.share,
-                         unit, function, escaped(sentence(row.measured)));
+    if (row.kernel == ladder.public_function && row.share)
+      return fmt::format("<div><strong>{:.3f}</strong> <span>of {}: <code>inlay::{}</code>, {}</span></div>\n",
+                         *row.share, ladder.baseline, row.kernel, escaped(sentence(row.measured)));
   return "";
 }
 
@@ -86,40 +86,36 @@ std::string recorded_on(Ladder const& ladder) {
                                              escaped(ladder.device), ladder.date.substr(0, 10));
 }
 
-std::string ladder_section(Ladder const& ladder, char const* meaning_of_share) {
-  return fmt::format("<section id=\"{}\">\n<h2>{} <small>{}</small></h2>\n<p>{} {}</p>\n{}</section>\n", ladder.id,
-                     ladder.title, escaped(sentence(ladder.problem)), meaning_of_share, recorded_on(ladder),
-                     bars(ladder));
+std::string ladder_section(Ladder const& ladder) {
+  return fmt::format(
+      "<section id=\"{}\">\n<h2>{} <small>{}</small></h2>\n<p>{} A line across a bar is the model's prediction. "
+      "{}</p>\n{}</section>\n",
+      ladder.id, ladder.title, escaped(sentence(ladder.problem)), ladder.meaning_of_share, recorded_on(ladder),
+      bars(ladder));
 }
 
-std::string header(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
+// What `section_of` returns for each ladder.
+std::string of_each(std::vector<Ladder> const& ladders, std::string (*section_of)(Ladder const&)) {
+  std::string s;
+  for (Ladder const& ladder : ladders) s += section_of(ladder);
+  return s;
+}
+
+std::string header(std::vector<Ladder> const& ladders) {
+  std::size_t kernels = 0;
+  for (Ladder const& ladder : ladders) kernels += ladder.steps.size();
   return R"(<header>
 <h1>What each step does to memory</h1>
 <p class="lead">Ladders of CUDA kernels, from naive to fast: transposes, and GEMMs on FMA units and on tensor cores. The code that runs
 on the GPU is replayed on a CPU, thread by thread. The replay checks and counts its memory accesses; a model predicts
 its time, which stands beside the time measured on a GPU.</p>
 <div class="headlines">
-)" + headline(copies, "transpose", "of the copy limit") +
-         headline(gemms, "gemm", "of cuBLAS") +
-         fmt::format("<div><strong>{}</strong> <span>kernels, replayed with every check</span></div>\n",
-                     copies.steps.size() + gemms.steps.size() + tensor_gemms.steps.size()) +
+)" + of_each(ladders, headline) +
+         fmt::format("<div><strong>{}</strong> <span>kernels, replayed with every check</span></div>\n", kernels) +
          "</div>\n" + kTerms + "</header>\n";
 }
 
-std::string ladders(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
-  return ladder_section(copies,
-                        "Share of the copy limit: the throughput of the faster of two plain copies of as many bytes is "
-                        "1. A line across a bar is the model's prediction.") +
-         ladder_section(
-             gemms,
-             "Share of the throughput of cuBLAS in fp32, without TF32, at the same transposes. A line across a "
-             "bar is the model's prediction.") +
-         ladder_section(tensor_gemms,
-                        "Share of the throughput of cuBLAS in bf16, with sums in fp32, at the same transposes. A line "
-                        "across a bar is the model's prediction.");
-}
-
-std::string rooflines(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
+std::string rooflines(std::vector<Ladder> const& ladders) {
   return R"(<section id="rooflines" class="rooflines">
 <h2>Rooflines</h2>
 <p>The flat roof is the bandwidth of DRAM, or the throughput of the multiply-add units. The slanted roof is the unit
@@ -127,31 +123,26 @@ that supplies the threads with data: the L1, which serves one wavefront or cache
 L2 if that is busier. The horizontal axis is the work that a step does for each clock of this unit, as the replay
 counts them. Steps with bank conflicts, scattered sectors or narrow loads are on the left.</p>
 <p>Points are measured: the tutorials' steps are blue, inlay's are green. Dashes are predicted.</p>
-)" + roofline(copies) +
-         roofline(gemms) + roofline(tensor_gemms) + "</section>\n";
+)" + of_each(ladders, roofline) +
+         "</section>\n";
 }
 
-std::string model(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
+std::string model(std::vector<Ladder> const& ladders) {
   return "<section id=\"times\">\n<h2>Predicted and measured times</h2>\n<p>Times are predicted without a GPU, from "
-         "the "
-         "counts of the replay and the rates of an H200. A bar to the right is a time predicted too long, one to the "
-         "left a "
-         "time predicted too short; bars end at 50&#160;%.</p>\n" +
-         prediction_errors(copies) + prediction_errors(gemms) + prediction_errors(tensor_gemms) +
-         "<div class=\"pair\">\n" + times(copies) + times(gemms) + times(tensor_gemms) + "</div>\n</section>\n";
+         "the counts of the replay and the rates of an H200. A bar to the right is a time predicted too long, one to "
+         "the left a time predicted too short; bars end at 50&#160;%.</p>\n" +
+         of_each(ladders, prediction_errors) + "<div class=\"pair\">\n" + of_each(ladders, times) +
+         "</div>\n</section>\n";
 }
 
-std::string contents(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
-  return "<nav id=\"contents\" aria-label=\"steps\">\n<h2>The steps</h2>\n" + list(copies) + list(gemms) +
-         list(tensor_gemms) + "</nav>\n";
+std::string contents(std::vector<Ladder> const& ladders) {
+  return "<nav id=\"contents\" aria-label=\"steps\">\n<h2>The steps</h2>\n" + of_each(ladders, list) + "</nav>\n";
 }
 
 }  // namespace
 
-std::string overview(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms) {
-  return header(copies, gemms, tensor_gemms) + ladders(copies, gemms, tensor_gemms) +
-         rooflines(copies, gemms, tensor_gemms) + model(copies, gemms, tensor_gemms) +
-         contents(copies, gemms, tensor_gemms);
+std::string overview(std::vector<Ladder> const& ladders) {
+  return header(ladders) + of_each(ladders, ladder_section) + rooflines(ladders) + model(ladders) + contents(ladders);
 }
 
 }  // namespace inlay::lab::page

@@ -11,6 +11,8 @@
 
 namespace inlay::lab::page {
 
+using explain::ExplainedSite, explain::Explanation, planner::Resource, replay::Mechanism;
+
 // A hardware counter from results/h200/counters.json, at the problem of the step.
 struct Counter {
   std::string name;
@@ -50,6 +52,8 @@ std::string shown_problem(Step const& step);
 
 struct Ladder {
   std::string id, title, baseline;  // "transposes", "Transposes", "the copy limit"
+  std::string meaning_of_share;     // a sentence
+  std::string public_function;      // whose share is a headline; empty: none
   Problem problem;
   std::vector<Step> steps;
   std::vector<Row> other_rows;     // copies, baselines and public functions
@@ -57,9 +61,8 @@ struct Ladder {
   std::string device, date;
 };
 
-Ladder copies();
-Ladder gemms();
-Ladder tensor_gemms();  // in bf16
+// Transposes, GEMMs in f32, GEMMs in bf16 on tensor cores.
+std::vector<Ladder> ladders();
 
 // A bar for each recorded step and other row, with the predicted share.
 std::string bars(Ladder const& ladder);
@@ -71,13 +74,13 @@ std::string explanation(Step const& step);
 std::string section(Step const& step);
 
 // The sections before the steps: header, ladders, rooflines, predicted times, and links to the steps.
-std::string overview(Ladder const& copies, Ladder const& gemms, Ladder const& tensor_gemms);
+std::string overview(std::vector<Ladder> const& ladders);
 
 // A small problem that the kernel accepts, for pictures.
-std::optional<TransposeCase> small_case(Entry<Copy> const& entry);
+std::optional<CopyCase> small_case(Entry<Copy> const& entry);
 std::optional<GemmCase> small_case(Entry<Gemm> const& entry);
 // The pictures of a kernel that show something: path, worst request, timeline.
-std::vector<Picture> pictures_of(Entry<Copy> const& entry, TransposeCase const& small);
+std::vector<Picture> pictures_of(Entry<Copy> const& entry, CopyCase const& small);
 std::vector<Picture> pictures_of(Entry<Gemm> const& entry, GemmCase const& small);
 // The style sheet of all pictures.
 std::string picture_style();

@@ -19,13 +19,13 @@ std::string without_style(std::string svg) {
 
 // The cases of the worst request and of the timeline. A GEMM's requests are the same in a smaller case; its pipeline
 // needs a larger K.
-TransposeCase const& request_case(TransposeCase const& c) { return c; }
+CopyCase const& request_case(CopyCase const& c) { return c; }
 GemmCase resized(GemmCase c, std::int64_t M, std::int64_t N, std::int64_t K) {
   c.M = M, c.N = N, c.K = K;
   return c;
 }
 GemmCase request_case(GemmCase const& c) { return resized(c, 128, 128, 32); }
-TransposeCase const& timeline_case(TransposeCase const& c) { return c; }
+CopyCase const& timeline_case(CopyCase const& c) { return c; }
 GemmCase timeline_case(GemmCase const& c) { return resized(c, 128, 256, 256); }
 
 // Adds the picture that `draw` returns, unless it is empty or `draw` throws UsageError.
@@ -56,15 +56,15 @@ std::vector<Picture> draw_pictures(Entry<P> const& entry, C const& small) {
 
 }  // namespace
 
-std::optional<TransposeCase> small_case(Entry<Copy> const& entry) {
-  for (TransposeCase const& c : {TransposeCase{256, 256}, TransposeCase{4096, 8}, TransposeCase{8, 4096},
-                                 TransposeCase{16, 16, 64}, TransposeCase{512, 3, 1, 1}, TransposeCase{3, 512, 1, 1}})
+std::optional<CopyCase> small_case(Entry<Copy> const& entry) {
+  for (CopyCase const& c : {transpose_case(256, 256), transpose_case(4096, 8), transpose_case(8, 4096),
+                            transpose_case(16, 16, 64), transpose_case(512, 3, 1, 1), transpose_case(3, 512, 1, 1)})
     if (!entry.info().rejects(planned(c, &entry.info()), Device{})) return c;
   return std::nullopt;
 }
 std::optional<GemmCase> small_case(Entry<Gemm> const& entry) { return shown_case(entry.info(), 256, 256, 32); }
 
-std::vector<Picture> pictures_of(Entry<Copy> const& entry, TransposeCase const& small) {
+std::vector<Picture> pictures_of(Entry<Copy> const& entry, CopyCase const& small) {
   return draw_pictures(entry, small);
 }
 std::vector<Picture> pictures_of(Entry<Gemm> const& entry, GemmCase const& small) {

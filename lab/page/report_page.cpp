@@ -14,10 +14,10 @@ namespace {
 
 using namespace page;
 
-std::string shared_code(std::vector<Ladder const*> const& ladders) {
+std::string shared_code(std::vector<Ladder> const& ladders) {
   std::set<std::string> stems;
-  for (Ladder const* ladder : ladders)
-    for (Step const& step : ladder->steps)
+  for (Ladder const& ladder : ladders)
+    for (Step const& step : ladder.steps)
       for (std::string& stem : family_of(step.name)) stems.insert(std::move(stem));
   std::string s =
       "<section id=\"code\">\n<h2>Shared code</h2>\n<p>Steps that differ only in a layout, a copy operation or the "
@@ -65,9 +65,10 @@ constexpr char const* kBody = R"(</style>
 }  // namespace
 
 std::string report_page() {
-  Ladder const copies = page::copies(), gemms = page::gemms(), tensor_gemms = page::tensor_gemms();
-  return kHead + std::string(style()) + picture_style() + kBody + overview(copies, gemms, tensor_gemms) +
-         steps(copies) + steps(gemms) + steps(tensor_gemms) + shared_code({&copies, &gemms, &tensor_gemms}) +
+  std::vector<Ladder> const ladders = page::ladders();
+  std::string all_steps;
+  for (Ladder const& ladder : ladders) all_steps += steps(ladder);
+  return kHead + std::string(style()) + picture_style() + kBody + overview(ladders) + all_steps + shared_code(ladders) +
          "</main>\n</body>\n</html>\n";
 }
 

@@ -125,13 +125,17 @@ std::string shown_problem(Step const& step) {
                                                   : sentence(step.problem);
 }
 
-Ladder copies() {
-  Recorded const recorded = load_recorded();
+namespace {
+
+Ladder copies(Recorded const& recorded) {
   Ladder ladder{.id = "transposes",
                 .title = "Transposes",
                 .baseline = "the copy limit",
-                .problem = TransposeCase{},
-                .steps = steps_of<TransposeCase>(recorded.ours),
+                .meaning_of_share =
+                    "Share of the copy limit: the throughput of the faster of two plain copies of as many bytes is 1.",
+                .public_function = "transpose",
+                .problem = transpose_case(),
+                .steps = steps_of<CopyCase>(recorded.ours),
                 .other_rows = {},
                 .limit_ms = {},
                 .device = recorded.ours.device,
@@ -140,13 +144,16 @@ Ladder copies() {
   return ladder;
 }
 
-namespace {
-
-Ladder gemm_ladder(char const* id, char const* title, GemmCase const& problem, Results const& recorded,
-                   std::string const& suite, bool on_tensor_cores) {
+// `compared_with`: how cuBLAS computes.
+Ladder gemm_ladder(char const* id, char const* title, char const* compared_with, GemmCase const& problem,
+                   Results const& recorded) {
+  bool const on_tensor_cores = problem.dtype() != f32;
   Ladder ladder{.id = id,
                 .title = title,
                 .baseline = "cuBLAS",
+                .meaning_of_share =
+                    fmt::format("Share of the throughput of cuBLAS in {}, at the same transposes.", compared_with),
+                .public_function = on_tensor_cores ? "" : "gemm",
                 .problem = problem,
                 .steps = steps_of<GemmCase>(recorded, on_tensor_cores),
                 .other_rows = {},
@@ -155,19 +162,20 @@ Ladder gemm_ladder(char const* id, char const* title, GemmCase const& problem, R
                 .date = recorded.date};
   std::vector<Row> rows;
   for (Row const& row : recorded.rows)
-    if (row.measured == ladder.problem && row.suite == suite) rows.push_back(row);
+    if (row.measured == ladder.problem && row.suite == (on_tensor_cores ? "hgemm" : "ladder")) rows.push_back(row);
   add_other_rows(ladder, rows);
   return ladder;
 }
 
 }  // namespace
 
-Ladder gemms() { return gemm_ladder("GEMMs", "GEMMs", GemmCase{}, load_recorded().gemms, "ladder", false); }
-
-Ladder tensor_gemms() {
-  GemmCase problem = gemm_case(8192, 8192, 8192, "nt");
-  problem.type = "bf16";
-  return gemm_ladder("tensor-cores", "GEMMs on tensor cores", problem, load_recorded().tensor_gemms, "hgemm", true);
+std::vector<Ladder> ladders() {
+  Recorded const recorded = load_recorded();
+  GemmCase in_bf16 = gemm_case(8192, 8192, 8192, "nt");
+  in_bf16.type = "bf16";
+  return {
+      copies(recorded), gemm_ladder("GEMMs", "GEMMs", "fp32, without TF32", GemmCase{}, recorded.gemms),
+      gemm_ladder("tensor-cores", "GEMMs on tensor cores", "bf16, with sums in fp32", in_bf16, recorded.tensor_gemms)};
 }
 
 }  // namespace inlay::lab::page

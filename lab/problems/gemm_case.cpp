@@ -23,7 +23,7 @@ Tensor view(void const* data, DType type, Stored const& x, bool transposed) {
   return transposed ? t.transposed() : t;
 }
 
-// Rows of whole matrices, or of all matrices side by side: what else lies apart overlaps.
+// Matrices do not overlap if they follow one another, or if all of them are side by side within a pitch.
 void check_apart(char const* flag, Stored const& x, bool may_share) {
   if (x.batch == 1 || (may_share && x.apart == 0)) return;
   std::int64_t const row = (x.cols - 1) * x.step + 1;
@@ -32,7 +32,21 @@ void check_apart(char const* flag, Stored const& x, bool may_share) {
                                x.batch, x.rows, x.pitch));
 }
 
+constexpr Notation kNotation{
+    .public_function = "gemm",
+    .suites = "suites/gemm",
+    .item_form = "(\\d+)x(\\d+)x(\\d+):([nt])([nt])",
+    .item_shape = "MxNxK:TRANSPOSES",
+    .item_example = "4096x4096x4096:nn",
+    .units = {
+        "TFLOP/s", "tflops", "of cuBLAS", "of_cublas",
+        "the fastest of cuBLAS in pedantic and default math and cublasLt with the best of 16 algorithms, all with sums "
+        "in fp32 and without TF32, at the same types and transposes,",
+        2, true}};
+
 }  // namespace
+
+Notation const& GemmCase::notation() const { return kNotation; }
 
 std::int64_t Stored::elements() const {
   return std::max(rows * pitch, (batch - 1) * apart + (apart < pitch ? 1 : rows) * pitch);

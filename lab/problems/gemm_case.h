@@ -1,4 +1,4 @@
-// What is multiplied: row-major operands by their transposes, and how they become a Gemm.
+// A batch of GEMMs with row-major operands, and the Gemm that the planner takes.
 #pragma once
 #include "problems/case.h"
 
@@ -7,15 +7,15 @@ namespace inlay::lab {
 // The layout of a batch of row-major matrices in memory.
 struct Stored {
   std::int64_t rows, cols, batch;
-  std::int64_t pitch;  // elements from a row to the next
-  std::int64_t step;   // between elements of a row
-  std::int64_t apart;  // between matrices; 0: one matrix for all
+  std::int64_t pitch;  // elements from one row to the next
+  std::int64_t step;   // elements from one element of a row to the next
+  std::int64_t apart;  // elements from one matrix to the next; 0: all use the same matrix
   bool packed() const { return step == 1 && pitch == cols && (batch == 1 || apart == rows * cols); }
-  std::int64_t elements() const;  // of the buffer, with the gaps between rows
+  std::int64_t elements() const;  // of the buffer, with its gaps
   struct At {
     std::int64_t row, col;
   };
-  At at(std::int64_t i) const {  // of an element of the buffer; in a gap columns are out of range
+  At at(std::int64_t i) const {  // of element i of the buffer; in a gap the column is out of range
     std::int64_t const past_matrix = apart ? i % apart : i,
                        past_row = apart && apart < pitch ? i % pitch % apart : i % pitch;
     return {(apart < pitch ? i : past_matrix) / pitch, past_row % step ? cols : past_row / step};
@@ -37,22 +37,12 @@ struct GemmCase {
   std::int64_t lda = 0, ldb = 0, ldc = 0;           // elements from row to row as stored; 0: the columns
   std::int64_t step_a = 1, step_b = 1, step_c = 1;  // between elements of a row
   std::int64_t apart_a = -1, apart_b = -1,
-               apart_c = -1;  // from matrix to matrix; -1: one behind the other, 0: all are one
+               apart_c = -1;  // from matrix to matrix; -1: packed, 0: all use the same matrix
   Compute compute = Compute::fp32;
-  std::string group = "";  // what it stands for in a suite, "class" in files
+  std::string group = "";  // class of the case in a suite
 
-  static constexpr char const *kind = "GEMM", *public_function = "gemm", *suites = "suites/gemm";
-  static constexpr Units units{"TFLOP/s",
-                               "tflops",
-                               "of cuBLAS",
-                               "of_cublas",
-                               "the fastest of cuBLAS in pedantic and default math and cublasLt with the best of 16 "
-                               "algorithms, all with sums in "
-                               "fp32 and without TF32, at the same types and transposes,",
-                               2,
-                               true};
-  static constexpr char const *item_form = "(\\d+)x(\\d+)x(\\d+):([nt])([nt])", *item_shape = "MxNxK:TRANSPOSES",
-                              *item_example = "4096x4096x4096:nn";
+  static constexpr char const* kind = "GEMM";
+  Notation const& notation() const;
 
   std::string transposes() const { return transa + transb; }  // "nn"
   DType dtype() const { return type == "bf16" ? bf16 : type == "f16" ? f16 : f32; }
@@ -66,7 +56,8 @@ struct GemmCase {
   std::string short_name() const { return "  " + transposes() + (type == "f32" ? "" : " " + type); }
   std::vector<Field> fields();
   void take_item(std::smatch const& match);
-  // Rejects types other than f32, bf16 and f16, extents below 1, transposes other than n and t, pitches below the row, matrices that overlap, more than 2^62 bytes.
+  // Rejects types other than f32, bf16 and f16, extents below 1, transposes other than n and t, pitches below the row,
+  // matrices that overlap, more than 2^62 bytes.
   void validate() const;
   // Omits fields that have the values of a plain GEMM.
   void write(std::string const& kernel, Json& json) const;
@@ -79,14 +70,14 @@ struct GemmCase {
   std::vector<OperandBuffer> operands() const;
   using Call = GemmCall;
   GemmCall call(std::span<void* const> at) const;
-  // 0 stays 0, other factors are rounded and lie between -3 and 3.
+  // Rounds alpha and beta to whole numbers from -3 to 3; only 0 becomes 0.
   static GemmCall exact(GemmCall call);
 
   using Canonical = Gemm;
   static std::span<Entry<Gemm> const> kernels() { return gemm_kernels(); }
   Gemm canonical(GemmCall const& call, Info<Gemm> const*) const;
 
-  // A given pitch equals one that follows from the extents.
+  // Given pitches equal those that follow from the extents.
   friend bool operator==(GemmCase const& x, GemmCase const& y);
 
  private:

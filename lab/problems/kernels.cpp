@@ -27,7 +27,7 @@ std::size_t edit_distance(std::string const& a, std::string const& b) {
   return row.back();
 }
 
-// A number typed without its leading zero is the likeliest slip: transpose_6 means transpose_06_..., not transpose_01.
+// Adds a leading zero to a step number of one digit: transpose_6 means transpose_06_..., not transpose_01.
 std::string with_two_digits(std::string s) {
   auto const digit = [](char c) { return c >= '0' && c <= '9'; };
   auto const at = s.find('_');
@@ -36,7 +36,7 @@ std::string with_two_digits(std::string s) {
   return s;
 }
 
-// Whether each part of what was typed, between underscores, occurs.
+// Whether the name contains each part of `typed` between underscores.
 bool has_slices(std::string const& name, std::string const& typed) {
   for (std::size_t at = 0; at <= typed.size();) {
     auto const end = std::min(typed.find('_', at), typed.size());
@@ -75,7 +75,8 @@ std::string resolve(std::string const& typed, std::vector<std::string> const& kn
   if (!contain.empty())
     throw UsageError(fmt::format("there is no kernel '{}'; did you mean {}?", typed, any_of(contain)));
 
-  // Against a name's beginning too, so that a short slip is not drawn to the shortest name.
+  // The distance to the beginning of a name counts too: otherwise the nearest name of a short input would be the
+  // shortest.
   auto const distance = [&](std::string const& name) {
     return std::min(edit_distance(wanted, name), edit_distance(wanted, name.substr(0, wanted.size())));
   };
@@ -85,18 +86,18 @@ std::string resolve(std::string const& typed, std::vector<std::string> const& kn
 }
 
 std::vector<std::string> all_kernel_names() {
-  auto names = kernel_names<TransposeCase>();
+  auto names = kernel_names<CopyCase>();
   for (std::string& name : kernel_names<GemmCase>()) names.push_back(std::move(name));
   return names;
 }
 
 bool is_copy(std::string_view name) {
-  Info<Copy> const* const info = info_of<TransposeCase>(name);
+  Info<Copy> const* const info = info_of<CopyCase>(name);
   return info && is_copy(*info);
 }
 
 namespace {
-// The first operand transposes in which the kernel takes the type; empty: it takes it in none.
+// The first operand transposes for which the kernel accepts the type; empty if there are none.
 std::string accepted_transposes(Info<Gemm> const& info, std::string const& type) {
   for (char const* transposes : {"nn", "nt", "tn", "tt"}) {
     GemmCase c = gemm_case(256, 256, 32, transposes);

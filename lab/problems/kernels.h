@@ -1,4 +1,4 @@
-// Finding kernels by what a user types.
+// Finds kernels by the names that a user types.
 #pragma once
 #include <string>
 #include <string_view>
@@ -9,11 +9,11 @@
 
 namespace inlay::lab {
 
-// The one of `known` that `typed` names: exactly, or by a prefix that no other has. Throws UsageError with those that contain
-// its parts, or else the nearest.
+// The known name that equals `typed` or that alone begins with it. Otherwise throws UsageError with the names that
+// contain the parts of `typed`, or with the nearest name.
 std::string resolve(std::string const& typed, std::vector<std::string> const& known);
 
-// In the order of the registry: sorted.
+// In the order of the registry, which is sorted.
 template <class C>
 std::vector<std::string> kernel_names() {
   std::vector<std::string> names;
@@ -23,34 +23,34 @@ std::vector<std::string> kernel_names() {
 // The names of all copy and GEMM kernels.
 std::vector<std::string> all_kernel_names();
 
-// Null where the name is no kernel of this kind, but a public function or a baseline.
+// Null if the name is no kernel of this kind: a public function or a baseline.
 template <class C>
 Entry<typename C::Canonical> const* find_kernel(std::string_view name) {
   for (auto const& entry : C::kernels())
     if (name == entry.info().name) return &entry;
   return nullptr;
 }
-// Throws UsageError when there is none.
+// Throws UsageError if there is no such kernel.
 template <class C>
 Entry<typename C::Canonical> const& kernel_named(std::string const& name) {
   if (auto const* entry = find_kernel<C>(name)) return *entry;
   throw UsageError("there is no kernel '" + name + "'");
 }
-// What the registry says of it; null where it says nothing.
+// The info of a kernel; null if the name is no kernel of this kind.
 template <class C>
 Info<typename C::Canonical> const* info_of(std::string_view name) {
   auto const* const entry = find_kernel<C>(name);
   return entry ? &entry->info() : nullptr;
 }
 
-// Copies pack the rows of their case. A name that is no kernel is none of them.
-inline bool is_copy(Info<Copy> const& info) { return info.ladder == Ladder::copy; }
+// Whether a kernel belongs to the copy ladder: it packs the rows of its case. False for names of no kernel.
+inline bool is_copy(Info<Copy> const& info) { return info.ladder == planner::Ladder::copy; }
 bool is_copy(std::string_view name);
 
-// The rows of a table that were asked for: names, their beginnings, kProduction, or kAll; none: all.
+// The selected rows of a table: by name, the beginning of a name, kProduction or kAll; without any, all rows.
 class Selection {
  public:
-  // Words for the rows of a table, beside names: what is in production and what that is held against, or all there are.
+  // kProduction selects the public functions, production kernels and baselines.
   static constexpr char const *kProduction = "production", *kAll = "all";
 
   // Throws UsageError for a name that is not among `known`.
@@ -62,10 +62,10 @@ class Selection {
   std::vector<std::string> wanted_;
 };
 
-// Whether the kernel takes operands of the type in some transposes.
+// Whether the kernel accepts operands of the type for some operand transposes.
 bool takes_type(Info<Gemm> const& info, DType type);
-// The case at which a GEMM kernel is shown: in f32 or else bf16, at nn if the kernel takes that; the step that is about a B
-// stored transposed is shown at nt.
+// The case at which a GEMM kernel is shown: in f32, or in bf16 if it does not accept f32, at the first operand
+// transposes that it accepts. The step about a transposed B is shown at nt.
 GemmCase shown_case(Info<Gemm> const& info, std::int64_t M, std::int64_t N, std::int64_t K);
 
 // `inlay list`

@@ -5,11 +5,10 @@
 
 #include "problems/copy_case.h"
 #include "problems/gemm_case.h"
-#include "problems/transpose_case.h"
 
 namespace inlay::lab {
 
-using Problem = std::variant<CopyCase, TransposeCase, GemmCase>;
+using Problem = std::variant<CopyCase, GemmCase>;
 
 inline std::string sentence(Problem const& problem) {
   return std::visit([](auto const& c) { return c.sentence(); }, problem);
@@ -17,9 +16,10 @@ inline std::string sentence(Problem const& problem) {
 inline std::string name_of(Problem const& problem) {
   return std::visit([](auto const& c) { return c.name(); }, problem);
 }
-inline Units const& units(Problem const& problem) {
-  return std::visit([](auto const& c) -> Units const& { return c.units; }, problem);
+inline Notation const& notation(Problem const& problem) {
+  return std::visit([](auto const& c) -> Notation const& { return c.notation(); }, problem);
 }
+inline Units const& units(Problem const& problem) { return notation(problem).units; }
 template <class C>
 bool is_a(Problem const& problem) {
   return std::holds_alternative<C>(problem);

@@ -26,7 +26,7 @@ std::vector<std::string> suite_names(Path const& folder) {
   return names;
 }
 
-// A name, or the path of a file: that ends in .json, which no name does.
+// The path of a suite's file, from its name or from a path, which ends in .json.
 Path file_of_suite(Path const& folder, std::string const& asked) {
   if (Path const file = asked; file.extension() == ".json") {
     if (!std::filesystem::is_regular_file(file)) throw UsageError(fmt::format("there is no file '{}'", asked));
@@ -60,8 +60,7 @@ void set(Json const& value, Field const& field) {
 }
 
 template <class C>
-SuiteCase parse_case(Json const& object, std::string const& suite) {
-  C c;
+SuiteCase parse_case(Json const& object, std::string const& suite, C c) {
   std::vector<std::string> kernels{Selection::kProduction};
   auto const fields = c.fields();
   for (Field const& field : fields)
@@ -83,20 +82,19 @@ SuiteCase parse_case(Json const& object, std::string const& suite) {
 }  // namespace
 
 template <class C>
-std::vector<SuiteCase> load_suite(std::string const& asked) {
-  Path const file = file_of_suite(data_file(C::suites), asked);
+std::vector<SuiteCase> load_suite(std::string const& asked, C const& defaults) {
+  Path const file = file_of_suite(data_file(defaults.notation().suites), asked);
   std::vector<SuiteCase> cases;
   try {
     std::ifstream in(file);
-    for (Json const& object : Json::parse(in)) cases.push_back(parse_case<C>(object, file.stem()));
+    for (Json const& object : Json::parse(in)) cases.push_back(parse_case(object, file.stem(), defaults));
   } catch (std::exception const& e) {
     throw UsageError(fmt::format("{}, after {} good cases: {}", file.string(), cases.size(), e.what()));
   }
   return cases;
 }
 
-template std::vector<SuiteCase> load_suite<CopyCase>(std::string const&);
-template std::vector<SuiteCase> load_suite<TransposeCase>(std::string const&);
-template std::vector<SuiteCase> load_suite<GemmCase>(std::string const&);
+template std::vector<SuiteCase> load_suite(std::string const&, CopyCase const&);
+template std::vector<SuiteCase> load_suite(std::string const&, GemmCase const&);
 
 }  // namespace inlay::lab

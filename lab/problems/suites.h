@@ -1,4 +1,4 @@
-// The problem lists under suites/; suites/README.md says what stands in them.
+// Reads the problem lists under suites/, whose format is described in suites/README.md.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,16 +7,17 @@
 
 namespace inlay::lab {
 
-// One table: a problem, and its rows besides those that it is held against. Names or "production"; none: all.
+// One table: a problem, and its selected rows besides the baselines (Selection).
 struct SuiteCase {
   Problem problem;
   std::vector<std::string> kernels;
-  std::string suite;  // what the rows are filed under
+  std::string suite;  // the suite's name in the rows
 };
 
-// By its name in the folder C::suites, or by the path of a file that ends in .json. Throws UsageError if there is no such suite,
-// with the names of those that exist, and if its file is wrong. Defined for the types of Problem.
+// Loads a suite by its name in the folder notation().suites, or by the path of a file that ends in .json. Fields that a
+// case of the file omits are those of `defaults`. Throws UsageError if the file is not valid, or, with the names of all
+// suites, if there is none.
 template <class C>
-std::vector<SuiteCase> load_suite(std::string const& asked);
+std::vector<SuiteCase> load_suite(std::string const& asked, C const& defaults);
 
 }  // namespace inlay::lab

@@ -106,7 +106,7 @@ std::string copy_cases_table() {
 }
 
 std::string square_table(Recorded const& recorded, std::int64_t n, int elem_bytes) {
-  TransposeCase const c{n, n, 1, elem_bytes};
+  CopyCase const c = transpose_case(n, n, 1, elem_bytes);
   auto const published = load_published();
   auto const rows = recorded.rows(c);
   if (rows.empty())
@@ -124,16 +124,16 @@ std::string suite_table(Recorded const& recorded, std::string const& suite) {
   std::string s =
       "| case | `inlay::transpose`, ms | GB/s | of copy limit | torch eager | torch.compile | cuBLAS geam |\n"
       "|---|--:|--:|--:|--:|--:|--:|\n";
-  for (SuiteCase const& c : load_suite<TransposeCase>(suite)) s += transpose_line(recorded, c.problem, true);
+  for (SuiteCase const& c : load_suite(suite, transpose_case())) s += transpose_line(recorded, c.problem, true);
   return s;
 }
 
 std::string brief_copies_table(Recorded const& recorded) {
   std::string s =
       "| case | ms | of copy limit | torch eager | torch.compile | cuBLAS geam |\n|---|--:|--:|--:|--:|--:|\n";
-  for (TransposeCase const& c :
-       {TransposeCase{32768, 32768, 1, 4}, TransposeCase{16384, 16384, 1, 8}, TransposeCase{32768, 32768, 1, 1},
-        TransposeCase{10007, 10009, 1, 4}, TransposeCase{10007, 10009, 1, 1}, TransposeCase{16, 16, 1000000, 4}})
+  for (CopyCase const& c :
+       {transpose_case(32768, 32768, 1, 4), transpose_case(16384, 16384, 1, 8), transpose_case(32768, 32768, 1, 1),
+        transpose_case(10007, 10009, 1, 4), transpose_case(10007, 10009, 1, 1), transpose_case(16, 16, 1000000, 4)})
     s += transpose_line(recorded, c, false);
   return s;
 }
@@ -150,7 +150,7 @@ std::string brief_gemms_table(Results const& results) {
 }
 
 std::string gemm_ladder_table(Results const& results, char const* suite) {
-  auto const cases = load_suite<GemmCase>(suite);
+  auto const cases = load_suite(suite, GemmCase{});
   auto const published = load_published();
   std::vector<std::string> head{"TFLOP/s (of cuBLAS)"};
   std::string last, rule = "|---|";
@@ -180,7 +180,7 @@ std::string gemm_suite_table(Results const& results, std::string const& suite) {
       "| case | cuBLAS, TFLOP/s | `inlay::gemm` | of cuBLAS | of peak | no workspace | blocked | error | blocked's | "
       "cuBLAS's |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n";
   std::vector<double> shares;
-  for (SuiteCase const& c : load_suite<GemmCase>(suite)) {
+  for (SuiteCase const& c : load_suite(suite, GemmCase{})) {
     auto const row = [&](char const* kernel) { return row_of(results, c.problem, kernel, suite); };
     Row const own = row("gemm"), blocked_sums = row("gemm_blocked");
     if (own.share) shares.push_back(*own.share);

@@ -36,17 +36,17 @@ std::string class_of(Problem const& problem) {
 std::string summary(std::vector<Row> const& rows) {
   std::string s;
   for (auto at = rows.begin(); at != rows.end();) {
-    Units const& in = units(at->measured);
-    std::string const function = std::visit([](auto const& c) { return std::string(c.public_function); }, at->measured);
+    Notation const& kind = notation(at->measured);
+    std::string const function = kind.public_function;
     auto const end = std::find_if(at, rows.end(), [&](Row const& r) {  // of the suite's rows
-      return r.suite != at->suite || r.measured.index() != at->measured.index();
+      return r.suite != at->suite || &notation(r.measured) != &kind;
     });
     std::vector<double> all;
     std::map<std::string, std::vector<double>> by_class;
     for (auto row = at; row != end; ++row)
       if (row->share && row->kernel == function)
         all.push_back(*row->share), by_class[class_of(row->measured)].push_back(*row->share);
-    s += fmt::format("{}, {}: {} is 1", at->suite, in.share, in.baseline);
+    s += fmt::format("{}, {}: {} is 1", at->suite, kind.units.share, kind.units.baseline);
     if (!all.empty()) s += fmt::format("; {} reaches {}", function, figures(all));
     s += '\n';
     for (auto const& [name, shares] : by_class)

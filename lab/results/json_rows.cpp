@@ -36,7 +36,6 @@ Json to_json(Row const& r) {
 
 Problem parse_problem(Json const& row) {
   if (CopyCase::wrote(row)) return CopyCase::read(row);
-  if (TransposeCase::wrote(row)) return TransposeCase::read(row);
   if (GemmCase::wrote(row)) return GemmCase::read(row);
   throw Error("a row has the fields of neither a transpose nor a copy nor a GEMM");
 }

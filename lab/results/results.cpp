@@ -82,7 +82,7 @@ void save_results(Results const& results, std::filesystem::path const& file) {
 
 std::string Published::sentence() const {
   if (share) return fmt::format("{:.2f} TFLOP/s, {:.3f} of cuBLAS ({})", rate, *share, source);
-  bool const size = measured && *measured != Problem(TransposeCase{});
+  bool const size = measured && *measured != Problem(transpose_case());
   return fmt::format("{} {} ({}{})", device, ms ? fmt::format("{:.3f} ms", *ms) : fmt::format("{:.1f} GB/s", rate),
                      source, size ? ", " + name_of(*measured) : "");
 }

@@ -11,7 +11,7 @@
 namespace inlay::lab {
 namespace {
 
-// Every access is looked at one by one: beyond this a replay takes very long and finds nothing more than a smaller.
+// The replay checks every access: larger problems take very long and show no other errors than smaller ones.
 constexpr std::int64_t kMostElements = std::int64_t(1) << 24;
 constexpr double kMostGemms = 1 << 28;
 
@@ -35,7 +35,7 @@ void refuse_long_replay(std::vector<OperandBuffer> const& operands, double fma) 
 Replayed concluded(Recorder const& recorder) {
   Counts const counts = explain::counted(recorder);
   if (recorder.finding_count == 0) return {"ok", counts};
-  Finding const& first = recorder.findings.front();
+  replay::Finding const& first = recorder.findings.front();
   return {fmt::format("FAILED: {}: {}", name_of(first.check), first.sentence), counts};
 }
 

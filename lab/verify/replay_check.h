@@ -1,4 +1,4 @@
-// A kernel replayed on the CPU, thread by thread, with every check.
+// Replays a kernel on the CPU, thread by thread, with every check.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -9,6 +9,8 @@
 
 namespace inlay::lab {
 
+using planner::Counts, registry::Numbers;
+
 struct Replayed {
   std::string check_result;  // "ok", "rejected: ...", "FAILED: ..."
   Counts counts;             // of the replay
@@ -16,15 +18,14 @@ struct Replayed {
   bool failed() const { return check_result.starts_with("FAILED"); }
 };
 
-using registry::Numbers;
 void* filled(Recorder& recorder, OperandBuffer const& x, unsigned seed, Numbers numbers);
 
-// Throws UsageError for a problem that would take too long.
+// Throws UsageError for a problem whose replay would take too long.
 void refuse_long_replay(std::vector<OperandBuffer> const& operands, double fma);
-// What the checks said after a replay.
+// The check result and the counts of a finished replay.
 Replayed concluded(Recorder const& recorder);
 
-// Throws UsageError for problems that would take too long. Where a recorder is given, it keeps what it recorded.
+// Replays the kernel on the case. The recorder keeps the accesses. Throws as refuse_long_replay does.
 template <class C>
 Replayed replay_on_cpu(Entry<typename C::Canonical> const& entry, C const& c, Recorder& recorder,
                        Numbers numbers = Numbers::whole) {
@@ -46,7 +47,8 @@ Replayed replay_on_cpu(Entry<typename C::Canonical> const& entry, C const& c) {
   return replay_on_cpu(entry, c, recorder);
 }
 
-// On whole numbers, and where that is right and the operands are numbers, on significands too. Throws what replay_on_cpu does.
+// Replays on whole numbers and, if the result is right and the operands are numbers, on significands. Throws as
+// replay_on_cpu does.
 template <class C>
 Replayed verify_on_cpu(Entry<typename C::Canonical> const& entry, C const& c) {
   Replayed const whole = replay_on_cpu(entry, c);

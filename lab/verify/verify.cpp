@@ -14,7 +14,7 @@
 namespace inlay::lab {
 namespace {
 
-// The chosen kernels of one kind, and the cases of it.
+// The chosen kernels of one kind and their cases.
 template <class C>
 struct Chosen {
   std::vector<Entry<typename C::Canonical> const*> entries;
@@ -56,7 +56,7 @@ class Verification {
  private:
   template <class C>
   std::string check_result_on(Entry<typename C::Canonical> const& entry, C const& c) {
-    Progress progress;  // is gone before the check result is printed
+    Progress progress;  // its line is erased before the check result is printed
     progress.say(fmt::format("{} of {}: {}, {}", ++run_, runs_, entry.info().name, c.sentence()));
     return on_gpu_ ? check_on_gpu(entry, c) : verify_on_cpu(entry, c).check_result;
   }
@@ -67,7 +67,7 @@ class Verification {
   bool failed_ = false;
 };
 
-// What is compared, and with what.
+// Describes the comparisons.
 std::string comparisons(bool on_gpu, bool copies, bool gemms) {
   if (!on_gpu)
     return std::string("every element is compared") +
@@ -90,7 +90,7 @@ std::vector<std::string> chosen_kernels(std::vector<std::string> const& typed) {
 }
 
 bool verify(std::vector<std::string> const& kernels, std::vector<Problem> const& problems, bool on_cpu) {
-  Chosen<TransposeCase> const copies(kernels, problems);
+  Chosen<CopyCase> const copies(kernels, problems);
   Chosen<GemmCase> const gemms(kernels, problems);
   std::string const missing = on_cpu ? "as asked" : why_no_gpu();
   bool const on_gpu = missing.empty();

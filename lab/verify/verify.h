@@ -7,11 +7,12 @@
 
 namespace inlay::lab {
 
-// By names or their beginnings; none: all. Each once. Throws UsageError.
+// The kernels with these names, or the only ones that begin with them, each once; all kernels if `typed` is empty.
+// Throws UsageError for an unknown name.
 std::vector<std::string> chosen_kernels(std::vector<std::string> const& typed);
 
-// What is about to be done, then a line for each kernel and each problem of its kind, which is valid; false when something
-// failed. Throws UsageError, before the first, for problems that would take too long on the CPU.
+// Prints what is checked, then a line for each kernel and each problem of its kind. Returns false if a check failed.
+// Problems must be valid. Throws UsageError, before the first check, for problems whose replay would take too long.
 bool verify(std::vector<std::string> const& kernels, std::vector<Problem> const& problems, bool on_cpu);
 
 }  // namespace inlay::lab

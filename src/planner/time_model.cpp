@@ -26,6 +26,9 @@ constexpr double kConflict = .8;  // for a wavefront beyond the ideal
 constexpr double kExposed = 820;
 // In blocks without other work: from the return of such a load through shared memory and a barrier.
 constexpr double kLoadLatency = 500;
+// Tiles of tensor-core GEMMs: several SMs read the same lines at the same time, and the L2 serves them together. The rate
+// is this multiple of the L2's. Fitted at 8192^3 (hgemm_04_tma), where 17.4 GB arrive in 1.89 ms.
+constexpr double kSharedLines = 1.8;
 constexpr double kWarpStart = 20;  // to start a warp of a block: results/h200/latency.md
 
 // The launch that does most of the work: the one with the most shared memory, then with the most threads.
@@ -93,8 +96,9 @@ std::vector<Resource> resources_of(Demand const& x, Device const& device) {
   double const busiest = occupancy_of(main_launch(x), device).uneven() / clocks;  // seconds for a clock of all
   r.push_back({"DRAM", x.dram_bytes / (device.copy_gbps * 1e9),
                count(x.dram_bytes) + format(" bytes at %.0f GB/s", device.copy_gbps)});
-  r.push_back({"L2", x.l2_bytes / (device.l2_gbps * 1e9),
-               count(x.l2_bytes) + format(" bytes to and from the SMs at %.0f GB/s", device.l2_gbps)});
+  double const l2_gbps = device.l2_gbps * (x.mma_fma + x.wgmma_fma > 0 ? kSharedLines : 1);
+  r.push_back({"L2", x.l2_bytes / (l2_gbps * 1e9),
+               count(x.l2_bytes) + format(" bytes to and from the SMs at %.0f GB/s", l2_gbps)});
   r.push_back({"L1", (x.wavefronts + kLoadConflict * x.load_excess + x.lines) * busiest,
                count(x.wavefronts) + " wavefronts and " + count(x.lines) +
                    format(" lines, one a clock on each of %d SMs", device.sm_count)});
