@@ -95,7 +95,7 @@ void expect_found(GemmCase const& c, Flaw f, std::vector<Check> const& checks) {
     return registry::allocate_numbers(recorder, name, std::size_t(s.elements(c.L)) + 16, bf16, seed);
   };
   void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
-             *const D = buffer("D", stored_c(c), 3);
+              *const D = buffer("D", stored_c(c), 3);
   Gemm const gemm = gemm_of(c, A, B, D, Compute::fp32, bf16);
   Device device;
   device.sm_count = 2;  // blocks of a persistent grid have several tiles
@@ -134,9 +134,9 @@ TEST(HgemmMutants, ProtocolOfWgmma) {
   expect_found<Persistent>(kCase, Flaw::empty_too_early, {Check::race});
 }
 TEST(HgemmMutants, ClustersAndStores) {
-  expect_found<TmaStore>(kCase, Flaw::no_remote_arrival, {Check::misuse});
+  expect_found<TmaStore>(kCase, Flaw::no_remote_arrival, {Check::race});
   expect_found<TmaStore>(kCase, Flaw::multicast_to_itself, {Check::deadlock});
-  expect_found<TmaStore>(kCase, Flaw::no_sync_cluster, {Check::misuse});
+  expect_found<TmaStore>(kCase, Flaw::no_sync_cluster, {Check::race});
   expect_found<TmaStore>(kCase, Flaw::no_store_wait, {Check::race});
   expect_found<TmaStore>(kCase, Flaw::no_sync_before_store, {Check::race});
   expect_found<TmaStore>(kCase, Flaw::no_proxy_fence, {Check::race});
