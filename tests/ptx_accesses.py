@@ -44,6 +44,8 @@ def accesses(body):
         yield ("shared", "store", int(size))
     for op in MATRIX.findall(body):
         yield ("shared", "load" if op == "ld" else "store", 16)
+    if "wgmma.mma_async" in body:  # reads its operands in vectors
+        yield ("shared", "load", 16)
     for to in BULK.findall(body):
         yield ("global", "store" if to == "global" else "load", 0)
 
@@ -89,6 +91,8 @@ for file in sorted(pathlib.Path(folder).glob("*.ptx")):
             bad.append(f"{key}: compiled, never replayed")
     level = options[file.stem] or "-O3"
     said = subprocess.run([ptxas, f"-arch={arch}", level, "-v", file, "-o", "/dev/null"], capture_output=True, text=True, check=True).stderr
+    if "serialized" in said:
+        bad.append(f"{file.name}: ptxas serializes wgmma: {said}")
     frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", said)
     if len(frames) != len(entries) or any(n != "0" for frame in frames for n in frame):
         bad.append(f"{file.name}: ptxas reports a stack frame or spills: {[f for f in frames if f != ('0', '0', '0')]}")
