@@ -136,7 +136,7 @@ TEST(HgemmMutants, ProtocolOfWgmma) {
 TEST(HgemmMutants, ClustersAndStores) {
   expect_found<TmaStore>(kCase, Flaw::no_remote_arrival, {Check::race});
   expect_found<TmaStore>(kCase, Flaw::multicast_to_itself, {Check::deadlock});
-  expect_found<TmaStore>(kCase, Flaw::no_sync_cluster, {Check::race});
+  expect_found<TmaStore>(kCase, Flaw::no_sync_cluster, {Check::race, Check::misuse});
   expect_found<TmaStore>(kCase, Flaw::no_store_wait, {Check::race});
   expect_found<TmaStore>(kCase, Flaw::no_sync_before_store, {Check::race});
   expect_found<TmaStore>(kCase, Flaw::no_proxy_fence, {Check::race});
