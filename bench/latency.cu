@@ -1,5 +1,5 @@
-// Measures the latencies of the time model (src/planner/) on the current GPU: of one load from DRAM and from the L2
-// without other traffic, and of the launch of an almost empty kernel.
+// Measures latencies and rates of the time model (src/planner/) on the current GPU: of one load from DRAM and from the L2
+// without other traffic, of the launch of an almost empty kernel, and of mma.sync.
 // usage: latency  (prints a Markdown table; medians of 15)
 #include <algorithm>
 #include <cstdint>
@@ -30,6 +30,42 @@ __global__ void nothing(std::uint32_t*) {}
 __global__ void one_load(std::uint32_t* words) {
   std::uint32_t* const word = words + (blockIdx.x * blockDim.x + threadIdx.x);
   *word = __ldcg(word) + 1;
+}
+
+// Each warp keeps eight sums of m16n8k16 going, of bf16 in fp32. clocks: of each block.
+constexpr int kMmaRounds = 4096, kMmaSums = 8;
+__global__ void multiply(unsigned const* operands, float* results, long long* clocks) {
+  unsigned const a = operands[threadIdx.x % 32], b = operands[threadIdx.x % 32 + 32];
+  float sum[kMmaSums][4] = {};
+  __syncthreads();
+  long long const begin = clock64();
+  for (int round = 0; round < kMmaRounds; ++round)
+#pragma unroll
+    for (int i = 0; i < kMmaSums; ++i)
+      asm volatile(
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%4,%4,%4}, {%5,%5}, {%0,%1,%2,%3};"
+          : "+f"(sum[i][0]), "+f"(sum[i][1]), "+f"(sum[i][2]), "+f"(sum[i][3])
+          : "r"(a), "r"(b));
+  __syncthreads();
+  if (threadIdx.x == 0) clocks[blockIdx.x] = clock64() - begin;
+  for (auto const& each : sum)
+    for (float x : each)
+      if (x == 1.5f) *results = x;  // never: the operands are zeros; keeps the sums alive
+}
+
+// Multiply-adds of an SM in a clock, with one block of 8 warps on each SM.
+double mma_rate(int sms, cudaStream_t stream) {
+  DeviceMemory const operands = device_memory(64 * 4 + 4), clocks = device_memory(std::size_t(sms) * 8);
+  check(cudaMemset(operands.get(), 0, 64 * 4 + 4));
+  multiply<<<unsigned(sms), kThreads, 0, stream>>>(reinterpret_cast<unsigned const*>(operands.get()),
+                                                   reinterpret_cast<float*>(operands.get() + 64 * 4),
+                                                   reinterpret_cast<long long*>(clocks.get()));
+  check(cudaGetLastError());
+  std::vector<long long> each(std::size_t(sms), 0);
+  check(cudaMemcpyAsync(each.data(), clocks.get(), each.size() * 8, cudaMemcpyDeviceToHost, stream));
+  check(cudaStreamSynchronize(stream));
+  std::nth_element(each.begin(), each.begin() + sms / 2, each.end());
+  return double(kThreads / 32) * kMmaRounds * kMmaSums * 16 * 8 * 16 / double(each[std::size_t(sms / 2)]);
 }
 
 // A cycle through all words of a buffer, in random order.
@@ -104,6 +140,8 @@ void print() {
                many = launch_us(nothing, at, 80 * sms, stream.get());
   std::printf("| a warp of a new block, on every multiprocessor | %.1f ns |\n",
               1e3 * (many - few) / (80 - 16) / (kThreads / 32));
+  std::printf("| multiply-adds of mma.sync m16n8k16, bf16, of an SM in a clock | %.0f |\n",
+              mma_rate(sms, stream.get()));
 }
 
 }  // namespace

@@ -228,7 +228,7 @@ void add_bench_of_copies(CLI::App& bench, std::string const& typed, Act const& a
   add_bench_of(bench, CopyCase{}, "any layout to any other, against a copy of as many sectors", "permute", typed, act);
 }
 void add_bench_of_gemms(CLI::App& bench, std::string const& typed, Act const& act) {
-  add_bench_of(bench, GemmCase{}, "GEMMs in fp32 against cuBLAS", "gemm", typed, act);
+  add_bench_of(bench, GemmCase{}, "GEMMs against cuBLAS, with sums in fp32", "gemm", typed, act);
 }
 
 int run_command(CLI::App& app, int argc, char** argv, int const& status) {

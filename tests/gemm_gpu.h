@@ -8,18 +8,20 @@
 #include <limits>
 
 #include <inlay/problem/footprint.h>
+#include <inlay/registry/number.h>
 #include <inlay/registry/rounding.h>
 #include "gemm_corpus.h"
 #include "gpu.h"
 
 namespace inlay::test {
+using registry::read_number, registry::write_number;
 
 // Calls f(row, offset of its first element, stride of the others) for the rows of a matrix, or of all matrices of a
 // batch.
 template <class F>
 void over_rows(Tensor const& t, F f) {
   bool const batch = t.rank == 3;
-  std::int64_t const base = reinterpret_cast<std::int64_t>(t.data) / 4;
+  std::int64_t const base = reinterpret_cast<std::int64_t>(t.data) / bytes_of(t.dtype);
   for (std::int64_t l = 0; l < (batch ? t.extent[0] : 1); ++l)
     for (std::int64_t i = 0; i < t.extent[batch]; ++i)
       f(i, base + (batch ? l * t.stride[0] : 0) + i * t.stride[batch], t.stride[batch + 1]);
@@ -61,9 +63,9 @@ class GemmOnDevice {
     }
   }
 
-  explicit GemmOnDevice(GemmCase const& c, Data data = integers)
-      : GemmOnDevice(c.alpha, stored_a(c).view(nullptr, c.L), stored_b(c).view(nullptr, c.L), c.beta,
-                     stored_c(c).view(nullptr, c.L), data) {}
+  explicit GemmOnDevice(GemmCase const& c, Data data = integers, DType type = f32)
+      : GemmOnDevice(c.alpha, stored_a(c).view(nullptr, c.L, type), stored_b(c).view(nullptr, c.L, type), c.beta,
+                     stored_c(c).view(nullptr, c.L, type), data) {}
 
   Tensor A() const { return on_device(0); }
   Tensor B() const { return on_device(1); }
@@ -80,7 +82,7 @@ class GemmOnDevice {
   // One element of A (0), B (1) or C (2), all over the batch; before the GEMM.
   void set(int operand, std::int64_t row, std::int64_t col, float value) {
     over_rows(views_[operand], [&](std::int64_t i, std::int64_t offset, std::int64_t stride) {
-      if (i == row) std::memcpy(&content_[operand][byte(offset + col * stride)], &value, sizeof value);
+      if (i == row) write_number(&content_[operand][byte(offset + col * stride)], type(), value);
     });
     reset(operand);
   }
@@ -155,7 +157,8 @@ class GemmOnDevice {
   }
 
  private:
-  static std::size_t byte(std::int64_t offset) { return kGuard + std::size_t(4 * offset); }
+  DType type() const { return views_[2].dtype; }
+  std::size_t byte(std::int64_t offset) const { return kGuard + std::size_t(bytes_of(type()) * offset); }
 
   // Poison, but for the view's elements; NaN is what the gaps of A and B hold, and C where it is not read.
   std::vector<char> buffer_of(int i) const {
@@ -164,11 +167,12 @@ class GemmOnDevice {
     float const nan = std::numeric_limits<float>::quiet_NaN();
     std::vector<char> buffer(used + 2 * kGuard, char(0xA5));
     if (i < 2)
-      for (std::size_t at = 0; at < buffer.size(); at += 4) std::memcpy(&buffer[at], &nan, 4);
+      for (std::size_t at = 0; at < buffer.size(); at += std::size_t(bytes_of(type())))
+        write_number(&buffer[at], type(), nan);
     over_rows(t, [&](std::int64_t, std::int64_t offset, std::int64_t stride) {
       for (std::int64_t j = 0; j < t.extent[t.rank - 1]; ++j, offset += stride) {
         float const value = i == 2 && beta == 0 ? nan : data_(std::uint64_t(offset), std::uint64_t(i));
-        std::memcpy(&buffer[byte(offset)], &value, 4);
+        write_number(&buffer[byte(offset)], type(), value);
       }
     });
     return buffer;
@@ -184,7 +188,7 @@ class GemmOnDevice {
     auto to = values.begin();
     over_rows(t, [&](std::int64_t, std::int64_t offset, std::int64_t stride) {
       for (std::int64_t j = 0; j < t.extent[t.rank - 1]; ++j, ++to, offset += stride)
-        std::memcpy(&*to, &buffer[byte(offset)], 4);
+        *to = read_number(&buffer[byte(offset)], type());
     });
     return values;
   }
@@ -193,8 +197,7 @@ class GemmOnDevice {
     auto from = values.begin();
     over_rows(t, [&](std::int64_t, std::int64_t offset, std::int64_t stride) {
       for (std::int64_t j = 0; j < t.extent[t.rank - 1]; ++j, ++from, offset += stride) {
-        float const value = float(*from);
-        std::memcpy(&buffer[byte(offset)], &value, 4);
+        write_number(&buffer[byte(offset)], type(), float(*from));
       }
     });
   }

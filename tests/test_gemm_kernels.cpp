@@ -37,7 +37,7 @@ bool runs(Entry<Gemm> const& entry, GemmCase const& c, DType type, Compute compu
     for (std::size_t i = 0; i < elements; ++i) write_number(recorder.real(D) + i * bytes, type, NAN);
   Gemm const gemm = gemm_of(c, A, B, D, compute, type);
   if (Reason const why = entry.info().rejects(gemm, Device{})) {
-    EXPECT_GT(why.sentence().size(), 16u);
+    EXPECT_GT(why.sentence().size(), 20u);
     return false;
   }
   std::string const old(recorder.real(D), elements * bytes);

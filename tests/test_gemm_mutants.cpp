@@ -16,12 +16,13 @@
 #include <inlay/tutorial/sgemm/sgemm_05_warp_tiled.h>
 #include <inlay/tutorial/sgemm/sgemm_06_column_major_b.h>
 #include "gemm_corpus.h"
+#include "mutants.h"
 
 namespace inlay::kernels {
 namespace {
 
 using replay::Check, replay::Finding, replay::HostBlock, replay::Recorder;
-using test::GemmCase;
+using test::GemmCase, test::expect_only;
 
 // What is left out or done wrong.
 enum class Flaw {
@@ -196,12 +197,6 @@ std::unique_ptr<Recorder> run(GemmCase const& c, Flaw f = Flaw::none, How const&
   }
   flaw = Flaw::none;
   return recorder;
-}
-
-void expect_only(Recorder const& r, std::vector<Check> const& checks) {
-  for (Check c : checks) EXPECT_TRUE(r.found(c)) << "not found: " << name_of(c);
-  for (Finding const& f : r.findings)
-    EXPECT_TRUE(std::count(checks.begin(), checks.end(), f.check)) << name_of(f.check) << ": " << f.sentence;
 }
 
 struct Mutant {

@@ -49,6 +49,12 @@ struct WrongLeading {
   static void edit(SmemOperand& operand, bool) { operand.leading_bytes += 64; }
   static void edit(Lane&) {}
 };
+struct WrongKStep {  // 16 bytes for each 16 elements along k, where 32 are right
+  static void edit(SmemOperand& operand, bool is_A) {
+    if (is_A) operand.start -= reinterpret_cast<std::uintptr_t>(operand.start) % 1024 / 2;
+  }
+  static void edit(Lane&) {}
+};
 template <class Edit>
 struct Edited : Flawed {
   template <class Op>
@@ -192,8 +198,41 @@ TEST_F(ReplayWgmma, DescriptorsDescribeTheirTensor) {
          "where the tensor has it 1024 bytes from it");
   multiply<Smem<GMMA::Layout_K_INTER_Atom<bfloat16_t>, kM>, KB, K, K, Edited<WrongLeading>>();
   expect(Check::misuse, "issues wgmma with a descriptor that puts element (0,8)");
+  multiply<KA, KB, K, K, Edited<WrongKStep>>();  // describes a tensor, but not the one that is wanted
+  EXPECT_GT(wrong_sums(), 0);
+  expect_nothing();
   multiply<Smem<MN128, kM>, KB, MN, K, Edited<WrongStride>>();
   expect(Check::misuse, "issues wgmma with a descriptor that puts element (");
+}
+
+// A warp may still be at an instruction of its own while other warps wait for it at one of the warpgroup.
+TEST_F(ReplayWgmma, WarpsMeetApartFromWarpgroups) {
+  recorder.expect_samples();
+  replay<kWarpgroup, Operands>([&](auto block, auto& smem) {
+    int const t = int(block.thread_rank());
+    Tensor sA = make_tensor(make_smem_ptr(smem.A), KA{});
+    Tensor sB = make_tensor(make_smem_ptr(smem.B), KB{});
+    for (int i = t; i < kM * kK; i += 128)
+      store_shared(block, &sA(i % kM, i / kM), bfloat16_t(1.f)),
+          store_shared(block, &sB(i % kN, i / kN), bfloat16_t(1.f));
+    block.fence_proxy_async();
+    block.sync();
+    auto mma = make_tiled_mma(MMA_Atom<On<decltype(block), Wgmma<GMMA::Major::K, GMMA::Major::K>>>{});
+    auto thr = mma.get_slice(t);
+    Tensor tCrA = thr.make_fragment_A(thr.partition_A(sA));
+    Tensor tCrB = thr.make_fragment_B(thr.partition_B(sB));
+    Tensor tCrD = partition_fragment_C(mma, Shape<Int<kM>, Int<kN>>{});
+    clear(tCrD);
+    if (t < 32) {
+      block.sync(Int<1>{}, Int<32>{});
+      for (int i = 0; i < 3; ++i) block.shfl(t, 0);
+    }
+    block.wgmma_fence();
+    gemm(mma, tCrA(_, _, 0), tCrB(_, _, 0), tCrD);
+    block.wgmma_commit();
+    block.wgmma_wait(Int<0>{});
+  });
+  expect_nothing();
 }
 
 }  // namespace

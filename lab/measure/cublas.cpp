@@ -149,7 +149,11 @@ GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math) {
     auto const* const float_a = static_cast<float const*>(call.a);
     auto const* const float_b = static_cast<float const*>(call.b);
     auto* const float_c = static_cast<float*>(call.c);
-    if (!is_float)
+    if (!is_float && c.batch == 1)
+      check_cublas(cublasGemmEx(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, type, int(b.pitch), call.a,
+                                type, int(a.pitch), &call.beta, call.c, type, int(out.pitch), CUBLAS_COMPUTE_32F,
+                                CUBLAS_GEMM_DEFAULT));
+    else if (!is_float)
       check_cublas(cublasGemmStridedBatchedEx(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, type,
                                               int(b.pitch), b.apart, call.a, type, int(a.pitch), a.apart, &call.beta,
                                               call.c, type, int(out.pitch), out.apart, int(c.batch), CUBLAS_COMPUTE_32F,

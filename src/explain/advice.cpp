@@ -76,7 +76,8 @@ Advice advice_for(Site const& s, std::vector<Site> const& all) {
 std::string advice_for(Resource const& limit) {
   if (limit.name == "DRAM") return "every byte moves once and the DRAM is busy: only moving fewer bytes would help";
   if (limit.name == "tensor cores")
-    return "the tensor cores are busy: a larger tile saves nothing; wgmma multiplies faster than mma.sync";
+    return "the tensor cores are busy: only an instruction that multiplies faster would help, wgmma instead of "
+           "mma.sync";
   if (limit.name == "FMA" || limit.name == "beside FMA")
     return "the multiply-add units are busy: what is left is in the instructions between them";
   if (limit.name == "L1") return "load more per wavefront: wider accesses, larger tiles of a thread";

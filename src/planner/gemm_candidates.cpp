@@ -263,8 +263,9 @@ std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
   if (g.elements() == 0) return "gemm with an empty D: nothing is launched\n";
   std::string s =
       g.exchanged ? "D is column-major: what follows is its transpose, for which A and B change places\n" : "";
-  s += fmt::format("gemm of M {} x N {} x K {}{}, {}{}, alpha {}, beta {}, {} on {}\n", g.M(), g.N(), g.K(),
-                   g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "", transpose_letter(g.A, "t", "n"),
+  s += fmt::format("gemm of M {} x N {} x K {}{}{}, {}{}, alpha {}, beta {}, {} on {}\n", g.M(), g.N(), g.K(),
+                   g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "",
+                   g.D.type == f32 ? "" : fmt::format(", {}", name_of(g.D.type)), transpose_letter(g.A, "t", "n"),
                    transpose_letter(g.B, "n", "t"), g.epilogue.alpha, g.epilogue.beta,
                    g.compute == Compute::fp32_blocked ? "blocked summation" : "one sum", device.name);
   s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";

@@ -328,7 +328,7 @@ class Executor {
   std::vector<std::shared_ptr<BarrierPhase>> named_barriers_;  // 16 per block; barrier 0 is sync() in a cluster
   std::vector<std::shared_ptr<BarrierPhase>> warp_barriers_;
   std::shared_ptr<BarrierPhase> cluster_barrier_;
-  std::vector<std::shared_ptr<Collective>> collectives_;    // per warp; of a warpgroup: at its first warp
+  std::vector<std::shared_ptr<Collective>> warp_collectives_, warpgroup_collectives_;
   std::vector<BarrierPhase> block_ends_;                    // per block: complete when all its threads have exited
   std::vector<unsigned> exited_of_block_, exited_of_warp_;  // threads
   std::vector<Event> griddep_waits_;                        // calls of griddep_wait()

@@ -110,7 +110,7 @@ void Executor::thread_exits() {
   if (!has_cluster) complete_sync_if_due();
   for (unsigned id = 0; id < 16; ++id) complete_if_due(named_barriers_[block * 16 + id]);
   complete_if_due(warp_barriers_[warp]);
-  complete_if_due(collectives_[warp], exited_of_warp_[warp] + 32 - lanes_of(warp));
+  complete_if_due(warp_collectives_[warp], exited_of_warp_[warp] + 32 - lanes_of(warp));
   if (!shared_ || !has_cluster) return;
   BarrierPhase& end = block_ends_[block];
   ordering_.release(rank(), end.clock);
@@ -141,7 +141,7 @@ void Executor::collective(char const* what, std::source_location at, unsigned th
   auto const name = [](char const* instruction, std::source_location const& where) {
     return instruction + (where.line() ? " of line " + str(where.line()) : "");
   };
-  auto& current = collectives_[first / 32];
+  auto& current = threads == 32 ? warp_collectives_[first / 32] : warpgroup_collectives_[first / 128];
   if (current && (current->execute != execute || std::string_view(current->what) != what ||
                   current->at.line() != at.line() || current->threads != threads))
     fault(Check::divergence, "is at " + name(what, at) + ", other " +

@@ -20,6 +20,8 @@ struct SmemOperand {
   bool is_k_major;                                              // contiguous along k; otherwise along the rows
   char const* (*in_tensor)(char const* start, int row, int k);  // address of an element of the tensor at `start`
 
+  friend bool operator==(SmemOperand const&, SmemOperand const&) = default;
+
   // Address of an element as the instruction computes it, from core matrices of 8 rows of 16 bytes (PTX ISA, "Strides").
   char const* in_descriptor(int row, int k) const {
     int const width = 16 << swizzle_bits;                                   // bytes of a row of the swizzle's atom
@@ -110,6 +112,9 @@ struct WgmmaThread {
       return all;
     }();
     Executor& x = running();
+    for (WgmmaThread const* thread : threads)
+      if (!(thread->A == threads[0]->A && thread->B == threads[0]->B))
+        x.misuse("issues wgmma with other operands than other threads of its warpgroup");
     int const operation = x.wgmma_operation();
     static thread_local std::vector<float> A, B;
     read<typename Traits::ValTypeA>(threads[0]->A, M, operation, A);
@@ -122,11 +127,7 @@ struct WgmmaThread {
       for (int k = 0; k < K; ++k) all += double(a[k]) * double(b[k]);
       sum = float(all);
     }
-    for (WgmmaThread* thread : threads) {
-      if (std::memcmp(&thread->A, &threads[0]->A, sizeof A) || thread->B.start != threads[0]->B.start)
-        x.misuse("issues wgmma with other operands than other threads of its warpgroup");
-      thread->operation = operation;
-    }
+    for (WgmmaThread* thread : threads) thread->operation = operation;
     x.count_wgmma_fma(std::int64_t(M) * N * K);
   }
 

@@ -62,7 +62,7 @@ inline constexpr Info<Gemm> info = {
     .idea =
         "Tensor cores multiply fragments that each lane loads from global memory, two bytes an access: the loads "
         "limit.",
-    .source = "worklog, last words: tensor cores",
+    .source = "inlay",
     .ladder = Ladder::hgemm,
     .origin = Origin::ours,
     .rejects = Dispatch::rejects,

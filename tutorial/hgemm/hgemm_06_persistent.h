@@ -1,11 +1,10 @@
-// A grid that stays on the GPU: the stages of the next tile are loaded while the last one is stored.
+// Step 05 with a grid that stays on the GPU: the stages of the next tile are loaded while the last one is stored.
 #pragma once
-#include <inlay/kernels/gemm/tensor/wgmma_ring.h>
+#include <inlay/tutorial/hgemm/hgemm_05_two_warpgroups.h>
 
 namespace inlay::kernels::hgemm_06_persistent {
 
-struct Step : WgmmaRingStep {
-  static constexpr int BLK_N = 256, PIPE = 4, consumers = 2, min_blocks = 1;
+struct Step : hgemm_05_two_warpgroups::Step {
   static constexpr bool persistent = true;
   static constexpr int band = 8;
 };

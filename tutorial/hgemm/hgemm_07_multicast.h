@@ -1,13 +1,10 @@
-// Clusters of two blocks: each loads half of B's tile into the shared memory of both.
+// Step 06 in clusters of two blocks: each loads half of the tile of B into the shared memory of both.
 #pragma once
-#include <inlay/kernels/gemm/tensor/wgmma_ring.h>
+#include <inlay/tutorial/hgemm/hgemm_06_persistent.h>
 
 namespace inlay::kernels::hgemm_07_multicast {
 
-struct Step : WgmmaRingStep {
-  static constexpr int BLK_N = 256, PIPE = 4, consumers = 2, min_blocks = 1;
-  static constexpr bool persistent = true;
-  static constexpr int band = 8;
+struct Step : hgemm_06_persistent::Step {
   static constexpr int cluster = 2;
 };
 template <class T>

@@ -1,14 +1,10 @@
-// D leaves through shared memory: stmatrix writes tiles of 64 x 64, TMA stores them while the next is written.
+// Step 07, but D leaves through shared memory: stmatrix writes tiles of 64 x 64, TMA stores them while the next is written.
 #pragma once
-#include <inlay/kernels/gemm/tensor/wgmma_ring.h>
+#include <inlay/tutorial/hgemm/hgemm_07_multicast.h>
 
 namespace inlay::kernels::hgemm_08_tma_store {
 
-struct Step : WgmmaRingStep {
-  static constexpr int BLK_N = 256, PIPE = 4, consumers = 2, min_blocks = 1;
-  static constexpr bool persistent = true;
-  static constexpr int band = 8;
-  static constexpr int cluster = 2;
+struct Step : hgemm_07_multicast::Step {
   static constexpr bool stores_by_tma = true;
 };
 template <class T>

@@ -17,7 +17,9 @@ inline constexpr DType type_of<half_t> = f16;
 
 template <class T>
 Reason rejects_type(Gemm const& g) {
-  static constexpr char const* sentence = type_of<T> == f32 ? "it multiplies f32" : "it multiplies bf16 and f16";
+  static constexpr char const* sentence = type_of<T> == f32
+                                              ? "the operands are of 16 bits, and the kernel multiplies f32"
+                                              : "the operands are f32, and the kernel multiplies bf16 and f16";
   return g.elements() == 0 || g.D.type == type_of<T> ? Reason{} : Reason{sentence};
 }
 

@@ -29,14 +29,14 @@ inline Reason rejects_wgmma(Device const& device) {
           {device.compute_capability / 10, device.compute_capability % 10}};
 }
 
-// Why an operand cannot be loaded in aligned vectors of 16 bytes along K.
+// Why the rows of an operand are not contiguous along their second mode, or do not begin at multiples of 16 bytes.
 template <class T>
-Reason rejects_vectors_along_k(Gemm const& g, Operand const& o) {
+Reason rejects_rows(Gemm const& g, Operand const& o) {
   constexpr int64_t vector = 16 / sizeof(T);
-  if (o.col_stride != 1) return {"an operand is not contiguous along K: its stride is {}", {o.col_stride}};
-  if (o.cols % vector || (o.rows > 1 && o.row_stride % vector) || (g.L() > 1 && o.batch_stride % vector))
-    return {"K {}, pitch {} and batch stride {} of an operand are not all multiples of 16 bytes",
-            {o.cols, o.row_stride, o.batch_stride}};
+  if (o.cols > 1 && o.col_stride != 1)
+    return {"rows of an operand are not contiguous: the stride of their elements is {}", {o.col_stride}};
+  if ((o.rows > 1 && o.row_stride % vector) || (g.L() > 1 && o.batch_stride % vector))
+    return {"pitch {} and batch stride {} of an operand are not multiples of 16 bytes", {o.row_stride, o.batch_stride}};
   if (o.misalignment_bytes()) return {"an operand begins {} bytes past a multiple of 16", {o.misalignment_bytes()}};
   return {};
 }
@@ -74,6 +74,62 @@ struct AsyncTiles {
 
  private:
   CUTE_DEVICE static auto slice(Block block) { return Load{}.get_slice(int(block.thread_rank())); }
+};
+
+// Family of hgemm_02 and hgemm_03: tiles of 128 x 128, in three stages of 64 along K that cp.async fills. Rows: the layout of
+// eight rows of a stage, 128 bytes each.
+template <class T, class Rows>
+struct AsyncStages : GemmGrid<128, 128, T> {
+  using Grid = GemmGrid<128, 128, T>;
+  static constexpr int BLK_M = 128, BLK_N = 128, BLK_K = 64, PIPE = 3;
+  static constexpr LaunchInfo launch_info{.threads = 128, .min_blocks = 2};
+  using SmemA = decltype(tile_to_shape(Rows{}, Shape<Int<BLK_M>, Int<BLK_K>, Int<PIPE>>{}));  // (BLK_M,BLK_K,PIPE)
+  using SmemB = decltype(tile_to_shape(Rows{}, Shape<Int<BLK_N>, Int<BLK_K>, Int<PIPE>>{}));  // (BLK_N,BLK_K,PIPE)
+  struct Smem {
+    alignas(1024) T A[cosize_v<SmemA>];
+    alignas(1024) T B[cosize_v<SmemB>];
+    static void members(auto name) { name("A", &Smem::A), name("B", &Smem::B); }
+  };
+
+  static Reason rejects(Gemm const& g, Device const& device) {
+    if (Reason r = Grid::rejects(g, device)) return r;
+    if (g.K() == 0 || g.elements() == 0) return {};
+    for (Operand const* o : {&g.A, &g.B})
+      if (Reason r = rejects_rows<T>(g, *o)) return r;
+    if (g.K() % 8) return {"K is {}, no multiple of the 8 elements that cp.async copies", {g.K()}};
+    return {};
+  }
+
+  CUTE_DEVICE auto tile_of_D(typename Grid::At const& here) const {
+    return make_tensor(make_gmem_ptr(here.D), Shape<Int<BLK_M>, Int<BLK_N>>{},
+                       make_stride(this->g.D.row_stride, this->g.D.col_stride));  // (BLK_M,BLK_N)
+  }
+  // Calls multiply(stage) for each tile along K. landed() is called by each thread when its own part of the stage has arrived,
+  // before the barrier after which all threads may read the stage.
+  template <class Block, class SA, class SB, class Landed, class Multiply>
+  CUTE_DEVICE void for_each_stage(Block block, typename Grid::At const& here, SA const& sA, SB const& sB,
+                                  Landed const& landed, Multiply const& multiply) const {
+    AsyncTiles<Block, T, SmemA> fill_A(block, here.A, this->g.A.row_stride, here.rows, here.K, sA);
+    AsyncTiles<Block, T, SmemB> fill_B(block, here.B, this->g.B.row_stride, here.cols, here.K, sB);
+    auto fill = [&](int stage) {
+      fill_A.next(stage), fill_B.next(stage);
+      block.cp_async_fence();
+    };
+    CUTE_UNROLL
+    for (int stage = 0; stage < PIPE - 1; ++stage) fill(stage);
+    int full = 0, empty = PIPE - 1;
+    CUTE_NO_UNROLL
+    for (int64_t k = 0; k < here.K; k += BLK_K) {
+      block.cp_async_wait(Int<PIPE - 2>{});
+      landed();
+      block.sync();  // all threads have also multiplied the stage that is filled next
+      fill(empty);
+      multiply(full);
+      full = full + 1 == PIPE ? 0 : full + 1;
+      empty = empty + 1 == PIPE ? 0 : empty + 1;
+    }
+    block.cp_async_wait(Int<0>{});
+  }
 };
 
 // wgmma of 64 x N x 16 with both operands in shared memory and sums in fp32.

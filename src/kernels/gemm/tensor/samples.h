@@ -11,9 +11,11 @@ struct Kinds<WgmmaRing<Step, T>> {
   static void each(WgmmaRing<Step, T> const& kernel, F const& f) {
     auto one_tile = kernel;  // of a block, or of a cluster
     one_tile.grid = one_tile.tiles() * kernel.CLUSTER, one_tile.band = one_tile.tiles_n;
-    over_tile_kinds(kernel.g, kernel.tiles_m, kernel.tiles_n, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
-      f(one_tile, ((l * kernel.tiles_m + m) * kernel.tiles_n + n) * kernel.CLUSTER, times);
-    });
+    using Ring = WgmmaRing<Step, T>;
+    over_clipped_tile_kinds<Ring::BLK_M * Ring::CLUSTER, Ring::BLK_N>(
+        kernel.g, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
+          f(one_tile, ((l * kernel.tiles_m + m) * kernel.tiles_n + n) * kernel.CLUSTER, times);
+        });
   }
 };
 

@@ -1,5 +1,5 @@
-// Family: TMA fills a ring of stages, one or two warpgroups multiply them by wgmma. Steps differ in the tile, in the number of
-// warpgroups that multiply, and in the grid.
+// Family: TMA fills a ring of stages, and one or two warpgroups multiply them by wgmma. Steps differ in the tile, in the number
+// of warpgroups that multiply, in the grid, in who loads B, and in how D is stored.
 #pragma once
 #include <inlay/kernels/gemm/tensor/mma.h>
 
@@ -30,15 +30,12 @@ TmaTensor tma_along_k(Operand const& o, int64_t matrices, int rows) {
 }
 template <class T>
 Reason rejects_tma_along_k(Gemm const& g, Operand const& o) {
-  constexpr int64_t vector = 16 / sizeof(T);
-  if (o.cols > 1 && o.col_stride != 1)
-    return {"an operand is not contiguous along K: its stride is {}", {o.col_stride}};
-  if ((o.rows > 1 && (o.row_stride % vector || o.row_stride <= 0)) ||
-      (g.L() > 1 && (o.batch_stride % vector || o.batch_stride < 0)))
-    return {"pitch {} and batch stride {} of an operand are not multiples of 16 bytes", {o.row_stride, o.batch_stride}};
-  if (o.misalignment_bytes()) return {"an operand begins {} bytes past a multiple of 16", {o.misalignment_bytes()}};
+  if (Reason r = rejects_rows<T>(g, o)) return r;
+  if ((o.rows > 1 && o.row_stride <= 0) || o.batch_stride < 0)
+    return {"TMA takes no negative strides: pitch {}, batch stride {}", {o.row_stride, o.batch_stride}};
+  constexpr int64_t most = INT32_MAX - 256;  // coordinates of the last tile have 31 bits too
   for (int64_t extent : {o.rows, o.cols, g.L()})
-    if (extent > INT32_MAX) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};
+    if (extent > most) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};
   return {};
 }
 
@@ -54,18 +51,21 @@ struct WgmmaRing {
   using SmemB = decltype(tile_to_shape(Rows{}, Shape<Int<BLK_N>, Int<BLK_K>, Int<PIPE>>{}));  // (BLK_N,BLK_K,PIPE)
   // Tiles of D on their way: 64 x 64 elements, two of each consumer.
   using SmemD = decltype(tile_to_shape(Rows{}, Shape<_64, _64, Int<2 * consumers>>{}));  // (64,64,(2,consumers))
-  struct Smem {
+  struct Ring {
     alignas(1024) T A[cosize_v<SmemA>];
     alignas(1024) T B[cosize_v<SmemB>];
-    alignas(1024) T D[Step::stores_by_tma ? cosize_v<SmemD> : 1];
     alignas(8) uint64_t full[PIPE];  // the stage has landed
     uint64_t empty[PIPE];            // all warps of the cluster have multiplied it
     static void members(auto name) {
-      name("A", &Smem::A), name("B", &Smem::B), name("D", &Smem::D), name("full", &Smem::full),
-          name("empty", &Smem::empty);
+      name("A", &Ring::A), name("B", &Ring::B), name("full", &Ring::full), name("empty", &Ring::empty);
     }
   };
-  static constexpr int kStageBytes = int(sizeof(Smem::A) + sizeof(Smem::B)) / PIPE;
+  struct RingAndD : Ring {
+    alignas(1024) T D[cosize_v<SmemD>];
+    static void members(auto name) { Ring::members(name), name("D", &RingAndD::D); }
+  };
+  using Smem = std::conditional_t<Step::stores_by_tma, RingAndD, Ring>;
+  static constexpr int kStageBytes = int(sizeof(Ring::A) + sizeof(Ring::B)) / PIPE;
 
   Gemm g;
   CUtensorMap mapA, mapB, mapD;
