@@ -4,13 +4,14 @@ usage: sass.py FILE [REGEX] [--markdown]
 FILE is a program, object or cubin; REGEX picks kernels by their mangled names. cuobjdump and nvdisasm of the CUDA toolkit must be
 in PATH, or their folder in CUDA_BINARIES (PyPI has them: nvidia-cuda-cuobjdump, nvidia-cuda-nvdisasm).
 
-The main loop is the one with the most FFMA of those that hold no other loop. A line per kernel:
-  FFMA        of the loop's instructions, and their share of what is issued
+The main loop is the one with the most multiplications (FFMA; HMMA and HGMMA of tensor cores) of those that hold no other loop.
+A line per kernel:
+  math        the loop's multiplications, and their share of its instructions
   three fresh FFMA that read three registers from the register file: none of them stood in the same slot of the instruction
               before, marked .reuse. Each costs a clock: the file gives two reads a clock.
   stalls      clocks that these and the banks cost in a model: registers lie in two banks, even and odd, each gives one read a
               clock, and one read may be left over for the next clock
-  .reuse      operands read from the reuse cache, a FFMA
+  .reuse      operands read from the reuse cache, a FFMA; these three are "-" on tensor cores
   LDS         loads from shared memory in the loop
   bytes       of the loop's code; the instruction cache holds about 20 KB
   spills      local loads and stores of the whole kernel
@@ -59,6 +60,10 @@ def kernels(text):
         yield name, code, labels
 
 
+def multiplications(body):
+    return sum(op.split(".")[0] in ("FFMA", "HMMA", "HGMMA") for _, op, _ in body)
+
+
 def main_loop(code, labels):
     loops = []
     for i, (_, opcode, operands) in enumerate(code):
@@ -66,8 +71,7 @@ def main_loop(code, labels):
         if target and labels.get(target[0], len(code)) <= i:
             loops.append((labels[target[0]], i + 1))
     inner = [a for a in loops if not any(b != a and a[0] <= b[0] and b[1] <= a[1] for b in loops)]
-    ffma = lambda loop: sum(op == "FFMA" for _, op, _ in code[loop[0] : loop[1]])
-    return max(inner, key=ffma, default=None)
+    return max(inner, key=lambda loop: multiplications(code[loop[0] : loop[1]]), default=None)
 
 
 def reads(operands):
@@ -109,23 +113,25 @@ def describe(name, code, labels):
         else:
             waiting = [max(0, n - 1) for n in waiting]
             before = [(None, False)] + before[1:]  # an address stands in the first slot, the others keep theirs
-    if not ffma:
+    math = multiplications(body)
+    if not math:
         return None
     count = lambda start: sum(op.startswith(start) for _, op, _ in body)
     spills = sum(op.startswith(("LDL", "STL")) for _, op, _ in code)
     # The kernel's name, of those that the symbol has with their lengths before them.
     names = [name[m.end():m.end() + int(m[0])] for m in re.finditer(r"\d+", name)]
-    stem = [n for n in names if re.fullmatch(r"(sgemm|transpose|copy)_[a-z0-9_]+", n)]
-    return [stem[0] if stem else name, len(body), ffma, f"{100 * ffma / len(body):.1f} %", three, stalls,
-            f"{reused / ffma:.2f}", count("LDS"), 16 * len(body), spills]
+    stem = [n for n in names if re.fullmatch(r"(sgemm|hgemm|transpose|copy)_[a-z0-9_]+", n)]
+    registers = [three, stalls, f"{reused / ffma:.2f}"] if ffma else 3 * ["-"]
+    return [stem[0] if stem else name, len(body), math, f"{100 * math / len(body):.1f} %", *registers, count("LDS"),
+            16 * len(body), spills]
 
 
-HEAD = ["kernel", "instructions", "FFMA", "share", "three fresh", "stalls", ".reuse", "LDS", "bytes", "spills"]
+HEAD = ["kernel", "instructions", "math", "share", "three fresh", "stalls", ".reuse", "LDS", "bytes", "spills"]
 rows = []
 for text in disassembly():
     rows += [row for k in kernels(text) if wanted.search(k[0]) and (row := describe(*k))]
 if not rows:
-    sys.exit(f"no kernel with a loop of FFMA in {file} matches '{wanted.pattern}'")
+    sys.exit(f"no kernel with a loop of multiplications in {file} matches '{wanted.pattern}'")
 rows.sort(key=lambda row: row[0])
 if "--markdown" in sys.argv:
     print("| " + " | ".join(HEAD) + " |\n|---" + "|--:" * (len(HEAD) - 1) + "|")

@@ -7,7 +7,7 @@
 #include <inlay/registry/rounding.h>
 #include <inlay/tutorial/hgemm/hgemm_03_wgmma.h>
 #include <inlay/tutorial/hgemm/hgemm_06_persistent.h>
-#include <inlay/tutorial/hgemm/hgemm_08_tma_store.h>
+#include <inlay/tutorial/hgemm/hgemm_10_narrow_tiles.h>
 #include "gemm_corpus.h"
 #include "mutants.h"
 
@@ -110,6 +110,8 @@ void expect_found(GemmCase const& c, Flaw f, std::vector<Check> const& checks) {
 using Wgmma03 = hgemm_03_wgmma::Kernel<bfloat16_t>;
 using Persistent = hgemm_06_persistent::Kernel<bfloat16_t>;
 using TmaStore = hgemm_08_tma_store::Kernel<bfloat16_t>;
+using Majors = hgemm_09_majors::Kernel<bfloat16_t>;
+using NarrowTiles = hgemm_10_narrow_tiles::Kernel<bfloat16_t>;
 
 // K beyond all stages, several tiles for a block.
 constexpr GemmCase kCase{256, 512, 64 * 6, 1, "nt"};
@@ -118,6 +120,12 @@ TEST(HgemmMutants, TheKernelsThemselves) {
   expect_found<Wgmma03>(kCase, Flaw::none, {});
   expect_found<Persistent>(kCase, Flaw::none, {});
   expect_found<TmaStore>(kCase, Flaw::none, {});
+  for (char const* transposes : {"nn", "nt", "tn", "tt"})
+    for (GemmCase c : {GemmCase{256, 512, 64 * 6}, GemmCase{128, 384, 64 * 9}, GemmCase{200, 64, 64 * 9}}) {
+      c.transposes = transposes;
+      expect_found<Majors>(c, Flaw::none, {});
+      expect_found<NarrowTiles>(c, Flaw::none, {});  // tiles of 256, 192 and 64 columns
+    }
 }
 TEST(HgemmMutants, ProtocolOfWgmma) {
   expect_found<Wgmma03>(kCase, Flaw::no_wgmma_fence, {Check::race});

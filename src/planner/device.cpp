@@ -51,7 +51,7 @@ constexpr Row rows[] = {
 
 // Multiply-adds of mma.sync per SM and clock, by compute capability. The architecture papers' rates, but on 9.0, where
 // mma.sync reaches less than wgmma: as measured (results/h200/latency.md).
-int mma_rate(int compute_capability) { return compute_capability == 90 ? 1280 : compute_capability == 80 ? 1024 : 256; }
+int mma_rate(int compute_capability) { return compute_capability == 90 ? 1358 : compute_capability == 80 ? 1024 : 256; }
 
 Device device_of(Row const& row) {
   Device d;

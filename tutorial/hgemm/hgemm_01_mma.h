@@ -1,4 +1,4 @@
-// Tensor cores without shared memory: each warp loads the fragments of its mma instructions from global memory.
+// Tensor cores without shared memory: each warp loads its mma fragments from global memory.
 #pragma once
 #include <inlay/kernels/gemm/tensor/mma.h>
 

@@ -1,11 +1,11 @@
-// Tiles in swizzled shared memory, filled by cp.async in three stages; ldmatrix loads the fragments.
+// Three stages in swizzled shared memory, filled by cp.async; ldmatrix loads the fragments.
 #pragma once
 #include <inlay/kernels/gemm/tensor/mma.h>
 
 namespace inlay::kernels::hgemm_02_ldmatrix {
 
-// The 16-byte vectors of eight rows change places, so that a column of eight vectors, which ldmatrix loads at once, lies in all
-// banks.
+// Permutes the 16-byte vectors of each of 8 rows, so that a column of 8 vectors, which ldmatrix
+// loads as one matrix, covers all banks.
 using Rows = decltype(composition(Swizzle<3, 3, 3>{}, Layout<Shape<_8, _64>, Stride<_64, _1>>{}));
 
 template <class T>

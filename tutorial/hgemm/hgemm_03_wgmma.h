@@ -1,11 +1,11 @@
-// wgmma instead of mma.sync: a warpgroup multiplies tiles that it does not load into registers.
+// wgmma instead of mma.sync: a warpgroup multiplies tiles directly from shared memory.
 #pragma once
 #include <inlay/kernels/gemm/tensor/mma.h>
 
 namespace inlay::kernels::hgemm_03_wgmma {
 
 template <class T>
-struct Kernel : AsyncStages<T, GMMA::Layout_K_SW128_Atom<T>> {  // rows of 128 bytes, swizzled as wgmma reads them
+struct Kernel : AsyncStages<T, GMMA::Layout_K_SW128_Atom<T>> {  // wgmma's 128-byte swizzle
   using Base = AsyncStages<T, GMMA::Layout_K_SW128_Atom<T>>;
   using typename Base::Smem, typename Base::SmemA, typename Base::SmemB;
 

@@ -1,4 +1,4 @@
-// TMA fills the stages: one thread asks for them, and the warpgroup that multiplies never copies.
+// TMA fills the stages: one producer thread issues the loads, and one warpgroup multiplies.
 #pragma once
 #include <inlay/kernels/gemm/tensor/wgmma_ring.h>
 

@@ -1,4 +1,4 @@
-// Two warpgroups multiply a tile of 128 x 256: each element of B in shared memory serves both.
+// Two warpgroups multiply a tile of 128 x 256: both read the same tile of B in shared memory.
 #pragma once
 #include <inlay/kernels/gemm/tensor/wgmma_ring.h>
 

@@ -1,4 +1,4 @@
-// Step 05 with a grid that stays on the GPU: the stages of the next tile are loaded while the last one is stored.
+// Step 05 with a persistent grid: stages of the next tile are loaded while the last tile is stored.
 #pragma once
 #include <inlay/tutorial/hgemm/hgemm_05_two_warpgroups.h>
 

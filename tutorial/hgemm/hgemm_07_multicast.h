@@ -1,4 +1,4 @@
-// Step 06 in clusters of two blocks: each loads half of the tile of B into the shared memory of both.
+// Step 06 in clusters of two blocks: each multicasts half of the tile of B to both blocks.
 #pragma once
 #include <inlay/tutorial/hgemm/hgemm_06_persistent.h>
 

@@ -1,4 +1,4 @@
-// Step 07, but D leaves through shared memory: stmatrix writes tiles of 64 x 64, TMA stores them while the next is written.
+// Step 07 with D through shared memory: stmatrix writes a tile of 64 x 64 while TMA stores another.
 #pragma once
 #include <inlay/tutorial/hgemm/hgemm_07_multicast.h>
 

@@ -1,4 +1,4 @@
-// What the GEMM kernels on tensor cores share: element types, instructions, and the way from accumulators to D.
+// Shared by the tensor-core GEMMs: element types, instructions, cp.async stages, and stores of D.
 #pragma once
 #include <inlay/block/matrix_ops.h>
 #include <inlay/kernels/common/epilogue.h>
@@ -8,7 +8,7 @@ namespace inlay::kernels {
 // Kernel<T> for the type of the operands, bf16 or f16.
 template <template <class> class Kernel>
 struct ByHalfType {
-  static constexpr int64_t period = Kernel<bfloat16_t>::BLK_K;  // of a block's accesses along K
+  static constexpr int64_t period = 64;  // a block repeats its accesses after this many elements along K
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
     if (g.D.type == bf16) kernels::launches<Kernel<bfloat16_t>>(g, setting, f);
@@ -29,7 +29,7 @@ inline Reason rejects_wgmma(Device const& device) {
           {device.compute_capability / 10, device.compute_capability % 10}};
 }
 
-// Why the rows of an operand are not contiguous along their second mode, or do not begin at multiples of 16 bytes.
+// Rejects an operand whose rows are not contiguous or do not begin at multiples of 16 bytes.
 template <class T>
 Reason rejects_rows(Gemm const& g, Operand const& o) {
   constexpr int64_t vector = 16 / sizeof(T);
@@ -41,8 +41,8 @@ Reason rejects_rows(Gemm const& g, Operand const& o) {
   return {};
 }
 
-// Copies the tiles of an operand that is contiguous along K to stages of 64 elements along K, one tile after the other, by
-// cp.async of 16 bytes; zeros beyond the edge. Called by 128 threads.
+// Copies the tiles of an operand that is contiguous along K, 64 elements wide, to stages by 16-byte
+// cp.async; zeros beyond the edges. All 128 threads of a block call next(stage) for each tile.
 template <class Block, class T, class Stages>
 struct AsyncTiles {
   static constexpr int BLK_K = size<1>(Stages{});
@@ -56,7 +56,7 @@ struct AsyncTiles {
   decltype(Load{}.get_slice(0).partition_S(make_identity_tensor(Tile{}))) tc;  // (CPY,CPY_M,CPY_K) -> (m,k)
   decltype(Load{}.get_slice(0).partition_D(To{})) ts;                          // (CPY,CPY_M,CPY_K,PIPE)
   int rows;                                                                    // of the tile inside the operand
-  int64_t K;                                                                   // indices that are left
+  int64_t K;                                                                   // remaining K
 
   CUTE_DEVICE AsyncTiles(Block block, T const* from, int64_t pitch, int rows, int64_t K, To const& to)
       : tg(slice(block).partition_S(make_tensor(make_gmem_ptr(from), Tile{}, make_stride(pitch, _1{})))),
@@ -76,8 +76,8 @@ struct AsyncTiles {
   CUTE_DEVICE static auto slice(Block block) { return Load{}.get_slice(int(block.thread_rank())); }
 };
 
-// Family of hgemm_02 and hgemm_03: tiles of 128 x 128, in three stages of 64 along K that cp.async fills. Rows: the layout of
-// eight rows of a stage, 128 bytes each.
+// Family of hgemm_02 and hgemm_03: tiles of 128 x 128; cp.async fills three stages of 64 along K.
+// Rows: the layout of eight rows of a stage, 128 bytes each.
 template <class T, class Rows>
 struct AsyncStages : GemmGrid<128, 128, T> {
   using Grid = GemmGrid<128, 128, T>;
@@ -104,8 +104,8 @@ struct AsyncStages : GemmGrid<128, 128, T> {
     return make_tensor(make_gmem_ptr(here.D), Shape<Int<BLK_M>, Int<BLK_N>>{},
                        make_stride(this->g.D.row_stride, this->g.D.col_stride));  // (BLK_M,BLK_N)
   }
-  // Calls multiply(stage) for each tile along K. landed() is called by each thread when its own part of the stage has arrived,
-  // before the barrier after which all threads may read the stage.
+  // Calls multiply(stage) for each tile along K. Each thread calls landed() when its own copies to
+  // the stage are complete, before the barrier after which all threads may read the stage.
   template <class Block, class SA, class SB, class Landed, class Multiply>
   CUTE_DEVICE void for_each_stage(Block block, typename Grid::At const& here, SA const& sA, SB const& sB,
                                   Landed const& landed, Multiply const& multiply) const {
@@ -136,7 +136,7 @@ struct AsyncStages : GemmGrid<128, 128, T> {
 template <class T, int N, GMMA::Major A = GMMA::Major::K, GMMA::Major B = GMMA::Major::K>
 using Wgmma = decltype(GMMA::ss_op_selector<T, T, float, Shape<_64, Int<N>, _16>, A, B>());
 
-// Scales V adjacent sums of one thread, rounds them to T and writes them to D with one access of V elements, if `on`.
+// Writes alpha * sum + beta * D, rounded to T, for V adjacent sums in one access, if `on`.
 template <int V, class T, class Block>
 CUTE_DEVICE void store_rounded(Block, Epilogue const& e, bool on, float const (&sums)[V], T* d) {
   using Word = Bytes<V* int(sizeof(T))>;
@@ -152,8 +152,8 @@ CUTE_DEVICE void store_rounded(Block, Epilogue const& e, bool on, float const (&
   copy_one(atom, on, &x.word, make_gmem_ptr(reinterpret_cast<Word*>(d)));
 }
 
-// Writes the accumulators of a TiledMMA to the tile of D from registers. A thread has pairs of neighbours
-// along n, which it writes together if every pair of D is aligned.
+// Writes the accumulators of a TiledMMA from registers to the tile of D. A thread holds pairs
+// that are adjacent along n; it writes a pair in one access if every pair of D is aligned.
 template <class Block, class T, class TiledMma, class GD, class RD>
 CUTE_DEVICE void store_fragment(Block block, Gemm const& g, TiledMma const& mma, GD const& gD, RD const& tCrD, int rows,
                                 int cols) {

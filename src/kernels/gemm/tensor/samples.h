@@ -1,17 +1,17 @@
-// Samples of the GEMM kernels on tensor cores: one tile stands for all tiles with the same memory accesses.
+// Samples of the tensor-core GEMMs: one tile stands for all tiles with the same memory accesses.
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/tensor/wgmma_ring.h>
 
 namespace inlay::kernels {
 
-template <class Step, class T>
-struct Kinds<WgmmaRing<Step, T>> {
+template <class Step, class T, Major MajorA, Major MajorB>
+struct Kinds<WgmmaRing<Step, T, MajorA, MajorB>> {
   template <class F>
-  static void each(WgmmaRing<Step, T> const& kernel, F const& f) {
+  static void each(WgmmaRing<Step, T, MajorA, MajorB> const& kernel, F const& f) {
     auto one_tile = kernel;  // of a block, or of a cluster
     one_tile.grid = one_tile.tiles() * kernel.CLUSTER, one_tile.band = one_tile.tiles_n;
-    using Ring = WgmmaRing<Step, T>;
+    using Ring = WgmmaRing<Step, T, MajorA, MajorB>;
     over_clipped_tile_kinds<Ring::BLK_M * Ring::CLUSTER, Ring::BLK_N>(
         kernel.g, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
           f(one_tile, ((l * kernel.tiles_m + m) * kernel.tiles_n + n) * kernel.CLUSTER, times);

@@ -1,61 +1,86 @@
-// Family: TMA fills a ring of stages, and one or two warpgroups multiply them by wgmma. Steps differ in the tile, in the number
-// of warpgroups that multiply, in the grid, in who loads B, and in how D is stored.
+// Family: TMA fills a ring of stages, and one or two consumer warpgroups multiply them by wgmma.
+// Steps differ in the tile, the number of consumers, the grid, the cluster, and how D is stored.
 #pragma once
 #include <inlay/kernels/gemm/tensor/mma.h>
 
 namespace inlay::kernels {
+using GMMA::Major;
 
 // Defaults; a step overrides what it changes.
 struct WgmmaRingStep {
   static constexpr int BLK_N = 128, PIPE = 3;
-  static constexpr int consumers = 1;        // warpgroups that multiply
-  static constexpr int min_blocks = 2;       // per SM: bounds the registers
-  static constexpr bool persistent = false;  // as many blocks as the GPU holds; each computes one tile after the other
-  static constexpr int band = 0;             // tiles of a band along n, in which consecutive tiles lie; 0: all
-  static constexpr int cluster = 1;          // blocks with tiles above each other, which load half of B for each other
-  static constexpr bool stores_by_tma = false;  // through shared memory, where beta is 0 and D is aligned
+  static constexpr int consumers = 1;           // warpgroups that multiply
+  static constexpr int min_blocks = 2;          // per SM: bounds the registers
+  static constexpr bool persistent = false;     // min_blocks blocks per SM loop over the tiles
+  static constexpr int band = 0;                // tiles along n per band (tile order); 0: one band
+  static constexpr int cluster = 1;             // blocks along m; each loads a share of B for all
+  static constexpr bool follows = false;        // launched before the kernel before it has ended
+  static constexpr bool stores_by_tma = false;  // via shared memory, if beta is 0 and TMA takes D
 };
 
-// The TMA tensor of an operand that is contiguous along K: (K,rows,L), in boxes of 64 x `rows`.
+// The operand with its two modes exchanged.
+inline Operand exchanged(Operand o) {
+  std::swap(o.rows, o.cols), std::swap(o.row_stride, o.col_stride);
+  return o;
+}
+// The operand with the mode last along which it is contiguous.
+inline Operand contiguous_last(Operand const& o, Major major) { return major == Major::K ? o : exchanged(o); }
+
+// The TMA tensor of A, B or D with contiguous rows: (cols,rows,L), in boxes of (64,box_rows).
 template <class T>
-TmaTensor tma_along_k(Operand const& o, int64_t matrices, int rows) {
-  // TMA checks the strides of extents of 1 too, so those get a valid one. An operand that a batch shares is one matrix.
+TmaTensor tma_tensor(Operand const& o, int64_t matrices, int box_rows) {
+  // Strides of extents of 1 must be valid too. An operand shared by the batch is one matrix.
   int64_t const all = o.batch_stride ? matrices : 1, size = sizeof(T);
   return {o.base,
           int(size),
           {o.cols, o.rows, all},
           {o.rows > 1 ? o.row_stride * size : 16, all > 1 ? o.batch_stride * size : 16},
-          {64, rows, 1},
+          {64, box_rows, 1},
           true};
 }
 template <class T>
-Reason rejects_tma_along_k(Gemm const& g, Operand const& o) {
+Reason rejects_tma(Gemm const& g, Operand const& o) {
   if (Reason r = rejects_rows<T>(g, o)) return r;
   if ((o.rows > 1 && o.row_stride <= 0) || o.batch_stride < 0)
     return {"TMA takes no negative strides: pitch {}, batch stride {}", {o.row_stride, o.batch_stride}};
-  constexpr int64_t most = INT32_MAX - 256;  // coordinates of the last tile have 31 bits too
+  constexpr int64_t most = INT32_MAX - 256;  // the end of the last tile must fit 31 bits too
   for (int64_t extent : {o.rows, o.cols, g.L()})
     if (extent > most) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};
   return {};
 }
 
-template <class Step, class T>
+// Stages of an operand as TMA fills them and wgmma reads them: rows of 128 bytes along the contiguous mode, swizzled. Tiles
+// that are contiguous along m or n are slabs of 64 x 64 elements, one box each.
+template <class T, Major major, int BLK_MN, int BLK_K, int PIPE>
+struct StagesOf {
+  using Stage = Shape<Int<BLK_MN>, Int<BLK_K>, Int<PIPE>>;
+  static auto layout() {
+    if constexpr (major == Major::K)
+      return tile_to_shape(GMMA::Layout_K_SW128_Atom<T>{}, Stage{});
+    else
+      return tile_to_shape(GMMA::Layout_MN_SW128_Atom<T>{}, Stage{}, Step<_2, _1, _3>{});
+  }
+  using type = decltype(layout());  // (BLK_MN,BLK_K,PIPE)
+};
+
+template <class Step, class T, Major MajorA = Major::K, Major MajorB = Major::K>
 struct WgmmaRing {
   static constexpr int consumers = Step::consumers, PIPE = Step::PIPE;
   static constexpr int BLK_M = 128, BLK_N = Step::BLK_N, BLK_K = 64;
   static constexpr int CLUSTER = Step::cluster;
-  static constexpr LaunchInfo launch_info{
-      .threads = 128 * (consumers + 1), .min_blocks = Step::min_blocks, .clusters = CLUSTER > 1};
-  using Rows = GMMA::Layout_K_SW128_Atom<T>;
-  using SmemA = decltype(tile_to_shape(Rows{}, Shape<Int<BLK_M>, Int<BLK_K>, Int<PIPE>>{}));  // (BLK_M,BLK_K,PIPE)
-  using SmemB = decltype(tile_to_shape(Rows{}, Shape<Int<BLK_N>, Int<BLK_K>, Int<PIPE>>{}));  // (BLK_N,BLK_K,PIPE)
-  // Tiles of D on their way: 64 x 64 elements, two of each consumer.
-  using SmemD = decltype(tile_to_shape(Rows{}, Shape<_64, _64, Int<2 * consumers>>{}));  // (64,64,(2,consumers))
+  static constexpr LaunchInfo launch_info{.threads = 128 * (consumers + 1),
+                                          .min_blocks = Step::min_blocks,
+                                          .clusters = CLUSTER > 1,
+                                          .follows = Step::follows};
+  using SmemA = typename StagesOf<T, MajorA, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = typename StagesOf<T, MajorB, BLK_N, BLK_K, PIPE>::type;  // (BLK_N,BLK_K,PIPE)
+  // Tiles of D for TMA stores: 64 x 64 elements, two for each consumer warpgroup.
+  using SmemD = typename StagesOf<T, Major::K, 64, 64, 2 * consumers>::type;  // (64,64,(2,consumers))
   struct Ring {
     alignas(1024) T A[cosize_v<SmemA>];
     alignas(1024) T B[cosize_v<SmemB>];
-    alignas(8) uint64_t full[PIPE];  // the stage has landed
-    uint64_t empty[PIPE];            // all warps of the cluster have multiplied it
+    alignas(8) uint64_t full[PIPE];  // mbarriers: the stage is loaded
+    uint64_t empty[PIPE];            // all consumer warps of the cluster have multiplied it
     static void members(auto name) {
       name("A", &Ring::A), name("B", &Ring::B), name("full", &Ring::full), name("empty", &Ring::empty);
     }
@@ -70,17 +95,20 @@ struct WgmmaRing {
   Gemm g;
   CUtensorMap mapA, mapB, mapD;
   bool uses_tma_store;
-  int tiles_m, tiles_n, band, grid;  // tiles_m: of clusters; grid: blocks
+  int tiles_m, tiles_n, band, grid;  // tiles_m counts tiles of clusters, grid counts blocks
 
   static WgmmaRing make(Gemm const& g, auto const& setting) {
     int const tiles_m = int(ceil_div(g.M(), BLK_M * CLUSTER)), tiles_n = int(ceil_div(g.N(), BLK_N));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L(),
                   resident = setting.device.sm_count * Step::min_blocks / CLUSTER;
-    bool const stores = Step::stores_by_tma && g.epilogue.beta == 0 && !rejects_tma_along_k<T>(g, g.D);
+    bool const stores = Step::stores_by_tma && g.epilogue.beta == 0 && !rejects_tma<T>(g, g.D);
+    auto const map = [&](Operand const& o, Major major, int rows) {
+      return setting.encode(tma_tensor<T>(contiguous_last(o, major), g.L(), major == Major::K ? rows : BLK_K));
+    };
     return {g,
-            setting.encode(tma_along_k<T>(g.A, g.L(), BLK_M)),
-            setting.encode(tma_along_k<T>(g.B, g.L(), BLK_N / CLUSTER)),
-            stores ? setting.encode(tma_along_k<T>(g.D, g.L(), 64)) : CUtensorMap{},
+            map(g.A, MajorA, BLK_M),
+            map(g.B, MajorB, BLK_N / CLUSTER),
+            stores ? map(g.D, Major::K, 64) : CUtensorMap{},
             stores,
             tiles_m,
             tiles_n,
@@ -94,8 +122,8 @@ struct WgmmaRing {
     if (Reason r = rejects_wgmma(device)) return r;
     if (g.elements() == 0) return {};
     if (g.K() == 0) return {"K is 0: there is nothing to multiply"};
-    if (Reason r = rejects_tma_along_k<T>(g, g.A)) return r;
-    if (Reason r = rejects_tma_along_k<T>(g, g.B)) return r;
+    if (Reason r = rejects_tma<T>(g, contiguous_last(g.A, MajorA))) return r;
+    if (Reason r = rejects_tma<T>(g, contiguous_last(g.B, MajorB))) return r;
     int64_t const m = ceil_div(g.M(), int64_t(BLK_M)), n = ceil_div(g.N(), int64_t(BLK_N));
     return too_many("{} x {} tiles in {} matrices are more than 31 bits count", __int128(m) * n, g.L(), {m, n, g.L()},
                     kMostBlocks / 2);
@@ -106,7 +134,7 @@ struct WgmmaRing {
     int m, n, l;  // first row and column of the tile, matrix of the batch
   };
   CUTE_HOST_DEVICE int tiles() const { return tiles_m * tiles_n * int(g.L()); }
-  // tile: of a cluster; rank: of the block in it.
+  // tile: index of a cluster's tile. rank: of the block in the cluster.
   CUTE_HOST_DEVICE Place place(int tile, int rank) const {
     int const l = tile / (tiles_m * tiles_n), t = tile % (tiles_m * tiles_n);
     int const first = t / (band * tiles_m) * band, width = cute::min(band, tiles_n - first),
@@ -122,6 +150,7 @@ struct WgmmaRing {
       for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * consumers * CLUSTER);
       block.fence_barrier_init();
     }
+    if constexpr (Step::follows) block.griddep_wait();
     sync_all(block);
     if (block.thread_rank() < 128 * consumers) {
       block.setmaxnreg_inc(Int < consumers == 1 ? 208 : 232 > {});
@@ -130,7 +159,7 @@ struct WgmmaRing {
       block.setmaxnreg_dec(Int<40>{});
       if (block.thread_rank() == 128 * consumers) fill(block, smem, full, empty);
     }
-    if constexpr (CLUSTER > 1) sync_all(block);  // other blocks arrive at the barriers of this one
+    if constexpr (CLUSTER > 1) sync_all(block);  // other blocks arrive at this block's mbarriers
   }
 
  private:
@@ -142,7 +171,7 @@ struct WgmmaRing {
       block.sync();
   }
 
-  // One thread loads the stages of all tiles of the block: its tile of A, and its part of B for all blocks of the cluster.
+  // One thread loads the stages of a block: its tile of A, and its share of B for the cluster.
   template <class Block, class Mbarrier>
   CUTE_DEVICE void fill(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
     int const rank = int(block.block_index()) % CLUSTER;
@@ -154,16 +183,31 @@ struct WgmmaRing {
       for (int k = 0; k < int(g.K()); k += BLK_K) {
         empty[stage].wait(phase ^ 1);
         full[stage].arrive_and_expect_tx(kStageBytes);
-        block.tma_load(mapA, full[stage], smem.A + stage * (BLK_M * BLK_K), k, here.m, g.A.batch_stride ? here.l : 0);
         constexpr int part = BLK_N / CLUSTER;  // rows of B
-        T* const to = smem.B + (stage * BLK_N + rank * part) * BLK_K;
-        if constexpr (CLUSTER > 1)
-          block.tma_load_multicast(mapB, full[stage], to, k, here.n + rank * part, g.B.batch_stride ? here.l : 0,
-                                   (1u << CLUSTER) - 1);
-        else
-          block.tma_load(mapB, full[stage], to, k, here.n, g.B.batch_stride ? here.l : 0);
+        load<MajorA, BLK_M, 1>(block, mapA, full[stage], smem.A + stage * (BLK_M * BLK_K), here.m, k,
+                               g.A.batch_stride ? here.l : 0);
+        load<MajorB, part, CLUSTER>(block, mapB, full[stage], smem.B + (stage * BLK_N + rank * part) * BLK_K,
+                                    here.n + rank * part, k, g.B.batch_stride ? here.l : 0);
         if (++stage == PIPE) stage = 0, phase ^= 1;
       }
+    }
+    if constexpr (Step::follows) block.griddep_launch_dependents();
+  }
+
+  // Loads (ROWS,BLK_K) of an operand, from (row,k) of matrix l, into each of BLOCKS blocks of the cluster.
+  template <Major major, int ROWS, int BLOCKS, class Block, class Mbarrier>
+  CUTE_DEVICE static void load(Block block, CUtensorMap const& map, Mbarrier& full, T* to, int row, int k, int l) {
+    auto const box = [&](T* smem, int c0, int c1) {
+      if constexpr (BLOCKS > 1)
+        block.tma_load_multicast(map, full, smem, c0, c1, l, (1u << BLOCKS) - 1);
+      else
+        block.tma_load(map, full, smem, c0, c1, l);
+    };
+    if constexpr (major == Major::K) {
+      box(to, k, row);
+    } else {
+      CUTE_UNROLL
+      for (int slab = 0; slab < ROWS; slab += 64) box(to + slab * BLK_K, row + slab, k);
     }
   }
 
@@ -172,12 +216,13 @@ struct WgmmaRing {
   CUTE_DEVICE void multiply(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (BLK_N,BLK_K,PIPE)
-    auto mma = make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N>>>{}, Layout<Shape<Int<consumers>, _1, _1>>{});
+    auto mma =
+        make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N, MajorA, MajorB>>>{}, Layout<Shape<Int<consumers>, _1, _1>>{});
     auto thr_mma = mma.get_slice(int(block.thread_rank()));
     Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));  // (MMA,MMA_M,MMA_K,PIPE), descriptors
     Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));  // (MMA,MMA_N,MMA_K,PIPE), descriptors
     int const lane = int(block.thread_rank()) % 32;
-    // A warp has multiplied the stage: lane r tells block r of the cluster.
+    // Called when a warp has multiplied the stage: lane r arrives at `empty` of block r.
     auto release = [&](int stage) {
       if constexpr (CLUSTER > 1) {
         if (lane < CLUSTER) empty[stage].arrive(unsigned(lane));
@@ -194,7 +239,7 @@ struct WgmmaRing {
           Shape<Int<BLK_M>, Int<BLK_N>>{}, make_stride(g.D.row_stride, g.D.col_stride));  // (BLK_M,BLK_N)
       Tensor tCrD = thr_mma.partition_fragment_C(gD);                                     // (MMA,MMA_M,MMA_N)
       mma.accumulate_ = GMMA::ScaleOut::Zero;  // the first instruction ignores tCrD
-      int last = -1;                           // stage that may still be in flight
+      int last = -1;                           // stage that wgmma may still read; -1: none
       CUTE_NO_UNROLL
       for (int k = 0; k < int(g.K()); k += BLK_K) {
         full[stage].wait(phase);
@@ -234,7 +279,7 @@ struct WgmmaRing {
       block.sync(Int<2>{}, Int<128>{});
   }
 
-  // A warpgroup stores its 64 rows through two tiles of shared memory, 64 columns at a time, while the other tile is read.
+  // A warpgroup writes 64 x 64 elements to one of its two shared tiles while TMA reads the other.
   template <class Block, class RD>
   CUTE_DEVICE void store_by_tma(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
     Tensor sD = make_tensor(make_smem_ptr(smem.D), SmemD{});  // (64,64,(2,consumers))
@@ -246,10 +291,10 @@ struct WgmmaRing {
     CUTE_UNROLL
     for (int i = 0; i < chunks * rounds; ++i) {
       int const round = i / chunks, chunk = i % chunks, buffer = 2 * warpgroup + i % 2;
-      if (issues) block.tma_store_wait_read(Int<1>{});  // the buffer's last tile has been read
+      if (issues) block.tma_store_wait_read(Int<1>{});  // TMA has read the buffer's previous tile
       sync_warpgroup(block, warpgroup);
       CUTE_UNROLL
-      for (int c = 0; c < 4; ++c) {  // 16 columns: four matrices of 8 x 8, lanes have the addresses of their rows
+      for (int c = 0; c < 4; ++c) {  // 16 x 16: four 8 x 8 matrices, a row address per lane
         Tensor values = make_tensor<T>(_8{});
         CUTE_UNROLL
         for (int v = 0; v < 8; ++v) values(v) = T(g.epilogue.alpha * tCrD(chunk * 32 + c * 8 + v, round, 0));
@@ -265,6 +310,22 @@ struct WgmmaRing {
       }
     }
   }
+};
+
+// The ring for operands that are contiguous along m, n or K, each as it is.
+template <class Step, class T>
+struct ByMajors {
+  template <class F>
+  static auto with(Gemm const& g, Device const&, F const& f) {
+    auto const of = [&]<Major A, Major B>(constant<Major, A>, constant<Major, B>) {
+      return f(std::type_identity<WgmmaRing<Step, T, A, B>>{});
+    };
+    auto const with_A = [&](auto A) {
+      return along_K(g.B) ? of(A, constant<Major, Major::K>{}) : of(A, constant<Major, Major::MN>{});
+    };
+    return along_K(g.A) ? with_A(constant<Major, Major::K>{}) : with_A(constant<Major, Major::MN>{});
+  }
+  static bool along_K(Operand const& o) { return o.row_stride != 1 || (o.col_stride == 1 && o.cols > 1); }
 };
 
 }  // namespace inlay::kernels
