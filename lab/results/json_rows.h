@@ -1,4 +1,4 @@
-// Reads and writes rows and published figures as JSON, for the files under results/.
+// Reads rows and published figures from JSON, and writes rows, for the files under results/.
 #pragma once
 #include <nlohmann/json.hpp>
 

@@ -187,7 +187,7 @@ template <>
 struct Planner<Copy> {
   struct Properties {
     Copy const& copy;
-    bool vectors;  // transpose_registers accepts the copy
+    bool registers_accepts;  // transpose_registers accepts the copy
 
     Properties(Copy const& copy, Device const& device);
   };

@@ -14,7 +14,7 @@ bool small(Properties const& f) {
   auto const& x = f.copy.as_transpose();
   int const e = f.copy.elem_bytes;
   if (!x || x->L > 1 || e > 4) return false;
-  std::int64_t const most = !f.vectors ? 9 << 18 : e < 4 ? 1 << 18 : 0;  // bytes of its tiles
+  std::int64_t const most = !f.registers_accepts ? 9 << 18 : e < 4 ? 1 << 18 : 0;  // bytes of its tiles
   auto const tiles = [](std::int64_t extent) { return (extent + 31) / 32; };
   return tiles(x->M) * tiles(x->N) <= most / (1024 * e);
 }
@@ -54,9 +54,9 @@ std::size_t longest(Copy const& copy) {
 }  // namespace
 
 Planner<Copy>::Properties::Properties(Copy const& copy, Device const& device)
-    : copy(copy), vectors(!kernels::transpose_registers::kernel_info->rejects(copy, device)) {}
+    : copy(copy), registers_accepts(!kernels::transpose_registers::kernel_info->rejects(copy, device)) {}
 
-// All copy kernels of the library, compared by predicted time.
+// All copy kernels of the library, compared by predicted time; transpose_direct only for small transposes.
 std::span<Candidate<Copy> const> Planner<Copy>::candidates() {
 #define INLAY_UNIT(NAME, PTXAS, ARCH)
 #define INLAY_KERNEL(NAME) Candidate<Copy>{.kernel = kernels::NAME::kernel(), .applies = kAny},

@@ -31,16 +31,18 @@ constexpr double kPartialSectors = 3.1;   // of the two sectors at the ends of a
 constexpr double kMisalignedStore = .25;  // of a store of a warp that begins within a sector
 constexpr double kMisalignedRun = .3;     // of a source run that begins within a sector
 
-// Instructions of one warp to gather and store the tile's runs.
+// ---- Work of a tile.
+
+// Instructions that each warp executes to gather and store its share of the tile's runs.
 double gather_instructions(CopyTile const& tile, int threads, int elem_bytes) {
   int const lane_words = CopyTile::stores_per_lane(elem_bytes, tile.transposes_words),
             store_elements = CopyTile::elements_per_store(elem_bytes),
-            runs = tile.transposes_words ? store_elements : 1;
+            group_runs = tile.transposes_words ? store_elements : 1;
   double const passes = double(ceil_div(tile.passes, tile.warps_along(threads))),
                groups = double(ceil_div(tile.run_groups, tile.runs_apart(threads)));
   double const offsets = (tile.run_modes > 1 ? kElementLookup : kElementOffset) * lane_words * store_elements;
-  double const group =
-      kRunGroup + lane_words * ((tile.is_run_in_smem ? kRunWord : store_elements * kGatherElement) + runs * kStoreWord);
+  double const group = kRunGroup + lane_words * ((tile.is_run_in_smem ? kRunWord : store_elements * kGatherElement) +
+                                                 group_runs * kStoreWord);
   double const with_ends = tile.has_whole_words ? 0
                            : tile.skew          ? std::min(1., 2. / double(tile.grid_mode[0].tiles))
                                                 : 1;
@@ -116,7 +118,7 @@ CopyWork work_of(Copy const& copy, CopyTile const& tile, TileLimits const& limit
   double const read = s.src_runs * granules * kDramBytes;
   work.bytes = std::max(work.bytes, elements * elem_bytes + tiles * std::min(read, 1.5 * s.src_runs * s.src_run_bytes));
 
-  int const threads = limits.threads, runs = tile.transposes_words ? store_elements : 1;
+  int const threads = limits.threads, group_runs = tile.transposes_words ? store_elements : 1;
   double const vectors = double(tile.src_runs) * tile.run_vectors;
   auto const entries = [&](double n) { return kTableEntry * std::ceil(n / threads); };
   double const warp = kBlockStart + kGridMode * tile.grid_modes * 32 / threads +
@@ -128,9 +130,10 @@ CopyWork work_of(Copy const& copy, CopyTile const& tile, TileLimits const& limit
   work.instructions = tiles * threads / 32 * warp;
   double const gathered = tile.run_elements + (tile.run_modes > 1 ? tile.skew_elements() : 0),
                stored = gathered * tile.dst_runs * elem_bytes / store_bytes / 32;
-  work.wavefronts = tiles * (vectors / 32 * 8 +
-                             stored * ((tile.is_run_in_smem ? 2. : double(store_elements) / runs) * (.2 + wavefronts) +
-                                       store_bytes / 4 + 32 / tile.lanes));
+  work.wavefronts =
+      tiles * (vectors / 32 * 8 +
+               stored * ((tile.is_run_in_smem ? 2. : double(store_elements) / group_runs) * (.2 + wavefronts) +
+                         store_bytes / 4 + 32 / tile.lanes));
   work.blocks = double(tile.blocks());
   work.resident_blocks = limits.blocks;
   work.block_us = .76 + kMicroseconds * warp;
@@ -162,7 +165,8 @@ int word_mode(Copy const& copy, Tiling const& tiling) {
   return words ? found : 0;
 }
 
-// Chooses the destination run of a tile of `bytes` bytes: its modes, splits and lanes, by fewest instructions.
+// Chooses the destination run of a tile of `bytes` bytes: its modes, splits and lanes, by a rough count of instructions;
+// best_tiling() refines the lanes.
 void choose_run(Copy const& copy, TileLimits const& limits, std::int64_t bytes, Tiling& tiling) {
   int const elem_bytes = copy.elem_bytes, store_elements = CopyTile::elements_per_store(elem_bytes),
             store_bytes = elem_bytes * store_elements, warps = limits.threads / 32, across = word_mode(copy, tiling);

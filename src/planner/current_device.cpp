@@ -9,8 +9,8 @@
 namespace inlay::planner {
 namespace {
 
-// The row of the table with this name. If there is none, all properties that only datasheets give are 0.
-Device from_table(char const* name) {
+// The row of the table with this name, or a Device whose rates and latencies are 0. The caller sets what the driver knows.
+Device known_or_blank(char const* name) {
   if (Device const* known = find_device(name)) return *known;
   Device d;
   d.name = d.in_driver = name, d.source = "the driver";
@@ -31,7 +31,7 @@ Device const& current_device() {
   if (!known[std::size_t(id)]) {
     cudaDeviceProp p{};
     detail::check(cudaGetDeviceProperties(&p, id));
-    auto d = std::make_unique<Device>(from_table(p.name));
+    auto d = std::make_unique<Device>(known_or_blank(p.name));
     d->id = id;
     d->compute_capability = 10 * p.major + p.minor;
     d->sm_count = p.multiProcessorCount;

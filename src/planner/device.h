@@ -13,7 +13,7 @@ struct Device {
   std::string in_driver = "H200";  // words of the driver's name that identify the GPU
   int id = 0;                      // device ordinal of the CUDA runtime
 
-  // Known to the driver.
+  // Known to the driver, which is asked for the current GPU; so are shared_bytes and max_threads.
   int compute_capability = 90;  // 10 * major + minor
   int sm_count = 132;
   std::int64_t l2_bytes = 60 << 20;
@@ -26,7 +26,7 @@ struct Device {
   double l2_gbps = 5600;         // sectors between the SMs and the L2
   double clock_ghz = 1.98;       // highest SM clock sustained under load
   int fma_lanes = 128;           // fp32 multiply-adds per SM and clock
-  int mma_rate = 1280;           // multiply-adds of mma.sync per SM and clock: bf16 or f16, sums in fp32
+  int mma_rate = 1358;           // multiply-adds of mma.sync per SM and clock: bf16 or f16, sums in fp32
   int wgmma_rate = 2048;         // the same of wgmma; 0: there is none
   int shared_bytes = 227 << 10;  // per SM, available to blocks
   int max_threads = 2048;        // per SM

@@ -5,7 +5,7 @@
 
 namespace inlay::planner {
 
-// As printf.
+// As printf; what exceeds 319 characters is cut off.
 template <class... Args>
 std::string format(char const* text, Args... args) {
   char s[320];

@@ -44,9 +44,11 @@ std::size_t no_workspace(P const&, Device const&) {
   return 0;
 }
 
-// An instance of copy_tiled: threads and bytes of shared memory per block, least resident blocks per SM.
+// An instance of copy_tiled.
 struct TileLimits {
-  int threads, bytes, blocks;
+  int threads;  // of a block, a multiple of 32
+  int bytes;    // of shared memory of a block: tables, and a tile of at most 7/8 of it
+  int blocks;   // resident blocks per SM that the registers must allow, and that the predicted time assumes
 };
 
 // Filled by designated initialisers; a field without a default must be given.

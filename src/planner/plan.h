@@ -1,5 +1,5 @@
-// A plan: the kernel launches that solve a problem, and the workspace that they share. Making one needs no GPU,
-// allocates nothing and takes a few microseconds.
+// A plan: the kernel launches that solve a problem, and the workspace that they share. Making one needs no GPU
+// and takes a few microseconds; it allocates no memory but that of `last_chunk`.
 #pragma once
 #include <inlay/planner/kernel_info.h>
 #include <inlay/problem/reduction.h>
@@ -46,11 +46,11 @@ struct LaunchOf {
   std::array<OperandSlot, 3> slots;
   OperandSlot workspace = {};  // for partial sums and flags of the kernel itself
 };
-using AnyLaunch = std::variant<LaunchOf<Reduction>, LaunchOf<Gemm>, LaunchOf<Copy>>;
+using LaunchVariant = std::variant<LaunchOf<Reduction>, LaunchOf<Gemm>, LaunchOf<Copy>>;
 
 struct Plan {
   static constexpr int kMaxLaunches = 4;
-  std::array<AnyLaunch, kMaxLaunches> launches;  // in stream order
+  std::array<LaunchVariant, kMaxLaunches> launches;  // in stream order
   int num_launches = 0;
   int candidate = -1;  // index of the chosen candidate; -1: no candidate accepts the problem, or the problem is empty
   std::size_t workspace_bytes = 0;

@@ -27,7 +27,7 @@ struct Matrices {
 struct Tiling {
   static constexpr int kModes = 14;
   struct TiledMode {
-    int mode;
+    int mode;  // of the widened copy
     std::int32_t extent;
     friend bool operator==(TiledMode const&, TiledMode const&) = default;
   };

@@ -1,4 +1,4 @@
-// The plainest copy: every access moves one element, every thread several of them, a block's width apart.
+// One element per access: each thread copies four elements of a row, 256 elements apart.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
 

@@ -1,4 +1,4 @@
-// The same copy through shared memory and a barrier: what the detour of a tiled transpose costs by itself.
+// Step 01 through shared memory with a barrier: what this part of a tiled transpose costs alone.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 

@@ -1,4 +1,4 @@
-// The tutorial's TiledCopy: the same vectors, four to a thread, all loads in flight before the first store.
+// The tutorial's TiledCopy: four 16-byte vectors per thread, all loaded before the first store.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
 
@@ -10,7 +10,7 @@ struct Step {
   using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
 };
 template <class T>
-using Kernel = DirectTile<Vector16, Step>;  // whatever the elements are
+using Kernel = DirectTile<Vector16, Step>;  // for elements of any size
 using Dispatch = ByElement<Kernel>;
 
 inline constexpr Info<Copy> info = {

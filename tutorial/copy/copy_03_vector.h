@@ -1,4 +1,4 @@
-// One 16-byte vector per thread and no loop: the kernel of the copy limit.
+// One 16-byte vector per thread, no loop. This kernel or cudaMemcpyAsync sets the copy limit.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
 
@@ -10,7 +10,7 @@ struct Step {
   using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
 };
 template <class T>
-using Kernel = DirectTile<Vector16, Step>;  // whatever the elements are
+using Kernel = DirectTile<Vector16, Step>;  // for elements of any size
 using Dispatch = ByElement<Kernel>;
 
 inline constexpr Info<Copy> info = {

@@ -1,4 +1,4 @@
-// Both directions by the copy engine: one thread asks for a box, waits for its bytes to land, sends the box on.
+// TMA loads and stores: one thread loads a box into shared memory, waits for it, and stores it.
 #pragma once
 #include <inlay/tutorial/transpose/tma_tile.h>
 
@@ -15,11 +15,11 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
   static constexpr LaunchInfo launch_info{.threads = 32};
   struct Smem {
     alignas(128) T A[Grid::BLK_M * Grid::BLK_N];  // (BLK_M,BLK_N)
-    alignas(8) uint64_t full;                     // A has landed
+    alignas(8) uint64_t full;                     // mbarrier: A is loaded
     static void members(auto name) { name("A", &Smem::A), name("full", &Smem::full); }
   };
 
-  // One long row is cut into rows as wide as the box, if it divides: else a box would hold a single row.
+  // A single row is copied as rows of BLK_N elements if BLK_N divides N: a box has several rows.
   static std::optional<Matrices> matrices(Copy const& copy) {
     auto x = copy.as_copy();
     if (x && x->M == 1 && x->L == 1 && x->N % Grid::BLK_N == 0)
@@ -40,7 +40,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
     if (block.thread_rank() != 0) return;
     full.init(1);
     block.fence_barrier_init();
-    full.arrive_and_expect_tx(sizeof(smem.A));  // boxes are always whole in shared memory
+    full.arrive_and_expect_tx(sizeof(smem.A));  // TMA fills whole boxes, zeros outside the matrix
     block.tma_load(mapA, full, smem.A, int(here.n) * kTmaParts<T>, int(here.m), here.l);
     full.wait(0);
     block.tma_store(mapB, smem.A, int(here.n) * kTmaParts<T>, int(here.m), here.l);  // clipped at the edge

@@ -1,4 +1,4 @@
-// One thread, one element of C: it reads a whole row of A and a whole column of B from global memory.
+// Each thread computes one element of D: it reads a row of A and a column of B from global memory.
 #pragma once
 #include <inlay/kernels/gemm/fma/simple.h>
 

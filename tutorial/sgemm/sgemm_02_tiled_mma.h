@@ -1,4 +1,4 @@
-// A block shares tiles of A and B in shared memory; a TiledMMA of 1x1x1 atoms, 16x16 threads, multiplies them.
+// Tiles of A and B in shared memory; a TiledMMA of 1x1x1 atoms on 16x16 threads multiplies them.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 

@@ -1,4 +1,4 @@
-// Step 02 with rows of the shared tiles four floats longer than they need be.
+// Step 02 with rows of the shared tiles padded by four floats: stores have no bank conflicts.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 

@@ -1,4 +1,4 @@
-// Step 03 with three stages, which cp.async fills past the registers while another is multiplied.
+// Step 03 with three stages: cp.async fills two of them while the third is multiplied.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 

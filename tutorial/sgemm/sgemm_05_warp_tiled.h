@@ -1,4 +1,4 @@
-// Step 04 with a tile of 32x64 to a warp, quads of neighbours to a thread, and C written through shared memory.
+// Step 04 with warp tiles of 32x64 in 4x4 blocks of a thread, and D written through shared memory.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 

@@ -1,10 +1,10 @@
-// Step 05 for a B that is contiguous in k: lanes that run along k now find their elements side by side.
+// Step 05 restricted to B contiguous along k: lanes run along k and load contiguous elements.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 
 namespace inlay::kernels::sgemm_06_column_major_b {
 
-struct Step : AlongKStep {};  // as step 05: what differs is B, see rejects
+struct Step : AlongKStep {};  // as in step 05; only rejects() differs
 using Kernel = SgemmTile<Step>;
 
 inline Reason rejects(Gemm const& g, Device const& device) {

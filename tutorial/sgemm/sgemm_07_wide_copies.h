@@ -1,5 +1,5 @@
-// Step 06 with copies of 16 bytes on every layout: by cp.async where neighbours stay neighbours, through registers where a
-// tile has to be transposed.
+// Step 06 with 16-byte copies of aligned operands at all transposes: cp.async if contiguous along
+// m or n, through registers, which transpose, if contiguous along k. Unaligned: 4-byte cp.async.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 

@@ -1,4 +1,4 @@
-// Step 07 without padding: where the second four of k lie, halves of 32 floats change places.
+// Step 07 with a swizzle instead of padding: for k = 4 to 7, halves of each 32 floats are swapped.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 

@@ -1,5 +1,5 @@
-// Step 07 with 8x16 elements of C to a thread, and the outer product in an order that the compiler keeps to. The loop is
-// rolled up to two slices, through which a swizzle would have to be computed: padding again.
+// Step 07 with 8x16 elements of D per thread and the outer product in a fixed order (OrderedFma).
+// The loop body has two slices of k; a swizzle would need address computations there: so padding.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 

@@ -1,11 +1,11 @@
-// TMA instead of cp.async: one thread asks for whole stages, and the others only multiply. The grid stays on the GPU.
+// TMA instead of cp.async: one thread loads whole stages, eight warps multiply; a persistent grid.
 #pragma once
 #include <inlay/kernels/gemm/fma/ring.h>
 
 namespace inlay::kernels::sgemm_10_tma {
 
 struct Step : RingStep {
-  static constexpr int SLICES = 8;
+  static constexpr int LOOP_SLICES = 8;
   static constexpr bool stream_k = false;
 };
 using Kernel = SgemmRing<Step>;

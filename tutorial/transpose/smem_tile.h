@@ -1,30 +1,30 @@
-// Family: global -> shared -> global. Lanes run along rows of the input when they load and along rows of the output
-// when they store: the tile is transposed in shared memory. Steps differ in the layout of the shared tile and in the
-// operation that loads.
+// Family: global -> shared -> global memory. Loads run along rows of the input, stores along rows
+// of the output, so both are coalesced; a transpose reads columns of the shared tile. Steps differ
+// in the tile, its shared layout and the load operation.
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
 
 namespace inlay::kernels {
 
-// The tile of a step for elements of 1, 2, 4, 8 and 16 bytes: 16 KB, rows of at least 128 bytes both ways, so that a row
-// of the tile meets every bank and a column's conflicts are as bad as they can be.
+// Tile extents for elements of 1, 2, 4, 8 and 16 bytes: 16 KB. Rows of the tile and of its
+// transpose have at least 128 bytes, which cover all banks: columns of a plain tile conflict most.
 inline constexpr int kTileM[] = {128, 64, 64, 32, 32}, kTileN[] = {128, 128, 64, 64, 32};
 template <class T>
 using TileFor = Shape<Int<kTileM[log2_of(sizeof(T))]>, Int<kTileN[log2_of(sizeof(T))]>>;  // (BLK_M,BLK_N)
 
-// At most 16 elements to a thread: more would cost registers and, unrolled, minutes of compile time. And 4 blocks of 512
-// threads fill a multiprocessor with 64 KB in flight, which is as much as its L1 likes.
+// At most 16 elements per thread: unrolling more takes registers and minutes of compile time.
+// 4 blocks of 512 threads fill an SM and have 64 KB of loads in flight; 32 to 64 KB are fastest.
 template <class T>
 inline constexpr int ThreadsFor = sizeof(T) == 1 ? 1024 : 512;
 
-// The swizzle that frees the columns of a row-major tile of `width` elements from bank conflicts.
+// The swizzle that avoids bank conflicts in columns of a row-major tile of `width` columns.
 //
-// Swizzle<B,M,S> xors bits [M, M+B) of an element's offset with bits [M+S, M+S+B). A granule of G bytes must stay
-// whole: G = 4, the width of a bank, or the widest access if that is more; so M = log2(G / element size). A row of the
-// banks holds 128 / G granules: B = log2(128 / G). They are xored with the row number, which begins at bit log2(width):
-// S = log2(width) - M. Rows shorter than 128 bytes have fewer granules than B bits can name: S < B, which is refused.
-// With G no wider than max(4, element size), 32 lanes down a column reach every bank as evenly as can be. A published
-// formula fixes M = 0 and B = log2(128 / element size): conflicts remain at 2 bytes, and at 1 byte B exceeds S.
+// Swizzle<B,M,S> xors bits [M, M+B) of an element's offset with bits [M+S, M+S+B). A granule of
+// G = max(4, access_bytes) bytes stays contiguous: M = log2(G / elem_bytes). The 128 bytes of all
+// banks hold 128 / G granules: B = log2(128 / G). The row number begins at bit M + S = log2(width).
+// Rows below 128 bytes would have S < B and are rejected. Columns have no conflicts if an access is
+// one element, wider ones leave some. A published formula, <log2(128/elem_bytes), 0, log2(width)>,
+// leaves conflicts at 2 bytes, and at 1 byte has B > S in rows of 64 elements.
 template <int width, int elem_bytes, int access_bytes = elem_bytes>
 struct ConflictFree {
   static constexpr int granule = access_bytes > 4 ? access_bytes : 4;
@@ -33,8 +33,8 @@ struct ConflictFree {
   using type = Swizzle<B, M, S>;
 };
 
-// The padding of a row that does the same: one bank, or one element where that is wider. (The tutorials pad by one
-// element, which below 4 bytes leaves neighbouring rows in one bank.)
+// Elements of padding per row with the same effect: 4 bytes, or one element if it is wider. The
+// tutorials pad by one element, which leaves adjacent rows in one bank if it is below 4 bytes.
 template <int elem_bytes>
 using Padding = Int<(elem_bytes < 4 ? 4 / elem_bytes : 1)>;
 
@@ -48,13 +48,13 @@ using PaddedRows = Layout<Tile, Stride<decltype(size<1>(Tile{}) + Pad{}), _1>>;
 template <class Tile, class Swz>
 using SwizzledRows = decltype(composition(Swz{}, RowMajor<Tile>{}));
 
-// A padded tile keeps its shape and gets longer strides. (A tutorial warns of the mistake: the padded shape,
-// (bM, bN+1):(bN+1, 1), is a layout of another tile.)
+// Padding lengthens a stride and keeps the shape. A tutorial warns of the mistake: the layout
+// (bM, bN+1):(bN+1, 1) has the shape of another tile.
 template <class Tile, class SmemLayout>
 constexpr bool is_layout_of_tile = size<0>(SmemLayout{}) == size<0>(Tile{}) && size<1>(SmemLayout{}) == size<1>(Tile{});
 
-// The threads of a block on a (rows, cols) tile in vectors of V. Lanes along N: 32 of them, or fewer where a row has
-// fewer vectors, or the whole block where the tile has a single row. Lanes along M: 32.
+// Thread layouts for tiles in vectors of V elements. AlongN: 32 threads along a row, one per vector
+// of a shorter row, or the whole block along a single row. AlongM: 32 threads along a column.
 template <int threads, int rows, int cols, int V>
 struct ThreadsAlongN {
   static constexpr int lanes = cols / V < 32 ? cols / V : 32;
@@ -66,7 +66,7 @@ using AlongN = typename ThreadsAlongN<threads, size<0>(Tile{}), size<1>(Tile{}),
 template <int threads>
 using AlongM = Layout<Shape<_32, Int<threads / 32>>, Stride<_1, _32>>;
 
-// What most steps have in common; a step overrides what it is about.
+// Defaults; a step overrides what it changes.
 template <class T>
 struct SmemStep {
   static constexpr Writes writes = Writes::transpose;
@@ -75,8 +75,8 @@ struct SmemStep {
   using SmemLayout = RowMajor<Tile>;           // (BLK_M,BLK_N)
   using Load = UniversalCopy<T>;               // global -> shared
   static constexpr int vector = 1;             // elements of one load
-  static constexpr bool interior_path = true;  // full tiles go without predicates
-  // Facts for the cost, in lanes that reach different banks before one comes again: a column read, a row write.
+  static constexpr bool interior_path = true;  // full tiles are copied without predicates
+  // For counts(): how many consecutive lanes access different banks in column reads and row writes.
   static constexpr int read_apart = 32, write_apart = 32;
 };
 
@@ -158,7 +158,7 @@ struct SmemTile : TileGrid<T, typename Step::Tile, Step::writes> {
     Walk in = input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N);
     in.vector = V, in.lanes_along = size<1>(LoadThreads{}) < 32 ? int(size<1>(LoadThreads{})) : 32;
     Walk const out = output_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N, Grid::transposes);
-    Walk columns = in;  // the shared tile as the storing lanes see it: down its columns
+    Walk columns = in;  // loads from the shared tile, lanes down its columns
     columns.vector = 1, columns.lanes_along = 32;
     Counts c;
     (is_cp_async<typename Step::Load> ? c.async_copy : c.global_load) = row_sectors(in);

@@ -1,10 +1,10 @@
-// What the TMA steps share: a tile of a matrix as a box, and when a matrix cannot be described.
+// Shared by the TMA steps: TMA tensors of matrices, and why TMA cannot describe a matrix.
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
 
 namespace inlay::kernels {
 
-// TMA knows no elements of 16 bytes: they are two of 8, and coordinates along the contiguous mode double.
+// TMA elements have at most 8 bytes: 16 bytes are two elements, and column coordinates double.
 template <class T>
 inline constexpr int kTmaParts = sizeof(T) == 16 ? 2 : 1;
 
@@ -23,7 +23,7 @@ inline Reason rejects_tma(Device const& device) {
   return {"TMA needs a GPU of compute capability 9.0 or later, not {}.{}",
           {device.compute_capability / 10, device.compute_capability % 10}};
 }
-// Coordinates are 32-bit, strides positive and below 2^40 bytes; alignment is rejects_unaligned's matter.
+// Extents fit 31 bits, strides are positive and below 2^40 bytes. Alignment: rejects_unaligned.
 inline Reason rejects_tma_extents(int64_t rows, int64_t cols, int64_t L, int64_t ld, int64_t batch, int elem_bytes) {
   for (int64_t extent : {rows, cols * (elem_bytes == 16 ? 2 : 1), L})
     if (extent > INT32_MAX) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};

@@ -1,4 +1,4 @@
-// Lanes run along the input's rows: reads are coalesced, every written element costs a sector of its own.
+// Lanes run along rows of the input: coalesced loads, but each stored element is in its own sector.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
 

@@ -1,4 +1,4 @@
-// Lanes run along the rows of the output, so the reads are strided; caches make strided reads cheaper than strided writes.
+// Lanes run along rows of the output. Caches make strided reads cheaper than strided writes.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
 

@@ -1,4 +1,4 @@
-// Transposes through shared memory: loads and stores are coalesced. The tile is row-major, so a column lies in one bank.
+// Transposes through shared memory: coalesced both ways. Elements of a tile column share a bank.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 

@@ -1,4 +1,4 @@
-// The other place for the conflict: the tile is column-major, so the write is strided and the read is not.
+// Step 03 with a column-major tile: the shared stores have bank conflicts, the shared loads do not.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 

@@ -1,4 +1,4 @@
-// Rows of the tile one bank (or element) longer than they need be: the rows of a column fall into different banks.
+// Rows of the tile are padded by one bank (or element): a column's elements are in different banks.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 

@@ -1,4 +1,4 @@
-// No padding: the granules of a row are xored with the row number, and both directions are free of conflicts.
+// A swizzle instead of padding: granule indices are xored with the row number; no bank conflicts.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 

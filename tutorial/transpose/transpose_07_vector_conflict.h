@@ -1,4 +1,4 @@
-// 16-byte loads from global memory into a plain row-major tile; its columns are read one element at a time.
+// 16-byte loads from global memory into a row-major tile; columns are read one element at a time.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 

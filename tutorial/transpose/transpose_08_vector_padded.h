@@ -1,4 +1,4 @@
-// Vectors must stay aligned, so a row is padded by 16 bytes: only every eighth row falls into the same banks.
+// Padding of 16 bytes per row keeps vectors aligned; rows r and r + 8 are in the same banks.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 

@@ -1,4 +1,4 @@
-// The same compromise by swizzle: 16-byte granules stay whole, and there are only eight of them in a row of banks.
+// Step 08 by a swizzle of 16-byte granules: 128 bytes hold eight, so rows r and r + 8 share banks.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 

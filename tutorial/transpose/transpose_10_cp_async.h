@@ -1,4 +1,4 @@
-// Step 06 with the load past the registers: cp.async needs the fence and the wait that a plain copy does not.
+// Step 06 with cp.async, which bypasses registers and needs cp_async_fence and cp_async_wait.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 

@@ -1,4 +1,4 @@
-// Vector loads into registers, a scattered store into a tile that lies as the output does, and TMA takes it from there.
+// 16-byte loads to registers, element-wise stores to a tile in the output's layout, TMA store.
 #pragma once
 #include <inlay/tutorial/transpose/smem_tile.h>
 #include <inlay/tutorial/transpose/tma_tile.h>
@@ -16,7 +16,7 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
   static constexpr int WM = threads / 32 / WN;                                  // warps along M
   using Tile = TileFor<T>;                                                      // (BLK_M,BLK_N)
   using SmemLayout = ColumnMajor<Tile>;                                         // (BLK_M,BLK_N), rows of the output
-  // A warp is 8 rows by 4 vectors: 64 contiguous bytes of the input, 8 contiguous elements of the output.
+  // A warp takes 8 rows by 4 vectors: 64 contiguous bytes of input rows, 8 elements of output rows.
   using Threads = Layout<Shape<Shape<_8, Int<WM>>, Shape<_4, Int<WN>>>,
                          Stride<Stride<_4, Int<32 * WN>>, Stride<_1, _32>>>;  // (THR_M,THR_N)
   struct Smem {
@@ -57,7 +57,7 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
       copy_if(copy_A, lazy::transform(thr_A.partition_S(cA), inside), tAgA, tArA);
       copy_if(copy_B, lazy::transform(thr_B.partition_D(cA), inside), tBrA, tBsB);
     }
-    block.fence_proxy_async();  // plain stores, then TMA reads them
+    block.fence_proxy_async();  // makes the stores visible to TMA
     block.sync();
     if (block.thread_rank() == 0) {
       block.tma_store(mapB, smem.B, int(here.m) * kTmaParts<T>, int(here.n), here.l);  // clipped at the edge

@@ -1,5 +1,5 @@
-// Vectors both ways: a thread transposes a square of 16 x 16 bytes in its registers, so that nothing narrower than 16 bytes
-// moves.
+// A thread transposes squares in registers. Rows and columns of a square have 16 bytes, so that
+// every access has 16 bytes.
 #pragma once
 #include <inlay/kernels/copy/register_tile.h>
 

@@ -1,4 +1,4 @@
-// The bytes in flight on a multiprocessor held to 32 to 64 KB, and the L1, where they wait, left large.
+// Step 12 with 32 to 64 KB of loads in flight per SM (128 KB for 1-byte elements) and a larger L1.
 #pragma once
 #include <inlay/kernels/copy/register_tile.h>
 

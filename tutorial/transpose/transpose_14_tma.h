@@ -1,6 +1,6 @@
-// TMA both ways without a bank conflict, which the tutorial leaves open: boxes are 128 bytes wide and swizzled by the
-// hardware, squares are transposed in registers, and a warp takes squares along diagonals, so that 8 neighbouring lanes meet
-// 8 different chunks modulo 128 bytes both where they read and where they write.
+// TMA loads and stores without bank conflicts, which the tutorial leaves open: TMA swizzles boxes
+// of 128-byte rows, threads transpose squares in registers. A warp's squares lie on diagonals, so
+// that 8 adjacent lanes load and store 16-byte chunks at 8 different offsets modulo 128 bytes.
 #pragma once
 #include <inlay/block/register_ops.h>
 #include <inlay/tutorial/transpose/tma_tile.h>
@@ -8,7 +8,7 @@
 namespace inlay::kernels::transpose_14_tma {
 
 template <class T>
-using Tile = Shape<Int<256 / sizeof(T)>, Int<256 / sizeof(T)>>;  // (BLK_M,BLK_N): two boxes side by side, both ways
+using Tile = Shape<Int<256 / sizeof(T)>, Int<256 / sizeof(T)>>;  // (BLK_M,BLK_N): two boxes per row
 
 template <class T>
 struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
@@ -29,8 +29,8 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
   using LayoutB = decltype(composition(
       Swz{}, Layout<Shape<Shape<_8, _2>, Int<BLK_N>>, Stride<Stride<_1, Int<BLK_N * 8>>, _8>>{}));  // (chunk,BLK_N)
   struct Smem {
-    alignas(1024) Vector16 A[BLK_M * 16];  // what was loaded; then, as large, what is stored
-    alignas(8) uint64_t full;              // A has landed
+    alignas(1024) Vector16 A[BLK_M * 16];  // the loaded tile, then the tile to store
+    alignas(8) uint64_t full;              // mbarrier: A is loaded
     static void members(auto name) { name("A", &Smem::A), name("full", &Smem::full); }
   };
 
@@ -50,16 +50,16 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     if (first) {
       full.init(1);
       block.fence_barrier_init();
-      full.arrive_and_expect_tx(sizeof(smem.A));  // boxes are always whole in shared memory, even outside the matrix
+      full.arrive_and_expect_tx(sizeof(smem.A));  // TMA fills whole boxes, zeros outside the matrix
       for (int box = 0; box < 2; ++box)
         block.tma_load(mapA, full, smem.A + box * BLK_M * 8, (int(here.n) + box * BOX) * kTmaParts<T>, int(here.m),
                        here.l, L2::evict_last);
     }
-    block.sync();  // the barrier is initialised
+    block.sync();  // the mbarrier is initialised
     full.wait(0);
 
-    // A thread's square: chunk `a` of rows V * b and following. Along a diagonal of a group of 8 x 8 squares b = a ^ d;
-    // at 16 bytes, where a square is one element, along a row of it.
+    // A thread's square: chunk `a` of rows V * b to V * b + V - 1. Eight lanes take diagonal d of a
+    // group of 8 x 8 squares, b % 8 = a ^ d; if a square is one element (V = 1), they take row d.
     int const tid = block.thread_rank(), a = tid % 8, d = tid / 8 % 8, group = tid / 64 % 2, box = tid / 128;
     int const b = group * 8 + (V == 1 ? d : a ^ d);
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
@@ -67,11 +67,11 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     CUTE_UNROLL
     for (int i = 0; i < V; ++i) copy_one(atom, true, make_smem_ptr(&sA(b * V + i, make_coord(a, box))), &rows[i]);
     transpose_square<E>(rows, columns);
-    block.sync();  // all is read: what is stored takes the same place
+    block.sync();  // all threads have read A, which is now overwritten
     CUTE_UNROLL
     for (int i = 0; i < V; ++i)
       copy_one(atom, true, &columns[i], make_smem_ptr(&sB(make_coord(b % 8, b / 8), (box * 8 + a) * V + i)));
-    block.fence_proxy_async();  // plain stores, then TMA reads them
+    block.fence_proxy_async();  // makes the stores visible to TMA
     block.sync();
     if (first) {
       for (int half = 0; half < 2; ++half)  // clipped at the edge

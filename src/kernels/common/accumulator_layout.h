@@ -6,7 +6,7 @@ namespace inlay::kernels {
 
 // Atoms: the thread layout of a TiledMMA. PermM, PermN: its permutations of the tile along m and n.
 
-// Threads alternate element by element, fastest along n: those of one thread are THR_M rows and THR_N columns apart.
+// The elements of a thread are THR_M rows and THR_N columns apart; threads run fastest along n.
 template <int BLK_M, int BLK_N, int THR_M, int THR_N>
 struct FlatThreads {
   using Atoms = Layout<Shape<Int<THR_M>, Int<THR_N>, _1>, Stride<Int<THR_N>, _1, _0>>;  // (THR_M,THR_N,1)
@@ -30,7 +30,7 @@ struct WarpTiles {
   static constexpr int bands = VAL_M / 4, band_rows = 4 * LANES_M * WARPS_M;
   using Bands = Layout<Shape<Shape<Int<4 * LANES_M>, Int<WARPS_M>>, Int<bands>>,
                        Stride<Stride<_1, Int<LANES_M * VAL_M>>, Int<LANES_M * 4>>>;  // ((row),band) -> m
-  // Row and first column of a thread's elements in a band; next_column: columns between its groups of four.
+  // First row and column of a thread in a band; next_column: from one four columns to the next.
   CUTE_HOST_DEVICE static int row(int thread) {
     return 4 * (thread % 32 / LANES_N + LANES_M * (thread / 32 / WARPS_N));
   }

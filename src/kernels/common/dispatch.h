@@ -28,13 +28,13 @@ struct Setting {
 
 // A dispatch type V has either make(problem, setting), which returns its one kernel, or launches(problem, setting, f),
 // which calls f(kernel) for each of several. A type with neither or both does not compile.
-struct AnyLaunch {
+struct LaunchProbe {
   template <class K>
   void operator()(K const&) const;
 };
 template <class V, class P, class S>
 concept LaunchesKernels = requires(P const& problem, S const& setting) {
-  V::launches(problem, setting, AnyLaunch{});
+  V::launches(problem, setting, LaunchProbe{});
 };
 
 // Calls f(kernel) for each kernel that V launches, in launch order; never for a problem without elements.
@@ -78,7 +78,7 @@ struct ByElement {
 };
 // Kernel<T> for the element size of the widened copy.
 template <template <class> class Kernel>
-struct ByUnit {
+struct ByWidenedElement {
   static constexpr bool reads_gaps = true;  // wide loads also read the gaps between source elements
   template <class S, class F>
   static void launches(Copy const& copy, S const& setting, F const& f) {

@@ -1,4 +1,4 @@
-// The grid of a GEMM kernel: which tile of D and which slice of K a block computes.
+// What GEMM kernels have in common: their element type, and which tile of D and slice of K a block computes.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 
@@ -15,6 +15,7 @@ inline constexpr DType type_of<bfloat16_t> = bf16;
 template <>
 inline constexpr DType type_of<half_t> = f16;
 
+// Why the kernel cannot multiply the elements of g, whose operands have one type.
 template <class T>
 Reason rejects_type(Gemm const& g) {
   static constexpr char const* sentence = type_of<T> == f32

@@ -21,7 +21,7 @@ inline constexpr SideSentences kSideB = {
 template <int BLK, int BLK_K, bool transposed>
 struct StageSide {
   static constexpr bool transposes = transposed;
-  static constexpr int LD = BLK + (transposed ? 4 : 0);     // padding avoids bank conflicts of the 4 x 4 transposes
+  static constexpr int LD = BLK + (transposed ? 4 : 0);     // padding: no bank conflicts in stores
   static constexpr int raw = transposed ? BLK * BLK_K : 0;  // floats of the raw buffer
   static constexpr int bytes = BLK * BLK_K * 4;             // of a box
   static constexpr unsigned rows = BLK;

@@ -32,8 +32,8 @@ using FetchAlongK = Fetch<Op, Layout<Shape<Int<threads / BLK_K>, Int<BLK_K>>, St
 template <int threads, int BLK>
 using FetchWide =
     Fetch<AsyncVector, Layout<Shape<Int<BLK / 4>, Int<threads / (BLK / 4)>>>, Layout<Shape<_4, _1>>, Vectors::rows>;
-// Four elements per access along k, through registers, stored to four rows of shared memory. Two threads read one row
-// of the operand, which is one sector.
+// Four elements per access along k, through registers, stored to four rows of shared memory. Two
+// adjacent threads read 32 contiguous bytes of a row of the operand.
 template <int threads>
 using FetchTransposed =
     Fetch<Float4, Layout<Shape<Int<threads / 2>, _2>, Stride<_2, _1>>, Layout<Shape<_1, _4>>, Vectors::k>;

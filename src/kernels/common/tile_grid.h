@@ -4,7 +4,7 @@
 
 namespace inlay::kernels {
 
-// T as a scalar type, also for 16 bytes.
+// The type of an element in registers: T, or Vector16 for elements of 16 bytes.
 template <class T>
 using Carrier = std::conditional_t<sizeof(T) == 16, Vector16, T>;
 

@@ -1,4 +1,4 @@
-// copy_03_vector with loads that the L2 evicts last: on large matrices, the copy that beats cudaMemcpyAsync.
+// copy_03_vector with evict_last loads: faster than cudaMemcpyAsync for large matrices.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/copy/direct_tile.h>

@@ -7,7 +7,7 @@ namespace inlay::kernels::copy_direct {
 struct Step {};  // gives the kernel its name
 template <class T>
 using Kernel = DirectRows<Carrier<T>, Step>;
-using Dispatch = ByUnit<Kernel>;
+using Dispatch = ByWidenedElement<Kernel>;
 
 inline constexpr Info<Copy> info = {
     .name = "copy_direct",

@@ -1,15 +1,15 @@
-// Family: a copy between any two layouts, in tiles that go through shared memory. planner/copy_tile.h says what a tile is.
+// Family: a copy between any two layouts, in tiles in shared memory (planner/copy_tile.h).
 //
-//   1 load     source run     . . . . a a a a|a a a . . . . .    Threads copy the aligned 16-byte vectors that a source run lies
-//              shared memory  . . . . a a a a|a a a . . . . .    in, by cp.async. A run keeps its misalignment modulo 16 bytes.
-//                             . b b b b b b b|. . . . . . . .
-//   2 gather   lane               0 0 0 0 1 1 1 1|2 2 2 2 3 3    A lane gathers a few words of a destination run, a warp apart,
-//   3 store    destination    0 1 . . . . . . . .                and stores them. It computes once where the elements of its
-//              run                                               words lie, and adds an offset for each further run. The ends
-//                                                                of a run are stored one element at a time.
+//   1 load     source run     . . . . a a a a|a a a . . . . .    cp.async of the aligned 16-byte
+//              shared memory  . . . . a a a a|a a a . . . . .    vectors that contain a source run,
+//                             . b b b b b b b|. . . . . . . .    which keeps its misalignment
+//   2 gather   lane               0 0 0 0 1 1 1 1|2 2 2 2 3 3    A lane gathers 2 or 4 words of a
+//   3 store    destination    0 1 . . . . . . . .                destination run and stores them;
+//              run                                               run ends, element by element
 //
-// Elements of 1 and 2 bytes: if neighbouring destination runs are neighbours in shared memory, a lane loads 4-byte words and
-// transposes them in registers. If a destination run is contiguous in shared memory, a word is cut out of two aligned words.
+// A lane keeps the offsets of its elements in a run and adds that of each further run. Elements of
+// 1 and 2 bytes: destination runs that are neighbours in shared memory are loaded as 4-byte words
+// and transposed in registers; if a run is contiguous there, a word comes from two aligned words.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/copy/copy_tiled_grid.h>
@@ -45,7 +45,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
   };
 
   struct Lane {
-    int along;  // number of the lane's warp among those side by side along a run
+    int along;  // index of the lane's warp among the warps of one run
     int word;   // first word of the lane within its warp's words
     int group;  // first group of runs
     bool has_runs;
@@ -66,7 +66,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
     } else {
       load(block, smem, b, tables, false_type{});
     }
-    // While the loads are in flight.
+    // Fills the other tables while the loads are in flight.
     fill<Vector16>(block, tables.groups, tile.table_entries,
                    [&](int i) { return as_vectors(this->run_group(b, i)).v[0]; });
     if (tile.run_modes > 1)
@@ -91,7 +91,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
       if (tile.transposes_words) return gather<Read::words, kLookup>(block, lane, first, b, tables);
     gather<Read::elements, kLookup>(block, lane, first, b, tables);
   }
-  // Computed by one warp for all.
+  // One warp computes the block's tile; all threads read it from shared memory.
   template <class Block>
   CUTE_DEVICE BlockTile shared_block_tile(Block block, Smem& smem) const {
     constexpr int kVectors = sizeof(BlockTile) / 16;
@@ -219,7 +219,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
     return g;
   }
   enum class Read { elements, words, run };
-  // kLookup: elements of a run are found in a table; otherwise the first one's offset gives all others.
+  // kLookup: a table has the offsets of a run's elements; otherwise they have a constant stride.
   template <Read kRead, bool kLookup, class Block>
   CUTE_DEVICE void gather(Block block, Lane const& lane, char const* first, Here const& b, Tables const& tables) const {
     constexpr bool kWords = kRead == Read::words;
@@ -252,7 +252,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
         for (int k = 0; k < K; ++k)
           on[k] = unsigned(x - g.first_word() + (k << this->log2_lanes)) < unsigned(g.words());
         Word r[K][L];
-        // If all words of all lanes are loaded, they are read without a branch for each.
+        // If all lanes may load words that they do not store, no load needs a branch.
         if (U > 1 && tile.run_elements >= U && block.all(g.is_all_loaded())) {
           CUTE_UNROLL
           for (int k = 0; k < K; ++k) read<kRead, kLookup>(block, true, offset[k], first + g.smem_bytes(), r[k]);
@@ -270,7 +270,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
       }
     }
   }
-  // A word of each of L runs.
+  // Reads a word of each of L runs.
   template <Read kRead, bool kLookup, class Block, int P, int L>
   CUTE_DEVICE void read(Block, bool on, int const (&offset)[P], char const* smem, Word (&r)[L]) const {
     using One = std::conditional_t<kRead == Read::elements, T, Word>;
@@ -284,7 +284,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
       copy_one(atom, on && misaligned, make_smem_ptr(pair + 1), &hi);
       r[0] = funnel_shift_right(lo, hi, unsigned(misaligned * 8));
     } else {
-      Word e[U]{};  // initialised: a register that a predicated load may leave would depend on the load before
+      Word e[U]{};  // initialised: otherwise a predicated load depends on the previous one
       CUTE_UNROLL
       for (int u = 0; u < U; ++u) {
         int const at = kLookup ? offset[u] : offset[0] + u * this->run_mode(0).smem_bytes;
@@ -299,8 +299,8 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
       }
     }
   }
-  // Stores the elements at both ends of the runs that fill no word: of eight lanes, 0 to 3 have those before the first whole word,
-  // 4 to 7 those after the last.
+  // Stores the elements at both ends of runs that fill no word. Of eight lanes, lanes 0 to 3 store
+  // those before the first whole word, lanes 4 to 7 those after the last.
   template <class Block>
   CUTE_DEVICE void store_ends(Block block, char const* first, Here const& b, Tables const& tables) const {
     Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
@@ -333,7 +333,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
   static Tiling tiling_of(Copy const& m, Device const& device) {
     return m.tiling.modes ? m.tiling : best_tiling(m, limits, device).tiling;
   }
-  // The tile of this kernel's blocks, or why the kernel cannot run.
+  // Describes the tile of this kernel's blocks in `t`, or returns why the kernel cannot run.
   static Reason tile_of(Copy const& m, Tiling const& tiling, CopyTile& t) {
     if (tiling.modes == 0)
       return {"no tile of {} bytes has runs that are contiguous in the destination", {limits.bytes}};
@@ -380,7 +380,7 @@ struct Family {
   using Kernel = CopyTiled<Carrier<T>, Instance>;
 };
 template <class Instance>
-using Dispatch = ByUnit<Family<Instance>::template Kernel>;
+using Dispatch = ByWidenedElement<Family<Instance>::template Kernel>;
 template <class Instance>
 constexpr Info<Copy> info(char const* name) {
   return {.name = name,

@@ -7,7 +7,7 @@
 
 namespace inlay::kernels {
 
-// A plain struct of N vectors in shared memory: it is copied there and back as N 16-byte accesses.
+// Returns s as vectors, so that it goes through shared memory in accesses of 16 bytes.
 template <class S>
 CUTE_HOST_DEVICE auto as_vectors(S const& s) {
   static_assert(std::is_trivially_copyable_v<S> && sizeof(S) % sizeof(Vector16) == 0);
@@ -24,8 +24,8 @@ struct CopyTiledGrid {
   static constexpr int U = CopyTile::elements_per_store(E);
   static constexpr int kMaxClipped = CopyTile::kMaxClipped, kMaxModes = CopyTile::kMaxGridModes + 3 * CopyTile::kModes;
 
-  // The first block of an SM loads kernel parameters from far away, about 256 bytes at a time, and waits for each. So the
-  // parameters that every tile reads come first, and the modes follow without gaps.
+  // The first block of an SM loads kernel parameters with a long latency, about 256 bytes at a
+  // time. So the parameters that every tile reads come first, and the modes follow without gaps.
   char const* src;  // the lowest byte of the first tile
   SourceRange range;
   char* dst;
@@ -35,7 +35,7 @@ struct CopyTiledGrid {
     int64_t reach_bytes;
     int src_runs, run_vectors, run_bytes, run_clipped, run_clipped_bytes, src_table, dst_table, element_table;
     int run_elements, table_entries, inner_elements, first_smem_bytes, skew, run_words, passes;
-    int neighbours;  // runs of dst_mode(0)
+    int neighbours;  // destination runs along dst_mode(0)
     int grid_modes, src_modes, run_modes, dst_modes;
     bool has_whole_words, transposes_words, is_run_in_smem;
     CUTE_HOST_DEVICE int skew_elements() const { return skew * inner_elements; }
@@ -46,7 +46,7 @@ struct CopyTiledGrid {
   int runs_at_once, smem_step;
   int64_t src_step;
   int grid, log2_lanes, warps_along, runs_apart;
-  // One digit of a block, run or element index.
+  // One coordinate of a block, run or element index.
   struct Digit {
     int64_t src_bytes, dst_bytes;
     Divisor extent;
@@ -116,7 +116,7 @@ struct CopyTiledGrid {
     int64_t src_bytes, dst_bytes;        // from `src` and `dst`
     int left[kMaxClipped];               // indices of each clipped mode from the tile's first one on
     int smem_bytes;                      // offset of the first element
-    int run_bytes, first_run, src_runs;  // of the source runs; those that are loaded, if src_mode(0) is the only mode
+    int run_bytes, first_run, src_runs;  // of a run; at most runs [first_run, src_runs) are loaded
     int flags;                           // words, not bit-fields: the compiler would move bytes
     enum Flag { kFirst = 1, kInside = 2, kRunEnds = 4 };
     // The destination runs begin with this tile; all vectors of the source runs lie inside the source; destination runs may begin
@@ -125,7 +125,7 @@ struct CopyTiledGrid {
     CUTE_HOST_DEVICE bool is_inside() const { return (flags & kInside) != 0; }
     CUTE_HOST_DEVICE bool has_run_ends() const { return (flags & kRunEnds) != 0; }
   };
-  // With addresses: the sum of a kernel parameter and an offset is known to point to global memory.
+  // BlockTile with addresses: a parameter plus an offset is known to be a global address.
   struct Here : BlockTile {
     char const* src;
     char* dst;
@@ -158,7 +158,7 @@ struct CopyTiledGrid {
     b.flags = (is_first ? b.kFirst : 0) | (is_inside ? b.kInside : 0) | (has_run_ends ? b.kRunEnds : 0);
     return b;
   }
-  // Tile number `index` along a clipped mode.
+  // Clips b to tile number `index` along a clipped mode.
   CUTE_HOST_DEVICE void clip(BlockTile& b, Digit const& d, int index) const {
     auto const& mode = clipped[d.clipped];
     int const behind = int(d.extent.by) - 1 - index;  // tiles
@@ -183,7 +183,7 @@ struct CopyTiledGrid {
     return n + skew < all ? n + skew : all;
   }
 
-  // Table entry of a source run: offsets of its first byte in the source (-1: the run is outside the matrix) and in shared memory.
+  // Table entry of a source run: byte offsets in the source (-1: not loaded) and in shared memory.
   struct alignas(16) SrcRun {
     int64_t src_bytes;
     int smem_bytes, unused;
@@ -221,7 +221,7 @@ struct CopyTiledGrid {
     CUTE_HOST_DEVICE int begin() const { return bits(5, 2); }
     CUTE_HOST_DEVICE int head() const { return bits(7, 2); }
     CUTE_HOST_DEVICE int tail() const { return bits(9, 2); }
-    // Words of the run that are not stored may be loaded all the same.
+    // Whether all words of the run may be loaded, also those that are not stored.
     CUTE_HOST_DEVICE bool is_all_loaded() const { return bits(11, 1) != 0; }
 
     CUTE_HOST_DEVICE int bits(int from, int n) const { return int(counts >> from & ((1u << n) - 1)); }

@@ -1,5 +1,5 @@
-// Blocks of copy_tiled do the same work if their tiles have the same extents, begin at the same offsets within sectors, and are as
-// near to the ends of the source.
+// Blocks of copy_tiled make the same accesses if their tiles have the same extents, begin at the
+// same offsets within sectors, and lie inside the source or at the same distances from its ends.
 #pragma once
 #include <inlay/kernels/common/tile_grid_samples.h>
 #include <inlay/kernels/copy/copy_tiled.h>
@@ -14,7 +14,7 @@ struct Kinds<CopyTiled<T, Instance>> {
   template <class F>
   static void each(CopyTiled<T, Instance> const& kernel, F f) {
     using Key = std::array<int64_t, 9>;
-    std::map<Key, std::pair<int64_t, int64_t>> alike;  // the first block of a kind, and how many there are
+    std::map<Key, std::pair<int64_t, int64_t>> alike;  // first block and number of blocks of a kind
     for (int64_t block = 0; block < kernel.blocks(); ++block) {
       auto const b = kernel.here(kernel.block_tile(unsigned(block)));
       Key const key{b.left[0],

@@ -16,7 +16,7 @@ struct SourceRange {
   CUTE_HOST_DEVICE bool holds(char const* from, int bytes) const { return from >= first && from + bytes <= last; }
 };
 
-// The last of a kernel's parameters: the first block of an SM loads parameters from far away, about 256 bytes at a time.
+// The last parameters of a kernel: an SM loads them with a long latency, about 256 bytes at a time.
 template <int kMost>
 struct CountedModes {
   struct One {

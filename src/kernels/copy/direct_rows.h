@@ -1,6 +1,7 @@
-// Family: copies without shared memory. Each thread writes 16 destination bytes, gathered from a contiguous, broadcast or strided
-// source of any alignment. In long rows with gaps between elements in the destination, or between source elements of 4 bytes and
-// more, neighbouring lanes copy neighbouring elements instead. Of other rows with gaps in the destination a thread copies one element.
+// Family: copies without shared memory. A thread writes 16 destination bytes from a contiguous,
+// broadcast or strided source of any alignment. In rows of 64 elements and more with gaps in the
+// destination or, if E is 4 or 8, in the source, neighbouring lanes copy neighbouring elements. In
+// other rows with gaps in the destination a thread copies one element.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/common/tile_grid.h>
@@ -21,8 +22,8 @@ struct DirectRows {
   Divisor windows;         // of a row
   int all, units;          // windows in all; elements of a row
   int64_t step, step_dst;  // bytes between elements of a row
-  // A window is the work of a thread. vectors: one on both sides; strided: V elements, 32 indices between them; scalar: one element;
-  // bytes: 16 bytes of the destination.
+  // A window is the work of a thread. vectors: one 16-byte element; strided: V elements, 32 indices
+  // apart; scalar: one element; bytes: 16 bytes of the destination.
   enum class Form : uint8_t { vectors, strided, scalar, bytes } form;
   CountedModes<kModes> modes;  // all but the row's own
 
@@ -34,7 +35,7 @@ struct DirectRows {
     if (row.dst_stride != E) return Form::scalar;
     return E == 16 && !gaps && row.src_stride == E ? Form::vectors : Form::bytes;
   }
-  // Windows in a row of n elements.
+  // Windows in a row.
   static int64_t windows_of(Copy const& m, Form form) {
     int64_t const n = m.mode[0].extent;
     if (form == Form::strided) return (n + 32 * V - 1) / (32 * V) * 32;
@@ -121,7 +122,7 @@ struct DirectRows {
     if (block.any(part)) store_piece<E>(block, part, to, (low - begin) * E, (high - begin) * E, r);
   }
 
-  // The source bytes of `pieces` neighbouring destination elements or more: contiguous pieces of `piece` bytes.
+  // The source bytes of neighbouring destination elements: `pieces` ranges of `piece` bytes.
   struct Footprint {
     double piece, pieces;
     double of(double line) const { return pieces * (piece + line - E) / line; }  // cache lines of `line` bytes

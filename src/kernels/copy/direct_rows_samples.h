@@ -1,4 +1,4 @@
-// Blocks of the rows' kernel, of which few are alike.
+// Samples of DirectRows: few blocks make the same accesses, so some blocks stand for all.
 #pragma once
 #include <inlay/kernels/common/tile_grid_samples.h>
 #include <inlay/kernels/copy/direct_rows.h>

@@ -17,7 +17,7 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
   static constexpr LaunchInfo launch_info{.threads = threads};
   struct Smem {};
 
-  // In elements of T.
+  // The copy as a batch of matrices, in elements of T.
   static std::optional<Matrices> matrices(Copy const& copy) {
     auto x = Grid::matrices(copy);
     if (int64_t const v = int64_t(sizeof(T)) / copy.elem_bytes; x && v > 1)

@@ -1,4 +1,4 @@
-// Family: R planes, and rows of R elements: channels of an image, columns of a narrow matrix. R is known to the compiler.
+// Family: copies between R planes and rows of R elements, such as the channels of an image.
 //
 // A thread processes a unit: 16 bytes of each plane, which are 16 R consecutive bytes of the rows. The units of a warp are
 // consecutive, so that it loads and stores 512 bytes at once on both sides. Through its own part of shared memory, without a block barrier,
@@ -7,7 +7,7 @@
 //   R = 3, 1 byte   rows    r0 g0 b0 r1 | g1 b1 r2 g2 | b2 r3 g3 b3     words of a unit; a byte permute combines two of
 //                   planes  r0 r1 r2 r3,  g0 g1 g2 g3,  b0 b1 b2 b3     them
 //
-// Planes and rows begin anywhere: loads and stores realign them.
+// Planes and rows begin at any element: loads and stores realign them.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/copy/counted_modes.h>
@@ -173,7 +173,7 @@ struct Interleaved {
     CUTE_UNROLL
     for (int k = 0; k <= R; ++k) {
       if (k == R && aligned) break;
-      int const i = k * 32 + lane;  // the last pass: what spills of the last vector
+      int const i = k * 32 + lane;  // k == R: the end of the last vector, if `to` is misaligned
       Vector16 v = 0, before = 0;
       copy_one(load_atom, k < R, make_smem_ptr(rows + (k < R ? place(i) : 0)), &v);
       if (aligned) {
@@ -185,13 +185,13 @@ struct Interleaved {
       }
     }
   }
-  // r[k]: 16 bytes at from + k * apart, of which left(k) are asked for.
+  // Loads r[k]: 16 bytes at from + k * apart, of which the first left(k) are needed.
   template <class Block, class Left>
   CUTE_DEVICE void load(Block block, char const* from, int64_t apart, Left const& left, Vector16 (&r)[R]) const {
     Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load_atom;
     Copy_Atom<On<Block, LoadGlobal<T>>, T> unit_atom;
     Vector16 more[R];
-    bool outside[R];  // in part: at the source's ends
+    bool outside[R];  // some bytes lie outside the source
     CUTE_UNROLL
     for (int k = 0; k < R; ++k) {
       char const* const p = from + k * apart;
@@ -242,12 +242,12 @@ struct Interleaved {
   }
 };
 
-// Those that are compiled: where elements are narrow and planes few, so that the tile kernel's units cost most.
+// The kernels for kLeast to kMost planes: for narrow elements in few planes copy_tiled is slowest.
 template <class T, Interleaving direction, class Step>
 struct AnyInterleaved {
   static constexpr int E = sizeof(T), kLeast = 2, kMost = E == 1 ? 8 : E == 2 ? 3 : 1;
 
-  // f(Interleaved with the copy's number of planes), if it is one of these.
+  // Calls f(std::type_identity<K>{}) for the K of the copy's planes; returns whether there is one.
   template <int R = kLeast, class F>
   static bool with(Copy const& m, F const& f) {
     if constexpr (R <= kMost) {
@@ -270,6 +270,7 @@ struct AnyInterleaved {
   static Reason rejects(Copy const& m, Device const&) {
     Reason reason;
     if (with(m, [&]<class K>(std::type_identity<K>) { reason = K::rejects(m); })) return reason;
+    if (kMost < kLeast) return {"made for elements of 1 and 2 bytes, not {}", {E}};
     return {"no {} to {} planes of {} bytes an element, whose elements are neighbours on the other side",
             {kLeast, kMost, E}};
   }
@@ -294,7 +295,7 @@ struct Family {
   using Kernel = AnyInterleaved<Carrier<T>, Instance::direction, Instance>;
 };
 template <class Instance>
-using Dispatch = ByUnit<Family<Instance>::template Kernel>;
+using Dispatch = ByWidenedElement<Family<Instance>::template Kernel>;
 template <class Instance>
 constexpr Info<Copy> info(char const* name) {
   return {.name = name,

@@ -1,4 +1,4 @@
-// Blocks of the kernel of planes: they differ in how the planes end.
+// Samples of Interleaved: some blocks stand for all; blocks differ at the ends of the planes.
 #pragma once
 #include <inlay/kernels/common/tile_grid_samples.h>
 #include <inlay/kernels/copy/interleaved.h>

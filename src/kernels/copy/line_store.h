@@ -34,7 +34,7 @@ CUTE_DEVICE void store_piece(Block, bool on, char* to, int from, int end, Vector
   }
 }
 
-// Stores the first `bytes` bytes of a vector, at most 16, at an aligned address. Called by all lanes of the warp.
+// Stores the first `left` bytes of a vector, at most 16, at an aligned address. All lanes call it.
 template <int E, class Block>
 CUTE_DEVICE void store_vector(Block block, char* to, int left, Vector16 r) {
   Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
@@ -60,7 +60,7 @@ CUTE_DEVICE void store_aligned(Block block, bool on, char* out, int x, int begin
     store_piece<E>(block, part, out + at, at < begin ? begin - at : 0, at + 16 < end ? 16 : end - at, r);
 }
 
-// The vector of the lane before.
+// Returns r of the previous lane; lane 0 gets its own.
 template <class Block>
 CUTE_DEVICE Vector16 of_lane_before(Block block, Vector16 r) {
   uint64_t const lo = block.shfl_up(uint64_t(r), 1), hi = block.shfl_up(uint64_t(r >> 64), 1);

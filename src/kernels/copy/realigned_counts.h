@@ -1,5 +1,5 @@
-// The memory traffic of RealignedTile in closed form: one tile of each kind is counted request by request. The addresses come from
-// the kernel (unit, readable, end_element, column_of, window_byte).
+// Counts the memory traffic of RealignedTile: one tile of each kind, request by request. The
+// addresses come from the kernel (unit, readable, end_element, column_of, window_byte).
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
 
@@ -45,7 +45,7 @@ void add_stores(Counts& c, Kernel const& kernel, Here const& here) {
   constexpr int V = Kernel::V, SKEW = Kernel::SKEW, columns = 32 / Kernel::CHUNKS;  // of a warp
   for (int slot0 = 0; slot0 < Kernel::BLK_N; slot0 += columns) {
     bool any_whole = false;
-    unsigned ragged = 0;  // elements of a chunk that some lane stores by themselves
+    unsigned ragged = 0;  // bit x: some lane stores element x of its chunk alone
     for (int slot = slot0; slot < slot0 + columns; ++slot) {
       int const col = Kernel::column_of(slot), s = kernel.skew(here, col);
       // Elements [first, last) of the output run lie in the matrix. The run begins on a sector.

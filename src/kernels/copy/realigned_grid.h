@@ -38,7 +38,7 @@ struct RealignedGrid : SkewedGrid<T, Tile> {
 
   static RealignedGrid make(Copy const& copy) { return {Grid::make(copy)}; }
 
-  // A thread's block number u of k rows by V columns. The blocks of a thread lie below each other.
+  // Unit number u of a thread: k rows by V columns. The units of a thread lie below each other.
   struct Unit {
     int vector, word;  // columns [vector * V, vector * V + V), rows [word * k, word * k + k) of the ROWS
   };
@@ -47,7 +47,7 @@ struct RealignedGrid : SkewedGrid<T, Tile> {
     int const warp = tid / 32;
     return {tid % LANES + warp % across * LANES, tid % 32 / LANES + warp / across * DOWN + u * PASS};
   }
-  // Distance from row 0 of block 0 to row i of block u.
+  // Rows from row 0 of unit 0 to row i of unit u.
   CUTE_HOST_DEVICE static constexpr int rows_below(int u, int i) { return u * PASS * k + i; }
 
   // SmemLayout orders the columns: column 0 of each vector, then column 1 of each, and so on. `slot` is the position in this order.

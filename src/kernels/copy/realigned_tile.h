@@ -46,7 +46,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     auto const here = this->tile(block.block_index());
-    // Vectors reach up to 15 bytes before the tile and 16 bytes behind it. full: they are elements of the matrix there too.
+    // Loads reach 15 bytes before the tile and 16 behind it. full: these are elements of the row.
     bool const full = here.rows_full() && here.n > 0 && here.n + BLK_N + V <= this->N;
     if (full) {
       load<UNITS>(block, here, smem, 0, [](int, Vector16 const*) { return true; });

@@ -63,7 +63,7 @@ struct SkewedGrid : TileGrid<T, Tile, Writes::transpose> {
   }
 };
 
-// One element per access: with 4 bytes and more, the lanes of a row are as fast as vectors.
+// One element per access: with elements of 4 bytes and more, that is as fast as 16-byte vectors.
 template <class T, class Step>
 struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
   using Grid = SkewedGrid<T, typename Step::Tile>;

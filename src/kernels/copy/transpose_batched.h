@@ -29,14 +29,14 @@ struct Kernel {
   static constexpr bool transposes = true;
   Vector16 const* in;
   Vector16* out;
-  int group, batch;                   // matrices of a block; all of them
+  int group, batch;                   // matrices of a block; of the batch
   int size, chunks;                   // vectors of a matrix; of a column
   cutlass::FastDivmod squares, wide;  // squares of a matrix; vectors of a row
   struct Smem {
     alignas(128) Vector16 A[VECTORS];
     static void members(auto name) { name("A", &Smem::A); }
   };
-  // Swizzle: 8 neighbouring lanes store to 8 different 16-byte banks for most matrices, to 4 for matrices of 256 elements.
+  // Swizzle against bank conflicts of the stores; how many conflicts remain depends on M and N.
   using Place = Swizzle<3, 0, 3>;
 
   static std::optional<Matrices> const& matrices(Copy const& copy) { return copy.as_transpose(); }

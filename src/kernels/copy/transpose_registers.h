@@ -1,5 +1,5 @@
-// Loads with evict_last: presumably writes then leave the L2 in longer bursts. For pitches of 128 or 256 KB, consecutive bands
-// of tiles lie 16 or 8 KB apart.
+// Squares in registers, loaded with evict_last: presumably writes then leave the L2 in longer bursts. For
+// pitches of 128 or 256 KB, consecutive bands of tiles lie 16 or 8 KB apart.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/copy/register_tile.h>

@@ -1,5 +1,5 @@
-// The family for few tiles: a cluster of blocks shares a tile of C. Each block computes a range of k, each group of its warps a share
-// of every stage. The sums of the groups are exchanged through distributed shared memory and added in a fixed order.
+// Family for few tiles: a cluster shares a tile of D. A block has a range of k, a group of its
+// warps a share of every stage. Sums are added in a fixed order through distributed shared memory.
 #pragma once
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/pipeline.h>
@@ -7,7 +7,7 @@
 
 namespace inlay::kernels {
 
-// Step: WARPS_M x WARPS_N warps are a group; transposes_a, transposes_b: which operands are contiguous in k and transposed on the way.
+// Step: WARPS_M x WARPS_N warps are a group; transposes_a, _b: helper warps transpose A, B.
 template <class Step>
 struct SgemmCluster {
   static constexpr int WARPS_M = Step::WARPS_M, WARPS_N = Step::WARPS_N, GROUPS = 8 / (WARPS_M * WARPS_N);
@@ -36,7 +36,7 @@ struct SgemmCluster {
       name("full", &Smem::full), name("empty", &Smem::empty);
     }
   };
-  // In the end the first groups' sums lie in A, the others' in B, (at(BLK_M,BLK_N / 4)) each.
+  // After the main loop, the sums of groups below IN_A lie in A, the rest in B, as at() says.
   static constexpr int IN_A = cute::min(GROUPS, int(sizeof(Smem::A)) / (VECTORS * 16));
   static_assert(sizeof(Smem::B) >= std::size_t(GROUPS - IN_A) * VECTORS * 16);
   CUTE_HOST_DEVICE static Quad* sums_of(Smem& smem, int group) {
@@ -46,17 +46,17 @@ struct SgemmCluster {
 
   // ---- host
   static int64_t tiles(Gemm const& g) { return ceil_div(g.M(), int64_t(BLK_M)) * ceil_div(g.N(), int64_t(BLK_N)); }
-  // The blocks of a cluster lie in one GPC: fours do not find places for the whole GPU.
+  // The blocks of a cluster run on one GPC: clusters of four cannot occupy every SM.
   static bool fits(int64_t tiles, int slices, Device const& device) {
     return tiles * slices <= (slices == 4 ? device.sm_count * 5 / 6 : device.sm_count);
   }
-  // As many as fit at once, with 128 of k at least. One matrix alone decides: the bits are those of any batch.
+  // As many as one wave holds for one matrix, whatever the batch size; each has at least 128 k.
   static int slices_of(Gemm const& g, Device const& device) {
     int slices = 1;
     while (slices < 4 && fits(tiles(g), slices * 2, device) && g.K() >= 256 * slices) slices *= 2;
     return slices;
   }
-  // FMAs of the busiest SM.
+  // FMAs of the busiest SM, for one matrix.
   static int64_t work(Gemm const& g, Device const& device) {
     int const slices = slices_of(g, device);
     return ceil_div(tiles(g) * slices, int64_t(device.sm_count)) * ceil_div(g.K(), int64_t(slices)) * BLK_M * BLK_N;
@@ -154,8 +154,8 @@ struct SgemmCluster {
     if (slices > 1) block.sync_cluster(Int<CONSUMERS>{});  // no block exits while others read its sums
   }
 
-  // Where the 16 bytes of column group c lie in row m: rows that meet in a store's quarter warp lie in different halves
-  // of 128.
+  // Offset of columns [4 c, 4 c + 4) of row m, in 16-byte vectors. Every other group of four rows
+  // swaps 64-byte halves, so that the two rows that a quarter-warp stores to share no bank.
   CUTE_HOST_DEVICE static int at(int m, int c) { return m * (BLK_N / 4) + (c ^ m / 4 % 2 * 4); }
 
   template <class F>
@@ -170,8 +170,8 @@ struct SgemmCluster {
     }
   }
 
-  // Each block adds its share of the tile's rows over the cluster's groups, and stores it. X: Quad, or float where C
-  // allows no vectors.
+  // Each block adds the sums of all groups of the cluster for its share of the tile's rows, and
+  // stores them to D. X: Quad, or float if D allows no vectors.
   template <class X, int PARTS, class Block>
   CUTE_DEVICE void store(Block block, Smem& smem, int tid, Piece const& p) const {
     constexpr int V = sizeof(X) / 4, ACROSS = BLK_N / V, EACH = BLK_M / PARTS * ACROSS / CONSUMERS,

@@ -1,4 +1,4 @@
-// What clusters do, by the example of one of each kind.
+// Samples of SgemmCluster: one cluster of each kind of tile.
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/cluster.h>
@@ -23,7 +23,7 @@ struct Samples<SgemmCluster<Step>> {
     int const slices = Cluster::slices_of(g, setting.device);
     over_lengths(g.K(), int64_t(slices) * Cluster::BLK_K, [&](int64_t K, int64_t times) {
       Cluster kernel = Cluster::make(g.with_K(K), setting);
-      kernel.slices = slices;  // those of all of K
+      kernel.slices = slices;  // of the full K
       sample.kinds(kernel, times);
     });
   }

@@ -1,5 +1,5 @@
-// The family of the fastest GEMMs for large matrices: a helper warpgroup fills a ring of stages by TMA, eight warps
-// multiply. The grid is as large as the GPU and takes the tiles of C one after the other.
+// Family of the fastest GEMMs for large matrices: a helper warpgroup fills a ring of stages by TMA,
+// eight warps multiply. The grid has at most one block per SM; a block computes several tiles of D.
 #pragma once
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/pipeline.h>
@@ -13,8 +13,8 @@ enum class Transposed { none, A, B };
 
 // Defaults of an instance.
 struct RingStep {
-  static constexpr int WARPS_M = 2, WARPS_N = 4;  // of 64 x 64
-  static constexpr int SLICES = 2;                // of k in the body of the main loop
+  static constexpr int WARPS_M = 2, WARPS_N = 4;  // of 64 x 64; eight warps
+  static constexpr int LOOP_SLICES = 2;           // of k in the body of the main loop
   static constexpr int BLK_K = 32, STAGES = 4;
   static constexpr int ACCUMULATION_LENGTH = 256;  // FMAs in one register, with blocked summation
   static constexpr bool stream_k = true, blocked_sums = false;
@@ -25,11 +25,11 @@ template <class Step>
 struct SgemmRing {
   static constexpr int BLK_M = Step::WARPS_M * 64, BLK_N = Step::WARPS_N * 64, BLK_K = Step::BLK_K,
                        STAGES = Step::STAGES;
-  static constexpr int ACCUMULATION_LENGTH =
-      Step::ACCUMULATION_LENGTH / BLK_K;  // k tiles of a block sum, with blocked summation
+  static constexpr int K_TILES_PER_SUM = Step::ACCUMULATION_LENGTH / BLK_K;  // with blocked summation
+  static_assert(Step::WARPS_M * Step::WARPS_N == 8);
   static constexpr int CONSUMERS = 256, threads = CONSUMERS + 128, TRANSPOSERS = 96;
   static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = 1, .follows = true};
-  static constexpr int BAND = 8;  // tiles of a band along n, which meet A's rows in the L2
+  static constexpr int BAND = 8;  // tiles of a band along n: they share rows of A in the L2
   static constexpr bool transposes = Step::transposed != Transposed::none;
   using SideA = StageSide<BLK_M, BLK_K, Step::transposed == Transposed::A>;
   using SideB = StageSide<BLK_N, BLK_K, Step::transposed == Transposed::B>;
@@ -103,7 +103,7 @@ struct SgemmRing {
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_stages<SideA, SideB>(g, device)) return r;
     if (g.K() > INT32_MAX / 32)
-      return {"K = {} is more than a block counts", {g.K()}};  // two waves of tiles, cut along it
+      return {"K = {} is more than a block counts", {g.K()}};  // k tiles of two waves: 31 bits
     // A block counts one stride of the grid past the last tile.
     return too_many("{} tiles in {} matrices are more than 31 bits count", tiles(g), g.L(), {tiles(g), g.L(), 0},
                     kMostBlocks - device.sm_count);
@@ -112,16 +112,16 @@ struct SgemmRing {
   // ---- device: the tiles, and k ranges of tiles, of a block
   struct Piece {
     int m, n, l;   // the tile's first element
-    int tile = 0;  // among those that are cut
+    int tile = 0;  // among the split tiles
     int k0, k1;    // k tiles
   };
   struct Cursor {
-    int tile;     // the next one for this block alone
-    int at, end;  // what is left of its share of the cut ones, in k tiles
+    int tile;     // the next whole tile
+    int at, end;  // k tiles of the split tiles that remain for the block
   };
   CUTE_HOST_DEVICE int begin(int rank) const { return share * rank + (rank < extra ? rank : extra); }
-  // Blocks wait only for lower blocks, and the block with the first k range of a tile waits for the others: so the k ranges are
-  // assigned in reverse order.
+  // Blocks wait only for blocks of lower index, and the block with the first k range of a tile
+  // waits for those with later ranges: so the k ranges are assigned in reverse order.
   CUTE_HOST_DEVICE int rank_of(unsigned block) const { return grid - 1 - int(block); }
   CUTE_HOST_DEVICE Cursor cursor(unsigned block) const {
     return {int(block), begin(rank_of(block)), begin(rank_of(block) + 1)};
@@ -161,7 +161,7 @@ struct SgemmRing {
     if (fills || transposing) help(block, smem, ring, tid, fills);
   }
 
-  // One thread asks for the stages, three warps transpose the operand that is contiguous in k: all stages of the block, in order.
+  // Fills the block's stages in order: one thread issues the TMA loads, three warps may transpose.
   template <class Block, class Ring>
   CUTE_DEVICE void help(Block block, Smem& smem, Ring& ring, int tid, bool fills) const {
     Cursor w = cursor(block.block_index());
@@ -181,20 +181,20 @@ struct SgemmRing {
     int const warp = tid / 32, lane = tid % 32, wm = warp / Step::WARPS_N * 64, wn = warp % Step::WARPS_N * 64;
     bool const vectors = takes_vectors(g.D);
     int const skew =
-        warp / 4 * (ACCUMULATION_LENGTH / 2);  // while one half of the warps adds its block sums, the other multiplies
+        warp / 4 * (K_TILES_PER_SUM / 2);  // while one half of the warps adds its block sums, the other multiplies
     SgemmWarp<Block> sums;
     Cursor w = cursor(block.block_index());
     for (Piece p; next(w, p);) {
       sums.clear();
-      bool ended = false;  // a block sum has
+      bool ended = false;  // smem.C holds a block sum
       CUTE_NO_UNROLL
       for (int k = p.k0; k < p.k1; ++k) {
         ring.wait_full();
-        sums.template multiply<BLK_K, Step::SLICES, SideA::LD, SideB::LD>(smem.A[ring.stage] + wm + lane / 4 * 4,
-                                                                          smem.B[ring.stage] + wn + lane % 4 * 4);
+        sums.template multiply<BLK_K, Step::LOOP_SLICES, SideA::LD, SideB::LD>(smem.A[ring.stage] + wm + lane / 4 * 4,
+                                                                               smem.B[ring.stage] + wn + lane % 4 * 4);
         ring.release_previous(block, lane);
         if constexpr (Step::blocked_sums)
-          if ((k - p.k0 + skew) % ACCUMULATION_LENGTH == ACCUMULATION_LENGTH - 1 && k + 1 < p.k1) {
+          if ((k - p.k0 + skew) % K_TILES_PER_SUM == K_TILES_PER_SUM - 1 && k + 1 < p.k1) {
             sums.finish();
             BlockSums::add<Block>(sums.acc, smem.C[warp], lane, ended);
             BlockSums::put<Block>(sums.acc, smem.C[warp], lane);
@@ -205,7 +205,7 @@ struct SgemmRing {
       sums.finish();
       if constexpr (Step::blocked_sums) {
         BlockSums::add<Block>(sums.acc, smem.C[warp], lane, ended);
-        block.syncwarp();  // the epilogue takes the same place
+        block.syncwarp();  // the epilogue reuses smem.C
       }
       if constexpr (Step::stream_k) {
         if (p.k0 > 0) {
@@ -221,7 +221,7 @@ struct SgemmRing {
     }
   }
 
-  // Sums of a later k range go to the block's slot, (32,256) vectors.
+  // Stores the sums of a later k range to the block's slot: 32 vectors of each of 256 threads.
   template <class Block>
   CUTE_DEVICE void put(Block block, float const (&acc)[8][16], int tid) const {
     Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;
@@ -235,7 +235,7 @@ struct SgemmRing {
     block.sync(Int<1>{}, Int<CONSUMERS>{});
     if (tid == 0) block.release(flags + rank, 1);
   }
-  // The block with the first k range adds the others in the order of k.
+  // The block with a tile's first k range adds the sums of the later ranges, in the order of k.
   template <class Block>
   CUTE_DEVICE void add(Block block, float (&acc)[8][16], int tid, Piece const& p) const {
     Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;
@@ -273,7 +273,7 @@ struct StreamK : RingStep {
       "workspace: the FMA units limit, and what the shared-memory loads take of their issue slots.";
 };
 struct BlockedSums : RingStep {
-  static constexpr int BLK_K = 16;  // the sums take 128 KB of the shared memory of the stages
+  static constexpr int BLK_K = 16;  // smaller stages, because smem.C takes 128 KB
   static constexpr bool blocked_sums = true;
   static constexpr char const* idea =
       "As sgemm_tma_stream_k with blocked summation: 256 FMAs at a time are added to a sum in shared memory, so "

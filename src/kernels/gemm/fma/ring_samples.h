@@ -1,11 +1,11 @@
-// What the ring's blocks do, by the example of single tiles.
+// Samples of SgemmRing: single tiles stand for the tiles of a block.
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/ring.h>
 
 namespace inlay::kernels {
 
-// Tiles by kind, each as a block of its own. What is cut is left out.
+// One block for each kind of tile. All tiles are treated as whole: splits along k are left out.
 template <class Step>
 struct Kinds<SgemmRing<Step>> {
   template <class F>
@@ -21,8 +21,8 @@ struct Kinds<SgemmRing<Step>> {
   }
 };
 
-// All tiles as if none were cut, and what the cuts cost, by the example of one tile that two blocks share. (With
-// blocked summation a split moves the ends of block sums: that is left out.)
+// All tiles as if none were split, and the cost of each split, taken from one tile that two blocks
+// share. (With blocked summation a split moves the ends of block sums: that is left out.)
 template <class Step>
 struct Samples<SgemmRing<Step>> {
   using Ring = SgemmRing<Step>;
@@ -50,7 +50,7 @@ struct Samples<SgemmRing<Step>> {
       if constexpr (std::is_same_v<K, Ring>) sample.all(kernel, cuts);
     });
   }
-  // Pieces of cut tiles, beyond one for each tile.
+  // The k ranges of split tiles, less one for each tile.
   static int64_t tilings_of(Ring const& kernel) {
     int64_t pieces = 0;
     for (int rank = 0; rank < kernel.grid; ++rank)

@@ -1,4 +1,4 @@
-// Few tiles: a cluster of blocks shares each, along k.
+// For few tiles of D: the blocks of a cluster share each tile along k.
 #pragma once
 #include <inlay/kernels/gemm/fma/cluster.h>
 
@@ -10,7 +10,7 @@ struct Step {
   static constexpr bool transposes_a = a, transposes_b = b;
 };
 
-// The tile that leaves the least work to a multiprocessor, the largest of equals, and what has to be transposed.
+// Chooses the largest tile with the fewest FMAs on the busiest SM, and the operands to transpose.
 struct Choice {
   template <class F>
   static auto with(Gemm const& g, Device const& device, F const& f) {

@@ -1,5 +1,5 @@
-// Tiles as narrow as the GEMM, 256 along its long side: few rows or few columns, which read the large operand once
-// for every 16 of them.
+// For few rows or few columns of D: tiles of 16 x 256 or 256 x 16, so that the large operand is
+// read once for every 16 rows or columns.
 #pragma once
 #include <inlay/kernels/gemm/fma/split.h>
 

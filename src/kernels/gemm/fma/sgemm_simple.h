@@ -1,4 +1,4 @@
-// Any GEMM, one element of D to a thread: for what no other kernel takes, and for K == 0.
+// Any GEMM, one element of D per thread: for what all other kernels reject, and for K == 0.
 #pragma once
 #include <inlay/kernels/gemm/fma/simple.h>
 

@@ -6,7 +6,7 @@ namespace inlay::kernels::sgemm_split_32x32 {
 
 template <Vectors A, Vectors B>
 struct Step : WarpTiledStep {
-  // What goes through registers is asked for one stage ahead: long ones, whose multiply-adds hide that.
+  // Loads through registers end in the iteration that issues them; longer stages hide them.
   static constexpr bool transposes = A == Vectors::k || B == Vectors::k;
   static constexpr int BLK_M = 32, BLK_N = 32, BLK_K = transposes ? 32 : 16, PIPE = transposes ? 3 : 4;
   static constexpr int threads = 64, min_blocks = 8;

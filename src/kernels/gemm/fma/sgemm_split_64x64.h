@@ -1,4 +1,4 @@
-// Small tiles and split-K: GEMMs with few elements of C and a deep K.
+// Small tiles and split-K: GEMMs with few elements of D and a deep K.
 #pragma once
 #include <inlay/kernels/gemm/fma/split.h>
 

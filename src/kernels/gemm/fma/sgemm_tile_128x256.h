@@ -1,5 +1,4 @@
-// Any layout and alignment, tiles of 128 x 256: 8 x 16 elements of D to a thread. The loop is rolled up to two slices,
-// through which a swizzle would have to be computed: padded stages.
+// Any layout and alignment, tiles of 128 x 256: 8 x 16 elements of D per thread, padded stages.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 

@@ -18,7 +18,8 @@ using Dispatch = Kernel;
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_tile_blocked",
     .idea =
-        "Step 08 with two sums for each element in registers, 256 FMAs in the first, then added to the second; one "
+        "As sgemm_tile_128x128 with two sums for each element in registers, 256 FMAs in the first, then added to the "
+        "second; one "
         "block "
         "fits a multiprocessor, and its waits limit.",
     .source = "inlay",

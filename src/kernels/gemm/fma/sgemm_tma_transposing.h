@@ -13,7 +13,7 @@ struct StepB : RingStep {
   static constexpr Transposed transposed = Transposed::B;
 };
 
-// The operand that is contiguous in k: B if A is not.
+// Chooses the operand to transpose: A if it is contiguous in k, otherwise B.
 struct Choice {
   template <class F>
   static auto with(Gemm const& g, Device const&, F const& f) {
@@ -26,7 +26,8 @@ using Dispatch = Kernel;
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_tma_transposing",
     .idea =
-        "Step 12 where one operand is contiguous in k: TMA loads it unchanged, three helper warps transpose 4 x 4 "
+        "As sgemm_tma_stream_k where one operand is contiguous in k: TMA loads it unchanged, three helper warps "
+        "transpose 4 x 4 "
         "elements at a time; their shared-memory traffic comes on top.",
     .source = "inlay",
     .ladder = Ladder::sgemm,

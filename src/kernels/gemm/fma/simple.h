@@ -1,4 +1,4 @@
-// Family: any GEMM, one element of D to a thread, operands read from global memory by each.
+// Family: any GEMM, one element of D per thread; each thread reads its operands from global memory.
 #pragma once
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/gemm_grid.h>

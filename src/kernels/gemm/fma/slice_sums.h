@@ -5,8 +5,8 @@
 
 namespace inlay::kernels {
 
-// GROUPS threads share an element, each with consecutive slices; their sums are added in the order of the groups. The order depends
-// on M, N and K alone.
+// GROUPS threads share an element, each with consecutive slices; their sums are added in the order
+// of the groups. The order does not depend on the batch size.
 template <int GROUPS>
 struct SumSlicesBy {
   Reduction r;
@@ -54,8 +54,8 @@ struct SumSlicesBy {
   }
 };
 
-// With many slices, several threads share an element. With few slices or many elements the blocks would have too little work: at most
-// two waves of them, except for hundreds of slices.
+// Several threads share an element if there are hundreds of slices, or at least 16 slices and at
+// most two waves of blocks. Otherwise the threads would have too little work.
 struct SumSlices {
   template <class S, class F>
   static void launches(Reduction const& r, S const&, F const& f) {

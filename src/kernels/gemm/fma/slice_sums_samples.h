@@ -1,4 +1,4 @@
-// Blocks of slice_sums.h do the same work, all but the last, unless C has gaps: then any two may differ.
+// All blocks of slice_sums.h but the last are alike, unless D has gaps: then any two may differ.
 #pragma once
 #include <inlay/kernels/common/sampling.h>
 #include <inlay/kernels/gemm/fma/slice_sums.h>

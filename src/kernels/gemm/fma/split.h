@@ -1,5 +1,5 @@
-// Family: a step of tile.h whose K is split into slices, so that a GEMM with few tiles of C fills the GPU. Each block
-// writes the sums of a slice to the workspace; sum_slices adds them.
+// Family: a kernel of tile.h with K split into slices, so that a GEMM with few tiles of D fills the
+// GPU. Each block writes the sums of a slice to the workspace; sum_slices adds them.
 #pragma once
 #include <inlay/kernels/gemm/fma/slice_sums.h>
 #include <inlay/kernels/gemm/fma/tile.h>
@@ -9,15 +9,15 @@ namespace inlay::kernels {
 template <template <Vectors A, Vectors B> class Step>
 struct SgemmSplit : SgemmVectors<Step> {
   using Base = SgemmVectors<Step>;
-  // BLK_M and BLK_N are those of all, and slices are multiples of its BLK_K.
+  // All kernels of Step have this BLK_M and BLK_N. Slices are multiples of this BLK_K.
   using Tile = typename Base::template Tile<Vectors::rows, Vectors::rows>;
   static constexpr int64_t least_k = 64;  // shorter slices cost more in partial sums than they gain
 
   static int64_t tiles(Gemm const& g) {
     return ceil_div(g.M(), int64_t(Tile::BLK_M)) * ceil_div(g.N(), int64_t(Tile::BLK_N));
   }
-  // The length of a slice depends on M, N and K alone: as many slices as fill one wave of blocks. Up to K = 256 nothing is
-  // split: the planner may then choose any kernel that accumulates all of K in one register.
+  // As many slices as fill one wave of blocks with one matrix. Up to K = 256 nothing is split: the
+  // planner may then choose any kernel that accumulates all of K in one register.
   static int64_t slice_k(Gemm const& g, Device const& device) {
     if (g.K() <= 256) return 256;
     int64_t const wave = int64_t(device.sm_count) * Tile::min_blocks;
@@ -32,7 +32,7 @@ struct SgemmSplit : SgemmVectors<Step> {
     return n > 1 ? std::size_t(n * g.elements()) * sizeof(float) : 0;
   }
 
-  // The GEMM whose C are partial sums; with one slice, the GEMM itself.
+  // The GEMM whose D are partial sums; with one slice, the GEMM itself.
   static Gemm split(Gemm const& g, Device const& device) {
     Gemm c = g;
     c.slices = g.elements() ? int(slices(g, device)) : 1, c.slice_K = slice_k(g, device);

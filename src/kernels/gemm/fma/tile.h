@@ -1,5 +1,5 @@
-// Family: tiles of A and B pass through shared memory; a tile of C stays in the registers of the block's threads. Steps
-// differ in the tiles, in how an operand is fetched, in how the threads lie on C, in the number of stages, and in the epilogue.
+// Family: tiles of A and B pass through shared memory; a tile of D accumulates in registers.
+// Kernels differ in tiles, operand fetches, thread layout on D, stages and epilogue.
 #pragma once
 #include <inlay/kernels/common/accumulator_layout.h>
 #include <inlay/kernels/common/epilogue.h>
@@ -12,11 +12,11 @@ struct SgemmStep {
   static constexpr int BLK_M = 128, BLK_N = 128, BLK_K = 8, threads = 256;
   static constexpr int min_blocks = 2;    // per SM: bounds the registers
   static constexpr int slices = BLK_K;    // of k in one iteration of the main loop
-  static constexpr bool ordered = false;  // the outer product in the order it is written
+  static constexpr bool ordered = false;  // the compiler keeps the order of an outer product
   static constexpr int accumulation_length =
       0;  // FMAs in one register, which is then added to a second sum; 0: one sum
   static constexpr bool narrow_m = false,
-                        narrow_n = false;  // at most a tile: how the operand is fetched does not matter
+                        narrow_n = false;  // A (B) is fetched in one way only, whatever its layout
   using Read = UniversalCopy<float>;       // shared -> registers
   using OnC = FlatThreads<BLK_M, BLK_N, 16, 16>;
   static constexpr bool through_shared = false;  // the epilogue
@@ -27,7 +27,7 @@ struct WarpTiledStep : SgemmStep {
   using Read = Float4;
   static constexpr bool through_shared = true;
 };
-// Operands brought element by element, lanes along k, in three stages.
+// Operands are copied element by element, lanes along k, in three stages.
 struct AlongKStep : WarpTiledStep {
   using FetchA = FetchAlongK<AsyncElement, threads, BLK_K>;
   using FetchB = FetchAlongK<AsyncElement, threads, BLK_K>;
@@ -99,7 +99,7 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
       copy(read_B, tXpB(_, _, k), tXrB(_, _, to));
     };
     auto multiply =
-        [&](int from) {  // rows to and fro, the first one leftwards: where the direction changes, an element of B is reused
+        [&](int from) {  // even rows run backwards: where the direction changes, one element of B is used twice
           CUTE_UNROLL
           for (int m = 0; m < size<1>(tCrC); ++m) {
             CUTE_UNROLL
@@ -131,8 +131,8 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
         block.sync();
       }
     } else {
-      // A slice is multiplied while the next one is read, the last of a tile beside the first of the next tile: so the
-      // loop begins with a slice of zeros and ends one slice early.
+      // A slice is multiplied while the next one is read, across tiles too: so the loop begins with
+      // a slice of zeros and ends one slice early.
       CUTE_UNROLL
       for (int p = 0; p < PIPE - 1; ++p) {
         from_A.issue(p), from_B.issue(p);
@@ -190,14 +190,14 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
   }
 };
 
-// A step for operands that lie in vectors along their rows' mode, or along k: the kernel of each pair is compiled apart. If
-// one operand has no vectors, both are fetched element by element.
+// One kernel for each pair of Vectors of A and B; if one is none, both operands are fetched element
+// by element.
 template <template <Vectors A, Vectors B> class Step>
 struct SgemmVectors {
   template <Vectors A, Vectors B>
   using Tile = SgemmTile<Step<A, B>>;
   static constexpr int period =
-      cute::max(32, Step<Vectors::none, Vectors::none>::accumulation_length);  // of what a block does along K
+      cute::max(32, Step<Vectors::none, Vectors::none>::accumulation_length);  // of accesses in k
   static constexpr auto none = Vectors::none, rows = Vectors::rows, k = Vectors::k;
 
   // Calls f(std::type_identity<the kernel>).
@@ -224,7 +224,7 @@ struct SgemmVectors {
 
 // ---- values of a Step that the library and the tutorial share
 
-// Tiles of 128 x 128; stages are swizzled: where the second four of k lie, halves of 32 floats change places.
+// Tiles of 128 x 128; stages are swizzled: rows with k of 4 to 7 swap the halves of each 32 floats.
 template <Vectors A, Vectors B>
 struct SwizzledTile : WarpTiledStep {
   using FetchA = FetchVectors<A, threads, BLK_M>;
@@ -233,8 +233,8 @@ struct SwizzledTile : WarpTiledStep {
   using SmemB = SwizzledStages<BLK_N, BLK_K, 3>;  // (BLK_N,BLK_K,PIPE)
 };
 
-// Tiles of 128 x 256, 8 x 16 elements of D to a thread. Stages are padded: in a loop of two slices a swizzle would have to
-// be computed for each.
+// Tiles of 128 x 256, 8 x 16 elements of D per thread. Stages are padded: in a loop with two slices
+// in its body, a swizzle would have to be computed in each iteration.
 template <Vectors A, Vectors B>
 struct WideThreadTile : WarpTiledStep {
   static constexpr int BLK_M = 128, BLK_N = 256, BLK_K = 16, min_blocks = 1, slices = 2;

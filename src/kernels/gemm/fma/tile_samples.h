@@ -1,4 +1,4 @@
-// What blocks of tiles do: all of K in a block, in steps of 32 or of a block sum.
+// Samples of SgemmVectors: a block loops over all of K, in steps of 32 or of a block sum.
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/tile.h>

@@ -1,5 +1,5 @@
-// What the fast GEMMs have in common: a warp multiplies 64 x 64 elements of C, a thread 8 x 16 of them, from stages
-// that hold A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row by row.
+// Shared by ring.h and cluster.h: a warp computes 64 x 64 elements of D, a thread 8 x 16 of them,
+// from stages that hold A as (BLK_K,BLK_M) and B as (BLK_K,BLK_N), row-major.
 #pragma once
 #include <inlay/block/quad_ops.h>
 #include <inlay/kernels/common/gemm_grid.h>
@@ -14,7 +14,7 @@ struct SgemmWarp {
   float a[2][8];     // (buffer,m)
   float b[2][16];    // (buffer,n)
 
-  // The first slice that is multiplied is 0 * 0: the loop below multiplies what was loaded before.
+  // The loop multiplies the slice that was loaded last; its first iteration multiplies zeros.
   CUTE_DEVICE void clear() {
     CUTE_UNROLL
     for (int i = 0; i < 8; ++i) {
@@ -26,8 +26,8 @@ struct SgemmWarp {
     for (int j = 0; j < 16; ++j) b[1][j] = 0;
   }
 
-  // Loads `K` slices, LDA and LDB floats apart, each while the one before it is multiplied. The loop is one block of SLICES
-  // slices. A thread's elements of A begin at pa, those of B at pb.
+  // Loads `K` slices, LDA and LDB floats apart, each while the previous one is multiplied, SLICES
+  // of them per iteration. A thread's elements of A begin at pa, those of B at pb.
   template <int K, int SLICES, int LDA, int LDB>
   CUTE_DEVICE void multiply(float const* pa, float const* pb) {
     float const* const end = pa + K * LDA;
@@ -52,9 +52,9 @@ struct SgemmWarp {
     CUTE_UNROLL
     for (int i = 0; i < 8; ++i) {
       if constexpr (loads) {
-        // The quads of B, then those of A (4 and 5), one for each row of the outer product from the second on. Of the orders
-        // tried, this one leaves the fewest FFMAs waiting for registers; ptxas must be asked again after every change
-        // (bench/sass.py).
+        // Loads the quads of B, then those of A (4 and 5), one for each row of the outer product
+        // from the second on. Of the orders tried, this one leaves the fewest FFMAs waiting for
+        // registers; the SASS must be checked again after every change (bench/sass.py).
         constexpr int order[] = {3, 2, 1, 0, 5, 4};
         if (i >= 1 && i < 7) {
           int const q = order[i - 1];
@@ -73,12 +73,12 @@ struct SgemmWarp {
   }
 };
 
-// Block sums that have ended, in shared memory, in the order in which the lanes hold them. No registers
-// would be left.
+// Completed block sums, in the order in which lanes hold them: in shared memory, because no
+// registers are left.
 struct BlockSums {
   static constexpr int smem_floats = 64 * 64;  // for a warp
 
-  // acc += sums, if there are any.
+  // acc += sums, if `any`.
   template <class Block>
   CUTE_DEVICE static void add(float (&acc)[8][16], float const* sums, int lane, bool any) {
     Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> atom;
