@@ -1,4 +1,4 @@
-// Step 08 for any transposes: an operand that is contiguous along m or n is loaded as it is, and wgmma reads it transposed.
+// Step 08 for any transposes: an operand that is contiguous along m or n is loaded without packing, and wgmma reads it transposed.
 #pragma once
 #include <inlay/tutorial/hgemm/hgemm_08_tma_store.h>
 

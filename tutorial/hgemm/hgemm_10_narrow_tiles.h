@@ -1,4 +1,4 @@
-// Step 09 for products of few waves: the width of the tiles follows from their number, no cluster has to meet, and the
+// Step 09 for GEMMs of few waves: the width of the tiles follows from their number, no cluster has to meet, and the
 // kernel starts before the one before it has ended.
 #pragma once
 #include <inlay/tutorial/hgemm/hgemm_09_majors.h>
