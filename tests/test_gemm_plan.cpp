@@ -681,7 +681,7 @@ Plan on_host(Plan plan) {
   static LinkedKernel<Gemm> const multiplies{nullptr, multiply_on_host};
   static LinkedKernel<Reduction> const adds{nullptr, add_on_host};
   for (int i = 0; i < plan.num_launches; ++i) {
-    LaunchVariant& launch = plan.launches[std::size_t(i)];
+    PlannedLaunch& launch = plan.launches[std::size_t(i)];
     if (auto* s = std::get_if<LaunchOf<Copy>>(&launch)) s->kernel = &copies;
     if (auto* s = std::get_if<LaunchOf<Gemm>>(&launch)) s->kernel = &multiplies;
     if (auto* s = std::get_if<LaunchOf<Reduction>>(&launch)) s->kernel = &adds;

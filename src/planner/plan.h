@@ -46,11 +46,11 @@ struct LaunchOf {
   std::array<OperandSlot, 3> slots;
   OperandSlot workspace = {};  // for partial sums and flags of the kernel itself
 };
-using LaunchVariant = std::variant<LaunchOf<Reduction>, LaunchOf<Gemm>, LaunchOf<Copy>>;
+using PlannedLaunch = std::variant<LaunchOf<Reduction>, LaunchOf<Gemm>, LaunchOf<Copy>>;
 
 struct Plan {
   static constexpr int kMaxLaunches = 4;
-  std::array<LaunchVariant, kMaxLaunches> launches;  // in stream order
+  std::array<PlannedLaunch, kMaxLaunches> launches;  // in stream order
   int num_launches = 0;
   int candidate = -1;  // index of the chosen candidate; -1: no candidate accepts the problem, or the problem is empty
   std::size_t workspace_bytes = 0;
