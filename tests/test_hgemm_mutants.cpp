@@ -32,6 +32,7 @@ enum class Flaw {
   no_store_wait,
   no_sync_before_store,
   too_many_registers,
+  ragged_tma_store,  // stores rows by TMA whose bytes are no multiple of 16
 };
 thread_local Flaw flaw = Flaw::none;
 
@@ -100,8 +101,12 @@ void expect_found(GemmCase const& c, Flaw f, std::vector<Check> const& checks) {
   device.sm_count = 2;  // blocks of a persistent grid have several tiles
   flaw = f;
   auto const wanted = registry::expected(gemm, recorder);
-  launches<Kernel>(gemm, registry::ReplaySetting{device, recorder.workspace(), {}},
-                   [&](auto const& kernel) { replay::run<Flawed>(kernel, recorder); });
+  launches<Kernel>(gemm, registry::ReplaySetting{device, recorder.workspace(), {}}, [&](auto kernel) {
+    if constexpr (requires { kernel.mapD; })
+      if (f == Flaw::ragged_tma_store)
+        kernel.uses_tma_store = true, kernel.mapD = replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, 64));
+    replay::run<Flawed>(kernel, recorder);
+  });
   wanted.conclude();
   flaw = Flaw::none;
   test::expect_only(recorder, checks);
@@ -144,6 +149,10 @@ TEST(HgemmMutants, ClustersAndStores) {
   expect_found<TmaStore>(kCase, Flaw::no_sync_before_store, {Check::race});
   expect_found<TmaStore>(kCase, Flaw::no_proxy_fence, {Check::race});
   expect_found<TmaStore>(kCase, Flaw::too_many_registers, {Check::misuse});
+  GemmCase ragged{64, 60, 64 * 4, 1, "nt"};
+  ragged.gap_c = 4;
+  expect_found<TmaStore>(ragged, Flaw::none, {});
+  expect_found<TmaStore>(ragged, Flaw::ragged_tma_store, {Check::coverage});
 }
 
 }  // namespace

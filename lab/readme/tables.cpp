@@ -204,6 +204,8 @@ std::optional<std::string> table_named(std::string const& name, Recorded const& 
   if (name == "brief-GEMMs") return brief_gemms_table(recorded.gemms);
   if (name == "gemm-ladder") return gemm_ladder_table(recorded.gemms, "ladder");
   if (name == "hgemm-ladder") return gemm_ladder_table(recorded.tensor_gemms, "hgemm");
+  if (name == "tensor-transposes")
+    return gemm_ladder_table(load_results(results_dir() / "h200" / "tensor.json").value_or(Results{}), "tensor");
   std::smatch m;
   if (std::regex_match(name, m, suite)) return suite_table(recorded, m[1]);
   if (std::regex_match(name, m, gemm_suite)) return gemm_suite_table(recorded.gemms, m[1]);

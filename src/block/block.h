@@ -50,8 +50,8 @@
 //            smem, c0, c1, c2, ranks)      .multicast::cluster               offsets in the shared memory of each block
 //                                                                            of the cluster whose bit is set in `ranks`,
 //                                                                            and counts at the mbarrier of each
-//   tma_store(map, smem, c0, c1, c2)       cp.async.bulk.tensor.3d, bulk     one thread
-//                                          group completion
+//   tma_store(map, smem, c0, c1, c2)       cp.async.bulk.tensor.3d, bulk     one thread; it writes 16 bytes at a time, past
+//                                          group completion                  the end of a row of the tensor too
 //   tma_store_commit()                     cp.async.bulk.commit_group        the thread that called tma_store
 //   tma_store_wait_read(Int<N>)            cp.async.bulk.wait_group.read N   the same thread: all but its last N groups
 //                                                                            have read shared memory

@@ -32,6 +32,10 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
     return {Grid::make(x), setting.encode(tma_matrix<T>(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, bm, bn)),
             setting.encode(tma_matrix<T>(x.out, x.M, x.N, x.L, x.ld_out, x.batch_out, bm, bn))};
   }
+  void place(auto const& at) {
+    Grid::place(at);
+    at.map(mapA, this->in), at.map(mapB, this->out);
+  }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
@@ -54,6 +58,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
     Matrices const x = *matrices(copy);
     if (Reason r = rejects_unaligned_input(x, sizeof(T))) return r;
     if (Reason r = rejects_unaligned_output(x, x.M, sizeof(T))) return r;
+    if (Reason r = rejects_tma_store(x.N * int64_t(sizeof(T)))) return r;
     if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in, sizeof(T))) return r;
     return rejects_tma_extents(x.M, x.N, x.L, x.ld_out, x.batch_out, sizeof(T));
   }

@@ -31,5 +31,10 @@ inline Reason rejects_tma_extents(int64_t rows, int64_t cols, int64_t L, int64_t
     if (stride <= 0 || stride >> 40) return {"TMA strides are positive and below 2^40 bytes, not {}", {stride}};
   return {};
 }
+// TMA stores 16 bytes at a time, past the end of a row too.
+inline Reason rejects_tma_store(int64_t row_bytes) {
+  if (row_bytes % 16 == 0) return {};
+  return {"TMA stores whole vectors of 16 bytes and would write past the end of rows of {} bytes", {row_bytes}};
+}
 
 }  // namespace inlay::kernels

@@ -29,6 +29,10 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
     return {Grid::make(x),
             setting.encode(tma_matrix<T>(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, Grid::BLK_N, Grid::BLK_M))};
   }
+  void place(auto const& at) {
+    Grid::place(at);
+    at.map(mapB, this->out);
+  }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
@@ -72,6 +76,7 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
     auto const& x = *Grid::matrices(copy);
     if (Reason r = rejects_unaligned_input(x, sizeof(T))) return r;
     if (Reason r = rejects_unaligned_output(x, x.N, sizeof(T))) return r;
+    if (Reason r = rejects_tma_store(x.M * int64_t(sizeof(T)))) return r;
     return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out, sizeof(T));
   }
   static Counts counts(Copy const& copy) {

@@ -39,6 +39,10 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     return {Grid::make(x), setting.encode(tma_matrix<T>(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, BLK_M, BOX, true)),
             setting.encode(tma_matrix<T>(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, BLK_N, BOX, true))};
   }
+  void place(auto const& at) {
+    Grid::place(at);
+    at.map(mapA, this->in), at.map(mapB, this->out);
+  }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
@@ -88,6 +92,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     auto const& x = *Grid::matrices(copy);
     if (Reason r = rejects_unaligned_input(x, E)) return r;
     if (Reason r = rejects_unaligned_output(x, x.N, E)) return r;
+    if (Reason r = rejects_tma_store(x.M * E)) return r;
     if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in, E)) return r;
     return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out, E);
   }

@@ -101,7 +101,9 @@ struct WgmmaRing {
     int const tiles_m = int(ceil_div(g.M(), BLK_M * CLUSTER)), tiles_n = int(ceil_div(g.N(), BLK_N));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L(),
                   resident = setting.device.sm_count * Step::min_blocks / CLUSTER;
-    bool const stores = Step::stores_by_tma && g.epilogue.beta == 0 && !rejects_tma<T>(g, g.D);
+    // TMA stores 16 bytes at a time, past the end of a row too.
+    bool const stores =
+        Step::stores_by_tma && g.epilogue.beta == 0 && g.N() * sizeof(T) % 16 == 0 && !rejects_tma<T>(g, g.D);
     auto const map = [&](Operand const& o, Major major, int rows) {
       return setting.encode(tma_tensor<T>(contiguous_last(o, major), g.L(), major == Major::K ? rows : BLK_K));
     };
@@ -116,6 +118,11 @@ struct WgmmaRing {
             CLUSTER * int(Step::persistent ? cute::min(clusters, resident) : clusters)};
   }
   int64_t blocks() const { return grid; }
+  void place(auto const& at) {
+    place_operands(g, at);
+    at.map(mapA, g.A.base), at.map(mapB, g.B.base);
+    if (uses_tma_store) at.map(mapD, g.D.base);
+  }
   int cluster() const requires(CLUSTER > 1) { return CLUSTER; }
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_type<T>(g)) return r;
@@ -312,7 +319,7 @@ struct WgmmaRing {
   }
 };
 
-// The ring for operands that are contiguous along m, n or K, each as it is.
+// The ring for operands that are contiguous along m, n or K, without packing.
 template <class Step, class T>
 struct ByMajors {
   template <class F>
