@@ -1,12 +1,16 @@
 # The program `inlay` with the files that it reads, which it finds beside itself: bin/inlay and share/inlay/.
-# find_package(inlay) gives inlay::inlay, which needs the CUDA runtime and not the CUDA language; with COMPONENTS replay it
+# find_package(inlay) gives inlay::inlay, which needs the CUDA runtime and not the CUDA language, and inlay::inlay_shared, which
+# has its own; with COMPONENTS replay it
 # gives inlay::replay, which needs headers alone: cmake/inlay-config.cmake.in.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/inlay)
 install(DIRECTORY include/inlay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(INLAY_NVCC)  # without kernels there is no library to install
-  install(TARGETS inlay EXPORT inlay-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS inlay inlay_shared EXPORT inlay-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/inlay.pc.in ${PROJECT_BINARY_DIR}/inlay.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/inlay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   install(EXPORT inlay-targets NAMESPACE inlay:: DESTINATION ${package})
 endif()
 if(TARGET inlay-lab)

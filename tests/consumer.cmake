@@ -9,12 +9,27 @@ endfunction()
 set(work ${BUILD}/consumer)
 file(REMOVE_RECURSE ${work})
 step(${CMAKE_COMMAND} --install ${BUILD} --prefix ${work}/prefix)
+set(ENV{PKG_CONFIG_PATH} ${work}/prefix/lib/pkgconfig:${work}/prefix/lib64/pkgconfig)
 step(${CMAKE_COMMAND} -S ${SOURCE}/tests/consumer -B ${work}/build -G Ninja -DCMAKE_BUILD_TYPE=Release
      -DCMAKE_PREFIX_PATH=${work}/prefix -DCUDAToolkit_ROOT=${CUDA_ROOT})
 step(${CMAKE_COMMAND} --build ${work}/build)
-step(${work}/build/consumer)
-if(NOT said MATCHES "the destination has shape \\(4,4\\) where the source gives \\(4,3\\)")
-  message(FATAL_ERROR "unexpected: ${said}")
+foreach(program consumer consumer_shared)
+  step(${work}/build/${program})
+  if(NOT said MATCHES "the destination has shape \\(4,4\\) where the source gives \\(4,3\\)")
+    message(FATAL_ERROR "${program}, unexpected: ${said}")
+  endif()
+endforeach()
+step(${work}/build/consumer_c)
+
+# libinlay.so exports what the headers mark, and nothing else: functions of C, and of namespace inlay.
+file(STRINGS ${SOURCE}/tests/exported_symbols.txt wanted)
+execute_process(COMMAND sh -c "nm -D --defined-only ${work}/prefix/lib*/libinlay.so | cut -d' ' -f3 | c++filt | LC_ALL=C sort -u"
+                OUTPUT_VARIABLE exported OUTPUT_STRIP_TRAILING_WHITESPACE)
+string(REPLACE ";" "\\;" exported "${exported}")
+string(REPLACE "\n" ";" exported "${exported}")
+if(NOT exported STREQUAL wanted)
+  list(JOIN exported "\n" exported)
+  message(FATAL_ERROR "libinlay.so exports other symbols than tests/exported_symbols.txt:\n${exported}")
 endif()
 
 # A program links what the planner can choose: neither the replay nor the ladder's other families.

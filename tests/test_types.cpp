@@ -1,9 +1,6 @@
 // Element types: a closed list, each with its bytes and its name.
 #include <gtest/gtest.h>
-#include <inlay/copy.h>
-#include <inlay/gemm.h>
-#include <inlay/tensor.h>
-#include <inlay/types.h>
+#include <inlay/inlay.h>
 
 #include <array>
 #include <set>
@@ -139,6 +136,38 @@ TEST(Types, BadRanksAreRefused) {
               tensor(memory, {2, large, large});
             }),
             "the strides of a row-major tensor exceed 63 bits at its mode 1, of extent 1099511627776");
+}
+
+TEST(Types, ATensorTellsHowItLies) {
+  float memory[1];
+  Tensor const t = tensor(memory, {4, 5, 6});
+  EXPECT_TRUE(t.is_contiguous());
+  EXPECT_EQ(t.stride_bytes(0), 120);
+  EXPECT_EQ(t.stride_bytes(2), 4);
+  EXPECT_FALSE(t.transposed().is_contiguous());
+  EXPECT_FALSE(t.slice(1, 0, 3).is_contiguous());
+  EXPECT_TRUE(t.slice(0, 1, 2).is_contiguous());
+  EXPECT_TRUE(tensor(memory, {4, 1, 6}, {6, 99, 1}).is_contiguous());
+  EXPECT_TRUE(tensor(memory, {4, 0, 6}, {7, 7, 7}).is_contiguous());
+  Tensor const swapped = t.transposed(0, 2);
+  EXPECT_EQ(swapped.extent[0], 6);
+  EXPECT_EQ(swapped.stride[0], 1);
+  EXPECT_EQ(swapped.extent[2], 4);
+  EXPECT_EQ(swapped.stride[2], 30);
+  EXPECT_EQ(swapped.extent[1], 5);
+  EXPECT_EQ(said_by([&] { (void)t.transposed(0, 3); }), "transposed: there is no mode 3 in a tensor of rank 3");
+  EXPECT_EQ(said_by([&] { (void)t.transposed(-1, 0); }), "transposed: there is no mode -1 in a tensor of rank 3");
+}
+TEST(Types, AnErrorHasACode) {
+  EXPECT_EQ(Error("a shape").code(), ErrorCode::invalid_argument);
+  EXPECT_EQ(Error("a shape").cuda_status(), cudaSuccess);
+  EXPECT_EQ(Error("a kernel", ErrorCode::unsupported).code(), ErrorCode::unsupported);
+  EXPECT_EQ(Error("a call", cudaErrorInvalidValue).code(), ErrorCode::cuda);
+  EXPECT_EQ(Error("a call", cudaErrorInvalidValue).cuda_status(), cudaErrorInvalidValue);
+}
+TEST(Types, TheLibraryHasTheVersionOfItsHeaders) {
+  EXPECT_EQ(version(), std::to_string(INLAY_VERSION_MAJOR) + "." + std::to_string(INLAY_VERSION_MINOR) + "." +
+                           std::to_string(INLAY_VERSION_PATCH));
 }
 
 // What a GEMM is asked for where nothing is said.

@@ -1,6 +1,7 @@
 // Copies between tensors of different layouts. A call allocates nothing and does not synchronise; it launches on
 // `stream` of the current device. Thread-safe. The result is bitwise equal to the source.
 #pragma once
+#include <inlay/export.h>
 #include <inlay/plan.h>
 #include <inlay/tensor.h>
 
@@ -14,13 +15,14 @@ namespace inlay {
 // pointers with elements, misaligned bases, overlapping views, byte offsets beyond 63 bits, memory that the current
 // device cannot access, and a stream of another device. While `stream` is being captured, pointers unknown to CUDA
 // count as memory of the graph.
-void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
+INLAY_API void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
 
 // dst(..., j, i) = src(..., i, j): copies src.transposed(). Rank 2 or more.
-void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
+INLAY_API void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
 
 // Mode k of dst is mode axes[k] of src: copies src.permuted(axes).
-void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axes, cudaStream_t stream = nullptr);
+INLAY_API void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axes,
+                       cudaStream_t stream = nullptr);
 inline void permute(Tensor const& dst, ConstTensor const& src, std::initializer_list<int> axes,
                     cudaStream_t stream = nullptr) {
   permute(dst, src, std::span<int const>(axes.begin(), axes.size()), stream);
@@ -35,6 +37,7 @@ enum class Choose {
 
 // A plan for dst(i) = src(i) on the current device. Throws like copy(), and for measuring on a stream that is being
 // captured. With Choose::predicted, memory that the device cannot access is rejected by Plan::run().
-Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose = Choose::predicted, cudaStream_t stream = nullptr);
+INLAY_API Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose = Choose::predicted,
+                    cudaStream_t stream = nullptr);
 
 }  // namespace inlay

@@ -1,6 +1,7 @@
 // Errors: a sentence with the offending values, thrown before anything is launched.
 #pragma once
 #include <cuda_runtime_api.h>
+#include <inlay/export.h>
 
 #include <source_location>
 #include <stdexcept>
@@ -8,10 +9,29 @@
 
 namespace inlay {
 
+// What a caller may react to; the sentence is for people.
+enum class ErrorCode : int {
+  invalid_argument = 1,  // a shape, stride, type, pointer, stream or device that does not fit
+  unsupported = 2,       // a valid problem that no kernel, or not this build or GPU, can run
+  workspace = 3,         // too small, misaligned, or overlapping an operand
+  cuda = 4,              // a CUDA call failed: cuda_status() says how
+};
+
 // The exception type of the library. what() is a sentence for the user. If no kernel can run a problem, a line for each
 // candidate follows it, with the reason.
-struct Error : std::runtime_error {
-  using std::runtime_error::runtime_error;
+class INLAY_API Error : public std::runtime_error {
+ public:
+  explicit Error(std::string const& sentence, ErrorCode code = ErrorCode::invalid_argument)
+      : std::runtime_error(sentence), code_(code) {}
+  Error(std::string const& sentence, cudaError_t status)
+      : std::runtime_error(sentence), code_(ErrorCode::cuda), status_(status) {}
+
+  ErrorCode code() const noexcept { return code_; }
+  cudaError_t cuda_status() const noexcept { return status_; }  // cudaSuccess unless code() is cuda
+
+ private:
+  ErrorCode code_;
+  cudaError_t status_ = cudaSuccess;
 };
 
 namespace detail {
@@ -28,7 +48,8 @@ inline void check(cudaError_t status, std::source_location at = std::source_loca
   if (status == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());
   throw Error(std::string("CUDA: ") + cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ", at " +
-              at.file_name() + ":" + std::to_string(at.line()) + ")");
+                  at.file_name() + ":" + std::to_string(at.line()) + ")",
+              status);
 }
 
 }  // namespace detail

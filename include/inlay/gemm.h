@@ -1,6 +1,7 @@
 // GEMM: D = alpha A B + beta D. A call allocates nothing and does not synchronise; it launches on `stream` of the
 // current device. Thread-safe.
 #pragma once
+#include <inlay/export.h>
 #include <inlay/plan.h>
 #include <inlay/tensor.h>
 
@@ -32,17 +33,17 @@ struct GemmOptions {
 // beyond 63 bits, memory that the current device cannot access, a stream of another device, a matrix with more tiles
 // than a grid holds, a workspace that is too small, misaligned or overlaps an operand. While `stream` is being
 // captured, pointers unknown to CUDA count as memory of the graph.
-void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
-          cudaStream_t stream = nullptr, GemmOptions const& options = {});
+INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
+                    cudaStream_t stream = nullptr, GemmOptions const& options = {});
 
 // Bytes of workspace of the fastest plan for these arguments on the current device; may be 0. Calls that may run at the
 // same time need separate workspaces.
-std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
-                           Compute compute = Compute::fp32);
+INLAY_API std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
+                                     Epilogue const& epilogue = {}, Compute compute = Compute::fp32);
 
 // The plan that gemm() would run on the current device, with or without a workspace. Launches nothing. Throws like
 // gemm(), except for inaccessible memory and for the workspace, which Plan::run() checks.
-Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
-          Compute compute = Compute::fp32, bool with_workspace = true);
+INLAY_API Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
+                    Compute compute = Compute::fp32, bool with_workspace = true);
 
 }  // namespace inlay

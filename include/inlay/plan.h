@@ -1,5 +1,6 @@
 // A plan: the launches of a copy or a GEMM and the reasons for their choice. It runs with other pointers too.
 #pragma once
+#include <inlay/export.h>
 #include <inlay/tensor.h>
 
 #include <cstddef>
@@ -10,7 +11,7 @@ namespace inlay {
 
 // A small value; copies share one immutable plan. Thread-safe. plan() in inlay/copy.h and inlay/gemm.h makes a plan for
 // the current device. Making a plan allocates host memory; running one neither allocates nor synchronises.
-class Plan {
+class INLAY_API Plan {
  public:
   // Bytes of workspace that a run needs; may be 0. Runs that may overlap in time need separate workspaces.
   std::size_t workspace_bytes() const;

@@ -50,6 +50,15 @@ struct BasicTensor {
     return n;
   }
 
+  // Whether the elements lie one after the other in memory, the last mode fastest.
+  bool is_contiguous() const {
+    std::int64_t inner = 1;
+    for (int k = rank; k-- > 0; inner *= extent[k])
+      if (extent[k] != 1 && stride[k] != inner) return size() == 0;
+    return true;
+  }
+  std::int64_t stride_bytes(int mode) const { return stride[mode] * bytes_of(dtype); }
+
   // The same elements with the modes in another order: mode k of the result is mode axes[k] of this.
   BasicTensor permuted(std::span<int const> axes) const {
     check_rank("permuted");
@@ -74,9 +83,16 @@ struct BasicTensor {
   BasicTensor transposed() const {
     check_rank("transposed");
     detail::require(rank >= 2, "transposed: the tensor has fewer than two modes");
+    return transposed(rank - 2, rank - 1);
+  }
+  // The same elements with modes i and j exchanged.
+  BasicTensor transposed(int i, int j) const {
+    check_rank("transposed");
+    for (int k : {i, j})
+      if (!(k >= 0 && k < rank)) throw Error("transposed: there is no mode " + std::to_string(k) + of_rank());
     BasicTensor t = *this;
-    t.extent[rank - 2] = extent[rank - 1], t.extent[rank - 1] = extent[rank - 2];
-    t.stride[rank - 2] = stride[rank - 1], t.stride[rank - 1] = stride[rank - 2];
+    t.extent[i] = extent[j], t.extent[j] = extent[i];
+    t.stride[i] = stride[j], t.stride[j] = stride[i];
     return t;
   }
   // The elements [first, first + count) of one mode.

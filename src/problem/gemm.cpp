@@ -73,18 +73,19 @@ void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, 
                      ConstTensor const& B, ConstTensor const& D) {
   std::string const bytes = std::to_string(size);
   if (!workspace) {
-    if (size) throw Error("the workspace of " + bytes + " bytes is a null pointer");
+    if (size) throw Error("the workspace of " + bytes + " bytes is a null pointer", ErrorCode::workspace);
     return;
   }
   if (auto const past = misalignment(workspace, 256))
-    throw Error("the workspace begins " + std::to_string(past) + " bytes past a multiple of 256");
+    throw Error("the workspace begins " + std::to_string(past) + " bytes past a multiple of 256", ErrorCode::workspace);
   if (size >> 63 || size > ~reinterpret_cast<std::uint64_t>(workspace))
-    throw Error("the workspace of " + bytes + " bytes leaves the address space");
+    throw Error("the workspace of " + bytes + " bytes leaves the address space", ErrorCode::workspace);
   if (size == 0 || gemm.elements() == 0) return;
   Footprint const footprint(workspace, std::int64_t(size));
   for (auto [t, who] : {std::pair{&D, "D"}, std::pair{&A, "A"}, std::pair{&B, "B"}})
     if ((t == &D || gemm.K()) && overlap(footprint, Footprint(*t)))
-      throw Error("the workspace of " + bytes + " bytes overlaps " + who + " of shape " + shape(*t) + " in memory");
+      throw Error("the workspace of " + bytes + " bytes overlaps " + who + " of shape " + shape(*t) + " in memory",
+                  ErrorCode::workspace);
 }
 
 Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written_to, Epilogue const& epilogue,

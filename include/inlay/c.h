@@ -1,0 +1,78 @@
+/* The C interface of inlay, in C11. Tensors are DLTensor of DLPack: a device pointer, a type, extents, and strides in elements,
+   or no strides for a row-major tensor. Functions return a code; inlay_last_error() has the sentence. They do what the functions of
+   inlay/copy.h and inlay/gemm.h do: allocate no device memory, do not synchronise, and launch on `stream` (a cudaStream_t, or null)
+   of the current device. All are thread-safe. */
+#ifndef INLAY_C_H
+#define INLAY_C_H
+#include <inlay/dlpack.h>
+#include <inlay/export.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum inlay_status {
+  INLAY_OK = 0,
+  INLAY_INVALID_ARGUMENT = 1, /* a shape, stride, type, pointer, stream or device that does not fit */
+  INLAY_UNSUPPORTED = 2,      /* a valid problem that no kernel can run */
+  INLAY_WORKSPACE = 3,        /* too small, misaligned, or overlapping an operand */
+  INLAY_CUDA = 4,             /* a CUDA call failed: inlay_last_cuda_status() */
+  INLAY_INTERNAL = 5          /* out of host memory, or a fault of the library */
+} inlay_status;
+
+/* The version of the library, such as "0.1.0". */
+INLAY_API char const* inlay_version(void);
+/* The sentence of this thread's last call that did not return INLAY_OK, until its next such call; at first "". */
+INLAY_API char const* inlay_last_error(void);
+/* The cudaError_t of that call; 0 if it failed for another reason. */
+INLAY_API int inlay_last_cuda_status(void);
+
+/* dst(i) = src(i), for two tensors of one shape. Element sizes are 1 to 16 bytes, of equal type or size. */
+INLAY_API inlay_status inlay_copy(DLTensor const* dst, DLTensor const* src, void* stream);
+/* dst(..., j, i) = src(..., i, j). */
+INLAY_API inlay_status inlay_transpose(DLTensor const* dst, DLTensor const* src, void* stream);
+/* Mode k of dst is mode axes[k] of src. axes: as many as modes. */
+INLAY_API inlay_status inlay_permute(DLTensor const* dst, DLTensor const* src, int const* axes, void* stream);
+
+typedef enum inlay_compute {
+  INLAY_COMPUTE_FP32 = 0,        /* FMA units, each sum in one register */
+  INLAY_COMPUTE_FP32_BLOCKED = 1 /* FMA units, blocked summation */
+} inlay_compute;
+
+/* Options of a GEMM. A later version of the library may add members at the end: `size` says which ones the caller has. */
+typedef struct inlay_gemm_options {
+  size_t size; /* sizeof(inlay_gemm_options) */
+  float alpha, beta;
+  int compute;     /* an inlay_compute */
+  void* workspace; /* device memory, aligned to 256 bytes; null: the plan needs none */
+  size_t workspace_bytes;
+} inlay_gemm_options;
+#define INLAY_GEMM_OPTIONS \
+  { sizeof(inlay_gemm_options), 1.0f, 0.0f, INLAY_COMPUTE_FP32, NULL, 0 }
+
+/* D = alpha A B + beta D. A: (M,K), B: (K,N), D: (M,N), or batches of rank 3. options: null for alpha 1, beta 0. */
+INLAY_API inlay_status inlay_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
+                                  inlay_gemm_options const* options, void* stream);
+/* Bytes of workspace of the fastest plan; options->workspace is not read. */
+INLAY_API inlay_status inlay_gemm_workspace(DLTensor const* A, DLTensor const* B, DLTensor const* D,
+                                            inlay_gemm_options const* options, size_t* bytes);
+
+/* A plan, which runs for other pointers that agree with those of its tensors modulo 32 bytes. */
+typedef struct inlay_plan inlay_plan;
+INLAY_API inlay_status inlay_plan_copy(DLTensor const* dst, DLTensor const* src, inlay_plan** plan);
+/* options->workspace: not null for a plan with a workspace; its address and size are not read. */
+INLAY_API inlay_status inlay_plan_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
+                                       inlay_gemm_options const* options, inlay_plan** plan);
+INLAY_API inlay_status inlay_plan_run_copy(inlay_plan const* plan, void* dst, void const* src, void* stream);
+INLAY_API inlay_status inlay_plan_run_gemm(inlay_plan const* plan, void const* A, void const* B, void* D,
+                                           void* workspace, size_t workspace_bytes, void* stream);
+INLAY_API size_t inlay_plan_workspace(inlay_plan const* plan);
+/* Writes the plan's text and a 0 to `buffer`, cut off after `size` bytes. *needed, if not null: bytes of all of it. */
+INLAY_API inlay_status inlay_plan_why(inlay_plan const* plan, char* buffer, size_t size, size_t* needed);
+INLAY_API void inlay_plan_destroy(inlay_plan* plan); /* null: nothing happens */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,196 @@
+// The C interface: DLPack's tensors become views, exceptions become codes.
+#include <inlay/c.h>
+#include <inlay/copy.h>
+#include <inlay/gemm.h>
+#include <inlay/version.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+struct inlay_plan {
+  inlay::Plan plan;
+};
+
+namespace {
+using namespace inlay;
+
+struct LastError {
+  std::string sentence;
+  int cuda_status = 0;
+};
+LastError& last_error() {
+  thread_local LastError last;
+  return last;
+}
+
+inlay_status failed(inlay_status status, char const* sentence, int cuda_status = 0) noexcept {
+  try {
+    last_error() = {sentence, cuda_status};
+  } catch (...) {  // no memory for the sentence
+    last_error().cuda_status = cuda_status;
+  }
+  return status;
+}
+
+// Calls f and returns what it threw as a code.
+template <class F>
+inlay_status guarded(F const& f) noexcept {
+  try {
+    f();
+    return INLAY_OK;
+  } catch (Error const& e) {
+    return failed(inlay_status(int(e.code())), e.what(), int(e.cuda_status()));
+  } catch (std::exception const& e) {
+    return failed(INLAY_INTERNAL, e.what());
+  } catch (...) {
+    return failed(INLAY_INTERNAL, "an exception of an unknown type");
+  }
+}
+
+template <class T>
+T const& given(T const* p, char const* who) {
+  if (!p) throw Error(std::string(who) + " is a null pointer");
+  return *p;
+}
+
+DType type_of(DLDataType const& t, char const* who) {
+  int const bits = t.bits * t.lanes;
+  if (bits % 8 || bits == 0 || bits > 128)
+    throw Error(std::string(who) + " has elements of " + std::to_string(bits) +
+                " bits; whole bytes, 1 to 16, are supported");
+  int const log2 = bits == 8 ? 0 : bits == 16 ? 1 : bits == 32 ? 2 : 3;
+  bool const power = bits == 8 || bits == 16 || bits == 32 || bits == 64;
+  if (t.lanes == 1 && power) {
+    if (t.code == kDLInt) return DType(int(i8) + log2);
+    if (t.code == kDLUInt) return DType(int(u8) + log2);
+    if (t.code == kDLFloat && bits > 8) return bits == 64 ? f64 : bits == 32 ? f32 : f16;
+    if (t.code == kDLBfloat && bits == 16) return bf16;
+    if (t.code == kDLFloat8_e4m3fn && bits == 8) return e4m3;
+    if (t.code == kDLFloat8_e5m2 && bits == 8) return e5m2;
+  }
+  return opaque(bits / 8);
+}
+
+// `who`: the operand's name in messages.
+Tensor view(DLTensor const* pointer, char const* who) {
+  DLTensor const& t = given(pointer, who);
+  if (t.device.device_type != kDLCUDA && t.device.device_type != kDLCUDAManaged && t.device.device_type != kDLCUDAHost)
+    throw Error(std::string(who) + " lies on a device of DLPack's type " + std::to_string(t.device.device_type) +
+                "; CUDA's memory is supported");
+  if (t.ndim < 0 || t.ndim > Tensor::kMaxRank)
+    throw Error(std::string(who) + " has rank " + std::to_string(t.ndim) + ", which is not between 0 and 64");
+  void* const data = t.data ? static_cast<char*>(t.data) + t.byte_offset : nullptr;
+  if (t.ndim) given(t.shape, (std::string("the shape of ") + who).c_str());
+  std::span<std::int64_t const> const extents(t.shape, std::size_t(t.ndim));
+  DType const type = type_of(t.dtype, who);
+  if (!t.strides) return tensor(data, type, extents);
+  return tensor(data, type, extents, std::span<std::int64_t const>(t.strides, std::size_t(t.ndim)));
+}
+struct Copied {
+  Tensor dst;
+  ConstTensor src;
+  Copied(DLTensor const* to, DLTensor const* from) : dst(view(to, "the destination")), src(view(from, "the source")) {}
+};
+
+struct Multiplied {
+  ConstTensor A, B;
+  Tensor D;
+  Epilogue epilogue;
+  GemmOptions options;
+
+  Multiplied(DLTensor const* a, DLTensor const* b, DLTensor const* d, inlay_gemm_options const* given_options)
+      : A(view(a, "A")), B(view(b, "B")), D(view(d, "D")) {
+    inlay_gemm_options o = INLAY_GEMM_OPTIONS;
+    if (given_options) {
+      if (given_options->size != sizeof o)
+        throw Error("the options have " + std::to_string(given_options->size) + " bytes, this library's " +
+                    std::to_string(sizeof o));
+      o = *given_options;
+    }
+    if (o.compute != INLAY_COMPUTE_FP32 && o.compute != INLAY_COMPUTE_FP32_BLOCKED)
+      throw Error("there is no compute mode " + std::to_string(o.compute));
+    epilogue = {o.alpha, o.beta};
+    options.compute = o.compute == INLAY_COMPUTE_FP32_BLOCKED ? Compute::fp32_blocked : Compute::fp32;
+    options.workspace = o.workspace, options.workspace_bytes = o.workspace_bytes;
+  }
+};
+
+cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
+
+}  // namespace
+
+char const* inlay_version() { return inlay::version(); }
+char const* inlay_last_error() { return last_error().sentence.c_str(); }
+int inlay_last_cuda_status() { return last_error().cuda_status; }
+
+inlay_status inlay_copy(DLTensor const* dst, DLTensor const* src, void* stream) {
+  return guarded([&] {
+    Copied const c(dst, src);
+    copy(c.dst, c.src, stream_of(stream));
+  });
+}
+inlay_status inlay_transpose(DLTensor const* dst, DLTensor const* src, void* stream) {
+  return guarded([&] {
+    Copied const c(dst, src);
+    transpose(c.dst, c.src, stream_of(stream));
+  });
+}
+inlay_status inlay_permute(DLTensor const* dst, DLTensor const* src, int const* axes, void* stream) {
+  return guarded([&] {
+    Copied const c(dst, src);
+    if (c.src.rank) given(axes, "axes");
+    permute(c.dst, c.src, std::span<int const>(axes, std::size_t(c.src.rank)), stream_of(stream));
+  });
+}
+inlay_status inlay_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D, inlay_gemm_options const* options,
+                        void* stream) {
+  return guarded([&] {
+    Multiplied const m(A, B, D, options);
+    gemm(m.A, m.B, m.D, m.epilogue, stream_of(stream), m.options);
+  });
+}
+inlay_status inlay_gemm_workspace(DLTensor const* A, DLTensor const* B, DLTensor const* D,
+                                  inlay_gemm_options const* options, size_t* bytes) {
+  return guarded([&] {
+    given(bytes, "bytes");
+    Multiplied const m(A, B, D, options);
+    *bytes = gemm_workspace(m.A, m.B, m.D, m.epilogue, m.options.compute);
+  });
+}
+
+inlay_status inlay_plan_copy(DLTensor const* dst, DLTensor const* src, inlay_plan** out) {
+  return guarded([&] {
+    given(out, "plan");
+    Copied const c(dst, src);
+    *out = new inlay_plan{plan(c.dst, c.src)};
+  });
+}
+inlay_status inlay_plan_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D, inlay_gemm_options const* options,
+                             inlay_plan** out) {
+  return guarded([&] {
+    given(out, "plan");
+    Multiplied const m(A, B, D, options);
+    *out = new inlay_plan{plan(m.A, m.B, m.D, m.epilogue, m.options.compute, m.options.workspace != nullptr)};
+  });
+}
+inlay_status inlay_plan_run_copy(inlay_plan const* plan, void* dst, void const* src, void* stream) {
+  return guarded([&] { given(plan, "plan").plan.run(dst, src, stream_of(stream)); });
+}
+inlay_status inlay_plan_run_gemm(inlay_plan const* plan, void const* A, void const* B, void* D, void* workspace,
+                                 size_t workspace_bytes, void* stream) {
+  return guarded([&] { given(plan, "plan").plan.run(A, B, D, stream_of(stream), workspace, workspace_bytes); });
+}
+size_t inlay_plan_workspace(inlay_plan const* plan) { return plan ? plan->plan.workspace_bytes() : 0; }
+inlay_status inlay_plan_why(inlay_plan const* plan, char* buffer, size_t size, size_t* needed) {
+  return guarded([&] {
+    std::string const text = given(plan, "plan").plan.why();
+    if (needed) *needed = text.size() + 1;
+    if (size == 0) return;
+    given(buffer, "buffer");
+    std::size_t const n = std::min(text.size(), size - 1);
+    std::memcpy(buffer, text.data(), n);
+    buffer[n] = 0;
+  });
+}
+void inlay_plan_destroy(inlay_plan* plan) { delete plan; }
