@@ -2,11 +2,11 @@
 #include <inlay/copy.h>
 #include <inlay/gemm.h>
 #include <inlay/planner/candidate.h>
+#include <inlay/planner/plan_cache.h>
 #include <inlay/problem/footprint.h>
 #include <inlay/problem/integers.h>
 
 #include <algorithm>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <variant>
@@ -64,66 +64,36 @@ void check_accessible(void const* p, char const* role, Device const& device, cud
   }
 }
 
-// The candidates and tilings of recent copies, so that a repeated call need not compare candidates again. The key has the modes,
-// the element size, the device, and both addresses modulo a sector. Thread-safe.
-class ChoiceCache {
- public:
-  // False if the cache does not have this copy.
-  bool find(Copy const& copy, Device const& device, int& candidate, Tiling& tiling) {
-    Key const key(copy, device);
-    std::lock_guard lock(mutex_);
-    Entry const& e = entries_[key.hash() % kEntries];
-    if (!key.rank || !(e.key == key)) return false;
-    candidate = e.candidate, tiling = e.tiling;
-    return true;
-  }
-  void keep(Copy const& copy, Device const& device, int candidate, Tiling const& tiling) {
-    Key const key(copy, device);
-    if (!key.rank) return;
-    std::lock_guard lock(mutex_);
-    entries_[key.hash() % kEntries] = {key, candidate, tiling};
-  }
-
- private:
-  static constexpr int kEntries = 256, kRank = 12;
-  struct Key {
-    int rank = 0;  // 0: no key
-    int elem_bytes = 0, device = 0, misalignments = 0;
-    Mode mode[kRank]{};
-
-    Key() = default;
-    Key(Copy const& m, Device const& d) {
-      if (m.rank == 0 || m.rank > kRank) return;
-      auto const offset = [](void const* p) { return int(misalignment(p, kSectorBytes)); };
-      rank = m.rank, elem_bytes = m.elem_bytes, device = d.id, misalignments = offset(m.src) * 32 + offset(m.dst);
-      std::copy(m.mode, m.mode + m.rank, mode);
-    }
-    std::uint64_t hash() const {
-      std::uint64_t h = std::uint64_t(rank * 4096 + elem_bytes * 64 + device) * 1024 + std::uint64_t(misalignments);
-      for (int k = 0; k < rank; ++k)
-        for (std::int64_t x : {mode[k].extent, mode[k].src_stride, mode[k].dst_stride})
-          h = (h ^ std::uint64_t(x)) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
-      return h;
-    }
-    bool operator==(Key const&) const = default;
-  };
-  struct Entry {
-    Key key;
-    int candidate = 0;
-    Tiling tiling;
-  };
-  std::mutex mutex_;
-  Entry entries_[kEntries];
-};
-
 // The plan for a problem; throws if no kernel can run it.
 template <class P>
 planner::Plan plan_or_throw(P const& problem, Device const& device, bool may_use_workspace, char const* what) {
   planner::Plan plan = planner::make_plan(problem, device, may_use_workspace);
   if (plan.candidate < 0 && problem.elements())
-    throw Error(std::string("no kernel can run this ") + what + ":\n" +
-                planner::why(plan, problem, device, may_use_workspace));
+    throw Error(
+        std::string("no kernel can run this ") + what + ":\n" + planner::why(plan, problem, device, may_use_workspace),
+        ErrorCode::unsupported);
+  planner::make_launches(plan, device);
   return plan;
+}
+
+planner::PlanCache& cache() {
+  static planner::PlanCache plans;
+  return plans;
+}
+// Makes the plan of a copy or a GEMM, if the cache does not have it.
+template <class P>
+std::shared_ptr<planner::Plan const> cached_plan(P const& problem, Device const& device, planner::PlanKey const& key,
+                                                 bool may_use_workspace, char const* what) {
+  if (auto plan = cache().find(key)) return plan;
+  auto plan = std::make_shared<planner::Plan const>(plan_or_throw(problem, device, may_use_workspace, what));
+  cache().keep(key, plan);
+  return plan;
+}
+std::shared_ptr<planner::Plan const> cached_plan(Copy const& copy, Device const& device) {
+  return cached_plan(copy, device, {copy, device}, false, "copy");
+}
+std::shared_ptr<planner::Plan const> cached_plan(Gemm const& gemm, Device const& device, bool with_workspace) {
+  return cached_plan(gemm, device, {gemm, device, with_workspace}, with_workspace, "gemm");
 }
 
 // Measures time on a stream.
@@ -157,21 +127,6 @@ class Timer {
   cudaStream_t stream_;
   cudaEvent_t begin_{}, end_{};
 };
-
-planner::Plan cached_plan(Copy const& copy, Device const& device) {
-  static ChoiceCache cache;
-  Copy known = copy;
-  if (int candidate = 0; cache.find(copy, device, candidate, known.tiling)) {
-    planner::Attempt a = attempt_in_chunks(planner::candidates<Copy>()[std::size_t(candidate)], known, device, false);
-    a.plan.candidate = candidate;
-    if (!a.rejected) return a.plan;
-  }
-  planner::Plan const plan = plan_or_throw(copy, device, false, "copy");
-  // The tiling of a chunk may not fit the whole copy.
-  if (auto const* launch = plan.find<Copy>(); launch && plan.is_whole())
-    cache.keep(copy, device, plan.candidate, launch->problem.tiling);
-  return plan;
-}
 
 // Kernels do not write to these operands.
 void* only_read(void const* p) { return const_cast<void*>(p); }
@@ -207,7 +162,8 @@ Gemm make_float_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D
 void check_size(std::size_t workspace_bytes, planner::Plan const& plan) {
   if (workspace_bytes < plan.workspace_bytes)
     throw Error("the workspace has " + std::to_string(workspace_bytes) + " bytes, the plan needs " +
-                std::to_string(plan.workspace_bytes));
+                    std::to_string(plan.workspace_bytes),
+                ErrorCode::workspace);
 }
 
 }  // namespace
@@ -216,7 +172,7 @@ void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
   Copy const copy = make_copy(dst, src);  // rejects bad input before the device is queried
   if (copy.elements() == 0) return;
   Device const& device = current_device();
-  run_copy(cached_plan(copy, device), dst.data, src.data, device, stream);
+  run_copy(*cached_plan(copy, device), dst.data, src.data, device, stream);
 }
 void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
   if (src.rank < 2)
@@ -232,14 +188,14 @@ void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
   Gemm const gemm = make_float_gemm(A, B, D, epilogue, options.compute);
   check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
   Device const& device = current_device();
-  planner::Plan const plan = plan_or_throw(gemm, device, options.workspace != nullptr, "gemm");
-  if (options.workspace) check_size(options.workspace_bytes, plan);
-  if (gemm.elements()) run_gemm(plan, gemm, A.data, B.data, D.data, options.workspace, device, stream);
+  auto const plan = cached_plan(gemm, device, options.workspace != nullptr);
+  if (options.workspace) check_size(options.workspace_bytes, *plan);
+  if (gemm.elements()) run_gemm(*plan, gemm, A.data, B.data, D.data, options.workspace, device, stream);
 }
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                            Compute compute) {
-  return planner::make_plan(make_float_gemm(A, B, D, epilogue, compute), current_device(), true).workspace_bytes;
+  return cached_plan(make_float_gemm(A, B, D, epilogue, compute), current_device(), true)->workspace_bytes;
 }
 
 // ---- plans
@@ -272,6 +228,7 @@ planner::Plan measured(Copy const& copy, void* dst, void const* src, Device cons
     if (least == 0 || us[i] < least) least = us[i], best = a.plan;
   }
   best.measured_us = std::move(us);
+  planner::make_launches(best, device);
   return best;
 }
 

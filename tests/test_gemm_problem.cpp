@@ -266,6 +266,7 @@ TEST(GemmRefusals, Workspaces) {
     try {
       check_workspace(reinterpret_cast<void*>(address), size, made(A, B, C, alpha), A, B, C);
     } catch (Error const& e) {
+      EXPECT_EQ(e.code(), ErrorCode::workspace);
       return e.what();
     }
     return "";

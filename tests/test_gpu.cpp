@@ -1,7 +1,9 @@
 // The corpus on the device: guard bands around and inside the buffers, poisoned output, everything compared bitwise.
 #include <atomic>
+#include <cstring>
 #include <thread>
 
+#include <inlay/c.h>
 #include <inlay/planner/device.h>
 #include <inlay/registry/registry.h>
 #include "gpu.h"
@@ -26,6 +28,12 @@ TEST_P(GpuKernels, MovesTheCorpus) {
       entry.kernel.run(copy, current_device(), nullptr, nullptr);
       check(cudaDeviceSynchronize());
       EXPECT_EQ(here.wrong_bytes(), 0u);
+      // What a plan keeps of it, at other addresses.
+      OnDevice const there(c, is_transpose(entry.info()), e);
+      auto const made = entry.kernel.make(copy, current_device(), false);
+      if (copy.elements()) made->run(planner::places_of(there.copy()), nullptr);
+      check(cudaDeviceSynchronize());
+      if (copy.elements()) EXPECT_EQ(there.wrong_bytes(), 0u) << "made for other addresses";
     }
 }
 INSTANTIATE_TEST_SUITE_P(Ladder, GpuKernels, testing::Range(0, int(copy_kernels().size())), [](auto const& info) {
@@ -263,10 +271,75 @@ TEST(Gpu, AStreamOfAnotherDeviceIsRefused) {
     EXPECT_EQ(here.wrong_bytes(), 0u);
   }
 }
+// The C interface, with tensors of DLPack.
+DLTensor in_c(ConstTensor const& t) {
+  return {const_cast<void*>(t.data),
+          {kDLCUDA, 0},
+          t.rank,
+          {kDLUInt, std::uint8_t(8 * bytes_of(t.dtype)), 1},
+          const_cast<std::int64_t*>(t.extent),
+          const_cast<std::int64_t*>(t.stride),
+          0};
+}
+TEST(GpuC, Copies) {
+  NEEDS_GPU();
+  for (int e : kElementSizes) {
+    OnDevice const here({300, 500}, true, e), there({300, 500}, true, e);
+    Tensor const dst = here.dst();
+    ConstTensor const src = here.src(), transposed = src.transposed();
+    DLTensor const to = in_c(dst), from = in_c(src), seen = in_c(transposed);
+    EXPECT_EQ(inlay_transpose(&to, &from, nullptr), INLAY_OK) << inlay_last_error();
+    check(cudaDeviceSynchronize());
+    EXPECT_EQ(here.wrong_bytes(), 0u);
+    inlay_plan* plan = nullptr;
+    ASSERT_EQ(inlay_plan_copy(&to, &seen, &plan), INLAY_OK) << inlay_last_error();
+    EXPECT_EQ(inlay_plan_run_copy(plan, there.dst().data, there.src().data, nullptr), INLAY_OK) << inlay_last_error();
+    check(cudaDeviceSynchronize());
+    EXPECT_EQ(there.wrong_bytes(), 0u);
+    char text[64];
+    std::size_t needed = 0;
+    EXPECT_EQ(inlay_plan_why(plan, text, sizeof text, &needed), INLAY_OK);
+    EXPECT_EQ(std::strlen(text), 63u);
+    EXPECT_GT(needed, 64u);
+    inlay_plan_destroy(plan);
+  }
+}
+TEST(GpuC, Multiplies) {
+  NEEDS_GPU();
+  constexpr std::int64_t n = 64;
+  std::vector<float> const ones(n * n, 1.f);
+  void* allocated = nullptr;
+  check(cudaMalloc(&allocated, 3 * n * n * sizeof(float)));
+  auto* const memory = static_cast<float*>(allocated);
+  for (int k = 0; k < 3; ++k)
+    check(cudaMemcpy(memory + k * n * n, ones.data(), n * n * sizeof(float), cudaMemcpyHostToDevice));
+  std::int64_t shape[2] = {n, n};
+  auto const square = [&](int k) {
+    return DLTensor{memory + k * n * n, {kDLCUDA, 0}, 2, {kDLFloat, 32, 1}, shape, nullptr, 0};
+  };
+  DLTensor const A = square(0), B = square(1), D = square(2);
+  inlay_gemm_options options = INLAY_GEMM_OPTIONS;
+  options.alpha = 2, options.beta = 3;
+  EXPECT_EQ(inlay_gemm(&A, &B, &D, &options, nullptr), INLAY_OK) << inlay_last_error();
+  std::vector<float> result(n * n);
+  check(cudaMemcpy(result.data(), memory + 2 * n * n, n * n * sizeof(float), cudaMemcpyDeviceToHost));
+  EXPECT_EQ(result, std::vector<float>(n * n, 2.f * n + 3));
+  DLTensor broken = A;
+  broken.dtype.bits = 64;
+  EXPECT_EQ(inlay_gemm(&broken, &broken, &broken, nullptr, nullptr), INLAY_INVALID_ARGUMENT);
+  EXPECT_STREQ(inlay_last_error(), "A has elements of type f64; gemm takes f32, bf16 and f16");
+  check(cudaFree(memory));
+}
 // An error of CUDA's is told by the exception, and not once more to the next who asks for the last one.
 TEST(Gpu, AnErrorIsToldOnce) {
   NEEDS_GPU();
-  EXPECT_THROW(device_buffer(std::size_t(1) << 60), Error);
+  try {
+    device_buffer(std::size_t(1) << 60);
+    FAIL() << "2^60 bytes of device memory";
+  } catch (Error const& e) {
+    EXPECT_EQ(e.code(), ErrorCode::cuda);
+    EXPECT_EQ(e.cuda_status(), cudaErrorMemoryAllocation);
+  }
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 // ---- plans that are kept

@@ -14,7 +14,7 @@
 //   check_bytes(c)                    device memory that the checker allocates
 //   add_best(c, rows)                 GEMMs: adds a row for the fastest of the cuBLAS baselines
 //   peak(c, device, clock_mhz)        the GPU's peak rate; 0: unknown
-//   public_call(c, call, workspace, bytes), operand_addresses(c, call, workspace)   for the host time of a call
+//   public_call(c, call, workspace, bytes)   for the host time of a call
 #pragma once
 #include <cuda_runtime_api.h>
 #include <inlay/planner/plan.h>

@@ -93,11 +93,6 @@ std::function<void(cudaStream_t)> public_call(CopyCase const& c, CopyCall const&
   return [dst = dst, src = src.transposed()](cudaStream_t stream) { transpose(dst, src, stream); };
 }
 
-Operands operand_addresses(CopyCase const& c, CopyCall const& call, void* workspace) {
-  auto const [dst, src] = views(c, call);
-  return {{dst.data, const_cast<void*>(src.data), nullptr}, workspace};
-}
-
 CopyChecker::CopyChecker(std::vector<OperandBuffer> const& operands, CopyCall const& call, cudaStream_t stream)
     : src_bytes_(padded_bytes(operands[0])), dst_bytes_(padded_bytes(operands[1])), first_{call}, stream_(stream) {
   fill(call);

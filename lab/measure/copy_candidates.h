@@ -60,6 +60,5 @@ inline std::int64_t check_bytes(CopyCase const&) { return 0; }
 inline void add_best(CopyCase const&, std::vector<Row>&) {}
 inline double peak(CopyCase const&, Device const& device, double) { return device.peak_gbps; }
 std::function<void(cudaStream_t)> public_call(CopyCase const& c, CopyCall const& call, void*, std::size_t);
-Operands operand_addresses(CopyCase const& c, CopyCall const& call, void* workspace);
 
 }  // namespace inlay::lab

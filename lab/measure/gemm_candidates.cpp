@@ -87,9 +87,4 @@ std::function<void(cudaStream_t)> public_call(GemmCase const& c, GemmCall const&
              cudaStream_t stream) { gemm(v.a, v.b, v.c, epilogue, stream, options); };
 }
 
-Operands operand_addresses(GemmCase const& c, GemmCall const& call, void* workspace) {
-  GemmViews const v = views(c, call);
-  return {{v.a.data, v.b.data, v.c.data}, workspace};
-}
-
 }  // namespace inlay::lab

@@ -37,6 +37,5 @@ inline double peak(GemmCase const& c, Device const& device, double clock_mhz) {
 }
 std::function<void(cudaStream_t)> public_call(GemmCase const& c, GemmCall const& call, void* workspace,
                                               std::size_t bytes);
-Operands operand_addresses(GemmCase const& c, GemmCall const& call, void* workspace);
 
 }  // namespace inlay::lab

@@ -6,6 +6,7 @@
 
 #include "measure/buffers.h"
 #include "measure/candidate.h"
+#include "measure/device_clock.h"
 
 namespace inlay::lab {
 
@@ -13,7 +14,15 @@ namespace inlay::lab {
 // error before.
 HostTime in_turn(std::function<void()> const& call, std::function<void()> const& bare, cudaStream_t stream);
 
-// The host time of the public function, and of the launches alone that the planner chooses. One set of buffers
+// How many kernels a plan launches, whose launches have been made.
+inline std::int64_t launches_of(planner::Plan const& plan) {
+  std::int64_t n = 0;
+  planner::for_each_planned(plan, {},
+                            [&](auto const& l, auto const&) { n += l.made ? std::int64_t(l.made->count()) : 1; });
+  return n;
+}
+
+// The host time of the public function, and of as many launches of a kernel that does nothing. One set of buffers
 // suffices: the contents of the caches do not affect the host.
 template <class C>
 HostTime host_time(C const& c, cudaStream_t stream) {
@@ -21,11 +30,14 @@ HostTime host_time(C const& c, cudaStream_t stream) {
   typename C::Call const call = buffers.call(0);
   make_checker(c, call, stream).fill(call);
   Device const& device = current_device();
-  auto const plan = make_plan(c.canonical(call, nullptr), device, true);
+  auto plan = make_plan(c.canonical(call, nullptr), device, true);
+  make_launches(plan, device);
   DeviceMemory const workspace = device_memory(std::max<std::size_t>(plan.workspace_bytes, 1));
   auto const function = public_call(c, call, workspace.get(), plan.workspace_bytes);
-  Operands const operands = operand_addresses(c, call, workspace.get());
-  return in_turn([&] { function(stream); }, [&] { planner::run(plan, device, operands, stream); }, stream);
+  auto const bare = [n = launches_of(plan), stream] {
+    for (std::int64_t i = 0; i < n; ++i) launch_nothing(stream);
+  };
+  return in_turn([&] { function(stream); }, bare, stream);
 }
 
 }  // namespace inlay::lab

@@ -12,7 +12,7 @@ namespace inlay::lab {
 // Host time per call in microseconds, as medians.
 struct HostTime {
   double call_us;  // of the public function
-  double bare_us;  // of the launches alone that the planner chooses
+  double bare_us;  // of as many launches of a kernel that does nothing
   int calls = 0;   // measured calls; 0: read from a file, which does not tell
 };
 

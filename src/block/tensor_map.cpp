@@ -7,12 +7,14 @@
 namespace inlay::block {
 namespace {
 
-auto encoder() {
+template <class F>
+F* driver_function(char const* name) {
   void* f = nullptr;
   cudaDriverEntryPointQueryResult found{};
-  detail::check(cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &f, 12000, cudaEnableDefault, &found));
-  detail::require(found == cudaDriverEntryPointSuccess, "the driver has no cuTensorMapEncodeTiled: TMA cannot be used");
-  return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(f);
+  detail::check(cudaGetDriverEntryPointByVersion(name, &f, 12000, cudaEnableDefault, &found));
+  detail::require(found == cudaDriverEntryPointSuccess,
+                  std::string("the driver has no ") + name + ": TMA cannot be used");
+  return reinterpret_cast<F*>(f);
 }
 
 CUtensorMapDataType type_of(int elem_bytes) {
@@ -25,7 +27,7 @@ CUtensorMapDataType type_of(int elem_bytes) {
 }  // namespace
 
 CUtensorMap DriverEncoder::operator()(TmaTensor const& t) const {
-  static auto const encode = encoder();
+  static auto* const encode = driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
   cuuint64_t extent[3], stride[2];
   cuuint32_t box[3], step[3] = {1, 1, 1};
   for (int k = 0; k < 3; ++k) extent[k] = cuuint64_t(t.extent[k]), box[k] = cuuint32_t(t.box[k]);
@@ -40,6 +42,12 @@ CUtensorMap DriverEncoder::operator()(TmaTensor const& t) const {
                 std::to_string(t.extent[1]) + " x " + std::to_string(t.extent[2]) + " elements (CUresult " +
                 std::to_string(int(status)) + ")");
   return map;
+}
+
+void DriverEncoder::replace_address(CUtensorMap& map, void const* address) const {
+  static auto* const replace = driver_function<decltype(cuTensorMapReplaceAddress)>("cuTensorMapReplaceAddress");
+  if (CUresult const status = replace(&map, const_cast<void*>(address)); status != CUDA_SUCCESS)
+    throw Error("the driver refused an address of a TMA descriptor (CUresult " + std::to_string(int(status)) + ")");
 }
 
 }  // namespace inlay::block

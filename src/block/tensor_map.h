@@ -1,5 +1,5 @@
 // TMA descriptors. A kernel's make() describes a tensor as a TmaTensor; an encoder makes a CUtensorMap (128 bytes) of
-// it.
+// it; then its address can be replaced.
 #pragma once
 #include <cuda.h>
 
@@ -25,6 +25,7 @@ struct TmaTensor {
 // linked. The replay has an encoder of its own.
 struct DriverEncoder {
   CUtensorMap operator()(TmaTensor const& tensor) const;  // throws Error if the driver rejects the tensor
+  void replace_address(CUtensorMap& map, void const* address) const;
 };
 
 }  // namespace inlay::block

@@ -2,12 +2,14 @@
 #pragma once
 #include <cuda_runtime_api.h>
 #include <inlay/planner/device.h>
+#include <inlay/planner/made_launches.h>
 #include <inlay/planner/traffic.h>
 #include <inlay/problem/copy.h>
 #include <inlay/problem/gemm.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -88,6 +90,8 @@ template <class P>
 using Run = void (*)(P const&, Device const&, void* workspace, cudaStream_t);
 template <class P>
 using Prepare = void (*)(P const&, Device const&, void* workspace);
+template <class P>
+using Make = std::shared_ptr<MadeLaunches const> (*)(P const&, Device const&, bool with_workspace);
 
 // A kernel with its host functions. run may launch several device kernels.
 template <class P>
@@ -95,6 +99,9 @@ struct LinkedKernel {
   Info<P> const* info;
   Run<P> run;
   Prepare<P> prepare = nullptr;  // throws what run would throw, and launches nothing; null: run never throws
+  // What run launches, made once for many runs. Throws like prepare. Returns null for more kernels than are worth keeping; a null
+  // function: the kernel can only be run.
+  Make<P> make = nullptr;
 };
 
 }  // namespace inlay::planner

@@ -14,14 +14,43 @@ Reduction at(LaunchOf<Reduction> const& l, Operands const& o) {
   return r;
 }
 
+void make_launches(Plan& plan, Device const& device) {
+  for (int i = 0; i < plan.num_launches; ++i)
+    std::visit(
+        [&](auto& l) {
+          if (l.kernel->make) l.made = l.kernel->make(l.problem, device, l.workspace.in != OperandSlot::In::nothing);
+        },
+        plan.launches[std::size_t(i)]);
+  if (plan.last_chunk) {
+    Plan last = *plan.last_chunk;
+    make_launches(last, device);
+    plan.last_chunk = std::make_shared<Plan const>(std::move(last));
+  }
+}
+
+namespace {
+
+template <class P>
+Places places_of(LaunchOf<P> const& l, Operands const& operands) {
+  Places places;
+  for (int i = 0; i < 3; ++i) places.set(i, operands.at(l.slots[std::size_t(i)]));
+  places.set(kWorkspaceRegion, operands.at(l.workspace));
+  return places;
+}
+
+}  // namespace
+
 void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream) {
   // A plan with one launch needs no preparation: nothing has been launched before its kernel throws.
   if (plan.num_launches > 1 || !plan.is_whole() || plan.workspace_bytes > 0)
-    for_each_launch(plan, operands, [&](auto const& kernel, auto const& problem, void* workspace) {
-      if (kernel.prepare) kernel.prepare(problem, device, workspace);
+    for_each_planned(plan, operands, [&](auto const& l, Operands const& now) {
+      if (!l.made && l.kernel->prepare) l.kernel->prepare(at(l, now), device, now.at(l.workspace));
     });
-  for_each_launch(plan, operands, [&](auto const& kernel, auto const& problem, void* workspace) {
-    kernel.run(problem, device, workspace, stream);
+  for_each_planned(plan, operands, [&](auto const& l, Operands const& now) {
+    if (l.made)
+      l.made->run(places_of(l, now), stream);
+    else
+      l.kernel->run(at(l, now), device, now.at(l.workspace), stream);
   });
 }
 

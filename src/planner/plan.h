@@ -2,7 +2,7 @@
 // and takes a few microseconds; it allocates no memory but that of `last_chunk`.
 #pragma once
 #include <inlay/planner/kernel_info.h>
-#include <inlay/problem/reduction.h>
+#include <inlay/planner/symbolic.h>
 
 #include <array>
 #include <memory>
@@ -30,10 +30,6 @@ struct Operands {
   }
 };
 
-// A plan is valid for operands whose addresses agree, modulo this many bytes, with those that it was made for: kernels
-// derive their geometry from the address modulo the 32 bytes of a sector.
-inline constexpr std::int64_t kPlanAlignment = 32;
-
 // Stands for the workspace, whose address is unknown when a plan is made. No operand can have this address.
 inline constexpr std::uint64_t kPresumedWorkspace = std::uint64_t(1) << 62;
 
@@ -44,7 +40,8 @@ struct LaunchOf {
   LinkedKernel<P> const* kernel;
   P problem;
   std::array<OperandSlot, 3> slots;
-  OperandSlot workspace = {};  // for partial sums and flags of the kernel itself
+  OperandSlot workspace = {};                     // for partial sums and flags of the kernel itself
+  std::shared_ptr<MadeLaunches const> made = {};  // by make_launches(); null: each run makes them
 };
 using PlannedLaunch = std::variant<LaunchOf<Reduction>, LaunchOf<Gemm>, LaunchOf<Copy>>;
 
@@ -85,22 +82,30 @@ Copy at(LaunchOf<Copy> const& launch, Operands const& operands);
 Gemm at(LaunchOf<Gemm> const& launch, Operands const& operands);
 Reduction at(LaunchOf<Reduction> const& launch, Operands const& operands);
 
-// Calls f(kernel, problem, workspace) for each launch of the plan with these operands, in stream order.
+// Calls f(launch, operands) for each launch of the plan, in stream order, with the operands of its chunk.
 template <class F>
-void for_each_launch(Plan const& plan, Operands operands, F const& f) {
+void for_each_planned(Plan const& plan, Operands operands, F const& f) {
   for (std::int64_t chunk = 0; chunk < plan.chunks; ++chunk) {
     for (int i = 0; i < plan.num_launches; ++i)
-      std::visit([&](auto const& l) { f(*l.kernel, at(l, operands), operands.at(l.workspace)); },
-                 plan.launches[std::size_t(i)]);
+      std::visit([&](auto const& l) { f(l, operands); }, plan.launches[std::size_t(i)]);
     for (std::size_t k = 0; k < 3; ++k)
       if (plan.chunk_bytes[k]) operands.operand[k] = static_cast<char*>(operands.operand[k]) + plan.chunk_bytes[k];
   }
-  if (plan.last_chunk) for_each_launch(*plan.last_chunk, operands, f);
+  if (plan.last_chunk) for_each_planned(*plan.last_chunk, operands, f);
 }
+// Calls f(kernel, problem, workspace) for each launch of the plan with these operands, in stream order.
+template <class F>
+void for_each_launch(Plan const& plan, Operands const& operands, F const& f) {
+  for_each_planned(plan, operands,
+                   [&](auto const& l, Operands const& now) { f(*l.kernel, at(l, now), now.at(l.workspace)); });
+}
+
+// Makes the parameters of all launches, for the runs of a plan that is kept. Throws what the runs would throw.
+void make_launches(Plan& plan, Device const& device);
 
 // Launches the plan on `stream`. The operands' addresses agree with those of the plan modulo kPlanAlignment bytes. The
 // workspace has plan.workspace_bytes bytes and is aligned to 256. Every launch is validated before the first one
-// starts.
+// starts, at the latest when it was made.
 void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream);
 
 }  // namespace inlay::planner

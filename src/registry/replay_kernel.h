@@ -16,8 +16,8 @@ void replay_kernel(P const& problem, planner::Device const& device, Recorder& re
   auto const wanted = expected(problem, recorder, accumulation_length);
   if constexpr (requires { V::reads_gaps; }) wanted.allow_gaps();
   replay::guarded(recorder, [&] {
-    kernels::launches<V>(problem, ReplaySetting{device, recorder.workspace(), {}},
-                         [&](auto const& kernel) { replay::run<Block>(kernel, recorder); });
+    kernels::placed_launches<V>(problem, ReplaySetting{device, recorder.workspace(), {}},
+                                [&](auto const& kernel) { replay::run<Block>(kernel, recorder); });
   });
   wanted.conclude();
 }

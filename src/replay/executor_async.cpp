@@ -80,6 +80,11 @@ CUtensorMap ReplayEncoder::operator()(TmaTensor const& tensor) const {
   std::memcpy(&map, &tensor, sizeof tensor);
   return map;
 }
+void ReplayEncoder::replace_address(CUtensorMap& map, void const* address) const {
+  TmaTensor tensor = decode(map);
+  tensor.base = address;
+  map = (*this)(tensor);
+}
 TmaTensor decode(CUtensorMap const& map) {
   TmaTensor t;
   std::memcpy(static_cast<void*>(&t), &map, sizeof t);
@@ -205,13 +210,15 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
   for_each_box_chunk(map, from, c, [&](char const* to, std::size_t offset, std::size_t inside, std::size_t row, bool) {
     if (offset + row > shared_->bytes) fault(Check::bounds, "TMA store past the end of shared memory");
     if (!inside) return;
-    check_shared(offset, inside, Direction::load, e, Proxy::async);
-    check_global(*r, std::size_t(to - r->seen), inside, Direction::store, writes, Proxy::async);
-    if (trace_) emit(*shared_, offset, inside, Direction::load, Mechanism::tma);
-    if (trace_) emit(*r, std::size_t(to - r->seen), inside, Direction::store, Mechanism::tma);
-    box.bytes(inside);
-    box.sectors(reinterpret_cast<std::uint64_t>(to), inside);
-    x.store_pending.push_back({r->real + (to - r->seen), shared_->real + offset, inside});
+    // The hardware writes 16 bytes at a time, past the tensor's end too (measured on an H200, with and without a swizzle).
+    std::size_t const written = (inside + 15) / 16 * 16;
+    check_shared(offset, written, Direction::load, e, Proxy::async);
+    check_global(*r, std::size_t(to - r->seen), written, Direction::store, writes, Proxy::async);
+    if (trace_) emit(*shared_, offset, written, Direction::load, Mechanism::tma);
+    if (trace_) emit(*r, std::size_t(to - r->seen), written, Direction::store, Mechanism::tma);
+    box.bytes(written);
+    box.sectors(reinterpret_cast<std::uint64_t>(to), written);
+    x.store_pending.push_back({r->real + (to - r->seen), shared_->real + offset, written});
   });
   emit(Happens::store_box);
 }

@@ -5,6 +5,7 @@
 #include <inlay/planner/kernel_info.h>
 #include <inlay/planner/repeats.h>
 #include <inlay/planner/requests.h>
+#include <inlay/planner/symbolic.h>
 #include <inlay/planner/walk.h>
 
 #include <bit>
@@ -24,6 +25,22 @@ struct Setting {
   Device const& device;
   void* workspace;
   Encoder encode;
+};
+
+// Makes tensor maps of symbolic addresses.
+template <class Encoder>
+struct SymbolicEncoder {
+  Encoder encode;
+  CUtensorMap operator()(TmaTensor tensor) const {
+    tensor.base = stand_in(tensor.base);
+    return encode(tensor);
+  }
+};
+// Replaces symbolic addresses: at(p) for a pointer, at.map(map, address) for the tensor map of an operand that begins at `address`.
+template <class Encoder>
+struct Placing : Places {
+  Encoder encode;
+  void map(CUtensorMap& map, void const* address) const { encode.replace_address(map, address); }
 };
 
 // A dispatch type V has either make(problem, setting), which returns its one kernel, or launches(problem, setting, f),
@@ -49,6 +66,23 @@ void launches(P const& problem, S const& setting, F const& f) {
     Kernel auto const kernel = V::make(problem, setting);
     f(kernel);
   }
+}
+
+// Calls f(kernel) like launches(), for kernels with symbolic addresses.
+template <class V, class P, class E, class F>
+void symbolic_launches(P const& problem, Device const& device, bool with_workspace, E const& encode, F const& f) {
+  void* const workspace = with_workspace ? symbolic(kWorkspaceRegion, nullptr) : nullptr;
+  launches<V>(symbolic(problem), Setting<SymbolicEncoder<E>>{device, workspace, {encode}}, f);
+}
+// The same, with the addresses of the problem and of the workspace put in their place.
+template <class V, class P, class S, class F>
+void placed_launches(P const& problem, S const& setting, F const& f) {
+  Places places = places_of(problem);
+  places.set(kWorkspaceRegion, setting.workspace);
+  symbolic_launches<V>(problem, setting.device, setting.workspace != nullptr, setting.encode, [&](auto kernel) {
+    kernel.place(Placing<decltype(setting.encode)>{{places}, setting.encode});
+    f(kernel);
+  });
 }
 
 // ---- a kernel for every element size

@@ -24,6 +24,10 @@ Reason rejects_type(Gemm const& g) {
   return g.elements() == 0 || g.D.type == type_of<T> ? Reason{} : Reason{sentence};
 }
 
+void place_operands(Gemm& g, auto const& at) {
+  g.A.base = at(g.A.base), g.B.base = at(g.B.base), g.D.base = at(g.D.base);
+}
+
 // D (M,N,L) in tiles of (BLK_M,BLK_N); the block index runs fastest along n, then along m, the batch and the slices of
 // K. If K is split, each block computes a partial sum, and g.D holds the partial sums: all matrices of slice 0, then
 // those of slice 1.
@@ -39,6 +43,7 @@ struct GemmGrid {
     return {g, int(ceil_div(g.M(), BLK_M)), int(ceil_div(g.N(), BLK_N)), g.slices > 1 ? g.slice_K : g.K()};
   }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L() * g.slices; }
+  void place(auto const& at) { place_operands(g, at); }
 
   struct At {
     int64_t m, n, l;  // the tile's first element

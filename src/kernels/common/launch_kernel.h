@@ -26,16 +26,41 @@ void launch_kernel(P const& problem, Device const& device, void* workspace, cuda
   });
 }
 
+// The kernels of dispatch type D with all parameters but the addresses. Null for more than are worth keeping: a GEMM whose split
+// tiles share a workspace launches two for each matrix of its batch.
+template <class D, class P>
+std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const& device, bool with_workspace) {
+  constexpr std::size_t kMost = 64;
+  block::Target const target{device.id, device.compute_capability};
+  auto made = std::make_shared<MadeLaunches>();
+  symbolic_launches<D>(problem, device, with_workspace, DriverEncoder{}, [&](auto const& kernel) {
+    block::prepare(kernel, target);
+    if (made->count() <= kMost)
+      made->add([kernel, target](Places const& places, cudaStream_t stream) {
+        auto placed = kernel;
+        placed.place(Placing<DriverEncoder>{{places}, {}});
+        block::launch(placed, target, stream);
+      });
+  });
+  if (made->count() > kMost) return {};
+  return made;
+}
+
 #else
 
 // A build without nvcc can plan and replay, but not launch.
 template <class D, class P>
 void prepare_kernel(P const&, Device const&, void*) {
-  throw Error("no kernel can be launched: this build was made without nvcc");
+  throw Error("no kernel can be launched: this build was made without nvcc", ErrorCode::unsupported);
 }
 template <class D, class P>
 void launch_kernel(P const& problem, Device const& device, void* workspace, cudaStream_t) {
   prepare_kernel<D>(problem, device, workspace);
+}
+template <class D, class P>
+std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const& device, bool) {
+  prepare_kernel<D>(problem, device, nullptr);
+  return {};
 }
 
 #endif
@@ -49,15 +74,18 @@ void launch_kernel(P const& problem, Device const& device, void* workspace, cuda
                 "the info of copy kernel " #NAME " lacks .seconds, the predicted time"); \
   INLAY_DEFINE_STEP(P, NAME)
 
-#define INLAY_DEFINE_STEP(P, NAME)                                                         \
-  namespace inlay::kernels::NAME {                                                         \
-  static_assert(is_complete(info, #NAME));                                                 \
-  extern Info<P> const* const kernel_info;                                                 \
-  Info<P> const* const kernel_info = &info;                                                \
-  void run(P const& problem, Device const& device, void* workspace, cudaStream_t stream) { \
-    launch_kernel<Dispatch>(problem, device, workspace, stream);                           \
-  }                                                                                        \
-  void prepare(P const& problem, Device const& device, void* workspace) {                  \
-    prepare_kernel<Dispatch>(problem, device, workspace);                                  \
-  }                                                                                        \
+#define INLAY_DEFINE_STEP(P, NAME)                                                                        \
+  namespace inlay::kernels::NAME {                                                                        \
+  static_assert(is_complete(info, #NAME));                                                                \
+  extern Info<P> const* const kernel_info;                                                                \
+  Info<P> const* const kernel_info = &info;                                                               \
+  void run(P const& problem, Device const& device, void* workspace, cudaStream_t stream) {                \
+    launch_kernel<Dispatch>(problem, device, workspace, stream);                                          \
+  }                                                                                                       \
+  void prepare(P const& problem, Device const& device, void* workspace) {                                 \
+    prepare_kernel<Dispatch>(problem, device, workspace);                                                 \
+  }                                                                                                       \
+  std::shared_ptr<MadeLaunches const> make(P const& problem, Device const& device, bool with_workspace) { \
+    return make_kernels<Dispatch>(problem, device, with_workspace);                                       \
+  }                                                                                                       \
   }

@@ -34,7 +34,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
     CopyTile t;
     if (Reason const r = tile_of(m, tiling_of(m, setting.device), t)) throw Error(r.sentence());
     CopyTiled k{};
-    k.place(m, t);
+    k.describe(m, t);
     return k;
   }
 

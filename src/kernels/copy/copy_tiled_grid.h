@@ -60,7 +60,7 @@ struct CopyTiledGrid {
     return digit[tile.grid_modes + tile.src_modes + tile.run_modes + i];
   }
 
-  void place(Copy const& m, CopyTile const& t) {
+  void describe(Copy const& m, CopyTile const& t) {
     src = static_cast<char const*>(m.src) + t.first_src_bytes;
     range = SourceRange(m);
     dst = static_cast<char*>(m.dst);
@@ -110,6 +110,7 @@ struct CopyTiledGrid {
       add(t.dst_mode[i], i == 0 && t.transposes_words ? t.first_mode_groups : t.dst_mode[i].extent);
   }
   int64_t blocks() const { return grid; }
+  void place(auto const& at) { src = at(src), dst = at(dst), range.place(at); }
 
   // The tile of a block. One warp computes it; all threads read it from shared memory.
   struct alignas(16) BlockTile {

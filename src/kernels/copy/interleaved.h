@@ -83,6 +83,7 @@ struct Interleaved {
     return (units + step - 1) / step;
   }
   int64_t blocks() const { return (int64_t(all) + warps - 1) / warps; }
+  void place(auto const& at) { src = at(src), dst = at(dst), range.place(at); }
 
   // Position of vector i of the units' rows in the shared memory of a warp, swizzled against bank conflicts.
   CUTE_HOST_DEVICE static constexpr int place(int i) { return i ^ ((i >> 3) & (std::gcd(R, 8) - 1)); }

@@ -53,6 +53,7 @@ struct Kernel {
             int(x.N / V)};
   }
   int64_t blocks() const { return (int64_t(batch) + group - 1) / group; }
+  void place(auto const& at) { in = at(in), out = at(out); }
   int64_t group_bytes() const { return int64_t(group) * size * 16; }
 
   template <class Block>

@@ -74,6 +74,10 @@ struct SgemmCluster {
   }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L() * slices; }
   int cluster() const { return slices; }
+  void place(auto const& at) {
+    place_operands(g, at);
+    at.map(mapA, g.A.base), at.map(mapB, g.B.base);
+  }
 
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_stages<SideA, SideB>(g, device)) return r;

@@ -99,6 +99,10 @@ struct SgemmRing {
     }
   }
   int64_t blocks() const { return grid; }
+  void place(auto const& at) {
+    place_operands(g, at), flags = at(flags), slots = at(slots);
+    at.map(mapA, g.A.base), at.map(mapB, g.B.base);
+  }
 
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_stages<SideA, SideB>(g, device)) return r;

@@ -18,6 +18,7 @@ struct SumSlicesBy {
   };
 
   int64_t blocks() const { return ceil_div(r.elements(), int64_t(elements)); }
+  void place(auto const& at) { r.partial = at(r.partial), r.D.base = at(r.D.base); }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {

@@ -1,0 +1,48 @@
+#include <inlay/planner/plan_cache.h>
+#include <inlay/problem/integers.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace inlay::planner {
+
+PlanKey::PlanKey(Copy const& copy, Device const& device) {
+  if (3 * copy.rank + 4 > kMaxWords) return;
+  add(0), add(device.id), add(copy.elem_bytes);
+  add(misalignment(copy.src, kPlanAlignment) * kPlanAlignment + misalignment(copy.dst, kPlanAlignment));
+  for (int k = 0; k < copy.rank; ++k)
+    add(copy.mode[k].extent), add(copy.mode[k].src_stride), add(copy.mode[k].dst_stride);
+}
+PlanKey::PlanKey(Gemm const& gemm, Device const& device, bool with_workspace) {
+  add(1), add(device.id), add(with_workspace), add(int(gemm.compute)), add(gemm.exchanged);
+  add(std::bit_cast<std::int32_t>(gemm.epilogue.alpha)), add(std::bit_cast<std::int32_t>(gemm.epilogue.beta));
+  for (Operand const* o : {&gemm.A, &gemm.B, &gemm.D}) {
+    add(misalignment(o->base, kPlanAlignment)), add(int(o->type));
+    add(o->rows), add(o->cols), add(o->matrices);
+    add(o->row_stride), add(o->col_stride), add(o->batch_stride);
+  }
+}
+std::uint64_t PlanKey::hash() const {
+  std::uint64_t h = std::uint64_t(words_);
+  for (int i = 0; i < words_; ++i) h = (h ^ std::uint64_t(word_[std::size_t(i)])) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
+  return h;
+}
+bool PlanKey::operator==(PlanKey const& other) const {
+  return words_ == other.words_ && std::equal(word_.begin(), word_.begin() + words_, other.word_.begin());
+}
+
+std::shared_ptr<Plan const> PlanCache::find(PlanKey const& key) const {
+  if (!key) return {};
+  std::size_t const at = key.hash() % kPlans;
+  std::lock_guard lock(mutex_);
+  return entries_[at].key == key ? entries_[at].plan : nullptr;
+}
+void PlanCache::keep(PlanKey const& key, std::shared_ptr<Plan const> plan) {
+  if (!key) return;
+  Entry& entry = entries_[key.hash() % kPlans];
+  std::lock_guard lock(mutex_);
+  entry.key = key;
+  entry.plan.swap(plan);  // the old plan is released after the lock
+}
+
+}  // namespace inlay::planner

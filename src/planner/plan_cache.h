@@ -1,0 +1,46 @@
+// The plans of recent copies and GEMMs, so that a repeated call only launches.
+#pragma once
+#include <inlay/planner/plan.h>
+
+#include <array>
+#include <memory>
+#include <mutex>
+
+namespace inlay::planner {
+
+// What a plan depends on: the problem with its addresses modulo kPlanAlignment, the device, and whether there is a workspace.
+class PlanKey {
+ public:
+  PlanKey() = default;
+  PlanKey(Copy const& copy, Device const& device);
+  PlanKey(Gemm const& gemm, Device const& device, bool with_workspace);
+
+  explicit operator bool() const { return words_ > 0; }  // false: a problem with too many modes for a key
+  std::uint64_t hash() const;
+  bool operator==(PlanKey const& other) const;
+
+ private:
+  void add(std::int64_t word) { word_[std::size_t(words_++)] = word; }
+
+  static constexpr int kMaxWords = 40;
+  int words_ = 0;
+  std::array<std::int64_t, kMaxWords> word_;  // the first words_ of them
+};
+
+// Thread-safe. Holds up to kPlans plans: a plan replaces one whose key has the same place.
+class PlanCache {
+ public:
+  std::shared_ptr<Plan const> find(PlanKey const& key) const;  // null: it is not here
+  void keep(PlanKey const& key, std::shared_ptr<Plan const> plan);
+
+ private:
+  static constexpr std::size_t kPlans = 512;
+  struct Entry {
+    PlanKey key;
+    std::shared_ptr<Plan const> plan;
+  };
+  mutable std::mutex mutex_;
+  std::array<Entry, kPlans> entries_;
+};
+
+}  // namespace inlay::planner
