@@ -44,7 +44,7 @@ CUtensorMap DriverEncoder::operator()(TmaTensor const& t) const {
   return map;
 }
 
-void DriverEncoder::replace_address(CUtensorMap& map, void const* address) const {
+void DriverEncoder::replace_address(CUtensorMap& map, void const* address) {
   static auto* const replace = driver_function<decltype(cuTensorMapReplaceAddress)>("cuTensorMapReplaceAddress");
   if (CUresult const status = replace(&map, const_cast<void*>(address)); status != CUDA_SUCCESS)
     throw Error("the driver refused an address of a TMA descriptor (CUresult " + std::to_string(int(status)) + ")");

@@ -25,7 +25,7 @@ struct TmaTensor {
 // linked. The replay has an encoder of its own.
 struct DriverEncoder {
   CUtensorMap operator()(TmaTensor const& tensor) const;  // throws Error if the driver rejects the tensor
-  void replace_address(CUtensorMap& map, void const* address) const;
+  static void replace_address(CUtensorMap& map, void const* address);
 };
 
 }  // namespace inlay::block

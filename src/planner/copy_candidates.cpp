@@ -26,9 +26,9 @@ Applicability<Copy> const kAny{[](Properties const&) { return true; }};
 
 // The counts of all chunks of a plan for a copy.
 Counts counts_of(Plan const& plan, Device const& device) {
-  auto const& [kernel, problem, slots, workspace] = *plan.find<Copy>();
+  LaunchOf<Copy> const& launch = *plan.find<Copy>();
   Counts sum = plan.last_chunk ? counts_of(*plan.last_chunk, device) : Counts{};
-  if (kernel->info->counts) add(sum, kernel->info->counts(problem, device), plan.chunks);
+  if (auto const counts = launch.kernel->info->counts) add(sum, counts(launch.problem, device), plan.chunks);
   return sum;
 }
 

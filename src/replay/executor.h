@@ -363,7 +363,7 @@ inline Executor& running() { return *current_executor; }
 // The encoder of the replay: stores the TmaTensor in the 128 bytes of a CUtensorMap. decode() is the inverse.
 struct ReplayEncoder {
   CUtensorMap operator()(TmaTensor const& tensor) const;  // throws Fault where the driver would reject the tensor
-  void replace_address(CUtensorMap& map, void const* address) const;
+  static void replace_address(CUtensorMap& map, void const* address);
 };
 TmaTensor decode(CUtensorMap const& map);
 

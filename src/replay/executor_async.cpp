@@ -80,10 +80,10 @@ CUtensorMap ReplayEncoder::operator()(TmaTensor const& tensor) const {
   std::memcpy(&map, &tensor, sizeof tensor);
   return map;
 }
-void ReplayEncoder::replace_address(CUtensorMap& map, void const* address) const {
+void ReplayEncoder::replace_address(CUtensorMap& map, void const* address) {
   TmaTensor tensor = decode(map);
   tensor.base = address;
-  map = (*this)(tensor);
+  map = ReplayEncoder{}(tensor);
 }
 TmaTensor decode(CUtensorMap const& map) {
   TmaTensor t;

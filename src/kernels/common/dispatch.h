@@ -39,8 +39,8 @@ struct SymbolicEncoder {
 // Replaces symbolic addresses: at(p) for a pointer, at.map(map, address) for the tensor map of an operand that begins at `address`.
 template <class Encoder>
 struct Placing : Places {
-  Encoder encode;
-  void map(CUtensorMap& map, void const* address) const { encode.replace_address(map, address); }
+  explicit Placing(Places const& places) : Places(places) {}
+  void map(CUtensorMap& map, void const* address) const { Encoder::replace_address(map, address); }
 };
 
 // A dispatch type V has either make(problem, setting), which returns its one kernel, or launches(problem, setting, f),
@@ -80,7 +80,7 @@ void placed_launches(P const& problem, S const& setting, F const& f) {
   Places places = places_of(problem);
   places.set(kWorkspaceRegion, setting.workspace);
   symbolic_launches<V>(problem, setting.device, setting.workspace != nullptr, setting.encode, [&](auto kernel) {
-    kernel.place(Placing<decltype(setting.encode)>{{places}, setting.encode});
+    kernel.place(Placing<decltype(setting.encode)>(places));
     f(kernel);
   });
 }

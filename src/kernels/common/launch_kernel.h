@@ -38,7 +38,7 @@ std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const&
     if (made->count() <= kMost)
       made->add([kernel, target](Places const& places, cudaStream_t stream) {
         auto placed = kernel;
-        placed.place(Placing<DriverEncoder>{{places}, {}});
+        placed.place(Placing<DriverEncoder>(places));
         block::launch(placed, target, stream);
       });
   });
