@@ -152,7 +152,7 @@ TEST(HgemmMutants, ClustersAndStores) {
   GemmCase ragged{64, 60, 64 * 4, 1, "nt"};
   ragged.gap_c = 4;
   expect_found<TmaStore>(ragged, Flaw::none, {});
-  expect_found<TmaStore>(ragged, Flaw::ragged_tma_store, {Check::coverage});
+  expect_found<TmaStore>(ragged, Flaw::ragged_tma_store, {Check::bounds, Check::coverage, Check::result});
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ TEST(Mutants, BarrierRemoved) {
   expect_only(*run<Squares, NoSync>(kSquares, 4), {Check::race, Check::result});
 }
 TEST(Mutants, BarrierRemovedBeforeTmaStore) {
-  auto const r = run<TmaStore, NoSync>();
+  auto const r = run<TmaStore, NoSync>(kWhole, 4);
   EXPECT_TRUE(r->found(Check::race));
   EXPECT_TRUE((run<TmaBothWays, NoSync>(kWhole, 4)->found(Check::race)));
 }
@@ -197,7 +197,7 @@ TEST(Mutants, PredicateOffByOne) {
   expect_only(*run<Swizzled, HostBlock, Change>(), {Check::bounds, Check::coverage});
   expect_only(*run<Vector, HostBlock, Change>(), {Check::bounds, Check::coverage});
   expect_only(*run<CpAsync, HostBlock, Change>(), {Check::bounds, Check::coverage});
-  expect_only(*run<TmaStore, HostBlock, Change>(), {Check::bounds, Check::coverage});
+  expect_only(*run<TmaStore, HostBlock, Change>(kWhole, 4), {Check::bounds, Check::coverage});
   auto const one_column_more = [](auto& kernel) { kernel.N += 1; };
   expect_only(*run<Copy01>(one_column_more), {Check::bounds, Check::coverage});
   expect_only(*run<Copy02>(one_column_more), {Check::bounds, Check::coverage});
@@ -328,7 +328,7 @@ TEST(Mutants, MisalignedVector) {
   using Change = decltype(kOneElementOn);
   expect_only(*run<Copy03, HostBlock, Change>(), {Check::alignment, Check::coverage});
   expect_only(*run<Vector, HostBlock, Change>(), {Check::alignment, Check::coverage});
-  expect_only(*run<TmaStore, HostBlock, Change>(), {Check::alignment, Check::coverage});
+  expect_only(*run<TmaStore, HostBlock, Change>(kWhole, 4), {Check::alignment, Check::coverage});
   expect_only(*run<RegisterTranspose>(kWhole, 4, kOneElementOn), {Check::alignment, Check::coverage});
 }
 
@@ -354,7 +354,7 @@ struct NoFence : HostBlock {
   void fence_proxy_async() const {}
 };
 TEST(Mutants, NoFenceBeforeTmaStore) {  // the output is right
-  expect_only(*run<TmaStore, NoFence>(), {Check::race});
+  expect_only(*run<TmaStore, NoFence>(kWhole, 4), {Check::race});
   expect_only(*run<TmaBothWays, NoFence>(kWhole, 4), {Check::race});
 }
 
@@ -372,7 +372,7 @@ struct OneFences : HostBlock {
   }
 };
 TEST(Mutants, FencedByTheWrongThread) {
-  expect_only(*run<TmaStore, OneFences>(), {Check::race});
+  expect_only(*run<TmaStore, OneFences>(kWhole, 4), {Check::race});
   expect_only(*run<TmaBothWays, OneFences>(kWhole, 4), {Check::race});
 }
 struct InitialisesTwice : HostBlock {
@@ -400,7 +400,7 @@ struct NoStoreWait : HostBlock {
   void tma_store_wait_read(Int<N>) const {}
 };
 TEST(Mutants, NoWaitForTheTmaStore) {
-  EXPECT_TRUE((run<TmaStore, NoStoreWait>()->found(Check::misuse)));
+  EXPECT_TRUE((run<TmaStore, NoStoreWait>(kWhole, 4)->found(Check::misuse)));
   EXPECT_TRUE((run<Copy04, NoStoreWait>()->found(Check::misuse)));
   EXPECT_TRUE((run<TmaBothWays, NoStoreWait>(kWhole, 4)->found(Check::misuse)));
 }

@@ -345,6 +345,7 @@ struct Ring {
   };
   int64_t blocks() const { return 1; }
   static Ring make(Gemm const& g, auto const&) { return {g}; }
+  void place(auto const& at) { kernels::place_operands(g, at); }
 
   template <class Block>
   void fetch(Block block, Smem& smem, int64_t first) const {
@@ -416,12 +417,14 @@ struct Halves {
   static constexpr LaunchInfo launch_info{.threads = threads};
   struct Smem {};
   int64_t blocks() const { return 2; }
+  void place(auto const& at) { kernels::place_operands(g, at), partial = at(partial), flag = at(flag); }
 
   struct Reset {
     unsigned* flag;
     static constexpr LaunchInfo launch_info{.threads = 32};
     struct Smem {};
     int64_t blocks() const { return 1; }
+    void place(auto const& at) { flag = at(flag); }
     template <class Block>
     void operator()(Block block, Smem&) const {
       unsigned const zero = 0;
@@ -478,6 +481,10 @@ struct TmaRing {
   int64_t blocks() const { return 1; }
   static TmaRing make(Gemm const& g, auto const& setting) {
     return {g, setting.encode({g.B.base, 4, {g.N(), g.K(), 1}, {g.B.col_stride * 4, 16}, {32, 1, 1}, false})};
+  }
+  void place(auto const& at) {
+    kernels::place_operands(g, at);
+    at.map(map, g.B.base);
   }
 
   template <class Block>
