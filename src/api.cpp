@@ -6,6 +6,8 @@
 #include <inlay/problem/footprint.h>
 #include <inlay/problem/integers.h>
 
+#include "measured.h"
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -96,38 +98,6 @@ std::shared_ptr<planner::Plan const> cached_plan(Gemm const& gemm, Device const&
   return cached_plan(gemm, device, {gemm, device, with_workspace}, with_workspace, "gemm");
 }
 
-// Measures time on a stream.
-class Timer {
- public:
-  explicit Timer(cudaStream_t stream) : stream_(stream) {
-    detail::check(cudaEventCreate(&begin_));
-    detail::check(cudaEventCreate(&end_));
-  }
-  Timer(Timer const&) = delete;
-  ~Timer() { cudaEventDestroy(begin_), cudaEventDestroy(end_); }
-
-  // Milliseconds of the fastest of `runs` runs, after one warm-up.
-  template <class F>
-  float best_of(int runs, F const& f) {
-    float least = 0;
-    f();
-    for (int i = 0; i < runs; ++i) {
-      float ms = 0;
-      detail::check(cudaEventRecord(begin_, stream_));
-      f();
-      detail::check(cudaEventRecord(end_, stream_));
-      detail::check(cudaEventSynchronize(end_));
-      detail::check(cudaEventElapsedTime(&ms, begin_, end_));
-      if (i == 0 || ms < least) least = ms;
-    }
-    return least;
-  }
-
- private:
-  cudaStream_t stream_;
-  cudaEvent_t begin_{}, end_{};
-};
-
 // Kernels do not write to these operands.
 void* only_read(void const* p) { return const_cast<void*>(p); }
 
@@ -208,42 +178,19 @@ struct Plan::Impl {
   planner::Plan plan;
 };
 
-namespace {
-
-// The fastest measured candidate among those whose predicted time is at most twice the shortest predicted time.
-planner::Plan measured(Copy const& copy, void* dst, void const* src, Device const& device, cudaStream_t stream) {
-  if (is_capturing(stream))
-    throw Error("a plan cannot be measured on a stream that is captured: measuring synchronises");
-  planner::Plan best = plan_or_throw(copy, device, false, "copy");
-  double const most = 2 * best.seconds;
-  float least = 0;
-  auto const candidates = planner::candidates<Copy>();
-  std::vector<float> us(candidates.size());
-  Timer timer(stream);
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    planner::Attempt a = attempt_in_chunks(candidates[i], copy, device, false);
-    if (a.rejected || !(a.plan.seconds <= most)) continue;
-    a.plan.candidate = int(i);
-    us[i] = 1000 * timer.best_of(5, [&] { run_copy(a.plan, dst, src, device, stream); });
-    if (least == 0 || us[i] < least) least = us[i], best = a.plan;
-  }
-  best.measured_us = std::move(us);
-  planner::make_launches(best, device);
-  return best;
-}
-
-}  // namespace
-
-Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t stream) {
+Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t stream, double milliseconds) {
   Copy const copy = make_copy(dst, src);
   Device const& device = current_device();
   bool const times = choose == Choose::measured && copy.elements();
+  if (times && is_capturing(stream))
+    throw Error("a plan cannot be measured on a stream that is captured: measuring synchronises");
+  auto const run = [&](planner::Plan const& p) { run_copy(p, dst.data, src.data, device, stream); };
   return Plan(std::make_shared<Plan::Impl const>(Plan::Impl{
       device,
       copy,
       {dst, src, {}},
       false,
-      times ? measured(copy, dst.data, src.data, device, stream) : plan_or_throw(copy, device, false, "copy")}));
+      times ? measured_plan(copy, device, milliseconds, run, stream) : plan_or_throw(copy, device, false, "copy")}));
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
           bool with_workspace) {

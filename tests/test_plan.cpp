@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <inlay/planner/candidate.h>
+#include <inlay/planner/tuning.h>
 #include "corpus.h"
 
 namespace inlay::test {
@@ -28,6 +29,27 @@ std::string chosen(Copy const& copy) {
 }
 std::string chosen(Case const& c, bool transpose, int e) { return chosen(moved(c, transpose, e)); }
 std::string why_of(Copy const& copy) { return why(make_plan(copy, Device{}, false), copy, Device{}, false); }
+
+// What Choose::measured times: the planner's choice first, then what is predicted to be nearly as fast.
+TEST(Plan, ListsWhatIsWorthTiming) {
+  void *const in = reinterpret_cast<void*>(1ull << 40), *const out = reinterpret_cast<void*>(1ull << 41);
+  Copy const general = make_copy(tensor(out, f32, {40, 50, 60, 70}),
+                                 tensor(static_cast<void const*>(in), f32, {70, 60, 50, 40}).permuted({3, 2, 1, 0}));
+  for (Copy const& copy : {general, moved({4096, 4096}, true, 4), moved({17, 3}, true, 1)}) {
+    std::vector<Plan> const plans = plans_to_time(copy, Device{});
+    ASSERT_FALSE(plans.empty());
+    EXPECT_LE(plans.size(), 64u);
+    EXPECT_EQ(plans.front().seconds, make_plan(copy, Device{}, false).seconds);
+    for (std::size_t i = 1; i < plans.size(); ++i) EXPECT_GE(plans[i].seconds, plans[i - 1].seconds);
+    EXPECT_LE(plans.back().seconds, 2 * plans.front().seconds);
+    for (Plan const& plan : plans) EXPECT_GE(plan.candidate, 0);
+  }
+  auto const plans = plans_to_time(general, Device{});
+  int other_tilings = 0;  // of one candidate
+  for (Plan const& plan : plans) other_tilings += plan.candidate == plans.front().candidate;
+  EXPECT_GT(other_tilings, 3);
+  EXPECT_TRUE(plans_to_time(moved({0, 5}, true, 4), Device{}).empty());
+}
 
 TEST(Plan, PicksByPredictedTime) {
   EXPECT_EQ(chosen({4096, 4096}, true, 4), "transpose_registers");

@@ -31,13 +31,14 @@ inline void permute(Tensor const& dst, ConstTensor const& src, std::initializer_
 // How plan() chooses the kernel of a copy.
 enum class Choose {
   predicted,  // by predicted time; launches nothing
-  measured,  // by measured time of the kernels that are predicted to take at most twice the shortest time: runs them on
-             // `stream`, overwrites dst and synchronises
+  measured,  // by measured time of what is predicted to be nearly as fast as the fastest, up to 64 kernels and tilings: runs them
+             // on `stream`, overwrites dst and synchronises
 };
 
 // A plan for dst(i) = src(i) on the current device. Throws like copy(), and for measuring on a stream that is being
-// captured. With Choose::predicted, memory that the device cannot access is rejected by Plan::run().
+// captured. `milliseconds`: the time that measuring may take, but for the first few runs. With Choose::predicted, memory
+// that the device cannot access is rejected by Plan::run().
 INLAY_API Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose = Choose::predicted,
-                    cudaStream_t stream = nullptr);
+                    cudaStream_t stream = nullptr, double milliseconds = 200);
 
 }  // namespace inlay

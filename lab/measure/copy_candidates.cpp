@@ -23,6 +23,8 @@ Strided strided(Copy const& copy, CopyCall const& call) {
 
 namespace {
 
+constexpr char const* kTuned = "tuned";  // the public function's plan by Choose::measured, only where it is asked for
+
 bool is_planned(std::string const& name) {
   auto const all = planner::candidates<Copy>();
   return std::any_of(all.begin(), all.end(),
@@ -57,13 +59,14 @@ std::vector<CopyCandidate> copy_limit(CopyCase const& c) {
   return {{{kMemcpy, memcpy}, flat, 2 * bytes}, {{kVectorCopy, vector}, flat, 2 * bytes}};
 }
 
-std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, cudaStream_t,
+std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, cudaStream_t stream,
                                       std::vector<std::string> const& asked, BenchOptions const&) {
   std::string const function = c.notation().public_function;
   auto names = kernel_names<CopyCase>();
   std::erase(names, kVectorCopy);  // a row of the copy limit
   if (c.is_transpose) std::stable_partition(names.begin(), names.end(), [](auto const& name) { return is_copy(name); });
   names.insert(c.is_transpose ? names.end() : names.begin(), function);
+  if (std::ranges::find(asked, kTuned) != asked.end()) names.emplace_back(kTuned);
 #ifdef INLAY_CUBLAS
   if (c.is_transpose) names.emplace_back(kGeam);
 #endif
@@ -71,6 +74,11 @@ std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, c
     return CopyCandidate{{name, std::move(launch)}, strided(c.canonical(call, nullptr), call), c.limit_bytes()};
   };
   auto const named = [&](std::string const& name) -> CopyCandidate {
+    if (name == kTuned) {
+      auto const [dst, src] = views(c, call);
+      return whole(name, [plan = plan(dst, c.is_transpose ? src.transposed() : src, Choose::measured, stream)](
+                             CopyCall const& now, cudaStream_t s) { plan.run(now.dst, now.src, s); });
+    }
     if (name == function)
       return whole(name, [c](CopyCall const& now, cudaStream_t stream) { public_call(c, now, nullptr, 0)(stream); });
 #ifdef INLAY_CUBLAS

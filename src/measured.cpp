@@ -1,0 +1,73 @@
+#include "measured.h"
+
+#include <inlay/error.h>
+#include <inlay/planner/candidate.h>
+#include <inlay/planner/tuning.h>
+
+#include <chrono>
+
+namespace inlay {
+namespace {
+
+using planner::Plan;
+
+constexpr int kRounds = 7;  // of all plans, after one that warms up
+
+// Measures time on a stream.
+class Timer {
+ public:
+  explicit Timer(cudaStream_t stream) : stream_(stream) {
+    detail::check(cudaEventCreate(&begin_));
+    detail::check(cudaEventCreate(&end_));
+  }
+  Timer(Timer const&) = delete;
+  ~Timer() { cudaEventDestroy(begin_), cudaEventDestroy(end_); }
+
+  // Milliseconds of what f enqueues.
+  template <class F>
+  float operator()(F const& f) {
+    float ms = 0;
+    detail::check(cudaEventRecord(begin_, stream_));
+    f();
+    detail::check(cudaEventRecord(end_, stream_));
+    detail::check(cudaEventSynchronize(end_));
+    detail::check(cudaEventElapsedTime(&ms, begin_, end_));
+    return ms;
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaEvent_t begin_{}, end_{};
+};
+
+}  // namespace
+
+Plan measured_plan(problem::Copy const& copy, planner::Device const& device, double milliseconds,
+                   std::function<void(Plan const&)> const& run, cudaStream_t stream) {
+  std::vector<Plan> plans = planner::plans_to_time(copy, device);
+  if (plans.empty()) return {};
+  for (Plan& plan : plans) planner::make_launches(plan, device);
+  std::vector<float> least(plans.size(), HUGE_VALF);
+  Timer time(stream);
+  auto const begin = std::chrono::steady_clock::now();
+  auto const is_spent = [&] {
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() > milliseconds;
+  };
+  // Plans in turn, so that a change of the clock meets all of them. The first ones are the likeliest: they are timed whatever it costs.
+  for (int round = 0; round <= kRounds && !(round > 1 && is_spent()); ++round)
+    for (std::size_t i = 0; i < plans.size() && !(i > 0 && is_spent()); ++i) {
+      float const ms = time([&] { run(plans[i]); });
+      if (round > 0 || is_spent()) least[i] = std::min(least[i], ms);
+    }
+  std::size_t const best = std::size_t(std::ranges::min_element(least) - least.begin());
+  std::vector<float> us(planner::candidates<problem::Copy>().size());
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    float& of_candidate = us[std::size_t(plans[i].candidate)];
+    if (least[i] < HUGE_VALF && (of_candidate == 0 || 1000 * least[i] < of_candidate)) of_candidate = 1000 * least[i];
+  }
+  Plan plan = std::move(plans[best]);
+  plan.measured_us = std::move(us);
+  return plan;
+}
+
+}  // namespace inlay
