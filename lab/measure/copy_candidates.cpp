@@ -76,8 +76,11 @@ std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, c
   auto const named = [&](std::string const& name) -> CopyCandidate {
     if (name == kTuned) {
       auto const [dst, src] = views(c, call);
-      return whole(name, [plan = plan(dst, c.is_transpose ? src.transposed() : src, Choose::measured, stream)](
-                             CopyCall const& now, cudaStream_t s) { plan.run(now.dst, now.src, s); });
+      return whole(name, [c, plan = plan(dst, c.is_transpose ? src.transposed() : src, Choose::measured, stream)](
+                             CopyCall const& now, cudaStream_t s) {
+        auto const at = views(c, now);
+        plan.run(at.dst.data, at.src.data, s);
+      });
     }
     if (name == function)
       return whole(name, [c](CopyCall const& now, cudaStream_t stream) { public_call(c, now, nullptr, 0)(stream); });
