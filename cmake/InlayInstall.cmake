@@ -9,6 +9,7 @@ install(DIRECTORY include/inlay DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(INLAY_NVCC)  # without kernels there is no library to install
   install(TARGETS inlay inlay_shared EXPORT inlay-targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  file(RELATIVE_PATH to_prefix /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
   configure_file(${CMAKE_CURRENT_LIST_DIR}/inlay.pc.in ${PROJECT_BINARY_DIR}/inlay.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/inlay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
   install(EXPORT inlay-targets NAMESPACE inlay:: DESTINATION ${package})

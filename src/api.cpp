@@ -74,12 +74,12 @@ planner::Plan plan_or_throw(P const& problem, Device const& device, bool may_use
     throw Error(
         std::string("no kernel can run this ") + what + ":\n" + planner::why(plan, problem, device, may_use_workspace),
         ErrorCode::unsupported);
-  planner::make_launches(plan, device);
   return plan;
 }
 
+// Never destroyed: another thread or a destructor of the program's may still copy while the program ends.
 planner::PlanCache& cache() {
-  static planner::PlanCache plans;
+  static planner::PlanCache& plans = *new planner::PlanCache;
   return plans;
 }
 // Makes the plan of a copy or a GEMM, if the cache does not have it.
@@ -87,7 +87,9 @@ template <class P>
 std::shared_ptr<planner::Plan const> cached_plan(P const& problem, Device const& device, planner::PlanKey const& key,
                                                  bool may_use_workspace, char const* what) {
   if (auto plan = cache().find(key)) return plan;
-  auto plan = std::make_shared<planner::Plan const>(plan_or_throw(problem, device, may_use_workspace, what));
+  planner::Plan made = plan_or_throw(problem, device, may_use_workspace, what);
+  if (key) planner::make_launches(made, device);
+  auto plan = std::make_shared<planner::Plan const>(std::move(made));
   cache().keep(key, plan);
   return plan;
 }
@@ -101,10 +103,13 @@ std::shared_ptr<planner::Plan const> cached_plan(Gemm const& gemm, Device const&
 // Kernels do not write to these operands.
 void* only_read(void const* p) { return const_cast<void*>(p); }
 
-void run_copy(planner::Plan const& plan, void* dst, void const* src, Device const& device, cudaStream_t stream) {
+void check_copy(void* dst, void const* src, Device const& device, cudaStream_t stream) {
   check_stream(stream, device);
   check_accessible(src, "source", device, stream);
   check_accessible(dst, "destination", device, stream);
+}
+void run_copy(planner::Plan const& plan, void* dst, void const* src, Device const& device, cudaStream_t stream) {
+  check_copy(dst, src, device, stream);
   planner::run(plan, device, Operands{{dst, only_read(src), nullptr}, nullptr}, stream);
 }
 
@@ -165,7 +170,10 @@ void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                            Compute compute) {
-  return cached_plan(make_float_gemm(A, B, D, epilogue, compute), current_device(), true)->workspace_bytes;
+  Gemm const gemm = make_float_gemm(A, B, D, epilogue, compute);
+  Device const& device = current_device();
+  if (auto const plan = cache().find({gemm, device, true})) return plan->workspace_bytes;
+  return planner::make_plan(gemm, device, true).workspace_bytes;
 }
 
 // ---- plans
@@ -181,23 +189,25 @@ struct Plan::Impl {
 Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t stream, double milliseconds) {
   Copy const copy = make_copy(dst, src);
   Device const& device = current_device();
-  bool const times = choose == Choose::measured && copy.elements();
-  if (times && is_capturing(stream))
-    throw Error("a plan cannot be measured on a stream that is captured: measuring synchronises");
-  auto const run = [&](planner::Plan const& p) { run_copy(p, dst.data, src.data, device, stream); };
-  return Plan(std::make_shared<Plan::Impl const>(Plan::Impl{
-      device,
-      copy,
-      {dst, src, {}},
-      false,
-      times ? measured_plan(copy, device, milliseconds, run, stream) : plan_or_throw(copy, device, false, "copy")}));
+  planner::Plan plan;
+  if (choose == Choose::measured && copy.elements()) {
+    if (is_capturing(stream))
+      throw Error("a plan cannot be measured on a stream that is captured: measuring synchronises");
+    check_copy(dst.data, src.data, device, stream);
+    plan =
+        measured_plan(copy, device, milliseconds, Operands{{dst.data, only_read(src.data), nullptr}, nullptr}, stream);
+  }
+  if (plan.candidate < 0) plan = plan_or_throw(copy, device, false, "copy");
+  planner::make_launches(plan, device);
+  return Plan(std::make_shared<Plan::Impl const>(Plan::Impl{device, copy, {dst, src, {}}, false, std::move(plan)}));
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
           bool with_workspace) {
   Gemm const gemm = make_float_gemm(A, B, D, epilogue, compute);
   Device const& device = current_device();
-  return Plan(std::make_shared<Plan::Impl const>(
-      Plan::Impl{device, gemm, {A, B, D}, with_workspace, plan_or_throw(gemm, device, with_workspace, "gemm")}));
+  planner::Plan plan = plan_or_throw(gemm, device, with_workspace, "gemm");
+  planner::make_launches(plan, device);
+  return Plan(std::make_shared<Plan::Impl const>(Plan::Impl{device, gemm, {A, B, D}, with_workspace, std::move(plan)}));
 }
 
 std::size_t Plan::workspace_bytes() const { return impl_->plan.workspace_bytes; }

@@ -28,6 +28,7 @@ inlay_status failed(inlay_status status, char const* sentence, int cuda_status =
   try {
     last_error() = {sentence, cuda_status};
   } catch (...) {  // no memory for the sentence
+    last_error().sentence.clear();
     last_error().cuda_status = cuda_status;
   }
   return status;

@@ -4,7 +4,9 @@
 #include <inlay/planner/candidate.h>
 #include <inlay/planner/tuning.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 
 namespace inlay {
 namespace {
@@ -13,50 +15,54 @@ using planner::Plan;
 
 constexpr int kRounds = 7;  // of all plans, after one that warms up
 
+struct Event {
+  cudaEvent_t id{};
+  Event() { detail::check(cudaEventCreate(&id)); }
+  Event(Event const&) = delete;
+  ~Event() { cudaEventDestroy(id); }
+};
+
 // Measures time on a stream.
 class Timer {
  public:
-  explicit Timer(cudaStream_t stream) : stream_(stream) {
-    detail::check(cudaEventCreate(&begin_));
-    detail::check(cudaEventCreate(&end_));
-  }
-  Timer(Timer const&) = delete;
-  ~Timer() { cudaEventDestroy(begin_), cudaEventDestroy(end_); }
+  explicit Timer(cudaStream_t stream) : stream_(stream) {}
 
-  // Milliseconds of what f enqueues.
+  // Milliseconds of f on the GPU, as the mean of `times` calls back to back.
   template <class F>
-  float operator()(F const& f) {
+  float operator()(int times, F const& f) {
     float ms = 0;
-    detail::check(cudaEventRecord(begin_, stream_));
-    f();
-    detail::check(cudaEventRecord(end_, stream_));
-    detail::check(cudaEventSynchronize(end_));
-    detail::check(cudaEventElapsedTime(&ms, begin_, end_));
-    return ms;
+    detail::check(cudaEventRecord(begin_.id, stream_));
+    for (int i = 0; i < times; ++i) f();
+    detail::check(cudaEventRecord(end_.id, stream_));
+    detail::check(cudaEventSynchronize(end_.id));
+    detail::check(cudaEventElapsedTime(&ms, begin_.id, end_.id));
+    return ms / float(times);
   }
 
  private:
   cudaStream_t stream_;
-  cudaEvent_t begin_{}, end_{};
+  Event begin_, end_;
 };
 
 }  // namespace
 
 Plan measured_plan(problem::Copy const& copy, planner::Device const& device, double milliseconds,
-                   std::function<void(Plan const&)> const& run, cudaStream_t stream) {
-  std::vector<Plan> plans = planner::plans_to_time(copy, device);
-  if (plans.empty()) return {};
-  for (Plan& plan : plans) planner::make_launches(plan, device);
-  std::vector<float> least(plans.size(), HUGE_VALF);
-  Timer time(stream);
+                   planner::Operands const& operands, cudaStream_t stream) {
   auto const begin = std::chrono::steady_clock::now();
   auto const is_spent = [&] {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() > milliseconds;
   };
+  std::vector<Plan> plans = planner::plans_to_time(copy, device);
+  if (plans.empty()) return {};
+  for (Plan& plan : plans) planner::make_launches(plan, device);
+  std::vector<float> least(plans.size(), HUGE_VALF);
+  std::vector<int> times(plans.size(), 1);  // several short runs are timed together
+  Timer time(stream);
   // Plans in turn, so that a change of the clock meets all of them. The first ones are the likeliest: they are timed whatever it costs.
   for (int round = 0; round <= kRounds && !(round > 1 && is_spent()); ++round)
     for (std::size_t i = 0; i < plans.size() && !(i > 0 && is_spent()); ++i) {
-      float const ms = time([&] { run(plans[i]); });
+      float const ms = time(times[i], [&] { planner::run(plans[i], device, operands, stream); });
+      if (round == 0) times[i] = std::clamp(int(.2f / std::max(ms, .001f)), 1, 20);
       if (round > 0 || is_spent()) least[i] = std::min(least[i], ms);
     }
   std::size_t const best = std::size_t(std::ranges::min_element(least) - least.begin());

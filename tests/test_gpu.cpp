@@ -1,6 +1,7 @@
 // The corpus on the device: guard bands around and inside the buffers, poisoned output, everything compared bitwise.
 #include <atomic>
 #include <cstring>
+#include <numeric>
 #include <thread>
 
 #include <inlay/c.h>
@@ -341,6 +342,29 @@ TEST(Gpu, AnErrorIsToldOnce) {
     EXPECT_EQ(e.cuda_status(), cudaErrorMemoryAllocation);
   }
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+// Views that are flipped have the modes of others and begin elsewhere: each has a plan of its own.
+TEST(Gpu, FlippedViewsDoNotShareAPlan) {
+  NEEDS_GPU();
+  constexpr std::int64_t n = 999;
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, 2 * n * sizeof(float)));
+  std::vector<float> numbers(n), result(n);
+  std::iota(numbers.begin(), numbers.end(), 1.f);
+  auto* const src = static_cast<float*>(memory);
+  float* const dst = src + n;
+  check(cudaMemcpy(src, numbers.data(), n * sizeof(float), cudaMemcpyHostToDevice));
+  for (int order = 0; order < 8; ++order) {
+    bool const flip_dst = order % 2, flip_src = order / 2 % 2;
+    copy(tensor(flip_dst ? dst + n - 1 : dst, {n}, {flip_dst ? -1 : 1}),
+         tensor(static_cast<float const*>(flip_src ? src + n - 1 : src), {n}, {flip_src ? -1 : 1}));
+    check(cudaMemcpy(result.data(), dst, n * sizeof(float), cudaMemcpyDeviceToHost));
+    std::vector<float> wanted = numbers;
+    if (flip_dst != flip_src) std::reverse(wanted.begin(), wanted.end());
+    EXPECT_EQ(result, wanted) << flip_dst << flip_src;
+    check(cudaMemset(dst, 255, n * sizeof(float)));
+  }
+  check(cudaFree(memory));
 }
 // ---- plans that are kept
 TEST(GpuPlan, MovesAsTransposeDoes) {

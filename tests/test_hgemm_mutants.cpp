@@ -132,6 +132,12 @@ TEST(HgemmMutants, TheKernelsThemselves) {
       expect_found<NarrowTiles>(c, Flaw::none, {});  // tiles of 256, 192 and 64 columns
     }
 }
+// Several tiles of an odd number of stores for a block: the last one of a tile and the first of the next share a buffer.
+TEST(HgemmMutants, TilesOneAfterTheOther) {
+  expect_found<NarrowTiles>({1024, 64, 64, 1, "nt"}, Flaw::none, {});
+  expect_found<NarrowTiles>({512, 192, 64, 1, "nt"}, Flaw::none, {});
+  expect_found<NarrowTiles>({1024, 64, 64, 1, "nt"}, Flaw::no_store_wait, {Check::race, Check::result});
+}
 TEST(HgemmMutants, ProtocolOfWgmma) {
   expect_found<Wgmma03>(kCase, Flaw::no_wgmma_fence, {Check::race});
   expect_found<Persistent>(kCase, Flaw::no_wgmma_fence, {Check::race});

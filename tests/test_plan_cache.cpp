@@ -40,7 +40,7 @@ Copy copy(std::uintptr_t dst, std::uintptr_t src, std::int64_t n = 64, DType typ
   return make_copy(tensor(at(dst), type, {n, 3}), tensor(at(src), type, {n, 3}, {1, 2 * n}));
 }
 
-// All keys differ: each field of a problem that a plan may depend on is in its key.
+// All keys differ. Views that are flipped have the modes of others, but begin elsewhere.
 TEST(PlanCache, KeysTellProblemsApart) {
   Device other;
   other.id = 1;
@@ -55,6 +55,18 @@ TEST(PlanCache, KeysTellProblemsApart) {
                             {gemm(65), Device{}, false},
                             {gemm(64, 2), Device{}, false},
                             {gemm(64), other, false}};
+  // The same modes: dst(i) = src(i), flipped on both sides, and on one side or the other.
+  void *const to = at(0x100000), *const from = at(0x200000), *const to_end = at(0x100000 + 99 * 32),
+              *const from_end = at(0x200000 + 99 * 32);
+  keys.push_back(
+      {make_copy(tensor(to, b32, {100}, {8}), tensor(static_cast<void const*>(from), b32, {100}, {8})), Device{}});
+  keys.push_back(
+      {make_copy(tensor(to_end, b32, {100}, {-8}), tensor(static_cast<void const*>(from_end), b32, {100}, {-8})),
+       Device{}});
+  keys.push_back(
+      {make_copy(tensor(to_end, b32, {100}, {-8}), tensor(static_cast<void const*>(from), b32, {100}, {8})), Device{}});
+  keys.push_back(
+      {make_copy(tensor(to, b32, {100}, {8}), tensor(static_cast<void const*>(from_end), b32, {100}, {-8})), Device{}});
   Gemm changed = gemm(64);
   changed.compute = Compute::fp32_blocked, keys.push_back({changed, Device{}, false});
   changed = gemm(64), changed.epilogue.beta = 1, keys.push_back({changed, Device{}, false});
@@ -64,6 +76,8 @@ TEST(PlanCache, KeysTellProblemsApart) {
     changed = gemm(64), (changed.*operand).row_stride += 4, keys.push_back({changed, Device{}, false});
     changed = gemm(64), (changed.*operand).col_stride += 4, keys.push_back({changed, Device{}, false});
     changed = gemm(64), (changed.*operand).batch_stride += 4, keys.push_back({changed, Device{}, false});
+    changed = gemm(64), (changed.*operand).rows = 65, keys.push_back({changed, Device{}, false});
+    changed = gemm(64), (changed.*operand).cols = 65, keys.push_back({changed, Device{}, false});
     changed = gemm(64), (changed.*operand).matrices = 2, keys.push_back({changed, Device{}, false});
     changed = gemm(64), (changed.*operand).type = bf16, keys.push_back({changed, Device{}, false});
   }

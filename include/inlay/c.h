@@ -40,7 +40,7 @@ typedef enum inlay_compute {
   INLAY_COMPUTE_FP32_BLOCKED = 1 /* FMA units, blocked summation */
 } inlay_compute;
 
-/* Options of a GEMM. A later version of the library may add members at the end: `size` says which ones the caller has. */
+/* Options of a GEMM. `size` tells the library which version of the struct the caller has: this library takes its own. */
 typedef struct inlay_gemm_options {
   size_t size; /* sizeof(inlay_gemm_options) */
   float alpha, beta;

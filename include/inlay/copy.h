@@ -1,4 +1,4 @@
-// Copies between tensors of different layouts. A call allocates nothing and does not synchronise; it launches on
+// Copies between tensors of different layouts. A call allocates no device memory and does not synchronise; it launches on
 // `stream` of the current device. Thread-safe. The result is bitwise equal to the source.
 #pragma once
 #include <inlay/export.h>

@@ -1,4 +1,4 @@
-// GEMM: D = alpha A B + beta D. A call allocates nothing and does not synchronise; it launches on `stream` of the
+// GEMM: D = alpha A B + beta D. A call allocates no device memory and does not synchronise; it launches on `stream` of the
 // current device. Thread-safe.
 #pragma once
 #include <inlay/export.h>

@@ -17,6 +17,11 @@ F* driver_function(char const* name) {
   return reinterpret_cast<F*>(f);
 }
 
+auto* replace_function() {
+  static auto* const replace = driver_function<decltype(cuTensorMapReplaceAddress)>("cuTensorMapReplaceAddress");
+  return replace;
+}
+
 CUtensorMapDataType type_of(int elem_bytes) {
   return elem_bytes == 1   ? CU_TENSOR_MAP_DATA_TYPE_UINT8
          : elem_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
@@ -28,6 +33,7 @@ CUtensorMapDataType type_of(int elem_bytes) {
 
 CUtensorMap DriverEncoder::operator()(TmaTensor const& t) const {
   static auto* const encode = driver_function<decltype(cuTensorMapEncodeTiled)>("cuTensorMapEncodeTiled");
+  replace_function();  // throws here, before anything is launched
   cuuint64_t extent[3], stride[2];
   cuuint32_t box[3], step[3] = {1, 1, 1};
   for (int k = 0; k < 3; ++k) extent[k] = cuuint64_t(t.extent[k]), box[k] = cuuint32_t(t.box[k]);
@@ -45,8 +51,7 @@ CUtensorMap DriverEncoder::operator()(TmaTensor const& t) const {
 }
 
 void DriverEncoder::replace_address(CUtensorMap& map, void const* address) {
-  static auto* const replace = driver_function<decltype(cuTensorMapReplaceAddress)>("cuTensorMapReplaceAddress");
-  if (CUresult const status = replace(&map, const_cast<void*>(address)); status != CUDA_SUCCESS)
+  if (CUresult const status = replace_function()(&map, const_cast<void*>(address)); status != CUDA_SUCCESS)
     throw Error("the driver refused an address of a TMA descriptor (CUresult " + std::to_string(int(status)) + ")");
 }
 

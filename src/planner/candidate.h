@@ -134,7 +134,7 @@ template <class P>
 std::string comparison_text(Plan const& plan, Plan const& other, int index) {
   if (!plan.measured_us.empty()) {
     float const us = plan.measured_us[std::size_t(index)];
-    if (us == 0) return "; not compared: predicted to take more than twice as long";
+    if (us == 0) return "; not measured";
     return format("; slower: measured %.2f us, the choice %.2f us", us, plan.measured_us[std::size_t(plan.candidate)]);
   }
   if (index >= plan.num_compared)
@@ -171,7 +171,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, bool m
       s += a.rejected.sentence() + "\n";
       continue;
     }
-    s += Trait::candidate_text(a.plan, candidate, problem, device);
+    s += Trait::candidate_text(chosen ? plan : a.plan, candidate, problem, device);
     if (!chosen && candidate.applies.holds(properties)) {
       s += comparison_text<P>(plan, a.plan, int(&candidate - all.data()));
     } else if (!chosen) {

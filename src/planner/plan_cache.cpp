@@ -7,9 +7,10 @@
 namespace inlay::planner {
 
 PlanKey::PlanKey(Copy const& copy, Device const& device) {
-  if (3 * copy.rank + 4 > kMaxWords) return;
+  if (3 * copy.rank + 6 > kMaxWords) return;
   add(0), add(device.id), add(copy.elem_bytes);
   add(misalignment(copy.src, kPlanAlignment) * kPlanAlignment + misalignment(copy.dst, kPlanAlignment));
+  add(copy.src_shift), add(copy.dst_shift);  // the slots of a plan have them
   for (int k = 0; k < copy.rank; ++k)
     add(copy.mode[k].extent), add(copy.mode[k].src_stride), add(copy.mode[k].dst_stride);
 }

@@ -22,7 +22,7 @@ class PlanKey {
  private:
   void add(std::int64_t word) { word_[std::size_t(words_++)] = word; }
 
-  static constexpr int kMaxWords = 40;
+  static constexpr int kMaxWords = 44;
   int words_ = 0;
   std::array<std::int64_t, kMaxWords> word_;  // the first words_ of them
 };

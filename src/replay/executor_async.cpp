@@ -212,11 +212,13 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
     if (!inside) return;
     // The hardware writes 16 bytes at a time, past the tensor's end too (measured on an H200, with and without a swizzle).
     std::size_t const written = (inside + 15) / 16 * 16;
+    if (to < r->seen || std::size_t(to - r->seen) + written > r->bytes)
+      fault(Check::bounds, "TMA store past the end of " + r->operand(0).name);
     check_shared(offset, written, Direction::load, e, Proxy::async);
     check_global(*r, std::size_t(to - r->seen), written, Direction::store, writes, Proxy::async);
     if (trace_) emit(*shared_, offset, written, Direction::load, Mechanism::tma);
     if (trace_) emit(*r, std::size_t(to - r->seen), written, Direction::store, Mechanism::tma);
-    box.bytes(written);
+    box.bytes(inside);
     box.sectors(reinterpret_cast<std::uint64_t>(to), written);
     x.store_pending.push_back({r->real + (to - r->seen), shared_->real + offset, written});
   });

@@ -295,10 +295,17 @@ struct WgmmaRing {
     bool const issues = block.thread_rank() % 128 == 0;
     Copy_Atom<On<Block, SM90_U32x4_STSM_N>, T> stmatrix;
     constexpr int chunks = BLK_N / 64, rounds = BLK_M / (64 * consumers);
+    constexpr bool is_odd =
+        chunks * rounds % 2 == 1;  // the last store of a tile and the first of the next share a buffer
     CUTE_UNROLL
     for (int i = 0; i < chunks * rounds; ++i) {
       int const round = i / chunks, chunk = i % chunks, buffer = 2 * warpgroup + i % 2;
-      if (issues) block.tma_store_wait_read(Int<1>{});  // TMA has read the buffer's previous tile
+      if (issues) {  // TMA has read what the buffer held
+        if (is_odd && i == 0)
+          block.tma_store_wait_read(Int<0>{});
+        else
+          block.tma_store_wait_read(Int<1>{});
+      }
       sync_warpgroup(block, warpgroup);
       CUTE_UNROLL
       for (int c = 0; c < 4; ++c) {  // 16 x 16: four 8 x 8 matrices, a row address per lane
