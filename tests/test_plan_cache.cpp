@@ -107,7 +107,7 @@ TEST(PlanCache, IsBoundedAndThreadSafe) {
     threads.emplace_back([&cache, t, &mine = made[t]] {
       for (int i = 0; i < 3000; ++i) {
         std::int64_t const n = 2 + i * 7 % 1500;
-        PlanKey const key(copy(0x1000, 0x2000, n), Device{});
+        PlanKey const key(copy(0x100000, 0x200000, n), Device{});
         if (auto const found = cache.find(key)) {
           EXPECT_EQ(found->seconds, double(n)) << t;
           continue;
