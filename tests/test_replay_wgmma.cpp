@@ -154,6 +154,50 @@ TEST_F(ReplayWgmma, ItsProtocolIsChecked) {
     EXPECT_EQ(wrong_sums(), kM * kN);  // the accumulators were in flight
   }
 }
+// A in registers: each thread fills its fragment from the coordinates of its elements.
+enum class Registers { right, changed_in_flight, changed_without_fence };
+TEST_F(ReplayWgmma, TakesAFromRegisters) {
+  auto const multiply_registers = [this](Registers how) {
+    recorder.expect_samples();
+    replay<kWarpgroup, Operands, Flawed>([&](auto block, auto& smem) {
+      int const t = int(block.thread_rank());
+      Tensor sB = make_tensor(make_smem_ptr(smem.B), KB{});
+      for (int i = t; i < kN * kK; i += 128)
+        store_shared(block, &sB(i % kN, i / kN), bfloat16_t(float(b(i % kN, i / kN))));
+      block.fence_proxy_async();
+      block.sync();
+      using Op = SM90_64x64x16_F32BF16BF16_RS<GMMA::Major::K, GMMA::Major::K>;
+      auto mma = make_tiled_mma(MMA_Atom<On<decltype(block), Op>>{});
+      auto thr = mma.get_slice(t);
+      Tensor tCcA = thr.partition_A(make_identity_tensor(Shape<Int<kM>, Int<kK>>{}));  // (MMA,MMA_M,MMA_K) -> (m,k)
+      Tensor tCrA = make_tensor<bfloat16_t>(shape(tCcA));                              // (MMA,MMA_M,MMA_K)
+      Tensor tCrB = thr.make_fragment_B(thr.partition_B(sB));
+      Tensor gD = make_tensor(make_gmem_ptr(sums), Shape<Int<kM>, Int<kN>>{}, Stride<Int<kN>, _1>{});
+      Tensor tCrD = thr.partition_fragment_C(gD);
+      Tensor tCgD = thr.partition_C(gD);
+      clear(tCrD);
+      for (int i = 0; i < size(tCrA); ++i) tCrA(i) = bfloat16_t(float(a(int(get<0>(tCcA(i))), int(get<1>(tCcA(i))))));
+      block.wgmma_fence();
+      for (int k = 0; k < size<2>(tCrA); ++k) gemm(mma, tCrA(_, _, k), tCrB(_, _, k), tCrD);
+      if (how == Registers::changed_without_fence) {
+        tCrA(0) = bfloat16_t(9.f);
+        gemm(mma, tCrA(_, _, 0), tCrB(_, _, 0), tCrD);
+      }
+      block.wgmma_commit();
+      if (how == Registers::changed_in_flight) tCrA(0) = bfloat16_t(9.f);
+      block.wgmma_wait(Int<0>{});
+      for (int i = 0; i < size(tCrD); ++i) store(block, &tCgD(i), tCrD(i));
+    });
+  };
+  multiply_registers(Registers::right);
+  EXPECT_EQ(wrong_sums(), 0);
+  EXPECT_EQ(recorder.wgmma_fma, kM * kN * kK);
+  expect_nothing();
+  multiply_registers(Registers::changed_in_flight);
+  expect(Check::race, "changes registers of A before the wait for the wgmma that reads them");
+  multiply_registers(Registers::changed_without_fence);
+  expect(Check::race, "issues a wgmma with registers of A that changed since wgmma_fence()");
+}
 TEST_F(ReplayWgmma, OperandsInFlightAreNotOverwritten) {
   // A thread stores to A before the wait, then after it.
   auto const overwrite = [this](bool before) {

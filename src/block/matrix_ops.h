@@ -9,6 +9,7 @@
 // and those of a warpgroup:
 //
 //   On<Block, SM90_64x128x16_F32BF16BF16_SS<majors>>, ...         wgmma.mma_async.m64nNk16, A and B in shared memory
+//   On<Block, SM90_64x128x16_F32BF16BF16_RS<majors>>, ...         the same, A in registers
 //
 // A kernel uses them through cute::gemm() and cute::copy(). All lanes of the warp, or all threads of the
 // warpgroup, call each of them: they take no predicates.
@@ -61,15 +62,19 @@ inline constexpr bool is_warp_mma<cute::SM80_16x8x16_F32BF16BF16F32_TN> = true;
 template <>
 inline constexpr bool is_warp_mma<cute::SM80_16x8x16_F32F16F16F32_TN> = true;
 
-// wgmma with A and B of 16 bits in shared memory and sums in fp32.
+// wgmma with A and B of 16 bits, and sums in fp32. B is in shared memory, A there or in registers.
 template <class Op>
 inline constexpr bool is_wgmma = requires {
-  typename cute::MMA_Traits<Op>::FrgTypeA;
+  typename cute::MMA_Traits<Op>::FrgTypeB;
   requires cute::size(typename cute::MMA_Traits<Op>::ThrID{})
   == 128;
   requires std::is_same_v < typename cute::MMA_Traits<Op>::ValTypeD,
   float > ;
   requires sizeof(typename cute::MMA_Traits<Op>::ValTypeA) == 2;
+};
+template <class Op>
+inline constexpr bool has_A_in_registers = !requires {
+  typename cute::MMA_Traits<Op>::FrgTypeA;
 };
 
 }  // namespace inlay::block

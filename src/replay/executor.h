@@ -143,7 +143,7 @@ class Executor {
   void fence_proxy_async() { ordering_.fence_proxy_async(rank()); }
 
   // ---- wgmma. All threads of a warpgroup call each of them.
-  void wgmma_fence() { thread().wgmma.is_fenced = true; }
+  void wgmma_fence();
   // Begins an instruction that accumulates into `count` registers of the running thread. Returns their values as the
   // instruction finds them. Until the wait that names the instruction's group, the registers hold NaN and the values are
   // elsewhere: reading registers in flight gives wrong results.
@@ -153,6 +153,8 @@ class Executor {
   char const* wgmma_read(void const* address, int operation);
   void count_wgmma(void const* operand, std::int64_t bytes);
   void wgmma_issued(float* registers, int operation);
+  // Says that the thread's wgmma `operation` reads A from these registers.
+  void wgmma_reads_registers(void const* registers, std::size_t bytes, int operation);
   void wgmma_commit();
   void wgmma_wait(int groups_in_flight);
   void count_wgmma_fma(std::int64_t n) { recorder_.wgmma_fma += n; }
@@ -181,6 +183,11 @@ class Executor {
     std::vector<int> pending;             // operations that are not committed yet
     std::deque<std::vector<int>> groups;  // committed
     std::map<float*, Accumulators> in_flight;
+    struct Registers {  // of A
+      std::string bytes;  // when they were read
+      int operation;      // the last one that reads them
+    };
+    std::map<void const*, Registers> read, read_since_fence;  // in flight; by wgmma since the last wgmma_fence()
   };
   struct Thread {
     Wgmma wgmma;

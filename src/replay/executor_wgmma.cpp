@@ -2,10 +2,24 @@
 #include <inlay/replay/executor.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
 namespace inlay::replay {
+void Executor::wgmma_fence() {
+  Wgmma& w = thread().wgmma;
+  w.is_fenced = true;
+  w.read_since_fence.clear();
+}
+void Executor::wgmma_reads_registers(void const* registers, std::size_t bytes, int operation) {
+  Wgmma& w = thread().wgmma;
+  std::string const now(static_cast<char const*>(registers), bytes);
+  auto const [at, added] = w.read_since_fence.try_emplace(registers, Wgmma::Registers{now, operation});
+  if (!added && at->second.bytes != now)
+    report(Check::race, "issues a wgmma with registers of A that changed since wgmma_fence()");
+  w.read.insert_or_assign(registers, Wgmma::Registers{now, operation});
+}
 float* Executor::wgmma_accumulators(float* registers, std::size_t count) {
   Wgmma& w = thread().wgmma;
   auto const [at, added] = w.in_flight.try_emplace(registers);
@@ -51,6 +65,12 @@ void Executor::wgmma_wait(int groups_in_flight) {
   while (w.groups.size() > std::size_t(groups_in_flight)) {
     for (int operation : w.groups.front()) {
       ordering_.observe(operation, rank());
+      std::erase_if(w.read, [&](auto const& x) {
+        if (x.second.operation != operation) return false;
+        if (std::memcmp(x.first, x.second.bytes.data(), x.second.bytes.size()) != 0)
+          report(Check::race, "changes registers of A before the wait for the wgmma that reads them");
+        return true;
+      });
       std::erase_if(w.in_flight, [&](auto const& x) {
         if (x.second.last_operation != operation) return false;
         std::copy(x.second.values.begin(), x.second.values.end(), x.first);

@@ -97,8 +97,11 @@ SmemOperand smem_operand(cute::Tensor<Engine, Layout> const& tensor) {
 template <class Traits>
 struct WgmmaThread {
   static constexpr int M = cute::get<0>(typename Traits::Shape_MNK{}), N = cute::get<1>(typename Traits::Shape_MNK{}),
-                       K = cute::get<2>(typename Traits::Shape_MNK{}), values = M * N / 128;
-  SmemOperand A, B;
+                       K = cute::get<2>(typename Traits::Shape_MNK{}), values = M * N / 128, values_of_A = M * K / 128;
+  static constexpr bool A_in_registers = !requires { typename Traits::FrgTypeA; };
+  using Element = typename Traits::ValTypeA;
+  SmemOperand A, B;              // A: where it is in shared memory
+  Element const* registers = {};  // of A, where it is not
   bool accumulates;
   float* D;
   int operation = -1;
@@ -113,11 +116,14 @@ struct WgmmaThread {
     }();
     Executor& x = running();
     for (WgmmaThread const* thread : threads)
-      if (!(thread->A == threads[0]->A && thread->B == threads[0]->B))
+      if (!((A_in_registers || thread->A == threads[0]->A) && thread->B == threads[0]->B))
         x.misuse("issues wgmma with other operands than other threads of its warpgroup");
     int const operation = x.wgmma_operation();
     static thread_local std::vector<float> A, B;
-    read<typename Traits::ValTypeA>(threads[0]->A, M, operation, A);
+    if constexpr (A_in_registers)
+      gather(threads, A);
+    else
+      read<Element>(threads[0]->A, M, operation, A);
     read<typename Traits::ValTypeB>(threads[0]->B, N, operation, B);
     for (std::size_t i = 0; i < index.size(); ++i) {
       WgmmaThread& thread = *threads[i / values];
@@ -132,6 +138,15 @@ struct WgmmaThread {
   }
 
  private:
+  // A (M,K) as floats, row by row, from the registers of all threads.
+  static void gather(std::span<WgmmaThread* const> threads, std::vector<float>& to) {
+    to.resize(std::size_t(M) * K);
+    for (int thread = 0; thread < 128; ++thread)
+      for (int v = 0; v < values_of_A; ++v) {
+        int const at = int(typename Traits::ALayout{}(thread, v)), m = at % M, k = at / M;
+        to[std::size_t(m * K + k)] = float(threads[std::size_t(thread)]->registers[v]);
+      }
+  }
   // Reads (rows,K) elements as floats, row by row.
   template <class Element>
   static void read(SmemOperand const& operand, int rows, int operation, std::vector<float>& to) {
@@ -157,6 +172,21 @@ struct WgmmaThread {
   }
 };
 
+// The type of a fragment of descriptors.
+template <class>
+struct OnHost;
+template <cute::GMMA::Major major>
+struct OnHost<cute::GMMA::smem_desc<major>> {
+  using type = SmemFragment<major>;
+};
+// The atom's traits with the fragment of A: descriptors, or the registers that CuTe makes where the traits name no type.
+template <class Op>
+struct FragmentOfA : cute::MMA_Traits<Op> {};
+template <class Op>
+requires(!block::has_A_in_registers<Op>) struct FragmentOfA<Op> : cute::MMA_Traits<Op> {
+  using FrgTypeA = typename OnHost<typename cute::MMA_Traits<Op>::FrgTypeA>::type;
+};
+
 // HostBlock::op<Op> of a wgmma may have an Edit with edit(SmemOperand&, bool is_A): mutants use it.
 template <class Edit>
 void edit_operand(SmemOperand& operand, bool is_A) {
@@ -177,15 +207,8 @@ struct MakeTensor<inlay::replay::SmemFragment<major>> {
 
 template <class Op, class Edit>
 requires inlay::block::is_wgmma<Op>
-struct MMA_Traits<inlay::replay::Recorded<Op, Edit>> : MMA_Traits<Op> {
-  template <class>
-  struct Host;
-  template <GMMA::Major major>
-  struct Host<GMMA::smem_desc<major>> {
-    using type = inlay::replay::SmemFragment<major>;
-  };
-  using FrgTypeA = typename Host<typename MMA_Traits<Op>::FrgTypeA>::type;
-  using FrgTypeB = typename Host<typename MMA_Traits<Op>::FrgTypeB>::type;
+struct MMA_Traits<inlay::replay::Recorded<Op, Edit>> : inlay::replay::FragmentOfA<Op> {
+  using FrgTypeB = typename inlay::replay::OnHost<typename MMA_Traits<Op>::FrgTypeB>::type;
 
   template <class TD, class DLayout, class TA, class ALayout, class TB, class BLayout, class TC, class CLayout>
   friend void mma_unpack(MMA_Traits const& self, Tensor<TD, DLayout>& D, Tensor<TA, ALayout> const& A,
@@ -195,11 +218,20 @@ struct MMA_Traits<inlay::replay::Recorded<Op, Edit>> : MMA_Traits<Op> {
     Executor& x = running();
     for (int i = 0; i < Thread::values; ++i)
       if (&D(i) != &D(0) + i) x.misuse("issues wgmma on accumulators that are not neighbours in its fragment");
-    Thread mine{A(0), B(0), self.accumulate_ == GMMA::ScaleOut::One, x.wgmma_accumulators(&D(0), Thread::values)};
-    edit_operand<Edit>(mine.A, true);
+    Thread mine{{}, B(0), {}, self.accumulate_ == GMMA::ScaleOut::One, x.wgmma_accumulators(&D(0), Thread::values)};
+    if constexpr (Thread::A_in_registers) {
+      for (int i = 0; i < Thread::values_of_A; ++i)
+        if (&A(i) != &A(0) + i) x.misuse("issues wgmma on registers of A that are not neighbours in its fragment");
+      mine.registers = &A(0);
+    } else {
+      mine.A = A(0);
+      edit_operand<Edit>(mine.A, true);
+    }
     edit_operand<Edit>(mine.B, false);
     x.collective("wgmma", {}, 128, true, mine, &Thread::execute);
     x.wgmma_issued(&D(0), mine.operation);
+    if constexpr (Thread::A_in_registers)
+      x.wgmma_reads_registers(&A(0), Thread::values_of_A * sizeof(typename Thread::Element), mine.operation);
   }
 };
 }  // namespace cute
