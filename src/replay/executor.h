@@ -183,7 +183,7 @@ class Executor {
     std::vector<int> pending;             // operations that are not committed yet
     std::deque<std::vector<int>> groups;  // committed
     std::map<float*, Accumulators> in_flight;
-    struct Registers {  // of A
+    struct Registers {    // of A
       std::string bytes;  // when they were read
       int operation;      // the last one that reads them
     };

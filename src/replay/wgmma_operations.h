@@ -100,7 +100,7 @@ struct WgmmaThread {
                        K = cute::get<2>(typename Traits::Shape_MNK{}), values = M * N / 128, values_of_A = M * K / 128;
   static constexpr bool A_in_registers = !requires { typename Traits::FrgTypeA; };
   using Element = typename Traits::ValTypeA;
-  SmemOperand A, B;              // A: where it is in shared memory
+  SmemOperand A, B;               // A: where it is in shared memory
   Element const* registers = {};  // of A, where it is not
   bool accumulates;
   float* D;
