@@ -30,10 +30,9 @@ struct Setting {
 // Makes tensor maps of symbolic addresses.
 template <class Encoder>
 struct SymbolicEncoder {
-  Encoder encode;
   CUtensorMap operator()(TmaTensor tensor) const {
     tensor.base = stand_in(tensor.base);
-    return encode(tensor);
+    return Encoder{}(tensor);
   }
 };
 // Replaces symbolic addresses: at(p) for a pointer, at.map(map, address) for the tensor map of an operand that begins at `address`.
@@ -69,18 +68,18 @@ void launches(P const& problem, S const& setting, F const& f) {
 }
 
 // Calls f(kernel) like launches(), for kernels with symbolic addresses.
-template <class V, class P, class E, class F>
-void symbolic_launches(P const& problem, Device const& device, bool with_workspace, E const& encode, F const& f) {
+template <class V, class Encoder, class P, class F>
+void symbolic_launches(P const& problem, Device const& device, bool with_workspace, F const& f) {
   void* const workspace = with_workspace ? symbolic(kWorkspaceRegion, nullptr) : nullptr;
-  launches<V>(symbolic(problem), Setting<SymbolicEncoder<E>>{device, workspace, {encode}}, f);
+  launches<V>(symbolic(problem), Setting<SymbolicEncoder<Encoder>>{device, workspace, {}}, f);
 }
 // The same, with the addresses of the problem and of the workspace put in their place.
-template <class V, class P, class S, class F>
-void placed_launches(P const& problem, S const& setting, F const& f) {
+template <class V, class P, class Encoder, class F>
+void placed_launches(P const& problem, Setting<Encoder> const& setting, F const& f) {
   Places places = places_of(problem);
   places.set(kWorkspaceRegion, setting.workspace);
-  symbolic_launches<V>(problem, setting.device, setting.workspace != nullptr, setting.encode, [&](auto kernel) {
-    kernel.place(Placing<decltype(setting.encode)>(places));
+  symbolic_launches<V, Encoder>(problem, setting.device, setting.workspace != nullptr, [&](auto kernel) {
+    kernel.place(Placing<Encoder>(places));
     f(kernel);
   });
 }

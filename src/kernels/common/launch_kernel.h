@@ -33,7 +33,7 @@ std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const&
   constexpr std::size_t kMost = 64;
   block::Target const target{device.id, device.compute_capability};
   auto made = std::make_shared<MadeLaunches>();
-  symbolic_launches<D>(problem, device, with_workspace, DriverEncoder{}, [&](auto const& kernel) {
+  symbolic_launches<D, DriverEncoder>(problem, device, with_workspace, [&](auto const& kernel) {
     block::prepare(kernel, target);
     if (made->count() <= kMost)
       made->add([kernel, target](Places const& places, cudaStream_t stream) {
