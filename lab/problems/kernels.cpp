@@ -97,9 +97,11 @@ bool is_copy(std::string_view name) {
 }
 
 namespace {
-// The first operand transposes for which the kernel accepts the type; empty if there are none.
+// The first operand transposes for which the kernel accepts the type; empty if there are none. The ladder of the tensor cores is
+// recorded at nt.
 std::string accepted_transposes(Info<Gemm> const& info, std::string const& type) {
-  for (char const* transposes : {"nn", "nt", "tn", "tt"}) {
+  bool const is_half = type != "f32";
+  for (char const* transposes : {is_half ? "nt" : "nn", is_half ? "nn" : "nt", "tn", "tt"}) {
     GemmCase c = gemm_case(256, 256, 32, transposes);
     c.type = type;
     if (!info.rejects(planned(c), Device{})) return transposes;
