@@ -152,7 +152,9 @@ void in_a_process(char const* name, char const* what) {
 void table() {
   using Persistent = WgmmaRing<hgemm_06_persistent::Step, bfloat16_t>;
   using TmaStore = WgmmaRing<hgemm_08_tma_store::Step, bfloat16_t>;
-  std::puts("| kernel | what is left out or done wrong | wrong runs | wrong elements of 16777216, at most |\n|---|---|--:|--:|");
+  std::puts(
+      "| kernel | what is left out or done wrong | wrong runs | wrong elements of 16777216, at most "
+      "|\n|---|---|--:|--:|");
   in_a_process<Persistent, Flaw::none>("hgemm_06", "nothing");
   in_a_process<Persistent, Flaw::no_wgmma_fence>("hgemm_06", "wgmma_fence");
   in_a_process<Persistent, Flaw::no_wgmma_commit>("hgemm_06", "wgmma_commit");
