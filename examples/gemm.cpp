@@ -28,7 +28,7 @@ int main() try {
   float sum = 0;
   for (int k = 0; k < K; ++k) sum += a[5 * K + k] * b[7 * K + k];
   std::printf("D[5][7] = %g, row 5 of A times column 7 of B = %g\n", d[5 * N + 7], sum);
-  std::printf("%s", inlay::plan(A, B, D, {}, inlay::Compute::fp32, false).why().c_str());
+  std::printf("%s", inlay::plan(A, B, D, {}, {.may_use_workspace = false}).why().c_str());
   return d[5 * N + 7] == sum ? 0 : 1;
 } catch (inlay::Error const& e) {
   std::fprintf(stderr, "%s\n", e.what());

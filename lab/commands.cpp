@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "measure/gpu.h"
+#include "measure/tune.h"
 #include "problems/checks.h"
 #include "problems/kernels.h"
 #include "results/output.h"
@@ -128,6 +129,7 @@ void add_bench_of(CLI::App& bench, C const& shape, char const* description, char
   command->add_option("--samples", options.samples, "rounds, at least 15")->capture_default_str();
   command->add_flag("--host", options.host, "also the host's time per call, and of its bare launches");
   command->add_option("--json", options.json, "the file to write");
+  command->add_option("--tuning", options.tuning, "a file of tuned choices, which the public function then takes");
   command->callback([asked, one, suite, act] {
     for (CLI::Option const* option : one->get_options())
       if (suite->count() && option->count())
@@ -135,6 +137,32 @@ void add_bench_of(CLI::App& bench, C const& shape, char const* description, char
     asked->refuse_ignored(*one);
     asked->options.cases = asked->all();
     act(asked->options);
+  });
+}
+
+template <class C>
+void add_tune_of(CLI::App& tune_command, C const& shape) {
+  auto* const command = tune_command.add_subcommand(shape.notation().public_function, "the problems of its suites");
+  struct Asked {
+    std::vector<std::string> suites;
+    std::string out;
+    float milliseconds = 200;
+  };
+  auto const asked = std::make_shared<Asked>();
+  command->add_option("--suite", asked->suites, "names in suites/, or paths of .json files")
+      ->delimiter(',')
+      ->required();
+  command->add_option("--out", asked->out, "the file to write, for --tuning and load_tuning()")->required();
+  command->add_option("--milliseconds", asked->milliseconds, "of measuring, for each problem")->capture_default_str();
+  command->callback([asked, shape] {
+    check_writable(asked->out);
+    if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("tune needs a GPU: " + why);
+    for (std::string const& suite : asked->suites)
+      for (SuiteCase const& listed : load_suite(suite, shape)) {
+        fmt::print("{}\n", tune(listed, double(asked->milliseconds)));
+        flush_stdout();
+      }
+    save_tuned(asked->out);
   });
 }
 
@@ -229,6 +257,15 @@ void add_bench_of_copies(CLI::App& bench, std::string const& typed, Act const& a
 }
 void add_bench_of_gemms(CLI::App& bench, std::string const& typed, Act const& act) {
   add_bench_of(bench, GemmCase{}, "GEMMs against cuBLAS, with sums in fp32", "gemm", typed, act);
+}
+
+void add_tune(CLI::App& app) {
+  auto* const command =
+      app.add_subcommand("tune", "measure which kernels and tilings are the fastest, and write that to a file");
+  command->require_subcommand(1);
+  add_tune_of(*command, transpose_case());
+  add_tune_of(*command, CopyCase{});
+  add_tune_of(*command, GemmCase{});
 }
 
 int run_command(CLI::App& app, int argc, char** argv, int const& status) {

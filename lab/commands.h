@@ -33,6 +33,9 @@ using Act = std::function<void(BenchOptions const&)>;
 void add_bench_of_copies(CLI::App& bench, std::string const& typed, Act const& act);
 void add_bench_of_gemms(CLI::App& bench, std::string const& typed, Act const& act);
 
+// Adds `tune` with a command for each kind of problem.
+void add_tune(CLI::App& app);
+
 // Parses the command line and runs its command. Errors are printed on stderr. Returns the exit code: `status`, which
 // the command may have set, 1 after an error, 2 after a usage error.
 int run_command(CLI::App& app, int argc, char** argv, int const& status);

@@ -194,6 +194,7 @@ int run(int argc, char** argv) {
   add_verify(app, status);
   add_fuzz_command(app, status);
   add_bench(app, status, typed);
+  add_tune(app);
   add_compare(app, status);
   add_why(app);
   add_layout_command(app);

@@ -2,9 +2,12 @@
 #include <inlay/copy.h>
 #include <inlay/gemm.h>
 #include <inlay/planner/candidate.h>
+#include <inlay/planner/copy_list.h>
 #include <inlay/planner/plan_cache.h>
+#include <inlay/planner/tuning_table.h>
 #include <inlay/problem/footprint.h>
 #include <inlay/problem/integers.h>
+#include <inlay/tuning.h>
 
 #include "measured.h"
 
@@ -66,9 +69,23 @@ void check_accessible(void const* p, char const* role, Device const& device, cud
   }
 }
 
-// The plan for a problem; throws if no kernel can run it.
+// Never destroyed: another thread or a destructor of the program's may still copy while the program ends.
+planner::PlanCache& cache() {
+  static planner::PlanCache& plans = *new planner::PlanCache;
+  return plans;
+}
+planner::TuningTable& tuning() {
+  static planner::TuningTable& table = *new planner::TuningTable;
+  return table;
+}
+
+// The plan for a problem, by its tuned choice if there is one; throws if no kernel can run it.
 template <class P>
 planner::Plan plan_or_throw(P const& problem, Device const& device, bool may_use_workspace, char const* what) {
+  if (!tuning().is_empty() && problem.elements())
+    if (auto const choice = tuning().find({problem, device, may_use_workspace}))
+      if (planner::Plan tuned = planner::plan_of(*choice, problem, device, may_use_workspace); tuned.candidate >= 0)
+        return tuned;
   planner::Plan plan = planner::make_plan(problem, device, may_use_workspace);
   if (plan.candidate < 0 && problem.elements())
     throw Error(
@@ -77,11 +94,6 @@ planner::Plan plan_or_throw(P const& problem, Device const& device, bool may_use
   return plan;
 }
 
-// Never destroyed: another thread or a destructor of the program's may still copy while the program ends.
-planner::PlanCache& cache() {
-  static planner::PlanCache& plans = *new planner::PlanCache;
-  return plans;
-}
 // Makes the plan of a copy or a GEMM, if the cache does not have it.
 template <class P>
 std::shared_ptr<planner::Plan const> cached_plan(P const& problem, Device const& device, planner::PlanKey const& key,
@@ -100,6 +112,22 @@ std::shared_ptr<planner::Plan const> cached_plan(Gemm const& gemm, Device const&
   return cached_plan(gemm, device, {gemm, device, with_workspace}, with_workspace, "gemm");
 }
 
+// The plan for a list of copies; for one pair of it, if no kernel takes the list.
+std::shared_ptr<planner::Plan const> cached_list_plan(Copy copy, Device const& device) {
+  if (copy.pairs > 1) {
+    planner::PlanKey const key(copy, device);
+    if (auto plan = cache().find(key)) return plan;
+    if (planner::Plan made = planner::make_plan(copy, device, false); made.candidate >= 0) {
+      planner::make_launches(made, device);
+      auto plan = std::make_shared<planner::Plan const>(std::move(made));
+      cache().keep(key, plan);
+      return plan;
+    }
+    copy.pairs = 1;
+  }
+  return cached_plan(copy, device);
+}
+
 // Kernels do not write to these operands.
 void* only_read(void const* p) { return const_cast<void*>(p); }
 
@@ -113,8 +141,8 @@ void run_copy(planner::Plan const& plan, void* dst, void const* src, Device cons
   planner::run(plan, device, Operands{{dst, only_read(src), nullptr}, nullptr}, stream);
 }
 
-void run_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void const* B, void* D, void* workspace,
-              Device const& device, cudaStream_t stream) {
+void check_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void const* B, void* D, void* workspace,
+                Device const& device, cudaStream_t stream) {
   check_stream(stream, device);
   if (gemm.K()) {
     check_accessible(A, "A", device, stream);
@@ -122,6 +150,10 @@ void run_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void c
   }
   check_accessible(D, "D", device, stream);
   if (plan.workspace_bytes) check_accessible(workspace, "workspace", device, stream);
+}
+void run_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void const* B, void* D, void* workspace,
+              Device const& device, cudaStream_t stream) {
+  check_gemm(plan, gemm, A, B, D, workspace, device, stream);
   planner::run(plan, device, Operands{{only_read(A), only_read(B), D}, workspace}, stream);
 }
 
@@ -149,6 +181,17 @@ void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
   Device const& device = current_device();
   run_copy(*cached_plan(copy, device), dst.data, src.data, device, stream);
 }
+void copy(std::span<Tensor const> dst, std::span<ConstTensor const> src, cudaStream_t stream) {
+  std::vector<planner::CopyGroup> const groups = planner::group_copies(dst, src);
+  if (groups.empty()) return;
+  Device const& device = current_device();
+  std::vector<std::shared_ptr<planner::Plan const>> plans;  // all of them before the first launch
+  for (planner::CopyGroup const& group : groups) {
+    for (planner::Pair const& pair : group.pairs) check_copy(pair.dst, pair.src, device, stream);
+    plans.push_back(cached_list_plan(group.copy, device));
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) planner::run_list(*plans[i], device, groups[i].pairs, stream);
+}
 void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
   if (src.rank < 2)
     throw Error("transpose takes views of rank 2 and more, the source has rank " + std::to_string(src.rank));
@@ -169,11 +212,11 @@ void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
 }
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
-                           Compute compute) {
-  Gemm const gemm = make_float_gemm(A, B, D, epilogue, compute);
+                           GemmOptions const& options) {
+  Gemm const gemm = make_float_gemm(A, B, D, epilogue, options.compute);
   Device const& device = current_device();
   if (auto const plan = cache().find({gemm, device, true})) return plan->workspace_bytes;
-  return planner::make_plan(gemm, device, true).workspace_bytes;
+  return gemm.elements() ? plan_or_throw(gemm, device, true, "gemm").workspace_bytes : 0;
 }
 
 // ---- plans
@@ -185,29 +228,87 @@ struct Plan::Impl {
   bool with_workspace = false;
   planner::Plan plan;
 };
+struct detail::PlanMaker {
+  static Plan make(Plan::Impl impl) { return Plan(std::make_shared<Plan::Impl const>(std::move(impl))); }
+};
+
+namespace {
+
+void check_measurable(cudaStream_t stream) {
+  if (is_capturing(stream))
+    throw Error("a plan cannot be measured on a stream that is captured: measuring synchronises");
+}
+// Remembers what was measured. Plans that are cached were chosen without it.
+template <class P>
+planner::Plan remembered(Timing timing, P const& problem, Device const& device, bool with_workspace) {
+  if (timing.plan.candidate < 0) return {};
+  tuning().add({problem, device, with_workspace}, planner::choice_of<P>(timing.plan, timing.us));
+  cache().clear();
+  return std::move(timing.plan);
+}
+planner::Plan measured_plan(Copy const& copy, Tensor const& dst, ConstTensor const& src, Device const& device,
+                            cudaStream_t stream, double milliseconds) {
+  check_measurable(stream);
+  check_copy(dst.data, src.data, device, stream);
+  Operands const operands{{dst.data, only_read(src.data), nullptr}, nullptr};
+  Timing timing = fastest(planner::plans_to_time(copy, device), planner::candidates<Copy>().size(), device,
+                          milliseconds, operands, stream);
+  if (timing.plan.candidate >= 0) {
+    planner::run(planner::make_plan(copy, device, false), device, operands, stream);
+    check_same_bytes(timing.plan, device, dst, src.data, stream);
+  }
+  return remembered(std::move(timing), copy, device, false);
+}
+planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor const& B, Tensor const& D,
+                            GemmOptions const& options, Device const& device, cudaStream_t stream,
+                            double milliseconds) {
+  check_measurable(stream);
+  check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
+  bool const with_workspace = options.workspace != nullptr;
+  std::vector<planner::Plan> plans = planner::plans_to_time(gemm, device, with_workspace);
+  std::erase_if(plans, [&](planner::Plan const& p) { return p.workspace_bytes > options.workspace_bytes; });
+  for (planner::Plan const& p : plans) check_gemm(p, gemm, A.data, B.data, D.data, options.workspace, device, stream);
+  Operands const operands{{only_read(A.data), only_read(B.data), D.data}, options.workspace};
+  return remembered(
+      fastest(std::move(plans), planner::candidates<Gemm>().size(), device, milliseconds, operands, stream), gemm,
+      device, with_workspace);
+}
+
+}  // namespace
 
 Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t stream, double milliseconds) {
   Copy const copy = make_copy(dst, src);
   Device const& device = current_device();
   planner::Plan plan;
-  if (choose == Choose::measured && copy.elements()) {
-    if (is_capturing(stream))
-      throw Error("a plan cannot be measured on a stream that is captured: measuring synchronises");
-    check_copy(dst.data, src.data, device, stream);
-    plan =
-        measured_plan(copy, device, milliseconds, Operands{{dst.data, only_read(src.data), nullptr}, nullptr}, stream);
-  }
+  if (choose == Choose::measured && copy.elements()) plan = measured_plan(copy, dst, src, device, stream, milliseconds);
   if (plan.candidate < 0) plan = plan_or_throw(copy, device, false, "copy");
   planner::make_launches(plan, device);
-  return Plan(std::make_shared<Plan::Impl const>(Plan::Impl{device, copy, {dst, src, {}}, false, std::move(plan)}));
+  return detail::PlanMaker::make({device, copy, {dst, src, {}}, false, std::move(plan)});
 }
-Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute,
-          bool with_workspace) {
-  Gemm const gemm = make_float_gemm(A, B, D, epilogue, compute);
+Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
+          GemmOptions const& options, Choose choose, cudaStream_t stream, double milliseconds) {
+  Gemm const gemm = make_float_gemm(A, B, D, epilogue, options.compute);
   Device const& device = current_device();
-  planner::Plan plan = plan_or_throw(gemm, device, with_workspace, "gemm");
+  bool with_workspace = options.may_use_workspace;
+  planner::Plan plan;
+  if (choose == Choose::measured && gemm.elements()) {
+    with_workspace = options.workspace != nullptr;
+    plan = measured_plan(gemm, A, B, D, options, device, stream, milliseconds);
+  }
+  if (plan.candidate < 0) plan = plan_or_throw(gemm, device, with_workspace, "gemm");
   planner::make_launches(plan, device);
-  return Plan(std::make_shared<Plan::Impl const>(Plan::Impl{device, gemm, {A, B, D}, with_workspace, std::move(plan)}));
+  return detail::PlanMaker::make({device, gemm, {A, B, D}, with_workspace, std::move(plan)});
+}
+
+void save_tuning(std::string const& path) { tuning().save(path); }
+std::size_t load_tuning(std::string const& path) {
+  std::size_t const count = tuning().load(path);
+  cache().clear();
+  return count;
+}
+void forget_tuning() {
+  tuning().clear();
+  cache().clear();
 }
 
 std::size_t Plan::workspace_bytes() const { return impl_->plan.workspace_bytes; }
@@ -218,12 +319,13 @@ std::string Plan::why() const {
 
 namespace {
 
-// The view `t` of a plan at another address; throws if the addresses disagree modulo kPlanAlignment.
-ConstTensor at_address(ConstTensor t, void const* to, char const* who) {
-  auto const past = [](void const* p) { return misalignment(p, planner::kPlanAlignment); };
-  if (past(to) != past(t.data))
-    throw Error(std::string(who) + " begins " + std::to_string(past(to)) + " bytes past a multiple of " +
-                std::to_string(planner::kPlanAlignment) + ", that of the plan " + std::to_string(past(t.data)));
+// The view `t` of a plan at another address; throws if the addresses disagree modulo 16. `agrees`: whether all do modulo kPlanAlignment.
+ConstTensor at_address(ConstTensor t, void const* to, char const* who, bool& agrees) {
+  constexpr std::int64_t kLeast = 16;
+  if (auto const past = misalignment(to, kLeast), planned = misalignment(t.data, kLeast); past != planned)
+    throw Error(std::string(who) + " begins " + std::to_string(past) +
+                " bytes past a multiple of 16, that of the plan " + std::to_string(planned));
+  agrees &= misalignment(to, planner::kPlanAlignment) == misalignment(t.data, planner::kPlanAlignment);
   t.data = to;
   return t;
 }
@@ -241,14 +343,19 @@ void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
   auto const* copy = std::get_if<Copy>(&impl_->problem);
   detail::require(copy, "this plan is for a GEMM: it runs with A, B and D");
   if (copy->elements() == 0) return;
-  ConstTensor const to = at_address(impl_->operand[0], dst, "the destination"),
-                    from = at_address(impl_->operand[1], src, "the source");
+  bool agrees = true;
+  ConstTensor const to = at_address(impl_->operand[0], dst, "the destination", agrees),
+                    from = at_address(impl_->operand[1], src, "the source", agrees);
   check_memory(to, "the destination");
   check_memory(from, "the source");
   if (overlap(Footprint(to), Footprint(from)))
     throw Error("the source and the destination of shape " + shape(to) + " overlap in memory");
   check_current(impl_->device);
-  run_copy(impl_->plan, dst, src, impl_->device, stream);
+  if (agrees) return run_copy(impl_->plan, dst, src, impl_->device, stream);
+  auto const* const read = static_cast<char const*>(src);
+  auto* const written = static_cast<char*>(dst);
+  Copy const there = copy->between(read + copy->src_shift, written + copy->dst_shift);
+  run_copy(*cached_plan(there, impl_->device), dst, src, impl_->device, stream);
 }
 
 void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void* workspace,
@@ -256,10 +363,11 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
   auto const* gemm = std::get_if<Gemm>(&impl_->problem);
   detail::require(gemm, "this plan is for a copy: it runs with a destination and a source");
   if (gemm->elements() == 0) return;
-  ConstTensor a = impl_->operand[0], b = impl_->operand[1], d = at_address(impl_->operand[2], D, "D");
+  bool agrees = true;
+  ConstTensor a = impl_->operand[0], b = impl_->operand[1], d = at_address(impl_->operand[2], D, "D", agrees);
   check_memory(d, "D");
   if (gemm->K()) {
-    a = at_address(a, A, "A"), b = at_address(b, B, "B");
+    a = at_address(a, A, "A", agrees), b = at_address(b, B, "B", agrees);
     for (auto [t, who] : {std::pair{&a, "A"}, std::pair{&b, "B"}}) {
       check_memory(*t, who);
       if (overlap(Footprint(d), Footprint(*t)))
@@ -267,9 +375,16 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
     }
   }
   check_workspace(workspace, workspace_size, *gemm, a, b, d);
-  check_size(workspace_size, impl_->plan);
   check_current(impl_->device);
-  run_gemm(impl_->plan, *gemm, A, B, D, workspace, impl_->device, stream);
+  auto const run = [&](planner::Plan const& plan) {
+    check_size(workspace_size, plan);
+    run_gemm(plan, *gemm, A, B, D, workspace, impl_->device, stream);
+  };
+  if (agrees) return run(impl_->plan);
+  Gemm there = *gemm;
+  there.A.base = only_read(gemm->exchanged ? B : A), there.B.base = only_read(gemm->exchanged ? A : B),
+  there.D.base = D;
+  run(*cached_plan(there, impl_->device, impl_->with_workspace));
 }
 
 }  // namespace inlay

@@ -2,11 +2,13 @@
 #include <inlay/c.h>
 #include <inlay/copy.h>
 #include <inlay/gemm.h>
+#include <inlay/tuning.h>
 #include <inlay/version.h>
 
 #include <algorithm>
 #include <cstring>
 #include <string>
+#include <vector>
 
 struct inlay_plan {
   inlay::Plan plan;
@@ -56,6 +58,7 @@ T const& given(T const* p, char const* who) {
 }
 
 DType type_of(DLDataType const& t, char const* who) {
+  using enum DType;
   int const bits = t.bits * t.lanes;
   if (bits % 8 || bits == 0 || bits > 128)
     throw Error(std::string(who) + " has elements of " + std::to_string(bits) +
@@ -114,8 +117,19 @@ struct Multiplied {
     epilogue = {o.alpha, o.beta};
     options.compute = o.compute == INLAY_COMPUTE_FP32_BLOCKED ? Compute::fp32_blocked : Compute::fp32;
     options.workspace = o.workspace, options.workspace_bytes = o.workspace_bytes;
+    options.may_use_workspace = o.workspace != nullptr;
   }
 };
+
+// Writes the text and a 0, cut off after `size` bytes.
+void write_text(std::string const& text, char* buffer, std::size_t size, std::size_t* needed) {
+  if (needed) *needed = text.size() + 1;
+  if (size == 0) return;
+  given(buffer, "buffer");
+  std::size_t const n = std::min(text.size(), size - 1);
+  std::memcpy(buffer, text.data(), n);
+  buffer[n] = 0;
+}
 
 cudaStream_t stream_of(void* stream) { return static_cast<cudaStream_t>(stream); }
 
@@ -144,6 +158,18 @@ inlay_status inlay_permute(DLTensor const* dst, DLTensor const* src, int const* 
     permute(c.dst, c.src, std::span<int const>(axes, std::size_t(c.src.rank)), stream_of(stream));
   });
 }
+inlay_status inlay_copy_list(DLTensor const* const* dst, DLTensor const* const* src, size_t count, void* stream) {
+  return guarded([&] {
+    std::vector<Tensor> to;
+    std::vector<ConstTensor> from;
+    if (count) given(dst, "dst"), given(src, "src");
+    for (size_t i = 0; i < count; ++i) {
+      Copied const c(dst[i], src[i]);
+      to.push_back(c.dst), from.push_back(c.src);
+    }
+    copy(to, from, stream_of(stream));
+  });
+}
 inlay_status inlay_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D, inlay_gemm_options const* options,
                         void* stream) {
   return guarded([&] {
@@ -156,7 +182,7 @@ inlay_status inlay_gemm_workspace(DLTensor const* A, DLTensor const* B, DLTensor
   return guarded([&] {
     given(bytes, "bytes");
     Multiplied const m(A, B, D, options);
-    *bytes = gemm_workspace(m.A, m.B, m.D, m.epilogue, m.options.compute);
+    *bytes = gemm_workspace(m.A, m.B, m.D, m.epilogue, m.options);
   });
 }
 
@@ -172,7 +198,7 @@ inlay_status inlay_plan_gemm(DLTensor const* A, DLTensor const* B, DLTensor cons
   return guarded([&] {
     given(out, "plan");
     Multiplied const m(A, B, D, options);
-    *out = new inlay_plan{plan(m.A, m.B, m.D, m.epilogue, m.options.compute, m.options.workspace != nullptr)};
+    *out = new inlay_plan{plan(m.A, m.B, m.D, m.epilogue, m.options)};
   });
 }
 inlay_status inlay_plan_run_copy(inlay_plan const* plan, void* dst, void const* src, void* stream) {
@@ -184,14 +210,28 @@ inlay_status inlay_plan_run_gemm(inlay_plan const* plan, void const* A, void con
 }
 size_t inlay_plan_workspace(inlay_plan const* plan) { return plan ? plan->plan.workspace_bytes() : 0; }
 inlay_status inlay_plan_why(inlay_plan const* plan, char* buffer, size_t size, size_t* needed) {
+  return guarded([&] { write_text(given(plan, "plan").plan.why(), buffer, size, needed); });
+}
+inlay_status inlay_why_copy(DLTensor const* dst, DLTensor const* src, char* buffer, size_t size, size_t* needed) {
   return guarded([&] {
-    std::string const text = given(plan, "plan").plan.why();
-    if (needed) *needed = text.size() + 1;
-    if (size == 0) return;
-    given(buffer, "buffer");
-    std::size_t const n = std::min(text.size(), size - 1);
-    std::memcpy(buffer, text.data(), n);
-    buffer[n] = 0;
+    Copied const c(dst, src);
+    write_text(plan(c.dst, c.src).why(), buffer, size, needed);
+  });
+}
+inlay_status inlay_why_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D, inlay_gemm_options const* options,
+                            char* buffer, size_t size, size_t* needed) {
+  return guarded([&] {
+    Multiplied const m(A, B, D, options);
+    write_text(plan(m.A, m.B, m.D, m.epilogue, m.options).why(), buffer, size, needed);
+  });
+}
+inlay_status inlay_save_tuning(char const* path) {
+  return guarded([&] { save_tuning(&given(path, "path")); });
+}
+inlay_status inlay_load_tuning(char const* path, size_t* count) {
+  return guarded([&] {
+    std::size_t const loaded = load_tuning(&given(path, "path"));
+    if (count) *count = loaded;
   });
 }
 void inlay_plan_destroy(inlay_plan* plan) { delete plan; }

@@ -1,8 +1,6 @@
 #include "measured.h"
 
 #include <inlay/error.h>
-#include <inlay/planner/candidate.h>
-#include <inlay/planner/tuning.h>
 
 #include <algorithm>
 #include <chrono>
@@ -46,13 +44,12 @@ class Timer {
 
 }  // namespace
 
-Plan measured_plan(problem::Copy const& copy, planner::Device const& device, double milliseconds,
-                   planner::Operands const& operands, cudaStream_t stream) {
+Timing fastest(std::vector<Plan> plans, std::size_t num_candidates, planner::Device const& device, double milliseconds,
+               planner::Operands const& operands, cudaStream_t stream) {
   auto const begin = std::chrono::steady_clock::now();
   auto const is_spent = [&] {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() > milliseconds;
   };
-  std::vector<Plan> plans = planner::plans_to_time(copy, device);
   if (plans.empty()) return {};
   for (Plan& plan : plans) planner::make_launches(plan, device);
   std::vector<float> least(plans.size(), HUGE_VALF);
@@ -66,14 +63,14 @@ Plan measured_plan(problem::Copy const& copy, planner::Device const& device, dou
       if (round > 0 || is_spent()) least[i] = std::min(least[i], ms);
     }
   std::size_t const best = std::size_t(std::ranges::min_element(least) - least.begin());
-  std::vector<float> us(planner::candidates<problem::Copy>().size());
+  std::vector<float> us(num_candidates);
   for (std::size_t i = 0; i < plans.size(); ++i) {
     float& of_candidate = us[std::size_t(plans[i].candidate)];
     if (least[i] < HUGE_VALF && (of_candidate == 0 || 1000 * least[i] < of_candidate)) of_candidate = 1000 * least[i];
   }
-  Plan plan = std::move(plans[best]);
-  plan.measured_us = std::move(us);
-  return plan;
+  Timing t{std::move(plans[best]), 1000 * double(least[best])};
+  t.plan.measured_us = std::move(us);
+  return t;
 }
 
 }  // namespace inlay

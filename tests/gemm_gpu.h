@@ -76,7 +76,7 @@ class GemmOnDevice {
     gemm(A(), B(), C(), epilogue(), stream, options);
   }
   std::size_t workspace_bytes(Compute compute = Compute::fp32) const {
-    return gemm_workspace(A(), B(), C(), epilogue(), compute);
+    return gemm_workspace(A(), B(), C(), epilogue(), {.compute = compute});
   }
 
   // One element of A (0), B (1) or C (2), all over the batch; before the GEMM.

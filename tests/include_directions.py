@@ -10,7 +10,7 @@ import sys
 RULES = {
     "include/inlay": "cuda_runtime_api.h cuda/std/mdspan cute/ stddef.h stdint.h",
     "src/problem": "",
-    "src/planner": "inlay/problem/ inlay/kernels/.*\\.def cuda_runtime_api.h fmt/",
+    "src/planner": "inlay/problem/ inlay/kernels/.*\\.def cuda_runtime_api.h fmt/ nlohmann/json\\.hpp",
     "src/block": "cuda.h cute/ cutlass/",
     "src/kernels": "inlay/problem/ inlay/planner/ inlay/block/ cute/ cutlass/",
     "src/replay": "inlay/block/ cute/ boost/context/ sys/mman.h unistd.h",

@@ -177,17 +177,17 @@ TEST(GpuCopies, ByPlansPredictedAndMeasured) {
     }
 }
 // Where the destination begins in the middle of a sector, each run of the tile takes up to 32 bytes more, and the tile of this
-// plan no longer fits shared memory.
+// plan no longer fits shared memory: another plan runs there. Within a vector of 16 bytes no plan of this one is right.
 TEST(GpuCopies, APlanRunsWhereItsAddressesAgree) {
   NEEDS_GPU();
   Bench bench(64 << 20);
   Copied const c = permuted("", 1, {4112, 5, 7, 256}, {3, 1, 0, 2});
   Plan const p = plan(c.destination(bench.out()), c.source(bench.in()));
-  for (std::int64_t bytes : {0, 16, 32, 48, 64}) {
+  for (std::int64_t bytes : {0, 8, 16, 32, 41, 48, 64}) {
     Copied other = c;
     other.base_dst = bytes;
     auto const run = [&] { p.run(other.dst_at(bench.out()), other.src_at(bench.in())); };
-    if (bytes % 32)
+    if (bytes % 16)
       EXPECT_THROW(run(), Error) << bytes;
     else
       EXPECT_EQ(bench.wrong_after(other, run), 0) << bytes;

@@ -5,6 +5,7 @@
 
 #include <inlay/planner/candidate.h>
 #include <inlay/registry/registry.h>
+#include <inlay/tuning.h>
 #include "gemm_gpu.h"
 
 namespace inlay::test {
@@ -516,8 +517,8 @@ TEST(GpuGemmPlan, MultipliesAsGemmDoes) {
       for (Compute compute : {Compute::fp32, Compute::fp32_blocked}) {
         SCOPED_TRACE(c.name() + (with_workspace ? ", with a workspace" : ""));
         GemmOnDevice const made_with(c, normal), other(c, normal);
-        inlay::Plan const plan =
-            inlay::plan(made_with.A(), made_with.B(), made_with.C(), made_with.epilogue(), compute, with_workspace);
+        inlay::Plan const plan = inlay::plan(made_with.A(), made_with.B(), made_with.C(), made_with.epilogue(),
+                                             {.compute = compute, .may_use_workspace = with_workspace});
         EXPECT_EQ(plan.workspace_bytes(), with_workspace ? made_with.workspace_bytes(compute) : 0u);
         Workspace workspace(with_workspace ? std::max<std::size_t>(plan.workspace_bytes(), 256) : 0, compute);
         workspace.options.compute = compute;
@@ -545,6 +546,21 @@ TEST(GpuGemmPlan, OperandsAreThoseOfTheCall) {
   check(cudaDeviceSynchronize());
   EXPECT_EQ(other.wrong_bytes(), 0u);
 }
+TEST(GpuGemmPlan, TunedChoicesAreTaken) {
+  NEEDS_GPU();
+  GemmOnDevice const here(GemmCase{300, 200, 4000});
+  auto const text = [&] { return inlay::plan(here.A(), here.B(), here.C(), here.epilogue()).why(); };
+  Workspace const workspace(here);
+  GemmOptions const options = workspace.options;
+  inlay::plan(here.A(), here.B(), here.C(), here.epilogue(), options, Choose::measured);
+  EXPECT_NE(text().find("tuned: it took"), std::string::npos) << text();
+  GemmOnDevice const other(GemmCase{300, 200, 4000});
+  other.multiply(nullptr, options);
+  check(cudaDeviceSynchronize());
+  EXPECT_EQ(other.wrong_bytes(), 0u);
+  forget_tuning();
+  EXPECT_EQ(text().find("tuned: it took"), std::string::npos);
+}
 TEST(GpuGemmPlan, RefusesWhatItWasNotMadeFor) {
   NEEDS_GPU();
   GemmOnDevice const here(GemmCase{64, 64, 1 << 16});
@@ -558,9 +574,9 @@ TEST(GpuGemmPlan, RefusesWhatItWasNotMadeFor) {
     return said_by([&] { plan.run(a, b, d, nullptr, w, bytes); });
   };
   EXPECT_EQ(said(A, B, C, workspace.get()), "");
-  EXPECT_EQ(said(A + 16, B, C, workspace.get()), "A begins 16 bytes past a multiple of 32, that of the plan 0");
-  EXPECT_EQ(said(A, B + 12, C, workspace.get()), "B begins 12 bytes past a multiple of 32, that of the plan 0");
-  EXPECT_EQ(said(A, B, C + 8, workspace.get()), "D begins 8 bytes past a multiple of 32, that of the plan 0");
+  EXPECT_EQ(said(A + 16, B, C, workspace.get()), "");  // by a plan of its own: it agrees modulo 16, not 32
+  EXPECT_EQ(said(A, B + 12, C, workspace.get()), "B begins 12 bytes past a multiple of 16, that of the plan 0");
+  EXPECT_EQ(said(A, B, C + 8, workspace.get()), "D begins 8 bytes past a multiple of 16, that of the plan 0");
   EXPECT_EQ(said(nullptr, B, C, workspace.get()), "A is a null pointer, but has elements");
   EXPECT_EQ(said(A, nullptr, C, workspace.get()), "B is a null pointer, but has elements");
   EXPECT_EQ(said(A, B, nullptr, workspace.get()), "D is a null pointer, but has elements");

@@ -101,7 +101,7 @@ void expect_workspace(OperandSlot const& place, std::size_t offset) {
   EXPECT_EQ(place.in, OperandSlot::In::workspace);
   EXPECT_EQ(place.offset, std::int64_t(offset));
 }
-void* presumed(std::size_t offset) { return reinterpret_cast<void*>(kPresumedWorkspace + offset); }
+void* presumed(std::size_t offset) { return static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + offset; }
 #define EXPECT_SAYS(planned, sentence) EXPECT_NE((planned).why().find(sentence), std::string::npos) << (planned).why()
 
 // ---- the choice

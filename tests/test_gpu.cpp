@@ -1,12 +1,14 @@
 // The corpus on the device: guard bands around and inside the buffers, poisoned output, everything compared bitwise.
 #include <atomic>
 #include <cstring>
+#include <deque>
 #include <numeric>
 #include <thread>
 
 #include <inlay/c.h>
 #include <inlay/planner/device.h>
 #include <inlay/registry/registry.h>
+#include <inlay/tuning.h>
 #include "gpu.h"
 
 namespace inlay::test {
@@ -282,6 +284,62 @@ DLTensor in_c(ConstTensor const& t) {
           const_cast<std::int64_t*>(t.stride),
           0};
 }
+// Lists of one layout and of several, with pairs beyond what one launch holds, and elements of every size.
+TEST(Gpu, ListsOfCopies) {
+  NEEDS_GPU();
+  for (int e : kElementSizes)
+    for (bool transposes : {false, true}) {
+      SCOPED_TRACE(std::to_string(e) + " bytes" + (transposes ? ", transposes" : ""));
+      std::deque<OnDevice> all;
+      for (int i = 0; i < 12; ++i) all.emplace_back(Case{300 + i % 3, 500}, transposes, e);
+      for (int i = 0; i < 12; ++i) all.emplace_back(Case{64, 96, 2}, transposes, e);
+      std::vector<Tensor> dst;
+      std::vector<ConstTensor> src;
+      for (OnDevice const& one : all) {
+        dst.push_back(one.dst());
+        src.push_back(transposes ? one.src().transposed() : one.src());
+      }
+      copy(dst, src);
+      check(cudaDeviceSynchronize());
+      for (OnDevice const& one : all) EXPECT_EQ(one.wrong_bytes(), 0u);
+    }
+}
+TEST(Gpu, LongListsOfCopies) {
+  NEEDS_GPU();
+  constexpr std::int64_t kPairs = 4000, kRows = 9, kCols = 7;  // three launches
+  std::vector<int> from(kPairs * kRows * kCols), expected(from.size()), got(from.size());
+  std::iota(from.begin(), from.end(), 1);
+  DeviceBuffer const in = device_buffer(from.size() * 4), out = device_buffer(from.size() * 4);
+  check(cudaMemcpy(in.get(), from.data(), from.size() * 4, cudaMemcpyHostToDevice));
+  check(cudaMemset(out.get(), 0xA5, from.size() * 4));
+  std::vector<Tensor> dst;
+  std::vector<ConstTensor> src;
+  std::vector<DLTensor> to, of;
+  for (std::int64_t i = 0; i < kPairs; ++i) {
+    std::int64_t const j = kPairs - 1 - i;  // pairs in another order
+    dst.push_back(matrix(out.get() + i * kRows * kCols * 4, b32, kCols, kRows));
+    src.push_back(matrix(in.get() + j * kRows * kCols * 4, b32, kRows, kCols).transposed());
+    for (std::int64_t r = 0; r < kRows; ++r)
+      for (std::int64_t c = 0; c < kCols; ++c)
+        expected[std::size_t((i * kCols + c) * kRows + r)] = from[std::size_t((j * kRows + r) * kCols + c)];
+  }
+  auto const result = [&] {
+    check(cudaDeviceSynchronize());
+    check(cudaMemcpy(got.data(), out.get(), got.size() * 4, cudaMemcpyDeviceToHost));
+    check(cudaMemset(out.get(), 0xA5, from.size() * 4));
+    return got == expected;
+  };
+  copy(dst, src);
+  EXPECT_TRUE(result());
+  for (std::int64_t i = 0; i < kPairs; ++i)
+    to.push_back(in_c(dst[std::size_t(i)])), of.push_back(in_c(src[std::size_t(i)]));
+  std::vector<DLTensor const*> to_list, of_list;
+  for (std::size_t i = 0; i < to.size(); ++i) to_list.push_back(&to[i]), of_list.push_back(&of[i]);
+  EXPECT_EQ(inlay_copy_list(to_list.data(), of_list.data(), to.size(), nullptr), INLAY_OK) << inlay_last_error();
+  EXPECT_TRUE(result());
+  EXPECT_EQ(inlay_copy_list(nullptr, of_list.data(), 1, nullptr), INLAY_INVALID_ARGUMENT);
+  EXPECT_STREQ(inlay_last_error(), "dst is a null pointer");
+}
 TEST(GpuC, Copies) {
   NEEDS_GPU();
   for (int e : kElementSizes) {
@@ -422,6 +480,51 @@ std::string said_by(F const& f) {
   }
   return "";
 }
+// What was measured is remembered, written, forgotten and read; calls take it meanwhile and copy the same bytes.
+TEST(GpuPlan, TunedChoicesAreKept) {
+  NEEDS_GPU();
+  OnDevice const here({300, 500, 3}, true, 4);
+  auto const text = [&] { return inlay::plan(here.dst(), here.src().transposed()).why(); };
+  std::string const path = testing::TempDir() + "inlay_tuning_gpu.jsonl", tuned = "tuned: it took";
+  EXPECT_EQ(text().find(tuned), std::string::npos);
+  std::string const measured = inlay::plan(here.dst(), here.src().transposed(), Choose::measured).why();
+  EXPECT_NE(measured.find("measured"), std::string::npos) << measured;
+  EXPECT_NE(text().find(tuned), std::string::npos) << text();
+  check(cudaMemset(here.dst().data, 0, 4));
+  transpose(here.dst(), here.src());
+  check(cudaDeviceSynchronize());
+  EXPECT_EQ(here.wrong_bytes(), 0u);
+  save_tuning(path);
+  forget_tuning();
+  EXPECT_EQ(text().find(tuned), std::string::npos);
+  std::size_t loaded = 0;
+  EXPECT_EQ(inlay_load_tuning(path.c_str(), &loaded), INLAY_OK) << inlay_last_error();
+  EXPECT_EQ(loaded, 1u);
+  EXPECT_NE(text().find(tuned), std::string::npos);
+  forget_tuning();
+  EXPECT_EQ(inlay_load_tuning("/no/such/file", nullptr), INLAY_INVALID_ARGUMENT);
+}
+// Addresses that agree with the plan's modulo 16 bytes, but not modulo the 32 of a sector.
+TEST(GpuPlan, RunsAtOtherHalvesOfASector) {
+  NEEDS_GPU();
+  constexpr std::int64_t kRows = 300, kCols = 500;
+  std::vector<int> from(kRows * kCols), got(from.size()), expected(from.size());
+  std::iota(from.begin(), from.end(), 1);
+  for (std::int64_t r = 0; r < kRows; ++r)
+    for (std::int64_t c = 0; c < kCols; ++c) expected[std::size_t(c * kRows + r)] = from[std::size_t(r * kCols + c)];
+  std::size_t const bytes = from.size() * 4;
+  DeviceBuffer const in = device_buffer(bytes + 64), out = device_buffer(bytes + 64);
+  Plan const plan = inlay::plan(matrix(out.get(), b32, kCols, kRows), matrix(in.get(), b32, kRows, kCols).transposed());
+  for (int to : {0, 16, 32})
+    for (int of : {0, 16, 48}) {
+      check(cudaMemcpy(in.get() + of, from.data(), bytes, cudaMemcpyHostToDevice));
+      check(cudaMemset(out.get(), 0xA5, bytes + 64));
+      plan.run(out.get() + to, in.get() + of);
+      check(cudaDeviceSynchronize());
+      check(cudaMemcpy(got.data(), out.get() + to, bytes, cudaMemcpyDeviceToHost));
+      EXPECT_EQ(got, expected) << to << " " << of;
+    }
+}
 TEST(GpuPlan, RefusesWhatItWasNotMadeFor) {
   NEEDS_GPU();
   DeviceBuffer const in = device_buffer(8192), out = device_buffer(8192);
@@ -429,9 +532,11 @@ TEST(GpuPlan, RefusesWhatItWasNotMadeFor) {
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, in.get()); }), "");
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 1028, in.get() + 1024); }), "");
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 20, in.get()); }),
-            "the destination begins 20 bytes past a multiple of 32, that of the plan 4");
+            "");  // a plan of its own: it agrees modulo 16, not 32
+  EXPECT_EQ(said_by([&] { plan.run(out.get() + 8, in.get()); }),
+            "the destination begins 8 bytes past a multiple of 16, that of the plan 4");
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, in.get() + 12); }),
-            "the source begins 12 bytes past a multiple of 32, that of the plan 0");
+            "the source begins 12 bytes past a multiple of 16, that of the plan 0");
   EXPECT_EQ(said_by([&] { plan.run(out.get() + 4, nullptr); }), "the source is a null pointer, but has elements");
   EXPECT_EQ(said_by([&] { plan.run(in.get() + 36, in.get()); }),
             "the source and the destination of shape (8,8) overlap in memory");

@@ -11,6 +11,7 @@
 #include <inlay/registry/replay_kernel.h>
 
 namespace inlay::replay {
+using enum DType;
 namespace {
 
 constexpr auto kIdle = [] { return false; };

@@ -9,6 +9,7 @@
 
 namespace inlay {
 namespace {
+using enum DType;
 
 struct Listed {
   DType type;

@@ -35,6 +35,10 @@ INLAY_API inlay_status inlay_transpose(DLTensor const* dst, DLTensor const* src,
 /* Mode k of dst is mode axes[k] of src. axes: as many as modes. */
 INLAY_API inlay_status inlay_permute(DLTensor const* dst, DLTensor const* src, int const* axes, void* stream);
 
+/* inlay_copy for `count` pairs; pairs with one layout share a launch. */
+INLAY_API inlay_status inlay_copy_list(DLTensor const* const* dst, DLTensor const* const* src, size_t count,
+                                       void* stream);
+
 typedef enum inlay_compute {
   INLAY_COMPUTE_FP32 = 0,        /* FMA units, each sum in one register */
   INLAY_COMPUTE_FP32_BLOCKED = 1 /* FMA units, blocked summation */
@@ -70,7 +74,16 @@ INLAY_API inlay_status inlay_plan_run_gemm(inlay_plan const* plan, void const* A
 INLAY_API size_t inlay_plan_workspace(inlay_plan const* plan);
 /* Writes the plan's text and a 0 to `buffer`, cut off after `size` bytes. *needed, if not null: bytes of all of it. */
 INLAY_API inlay_status inlay_plan_why(inlay_plan const* plan, char* buffer, size_t size, size_t* needed);
+/* The same text for what inlay_copy or inlay_gemm would run. */
+INLAY_API inlay_status inlay_why_copy(DLTensor const* dst, DLTensor const* src, char* buffer, size_t size,
+                                      size_t* needed);
+INLAY_API inlay_status inlay_why_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
+                                      inlay_gemm_options const* options, char* buffer, size_t size, size_t* needed);
 INLAY_API void inlay_plan_destroy(inlay_plan* plan); /* null: nothing happens */
+
+/* Tuned choices, as inlay/tuning.h says. *count, if not null: how many were loaded. */
+INLAY_API inlay_status inlay_save_tuning(char const* path);
+INLAY_API inlay_status inlay_load_tuning(char const* path, size_t* count);
 
 #ifdef __cplusplus
 }

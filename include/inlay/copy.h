@@ -17,6 +17,11 @@ namespace inlay {
 // count as memory of the graph.
 INLAY_API void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
 
+// dst[i] = src[i] for each pair of a list, as copy(). Pairs with the same shape, strides and addresses modulo 32 share a launch, in
+// which all of them progress together: 1,536 at most, more are several launches. Throws as copy(), with the index of the
+// pair, and if a destination overlaps another destination or any source.
+INLAY_API void copy(std::span<Tensor const> dst, std::span<ConstTensor const> src, cudaStream_t stream = nullptr);
+
 // dst(..., j, i) = src(..., i, j): copies src.transposed(). Rank 2 or more.
 INLAY_API void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
 
@@ -28,16 +33,11 @@ inline void permute(Tensor const& dst, ConstTensor const& src, std::initializer_
   permute(dst, src, std::span<int const>(axes.begin(), axes.size()), stream);
 }
 
-// How plan() chooses the kernel of a copy.
-enum class Choose {
-  predicted,  // by predicted time; launches nothing
-  measured,  // by measured time of what is predicted to be nearly as fast as the fastest, up to 64 kernels and tilings: runs them
-             // on `stream`, overwrites dst and synchronises
-};
-
-// A plan for dst(i) = src(i) on the current device. Throws like copy(), and for measuring on a stream that is being
-// captured. `milliseconds`: the time that measuring may take, but for the first few runs. With Choose::predicted, memory
-// that the device cannot access is rejected by Plan::run().
+// A plan for dst(i) = src(i) on the current device. With Choose::measured it runs what is predicted to be nearly as fast as the
+// fastest, up to 64 kernels and tilings, and compares the result of the fastest with the planned one bit for bit; for
+// this it allocates as many bytes as dst spans. `milliseconds`: the time that measuring may take, but for the first few
+// runs. Throws like copy(), and for measuring on a stream that is being captured. With Choose::predicted, memory that
+// the device cannot access is rejected by Plan::run().
 INLAY_API Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose = Choose::predicted,
                     cudaStream_t stream = nullptr, double milliseconds = 200);
 

@@ -9,10 +9,12 @@
 
 namespace inlay {
 
+// Options of a GEMM, of its plan and of its workspace query.
 struct GemmOptions {
   Compute compute = Compute::fp32;  // on the FMA units: no tensor cores, no TF32
-  void* workspace = nullptr;        // device memory, aligned to 256 bytes; null: the plan needs none
+  void* workspace = nullptr;        // device memory, aligned to 256 bytes; null: the call uses none
   std::size_t workspace_bytes = 0;  // at least gemm_workspace() for the same arguments
+  bool may_use_workspace = true;    // of plan(), which does not read the workspace: whether its runs will have one
 };
 
 // D = epilogue(A B): alpha A B + beta D for float views A: (M,K), B: (K,N), D: (M,N); or a batch, (L,M,K), (L,K,N),
@@ -39,11 +41,14 @@ INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
 // Bytes of workspace of the fastest plan for these arguments on the current device; may be 0. Calls that may run at the
 // same time need separate workspaces.
 INLAY_API std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
-                                     Epilogue const& epilogue = {}, Compute compute = Compute::fp32);
+                                     Epilogue const& epilogue = {}, GemmOptions const& options = {});
 
-// The plan that gemm() would run on the current device, with or without a workspace. Launches nothing. Throws like
-// gemm(), except for inaccessible memory and for the workspace, which Plan::run() checks.
+// The plan that gemm() would run on the current device, with or without a workspace. Throws like gemm(), except for
+// inaccessible memory and for the workspace, which Plan::run() checks. With Choose::measured it runs every candidate that
+// accepts the problem on `stream`, with the workspace of the options; it throws like
+// gemm() then, and for a stream that is being captured.
 INLAY_API Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
-                    Compute compute = Compute::fp32, bool with_workspace = true);
+                    GemmOptions const& options = {}, Choose choose = Choose::predicted, cudaStream_t stream = nullptr,
+                    double milliseconds = 200);
 
 }  // namespace inlay

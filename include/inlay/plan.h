@@ -9,6 +9,16 @@
 
 namespace inlay {
 
+namespace detail {
+struct PlanMaker;
+}
+
+// How plan() chooses a kernel.
+enum class Choose {
+  predicted,  // by predicted time, or as tuning.h says of choices that have been measured; launches nothing
+  measured,   // by measured time: runs candidates on `stream`, overwrites the destination, synchronises, may allocate
+};
+
 // A small value; copies share one immutable plan. Thread-safe. plan() in inlay/copy.h and inlay/gemm.h makes a plan for
 // the current device. Making a plan allocates host memory; running one neither allocates nor synchronises.
 class INLAY_API Plan {
@@ -18,22 +28,22 @@ class INLAY_API Plan {
   // A text that describes the problem, the chosen kernel with its launches, and every candidate with its reason.
   std::string why() const;
 
-  // Runs a plan for a copy: dst(i) = src(i). Each address agrees modulo 32 bytes with that of the tensor that the plan
-  // was made with.
+  // Runs a plan for a copy: dst(i) = src(i). Each address agrees modulo 16 bytes with that of the tensor that the plan
+  // was made with. If one does not agree modulo 32, the run is that of copy(), whose plan the first such run makes.
   void run(void* dst, void const* src, cudaStream_t stream = nullptr) const;
-  // Runs a plan for a GEMM: D = epilogue(A B). Each address agrees modulo 32 bytes with that of the tensor that the
-  // plan was made with. `workspace`: device memory of workspace_size bytes, at least workspace_bytes(), aligned to 256.
+  // Runs a plan for a GEMM: D = epilogue(A B). Addresses as above; for others modulo 32, the run is that of gemm() with
+  // this workspace. `workspace`: device memory of workspace_size bytes, at least workspace_bytes(), aligned to 256.
   void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr,
            std::size_t workspace_size = 0) const;
   // Both throw Error, before anything is launched, for: a plan of the other kind, another current device, null pointers
-  // with elements, addresses that do not agree modulo 32 bytes, operands that overlap the destination, memory that the
+  // with elements, addresses that do not agree modulo 16 bytes, operands that overlap the destination, memory that the
   // device cannot access, a workspace that is too small, and a stream of another device. While `stream` is being
   // captured, pointers unknown to CUDA count as memory of the graph.
 
+ private:
+  friend struct detail::PlanMaker;
   struct Impl;
   explicit Plan(std::shared_ptr<Impl const> impl) : impl_(std::move(impl)) {}
-
- private:
   std::shared_ptr<Impl const> impl_;
 };
 

@@ -17,27 +17,33 @@
 
 namespace inlay {
 
-// Extents or strides as arguments: in braces, or anything that converts to a span of 64-bit integers.
+// Extents or strides as arguments: in braces, or anything that converts to a span of 64-bit integers. Holds the first
+// kMaxRank values of any number; functions refuse more.
 class Modes {
  public:
+  static constexpr int kMaxRank = 64;
   Modes() = default;
-  Modes(std::initializer_list<std::int64_t> list) : modes_(list.begin(), list.size()) {}
+  Modes(std::initializer_list<std::int64_t> list) : Modes(std::span<std::int64_t const>(list.begin(), list.size())) {}
   template <class Range>
   requires std::is_convertible_v<Range const&, std::span<std::int64_t const>> Modes(Range const& range)
-      : modes_(range) {}
+      : Modes(std::span<std::int64_t const>(range)) {}
+  Modes(std::span<std::int64_t const> values) : size_(values.size()) {
+    for (std::size_t k = 0; k < size_ && k < std::size_t(kMaxRank); ++k) values_[k] = values[k];
+  }
 
-  std::size_t size() const { return modes_.size(); }
-  std::int64_t operator[](std::size_t k) const { return modes_[k]; }
+  std::size_t size() const { return size_; }
+  std::int64_t operator[](std::size_t k) const { return values_[k]; }  // k: below size() and kMaxRank
 
  private:
-  std::span<std::int64_t const> modes_;  // memory of the caller, valid during the call
+  std::size_t size_ = 0;
+  std::int64_t values_[kMaxRank];  // (mode)
 };
 
 // Element (i0, i1, ...) lies at data + sum(i_k * stride[k]) elements. The last mode is the innermost by convention
 // (row-major). Strides are in elements and may be 0 or negative for a source. Void: void or void const.
 template <class Void>
 struct BasicTensor {
-  static constexpr int kMaxRank = 64;
+  static constexpr int kMaxRank = Modes::kMaxRank;
   Void* data = nullptr;
   DType dtype{};
   int rank = 0;
@@ -151,11 +157,13 @@ struct BasicTensor {
 template <class Void>
 BasicTensor<Void> BasicTensor<Void>::reshape(Modes extents) const {
   check_rank("reshape");
+  if (extents.size() > std::size_t(kMaxRank))
+    throw Error("reshape: a tensor has at most 64 modes, not " + std::to_string(extents.size()));
   std::int64_t n = 1;
   for (std::size_t k = 0; k < extents.size(); ++k)
     if (extents[k] < 0 || __builtin_mul_overflow(n, extents[k], &n))
       throw Error("reshape: an extent is negative, or the number of elements exceeds 63 bits");
-  if (n != size() || extents.size() > std::size_t(kMaxRank))
+  if (n != size())
     throw Error("reshape: " + std::to_string(size()) + " elements do not become " + std::to_string(n) + " in " +
                 std::to_string(extents.size()) + " modes");
   BasicTensor t = *this;

@@ -40,10 +40,10 @@ enum class DType : std::uint8_t {
   u32,
   u64,
 };
-using enum DType;
 
 // Size of one element.
 constexpr int bytes_of(DType t) {
+  using enum DType;
   if (t == f64 || t == i64 || t == u64) return 8;
   if (t == f32 || t == tf32 || t == i32 || t == u32) return 4;
   if (t == f16 || t == bf16 || t == i16 || t == u16) return 2;
@@ -66,6 +66,7 @@ constexpr DType opaque(int bytes) { return bytes >= 1 && bytes <= 16 ? DType(byt
 template <class T>
 constexpr DType dtype_of() {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16, "elements have 1 to 16 bytes");
+  using enum DType;
   constexpr int log2 = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
   if constexpr (std::is_same_v<T, double>) return f64;
   if constexpr (std::is_same_v<T, float>) return f32;

@@ -112,7 +112,7 @@ FuzzResult run_gemm(Random& random) {
   }
   Plan const plan = plan_of(fuzzed, fuzzed.problem(planned[0], planned[1], planned[2]), device);
   if (fuzzed.agrees() && plan.workspace_bytes < std::size_t(1) << 32) {
-    void* const workspace = reinterpret_cast<void*>(kPresumedWorkspace);
+    void* const workspace = planner::symbolic(planner::kWorkspaceRegion, nullptr);
     Operands operands{{}, workspace};
     for (int i = 0; i < 3; ++i) operands.operand[i] = x[i]->view(run[i], fuzzed.batched).data;
     if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return result;

@@ -2,6 +2,7 @@
 
 #include <inlay/copy.h>
 #include <inlay/planner/candidate.h>
+#include <inlay/tuning.h>
 
 #include <algorithm>
 
@@ -76,10 +77,11 @@ std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, c
   auto const named = [&](std::string const& name) -> CopyCandidate {
     if (name == kTuned) {
       auto const [dst, src] = views(c, call);
-      return whole(name, [c, plan = plan(dst, c.is_transpose ? src.transposed() : src, Choose::measured, stream)](
-                             CopyCall const& now, cudaStream_t s) {
+      Plan const tuned = plan(dst, c.is_transpose ? src.transposed() : src, Choose::measured, stream);
+      forget_tuning();  // the public function's row keeps the predicted choice
+      return whole(name, [c, tuned](CopyCall const& now, cudaStream_t s) {
         auto const at = views(c, now);
-        plan.run(at.dst.data, at.src.data, s);
+        tuned.run(at.dst.data, at.src.data, s);
       });
     }
     if (name == function)

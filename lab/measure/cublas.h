@@ -4,6 +4,7 @@
 #include "measure/gemm_candidates.h"
 
 namespace inlay::lab {
+using enum DType;
 
 // Takes one matrix of 4-, 8- or 16-byte elements, as floats, doubles or complex doubles.
 CopyLaunch geam(CopyCase const& c);

@@ -196,7 +196,7 @@ class GemmFuzz {
   void call(FuzzedGemm const& fuzzed, Tensor const (&run)[3], FuzzResult& result) {
     Epilogue const epilogue{.alpha = fuzzed.alpha, .beta = fuzzed.beta};
     std::size_t const bytes =
-        fuzzed.with_workspace ? gemm_workspace(run[0], run[1], run[2], epilogue, fuzzed.compute) : 0;
+        fuzzed.with_workspace ? gemm_workspace(run[0], run[1], run[2], epilogue, {.compute = fuzzed.compute}) : 0;
     void* const at = workspace(fuzzed, bytes, result);
     if (!result.skipped)
       inlay::gemm(run[0], run[1], run[2], epilogue, nullptr,
@@ -205,8 +205,8 @@ class GemmFuzz {
   void run_public_plan(FuzzedGemm const& fuzzed, Tensor const (&planned)[3], Tensor const (&run)[3],
                        FuzzResult& result) {
     inlay::Plan const plan =
-        inlay::plan(planned[0], planned[1], planned[2], {.alpha = fuzzed.alpha, .beta = fuzzed.beta}, fuzzed.compute,
-                    fuzzed.with_workspace);
+        inlay::plan(planned[0], planned[1], planned[2], {.alpha = fuzzed.alpha, .beta = fuzzed.beta},
+                    {.compute = fuzzed.compute, .may_use_workspace = fuzzed.with_workspace});
     void* const at = workspace(fuzzed, plan.workspace_bytes(), result);
     if (!result.skipped)
       plan.run(run[0].data, run[1].data, run[2].data, nullptr, plan.workspace_bytes() ? at : nullptr,

@@ -20,7 +20,8 @@ constexpr char const* kGemm = "gemm";  // with the workspace that it wants
 
 GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall const& call, bool with_workspace) {
   auto const [a, b, out] = views(c, call);
-  std::size_t const bytes = with_workspace ? gemm_workspace(a, b, out, {call.alpha, call.beta}, c.compute) : 0;
+  std::size_t const bytes =
+      with_workspace ? gemm_workspace(a, b, out, {call.alpha, call.beta}, {.compute = c.compute}) : 0;
   auto const workspace = workspace_of(bytes);
   auto const launch = [c, bytes, workspace](GemmCall const& now, cudaStream_t stream) {
     auto const [a, b, out] = views(c, now);

@@ -9,6 +9,7 @@
 #include "measure/device_data.h"
 
 namespace inlay::lab {
+using enum DType;
 
 // The elements of a buffer that belong to three nested modes: the largest stride first, each at least as large as the
 // span of the modes after it.

@@ -4,6 +4,7 @@
 #include "fuzz/fuzz.h"
 #include "measure/bench.h"
 #include "measure/gpu.h"
+#include "measure/tune.h"
 
 namespace inlay::lab {
 
@@ -23,6 +24,10 @@ template std::string check_on_gpu(Entry<Copy> const&, CopyCase const&);
 template std::string check_on_gpu(Entry<Gemm> const&, GemmCase const&);
 
 FuzzCase fuzz_on_gpu(FuzzKind) { throw Error(why_no_gpu()); }
+
+std::string tune(SuiteCase const&, double) { throw Error(why_no_gpu()); }
+void save_tuned(std::string const&) {}
+std::size_t load_tuned(std::string const&) { throw Error(why_no_gpu()); }
 
 Measured bench(SuiteCase const&, BenchOptions const&) { throw Error(why_no_gpu()); }
 

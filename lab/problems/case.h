@@ -28,6 +28,7 @@ namespace inlay::lab {
 using planner::Device, planner::Info, planner::Origin, planner::Reason;
 using problem::Copy, problem::Gemm, problem::make_copy, problem::make_gemm;
 using registry::copy_kernels, registry::Entry, registry::gemm_kernels;
+using enum DType;
 using replay::Recorder;
 
 using Json = nlohmann::ordered_json;  // keeps the order in which fields are written

@@ -10,6 +10,7 @@
 
 #include "measure/bench.h"
 #include "measure/gpu.h"
+#include "measure/tune.h"
 #include "results/output.h"
 #include "results/text.h"
 #include "usage_error.h"
@@ -62,6 +63,7 @@ bool run_bench(BenchOptions const& options) {
   if (!options.json.empty()) check_writable(options.json);
   if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("bench needs a GPU: " + why);
   if (options.samples < 15) throw UsageError(fmt::format("--samples is {}; it must be at least 15", options.samples));
+  if (!options.tuning.empty()) fmt::print("{} tuned choices\n", load_tuned(options.tuning));
   Results results{
       gpu_name(), 0, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), options.command, {}};
   bool right = true;

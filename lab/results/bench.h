@@ -17,6 +17,7 @@ struct BenchOptions {
   int samples = 15;
   bool host = false;           // measure the host's time per call too
   std::filesystem::path json;  // empty: no file
+  std::string tuning;          // tuned choices that the public functions take; empty: none
   std::string command;         // the command line, which the file records
   // Baselines of GEMMs beside cuBLAS for the same tables; null: none.
   std::function<std::vector<GemmCandidate>(GemmCase const&)> baselines;

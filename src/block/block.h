@@ -7,6 +7,9 @@
 //
 //   thread_rank()                          threadIdx.x                       any thread
 //   block_index()                          blockIdx.x                        any thread; grids are one-dimensional
+//   gmem(p)                                make_gmem_ptr of CuTe             any thread. A kernel that takes lists of
+//                                                                            copies (kernels/common/listed.h) accesses
+//                                                                            global memory through it alone
 //
 //   sync()                                 __syncthreads                     all threads of the block that have not
 //                                                                            exited

@@ -15,6 +15,10 @@ struct DeviceBlock {
 
   CUTE_DEVICE static unsigned thread_rank() { return threadIdx.x; }
   CUTE_DEVICE static unsigned block_index() { return blockIdx.x; }
+  template <class T>
+  CUTE_DEVICE static auto gmem(T* p) {
+    return cute::make_gmem_ptr(p);
+  }
   CUTE_DEVICE static void sync() { __syncthreads(); }
   template <int Id, int Threads>
   CUTE_DEVICE static void sync(cute::Int<Id>, cute::Int<Threads>) {

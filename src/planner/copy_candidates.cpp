@@ -28,7 +28,8 @@ Applicability<Copy> const kAny{[](Properties const&) { return true; }};
 Counts counts_of(Plan const& plan, Device const& device) {
   LaunchOf<Copy> const& launch = *plan.find<Copy>();
   Counts sum = plan.last_chunk ? counts_of(*plan.last_chunk, device) : Counts{};
-  if (auto const counts = launch.kernel->info->counts) add(sum, counts(launch.problem, device), plan.chunks);
+  if (auto const counts = launch.kernel->info->counts)
+    add(sum, counts(launch.problem, device), plan.chunks * launch.problem.pairs);
   return sum;
 }
 
@@ -73,16 +74,23 @@ std::span<Candidate<Copy> const> Planner<Copy>::candidates() {
 }
 
 bool Planner<Copy>::is_best(Plan const& plan, Copy const& copy, Device const& device) {
-  double const bytes = 2 * double(copy.elements()) * copy.elem_bytes;
-  return plan.seconds < 1.04 * seconds_of({.bytes = bytes}, device) && copy.elements() * copy.elem_bytes > 4 << 20;
+  double const bytes = 2 * double(copy.elements()) * copy.elem_bytes * double(copy.pairs);
+  return plan.seconds < 1.04 * seconds_of({.bytes = bytes}, device) && bytes > 8 << 20;
 }
 
-Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool) {
+Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool,
+                               double most) {
   Attempt a;
   Info<Copy> const& info = *candidate.kernel.info;
+  if (copy.pairs > 1 && !info.takes_lists) {
+    a.rejected = {"it copies one pair of operands in a launch, not {}", {copy.pairs}};
+    return a;
+  }
   Copy chosen = copy;
-  if (info.limits && !copy.tiling.modes) chosen.tiling = best_tiling(copy.widened(), *info.limits, device).tiling;
-  if ((a.rejected = info.rejects(chosen, device))) return a;
+  if (info.limits && !copy.tiling.modes) chosen.tiling = best_tiling(copy.widened(), *info.limits, device, most).tiling;
+  a.rejected = info.rejects(chosen, device);
+  if (copy.pairs > 1) a.rejected.chunks = 0;  // pairs whose copy exceeds a grid are copied one after the other
+  if (a.rejected) return a;
   a.plan.seconds = info.seconds ? info.seconds(chosen, device) : 0;
   a.plan.add(LaunchOf<Copy>{&candidate.kernel,
                             chosen,
@@ -104,8 +112,9 @@ Copy Planner<Copy>::chunk(Copy const& copy, std::int64_t count) {
 }
 
 std::string Planner<Copy>::problem_text(Copy const& copy, Device const& device) {
-  std::string s = fmt::format("copy of {} elements of {} bytes, a {}, on {}\n", copy.elements(), copy.elem_bytes,
-                              name_of(copy.kind), device.name);
+  std::string s = copy.pairs > 1 ? fmt::format("list of {} copies, each a ", copy.pairs) : std::string();
+  s += fmt::format("copy of {} elements of {} bytes, a {}, on {}\n", copy.elements(), copy.elem_bytes,
+                   name_of(copy.kind), device.name);
   for (int k = 0; k < copy.rank; ++k)
     s += fmt::format("  mode {}: extent {}, source stride {} B, destination stride {} B\n", k, copy.mode[k].extent,
                      copy.mode[k].src_stride, copy.mode[k].dst_stride);
@@ -118,10 +127,10 @@ std::string Planner<Copy>::choice_text(Plan const& plan, Candidate<Copy> const&,
   std::string s = line("global load", c.global_load, "sectors") + line("cp.async", c.async_copy, "sectors") +
                   line("global store", c.global_store, "sectors") + line("shared store", c.shared_store, "wavefronts") +
                   line("shared load", c.shared_load, "wavefronts");
+  std::int64_t const bytes = 2 * copy.elements() * copy.elem_bytes * copy.pairs;
   if (device.peak_gbps > 0)
     s += fmt::format("  at least {:.4f} ms: {} bytes through DRAM at the datasheet's {:.0f} GB/s\n",
-                     2e-6 * double(copy.elements()) * copy.elem_bytes / device.peak_gbps,
-                     2 * copy.elements() * copy.elem_bytes, device.peak_gbps);
+                     1e-6 * double(bytes) / device.peak_gbps, bytes, device.peak_gbps);
   return s;
 }
 

@@ -25,6 +25,12 @@ struct CopyWork {
   double resident_blocks = 4;  // per SM
   double block_us = 1.2;       // latency of a block that runs alone on the GPU
   double correction = 1;       // measured divided by predicted time of a kernel family, fitted on random cases
+
+  CopyWork times(double n) const {
+    CopyWork all = *this;
+    all.bytes *= n, all.sectors *= n, all.instructions *= n, all.wavefronts *= n, all.blocks *= n;
+    return all;
+  }
 };
 
 // Seconds. A GPU that the device table does not know gets the figures of an H200: only comparisons matter there.

@@ -50,7 +50,7 @@ struct Packing {
   }
   void put(std::int64_t at) {
     offset = at, to = from;
-    to.base = reinterpret_cast<void*>(kPresumedWorkspace + std::uint64_t(offset));
+    to.base = static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + offset;
     to.row_stride = 1, to.col_stride = round_up(to.rows, 4);
     to.batch_stride = to.batch_stride ? to.cols * to.col_stride : 0;
   }
@@ -183,7 +183,7 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
 }
 
 Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
-                               bool may_use_workspace) {
+                               bool may_use_workspace, double) {
   Packing a{misplaced_a(gemm, candidate.requirements), gemm.A}, b{misplaced_b(gemm, candidate.requirements), gemm.B};
   if (a && !may_use_workspace) return {{"A would have to be packed, for which there is no workspace"}, {}};
   if (b && !may_use_workspace) return {{"B would have to be packed, for which there is no workspace"}, {}};
@@ -215,7 +215,7 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
     return result;
   }
   static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
-  auto* const partial = reinterpret_cast<float*>(kPresumedWorkspace + std::uint64_t(own_offset));
+  auto* const partial = reinterpret_cast<float*>(static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + own_offset);
   Gemm slices = split;
   slices.D.base = partial;
   plan.add(LaunchOf<Gemm>{&candidate.kernel, slices, {slot_a, slot_b, own_slot}});

@@ -71,6 +71,7 @@ struct Info {
   // Split-K GEMM kernels: the problem whose `slices` partial sums go to the workspace. Null: no split.
   P (*split)(P const&, Device const&) = nullptr;
   TileLimits const* limits = nullptr;  // of a copy kernel whose tiling the planner chooses
+  bool takes_lists = false;            // a copy kernel that copies many pairs in one launch
 };
 
 // Whether each required field is set, for a kernel that is listed under `name`.

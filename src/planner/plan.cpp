@@ -54,4 +54,17 @@ void run(Plan const& plan, Device const& device, Operands const& operands, cudaS
   });
 }
 
+void run_list(Plan const& plan, Device const& device, std::span<Pair const> pairs, cudaStream_t stream) {
+  LaunchOf<Copy> const& launch = *plan.find<Copy>();
+  if (launch.problem.pairs > 1) return launch.made->run(pairs, stream);
+  auto const without = [](void const* p, std::int64_t shift) {
+    return static_cast<char*>(const_cast<void*>(p)) - shift;
+  };
+  for (Pair const& p : pairs) {
+    Operands const operands{{without(p.dst, launch.slots[0].offset), without(p.src, launch.slots[1].offset), nullptr},
+                            nullptr};
+    run(plan, device, operands, stream);
+  }
+}
+
 }  // namespace inlay::planner

@@ -30,9 +30,6 @@ struct Operands {
   }
 };
 
-// Stands for the workspace, whose address is unknown when a plan is made. No operand can have this address.
-inline constexpr std::uint64_t kPresumedWorkspace = std::uint64_t(1) << 62;
-
 // One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D; of a reduction: partial sums,
 // D.
 template <class P>
@@ -55,6 +52,7 @@ struct Plan {
   int num_compared = 0;  // the candidates before this index were compared
   // Measured time of each candidate, in microseconds; 0: not measured. Empty: the plan was chosen by predicted time.
   std::vector<float> measured_us = {};
+  double tuned_us = 0;  // measured when the choice was tuned; 0: it was not
 
   // If one grid cannot hold the whole batch, the launches solve a chunk of it. They run `chunks` times; before each
   // further run, the addresses of the caller's operands advance by `chunk_bytes`. `last_chunk` solves the indices that
@@ -107,5 +105,8 @@ void make_launches(Plan& plan, Device const& device);
 // workspace has plan.workspace_bytes bytes and is aligned to 256. Every launch is validated before the first one
 // starts, at the latest when it was made.
 void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream);
+// The same for all pairs of a list: in the launches of a plan for lists, which has been made, or one after the other. Pairs are
+// the addresses of the plan's problem, not of the caller's tensors.
+void run_list(Plan const& plan, Device const& device, std::span<Pair const> pairs, cudaStream_t stream);
 
 }  // namespace inlay::planner

@@ -7,8 +7,8 @@
 namespace inlay::planner {
 
 PlanKey::PlanKey(Copy const& copy, Device const& device) {
-  if (3 * copy.rank + 6 > kMaxWords) return;
-  add(0), add(device.id), add(copy.elem_bytes);
+  if (3 * copy.rank + 7 > kMaxWords) return;
+  add(0), add(device.id), add(copy.elem_bytes), add(copy.pairs);
   add(misalignment(copy.src, kPlanAlignment) * kPlanAlignment + misalignment(copy.dst, kPlanAlignment));
   add(copy.src_shift), add(copy.dst_shift);  // the slots of a plan have them
   for (int k = 0; k < copy.rank; ++k)
@@ -37,6 +37,14 @@ std::shared_ptr<Plan const> PlanCache::find(PlanKey const& key) const {
   std::size_t const at = key.hash() % kPlans;
   std::lock_guard lock(mutex_);
   return entries_[at].key == key ? entries_[at].plan : nullptr;
+}
+void PlanCache::clear() {
+  for (Entry& entry : entries_) {
+    std::shared_ptr<Plan const> old;  // released after the lock
+    std::lock_guard lock(mutex_);
+    entry.key = {};
+    entry.plan.swap(old);
+  }
 }
 void PlanCache::keep(PlanKey const& key, std::shared_ptr<Plan const> plan) {
   if (!key) return;

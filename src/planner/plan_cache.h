@@ -17,6 +17,7 @@ class PlanKey {
 
   explicit operator bool() const { return words_ > 0; }  // false: a problem with too many modes for a key
   std::uint64_t hash() const;
+  std::span<std::int64_t const> words() const { return {word_.data(), std::size_t(words_)}; }
   bool operator==(PlanKey const& other) const;
 
  private:
@@ -32,6 +33,7 @@ class PlanCache {
  public:
   std::shared_ptr<Plan const> find(PlanKey const& key) const;  // null: it is not here
   void keep(PlanKey const& key, std::shared_ptr<Plan const> plan);
+  void clear();
 
  private:
   static constexpr std::size_t kPlans = 512;

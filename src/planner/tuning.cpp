@@ -3,6 +3,7 @@
 #include <inlay/planner/tuning.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace inlay::planner {
 namespace {
@@ -14,6 +15,23 @@ void add(std::vector<Plan>& plans, Attempt& attempt, int candidate) {
   if (attempt.rejected || !(attempt.plan.seconds > 0)) return;
   attempt.plan.candidate = candidate;
   plans.push_back(std::move(attempt.plan));
+}
+
+// Whether a tiling, which may come from a file, names modes of the copy and extents that they have.
+bool fits(Tiling const& tiling, Copy const& wide) {
+  if (!(tiling.modes >= 0 && tiling.modes <= Tiling::kModes && tiling.run_modes >= 0 &&
+        tiling.run_modes <= tiling.modes))
+    return false;
+  if (!(tiling.lanes >= 1 && tiling.lanes <= 32 && std::has_single_bit(unsigned(tiling.lanes)))) return false;
+  if (tiling.run_splits < 1 ||
+      (tiling.run_modes > 0 && tiling.tiled[tiling.run_modes - 1].extent % tiling.run_splits != 0))
+    return false;
+  for (int i = 0; i < tiling.modes; ++i) {
+    auto const [mode, extent] = tiling.tiled[i];
+    if (!(mode >= 0 && mode < wide.rank && extent >= 1 && extent <= wide.mode[mode].extent)) return false;
+    if (i > 0 && mode <= tiling.tiled[i - 1].mode) return false;
+  }
+  return true;
 }
 
 }  // namespace
@@ -47,5 +65,53 @@ std::vector<Plan> plans_to_time(Copy const& copy, Device const& device) {
   if (first.size() > kMostPlans) first.resize(kMostPlans);
   return first;
 }
+
+std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, bool may_use_workspace) {
+  std::vector<Plan> plans;
+  Plan planned = make_plan(gemm, device, may_use_workspace);
+  if (planned.candidate < 0) return plans;
+  int const first = planned.candidate;
+  plans.push_back(std::move(planned));
+  auto const all = candidates<Gemm>();
+  for (int i = 0; i < int(all.size()); ++i) {
+    Attempt other = attempt_in_chunks(all[std::size_t(i)], gemm, device, may_use_workspace);
+    other.plan.candidate = i;
+    if (i != first && !other.rejected) plans.push_back(std::move(other.plan));
+  }
+  return plans;
+}
+
+template <class P>
+Choice choice_of(Plan const& plan, double us) {
+  Candidate<P> const& candidate = candidates<P>()[std::size_t(plan.candidate)];
+  Choice choice{candidate.kernel.info->name, candidate.label};
+  if constexpr (std::is_same_v<P, Copy>)
+    if (plan.is_whole()) choice.tiling = plan.find<Copy>()->problem.tiling;
+  choice.us = us;
+  return choice;
+}
+template Choice choice_of<Copy>(Plan const&, double);
+template Choice choice_of<Gemm>(Plan const&, double);
+
+template <class P>
+Plan plan_of(Choice const& choice, P const& problem, Device const& device, bool may_use_workspace) {
+  auto const all = candidates<P>();
+  for (Candidate<P> const& candidate : all) {
+    if (candidate.kernel.info->name != choice.kernel || candidate.label != choice.label) continue;
+    P tuned = problem;
+    if constexpr (std::is_same_v<P, Copy>) {
+      if (!fits(choice.tiling, problem.widened())) return {};
+      if (candidate.kernel.info->limits) tuned.tiling = choice.tiling;
+    }
+    Attempt a = attempt_in_chunks(candidate, tuned, device, may_use_workspace);
+    if (a.rejected) return {};
+    a.plan.candidate = int(&candidate - all.data());
+    a.plan.tuned_us = choice.us;
+    return std::move(a.plan);
+  }
+  return {};
+}
+template Plan plan_of(Choice const&, Copy const&, Device const&, bool);
+template Plan plan_of(Choice const&, Gemm const&, Device const&, bool);
 
 }  // namespace inlay::planner

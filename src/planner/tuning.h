@@ -1,7 +1,8 @@
-// What Choose::measured times: the plans of a copy that are predicted to be nearly as fast as the fastest.
+// Tuning: the plans that are worth timing, and a choice among them that can be kept.
 #pragma once
 #include <inlay/planner/plan.h>
 
+#include <string>
 #include <vector>
 
 namespace inlay::planner {
@@ -10,5 +11,19 @@ namespace inlay::planner {
 // tiled kernels other tilings too, predicted to take at most 1.4 times the shortest. At most 64. A copy that exceeds a grid
 // has no other tilings.
 std::vector<Plan> plans_to_time(Copy const& copy, Device const& device);
+// The planner's choice first, then the other candidates that accept the problem. GEMMs have no predicted times.
+std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, bool may_use_workspace);
+
+// What a tuned plan is made from again.
+struct Choice {
+  std::string kernel, label;  // of the candidate
+  Tiling tiling = {};         // of a copy
+  double us = 0;              // measured
+};
+template <class P>
+Choice choice_of(Plan const& plan, double us);
+// The plan of a choice; without a candidate if there is none of this name, or if it rejects the problem.
+template <class P>
+Plan plan_of(Choice const& choice, P const& problem, Device const& device, bool may_use_workspace);
 
 }  // namespace inlay::planner

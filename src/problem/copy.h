@@ -6,6 +6,7 @@
 #include <optional>
 
 namespace inlay::problem {
+using enum DType;
 
 struct Mode {
   std::int64_t extent;
@@ -58,6 +59,7 @@ struct Copy {
   std::int64_t src_shift = 0, dst_shift = 0;  // bytes from the caller's pointers, if modes were reversed
   Kind kind = Kind::general;
   Tiling tiling;
+  std::int64_t pairs = 1;  // more than 1: a list of copies with these modes, in one launch
 
   std::int64_t elements() const {
     std::int64_t n = 1;

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 namespace inlay::problem {
+using enum DType;
 
 // The 16-bit types of floating-point numbers.
 constexpr bool is_half(DType type) { return type == bf16 || type == f16; }

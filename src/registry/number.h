@@ -7,6 +7,7 @@
 #include <cstring>
 
 namespace inlay::registry {
+using enum DType;
 
 // Reads an f32, bf16 or f16.
 inline float read_number(void const* p, DType type) {

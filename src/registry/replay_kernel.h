@@ -1,9 +1,14 @@
 // Replays a registered kernel on the CPU. A generated unit uses the macro for each line of a kernel list.
 #pragma once
 #include <inlay/kernels/common/instance.h>
+#include <inlay/kernels/common/listed.h>
 #include <inlay/kernels/common/sampling.h>
 #include <inlay/registry/expected.h>
 #include <inlay/replay/run.h>
+
+#include <deque>
+#include <span>
+#include <vector>
 
 namespace inlay::registry {
 
@@ -20,6 +25,25 @@ void replay_kernel(P const& problem, planner::Device const& device, Recorder& re
                                 [&](auto const& kernel) { replay::run<Block>(kernel, recorder); });
   });
   wanted.conclude();
+}
+
+// Replays a list of copies between these pairs of buffers in the kernel of dispatch type V, with all checks.
+template <class V, class Block = replay::HostBlock>
+void replay_list(Copy const& copy, std::span<planner::Pair const> pairs, planner::Device const& device,
+                 Recorder& recorder) {
+  std::deque<Copy> each;
+  std::vector<ExpectedCopy> wanted;
+  for (planner::Pair const& pair : pairs) {
+    each.push_back(copy.between(pair.src, pair.dst));
+    wanted.emplace_back(each.back(), recorder);
+    if constexpr (requires { V::reads_gaps; }) wanted.back().allow_gaps();
+  }
+  replay::guarded(recorder, [&] {
+    kernels::symbolic_launches<V, replay::ReplayEncoder>(copy, device, false, [&](auto const& kernel) {
+      kernels::list_launches(kernel, pairs, [&](auto const& listed) { replay::run<Block>(listed, recorder); });
+    });
+  });
+  for (ExpectedCopy const& w : wanted) w.conclude();
 }
 
 // Replays a few blocks instead of all: one block, or one cluster, of each kind that Kinds distinguishes. Its counts are

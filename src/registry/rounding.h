@@ -9,6 +9,7 @@
 #include <string>
 
 namespace inlay::registry {
+using enum DType;
 
 // A random number of either sign with a magnitude from 1/2 to 1 and the lowest bit of its significand set. Depends on
 // the index and the seed only.

@@ -29,6 +29,10 @@ struct HostBlock {
 
   unsigned thread_rank() const { return rank; }
   unsigned block_index() const { return group; }
+  template <class T>
+  static auto gmem(T* p) {
+    return cute::make_gmem_ptr(p);
+  }
   void sync(std::source_location at = std::source_location::current()) const { running().sync(at); }
 
   template <int Id, int Threads>

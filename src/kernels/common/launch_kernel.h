@@ -6,6 +6,7 @@
 #include <inlay/error.h>
 #endif
 #include <inlay/kernels/common/instance.h>
+#include <inlay/kernels/common/listed.h>
 
 namespace inlay::kernels {
 #ifdef __CUDACC__
@@ -26,10 +27,28 @@ void launch_kernel(P const& problem, Device const& device, void* workspace, cuda
   });
 }
 
+// The kernel of dispatch type D for a list of copies with these modes.
+template <class D>
+std::shared_ptr<MadeLaunches const> make_list(Copy const& problem, Device const& device) {
+  block::Target const target{device.id, device.compute_capability};
+  auto made = std::make_shared<MadeLaunches>();
+  symbolic_launches<D, DriverEncoder>(problem, device, false, [&]<class K>(K const& kernel) {
+    Listed<K> one;
+    one.kernel = kernel;
+    block::prepare(one, target);
+    made->set_list([kernel, target](std::span<Pair const> pairs, cudaStream_t stream) {
+      list_launches(kernel, pairs, [&](auto const& listed) { block::launch(listed, target, stream); });
+    });
+  });
+  return made;
+}
+
 // The kernels of dispatch type D with all parameters but the addresses. Null for more than are worth keeping: a GEMM whose split
 // tiles share a workspace launches two for each matrix of its batch.
 template <class D, class P>
 std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const& device, bool with_workspace) {
+  if constexpr (takes_lists<D>)
+    if (problem.pairs > 1) return make_list<D>(problem, device);
   constexpr std::size_t kMost = 64;
   block::Target const target{device.id, device.compute_capability};
   auto made = std::make_shared<MadeLaunches>();
@@ -76,7 +95,7 @@ std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const&
 
 #define INLAY_DEFINE_STEP(P, NAME)                                                                        \
   namespace inlay::kernels::NAME {                                                                        \
-  static_assert(is_complete(info, #NAME));                                                                \
+  static_assert(is_complete(info, #NAME) && info.takes_lists == takes_lists<Dispatch>);                   \
   extern Info<P> const* const kernel_info;                                                                \
   Info<P> const* const kernel_info = &info;                                                               \
   void run(P const& problem, Device const& device, void* workspace, cudaStream_t stream) {                \

@@ -12,6 +12,7 @@
 // and transposed in registers; if a run is contiguous there, a word comes from two aligned words.
 #pragma once
 #include <inlay/block/load_ops.h>
+#include <inlay/kernels/common/listed.h>
 #include <inlay/kernels/copy/copy_tiled_grid.h>
 
 namespace inlay::kernels {
@@ -146,7 +147,8 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
   }
   // Loads vector v of a thread's runs [run, runs). A vector that is partly outside the source is loaded element by element.
   template <bool kTable, bool kEnds, class Block>
-  CUTE_DEVICE void load_column(Block, Here const& b, Tables const& tables, char* smem, int run, int runs, int v) const {
+  CUTE_DEVICE void load_column(Block block, Here const& b, Tables const& tables, char* smem, int run, int runs,
+                               int v) const {
     Copy_Atom<On<Block, LoadAsync>, Vector16> load_atom;
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> table_atom;
     Copy_Atom<On<Block, UniversalCopy<T>>, T> element_atom;
@@ -170,14 +172,12 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
         on = on && v * 16 - b.run_bytes < before;
         auto const vector = reinterpret_cast<Vector16 const*>(reinterpret_cast<uintptr_t>(from) & ~uintptr_t(15));
         bool const whole = !kEnds || this->range.holds(reinterpret_cast<char const*>(vector), 16);
-        copy_one(load_atom, on && whole, make_gmem_ptr(vector),
-                 make_smem_ptr(reinterpret_cast<Vector16*>(to - before)));
+        copy_one(load_atom, on && whole, block.gmem(vector), make_smem_ptr(reinterpret_cast<Vector16*>(to - before)));
         if constexpr (kEnds)
           if (on && !whole) CUTE_NO_UNROLL
         for (int i = -before; i < 16 - before; i += E) {
           T e{};
-          copy_one(element_atom, this->range.holds(from + i, E), make_gmem_ptr(reinterpret_cast<T const*>(from + i)),
-                   &e);
+          copy_one(element_atom, this->range.holds(from + i, E), block.gmem(reinterpret_cast<T const*>(from + i)), &e);
           copy_one(element_atom, true, &e, make_smem_ptr(reinterpret_cast<T*>(to + i)));
         }
         if constexpr (!kTable) from += this->src_step, to += this->smem_step;
@@ -265,7 +265,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
           auto to = reinterpret_cast<Word*>(b.dst + g.dst_bytes + n * this->dst_mode(0).dst_bytes) + x;
           CUTE_UNROLL
           for (int k = 0; k < K; ++k, to += 1 << this->log2_lanes)
-            copy_one(store_atom, on[k] && (L == 1 || n < g.count()), &r[k][n], make_gmem_ptr(to));
+            copy_one(store_atom, on[k] && (L == 1 || n < g.count()), &r[k][n], block.gmem(to));
         }
       }
     }
@@ -324,7 +324,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
         if (!block.any(on)) break;
         copy_one(load_atom, on, make_smem_ptr(reinterpret_cast<T const*>(first + g.smem_bytes() + offset[0]) + n), &e);
         auto const to = reinterpret_cast<T*>(b.dst + g.dst_bytes + n * this->dst_mode(0).dst_bytes) + i;
-        copy_one(atom, on, &e, make_gmem_ptr(to));
+        copy_one(atom, on, &e, block.gmem(to));
       }
     }
   }
@@ -380,7 +380,7 @@ struct Family {
   using Kernel = CopyTiled<Carrier<T>, Instance>;
 };
 template <class Instance>
-using Dispatch = ByWidenedElement<Family<Instance>::template Kernel>;
+using Dispatch = Listable<ByWidenedElement<Family<Instance>::template Kernel>>;
 template <class Instance>
 constexpr Info<Copy> info(char const* name) {
   return {.name = name,
@@ -390,7 +390,8 @@ constexpr Info<Copy> info(char const* name) {
           .origin = Origin::ours,
           .rejects = rejects_wide<Family<Instance>::template Kernel>,
           .seconds = seconds_wide<Family<Instance>::template Kernel>,
-          .limits = &Instance::limits};
+          .limits = &Instance::limits,
+          .takes_lists = true};
 }
 }  // namespace copy_tiled
 

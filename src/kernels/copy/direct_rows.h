@@ -75,8 +75,8 @@ struct DirectRows {
     modes.advance(row, from, to);
     if (form == Form::vectors) {
       Vector16 r;
-      copy_one(load_atom, on, make_gmem_ptr(reinterpret_cast<Vector16 const*>(from + int64_t(x) * 16)), &r);
-      copy_one(store_atom, on, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to + int64_t(x) * 16)));
+      copy_one(load_atom, on, block.gmem(reinterpret_cast<Vector16 const*>(from + int64_t(x) * 16)), &r);
+      copy_one(store_atom, on, &r, block.gmem(reinterpret_cast<Vector16*>(to + int64_t(x) * 16)));
       return;
     }
     if (form == Form::strided) {
@@ -86,11 +86,11 @@ struct DirectRows {
         CUTE_UNROLL
         for (int v = 0; v < V; ++v)
           copy_one(unit_load, on && x + 32 * v < units,
-                   make_gmem_ptr(reinterpret_cast<T const*>(from + (x + 32 * v) * step)), &e[v]);
+                   block.gmem(reinterpret_cast<T const*>(from + (x + 32 * v) * step)), &e[v]);
         CUTE_UNROLL
         for (int v = 0; v < V; ++v)
           copy_one(unit_store, on && x + 32 * v < units, &e[v],
-                   make_gmem_ptr(reinterpret_cast<T*>(to + (x + 32 * v) * step_dst)));
+                   block.gmem(reinterpret_cast<T*>(to + (x + 32 * v) * step_dst)));
       }
       return;
     }
@@ -107,8 +107,8 @@ struct DirectRows {
       auto const pair = reinterpret_cast<Vector16 const*>(from - past);
       Vector16 lo{}, hi{};
       uint32_t word[4];
-      copy_one(load_atom, on && past + (low - begin) * E < 16, make_gmem_ptr(pair), &lo);
-      copy_one(load_atom, on && past + (high - begin) * E > 16, make_gmem_ptr(pair + 1), &hi);
+      copy_one(load_atom, on && past + (low - begin) * E < 16, block.gmem(pair), &lo);
+      copy_one(load_atom, on && past + (high - begin) * E > 16, block.gmem(pair + 1), &hi);
       realign(lo, hi, unsigned(past), word);
       r = join(word);
     } else {
@@ -116,10 +116,10 @@ struct DirectRows {
       CUTE_UNROLL
       for (int v = 0; v < V; ++v)
         copy_one(unit_load, on && begin + v >= low && begin + v < high,
-                 make_gmem_ptr(reinterpret_cast<T const*>(from + v * step)), &e[v]);
+                 block.gmem(reinterpret_cast<T const*>(from + v * step)), &e[v]);
       r = joined(e);
     }
-    copy_one(store_atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+    copy_one(store_atom, whole, &r, block.gmem(reinterpret_cast<Vector16*>(to)));
     if (block.any(part)) store_piece<E>(block, part, to, (low - begin) * E, (high - begin) * E, r);
   }
 
@@ -181,7 +181,7 @@ struct DirectRows {
                      ? V * std::min(64., 2 + lines)
                      : 8 + V * (broadcast ? 1 : 1 + .4 * std::min(32., footprint(m, 32. * (lone ? 1 : V)).of(128))));
     if (!plain) w.correction = .92;
-    return seconds_of(w, device);
+    return seconds_of(w.times(double(m.pairs)), device);
   }
   static Reason rejects(Copy const& m, Device const&) {
     if (m.rank > kModes) return {"{} modes are more than {}", {m.rank, kModes}};

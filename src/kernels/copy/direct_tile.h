@@ -30,9 +30,9 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
   CUTE_DEVICE void operator()(Block block, Smem&) const {
     auto here = this->tile(block.block_index());
     auto stride_A = make_stride(this->ld_in, _1{});
-    Tensor gA = make_tensor(make_gmem_ptr(here.in), Tile{}, stride_A);             // (BLK_M,BLK_N)
-    Tensor gB = make_tensor(make_gmem_ptr(here.out), Tile{}, this->out_stride());  // (BLK_M,BLK_N)
-    Tensor cA = make_identity_tensor(Tile{});                                      // (BLK_M,BLK_N) -> (m,n)
+    Tensor gA = make_tensor(block.gmem(here.in), Tile{}, stride_A);             // (BLK_M,BLK_N)
+    Tensor gB = make_tensor(block.gmem(here.out), Tile{}, this->out_stride());  // (BLK_M,BLK_N)
+    Tensor cA = make_identity_tensor(Tile{});                                   // (BLK_M,BLK_N) -> (m,n)
 
     auto copy_A = make_tiled_copy(Copy_Atom<On<Block, Load>, T>{}, Threads{});
     auto copy_B = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<T>>, T>{}, Threads{});

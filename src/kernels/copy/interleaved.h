@@ -199,7 +199,7 @@ struct Interleaved {
       int const past = int(reinterpret_cast<uintptr_t>(p) & 15);
       bool const on = left(k) > 0, two = past && past + left(k) > 16;
       outside[k] = on && !range.holds(p - past, two ? 32 : 16);
-      auto const vectors = make_gmem_ptr(reinterpret_cast<Vector16 const*>(p - past));
+      auto const vectors = block.gmem(reinterpret_cast<Vector16 const*>(p - past));
       copy_one(load_atom, on && !outside[k], vectors, &r[k]);
       copy_one(load_atom, on && !outside[k] && two, vectors + 1, &more[k]);
     }
@@ -216,7 +216,7 @@ struct Interleaved {
       CUTE_NO_UNROLL
       for (int v = V - 1; v >= 0; --v) {
         T e{};
-        copy_one(unit_atom, outside[k] && v * E < left(k), make_gmem_ptr(reinterpret_cast<T const*>(p + v * E)), &e);
+        copy_one(unit_atom, outside[k] && v * E < left(k), block.gmem(reinterpret_cast<T const*>(p + v * E)), &e);
         units = units << 8 * E | Vector16(e);
       }
       if (outside[k]) r[k] = units;

@@ -9,7 +9,7 @@ using namespace block;
 
 // Stores bytes [from, end) of a vector of elements of E bytes, in the largest aligned accesses.
 template <int E, class Block>
-CUTE_DEVICE void store_piece(Block, bool on, char* to, int from, int end, Vector16 r) {
+CUTE_DEVICE void store_piece(Block block, bool on, char* to, int from, int end, Vector16 r) {
   if constexpr (E < 16) {
     uint32_t word[4];
     realign(r, r, unsigned(from), word);
@@ -20,7 +20,7 @@ CUTE_DEVICE void store_piece(Block, bool on, char* to, int from, int end, Vector
         Copy_Atom<On<Block, UniversalCopy<P>>, P> atom;
         now = now && on && from + int(sizeof(P)) <= end;
         piece = P(rest);
-        copy_one(atom, now, &piece, make_gmem_ptr(reinterpret_cast<P*>(to + from)));
+        copy_one(atom, now, &piece, block.gmem(reinterpret_cast<P*>(to + from)));
         if (now) rest >>= 8 * sizeof(P), from += int(sizeof(P));
       }
     };
@@ -38,7 +38,7 @@ CUTE_DEVICE void store_piece(Block, bool on, char* to, int from, int end, Vector
 template <int E, class Block>
 CUTE_DEVICE void store_vector(Block block, char* to, int left, Vector16 r) {
   Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
-  copy_one(atom, left >= 16, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+  copy_one(atom, left >= 16, &r, block.gmem(reinterpret_cast<Vector16*>(to)));
   bool const part = left > 0 && left < 16;
   if (E < 16 && block.any(part)) store_piece<E>(block, part, to, 0, left, r);
 }
@@ -54,7 +54,7 @@ CUTE_DEVICE void store_aligned(Block block, bool on, char* out, int x, int begin
   realign(past ? before : r, r, unsigned(-past), word);
   r = join(word);
   bool const some = on && at + 16 > begin && at < end, whole = some && at >= begin && at + 16 <= end;
-  copy_one(atom, whole, &r, make_gmem_ptr(reinterpret_cast<Vector16*>(out + at)));
+  copy_one(atom, whole, &r, block.gmem(reinterpret_cast<Vector16*>(out + at)));
   bool const part = some && !whole;
   if (block.any(part))
     store_piece<E>(block, part, out + at, at < begin ? begin - at : 0, at + 16 < end ? 16 : end - at, r);

@@ -89,7 +89,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
       Vector16 const* const pair = aligned(from + rows_below(u, i) * this->ld_in);
       CUTE_UNROLL
       for (int j = 0; j < 2; ++j)
-        copy_one(load_atom, inside(mine.word * k + rows_below(u, i), pair + j), make_gmem_ptr(pair + j), &raw[u][i][j]);
+        copy_one(load_atom, inside(mine.word * k + rows_below(u, i), pair + j), block.gmem(pair + j), &raw[u][i][j]);
     }
     CUTE_UNROLL
     for (int u = 0; u < COUNT; ++u) {
@@ -121,7 +121,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
       T const* const p = row_begin(here, row) + n;
       on[i] = !whole(here, row, aligned(p)) && row >= here.first && row < here.last && n >= here.n &&
               n < here.n + here.cols;
-      copy_one(atom, on[i], make_gmem_ptr(p), &r[i]);
+      copy_one(atom, on[i], block.gmem(p), &r[i]);
     }
     CUTE_UNROLL
     for (int i = 0; i < PATCHES; ++i) {
@@ -154,13 +154,13 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
         chunk * V - s;  // first row of the vector, from the tile's origin; rows [first, last) lie in the matrix
     int const first = here.first - SKEW, last = here.last - SKEW;
     bool const complete = Full{} ? mine : mine && c < here.cols && m >= first && m + V <= last;
-    copy_one(atom, complete, &out, make_gmem_ptr(reinterpret_cast<Vector16*>(to)));
+    copy_one(atom, complete, &out, block.gmem(reinterpret_cast<Vector16*>(to)));
     if constexpr (!Full{}) {
       bool const ragged = mine && !complete && c < here.cols;
       CUTE_UNROLL
       for (int x = 0; x < V; ++x) {
         T const e = T(word[x / k] >> x % k * E * 8);
-        copy_one(one, ragged && m + x >= first && m + x < last, &e, make_gmem_ptr(to + x));
+        copy_one(one, ragged && m + x >= first && m + x < last, &e, block.gmem(to + x));
       }
     }
   }

@@ -63,9 +63,9 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
     auto out = reinterpret_cast<Vector16*>(here.out);
     auto shape_A = Shape<Int<BLK_M>, Int<VECTORS>>{};
     auto shape_B = Shape<Int<CHUNKS>, Int<BLK_N>>{};
-    Tensor gA = make_tensor(make_gmem_ptr(in), shape_A, make_stride(this->ld_in / V, _1{}));    // (BLK_M,VECTORS)
-    Tensor gB = make_tensor(make_gmem_ptr(out), shape_B, make_stride(_1{}, this->ld_out / V));  // (CHUNKS,BLK_N)
-    Tensor sB = make_tensor(make_smem_ptr(smem.A), SmemLayout{});                               // (CHUNKS,BLK_N)
+    Tensor gA = make_tensor(block.gmem(in), shape_A, make_stride(this->ld_in / V, _1{}));    // (BLK_M,VECTORS)
+    Tensor gB = make_tensor(block.gmem(out), shape_B, make_stride(_1{}, this->ld_out / V));  // (CHUNKS,BLK_N)
+    Tensor sB = make_tensor(make_smem_ptr(smem.A), SmemLayout{});                            // (CHUNKS,BLK_N)
 
     using Rows = Layout<Shape<Int<V>, _1>>;     // of a square in A
     using Columns = Layout<Shape<_1, Int<V>>>;  // of a square in B
@@ -129,15 +129,15 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
     double const bytes = double(copy.elements()) * E,
                  taken =
                      (2 * bytes + tiles * tile) / 3;  // partial tiles take at least a third of the time of whole ones
-    return seconds_of({.bytes = 2 * taken,
-                       .sectors = 2 * taken / 32,
-                       .instructions = tiles * threads / 32 * (70 + 24 * tile / 16 / threads),
-                       .wavefronts = tiles * tile / 16 / 32 * 16,
-                       .blocks = tiles,
-                       .resident_blocks = 6,  // an effective number: blocks_per_sm bounds the bytes in flight
-                       .block_us = .8 + .02 * tile / 1024,
-                       .correction = .96},
-                      device);
+    CopyWork const w{.bytes = 2 * taken,
+                     .sectors = 2 * taken / 32,
+                     .instructions = tiles * threads / 32 * (70 + 24 * tile / 16 / threads),
+                     .wavefronts = tiles * tile / 16 / 32 * 16,
+                     .blocks = tiles,
+                     .resident_blocks = 6,  // an effective number: blocks_per_sm bounds the bytes in flight
+                     .block_us = .8 + .02 * tile / 1024,
+                     .correction = .96};
+    return seconds_of(w.times(double(copy.pairs)), device);
   }
   static Counts counts(Copy const& copy) {
     Matrices const& x = *Grid::matrices(copy);

@@ -31,15 +31,15 @@ struct SkewedGrid : TileGrid<T, Tile, Writes::transpose> {
     Matrices const& x = *Grid::matrices(copy);
     double const E = sizeof(T), tiles = double(tiles_along_m(x)) * double(tiles_along_n(x)) * double(x.L);
     double const bytes = double(copy.elements()) * E, whole = bytes / (BLK_M * BLK_N * E);
-    return seconds_of({.bytes = 2 * bytes,
-                       .sectors = (2 * whole + tiles) / 3 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
-                       .instructions = tiles * threads / 32 * 100 +
-                                       (2 * whole + tiles) / 3 * BLK_M * BLK_N * E / 16 / 32 * instructions,
-                       .blocks = tiles,
-                       .resident_blocks = 3,
-                       .block_us = block_us,
-                       .correction = measured},
-                      device);
+    CopyWork const w{.bytes = 2 * bytes,
+                     .sectors = (2 * whole + tiles) / 3 * (ROWS * (BLK_N * E + 31) / 32 + BLK_M * BLK_N * E / 32),
+                     .instructions = tiles * threads / 32 * 100 +
+                                     (2 * whole + tiles) / 3 * BLK_M * BLK_N * E / 16 / 32 * instructions,
+                     .blocks = tiles,
+                     .resident_blocks = 3,
+                     .block_us = block_us,
+                     .correction = measured};
+    return seconds_of(w.times(double(copy.pairs)), device);
   }
   struct Here : Grid::Here {
     T const* row0;    // the first of the ROWS rows, at the tile's first column; it may lie above the matrix
@@ -90,7 +90,7 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     auto here = this->tile(block.block_index());
-    Tensor gA = make_tensor(make_gmem_ptr(here.row0), Shape<Int<ROWS>, Int<BLK_N>>{},
+    Tensor gA = make_tensor(block.gmem(here.row0), Shape<Int<ROWS>, Int<BLK_N>>{},
                             make_stride(this->ld_in, _1{}));       // (ROWS,BLK_N)
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemLayout{});  // (ROWS,BLK_N)
 
@@ -133,7 +133,7 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
       for (int i = 0; i < BLK_M; i += 32) {
         T r;
         copy_one(atom, true, sA.data() + SmemLayout{}(SKEW - s + i + lane, c), &r);
-        copy_one(atom, inside(i + lane - s, c), &r, make_gmem_ptr(here.out + c * this->ld_out - s + i + lane));
+        copy_one(atom, inside(i + lane - s, c), &r, block.gmem(here.out + c * this->ld_out - s + i + lane));
       }
     }
   }

@@ -73,7 +73,7 @@ struct Kernel {
       wide(b, a, rest);
       CUTE_UNROLL
       for (int i = 0; i < V; ++i)
-        copy_one(load, (g + 1) * size <= n, make_gmem_ptr(from + (g * size + (V * b + i) * wide.divisor + a)),
+        copy_one(load, (g + 1) * size <= n, block.gmem(from + (g * size + (V * b + i) * wide.divisor + a)),
                  &rows[q][i]);
     }
     CUTE_UNROLL
@@ -98,7 +98,7 @@ struct Kernel {
     CUTE_UNROLL
     for (int i = 0; i < VECTORS / threads; ++i) {
       int const v = tid + i * threads;
-      copy_one(atom, v < n, &rows[i / V][i % V], make_gmem_ptr(to + v));
+      copy_one(atom, v < n, &rows[i / V][i % V], block.gmem(to + v));
     }
   }
 

@@ -2,6 +2,7 @@
 // realigned in registers.
 #pragma once
 #include <inlay/block/load_ops.h>
+#include <inlay/kernels/common/listed.h>
 #include <inlay/kernels/copy/realigned_tile.h>
 
 namespace inlay::kernels::transpose_realigned {
@@ -33,7 +34,7 @@ struct Step<uint8_t> {
 
 template <class T>
 using Kernel = std::conditional_t<sizeof(T) < 4, RealignedTile<T, Step<T>>, SkewedTile<Carrier<T>, Step<Carrier<T>>>>;
-using Dispatch = ByElement<Kernel>;
+using Dispatch = Listable<ByElement<Kernel>>;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_realigned",
@@ -46,6 +47,7 @@ inline constexpr Info<Copy> info = {
     .rejects = rejects<Kernel>,
     .counts = counts<Kernel>,
     .seconds = seconds<Kernel>,
+    .takes_lists = true,
 };
 
 }  // namespace inlay::kernels::transpose_realigned

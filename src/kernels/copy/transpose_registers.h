@@ -2,6 +2,7 @@
 // pitches of 128 or 256 KB, consecutive bands of tiles lie 16 or 8 KB apart.
 #pragma once
 #include <inlay/block/load_ops.h>
+#include <inlay/kernels/common/listed.h>
 #include <inlay/kernels/copy/register_tile.h>
 
 namespace inlay::kernels::transpose_registers {
@@ -14,7 +15,7 @@ struct Step : RegisterStep<T> {
 };
 template <class T>
 using Kernel = RegisterTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Dispatch = Listable<ByElement<Kernel>>;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_registers",
@@ -25,6 +26,7 @@ inline constexpr Info<Copy> info = {
     .rejects = rejects<Kernel>,
     .counts = counts<Kernel>,
     .seconds = seconds<Kernel>,
+    .takes_lists = true,
 };
 
 }  // namespace inlay::kernels::transpose_registers

@@ -1,0 +1,21 @@
+// Lists of copies: copies with the same modes and alignment share a launch.
+#pragma once
+#include <inlay/planner/made_launches.h>
+#include <inlay/problem/copy.h>
+
+#include <span>
+#include <vector>
+
+namespace inlay::planner {
+
+struct CopyGroup {
+  Copy copy;                // of the first pair; copy.pairs of them
+  std::vector<Pair> pairs;  // where the canonical modes begin
+};
+
+// The groups of dst[i](j) = src[i](j), in the order of their first copies; copies without elements are in none. Throws Error like
+// make_copy(), with the index of the pair; for lists of different lengths; and if a destination overlaps another destination
+// or any source.
+std::vector<CopyGroup> group_copies(std::span<Tensor const> dst, std::span<ConstTensor const> src);
+
+}  // namespace inlay::planner
