@@ -16,7 +16,8 @@ __global__ void invert(unsigned char* to, unsigned char const* from, std::int64_
     to[i] = static_cast<unsigned char>(~from[i]);
 }
 // counts[0]: equal bytes; counts[1]: bytes that are neither equal nor inverted.
-__global__ void compare(unsigned char const* a, unsigned char const* b, std::int64_t bytes, unsigned long long* counts) {
+__global__ void compare(unsigned char const* a, unsigned char const* b, std::int64_t bytes,
+                        unsigned long long* counts) {
   unsigned long long equal = 0, other = 0;
   for (std::int64_t i = blockIdx.x * std::int64_t(kThreads) + threadIdx.x; i < bytes; i += kThreads * kBlocks) {
     equal += a[i] == b[i];

@@ -65,6 +65,13 @@ class Bench {
       ++took;
       EXPECT_EQ(wrong_after(c, [&] { row.kernel.run(problem, current_device(), nullptr, nullptr); }), 0)
           << "bytes, by " << row.kernel.info->name;
+      if (!row.kernel.info->takes_lists) continue;
+      Copy list = problem;
+      list.pairs = 2;
+      auto const made = row.kernel.make(list, current_device(), false);
+      planner::Pair const pair{problem.dst, problem.src};
+      EXPECT_EQ(wrong_after(c, [&] { made->run(std::span(&pair, 1), nullptr); }), 0)
+          << "bytes, by the list kernel of " << row.kernel.info->name;
     }
     return took;
   }

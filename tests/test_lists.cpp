@@ -32,10 +32,10 @@ std::string error_of(std::vector<Tensor> const& dst, std::vector<ConstTensor> co
 }
 
 TEST(Lists, CopiesOfOneLayoutShareALaunch) {
-  std::vector<Tensor> const dst{block(0x100000), block(0x200000, 32), block(0x300000), block(0x400004), block(0x500000),
-                                block(0x600000, 0)};
-  std::vector<ConstTensor> const src{source(0x1100000),     source(0x1200000, 32), source(0x1300000),
-                                     source(0x1400000),     source(0x1500000),     source(0x1600000, 0)};
+  std::vector<Tensor> const dst{block(0x100000), block(0x200000, 32), block(0x300000),
+                                block(0x400004), block(0x500000),     block(0x600000, 0)};
+  std::vector<ConstTensor> const src{source(0x1100000), source(0x1200000, 32), source(0x1300000),
+                                     source(0x1400000), source(0x1500000),     source(0x1600000, 0)};
   auto const groups = group_copies(dst, src);
   ASSERT_EQ(groups.size(), 3u);  // the fourth is misaligned, the last has no elements
   EXPECT_EQ(groups[0].copy.pairs, 3);
@@ -58,7 +58,8 @@ TEST(Lists, WhatDoesNotFitIsSaid) {
   EXPECT_EQ(error_of({block(0x100000)}, {}), "the list has 1 destinations and 0 sources");
   EXPECT_EQ(error_of({block(0x100000), block(0x200000)}, {source(0x1100000), source(0x1200000, 32)}),
             "pair 1 of the list: the destination has shape (64,64) where the source gives (32,32)");
-  EXPECT_EQ(error_of({block(0x100000), block(0x200000)}, {source(0x1100000), ConstTensor(matrix(static_cast<void*>(nullptr), b32, 64, 64))}),
+  EXPECT_EQ(error_of({block(0x100000), block(0x200000)},
+                     {source(0x1100000), ConstTensor(matrix(static_cast<void*>(nullptr), b32, 64, 64))}),
             "pair 1 of the list: the source is a null pointer, but has elements");
   EXPECT_EQ(error_of({block(0x100000), block(0x100100)}, {source(0x1100000), source(0x1200000)}),
             "list of copies: destination 0 and destination 1 overlap in memory");
@@ -80,7 +81,8 @@ TEST(Lists, AListIsPlannedAsAWhole) {
   EXPECT_LT(list.seconds, 64 * one.seconds);
   std::string const text = why(list, copy, Device{}, false);
   EXPECT_NE(text.find("list of 64 copies, each a copy of 262144 elements"), std::string::npos) << text;
-  EXPECT_NE(text.find("transpose_batched: it copies one pair of operands in a launch, not 64"), std::string::npos) << text;
+  EXPECT_NE(text.find("transpose_batched: it copies one pair of operands in a launch, not 64"), std::string::npos)
+      << text;
 }
 
 // Replays three copies of one layout, each between buffers of its own that begin `past` bytes past a multiple of 256.
@@ -113,9 +115,8 @@ TEST(Lists, EachPairIsCopied) {
   Tensor const cube = tensor(static_cast<void*>(nullptr), b16, {9, 17, 23});
   expect_right<copy_tiled::Family<Step16K>::Kernel<std::uint16_t>>(
       cube, tensor(static_cast<void const*>(nullptr), b16, {23, 17, 9}).permuted({2, 1, 0}), 6);
-  expect_right<copy_direct::Kernel<std::uint32_t>>(
-      tensor(static_cast<void*>(nullptr), b32, {7, 33}),
-      tensor(static_cast<void const*>(nullptr), b32, {7, 33}, {40, 1}), 4);
+  expect_right<copy_direct::Kernel<std::uint32_t>>(tensor(static_cast<void*>(nullptr), b32, {7, 33}),
+                                                   tensor(static_cast<void const*>(nullptr), b32, {7, 33}, {40, 1}), 4);
   expect_right<transpose_registers::Kernel<std::uint32_t>>(
       tensor(static_cast<void*>(nullptr), b32, {72, 100}),
       tensor(static_cast<void const*>(nullptr), b32, {100, 72}).transposed(), 0);

@@ -17,9 +17,9 @@ Copy cube(std::int64_t n = 96) {
   ConstTensor const src = tensor(static_cast<void const*>(at(0x40000000)), b16, {n, 50, 70});
   return make_copy(tensor(at(0x10000000), b16, {70, 50, n}), src.permuted({2, 1, 0}));
 }
-Gemm product(std::int64_t n = 512) {
-  return make_gemm(matrix(at(0x10000000), f32, n, n), matrix(at(0x20000000), f32, n, n), matrix(at(0x30000000), f32, n, n),
-                   {}, Compute::fp32);
+Gemm square(std::int64_t n = 512) {
+  return make_gemm(matrix(at(0x10000000), f32, n, n), matrix(at(0x20000000), f32, n, n),
+                   matrix(at(0x30000000), f32, n, n), {}, Compute::fp32);
 }
 struct File {
   std::string path = testing::TempDir() + "inlay_tuning.jsonl";
@@ -49,11 +49,11 @@ TEST(Tuning, AChoiceGivesItsPlan) {
     EXPECT_EQ(again.seconds, plan.seconds);
     EXPECT_EQ(again.tuned_us, 12.5);
   }
-  auto const products = plans_to_time(product(), Device{}, true);
-  ASSERT_GT(products.size(), 3u);
-  EXPECT_EQ(products[0].candidate, make_plan(product(), Device{}, true).candidate);
-  for (Plan const& plan : products)
-    EXPECT_EQ(plan_of(choice_of<Gemm>(plan, 1), product(), Device{}, true).candidate, plan.candidate);
+  auto const gemms = plans_to_time(square(), Device{}, true);
+  ASSERT_GT(gemms.size(), 3u);
+  EXPECT_EQ(gemms[0].candidate, make_plan(square(), Device{}, true).candidate);
+  for (Plan const& plan : gemms)
+    EXPECT_EQ(plan_of(choice_of<Gemm>(plan, 1), square(), Device{}, true).candidate, plan.candidate);
 }
 TEST(Tuning, WhySaysSo) {
   Plan const plan = plan_of({.kernel = "copy_direct", .label = "", .us = 3.25}, cube(), Device{}, false);
@@ -65,7 +65,8 @@ TEST(Tuning, WhySaysSo) {
 // A choice from a file may name anything.
 TEST(Tuning, WhatDoesNotFitIsNoPlan) {
   auto const tiled = [](Tiling const& tiling) {
-    return plan_of({.kernel = "copy_tiled_16k", .label = "", .tiling = tiling, .us = 1}, cube(), Device{}, false).candidate;
+    return plan_of({.kernel = "copy_tiled_16k", .label = "", .tiling = tiling, .us = 1}, cube(), Device{}, false)
+        .candidate;
   };
   Tiling tiling;
   tiling.modes = 2, tiling.run_modes = 1;
@@ -95,14 +96,15 @@ TEST(Tuning, KeysAreProblemsOnAGpu) {
   EXPECT_EQ(TuningKey(cube(), Device{}, false), TuningKey(cube(), second, false));
   EXPECT_NE(TuningKey(cube(), Device{}, false), TuningKey(cube(), other, false));
   EXPECT_NE(TuningKey(cube(), Device{}, false), TuningKey(cube(97), Device{}, false));
-  EXPECT_NE(TuningKey(product(), Device{}, false), TuningKey(product(), Device{}, true));
+  EXPECT_NE(TuningKey(square(), Device{}, false), TuningKey(square(), Device{}, true));
 }
 TEST(Tuning, FilesKeepChoices) {
   TuningTable table;
   std::vector<Plan> const plans = plans_to_time(cube(), Device{});
-  Choice const tiled = choice_of<Copy>(plans[0], 12.25), gemm = choice_of<Gemm>(make_plan(product(), Device{}, true), 80);
+  Choice const tiled = choice_of<Copy>(plans[0], 12.25),
+               gemm = choice_of<Gemm>(make_plan(square(), Device{}, true), 80);
   table.add({cube(), Device{}, false}, tiled);
-  table.add({product(), Device{}, true}, gemm);
+  table.add({square(), Device{}, true}, gemm);
   File const file;
   table.save(file.path);
   TuningTable read;
@@ -114,8 +116,8 @@ TEST(Tuning, FilesKeepChoices) {
   EXPECT_EQ(found->kernel, tiled.kernel);
   EXPECT_EQ(found->us, 12.25);
   EXPECT_EQ(plan_of(*found, cube(), Device{}, false).seconds, plans[0].seconds);
-  EXPECT_EQ(read.find({product(), Device{}, true})->label, gemm.label);
-  EXPECT_FALSE(read.find({product(), Device{}, false}));
+  EXPECT_EQ(read.find({square(), Device{}, true})->label, gemm.label);
+  EXPECT_FALSE(read.find({square(), Device{}, false}));
   read.clear();
   EXPECT_TRUE(read.is_empty());
   EXPECT_FALSE(read.find({cube(), Device{}, false}));
@@ -123,15 +125,18 @@ TEST(Tuning, FilesKeepChoices) {
 TEST(Tuning, FilesThatAreNoneAreRefused) {
   std::string const known = std::string("{\"inlay\":\"") + version() + "\",";
   EXPECT_EQ(error_of_loading("\n{\"inlay\":\"0.0.0\"}\n"), "none");  // of another version
-  EXPECT_TRUE(error_of_loading("{\"inlay\":\"0.0.0\"}\nwords\n").starts_with(", line 2 is no tuned choice: ")) << "words";
+  EXPECT_TRUE(error_of_loading("{\"inlay\":\"0.0.0\"}\nwords\n").starts_with(", line 2 is no tuned choice: "))
+      << "words";
   EXPECT_TRUE(error_of_loading("{}").starts_with(", line 1 is no tuned choice: "));
-  EXPECT_TRUE(error_of_loading(known + "\"gpu\":\"H200\",\"kernel\":\"x\",\"label\":\"\",\"us\":\"soon\",\"problem\":[1]}")
-                  .starts_with(", line 1 is no tuned choice: "));
+  EXPECT_TRUE(
+      error_of_loading(known + "\"gpu\":\"H200\",\"kernel\":\"x\",\"label\":\"\",\"us\":\"soon\",\"problem\":[1]}")
+          .starts_with(", line 1 is no tuned choice: "));
   EXPECT_EQ(error_of_loading(known + "\"gpu\":\"H200\",\"kernel\":\"x\",\"label\":\"\",\"us\":-1,\"problem\":[1]}"),
             ", line 1 is no tuned choice: 'us' is no time");
-  EXPECT_EQ(error_of_loading(known + "\"gpu\":\"H200\",\"kernel\":\"x\",\"label\":\"\",\"us\":1,\"problem\":[1],\"tiling\":"
-                                     "{\"modes\":[1,2],\"extents\":[3]}}"),
-            ", line 1 is no tuned choice: 'tiling' has 2 modes and 1 extents");
+  EXPECT_EQ(
+      error_of_loading(known + "\"gpu\":\"H200\",\"kernel\":\"x\",\"label\":\"\",\"us\":1,\"problem\":[1],\"tiling\":"
+                               "{\"modes\":[1,2],\"extents\":[3]}}"),
+      ", line 1 is no tuned choice: 'tiling' has 2 modes and 1 extents");
   TuningTable table;
   EXPECT_THROW(table.load("/no/such/file"), Error);
   EXPECT_THROW(table.save("/no/such/file"), Error);

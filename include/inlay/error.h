@@ -15,6 +15,7 @@ enum class ErrorCode : int {
   unsupported = 2,       // a valid problem that no kernel, or not this build or GPU, can run
   workspace = 3,         // too small, misaligned, or overlapping an operand
   cuda = 4,              // a CUDA call failed: cuda_status() says how
+  nccl = 6,              // an NCCL call failed, or one that had been enqueued
 };
 
 // The exception type of the library. what() is a sentence for the user. If no kernel can run a problem, a line for each

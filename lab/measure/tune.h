@@ -6,7 +6,7 @@
 
 namespace inlay::lab {
 
-// Measures what is predicted to be nearly the fastest for a case, within about so many milliseconds, and remembers the
+// Measures what is predicted to be nearly the fastest for a case, within `milliseconds`, and remembers the
 // choice (inlay/tuning.h). Returns the case and its choice in a line. Throws UsageError without memory for the case.
 std::string tune(SuiteCase const& listed, double milliseconds);
 

@@ -79,8 +79,8 @@ std::vector<CopyGroup> group_copies(std::span<Tensor const> dst, std::span<Const
       if (group == groups.size()) groups.push_back({copy, {}});
     }
     Copy& copy = groups[group].copy;
-    groups[group].pairs.push_back({static_cast<char*>(dst[i].data) + copy.dst_shift,
-                                   static_cast<char const*>(src[i].data) + copy.src_shift});
+    groups[group].pairs.push_back(
+        {static_cast<char*>(dst[i].data) + copy.dst_shift, static_cast<char const*>(src[i].data) + copy.src_shift});
     copy.pairs = std::int64_t(groups[group].pairs.size());
     ranges.emplace_back(dst[i], true, i), ranges.emplace_back(src[i], false, i);
   }

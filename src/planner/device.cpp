@@ -53,6 +53,15 @@ constexpr Row rows[] = {
 // mma.sync reaches less than wgmma: as measured (results/h200/latency.md).
 int mma_rate(int compute_capability) { return compute_capability == 90 ? 1358 : compute_capability == 80 ? 1024 : 256; }
 
+// Links of NVLink, and what a link reaches each way: measured on two H100-SXM (18 links, 370 GB/s of the 478 that they signal); the
+// same share elsewhere.
+struct LinkRow {
+  char const* name;
+  int links;
+  double link_gbps;
+};
+constexpr LinkRow links[] = {{"H200", 18, 20.5}, {"H100-SXM", 18, 20.5}, {"A100", 12, 19.3}, {"A100-40GB", 12, 19.3}};
+
 Device device_of(Row const& row) {
   Device d;
   d.name = row.name, d.in_driver = row.in_driver;
@@ -67,6 +76,12 @@ Device device_of(Row const& row) {
 }
 
 }  // namespace
+
+double link_gbps(Device const& device) {
+  for (LinkRow const& row : links)
+    if (device.name == row.name) return row.links * row.link_gbps;
+  return 0;
+}
 
 std::span<Device const> devices() {
   static auto const all = [] {

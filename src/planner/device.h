@@ -38,6 +38,8 @@ struct Device {
 };
 
 std::span<Device const> devices();
+// GB/s each way that stores over NVLink reach to other GPUs of the host, together; 0: there is no NVLink, or it is unknown.
+double link_gbps(Device const& device);
 // The device with this name, or whose in_driver words occur in it; null if it is not in the table.
 Device const* find_device(std::string_view name);
 

@@ -20,22 +20,15 @@ TuningKey key_of(PlanKey const& words, std::string gpu) {
 }
 
 nlohmann::ordered_json line_of(TuningKey const& key, Choice const& choice) {
-  nlohmann::ordered_json line{{"inlay", version()},
-                              {"gpu", key.gpu},
-                              {"kernel", choice.kernel},
-                              {"label", choice.label},
-                              {"us", choice.us},
-                              {"problem", key.problem}};
+  nlohmann::ordered_json line{{"inlay", version()},    {"gpu", key.gpu},  {"kernel", choice.kernel},
+                              {"label", choice.label}, {"us", choice.us}, {"problem", key.problem}};
   Tiling const& t = choice.tiling;
   if (t.modes == 0) return line;
   std::vector<int> modes, extents;
   for (int i = 0; i < t.modes; ++i) modes.push_back(t.tiled[i].mode), extents.push_back(t.tiled[i].extent);
-  line["tiling"] = {{"modes", modes},
-                    {"extents", extents},
-                    {"run_modes", t.run_modes},
-                    {"run_splits", t.run_splits},
-                    {"lanes", t.lanes},
-                    {"odd_pitch", t.padding == Tiling::Padding::odd_pitch}};
+  line["tiling"] = {{"modes", modes},           {"extents", extents},
+                    {"run_modes", t.run_modes}, {"run_splits", t.run_splits},
+                    {"lanes", t.lanes},         {"odd_pitch", t.padding == Tiling::Padding::odd_pitch}};
   return line;
 }
 

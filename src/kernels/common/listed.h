@@ -12,8 +12,8 @@ namespace inlay::kernels {
 // The block of one pair. Bodies compute with symbolic addresses; gmem() gives them the pair's.
 template <class Block>
 struct BlockOfPair : Block {
-  unsigned index;      // among the blocks of the pair
-  int64_t dst, src;    // bytes from the symbolic addresses to the pair's
+  unsigned index;    // among the blocks of the pair
+  int64_t dst, src;  // bytes from the symbolic addresses to the pair's
   CUTE_DEVICE unsigned block_index() const { return index; }
   template <class T>
   CUTE_DEVICE auto gmem(T* p) const {
@@ -33,7 +33,7 @@ struct Listed {
   using Smem = typename K::Smem;
   static constexpr LaunchInfo launch_info = K::launch_info;
   static constexpr int kMostPairs = 1536;  // 24 KB of the 32,764 bytes that parameters may have
-  K kernel;  // with symbolic addresses
+  K kernel;                                // with symbolic addresses
   Divisor pairs;
   Offsets offsets[kMostPairs];  // (pair); the first pairs.by of them
 
@@ -74,6 +74,8 @@ struct Listable : D {
   static constexpr bool takes_lists = true;
 };
 template <class D>
-inline constexpr bool takes_lists = requires { D::takes_lists; };
+inline constexpr bool takes_lists = requires {
+  D::takes_lists;
+};
 
 }  // namespace inlay::kernels

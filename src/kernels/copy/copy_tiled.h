@@ -167,8 +167,9 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
           from = b.src + v * 16 + r.src_bytes, to = smem + v * 16 + r.smem_bytes;
           on = on && r.src_bytes >= 0;
         }
-        // Bytes of the first vector that precede the run, the same in the source as in shared memory.
-        int const before = E == 16 ? 0 : int(reinterpret_cast<uintptr_t>(to) & 15);
+        // Bytes of the first vector that precede the run, the same in the source as in shared memory. Computed for E = 16 too, where
+        // it is 0: with addresses that advance by a uniform step alone, ptxas 13.0 encoded an illegal LDGSTS in the kernel for lists.
+        int const before = int(reinterpret_cast<uintptr_t>(to) & 15);
         on = on && v * 16 - b.run_bytes < before;
         auto const vector = reinterpret_cast<Vector16 const*>(reinterpret_cast<uintptr_t>(from) & ~uintptr_t(15));
         bool const whole = !kEnds || this->range.holds(reinterpret_cast<char const*>(vector), 16);
