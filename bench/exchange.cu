@@ -3,13 +3,13 @@
 // usage: exchange check|measure  (measure prints JSON rows: medians, in microseconds)
 #include <inlay/nccl.h>
 
+#include <unistd.h>
 #include <barrier>
 #include <cstdio>
 #include <cstring>
 #include <functional>
 #include <numeric>
 #include <thread>
-#include <unistd.h>
 
 namespace inlay {
 namespace {
@@ -27,7 +27,8 @@ struct Case {
 };
 
 struct Part {
-  std::int64_t extent[kMostModes], begin[kMostModes], step[kMostModes];  // of the whole tensor's linear index, by mode of the part
+  std::int64_t extent[kMostModes], begin[kMostModes],
+      step[kMostModes];  // of the whole tensor's linear index, by mode of the part
   int rank;
   std::int64_t elements;
 };
@@ -88,7 +89,8 @@ class Rank {
     team.peer[std::size_t(rank)] = other_;
     for (int p = 0; p < team.ranks; ++p)
       if (p != rank)
-        if (cudaError_t const s = cudaDeviceEnablePeerAccess(p, 0); s != cudaErrorPeerAccessAlreadyEnabled) detail::check(s);
+        if (cudaError_t const s = cudaDeviceEnablePeerAccess(p, 0); s != cudaErrorPeerAccessAlreadyEnabled)
+          detail::check(s);
     static_cast<void>(cudaGetLastError());
     team.sync.arrive_and_wait();
   }
@@ -119,7 +121,9 @@ class Rank {
     }
     in_.begin[c.from] = std::accumulate(from.begin(), from.begin() + rank_, std::int64_t(0));
     out_.begin[c.to] = std::accumulate(to.begin(), to.begin() + rank_, std::int64_t(0));
-    if (in_.elements) fill<<<unsigned((in_.elements + 255) / 256), 256, 0, stream_>>>(static_cast<unsigned char*>(src_), in_, bytes_of(c.type));
+    if (in_.elements)
+      fill<<<unsigned((in_.elements + 255) / 256), 256, 0, stream_>>>(static_cast<unsigned char*>(src_), in_,
+                                                                      bytes_of(c.type));
     detail::check(cudaMemsetAsync(window_.data(), 0xA5, window_.bytes(), stream_));
     detail::check(cudaStreamSynchronize(stream_));
     team_.sync.arrive_and_wait();
@@ -129,16 +133,30 @@ class Rank {
     if (staged) options.workspace = workspace_, options.workspace_bytes = workspace_bytes_;
     redistribute(dst, window_, src, stream_, options);
   }
+  // Whether a part before the window is refused, on all ranks, with nothing launched.
+  bool refuses_outside() {
+    Sharded outside = dst;
+    outside.part.data = static_cast<char*>(outside.part.data) - 4;
+    try {
+      redistribute(outside, window_, src, stream_);
+    } catch (Error const&) {
+      return true;
+    }
+    return false;
+  }
   // Elements that are wrong on all ranks. Only a destination that is cut along its first mode is contiguous.
   unsigned long long wrong() {
     detail::check(cudaMemsetAsync(wrong_, 0, sizeof *wrong_, stream_));
     unsigned char const* at = static_cast<unsigned char const*>(window_.data());
     if (c_.to != 0) {  // pack it
-      copy(tensor(other_, c_.type, std::span<std::int64_t const>(dst.part.extent, std::size_t(dst.part.rank))), dst.part, stream_);
+      copy(tensor(other_, c_.type, std::span<std::int64_t const>(dst.part.extent, std::size_t(dst.part.rank))),
+           dst.part, stream_);
       at = static_cast<unsigned char const*>(other_);
     }
-    if (out_.elements) count_wrong<<<unsigned((out_.elements + 255) / 256), 256, 0, stream_>>>(at, out_, bytes_of(c_.type), wrong_);
-    detail::check(cudaMemcpyAsync(&team_.wrong[std::size_t(rank_)], wrong_, sizeof *wrong_, cudaMemcpyDeviceToHost, stream_));
+    if (out_.elements)
+      count_wrong<<<unsigned((out_.elements + 255) / 256), 256, 0, stream_>>>(at, out_, bytes_of(c_.type), wrong_);
+    detail::check(
+        cudaMemcpyAsync(&team_.wrong[std::size_t(rank_)], wrong_, sizeof *wrong_, cudaMemcpyDeviceToHost, stream_));
     detail::check(cudaStreamSynchronize(stream_));
     team_.sync.arrive_and_wait();
     unsigned long long const all = std::accumulate(team_.wrong.begin(), team_.wrong.end(), 0ull);
@@ -163,6 +181,16 @@ class Rank {
     std::sort(all.begin(), all.end());
     return all[all.size() / 2];
   }
+  // The same of a graph of n calls, for each.
+  double captured_us(int n, std::function<void()> const& f) {
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    detail::check(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
+    for (int i = 0; i < n; ++i) f();
+    detail::check(cudaStreamEndCapture(stream_, &graph));
+    detail::check(cudaGraphInstantiate(&executable, graph, 0));
+    return us(3, [&] { detail::check(cudaGraphLaunch(executable, stream_)); }) / n;
+  }
   // The bytes for other ranks, by the copy engine, all ranks at once; and by NCCL.
   void peer_copy() {
     std::size_t const bytes = remote_bytes();
@@ -173,8 +201,10 @@ class Rank {
     std::size_t const each = remote_bytes() / std::size_t(team_.ranks - 1);
     detail::check(ncclGroupStart());
     for (int p = 0; p < team_.ranks; ++p) {
-      detail::check(ncclSend(static_cast<char*>(src_) + std::size_t(p) * each, each, ncclInt8, p, ranks_.comm(), stream_));
-      detail::check(ncclRecv(static_cast<char*>(other_) + std::size_t(p) * each, each, ncclInt8, p, ranks_.comm(), stream_));
+      detail::check(
+          ncclSend(static_cast<char*>(src_) + std::size_t(p) * each, each, ncclInt8, p, ranks_.comm(), stream_));
+      detail::check(
+          ncclRecv(static_cast<char*>(other_) + std::size_t(p) * each, each, ncclInt8, p, ranks_.comm(), stream_));
     }
     detail::check(ncclGroupEnd());
   }
@@ -225,16 +255,18 @@ std::vector<Case> const& small_cases() {
   return cases;
 }
 
-void check_all(Rank& rank) {
+// Whether all is right, as rank 0 sees it.
+bool check_all(Rank& rank) {
   int bad = 0;
   for (Case const& c : small_cases())
     for (bool staged : {false, true}) {
       rank.take(c);
       rank.run(staged);
       unsigned long long const wrong = rank.wrong();
-      if (rank.rank() == 0) std::printf("%-24s %-7s %s\n", c.name, staged ? "staged" : "direct", wrong ? "WRONG" : "ok"), bad += wrong != 0;
+      if (rank.rank() == 0)
+        std::printf("%-24s %-7s %s\n", c.name, staged ? "staged" : "direct", wrong ? "WRONG" : "ok"), bad += wrong != 0;
     }
-  // Captured, and run again and again; the source changes between the runs.
+  // Captured, and run several times on a poisoned destination, with calls that are not captured between.
   rank.take(small_cases()[1]);
   cudaGraph_t graph;
   cudaGraphExec_t executable;
@@ -242,15 +274,21 @@ void check_all(Rank& rank) {
   rank.run(false);
   detail::check(cudaStreamEndCapture(rank.stream(), &graph));
   detail::check(cudaGraphInstantiate(&executable, graph, 0));
-  for (int i = 0; i < 20; ++i) {
+  unsigned long long wrong = 0;
+  for (int i = 0; i < 10; ++i) {
+    rank.take(small_cases()[1]);
     detail::check(cudaGraphLaunch(executable, rank.stream()));
-    rank.run(i % 2);
+    wrong += rank.wrong();
+    for (int k = 0; k < 3; ++k) rank.run(k == 1);
   }
-  unsigned long long const wrong = rank.wrong();
-  if (rank.rank() == 0) std::printf("%-24s %-7s %s\n", "a graph, 20 times", "direct", wrong ? "WRONG" : "ok"), bad += wrong != 0;
-  Sharded outside = rank.dst;
-  outside.part.data = static_cast<char*>(outside.part.data) - 4;
-  if (rank.rank() == 0) std::printf("%d of %zu cases are wrong\n%s", bad, 2 * small_cases().size() + 1, rank.said().c_str());
+  if (rank.rank() == 0)
+    std::printf("%-24s %-7s %s\n", "a graph, 10 times", "direct", wrong ? "WRONG" : "ok"), bad += wrong != 0;
+  bool const refused = rank.refuses_outside();
+  if (rank.rank() == 0)
+    std::printf("%-24s %-7s %s\n", "outside the window", "direct", refused ? "ok" : "WRONG"), bad += !refused;
+  if (rank.rank() == 0)
+    std::printf("%d of %zu cases are wrong\n%s", bad, 2 * small_cases().size() + 2, rank.said().c_str());
+  return bad == 0;
 }
 
 void measure_all(Rank& rank) {
@@ -283,21 +321,20 @@ void measure_all(Rank& rank) {
     wrong += rank.wrong();
     double const staged = rank.us(times, [&] { rank.run(true); });
     double const engine = rank.us(times, [&] { rank.peer_copy(); }), nccl = rank.us(times, [&] { rank.all_to_all(); });
+    double captured = 0;
+    if (rank.remote_bytes() < (std::size_t(1) << 20)) captured = rank.captured_us(100, [&] { rank.run(false); });
     if (rank.rank() == 0)
-      std::printf("%s{\"case\": \"%s\", \"wrong\": %llu, \"mb_to_others\": %.2f, \"us\": %.2f, \"staged_us\": %.2f, \"peer_copy_us\": %.2f, "
-                  "\"all_to_all_us\": %.2f, \"of_peer_copy\": %.3f, \"of_all_to_all\": %.3f}",
-                  std::exchange(first, false) ? "[\n" : ",\n", c.name, wrong, double(rank.remote_bytes()) / (1 << 20), direct, staged, engine,
-                  nccl, engine / direct, nccl / direct);
+      std::printf(
+          "%s{\"case\": \"%s\", \"wrong\": %llu, \"mb_to_others\": %.2f, \"us\": %.2f, \"staged_us\": %.2f, "
+          "\"peer_copy_us\": %.2f, "
+          "\"all_to_all_us\": %.2f, \"captured_us\": %.2f, \"of_peer_copy\": %.3f, \"of_all_to_all\": %.3f}",
+          std::exchange(first, false) ? "[\n" : ",\n", c.name, wrong, double(rank.remote_bytes()) / (1 << 20), direct,
+          staged, engine, nccl, captured, engine / direct, nccl / direct);
   }
-  cudaGraph_t graph;
-  cudaGraphExec_t executable;
-  detail::check(cudaStreamBeginCapture(rank.stream(), cudaStreamCaptureModeThreadLocal));
-  for (int i = 0; i < 100; ++i) rank.barrier();
-  detail::check(cudaStreamEndCapture(rank.stream(), &graph));
-  detail::check(cudaGraphInstantiate(&executable, graph, 0));
-  double const launched = rank.us(50, [&] { rank.barrier(); });
-  double const captured = rank.us(3, [&] { detail::check(cudaGraphLaunch(executable, rank.stream())); }) / 100;
-  if (rank.rank() == 0) std::printf(",\n{\"case\": \"a barrier\", \"us\": %.2f, \"captured_us\": %.2f}\n]\n", launched, captured);
+  double const launched = rank.us(50, [&] { rank.barrier(); }),
+               captured = rank.captured_us(100, [&] { rank.barrier(); });
+  if (rank.rank() == 0)
+    std::printf(",\n{\"case\": \"a barrier\", \"us\": %.2f, \"captured_us\": %.2f}\n]\n", launched, captured);
 }
 
 void run(Team& team, int r, bool measures) try {
@@ -306,7 +343,10 @@ void run(Team& team, int r, bool measures) try {
   detail::check(ncclCommInitRank(&comm, team.ranks, team.id, r));
   {
     Rank rank(team, r, comm, measures ? std::size_t(2200) << 20 : std::size_t(16) << 20);
-    measures ? measure_all(rank) : check_all(rank);
+    if (measures)
+      measure_all(rank);
+    else if (!check_all(rank))
+      team.failed = true;
     detail::check(cudaDeviceSynchronize());
     team.sync.arrive_and_wait();
   }
@@ -329,6 +369,8 @@ int main(int argc, char** argv) {
   }
   inlay::Team team(gpus);
   std::vector<std::thread> threads;
-  for (int r = 0; r < gpus; ++r) threads.emplace_back([&, r] { inlay::run(team, r, std::strcmp(argv[1], "measure") == 0); });
+  for (int r = 0; r < gpus; ++r)
+    threads.emplace_back([&, r] { inlay::run(team, r, std::strcmp(argv[1], "measure") == 0); });
   for (std::thread& t : threads) t.join();
+  return team.failed;
 }

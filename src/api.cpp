@@ -7,6 +7,7 @@
 #include <inlay/planner/tuning_table.h>
 #include <inlay/problem/footprint.h>
 #include <inlay/problem/integers.h>
+#include <inlay/redistribute.h>
 #include <inlay/tuning.h>
 
 #include "measured.h"
@@ -99,10 +100,11 @@ template <class P>
 std::shared_ptr<planner::Plan const> cached_plan(P const& problem, Device const& device, planner::PlanKey const& key,
                                                  bool may_use_workspace, char const* what) {
   if (auto plan = cache().find(key)) return plan;
+  std::uint64_t const generation = cache().generation();
   planner::Plan made = plan_or_throw(problem, device, may_use_workspace, what);
   if (key) planner::make_launches(made, device);
   auto plan = std::make_shared<planner::Plan const>(std::move(made));
-  cache().keep(key, plan);
+  cache().keep(key, plan, generation);
   return plan;
 }
 std::shared_ptr<planner::Plan const> cached_plan(Copy const& copy, Device const& device) {
@@ -112,21 +114,26 @@ std::shared_ptr<planner::Plan const> cached_plan(Gemm const& gemm, Device const&
   return cached_plan(gemm, device, {gemm, device, with_workspace}, with_workspace, "gemm");
 }
 
-// The plan for a list of copies; for one pair of it, if no kernel takes the list.
+// The plan for a list of copies; null if no kernel takes it.
+std::shared_ptr<planner::Plan const> find_list_plan(Copy const& copy, Device const& device) {
+  planner::PlanKey const key(copy, device);
+  if (auto plan = cache().find(key)) return plan;
+  std::uint64_t const generation = cache().generation();
+  planner::Plan made = planner::make_plan(copy, device, false);
+  if (made.candidate < 0) return {};
+  planner::make_launches(made, device);
+  auto plan = std::make_shared<planner::Plan const>(std::move(made));
+  cache().keep(key, plan, generation);
+  return plan;
+}
+// The same; for one pair of the list, if no kernel takes it.
 std::shared_ptr<planner::Plan const> cached_list_plan(Copy copy, Device const& device) {
-  if (copy.pairs > 1) {
-    planner::PlanKey const key(copy, device);
-    if (auto plan = cache().find(key)) return plan;
-    if (planner::Plan made = planner::make_plan(copy, device, false); made.candidate >= 0) {
-      planner::make_launches(made, device);
-      auto plan = std::make_shared<planner::Plan const>(std::move(made));
-      cache().keep(key, plan);
-      return plan;
-    }
-    copy.pairs = 1;
-  }
+  if (copy.pairs > 1)
+    if (auto plan = find_list_plan(copy, device)) return plan;
+  copy.pairs = 1;
   return cached_plan(copy, device);
 }
+bool is_list(planner::Plan const& plan) { return plan.find<Copy>()->problem.pairs > 1; }
 
 // Kernels do not write to these operands.
 void* only_read(void const* p) { return const_cast<void*>(p); }
@@ -181,16 +188,54 @@ void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
   Device const& device = current_device();
   run_copy(*cached_plan(copy, device), dst.data, src.data, device, stream);
 }
-void copy(std::span<Tensor const> dst, std::span<ConstTensor const> src, cudaStream_t stream) {
-  std::vector<planner::CopyGroup> const groups = planner::group_copies(dst, src);
-  if (groups.empty()) return;
-  Device const& device = current_device();
-  std::vector<std::shared_ptr<planner::Plan const>> plans;  // all of them before the first launch
-  for (planner::CopyGroup const& group : groups) {
-    for (planner::Pair const& pair : group.pairs) check_copy(pair.dst, pair.src, device, stream);
-    plans.push_back(cached_list_plan(group.copy, device));
+namespace {
+
+// A list of copies with a plan for each group.
+struct PlannedList {
+  std::vector<planner::CopyGroup> groups;
+  std::vector<std::shared_ptr<planner::Plan const>> plans;  // (group)
+  Device const* device = nullptr;
+
+  PlannedList(std::span<Tensor const> dst, std::span<ConstTensor const> src, cudaStream_t stream, bool together)
+      : groups(planner::group_copies(dst, src)) {
+    if (groups.empty()) return;
+    device = &current_device();
+    for (planner::CopyGroup const& group : groups) {
+      for (planner::Pair const& pair : group.pairs) check_copy(pair.dst, pair.src, *device, stream);
+      plans.push_back(cached_list_plan(group.copy, *device));
+    }
+    if (groups.size() > 1) merge(together);
   }
-  for (std::size_t i = 0; i < groups.size(); ++i) planner::run_list(*plans[i], device, groups[i].pairs, stream);
+  void run(cudaStream_t stream) const {
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      if (!groups[i].pairs.empty()) planner::run_list(*plans[i], *device, groups[i].pairs, stream);
+  }
+
+ private:
+  // Groups of one layout become one where a kernel takes any alignment, and that is predicted to be faster or wanted.
+  void merge(bool wanted) {
+    std::vector<std::vector<std::size_t>> parts;
+    std::vector<planner::CopyGroup> merged = planner::merged_groups(groups, parts);
+    for (std::size_t k = 0; k < merged.size(); ++k) {
+      double apart = 0;
+      for (std::size_t i : parts[k])
+        apart += plans[i]->seconds * (is_list(*plans[i]) ? 1 : double(groups[i].pairs.size()));
+      auto const plan = find_list_plan(merged[k].copy, *device);
+      if (!plan || !(wanted || plan->seconds < apart)) continue;
+      for (std::size_t i : parts[k]) groups[i].pairs.clear();
+      groups.push_back(std::move(merged[k])), plans.push_back(plan);
+    }
+  }
+};
+
+}  // namespace
+
+void copy(std::span<Tensor const> dst, std::span<ConstTensor const> src, cudaStream_t stream) {
+  PlannedList(dst, src, stream, false).run(stream);
+}
+std::function<void()> detail::planned_pushes(std::span<Tensor const> dst, std::span<ConstTensor const> src,
+                                             cudaStream_t stream) {
+  return [list = PlannedList(dst, src, stream, true), stream] { list.run(stream); };
 }
 void transpose(Tensor const& dst, ConstTensor const& src, cudaStream_t stream) {
   if (src.rank < 2)
@@ -266,6 +311,8 @@ planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor 
   check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
   bool const with_workspace = options.workspace != nullptr;
   std::vector<planner::Plan> plans = planner::plans_to_time(gemm, device, with_workspace);
+  if (!plans.empty() && with_workspace)
+    check_size(options.workspace_bytes, plans[0]);  // later calls may have that much
   std::erase_if(plans, [&](planner::Plan const& p) { return p.workspace_bytes > options.workspace_bytes; });
   for (planner::Plan const& p : plans) check_gemm(p, gemm, A.data, B.data, D.data, options.workspace, device, stream);
   Operands const operands{{only_read(A.data), only_read(B.data), D.data}, options.workspace};

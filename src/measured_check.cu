@@ -48,12 +48,12 @@ void check_same_bytes(planner::Plan const& plan, planner::Device const& device, 
   auto* const counts = static_cast<unsigned long long*>(counted.p);
   auto const* const first = reinterpret_cast<unsigned char const*>(range.first);
   detail::check(cudaMemsetAsync(counts, 0, kCounts * sizeof *counts, stream));
-  invert<<<kBlocks, kThreads, 0, stream>>>(copied, first, bytes);
-  detail::check(cudaGetLastError());
+  cudaLaunchConfig_t config{};
+  config.gridDim = {kBlocks, 1, 1}, config.blockDim = {kThreads, 1, 1}, config.stream = stream;
+  detail::check(cudaLaunchKernelEx(&config, invert, copied, first, bytes));
   void* const to = copied + (static_cast<unsigned char const*>(dst.data) - first);
   planner::run(plan, device, planner::Operands{{to, const_cast<void*>(src), nullptr}, nullptr}, stream);
-  compare<<<kBlocks, kThreads, 0, stream>>>(first, copied, bytes, counts);
-  detail::check(cudaGetLastError());
+  detail::check(cudaLaunchKernelEx(&config, compare, first, static_cast<unsigned char const*>(copied), bytes, counts));
   unsigned long long found[kCounts];
   detail::check(cudaMemcpyAsync(found, counts, sizeof found, cudaMemcpyDeviceToHost, stream));
   detail::check(cudaStreamSynchronize(stream));

@@ -55,8 +55,9 @@ void rank_barrier(std::span<void* const> signals, int rank, cudaStream_t stream)
   Signals s{};
   s.rank = rank, s.count = int(signals.size());
   for (std::size_t p = 0; p < signals.size(); ++p) s.of[p] = static_cast<std::uint64_t*>(signals[p]);
-  barrier<<<1, unsigned(signals.size()), 0, stream>>>(s);
-  detail::check(cudaGetLastError());
+  cudaLaunchConfig_t config{};
+  config.gridDim = {1, 1, 1}, config.blockDim = {unsigned(signals.size()), 1, 1}, config.stream = stream;
+  detail::check(cudaLaunchKernelEx(&config, barrier, s));
 }
 
 }  // namespace inlay

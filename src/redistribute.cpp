@@ -27,7 +27,7 @@ struct Pushes {
 void redistribute(Sharded const& dst, std::span<void* const> parts, ConstSharded const& src, int rank,
                   cudaStream_t stream) {
   Pushes const pushes(transfers(dst, parts, src, rank), rank);
-  copy(pushes.dst, pushes.src, stream);
+  detail::planned_pushes(pushes.dst, pushes.src, stream)();
 }
 
 std::string why(Sharded const& dst, std::span<void* const> parts, ConstSharded const& src, int rank) {
@@ -35,11 +35,21 @@ std::string why(Sharded const& dst, std::span<void* const> parts, ConstSharded c
   planner::Device const& device = planner::current_device();
   std::string plans;
   double seconds = 0;
-  for (planner::CopyGroup const& group : planner::group_copies(pushes.dst, pushes.src)) {
-    planner::Plan const plan = planner::make_plan(group.copy, device, false);
+  auto const add = [&](planner::CopyGroup const& group, planner::Plan const& plan) {
     seconds += plan.seconds;
     plans += planner::why(plan, group.copy, device, false);
+  };
+  std::vector<planner::CopyGroup> groups = planner::group_copies(pushes.dst, pushes.src);
+  std::vector<std::vector<std::size_t>> merged_from;
+  std::vector<planner::CopyGroup> const merged = planner::merged_groups(groups, merged_from);
+  for (std::size_t k = 0; k < merged.size(); ++k) {  // as planned_pushes() does
+    planner::Plan const plan = planner::make_plan(merged[k].copy, device, false);
+    if (plan.candidate < 0) continue;
+    add(merged[k], plan);
+    for (std::size_t i : merged_from[k]) groups[i].pairs.clear();
   }
+  for (planner::CopyGroup const& group : groups)
+    if (!group.pairs.empty()) add(group, planner::make_plan(group.copy, device, false));
   double const gbps = planner::link_gbps(device), link = gbps > 0 ? double(pushes.to_others) / gbps * 1e-9 : 0;
   std::string s = "rank " + std::to_string(rank) + " of " + std::to_string(parts.size()) + " stores " +
                   std::to_string(pushes.to_others) + " bytes to other ranks and " + std::to_string(pushes.to_itself) +

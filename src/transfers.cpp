@@ -26,7 +26,8 @@ void check_sharded(BasicSharded<Void> const& s, char const* who, std::size_t ran
     throw Error(name + " is cut along mode " + std::to_string(s.mode) + ", but has rank " +
                 std::to_string(s.part.rank));
   if (s.extents.size() != ranks)
-    throw Error(name + " is cut over " + std::to_string(s.extents.size()) + " ranks, not over " + std::to_string(ranks));
+    throw Error(name + " is cut over " + std::to_string(s.extents.size()) + " ranks, not over " +
+                std::to_string(ranks));
   for (std::size_t r = 0; r < ranks; ++r)
     if (s.extents[r] < 0)
       throw Error(name + " has an extent of " + std::to_string(s.extents[r]) + " on rank " + std::to_string(r));
@@ -51,7 +52,8 @@ Transfer transfer_of(Sharded const& dst, void* part, ConstSharded const& src, st
     t.src = t.src.slice(dst.mode, dst_begin, dst.extents[to]);
     t.dst = t.dst.slice(src.mode, src_begin, src.extents[from]);
   } else {
-    std::int64_t const begin = std::max(dst_begin, src_begin), count = std::max<std::int64_t>(std::min(dst_end, src_end) - begin, 0);
+    std::int64_t const begin = std::max(dst_begin, src_begin),
+                       count = std::max<std::int64_t>(std::min(dst_end, src_end) - begin, 0);
     t.src = t.src.slice(dst.mode, count ? begin - src_begin : 0, count);
     t.dst = t.dst.slice(dst.mode, count ? begin - dst_begin : 0, count);
   }
@@ -76,8 +78,8 @@ std::vector<Transfer> transfers(Sharded const& dst, std::span<void* const> parts
   check_sharded(dst, "the destination", parts.size(), rank);
   check_sharded(src, "the source", parts.size(), rank);
   if (bytes_of(dst.part.dtype) != bytes_of(src.part.dtype))
-    throw Error("the destination has elements of " + std::to_string(bytes_of(dst.part.dtype)) + " bytes, the source of " +
-                std::to_string(bytes_of(src.part.dtype)));
+    throw Error("the destination has elements of " + std::to_string(bytes_of(dst.part.dtype)) +
+                " bytes, the source of " + std::to_string(bytes_of(src.part.dtype)));
   bool same = dst.part.rank == src.part.rank;
   for (int k = 0; same && k < dst.part.rank; ++k) same = whole_extent(dst, k) == whole_extent(src, k);
   if (!same)

@@ -127,6 +127,52 @@ TEST(Lists, EachPairIsCopied) {
       tensor(static_cast<void*>(nullptr), b32, {71, 67}),
       tensor(static_cast<void const*>(nullptr), b32, {67, 71}).transposed(), 12);
 }
+// Pairs that begin at different addresses modulo 32, in one launch.
+template <class V>
+void expect_right_at_any_alignment(Tensor dst, ConstTensor src) {
+  Recorder recorder;
+  recorder.kernel = "list";
+  int const e = bytes_of(dst.dtype);
+  std::vector<Pair> pairs;
+  for (int i = 0; i < 5; ++i)
+    pairs.push_back({static_cast<char*>(recorder.allocate("out", 1 << 16, e, unsigned(2 * i))) + 7 * i * e,
+                     static_cast<char*>(recorder.allocate("in", 1 << 16, e, unsigned(2 * i + 1))) + 3 * i * e});
+  dst.data = pairs[1].dst, src.data = pairs[1].src;
+  Copy copy = make_copy(dst, src);
+  copy.pairs = 5, copy.any_alignment = true;
+  registry::replay_list<V>(copy, pairs, Device{}, recorder);
+  for (auto const& finding : recorder.findings) ADD_FAILURE() << finding.sentence;
+  EXPECT_FALSE(recorder.sites.empty());
+}
+TEST(Lists, PairsOfAnyAlignmentAreCopied) {
+  auto const matrices = [](DType type) {
+    return std::pair{tensor(static_cast<void*>(nullptr), type, {131, 97}),
+                     tensor(static_cast<void const*>(nullptr), type, {97, 131}).transposed()};
+  };
+  auto const [dst, src] = matrices(b8);
+  expect_right_at_any_alignment<transpose_realigned::Kernel<std::uint8_t>>(dst, src);
+  auto const [dst2, src2] = matrices(b16);
+  expect_right_at_any_alignment<transpose_realigned::Kernel<std::uint16_t>>(dst2, src2);
+  auto const [dst4, src4] = matrices(b32);
+  expect_right_at_any_alignment<transpose_realigned::Kernel<std::uint32_t>>(dst4, src4);
+}
+// Groups with equal modes can be one launch by a kernel that takes any alignment.
+TEST(Lists, GroupsOfOneLayoutAreMerged) {
+  std::vector<Tensor> const dst{block(0x100000, 511), block(0x300004, 511), block(0x500000, 64), block(0x700008, 511)};
+  std::vector<ConstTensor> const src{source(0x1100000, 511), source(0x1300000, 511), source(0x1500000, 64),
+                                     source(0x1700010, 511)};
+  auto const groups = group_copies(dst, src);
+  ASSERT_EQ(groups.size(), 4u);
+  std::vector<std::vector<std::size_t>> parts;
+  auto const merged = merged_groups(groups, parts);
+  ASSERT_EQ(merged.size(), 1u);
+  EXPECT_EQ(parts[0], (std::vector<std::size_t>{0, 1, 3}));
+  EXPECT_EQ(merged[0].copy.pairs, 3);
+  EXPECT_EQ(merged[0].pairs[2].dst, at(0x700008));
+  Plan const plan = make_plan(merged[0].copy, Device{}, false);
+  ASSERT_GE(plan.candidate, 0);
+  EXPECT_STREQ(candidates<Copy>()[std::size_t(plan.candidate)].kernel.info->name, "transpose_realigned");
+}
 TEST(Lists, TwoPairsThatWriteOneElementAreFound) {
   auto const recorder = replayed<copy_direct::Kernel<std::uint32_t>>(
       tensor(static_cast<void*>(nullptr), b32, {7, 33}),

@@ -93,10 +93,15 @@ TEST(PlanCache, HoldsWhatItWasGiven) {
   PlanKey const key(copy(0x1000, 0x2000), Device{});
   EXPECT_EQ(cache.find(key), nullptr);
   auto const plan = std::make_shared<Plan const>();
-  cache.keep(key, plan);
+  cache.keep(key, plan, cache.generation());
   EXPECT_EQ(cache.find(key), plan);
   EXPECT_EQ(cache.find(PlanKey(copy(0x1004, 0x2000), Device{})), nullptr);
   EXPECT_EQ(cache.find(PlanKey{}), nullptr);
+  std::uint64_t const before = cache.generation();
+  cache.clear();
+  EXPECT_EQ(cache.find(key), nullptr);
+  cache.keep(key, plan, before);  // made before the cache was cleared
+  EXPECT_EQ(cache.find(key), nullptr);
 }
 // Thousands of plans in a cache of hundreds: what is found belongs to its key, and no more plans live than fit.
 TEST(PlanCache, IsBoundedAndThreadSafe) {
@@ -116,7 +121,7 @@ TEST(PlanCache, IsBoundedAndThreadSafe) {
         plan.seconds = double(n);
         auto const shared = std::make_shared<Plan const>(plan);
         mine.push_back(shared);
-        cache.keep(key, shared);
+        cache.keep(key, shared, cache.generation());
       }
     });
   for (std::thread& thread : threads) thread.join();

@@ -152,7 +152,8 @@ TEST(Redistribute, WhatDoesNotFitIsSaid) {
   changed = dst.of(0), changed.extents = {4, 2, 2};
   EXPECT_EQ(said(changed, from), "the destination is cut over 3 ranks, not over 2");
   changed = dst.of(0), changed.extents = {5, 3};
-  EXPECT_EQ(said(changed, from), "the destination has a part with an extent of 4 along its cut mode 0, where rank 0 has 5");
+  EXPECT_EQ(said(changed, from),
+            "the destination has a part with an extent of 4 along its cut mode 0, where rank 0 has 5");
   changed = dst.of(0), changed.extents = {4, -4};
   EXPECT_EQ(said(changed, from), "the destination has an extent of -4 on rank 1");
   changed = dst.of(0), changed.part.dtype = DType::i64;
@@ -177,7 +178,8 @@ struct Replayed {
     for (int r = 0; r < kRanks; ++r) {
       void* const in = recorder.allocate("in", 1 << 12, 4, unsigned(10 + r));
       recorder.reads(in);
-      Sharded const dst{tensor(parts[std::size_t(r)], DType::f32, {kCols / kRanks, kRows}), 0, even_extents(kCols, kRanks)};
+      Sharded const dst{tensor(parts[std::size_t(r)], DType::f32, {kCols / kRanks, kRows}), 0,
+                        even_extents(kCols, kRanks)};
       ConstSharded const src{tensor(static_cast<void const*>(in), DType::f32, {kRows / kRanks, kCols}), 0,
                              even_extents(kRows, kRanks)};
       std::vector<Pair> pairs;

@@ -138,6 +138,7 @@ TEST(Tuning, FilesThatAreNoneAreRefused) {
                                "{\"modes\":[1,2],\"extents\":[3]}}"),
       ", line 1 is no tuned choice: 'tiling' has 2 modes and 1 extents");
   TuningTable table;
+  EXPECT_THROW(table.load(testing::TempDir()), Error);
   EXPECT_THROW(table.load("/no/such/file"), Error);
   EXPECT_THROW(table.save("/no/such/file"), Error);
 }

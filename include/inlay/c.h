@@ -62,7 +62,7 @@ INLAY_API inlay_status inlay_gemm(DLTensor const* A, DLTensor const* B, DLTensor
 INLAY_API inlay_status inlay_gemm_workspace(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                             inlay_gemm_options const* options, size_t* bytes);
 
-/* A plan, which runs for other pointers that agree with those of its tensors modulo 32 bytes. */
+/* A plan, which runs for other pointers that agree with those of its tensors modulo 16 bytes. */
 typedef struct inlay_plan inlay_plan;
 INLAY_API inlay_status inlay_plan_copy(DLTensor const* dst, DLTensor const* src, inlay_plan** plan);
 /* options->workspace: not null for a plan with a workspace; its address and size are not read. */

@@ -14,7 +14,8 @@ struct GemmOptions {
   Compute compute = Compute::fp32;  // on the FMA units: no tensor cores, no TF32
   void* workspace = nullptr;        // device memory, aligned to 256 bytes; null: the call uses none
   std::size_t workspace_bytes = 0;  // at least gemm_workspace() for the same arguments
-  bool may_use_workspace = true;    // of plan(), which does not read the workspace: whether its runs will have one
+  bool may_use_workspace =
+      true;  // of plan() with Choose::predicted, which does not read the workspace: whether its runs have one
 };
 
 // D = epilogue(A B): alpha A B + beta D for float views A: (M,K), B: (K,N), D: (M,N); or a batch, (L,M,K), (L,K,N),
@@ -25,7 +26,8 @@ struct GemmOptions {
 // pointers may be null; if D has no elements, nothing is launched. Otherwise NaN and Inf propagate.
 //
 // Deterministic: for one device, one set of extents and strides, the same alignment of the matrices modulo 16 bytes and
-// the same options, the bits are the same on every run and stream and for every batch index and batch count. Plans with
+// the same options, the bits are the same on every run and stream and for every batch index and batch count, while no tuned choice
+// comes or goes (tuning.h). Plans with
 // and without a workspace may differ, and so may their last bits. A batch whose packed operands or partial sums exceed
 // the device's memory may get another plan than one of its matrices. A batch that exceeds a grid is computed in chunks,
 // with the same bits.
@@ -45,7 +47,7 @@ INLAY_API std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B,
 
 // The plan that gemm() would run on the current device, with or without a workspace. Throws like gemm(), except for
 // inaccessible memory and for the workspace, which Plan::run() checks. With Choose::measured it runs every candidate that
-// accepts the problem on `stream`, with the workspace of the options; it throws like
+// accepts the problem on `stream`, with the workspace of the options, of gemm_workspace() bytes or none; it throws like
 // gemm() then, and for a stream that is being captured.
 INLAY_API Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
                     GemmOptions const& options = {}, Choose choose = Choose::predicted, cudaStream_t stream = nullptr,

@@ -42,7 +42,7 @@ __global__ void ask_where(ncclWindow_t window, int ranks, void** where) {
 
 }  // namespace detail
 
-// The ranks of a communicator: a GPU each, of one process or several. Holds the communicator, but does not own it.
+// The ranks of a blocking communicator: a GPU each, of one process or several. Holds the communicator, but does not own it.
 class Ranks {
  public:
   explicit Ranks(ncclComm_t comm) : comm_(comm) {
@@ -90,6 +90,10 @@ class Window {
       detail::check(ncclCommWindowRegister(ranks.comm(), memory_, signals + (bytes + kPage - 1) / kPage * kPage,
                                            &window_, NCCL_WIN_COLL_SYMMETRIC),
                     ranks.comm());
+      if (!window_ || !ranks.reaches(ranks.rank()))
+        throw Error(
+            "NCCL maps no windows between these GPUs: they have no peer access, or symmetric memory is switched off",
+            ErrorCode::unsupported);
       std::vector<void*> const near = where();
       for (int r = 0; r < ranks.count(); ++r) {
         int const index = ranks.near_index(r);
@@ -133,6 +137,7 @@ class Window {
     return near;
   }
   void release() {
+    static_cast<void>(cudaDeviceSynchronize());  // what still stores to it, or waits in it
     if (window_) ncclCommWindowDeregister(ranks_.comm(), window_);
     if (memory_) ncclMemFree(memory_);
   }
@@ -184,6 +189,21 @@ struct Redistribution {
     }
   }
 
+  // Sends and receives all that is staged.
+  void exchange(Ranks const& ranks, char* workspace, cudaStream_t stream) const {
+    check(ncclGroupStart(), ranks.comm());
+    ncclResult_t status = ncclSuccess;
+    for (Staged const& s : out)
+      if (s.bytes && status == ncclSuccess)
+        status = ncclSend(workspace + s.offset, s.bytes, ncclInt8, s.rank, ranks.comm(), stream);
+    for (Staged const& s : in)
+      if (s.bytes && status == ncclSuccess)
+        status = ncclRecv(workspace + s.offset, s.bytes, ncclInt8, s.rank, ranks.comm(), stream);
+    ncclResult_t const ended = ncclGroupEnd();  // whatever happened, or later calls would wait for it
+    check(status, ranks.comm());
+    check(ended, ranks.comm());
+  }
+
  private:
   void stage(std::vector<Staged>& list, int rank, std::int64_t bytes) {
     list.push_back({rank, workspace_bytes, std::size_t(bytes)});
@@ -204,12 +224,19 @@ struct Redistribution {
   }
 };
 
-inline void check_inside(ConstTensor const& part, Window const& window) {
+// Throws on all ranks alike: for the largest of the parts.
+inline void check_inside(Sharded const& dst, Window const& window) {
+  if (!(dst.part.rank >= 1 && dst.part.rank <= Tensor::kMaxRank && dst.mode >= 0 && dst.mode < dst.part.rank &&
+        !dst.extents.empty()))
+    throw Error("the destination has rank " + std::to_string(dst.part.rank) + " and is cut along mode " +
+                std::to_string(dst.mode) + " over " + std::to_string(dst.extents.size()) + " ranks");
+  Tensor part = dst.part;
+  part.extent[dst.mode] = *std::max_element(dst.extents.begin(), dst.extents.end());
   std::int64_t first = 0, last = bytes_of(part.dtype);
   for (int k = 0; k < part.rank; ++k)
     if (part.extent[k] > 1) (part.stride[k] < 0 ? first : last) += part.stride_bytes(k) * (part.extent[k] - 1);
   std::int64_t const begin = static_cast<char const*>(part.data) - static_cast<char const*>(window.data());
-  if (part.size() && !(begin + first >= 0 && begin + last <= std::int64_t(window.bytes())))
+  if (!(begin + first >= 0 && begin + last <= std::int64_t(window.bytes())))
     throw Error("the destination takes bytes " + std::to_string(begin + first) + " to " + std::to_string(begin + last) +
                 " of a window of " + std::to_string(window.bytes()));
 }
@@ -230,19 +257,21 @@ inline std::size_t redistribute_workspace(Sharded const& dst, Window const& wind
 // dst = src for two tensors of one shape, each cut over the ranks along a mode of its own. All ranks call it, in the same order.
 // dst.part lies in the window, at the same offset on all ranks; src.part anywhere in this GPU's memory. Allocates no device memory,
 // does not synchronise, and may be captured. Blocks for ranks that this one reaches are stored into their memory by one launch, between
-// two barriers; blocks for others are packed, sent and received by NCCL, and unpacked.
+// two barriers; blocks for others are packed, sent and received by NCCL, which allocates when two ranks first meet, and unpacked.
 //
-// Throws Error, before anything is launched, for what transfers() and copy() reject, a part outside the window, a workspace that
-// is too small, and a communicator with an error.
+// Throws Error, before anything is launched, for what transfers() and copy() reject, parts beyond the window, a workspace that is too
+// small or misaligned, and a communicator with an error. If only one rank throws, the others wait for it a minute, and then fail.
 inline void redistribute(Sharded const& dst, Window const& window, ConstSharded const& src,
                          cudaStream_t stream = nullptr, RedistributeOptions const& options = {}) {
   Ranks const& ranks = window.ranks();
-  detail::check_inside(dst.part, window);
+  detail::check_inside(dst, window);
   detail::Redistribution const r(dst, window, src, options.staged);
   if (options.workspace_bytes < r.workspace_bytes || (r.workspace_bytes && !options.workspace))
     throw Error("the workspace has " + std::to_string(options.workspace ? options.workspace_bytes : 0) +
                     " bytes, the redistribution needs " + std::to_string(r.workspace_bytes),
                 ErrorCode::workspace);
+  if (reinterpret_cast<std::uintptr_t>(options.workspace) % detail::Redistribution::kAlign)
+    throw Error("the workspace does not begin at a multiple of 256 bytes", ErrorCode::workspace);
   ranks.check_async();
   auto* const workspace = static_cast<char*>(options.workspace);
   std::vector<Tensor> to, unpacked;
@@ -257,16 +286,13 @@ inline void redistribute(Sharded const& dst, Window const& window, ConstSharded 
     unpacked.push_back(r.received[i].dst);
     arrived.push_back(detail::packed(workspace + r.in[i].offset, r.received[i].dst));
   }
+  auto const push = detail::planned_pushes(to, from, stream),
+             unpack = detail::planned_pushes(unpacked, arrived, stream);
   window.barrier(stream);
-  copy(to, from, stream);
+  push();
   if (!r.received.empty()) {
-    detail::check(ncclGroupStart(), ranks.comm());
-    for (auto const& s : r.out)
-      if (s.bytes) detail::check(ncclSend(workspace + s.offset, s.bytes, ncclInt8, s.rank, ranks.comm(), stream), ranks.comm());
-    for (auto const& s : r.in)
-      if (s.bytes) detail::check(ncclRecv(workspace + s.offset, s.bytes, ncclInt8, s.rank, ranks.comm(), stream), ranks.comm());
-    detail::check(ncclGroupEnd(), ranks.comm());
-    copy(unpacked, arrived, stream);
+    r.exchange(ranks, workspace, stream);
+    unpack();
   }
   window.barrier(stream);
 }

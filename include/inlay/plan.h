@@ -20,7 +20,8 @@ enum class Choose {
 };
 
 // A small value; copies share one immutable plan. Thread-safe. plan() in inlay/copy.h and inlay/gemm.h makes a plan for
-// the current device. Making a plan allocates host memory; running one neither allocates nor synchronises.
+// the current device. Making a plan allocates host memory; running one neither allocates nor synchronises, but for host memory where
+// addresses agree modulo 16 bytes only.
 class INLAY_API Plan {
  public:
   // Bytes of workspace that a run needs; may be 0. Runs that may overlap in time need separate workspaces.
@@ -29,10 +30,10 @@ class INLAY_API Plan {
   std::string why() const;
 
   // Runs a plan for a copy: dst(i) = src(i). Each address agrees modulo 16 bytes with that of the tensor that the plan
-  // was made with. If one does not agree modulo 32, the run is that of copy(), whose plan the first such run makes.
+  // was made with. If one does not agree modulo 32, the run is that of copy(), which makes a plan if its cache has none.
   void run(void* dst, void const* src, cudaStream_t stream = nullptr) const;
   // Runs a plan for a GEMM: D = epilogue(A B). Addresses as above; for others modulo 32, the run is that of gemm() with
-  // this workspace. `workspace`: device memory of workspace_size bytes, at least workspace_bytes(), aligned to 256.
+  // this workspace, whose plan may need a larger one. `workspace`: device memory of workspace_size bytes, at least workspace_bytes(), aligned to 256.
   void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr,
            std::size_t workspace_size = 0) const;
   // Both throw Error, before anything is launched, for: a plan of the other kind, another current device, null pointers

@@ -4,6 +4,7 @@
 #include <inlay/copy.h>
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,10 +21,10 @@ struct BasicSharded {
 
   // The same tensor with its modes in another order: mode k of the result is mode axes[k] of this.
   BasicSharded permuted(std::span<int const> axes) const {
-    BasicSharded s{part.permuted(axes), 0, extents};
+    BasicSharded s{part.permuted(axes), -1, extents};
     for (int k = 0; k < part.rank; ++k)
       if (axes[std::size_t(k)] == mode) s.mode = k;
-    return s;
+    return s;  // without a mode if this has none: transfers() says so
   }
   BasicSharded permuted(std::initializer_list<int> axes) const {
     return permuted(std::span<int const>(axes.begin(), axes.size()));
@@ -53,11 +54,19 @@ struct Transfer {
 INLAY_API std::vector<Transfer> transfers(Sharded const& dst, std::span<void* const> parts, ConstSharded const& src,
                                           int rank);
 
+namespace detail {
+// copy() of a list whose destinations are the memory of several GPUs, in two parts: throws what copy() throws, and returns what
+// launches it on `stream`. Pairs of one layout share a launch wherever a kernel can, so that all links are busy.
+INLAY_API std::function<void()> planned_pushes(std::span<Tensor const> dst, std::span<ConstTensor const> src,
+                                               cudaStream_t stream);
+}  // namespace detail
+
 // Copies all transfers of this rank whose destination it can store to, as copy() of a list. The caller orders ranks: before, that
 // all have done with the old contents of dst; afterwards, that all have finished. dst.part.data is not read.
 INLAY_API void redistribute(Sharded const& dst, std::span<void* const> parts, ConstSharded const& src, int rank,
                             cudaStream_t stream = nullptr);
-// What that would launch on the current device: bytes to other ranks and to its own, predicted time, and the plan of the copies.
+// The plan of that on the current device: bytes to other ranks and to its own, predicted time, and the plan of each list. Tuned choices
+// are not looked up.
 INLAY_API std::string why(Sharded const& dst, std::span<void* const> parts, ConstSharded const& src, int rank);
 
 }  // namespace inlay

@@ -9,7 +9,8 @@ namespace inlay {
 
 // A plan that is made with Choose::measured is remembered: later calls and plans for the same problem on a GPU of the same name
 // take its choice, and Plan::why() says so. The problem: modes or matrices, strides, addresses modulo 32 bytes, and the
-// options. All three functions are thread-safe. They throw Error for files that cannot be opened or written.
+// options. A tuned GEMM may
+// need more workspace than gemm_workspace() returned before. All three functions are thread-safe. They throw Error for files that cannot be opened or written.
 
 // Writes all choices, one JSON object in a line. A file of this name is replaced.
 INLAY_API void save_tuning(std::string const& path);

@@ -86,6 +86,10 @@ Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& cop
     a.rejected = {"it copies one pair of operands in a launch, not {}", {copy.pairs}};
     return a;
   }
+  if (copy.any_alignment && !info.takes_any_alignment) {
+    a.rejected = {"the pairs of the list begin at different addresses modulo {}", {kPlanAlignment}};
+    return a;
+  }
   Copy chosen = copy;
   if (info.limits && !copy.tiling.modes) chosen.tiling = best_tiling(copy.widened(), *info.limits, device, most).tiling;
   a.rejected = info.rejects(chosen, device);

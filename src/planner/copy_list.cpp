@@ -88,4 +88,28 @@ std::vector<CopyGroup> group_copies(std::span<Tensor const> dst, std::span<Const
   return groups;
 }
 
+std::vector<CopyGroup> merged_groups(std::span<CopyGroup const> groups, std::vector<std::vector<std::size_t>>& parts) {
+  std::unordered_map<PlanKey, std::size_t, Hash> merged_of;
+  std::vector<CopyGroup> merged;
+  parts.clear();
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    Copy modes = groups[i].copy.between(nullptr, nullptr);
+    modes.pairs = 1, modes.src_shift = modes.dst_shift = 0;
+    PlanKey const key(modes, Device{});
+    if (!key) continue;
+    std::size_t const at = merged_of.try_emplace(key, merged.size()).first->second;
+    if (at == merged.size()) merged.push_back({groups[i].copy, {}}), parts.emplace_back();
+    CopyGroup& group = merged[at];
+    group.pairs.insert(group.pairs.end(), groups[i].pairs.begin(), groups[i].pairs.end());
+    group.copy.pairs = std::int64_t(group.pairs.size()), group.copy.any_alignment = true;
+    parts[at].push_back(i);
+  }
+  for (std::size_t k = merged.size(); k-- > 0;)
+    if (parts[k].size() < 2) {
+      merged.erase(merged.begin() + std::ptrdiff_t(k));
+      parts.erase(parts.begin() + std::ptrdiff_t(k));
+    }
+  return merged;
+}
+
 }  // namespace inlay::planner

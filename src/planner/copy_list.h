@@ -18,4 +18,8 @@ struct CopyGroup {
 // or any source.
 std::vector<CopyGroup> group_copies(std::span<Tensor const> dst, std::span<ConstTensor const> src);
 
+// The groups with equal modes as one group with any alignment each; others are not in the result. `parts`: for each, the indices of
+// its groups.
+std::vector<CopyGroup> merged_groups(std::span<CopyGroup const> groups, std::vector<std::vector<std::size_t>>& parts);
+
 }  // namespace inlay::planner

@@ -72,6 +72,7 @@ struct Info {
   P (*split)(P const&, Device const&) = nullptr;
   TileLimits const* limits = nullptr;  // of a copy kernel whose tiling the planner chooses
   bool takes_lists = false;            // a copy kernel that copies many pairs in one launch
+  bool takes_any_alignment = false;    // pairs of a list may begin at different addresses modulo 32
 };
 
 // Whether each required field is set, for a kernel that is listed under `name`.

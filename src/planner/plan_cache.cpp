@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <vector>
 
 namespace inlay::planner {
 
 PlanKey::PlanKey(Copy const& copy, Device const& device) {
   if (3 * copy.rank + 7 > kMaxWords) return;
-  add(0), add(device.id), add(copy.elem_bytes), add(copy.pairs);
+  add(0), add(device.id), add(copy.elem_bytes), add(2 * copy.pairs + copy.any_alignment);
   add(misalignment(copy.src, kPlanAlignment) * kPlanAlignment + misalignment(copy.dst, kPlanAlignment));
   add(copy.src_shift), add(copy.dst_shift);  // the slots of a plan have them
   for (int k = 0; k < copy.rank; ++k)
@@ -39,17 +40,20 @@ std::shared_ptr<Plan const> PlanCache::find(PlanKey const& key) const {
   return entries_[at].key == key ? entries_[at].plan : nullptr;
 }
 void PlanCache::clear() {
-  for (Entry& entry : entries_) {
-    std::shared_ptr<Plan const> old;  // released after the lock
-    std::lock_guard lock(mutex_);
-    entry.key = {};
-    entry.plan.swap(old);
-  }
+  std::vector<std::shared_ptr<Plan const>> old(kPlans);  // released after the lock
+  std::lock_guard lock(mutex_);
+  ++generation_;
+  for (std::size_t i = 0; i < kPlans; ++i) entries_[i].key = {}, entries_[i].plan.swap(old[i]);
 }
-void PlanCache::keep(PlanKey const& key, std::shared_ptr<Plan const> plan) {
+std::uint64_t PlanCache::generation() const {
+  std::lock_guard lock(mutex_);
+  return generation_;
+}
+void PlanCache::keep(PlanKey const& key, std::shared_ptr<Plan const> plan, std::uint64_t generation) {
   if (!key) return;
   Entry& entry = entries_[key.hash() % kPlans];
   std::lock_guard lock(mutex_);
+  if (generation != generation_) return;
   entry.key = key;
   entry.plan.swap(plan);  // the old plan is released after the lock
 }

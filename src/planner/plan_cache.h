@@ -32,8 +32,10 @@ class PlanKey {
 class PlanCache {
  public:
   std::shared_ptr<Plan const> find(PlanKey const& key) const;  // null: it is not here
-  void keep(PlanKey const& key, std::shared_ptr<Plan const> plan);
+  // generation: what generation() returned before the plan was made. A plan that was made before a clear() is not kept.
+  void keep(PlanKey const& key, std::shared_ptr<Plan const> plan, std::uint64_t generation);
   void clear();
+  std::uint64_t generation() const;
 
  private:
   static constexpr std::size_t kPlans = 512;
@@ -42,6 +44,7 @@ class PlanCache {
     std::shared_ptr<Plan const> plan;
   };
   mutable std::mutex mutex_;
+  std::uint64_t generation_ = 0;
   std::array<Entry, kPlans> entries_;
 };
 

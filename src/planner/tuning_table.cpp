@@ -4,6 +4,7 @@
 #include <inlay/version.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -82,13 +83,16 @@ void TuningTable::clear() {
   empty_ = true;
 }
 void TuningTable::save(std::string const& path) const {
-  std::ofstream file(path);
+  std::string const unfinished = path + ".part";  // renamed when it is whole
+  std::ofstream file(unfinished);
   {
     std::lock_guard lock(mutex_);
     for (auto const& [key, choice] : choices_) file << line_of(key, choice).dump() << '\n';
   }
   file.close();
-  if (!file) throw Error("tuned choices cannot be written to " + path);
+  std::error_code failed;
+  if (file) std::filesystem::rename(unfinished, path, failed);
+  if (!file || failed) throw Error("tuned choices cannot be written to " + path);
 }
 std::size_t TuningTable::load(std::string const& path) {
   std::ifstream file(path);
@@ -104,6 +108,7 @@ std::size_t TuningTable::load(std::string const& path) {
       throw Error(path + ", line " + std::to_string(number) + " is no tuned choice: " + e.what());
     }
   }
+  if (file.bad() || std::filesystem::is_directory(path)) throw Error("tuned choices cannot be read from " + path);
   for (auto const& [key, choice] : read) add(key, choice);
   return read.size();
 }

@@ -58,6 +58,7 @@ struct Copy {
   void* dst = nullptr;
   std::int64_t src_shift = 0, dst_shift = 0;  // bytes from the caller's pointers, if modes were reversed
   Kind kind = Kind::general;
+  bool any_alignment = false;  // the pairs of a list begin at different addresses modulo 32
   Tiling tiling;
   std::int64_t pairs = 1;  // more than 1: a list of copies with these modes, in one launch
 

@@ -25,6 +25,12 @@ struct BlockOfPair : Block {
   }
 };
 
+// Whether a kernel's parameters do not depend on the alignment of its operands: its body sees it in the addresses.
+template <class K>
+inline constexpr bool takes_any_alignment = requires {
+  K::takes_any_alignment;
+};
+
 template <Kernel K>
 struct Listed {
   struct Offsets {
@@ -39,16 +45,35 @@ struct Listed {
 
   int64_t blocks() const { return kernel.blocks() * pairs.by; }
 
+  static Offsets offsets_of(K const& kernel, Pair const& pair) {
+    if constexpr (takes_any_alignment<K>)
+      return {reinterpret_cast<char*>(pair.dst) - reinterpret_cast<char*>(kernel.out),
+              reinterpret_cast<char const*>(pair.src) - reinterpret_cast<char const*>(kernel.in)};
+    else
+      return {offset(0, pair.dst), offset(1, pair.src)};
+  }
+  static int64_t offset(int region, void const* address) {
+    return int64_t(std::uintptr_t(address) - std::uintptr_t(symbolic(region, address)));
+  }
+
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int index, pair;
     pairs(index, pair, int(block.block_index()));
-    kernel(BlockOfPair<Block>{block, unsigned(index), offsets[pair].dst, offsets[pair].src}, smem);
+    BlockOfPair<Block> here{block, unsigned(index), offsets[pair].dst, offsets[pair].src};
+    if constexpr (takes_any_alignment<K>) {  // its few parameters are copied, with the addresses of the pair
+      K moved = kernel;
+      moved.in = here.gmem(kernel.in).get(), moved.out = here.gmem(kernel.out).get();
+      here.dst = here.src = 0;
+      moved(here, smem);
+    } else {
+      kernel(here, smem);
+    }
   }
 };
 
 // Calls f(Listed<K>) for the pairs, in as few launches as hold them. `kernel` has symbolic addresses, with which those of
-// all pairs agree modulo kPlanAlignment.
+// all pairs agree modulo kPlanAlignment unless it takes any alignment.
 template <Kernel K, class F>
 void list_launches(K const& kernel, std::span<Pair const> pairs, F const& f) {
   if (kernel.blocks() == 0 || pairs.empty()) return;
@@ -59,11 +84,7 @@ void list_launches(K const& kernel, std::span<Pair const> pairs, F const& f) {
   for (; !pairs.empty(); pairs = pairs.subspan(std::min(each, pairs.size()))) {
     auto const now = pairs.first(std::min(each, pairs.size()));
     listed.pairs = int(now.size());
-    for (std::size_t i = 0; i < now.size(); ++i) {
-      Places const places(now[i].dst, now[i].src);
-      for (auto [offset, region] : {std::pair{&listed.offsets[i].dst, 0}, std::pair{&listed.offsets[i].src, 1}})
-        *offset = int64_t(places.begins[region] - std::uintptr_t(symbolic(region, nullptr)));
-    }
+    for (std::size_t i = 0; i < now.size(); ++i) listed.offsets[i] = Listed<K>::offsets_of(kernel, now[i]);
     f(listed);
   }
 }

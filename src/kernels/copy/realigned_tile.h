@@ -26,6 +26,7 @@ namespace inlay::kernels {
 
 template <class T, class Step>
 struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
+  static constexpr bool takes_any_alignment = true;  // each tile looks at its addresses
   using Grid = RealignedGrid<T, typename Step::Tile, Step::threads>;
   using Grid::aligned, Grid::column_of, Grid::element_of, Grid::end_element, Grid::over_ends, Grid::readable,
       Grid::row_begin, Grid::rows_below, Grid::unit, Grid::whole, Grid::window_byte;

@@ -67,6 +67,7 @@ struct SkewedGrid : TileGrid<T, Tile, Writes::transpose> {
 template <class T, class Step>
 struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
   using Grid = SkewedGrid<T, typename Step::Tile>;
+  static constexpr bool takes_any_alignment = true;  // each tile looks at its addresses
   static double seconds(Copy const& copy, Device const& device) {
     constexpr double measured = sizeof(T) == 8 ? .9 : sizeof(T) == 4 ? .92 : 1;
     return Grid::seconds(copy, device, threads, 20 + 8 * 16. / sizeof(T), 2, measured);

@@ -48,6 +48,7 @@ inline constexpr Info<Copy> info = {
     .counts = counts<Kernel>,
     .seconds = seconds<Kernel>,
     .takes_lists = true,
+    .takes_any_alignment = true,
 };
 
 }  // namespace inlay::kernels::transpose_realigned
