@@ -192,7 +192,7 @@ class Rank {
     return us(3, [&] { detail::check(cudaGraphLaunch(executable, stream_)); }) / n;
   }
   // The bytes for other ranks, by the copy engine, all ranks at once; and by NCCL.
-  void peer_copy() {
+  void copy_by_engine() {
     std::size_t const bytes = remote_bytes();
     int const next = (rank_ + 1) % team_.ranks;
     detail::check(cudaMemcpyPeerAsync(team_.peer[std::size_t(next)], next, src_, rank_, bytes, stream_));
@@ -320,14 +320,15 @@ void measure_all(Rank& rank) {
     double const direct = rank.us(times, [&] { rank.run(false); });
     wrong += rank.wrong();
     double const staged = rank.us(times, [&] { rank.run(true); });
-    double const engine = rank.us(times, [&] { rank.peer_copy(); }), nccl = rank.us(times, [&] { rank.all_to_all(); });
+    double const engine = rank.us(times, [&] { rank.copy_by_engine(); }),
+                 nccl = rank.us(times, [&] { rank.all_to_all(); });
     double captured = 0;
     if (rank.remote_bytes() < (std::size_t(1) << 20)) captured = rank.captured_us(100, [&] { rank.run(false); });
     if (rank.rank() == 0)
       std::printf(
           "%s{\"case\": \"%s\", \"wrong\": %llu, \"mb_to_others\": %.2f, \"us\": %.2f, \"staged_us\": %.2f, "
-          "\"peer_copy_us\": %.2f, "
-          "\"all_to_all_us\": %.2f, \"captured_us\": %.2f, \"of_peer_copy\": %.3f, \"of_all_to_all\": %.3f}",
+          "\"copy_engine_us\": %.2f, "
+          "\"all_to_all_us\": %.2f, \"captured_us\": %.2f, \"of_copy_engine\": %.3f, \"of_all_to_all\": %.3f}",
           std::exchange(first, false) ? "[\n" : ",\n", c.name, wrong, double(rank.remote_bytes()) / (1 << 20), direct,
           staged, engine, nccl, captured, engine / direct, nccl / direct);
   }

@@ -63,6 +63,7 @@ for step in $steps; do
     blind)  # what suites/ draws by a seed, for bench/model_error.py
       build/inlay bench transpose --suite blind --json "$out/blind_copies.json" &&
         build/inlay bench gemm --suite blind --json "$out/blind_gemms.json" ;;
+    lists) build/bench/lists > "$out/lists.json" ;;
     latency) build/bench/latency | tee "$out/latency.md" ;;
     copy) build/inlay bench copy --suite "$copies" --kernels copy --json "$out/copy.json" ;;
     copy_cases) build/inlay bench copy --suite suites/copy_cases.json --kernels copy --json "$out/copy_cases.json" ;;

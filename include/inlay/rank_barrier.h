@@ -9,7 +9,7 @@
 
 namespace inlay {
 
-// Bytes of the memory that each rank gives for barriers, zeroed before the first one, for so many ranks.
+// Bytes of the memory that each rank gives for barriers, zeroed before the first one.
 constexpr std::size_t rank_barrier_bytes(int ranks) { return (std::size_t(ranks) + 1) * sizeof(std::uint64_t); }
 
 // Enqueues a barrier. signals[p]: the memory of rank p, as this GPU sees it; null: rank p takes no part. What this stream wrote
