@@ -1,5 +1,5 @@
 // Checks and measures redistributions over the GPUs of this host, a thread a rank: by stores, by send and receive, and beside what
-// moves the same bytes without a transpose. Built with -DINLAY_NCCL=<the folder that has include/nccl.h and lib/>.
+// moves the same bytes without a transpose.
 // usage: exchange check|measure  (measure prints JSON rows: medians, in microseconds)
 #include <inlay/nccl.h>
 
@@ -9,6 +9,7 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <random>
 #include <thread>
 
 namespace inlay {
@@ -27,10 +28,10 @@ struct Case {
 };
 
 struct Part {
-  std::int64_t extent[kMostModes], begin[kMostModes],
-      step[kMostModes];  // of the whole tensor's linear index, by mode of the part
-  int rank;
-  std::int64_t elements;
+  std::int64_t extent[kMostModes]{1, 1, 1, 1, 1}, begin[kMostModes]{},
+      step[kMostModes]{};  // of the whole tensor's linear index, by mode
+  std::int64_t elements = 1;
+  std::int64_t round = 0;  // each has other contents
 };
 
 __device__ unsigned char byte_of(std::int64_t index, int i) {
@@ -38,9 +39,11 @@ __device__ unsigned char byte_of(std::int64_t index, int i) {
   x ^= x >> 29, x *= 0xBF58476D1CE4E5B9u, x ^= x >> 32;
   return static_cast<unsigned char>(x >> 8 * (i % 8));
 }
+// All modes, with constant indices: nvcc 13.0 was seen to read another member for step[0] of a parameter in a loop from rank - 1 down.
 __device__ std::int64_t index_in_whole(Part const& p, std::int64_t i) {
-  std::int64_t index = 0;
-  for (int k = p.rank - 1; k >= 0; --k) index += (p.begin[k] + i % p.extent[k]) * p.step[k], i /= p.extent[k];
+  std::int64_t index = p.round << 40;
+#pragma unroll
+  for (int k = kMostModes - 1; k >= 0; --k) index += (p.begin[k] + i % p.extent[k]) * p.step[k], i /= p.extent[k];
   return index;
 }
 __global__ void fill(unsigned char* to, Part p, int bytes) {
@@ -78,6 +81,28 @@ struct Team {
   }
 };
 
+std::vector<Case> const& small_cases() {
+  using enum DType;
+  static std::vector<Case> const cases{
+      {"transpose", f32, {640, 512}, {1, 0}, 0, 0},
+      {"transpose, odd", f32, {301, 517}, {1, 0}, 0, 0},
+      {"transpose, odd, u8", u8, {301, 517}, {1, 0}, 0, 0},
+      {"transpose, odd, b24", b24, {31, 57}, {1, 0}, 0, 0},
+      {"rows to columns", f64, {300, 200}, {0, 1}, 0, 1},
+      {"columns to rows", bf16, {300, 201}, {0, 1}, 1, 0},
+      {"rows to rows", f32, {301, 20}, {0, 1}, 0, 0},
+      {"heads", bf16, {128, 16, 64}, {0, 1, 2}, 0, 1},
+      {"heads of a batch", bf16, {2, 127, 8, 64}, {0, 2, 1, 3}, 1, 1},
+      {"pencils", f64, {40, 36, 28}, {1, 2, 0}, 0, 0},
+      {"pencils, odd", f64, {41, 37, 29}, {1, 0, 2}, 0, 0},
+      {"experts", bf16, {128, 8, 96}, {1, 0, 2}, 0, 0},
+      {"one row", f32, {1, 100}, {1, 0}, 0, 0},
+      {"nothing", f32, {0, 100}, {1, 0}, 0, 0},
+      {"16 bytes", b128, {33, 65}, {1, 0}, 0, 0},
+  };
+  return cases;
+}
+
 class Rank {
  public:
   Rank(Team& team, int rank, ncclComm_t comm, std::size_t bytes)
@@ -114,7 +139,7 @@ class Rank {
     Tensor part = tensor(window_.data(), c.type, most);
     part.extent[c.to] = to[std::size_t(rank_)];
     dst = {part, c.to, to};
-    in_ = {{}, {}, {}, n, 1}, out_ = {{}, {}, {}, n, 1};
+    in_ = {}, out_ = {};
     for (int k = 0; k < n; ++k) {
       in_.extent[k] = local[std::size_t(k)], in_.step[k] = steps[k], in_.elements *= in_.extent[k];
       out_.extent[k] = part.extent[k], out_.step[k] = steps[c.axes[std::size_t(k)]], out_.elements *= out_.extent[k];
@@ -132,6 +157,21 @@ class Rank {
     RedistributeOptions options{.staged = staged};
     if (staged) options.workspace = workspace_, options.workspace_bytes = workspace_bytes_;
     redistribute(dst, window_, src, stream_, options);
+  }
+  // Rounds of other contents, without a synchronisation between them: what one rank stores must not reach the reader of the round
+  // before. Elements that are wrong on all ranks.
+  unsigned long long rounds(int n) {
+    take(small_cases()[1]);
+    detail::check(cudaMemsetAsync(wrong_, 0, sizeof *wrong_, stream_));
+    for (int i = 1; i <= n; ++i) {
+      in_.round = out_.round = i;
+      fill<<<unsigned((in_.elements + 255) / 256), 256, 0, stream_>>>(static_cast<unsigned char*>(src_), in_,
+                                                                      bytes_of(c_.type));
+      run(i % 7 == 0);
+      count_wrong<<<unsigned((out_.elements + 255) / 256), 256, 0, stream_>>>(
+          static_cast<unsigned char const*>(window_.data()), out_, bytes_of(c_.type), wrong_);
+    }
+    return all_wrong();
   }
   // Whether a part before the window is refused, on all ranks, with nothing launched.
   bool refuses_outside() {
@@ -155,6 +195,9 @@ class Rank {
     }
     if (out_.elements)
       count_wrong<<<unsigned((out_.elements + 255) / 256), 256, 0, stream_>>>(at, out_, bytes_of(c_.type), wrong_);
+    return all_wrong();
+  }
+  unsigned long long all_wrong() {
     detail::check(
         cudaMemcpyAsync(&team_.wrong[std::size_t(rank_)], wrong_, sizeof *wrong_, cudaMemcpyDeviceToHost, stream_));
     detail::check(cudaStreamSynchronize(stream_));
@@ -233,28 +276,6 @@ class Rank {
   unsigned long long* wrong_ = nullptr;
 };
 
-std::vector<Case> const& small_cases() {
-  using enum DType;
-  static std::vector<Case> const cases{
-      {"transpose", f32, {640, 512}, {1, 0}, 0, 0},
-      {"transpose, odd", f32, {301, 517}, {1, 0}, 0, 0},
-      {"transpose, odd, u8", u8, {301, 517}, {1, 0}, 0, 0},
-      {"transpose, odd, b24", b24, {31, 57}, {1, 0}, 0, 0},
-      {"rows to columns", f64, {300, 200}, {0, 1}, 0, 1},
-      {"columns to rows", bf16, {300, 201}, {0, 1}, 1, 0},
-      {"rows to rows", f32, {301, 20}, {0, 1}, 0, 0},
-      {"heads", bf16, {128, 16, 64}, {0, 1, 2}, 0, 1},
-      {"heads of a batch", bf16, {2, 127, 8, 64}, {0, 2, 1, 3}, 1, 1},
-      {"pencils", f64, {40, 36, 28}, {1, 2, 0}, 0, 0},
-      {"pencils, odd", f64, {41, 37, 29}, {1, 0, 2}, 0, 0},
-      {"experts", bf16, {128, 8, 96}, {1, 0, 2}, 0, 0},
-      {"one row", f32, {1, 100}, {1, 0}, 0, 0},
-      {"nothing", f32, {0, 100}, {1, 0}, 0, 0},
-      {"16 bytes", b128, {33, 65}, {1, 0}, 0, 0},
-  };
-  return cases;
-}
-
 // Whether all is right, as rank 0 sees it.
 bool check_all(Rank& rank) {
   int bad = 0;
@@ -283,11 +304,43 @@ bool check_all(Rank& rank) {
   }
   if (rank.rank() == 0)
     std::printf("%-24s %-7s %s\n", "a graph, 10 times", "direct", wrong ? "WRONG" : "ok"), bad += wrong != 0;
+  unsigned long long const in_rounds = rank.rounds(200);
+  if (rank.rank() == 0)
+    std::printf("%-24s %-7s %s\n", "200 rounds", "both", in_rounds ? "WRONG" : "ok"), bad += in_rounds != 0;
   bool const refused = rank.refuses_outside();
   if (rank.rank() == 0)
     std::printf("%-24s %-7s %s\n", "outside the window", "direct", refused ? "ok" : "WRONG"), bad += !refused;
   if (rank.rank() == 0)
-    std::printf("%d of %zu cases are wrong\n%s", bad, 2 * small_cases().size() + 2, rank.said().c_str());
+    std::printf("%d of %zu cases are wrong\n%s", bad, 2 * small_cases().size() + 3, rank.said().c_str());
+  return bad == 0;
+}
+
+// Random shapes, permutations, cuts and types, the same on all ranks. Whether all are right.
+bool fuzz(Rank& rank, unsigned seed, int cases) {
+  using enum DType;
+  std::mt19937 random(seed);
+  auto const below = [&](int n) { return int(random() % unsigned(n)); };
+  int bad = 0;
+  for (int i = 0; i < cases; ++i) {
+    DType const types[] = {u8, bf16, b24, f32, b48, f64, b96, b128};
+    int const modes = 1 + below(4);
+    Case c{"fuzz", types[below(8)], {}, {}, below(modes), below(modes)};
+    int const most[] = {20000, 300, 60, 20};
+    for (int k = 0; k < modes; ++k) c.shape.push_back(1 + below(below(3) ? most[modes - 1] : 9)), c.axes.push_back(k);
+    std::shuffle(c.axes.begin(), c.axes.end(), random);
+    bool const staged = below(4) == 0;
+    rank.take(c);
+    rank.run(staged);
+    unsigned long long const wrong = rank.wrong();
+    if (wrong && rank.rank() == 0) {
+      std::printf("WRONG: %llu elements, %s%s, cut along %d and %d:", wrong, name_of(c.type), staged ? ", staged" : "",
+                  c.from, c.to);
+      for (int k = 0; k < modes; ++k)
+        std::printf(" %lld to %d", static_cast<long long>(c.shape[std::size_t(k)]), c.axes[std::size_t(k)]);
+      std::printf("\n"), ++bad;
+    }
+  }
+  if (rank.rank() == 0) std::printf("%d of %d drawn cases are wrong, seed %u\n", bad, cases, seed);
   return bad == 0;
 }
 
@@ -346,7 +399,7 @@ void run(Team& team, int r, bool measures) try {
     Rank rank(team, r, comm, measures ? std::size_t(2200) << 20 : std::size_t(16) << 20);
     if (measures)
       measure_all(rank);
-    else if (!check_all(rank))
+    else if (!check_all(rank) || !fuzz(rank, 1, 500))
       team.failed = true;
     detail::check(cudaDeviceSynchronize());
     team.sync.arrive_and_wait();
