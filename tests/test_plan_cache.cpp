@@ -67,6 +67,10 @@ TEST(PlanCache, KeysTellProblemsApart) {
       {make_copy(tensor(to_end, b32, {100}, {-8}), tensor(static_cast<void const*>(from), b32, {100}, {8})), Device{}});
   keys.push_back(
       {make_copy(tensor(to, b32, {100}, {8}), tensor(static_cast<void const*>(from_end), b32, {100}, {-8})), Device{}});
+  Copy list = copy(0x1000, 0x2000);
+  for (int pairs : {2, 3})
+    for (bool any_alignment : {false, true})
+      list.pairs = pairs, list.any_alignment = any_alignment, keys.push_back({list, Device{}});
   Gemm changed = gemm(64);
   changed.compute = Compute::fp32_blocked, keys.push_back({changed, Device{}, false});
   changed = gemm(64), changed.epilogue.beta = 1, keys.push_back({changed, Device{}, false});
