@@ -40,7 +40,8 @@ std::int64_t transpose_rows(ncclUniqueId id, int rank, int count) {
     inlay::Window const window(ranks, std::size_t(cols[0] * kRows) * sizeof(float));  // of the largest part
     inlay::ConstSharded const src{inlay::matrix(static_cast<float const*>(source), rows[r], kCols), 0, rows};
     inlay::Sharded const dst{inlay::matrix(static_cast<float*>(window.data()), cols[r], kRows), 0, cols};
-    inlay::redistribute(dst, window, src.permuted({1, 0}), stream);  // the transpose of the source, cut along its own rows
+    inlay::redistribute(dst, window, src.permuted({1, 0}),
+                        stream);  // the transpose of the source, cut along its own rows
 
     check(cudaMemcpyAsync(out.data(), window.data(), out.size() * sizeof(float), cudaMemcpyDeviceToHost, stream));
     check(cudaStreamSynchronize(stream));
