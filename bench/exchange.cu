@@ -407,7 +407,7 @@ void run(Team& team, int r, bool measures) try {
   detail::check(ncclCommDestroy(comm));
 } catch (std::exception const& e) {
   std::fprintf(stderr, "exchange, rank %d: %s\n", r, e.what());
-  _exit(1);  // the others wait
+  _exit(1);  // the threads of the other ranks wait in a barrier for this one and cannot be joined
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ int main() try {
         wrong[std::size_t(rank)] = transpose_rows(id, rank, count);
       } catch (std::exception const& e) {
         std::fprintf(stderr, "rank %d: %s\n", rank, e.what());
-        std::exit(1);  // the others wait for this one
+        std::exit(1);  // the threads of the other ranks wait in a barrier for this one and cannot be joined
       }
     });
   for (std::thread& thread : threads) thread.join();

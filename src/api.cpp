@@ -10,6 +10,7 @@
 #include <inlay/redistribute.h>
 #include <inlay/tuning.h>
 
+#include "access.h"
 #include "measured.h"
 
 #include <algorithm>
@@ -26,49 +27,6 @@ using planner::Device;
 using planner::Operands;
 
 namespace {
-
-bool is_capturing(cudaStream_t stream) {
-  if (stream == nullptr || stream == cudaStreamLegacy)
-    return false;  // cannot be captured, and must not be queried during another capture
-  cudaStreamCaptureStatus status{};
-  detail::check(cudaStreamIsCapturing(stream, &status));
-  return status != cudaStreamCaptureStatusNone;
-}
-
-// Null streams belong to the current device. The device of a stream is unknown while the stream is captured, and before
-// CUDA 12.8: then CUDA itself refuses the launch.
-void check_stream(cudaStream_t stream, Device const& device) {
-  if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;
-#if CUDART_VERSION >= 12080
-  if (is_capturing(stream)) return;
-  int id = 0;
-  detail::check(cudaStreamGetDevice(stream, &id));
-  if (id != device.id)
-    throw Error("the stream belongs to device " + std::to_string(id) + ", the current device is " +
-                std::to_string(device.id));
-#endif
-}
-
-// Throws unless kernels of the current device can access this address. Memory from cudaMallocAsync on a captured stream belongs
-// to the graph: CUDA does not know it before the graph is launched.
-void check_accessible(void const* p, char const* role, Device const& device, cudaStream_t stream) {
-  cudaPointerAttributes a{};
-  detail::check(cudaPointerGetAttributes(&a, p));
-  auto const who = [&] { return std::string("the ") + role + " pointer "; };
-  auto const here = [&] { return "device " + std::to_string(device.id); };
-  if (a.type == cudaMemoryTypeUnregistered) {
-    if (device.pageable_access || is_capturing(stream)) return;
-    throw Error(who() + "is host memory that CUDA does not know, and " + here() + " cannot access pageable memory");
-  }
-  if (a.type == cudaMemoryTypeHost && a.devicePointer != p)
-    throw Error(who() + "is host memory that " + here() + " cannot access at this address");
-  if (a.type == cudaMemoryTypeDevice && a.device != device.id && a.devicePointer != p) {
-    int can = 0;
-    detail::check(cudaDeviceCanAccessPeer(&can, device.id, a.device));
-    throw Error(who() + "belongs to device " + std::to_string(a.device) + ", which " + here() +
-                (can ? " can access only after cudaDeviceEnablePeerAccess" : " cannot access"));
-  }
-}
 
 // Never destroyed: another thread or a destructor of the program's may still copy while the program ends.
 planner::PlanCache& cache() {
@@ -95,36 +53,30 @@ planner::Plan plan_or_throw(P const& problem, Device const& device, bool may_use
   return plan;
 }
 
-// Makes the plan of a copy or a GEMM, if the cache does not have it.
-template <class P>
-std::shared_ptr<planner::Plan const> cached_plan(P const& problem, Device const& device, planner::PlanKey const& key,
-                                                 bool may_use_workspace, char const* what) {
+// The plan that make() returns, with its launches, in the cache; null if it chose no candidate although there are elements.
+template <class P, class Make>
+std::shared_ptr<planner::Plan const> cached(P const& problem, Device const& device, planner::PlanKey const& key,
+                                            Make const& make) {
   if (auto plan = cache().find(key)) return plan;
   std::uint64_t const generation = cache().generation();
-  planner::Plan made = plan_or_throw(problem, device, may_use_workspace, what);
-  if (key) planner::make_launches(made, device);
+  planner::Plan made = make();
+  if (made.candidate < 0 && problem.elements()) return {};
+  if (key || planner::is_list(made)) planner::make_launches(made, device);  // without a key each run would make them
   auto plan = std::make_shared<planner::Plan const>(std::move(made));
   cache().keep(key, plan, generation);
   return plan;
 }
 std::shared_ptr<planner::Plan const> cached_plan(Copy const& copy, Device const& device) {
-  return cached_plan(copy, device, {copy, device}, false, "copy");
+  return cached(copy, device, {copy, device}, [&] { return plan_or_throw(copy, device, false, "copy"); });
 }
 std::shared_ptr<planner::Plan const> cached_plan(Gemm const& gemm, Device const& device, bool with_workspace) {
-  return cached_plan(gemm, device, {gemm, device, with_workspace}, with_workspace, "gemm");
+  return cached(gemm, device, {gemm, device, with_workspace},
+                [&] { return plan_or_throw(gemm, device, with_workspace, "gemm"); });
 }
 
 // The plan for a list of copies; null if no kernel takes it.
 std::shared_ptr<planner::Plan const> find_list_plan(Copy const& copy, Device const& device) {
-  planner::PlanKey const key(copy, device);
-  if (auto plan = cache().find(key)) return plan;
-  std::uint64_t const generation = cache().generation();
-  planner::Plan made = planner::make_plan(copy, device, false);
-  if (made.candidate < 0) return {};
-  planner::make_launches(made, device);
-  auto plan = std::make_shared<planner::Plan const>(std::move(made));
-  cache().keep(key, plan, generation);
-  return plan;
+  return cached(copy, device, {copy, device}, [&] { return planner::make_plan(copy, device, false); });
 }
 // The same; for one pair of the list, if no kernel takes it.
 std::shared_ptr<planner::Plan const> cached_list_plan(Copy copy, Device const& device) {
@@ -133,7 +85,6 @@ std::shared_ptr<planner::Plan const> cached_list_plan(Copy copy, Device const& d
   copy.pairs = 1;
   return cached_plan(copy, device);
 }
-bool is_list(planner::Plan const& plan) { return plan.find<Copy>()->problem.pairs > 1; }
 
 // Kernels do not write to these operands.
 void* only_read(void const* p) { return const_cast<void*>(p); }
@@ -219,7 +170,7 @@ struct PlannedList {
     for (std::size_t k = 0; k < merged.size(); ++k) {
       double apart = 0;
       for (std::size_t i : parts[k])
-        apart += plans[i]->seconds * (is_list(*plans[i]) ? 1 : double(groups[i].pairs.size()));
+        apart += plans[i]->seconds * (planner::is_list(*plans[i]) ? 1 : double(groups[i].pairs.size()));
       auto const plan = find_list_plan(merged[k].copy, *device);
       if (!plan || !(wanted || plan->seconds < apart)) continue;
       for (std::size_t i : parts[k]) groups[i].pairs.clear();
@@ -312,7 +263,7 @@ planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor 
   bool const with_workspace = options.workspace != nullptr;
   std::vector<planner::Plan> plans = planner::plans_to_time(gemm, device, with_workspace);
   if (!plans.empty() && with_workspace)
-    check_size(options.workspace_bytes, plans[0]);  // later calls may have that much
+    check_size(options.workspace_bytes, plans[0]);  // less would tune this problem worse for later calls
   std::erase_if(plans, [&](planner::Plan const& p) { return p.workspace_bytes > options.workspace_bytes; });
   for (planner::Plan const& p : plans) check_gemm(p, gemm, A.data, B.data, D.data, options.workspace, device, stream);
   Operands const operands{{only_read(A.data), only_read(B.data), D.data}, options.workspace};

@@ -77,8 +77,9 @@ class Ranks {
   ncclTeam_t near_{};
 };
 
-// Memory of each rank that the others can store to: as many bytes on each. Made and destroyed by all ranks together, each in a thread
-// or process of its own; synchronises, and allocates.
+// `bytes` of device memory on the GPU of each rank, which the GPUs of all ranks can store to. Every rank constructs it with the same
+// size, and every rank destroys it: both calls wait for the other ranks, so each rank needs a thread or process of its own. Allocates
+// (ncclMemAlloc, ncclCommWindowRegister) and synchronises the device. Throws Error where NCCL fails or cannot map the memory.
 class Window {
  public:
   Window(Ranks const& ranks, std::size_t bytes) : ranks_(ranks), bytes_(bytes) {
@@ -260,7 +261,8 @@ inline std::size_t redistribute_workspace(Sharded const& dst, Window const& wind
 // two barriers; blocks for others are packed, sent and received by NCCL, which allocates when two ranks first meet, and unpacked.
 //
 // Throws Error, before anything is launched, for what transfers() and copy() reject, parts beyond the window, a workspace that is too
-// small or misaligned, and a communicator with an error. If only one rank throws, the others wait for it a minute, and then fail.
+// small or misaligned, and a communicator with an error. If one rank throws, the barrier kernels of the other ranks
+// wait for it; after 60 seconds they trap, and CUDA reports a launch failure on those ranks.
 inline void redistribute(Sharded const& dst, Window const& window, ConstSharded const& src,
                          cudaStream_t stream = nullptr, RedistributeOptions const& options = {}) {
   Ranks const& ranks = window.ranks();

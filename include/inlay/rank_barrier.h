@@ -1,5 +1,5 @@
-// A barrier of GPUs that can store to each other's memory: a kernel that tells all others that its stream has come so far, and waits
-// for them. inlay/nccl.h uses it; so may who has such memory from elsewhere, such as PyTorch's symmetric memory.
+// A barrier between GPUs that can store to each other's memory: a kernel that signals all other ranks that its stream has reached this
+// point, and waits for their signals. inlay/nccl.h uses it; it also works on memory from elsewhere, such as PyTorch's symmetric memory.
 #pragma once
 #include <cuda_runtime_api.h>
 #include <inlay/export.h>
@@ -9,14 +9,17 @@
 
 namespace inlay {
 
-// Bytes of the memory that each rank gives for barriers, zeroed before the first one.
+// Bytes of signal memory on each rank for barriers of `ranks` ranks. The caller fills it with zeros before the first barrier.
 constexpr std::size_t rank_barrier_bytes(int ranks) { return (std::size_t(ranks) + 1) * sizeof(std::uint64_t); }
 
-// Enqueues a barrier. signals[p]: the memory of rank p, as this GPU sees it; null: rank p takes no part. What this stream wrote
-// before it, to any of the GPUs, is visible to what the others' streams do after theirs. All ranks that take part enqueue the same
-// barriers in the same order, on one stream each. May be captured. Each rank has a host thread or process of its own:
-// one thread for two ranks was seen to hang, presumably because CUDA waits for the GPU when it loads a kernel between their barriers. If a rank does not come within a minute, the kernel traps, and CUDA
-// reports an error on the others. Takes 2 to 512 ranks.
+// Enqueues a barrier on `stream` of the current device, which is the GPU of `rank`. signals[p]: the signal memory of rank p at the
+// address where this GPU sees it; null: rank p takes no part. After the barrier, work on this stream sees everything that the streams of
+// the other participating ranks stored before their barriers, in the memory of any of the GPUs.
+//
+// Every participating rank enqueues the same barriers in the same order on one stream, from a host thread or process of its own: one
+// thread that served two ranks was seen to hang, presumably because CUDA waits for the GPU when it loads a kernel between their barriers.
+// The call may be captured. If a rank does not reach a barrier within 60 seconds, the barrier kernels of the ranks that wait for it trap,
+// and CUDA reports a launch failure to their processes. Throws Error for more than 512 ranks and for a rank without signal memory.
 INLAY_API void rank_barrier(std::span<void* const> signals, int rank, cudaStream_t stream = nullptr);
 
 }  // namespace inlay

@@ -18,8 +18,7 @@ namespace inlay::planner {
 //   predicts       true: every candidate has a predicted time; false: the order of the candidates decides
 //   candidates()   in order of preference
 //   is_best()      true: the candidates that follow need not be compared; only with `predicts`
-//   attempt()      the plan of one candidate, or why it rejects the problem; a plan that takes more than `most` seconds
-//                  need not be the candidate's best
+//   attempt()      the plan of one candidate, or why it rejects the problem
 //   batch()        the mode along which the problem can be split into chunks
 //   chunk()        the problem restricted to the first `count` indices of that mode
 //   problem_text(), choice_text(), candidate_text()    its lines of why()
@@ -71,9 +70,9 @@ inline std::int64_t chunk_granularity(Batch const& batch) {
 // The plan of a candidate. If one grid cannot hold the whole batch, the plan runs it in chunks. The extent of a chunk
 // is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits a grid.
 template <class P>
-Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, bool may_use_workspace,
-                          double most = HUGE_VAL) {
-  auto const attempt = [&](P const& p) { return Planner<P>::attempt(candidate, p, device, may_use_workspace, most); };
+Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device,
+                          bool may_use_workspace) {
+  auto const attempt = [&](P const& p) { return Planner<P>::attempt(candidate, p, device, may_use_workspace); };
   Attempt whole = attempt(problem);
   if (!whole.rejected.chunks) return whole;
   Batch const batch = Planner<P>::batch(problem);
@@ -113,8 +112,7 @@ Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
     for (Candidate<P> const& candidate : all) {
       if (candidate.applies.holds(properties) != applies) continue;
       int const index = int(&candidate - all.data());
-      Attempt a = attempt_in_chunks(candidate, problem, device, may_use_workspace,
-                                    best.candidate < 0 ? HUGE_VAL : best.seconds);
+      Attempt a = attempt_in_chunks(candidate, problem, device, may_use_workspace);
       best.num_compared = index + 1;
       if (a.rejected) continue;
       if (Planner<P>::predicts && !(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
@@ -200,7 +198,7 @@ struct Planner<Copy> {
   static std::span<Candidate<Copy> const> candidates();
   static bool is_best(Plan const& plan, Copy const& copy, Device const& device);
   static Attempt attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device,
-                         bool may_use_workspace, double most = HUGE_VAL);
+                         bool may_use_workspace);
   static Batch batch(Copy const& copy);
   static Copy chunk(Copy const& copy, std::int64_t count);
   static std::string problem_text(Copy const& copy, Device const& device);
@@ -234,7 +232,7 @@ struct Planner<Gemm> {
   static constexpr bool predicts = false;
   static std::span<Candidate<Gemm> const> candidates();
   static Attempt attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
-                         bool may_use_workspace, double most = HUGE_VAL);
+                         bool may_use_workspace);
   static Batch batch(Gemm const& gemm);
   static Gemm chunk(Gemm const& gemm, std::int64_t count);
   static std::string problem_text(Gemm const& gemm, Device const& device);

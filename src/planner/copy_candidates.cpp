@@ -78,8 +78,7 @@ bool Planner<Copy>::is_best(Plan const& plan, Copy const& copy, Device const& de
   return plan.seconds < 1.04 * seconds_of({.bytes = bytes}, device) && bytes > 8 << 20;
 }
 
-Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool,
-                               double most) {
+Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool) {
   Attempt a;
   Info<Copy> const& info = *candidate.kernel.info;
   if (copy.pairs > 1 && !info.takes_lists) {
@@ -91,7 +90,7 @@ Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& cop
     return a;
   }
   Copy chosen = copy;
-  if (info.limits && !copy.tiling.modes) chosen.tiling = best_tiling(copy.widened(), *info.limits, device, most).tiling;
+  if (info.limits && !copy.tiling.modes) chosen.tiling = best_tiling(copy.widened(), *info.limits, device).tiling;
   a.rejected = info.rejects(chosen, device);
   if (copy.pairs > 1) a.rejected.chunks = 0;  // pairs whose copy exceeds a grid are copied one after the other
   if (a.rejected) return a;

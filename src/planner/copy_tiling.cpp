@@ -324,17 +324,12 @@ Timed timed(Copy const& copy, TileLimits const& limits, Device const& device, Ti
 }
 }  // namespace
 
-TimedTiling best_tiling(Copy const& copy, TileLimits const& limits, Device const& device, double most) {
+TimedTiling best_tiling(Copy const& copy, TileLimits const& limits, Device const& device) {
   constexpr int kMostTilings = 64, kRefined = 3;
-  constexpr double kMostGain = 1.25;  // of refining, as far as a suite shows
   Tiling tilings[kMostTilings];
   double least[kMostTilings];  // seconds without bank conflicts
   int const n = enumerate_tilings(copy, limits, tilings);
   for (int i = 0; i < n; ++i) least[i] = timed(copy, limits, device, tilings[i], 0).seconds;
-  if (n > 0)
-    if (int const i = int(std::min_element(least, least + n) - least);
-        least[i] < HUGE_VAL && least[i] >= kMostGain * most)
-      return {tilings[i], least[i]};
   // Refines the best few tilings with all numbers of lanes and both paddings.
   TimedTiling best{{}, HUGE_VAL};
   for (int refined = 0; refined < std::min(n, kRefined); ++refined) {

@@ -3,7 +3,6 @@
 #include <inlay/planner/copy_tile.h>
 #include <inlay/planner/copy_time.h>
 
-#include <cmath>
 #include <span>
 
 namespace inlay::planner {
@@ -17,8 +16,7 @@ struct TimedTiling {
   Tiling tiling;  // has no modes if no tile fits
   double seconds = 0;
 };
-// If no tiling comes near `most` seconds, the first that is found, without a search for better lanes and padding.
-TimedTiling best_tiling(Copy const& widened, TileLimits const& limits, Device const& device, double most = HUGE_VAL);
+TimedTiling best_tiling(Copy const& widened, TileLimits const& limits, Device const& device);
 
 // Writes the tilings to compare into `tilings`, at most tilings.size(), and returns their number.
 int enumerate_tilings(Copy const& widened, TileLimits const& limits, std::span<Tiling> tilings);

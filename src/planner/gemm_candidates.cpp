@@ -183,7 +183,7 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
 }
 
 Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
-                               bool may_use_workspace, double) {
+                               bool may_use_workspace) {
   Packing a{misplaced_a(gemm, candidate.requirements), gemm.A}, b{misplaced_b(gemm, candidate.requirements), gemm.B};
   if (a && !may_use_workspace) return {{"A would have to be packed, for which there is no workspace"}, {}};
   if (b && !may_use_workspace) return {{"B would have to be packed, for which there is no workspace"}, {}};

@@ -56,7 +56,7 @@ void run(Plan const& plan, Device const& device, Operands const& operands, cudaS
 
 void run_list(Plan const& plan, Device const& device, std::span<Pair const> pairs, cudaStream_t stream) {
   LaunchOf<Copy> const& launch = *plan.find<Copy>();
-  if (launch.problem.pairs > 1) return launch.made->run(pairs, stream);
+  if (is_list(plan)) return launch.made->run(pairs, stream);
   auto const without = [](void const* p, std::int64_t shift) {
     return static_cast<char*>(const_cast<void*>(p)) - shift;
   };

@@ -75,6 +75,12 @@ struct Plan {
   }
 };
 
+// Whether a plan with a launch is for a list of copies.
+inline bool is_list(Plan const& plan) {
+  auto const* const copy = plan.find<Copy>();
+  return copy && copy->problem.pairs > 1;
+}
+
 // The problem of a launch at the addresses of a call.
 Copy at(LaunchOf<Copy> const& launch, Operands const& operands);
 Gemm at(LaunchOf<Gemm> const& launch, Operands const& operands);
