@@ -1,7 +1,5 @@
 #include "access.h"
 
-#include <inlay/error.h>
-
 #include <string>
 
 namespace inlay {

@@ -1,6 +1,6 @@
 // Whether a call may use its stream and its pointers on the current device. Asks CUDA; launches nothing.
 #pragma once
-#include <cuda_runtime_api.h>
+#include <inlay/error.h>
 #include <inlay/planner/device.h>
 
 namespace inlay {
