@@ -18,6 +18,7 @@
 #include "readme/readme.h"
 #include "results/compare.h"
 #include "results/output.h"
+#include "results/redistribute.h"
 #include "verify/verify.h"
 
 namespace inlay::lab {
@@ -94,6 +95,7 @@ void add_bench(CLI::App& app, int& status, std::string const& typed) {
   auto const act = [&status](BenchOptions const& options) { status = run_bench(options) ? 0 : 1; };
   add_bench_of_copies(*command, typed, act);
   add_bench_of_gemms(*command, typed, act);
+  add_bench_of_redistributions(*command, typed, status);
 }
 
 void add_compare(CLI::App& app, int& status) {
@@ -162,6 +164,7 @@ void add_why(CLI::App& app) {
   add_why_of(*command, transpose_case(), "of a batch of matrices");
   add_why_of(*command, CopyCase{}, "of a tensor from any layout to any other");
   add_why_of(*command, GemmCase{}, "of a batch of GEMMs");
+  add_why_of_redistributions(*command);
 }
 
 void add_readme(CLI::App& app, int& status) {

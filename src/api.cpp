@@ -78,13 +78,6 @@ std::shared_ptr<planner::Plan const> cached_plan(Gemm const& gemm, Device const&
 std::shared_ptr<planner::Plan const> find_list_plan(Copy const& copy, Device const& device) {
   return cached(copy, device, {copy, device}, [&] { return planner::make_plan(copy, device, false); });
 }
-// The same; for one pair of the list, if no kernel takes it.
-std::shared_ptr<planner::Plan const> cached_list_plan(Copy copy, Device const& device) {
-  if (copy.pairs > 1)
-    if (auto plan = find_list_plan(copy, device)) return plan;
-  copy.pairs = 1;
-  return cached_plan(copy, device);
-}
 
 // Kernels do not write to these operands.
 void* only_read(void const* p) { return const_cast<void*>(p); }
@@ -151,31 +144,16 @@ struct PlannedList {
       : groups(planner::group_copies(dst, src)) {
     if (groups.empty()) return;
     device = &current_device();
-    for (planner::CopyGroup const& group : groups) {
+    for (planner::CopyGroup const& group : groups)
       for (planner::Pair const& pair : group.pairs) check_copy(pair.dst, pair.src, *device, stream);
-      plans.push_back(cached_list_plan(group.copy, *device));
-    }
-    if (groups.size() > 1) merge(together);
+    auto const plan_for = [this](Copy const& copy) {
+      return copy.pairs > 1 ? find_list_plan(copy, *device) : cached_plan(copy, *device);
+    };
+    plans = planner::plan_groups(groups, plan_for, together);
   }
   void run(cudaStream_t stream) const {
     for (std::size_t i = 0; i < groups.size(); ++i)
       if (!groups[i].pairs.empty()) planner::run_list(*plans[i], *device, groups[i].pairs, stream);
-  }
-
- private:
-  // Groups of one layout become one where a kernel takes any alignment, and that is predicted to be faster or wanted.
-  void merge(bool wanted) {
-    std::vector<std::vector<std::size_t>> parts;
-    std::vector<planner::CopyGroup> merged = planner::merged_groups(groups, parts);
-    for (std::size_t k = 0; k < merged.size(); ++k) {
-      double apart = 0;
-      for (std::size_t i : parts[k])
-        apart += plans[i]->seconds * (planner::is_list(*plans[i]) ? 1 : double(groups[i].pairs.size()));
-      auto const plan = find_list_plan(merged[k].copy, *device);
-      if (!plan || !(wanted || plan->seconds < apart)) continue;
-      for (std::size_t i : parts[k]) groups[i].pairs.clear();
-      groups.push_back(std::move(merged[k])), plans.push_back(plan);
-    }
   }
 };
 

@@ -12,6 +12,8 @@
 #include <nccl_device.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -83,9 +85,15 @@ class Ranks {
 class Window {
  public:
   Window(Ranks const& ranks, std::size_t bytes) : ranks_(ranks), bytes_(bytes) {
-    std::size_t const signals = (rank_barrier_bytes(ranks.count()) + kPage - 1) / kPage * kPage;
+    hashes_at_ = (rank_barrier_bytes(ranks.count()) + 15) / 16 * 16;
+    std::size_t const signals = (hashes_at_ + std::size_t(ranks.count()) * 8 + kPage - 1) / kPage * kPage;
     detail::check(ncclMemAlloc(&memory_, signals + (bytes + kPage - 1) / kPage * kPage), ranks.comm());
     try {
+      int least = 0, greatest = 0;
+      detail::check(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+      detail::check(cudaStreamCreateWithPriority(&side_, cudaStreamNonBlocking, greatest));
+      for (cudaEvent_t* event : {&begin_, &end_})
+        detail::check(cudaEventCreateWithFlags(event, cudaEventDisableTiming));
       detail::check(cudaMemset(memory_, 0, signals));  // before any rank can be told by another
       detail::check(cudaDeviceSynchronize());
       detail::check(ncclCommWindowRegister(ranks.comm(), memory_, signals + (bytes + kPage - 1) / kPage * kPage,
@@ -117,6 +125,28 @@ class Window {
   // Orders the streams of all ranks that reach each other (rank_barrier.h).
   void barrier(cudaStream_t stream) const { rank_barrier(signals_, ranks_.rank(), stream); }
 
+  // Calls `enqueue` with a stream of the window's own, after all that `stream` has; join() lets `stream` wait for that.
+  void beside(cudaStream_t stream, std::function<void(cudaStream_t)> const& enqueue) const {
+    detail::check(cudaEventRecord(begin_, stream));
+    detail::check(cudaStreamWaitEvent(side_, begin_, 0));
+    enqueue(side_);
+    detail::check(cudaEventRecord(end_, side_));
+  }
+  void join(cudaStream_t stream) const { detail::check(cudaStreamWaitEvent(stream, end_, 0)); }
+
+  // What all ranks give, by rank; all call this. Waits for the stream.
+  std::vector<std::uint64_t> gathered(std::uint64_t own, cudaStream_t stream) const {
+    auto const count = std::size_t(ranks_.count());
+    auto* const all = reinterpret_cast<std::uint64_t*>(static_cast<char*>(memory_) + hashes_at_);
+    std::uint64_t* const mine = all + ranks_.rank();
+    std::vector<std::uint64_t> values(count);
+    detail::check(cudaMemcpyAsync(mine, &own, sizeof own, cudaMemcpyHostToDevice, stream));
+    detail::check(ncclAllGather(mine, all, 1, ncclUint64, ranks_.comm(), stream), ranks_.comm());
+    detail::check(cudaMemcpyAsync(values.data(), all, count * sizeof own, cudaMemcpyDeviceToHost, stream));
+    detail::check(cudaStreamSynchronize(stream));
+    return values;
+  }
+
  private:
   static constexpr std::size_t kPage = NCCL_WIN_REQUIRED_ALIGNMENT;
 
@@ -139,12 +169,18 @@ class Window {
   }
   void release() {
     static_cast<void>(cudaDeviceSynchronize());  // what still stores to it, or waits in it
+    for (cudaEvent_t event : {begin_, end_})
+      if (event) cudaEventDestroy(event);
+    if (side_) cudaStreamDestroy(side_);
     if (window_) ncclCommWindowDeregister(ranks_.comm(), window_);
     if (memory_) ncclMemFree(memory_);
   }
 
   Ranks ranks_;
   std::size_t bytes_;
+  std::size_t hashes_at_ = 0;  // bytes
+  cudaStream_t side_ = nullptr;
+  cudaEvent_t begin_ = nullptr, end_ = nullptr;  // of what is beside
   void* memory_ = nullptr;
   ncclWindow_t window_ = nullptr;
   std::vector<void*> signals_, parts_;  // (rank)
@@ -154,6 +190,9 @@ struct RedistributeOptions {
   bool staged = false;              // to all ranks by send and receive, also to those that this one reaches
   void* workspace = nullptr;        // device memory, aligned to 256 bytes, for what is sent and received
   std::size_t workspace_bytes = 0;  // at least redistribute_workspace() for the same arguments
+  // For debugging: first compares what the ranks pass, and throws Error on all of them if it differs. Waits for the stream, and cannot be
+  // captured.
+  bool compare_arguments = false;
 };
 
 namespace detail {
@@ -161,15 +200,16 @@ namespace detail {
 // The transfers of one redistribution, seen from one rank.
 struct Redistribution {
   static constexpr std::size_t kAlign = 256;
+  // What is sent to a rank or received from it; the side that lies on another rank has a null address.
   struct Staged {
     int rank;
-    std::size_t offset;  // in the workspace
-    std::size_t bytes;
+    Tensor dst;
+    ConstTensor src;
+    std::size_t offset, bytes;  // in the workspace
   };
-  std::vector<void*> parts;        // (rank); null: it is sent to
-  std::vector<Transfer> sent;      // of this rank, to all
-  std::vector<Transfer> received;  // by this rank, from all; Transfer::rank is who sends, src is not set
-  std::vector<Staged> out, in;     // beside those of `sent` and `received` that are staged
+  std::vector<void*> parts;  // (rank); null: it is sent to
+  std::vector<Transfer> direct;
+  std::vector<Staged> out, in;
   std::size_t workspace_bytes = 0;
 
   Redistribution(Sharded const& dst, Window const& window, ConstSharded const& src, bool staged) {
@@ -179,26 +219,42 @@ struct Redistribution {
       bool const far = !window.of(r) || (staged && r != ranks.rank());
       parts.push_back(far ? nullptr : static_cast<char*>(window.of(r)) + offset);
     }
-    sent = transfers(dst, parts, src, ranks.rank());
-    for (Transfer const& t : sent)
-      if (!parts[std::size_t(t.rank)]) stage(out, t.rank, t.src.size() * bytes_of(t.src.dtype));
-    for (int r = 0; r < ranks.count(); ++r) {
-      if (parts[std::size_t(r)]) continue;
-      Transfer const t = received_from(dst, src, r, ranks.rank());
-      stage(in, r, t.dst.size() * bytes_of(t.dst.dtype));
-      received.push_back(t);
-    }
+    for (Transfer const& t : transfers(dst, parts, src, ranks.rank()))
+      if (parts[std::size_t(t.rank)])
+        direct.push_back(t);
+      else
+        stage(out, t);
+    for (int r = 0; r < ranks.count(); ++r)
+      if (!parts[std::size_t(r)]) stage(in, received_from(dst, src, r, ranks.rank()));
   }
 
-  // Sends and receives all that is staged.
+  // Each launches what it returns. Packs what is sent, and copies what goes directly; unpacks what was received.
+  std::function<void()> pack(char* workspace, cudaStream_t stream) const {
+    std::vector<Tensor> to;
+    std::vector<ConstTensor> from;
+    for (Staged const& s : out) to.push_back(packed(s, workspace)), from.push_back(s.src);
+    return planned_pushes(to, from, stream);
+  }
+  std::function<void()> push(cudaStream_t stream) const {
+    std::vector<Tensor> to;
+    std::vector<ConstTensor> from;
+    for (Transfer const& t : direct) to.push_back(t.dst), from.push_back(t.src);
+    return planned_pushes(to, from, stream);
+  }
+  std::function<void()> unpack(char* workspace, cudaStream_t stream) const {
+    std::vector<Tensor> to;
+    std::vector<ConstTensor> from;
+    for (Staged const& s : in) to.push_back(s.dst), from.push_back(packed(s, workspace));
+    return planned_pushes(to, from, stream);
+  }
   void exchange(Ranks const& ranks, char* workspace, cudaStream_t stream) const {
     check(ncclGroupStart(), ranks.comm());
     ncclResult_t status = ncclSuccess;
     for (Staged const& s : out)
-      if (s.bytes && status == ncclSuccess)
+      if (status == ncclSuccess)
         status = ncclSend(workspace + s.offset, s.bytes, ncclInt8, s.rank, ranks.comm(), stream);
     for (Staged const& s : in)
-      if (s.bytes && status == ncclSuccess)
+      if (status == ncclSuccess)
         status = ncclRecv(workspace + s.offset, s.bytes, ncclInt8, s.rank, ranks.comm(), stream);
     ncclResult_t const ended = ncclGroupEnd();  // whatever happened, or later calls would wait for it
     check(status, ranks.comm());
@@ -206,9 +262,15 @@ struct Redistribution {
   }
 
  private:
-  void stage(std::vector<Staged>& list, int rank, std::int64_t bytes) {
-    list.push_back({rank, workspace_bytes, std::size_t(bytes)});
-    workspace_bytes += (std::size_t(bytes) + kAlign - 1) / kAlign * kAlign;
+  void stage(std::vector<Staged>& list, Transfer const& t) {
+    std::size_t const bytes = std::size_t(t.dst.size() * bytes_of(t.dst.dtype));
+    if (!bytes) return;
+    list.push_back({t.rank, t.dst, t.src, workspace_bytes, bytes});
+    workspace_bytes += (bytes + kAlign - 1) / kAlign * kAlign;
+  }
+  static Tensor packed(Staged const& s, char* workspace) {
+    return tensor(static_cast<void*>(workspace + s.offset), s.dst.dtype,
+                  std::span<std::int64_t const>(s.dst.extent, std::size_t(s.dst.rank)));
   }
   // What `from` sends to `to`, whose part dst.part is.
   static Transfer received_from(Sharded const& dst, ConstSharded const& src, int from, int to) {
@@ -224,6 +286,33 @@ struct Redistribution {
     return {};
   }
 };
+
+// A number that is the same on all ranks if their arguments belong together.
+inline std::uint64_t hash_of(Sharded const& dst, ConstSharded const& src, std::ptrdiff_t offset) {
+  std::uint64_t hash = 0xcbf29ce484222325u;
+  auto const add = [&](std::int64_t value) {
+    hash = (hash ^ std::uint64_t(value)) * 0x100000001b3u, hash ^= hash >> 29;
+  };
+  auto const add_side = [&](auto const& side, bool strides) {
+    add(side.part.rank), add(side.mode), add(bytes_of(side.part.dtype));
+    for (int k = 0; k < std::min(side.part.rank, int(Tensor::kMaxRank)); ++k) {
+      if (k != side.mode) add(side.part.extent[k]);
+      if (strides) add(side.part.stride[k]);
+    }
+    for (std::int64_t extent : side.extents) add(extent);
+  };
+  add_side(dst, true), add_side(src, false), add(offset);
+  return hash;
+}
+inline void check_equal(Sharded const& dst, Window const& window, ConstSharded const& src, cudaStream_t stream) {
+  auto const all = window.gathered(
+      hash_of(dst, src, static_cast<char const*>(dst.part.data) - static_cast<char const*>(window.data())), stream);
+  std::string others;
+  for (std::size_t r = 0; r < all.size(); ++r)
+    if (all[r] != all[0]) others += (others.empty() ? "" : ", ") + std::to_string(r);
+  if (!others.empty())
+    throw Error("redistribute: ranks pass other shapes, cuts, strides or places in the window than rank 0: " + others);
+}
 
 // Throws on all ranks alike: for the largest of the parts.
 inline void check_inside(Sharded const& dst, Window const& window) {
@@ -242,11 +331,6 @@ inline void check_inside(Sharded const& dst, Window const& window) {
                 " of a window of " + std::to_string(window.bytes()));
 }
 
-// The row-major tensor of this shape at `at`.
-inline Tensor packed(void* at, ConstTensor const& like) {
-  return tensor(at, like.dtype, std::span<std::int64_t const>(like.extent, std::size_t(like.rank)));
-}
-
 }  // namespace detail
 
 // Bytes of workspace that redistribute() needs on this rank: 0 if it reaches all others, and they are not staged.
@@ -258,7 +342,8 @@ inline std::size_t redistribute_workspace(Sharded const& dst, Window const& wind
 // dst = src for two tensors of one shape, each cut over the ranks along a mode of its own. All ranks call it, in the same order.
 // dst.part lies in the window, at the same offset on all ranks; src.part anywhere in this GPU's memory. Allocates no device memory,
 // does not synchronise, and may be captured. Blocks for ranks that this one reaches are stored into their memory by one launch, between
-// two barriers; blocks for others are packed, sent and received by NCCL, which allocates when two ranks first meet, and unpacked.
+// two barriers; blocks for others are packed, sent and received by NCCL, which allocates when two ranks first meet, and unpacked;
+// the exchange runs beside the stores.
 //
 // Throws Error, before anything is launched, for what transfers() and copy() reject, parts beyond the window, a workspace that is too
 // small or misaligned, and a communicator with an error. If one rank throws, the barrier kernels of the other ranks
@@ -266,6 +351,7 @@ inline std::size_t redistribute_workspace(Sharded const& dst, Window const& wind
 inline void redistribute(Sharded const& dst, Window const& window, ConstSharded const& src,
                          cudaStream_t stream = nullptr, RedistributeOptions const& options = {}) {
   Ranks const& ranks = window.ranks();
+  if (options.compare_arguments) detail::check_equal(dst, window, src, stream);
   detail::check_inside(dst, window);
   detail::Redistribution const r(dst, window, src, options.staged);
   if (options.workspace_bytes < r.workspace_bytes || (r.workspace_bytes && !options.workspace))
@@ -276,24 +362,16 @@ inline void redistribute(Sharded const& dst, Window const& window, ConstSharded 
     throw Error("the workspace does not begin at a multiple of 256 bytes", ErrorCode::workspace);
   ranks.check_async();
   auto* const workspace = static_cast<char*>(options.workspace);
-  std::vector<Tensor> to, unpacked;
-  std::vector<ConstTensor> from, arrived;
-  std::size_t staged = 0;
-  for (Transfer const& t : r.sent) {
-    bool const far = !r.parts[std::size_t(t.rank)];
-    to.push_back(far ? detail::packed(workspace + r.out[staged++].offset, t.src) : t.dst);
-    from.push_back(t.src);
-  }
-  for (std::size_t i = 0; i < r.received.size(); ++i) {
-    unpacked.push_back(r.received[i].dst);
-    arrived.push_back(detail::packed(workspace + r.in[i].offset, r.received[i].dst));
-  }
-  auto const push = detail::planned_pushes(to, from, stream),
-             unpack = detail::planned_pushes(unpacked, arrived, stream);
+  auto const pack = r.pack(workspace, stream), push = r.push(stream), unpack = r.unpack(workspace, stream);
+  bool const staged = !r.out.empty() || !r.in.empty();
   window.barrier(stream);
+  if (staged) {
+    pack();
+    window.beside(stream, [&](cudaStream_t side) { r.exchange(ranks, workspace, side); });
+  }
   push();
-  if (!r.received.empty()) {
-    r.exchange(ranks, workspace, stream);
+  if (staged) {
+    window.join(stream);
     unpack();
   }
   window.barrier(stream);

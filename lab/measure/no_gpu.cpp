@@ -4,6 +4,7 @@
 #include "fuzz/fuzz.h"
 #include "measure/bench.h"
 #include "measure/gpu.h"
+#include "measure/redistribute.h"
 #include "measure/tune.h"
 
 namespace inlay::lab {
@@ -28,6 +29,11 @@ FuzzCase fuzz_on_gpu(FuzzKind) { throw Error(why_no_gpu()); }
 std::string tune(SuiteCase const&, double) { throw Error(why_no_gpu()); }
 void save_tuned(std::string const&) {}
 std::size_t load_tuned(std::string const&) { throw Error(why_no_gpu()); }
+
+std::string redistribution_devices() { throw Error(why_no_gpu()); }
+void redistribute_on_gpus(std::vector<ShardedCase> const&, std::function<void(Redistributed const&)> const&) {
+  throw Error(why_no_gpu());
+}
 
 Measured bench(SuiteCase const&, BenchOptions const&) { throw Error(why_no_gpu()); }
 

@@ -59,24 +59,33 @@ void set(Json const& value, Field const& field) {
       field.value);
 }
 
-template <class C>
-SuiteCase parse_case(Json const& object, std::string const& suite, C c) {
-  std::vector<std::string> kernels{Selection::kProduction};
+// Sets the fields of a case. `takes(key, value)`: whether a key is no field, but has been dealt with.
+template <class C, class Takes>
+C read_case(Json const& object, C c, Takes const& takes) {
   auto const fields = c.fields();
   for (Field const& field : fields)
     if (field.needed) (void)object.at(field.key);
   for (auto const& [key, value] : object.items()) {
+    if (takes(key, value)) continue;
     auto const at = std::find_if(fields.begin(), fields.end(),
                                  [&k = key](Field const& field) { return field.key && field.key == k; });
-    if (key == "kernels")
-      kernels = kernels_of(value);
-    else if (at == fields.end())
-      throw UsageError(fmt::format("there is no key '{}'", key));
-    else
-      set(value, *at);
+    if (at == fields.end()) throw UsageError(fmt::format("there is no key '{}'", key));
+    set(value, *at);
   }
   c.validate();
-  return {c, kernels, suite};
+  return c;
+}
+
+// Calls `add` for each object of a suite.
+template <class Add>
+void over_suite(Path const& file, Add const& add) {
+  int good = 0;
+  try {
+    std::ifstream in(file);
+    for (Json const& object : Json::parse(in)) add(object), ++good;
+  } catch (std::exception const& e) {
+    throw UsageError(fmt::format("{}, after {} good cases: {}", file.string(), good, e.what()));
+  }
 }
 
 }  // namespace
@@ -85,16 +94,33 @@ template <class C>
 std::vector<SuiteCase> load_suite(std::string const& asked, C const& defaults) {
   Path const file = file_of_suite(data_file(defaults.notation().suites), asked);
   std::vector<SuiteCase> cases;
-  try {
-    std::ifstream in(file);
-    for (Json const& object : Json::parse(in)) cases.push_back(parse_case(object, file.stem(), defaults));
-  } catch (std::exception const& e) {
-    throw UsageError(fmt::format("{}, after {} good cases: {}", file.string(), cases.size(), e.what()));
-  }
+  over_suite(file, [&](Json const& object) {
+    std::vector<std::string> kernels{Selection::kProduction};
+    C const c = read_case(object, defaults, [&](std::string const& key, Json const& value) {
+      if (key == "kernels") kernels = kernels_of(value);
+      return key == "kernels";
+    });
+    cases.push_back({c, kernels, file.stem()});
+  });
   return cases;
 }
 
 template std::vector<SuiteCase> load_suite(std::string const&, CopyCase const&);
 template std::vector<SuiteCase> load_suite(std::string const&, GemmCase const&);
+
+std::vector<ShardedCase> load_redistributions(std::string const& asked) {
+  Path const file = file_of_suite(data_file("suites/redistribute"), asked);
+  std::vector<ShardedCase> cases;
+  over_suite(file, [&](Json const& object) {
+    std::string name;
+    ShardedCase c = read_case(object, ShardedCase{}, [&](std::string const& key, Json const& value) {
+      if (key == "name") name = value;
+      return key == "name";
+    });
+    c.name = name;
+    cases.push_back(std::move(c));
+  });
+  return cases;
+}
 
 }  // namespace inlay::lab

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "problems/problem.h"
+#include "problems/sharded_case.h"
 
 namespace inlay::lab {
 
@@ -19,5 +20,8 @@ struct SuiteCase {
 // suites, if there is none.
 template <class C>
 std::vector<SuiteCase> load_suite(std::string const& asked, C const& defaults);
+
+// The same of suites/redistribute.
+std::vector<ShardedCase> load_redistributions(std::string const& asked);
 
 }  // namespace inlay::lab

@@ -112,4 +112,31 @@ std::vector<CopyGroup> merged_groups(std::span<CopyGroup const> groups, std::vec
   return merged;
 }
 
+std::vector<std::shared_ptr<Plan const>> plan_groups(std::vector<CopyGroup>& groups, PlanFor const& plan_for,
+                                                     bool together) {
+  std::vector<std::shared_ptr<Plan const>> plans;
+  for (CopyGroup const& group : groups) {
+    std::shared_ptr<Plan const> plan = plan_for(group.copy);
+    if (!plan) {
+      Copy one = group.copy;
+      one.pairs = 1;
+      plan = plan_for(one);
+    }
+    plans.push_back(std::move(plan));
+  }
+  if (groups.size() < 2) return plans;
+  std::vector<std::vector<std::size_t>> parts;
+  std::vector<CopyGroup> merged = merged_groups(groups, parts);
+  for (std::size_t k = 0; k < merged.size(); ++k) {
+    double apart = 0;
+    for (std::size_t i : parts[k])
+      apart += plans[i]->seconds * (is_list(*plans[i]) ? 1 : double(groups[i].pairs.size()));
+    std::shared_ptr<Plan const> plan = plan_for(merged[k].copy);
+    if (!plan || !(together || plan->seconds < apart)) continue;
+    for (std::size_t i : parts[k]) groups[i].pairs.clear();
+    groups.push_back(std::move(merged[k])), plans.push_back(std::move(plan));
+  }
+  return plans;
+}
+
 }  // namespace inlay::planner

@@ -1,8 +1,11 @@
 // Lists of copies: copies with the same modes and alignment share a launch.
 #pragma once
 #include <inlay/planner/made_launches.h>
+#include <inlay/planner/plan.h>
 #include <inlay/problem/copy.h>
 
+#include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -21,5 +24,12 @@ std::vector<CopyGroup> group_copies(std::span<Tensor const> dst, std::span<Const
 // The groups with equal modes as one group with any alignment each; others are not in the result. `parts`: for each, the indices of
 // its groups.
 std::vector<CopyGroup> merged_groups(std::span<CopyGroup const> groups, std::vector<std::vector<std::size_t>>& parts);
+
+// Plans the groups. Those of one layout become one, where a kernel takes any alignment and that is predicted to be faster or `together`:
+// it comes last, and the others lose their pairs. `plan_for`: the plan of a copy, which may have several pairs; null if no kernel takes
+// them, and then each has the plan of one pair.
+using PlanFor = std::function<std::shared_ptr<Plan const>(Copy const&)>;
+std::vector<std::shared_ptr<Plan const>> plan_groups(std::vector<CopyGroup>& groups, PlanFor const& plan_for,
+                                                     bool together);
 
 }  // namespace inlay::planner
