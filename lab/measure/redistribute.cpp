@@ -60,7 +60,7 @@ class PeerRank {
 
   void take(ShardedCase const& c) {
     side_.take(c);
-    move();  // so that its kernels are loaded
+    move(), side_.compare();  // so that their kernels are loaded
     check(cudaStreamSynchronize(stream()));
     shared_.team.wait();
     side_.take(c);
@@ -76,9 +76,9 @@ class PeerRank {
   // Microseconds, with barriers.
   double predicted_us() const {
     auto const all = transfers(side_.dst(), shared_.parts, side_.src(), side_.rank());
-    return 1e6 * planner::plan_of(planner::pushes_of(all, side_.rank()), shared_.team.ranks(),
-                                  planner::current_device())
-                     .seconds();
+    return 1e6 *
+           planner::plan_of(planner::pushes_of(all, side_.rank()), shared_.team.ranks(), planner::current_device())
+               .seconds();
   }
   ShardedRank& side() { return side_; }
   cudaStream_t stream() const { return side_.stream(); }
@@ -157,8 +157,7 @@ void run_all(std::vector<ShardedCase> const& cases, Act const& act, Done const& 
   check(cudaSetDevice(0));
   Shared shared(ranks);
   std::vector<std::thread> threads;
-  for (int r = 0; r < ranks; ++r)
-    threads.emplace_back([&, r] { run_rank(shared, r, cases, bytes, act, done); });
+  for (int r = 0; r < ranks; ++r) threads.emplace_back([&, r] { run_rank(shared, r, cases, bytes, act, done); });
   for (std::thread& t : threads) t.join();
   if (!shared.failed.empty()) throw Error(shared.failed);
 }
@@ -169,11 +168,10 @@ std::string redistribution_devices() {
   return gpus() > 1 ? fmt::format("{} x {}", gpus(), gpu_name()) : fmt::format("2 ranks on one {}", gpu_name());
 }
 
-void redistribute_on_gpus(std::vector<ShardedCase> const& cases, Done const& done) {
-  run_all(cases, measure, done);
-}
+void redistribute_on_gpus(std::vector<ShardedCase> const& cases, Done const& done) { run_all(cases, measure, done); }
 void check_redistributions(std::vector<ShardedCase> const& cases, int rounds, Done const& done) {
-  run_all(cases, [rounds](PeerRank& rank, Redistributed& row) { check_rounds(rank, rounds, row); }, done);
+  run_all(
+      cases, [rounds](PeerRank& rank, Redistributed& row) { check_rounds(rank, rounds, row); }, done);
 }
 
 }  // namespace inlay::lab

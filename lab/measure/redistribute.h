@@ -13,7 +13,8 @@ struct Redistributed {
   int ranks = 0;
   double wrong = 0;  // elements, of the launched and the captured calls together
   double bytes_to_others = 0;
-  double us = 0, captured_us = 0, engine_us = 0;  // medians of the slowest rank; the copy engine moves the bytes for others
+  double us = 0, captured_us = 0,
+         engine_us = 0;  // medians of the slowest rank; the copy engine moves the bytes for others
   double predicted_us = 0;
 };
 

@@ -37,8 +37,7 @@ __global__ void compare_elements(ShardedPart p, std::int64_t elements, unsigned 
   if (i >= elements) return;
   Place const place(p, i);
   bool right = true;
-  for (int b = 0; b < p.elem_bytes; ++b)
-    right &= from[place.offset * p.elem_bytes + b] == byte_of(place.index, b);
+  for (int b = 0; b < p.elem_bytes; ++b) right &= from[place.offset * p.elem_bytes + b] == byte_of(place.index, b);
   if (!right) atomicAdd(wrong, 1ull);
 }
 

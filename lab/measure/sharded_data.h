@@ -10,9 +10,9 @@ namespace inlay::lab {
 struct ShardedPart {
   static constexpr int kModes = 5;
   std::int64_t extent[kModes]{1, 1, 1, 1, 1};
-  std::int64_t stride[kModes]{};                   // elements, in memory
-  std::int64_t begin[kModes]{}, step[kModes]{};    // of the whole tensor's row-major index
-  std::int64_t round = 0;                          // each has other contents
+  std::int64_t stride[kModes]{};                 // elements, in memory
+  std::int64_t begin[kModes]{}, step[kModes]{};  // of the whole tensor's row-major index
+  std::int64_t round = 0;                        // each has other contents
   int elem_bytes = 1;
 
   std::int64_t elements() const { return extent[0] * extent[1] * extent[2] * extent[3] * extent[4]; }

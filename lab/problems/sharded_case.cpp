@@ -47,8 +47,8 @@ void ShardedCase::validate() const {
   std::vector<std::int64_t> modes(shape.size());
   std::iota(modes.begin(), modes.end(), std::int64_t(0));
   if (!std::is_permutation(axes.begin(), axes.end(), modes.begin(), modes.end()))
-    throw UsageError(fmt::format("--axes is {}, no order of the modes 0 to {}", fmt::join(axes, ","),
-                                 shape.size() - 1));
+    throw UsageError(
+        fmt::format("--axes is {}, no order of the modes 0 to {}", fmt::join(axes, ","), shape.size() - 1));
   for (auto const& [flag, mode] : {std::pair{"--from", from}, {"--to", to}})
     if (mode < 0 || std::size_t(mode) >= shape.size())
       throw UsageError(fmt::format("{} is {}; the modes are 0 to {}", flag, mode, shape.size() - 1));

@@ -7,10 +7,10 @@
 namespace inlay::lab {
 
 struct ShardedCase {
-  std::string name;                                     // empty: sentence() says all fields
-  std::vector<std::int64_t> shape{16384, 16384};        // of the whole source, row-major
-  std::vector<std::int64_t> axes{1, 0};                 // mode k of the result is mode axes[k] of the source
-  int from = 0, to = 0;                                 // the cut modes of the source and of the result
+  std::string name;                               // empty: sentence() says all fields
+  std::vector<std::int64_t> shape{16384, 16384};  // of the whole source, row-major
+  std::vector<std::int64_t> axes{1, 0};           // mode k of the result is mode axes[k] of the source
+  int from = 0, to = 0;                           // the cut modes of the source and of the result
   int elem_bytes = 4;
 
   std::string sentence() const;

@@ -65,14 +65,13 @@ bool bench_redistributions(Asked const& asked, std::string const& typed) {
   return right;
 }
 
-// Of a rank whose parts lie far from each other at aligned addresses, which are not accessed.
+// What `why` says: the parts lie far from each other at aligned addresses, which are not accessed.
 std::string why_redistribution(ShardedCase const& c, int ranks, int rank, Device const& device) {
   constexpr std::uint64_t kApart = std::uint64_t(1) << 44;
   auto const address = [](std::uint64_t part) { return reinterpret_cast<void*>((part + 1) * kApart); };
   std::vector<void*> parts;
   for (int r = 0; r < ranks; ++r) parts.push_back(address(std::uint64_t(r)));
-  ShardedViews const both =
-      views(c, ranks, rank, parts[std::size_t(rank)], address(std::uint64_t(ranks)));
+  ShardedViews const both = views(c, ranks, rank, parts[std::size_t(rank)], address(std::uint64_t(ranks)));
   return planner::why(planner::pushes_of(transfers(both.dst, parts, both.src, rank), rank), rank, ranks, device);
 }
 
@@ -84,8 +83,8 @@ void add_bench_of_redistributions(CLI::App& bench, std::string const& typed, int
   auto const asked = std::make_shared<Asked>();
   auto* const one = command->add_option_group("one problem");
   add_flags(*one, asked->shape);
-  auto* const suite = command->add_option("--suite", asked->suites,
-                                          "the problems of files: names in suites/redistribute, or paths of .json files");
+  auto* const suite = command->add_option(
+      "--suite", asked->suites, "the problems of files: names in suites/redistribute, or paths of .json files");
   suite->delimiter(',');
   command->add_option("--json", asked->json, "the file to write");
   command->callback([asked, one, suite, typed, &status] {
@@ -97,7 +96,8 @@ void add_bench_of_redistributions(CLI::App& bench, std::string const& typed, int
 }
 
 void add_why_of_redistributions(CLI::App& why) {
-  auto* const command = why.add_subcommand("redistribute", "of a tensor that is cut over several GPUs, as a rank sees it");
+  auto* const command =
+      why.add_subcommand("redistribute", "of a tensor that is cut over several GPUs, as a rank sees it");
   struct Options {
     ShardedCase shape;
     int ranks = 2, rank = 0;

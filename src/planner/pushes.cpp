@@ -45,11 +45,11 @@ std::string why(Pushes const& pushes, int rank, int ranks, Device const& device)
                   std::to_string(pushes.to_others) + " bytes to other ranks and " + std::to_string(pushes.to_itself) +
                   " to its own part\n";
   if (planned.link_seconds > 0)
-    s += format("  %.2f us predicted, limited by %s: the link takes %.2f us at %.0f GB/s, the copies %.2f us, the "
-                "barriers %.1f us\n",
-                1e6 * planned.seconds(), planned.link_seconds > planned.copy_seconds ? "the link" : "this GPU",
-                1e6 * planned.link_seconds, link_gbps(device), 1e6 * planned.copy_seconds,
-                1e6 * planned.barrier_seconds);
+    s += format(
+        "  %.2f us predicted, limited by %s: the link takes %.2f us at %.0f GB/s, the copies %.2f us, the "
+        "barriers %.1f us\n",
+        1e6 * planned.seconds(), planned.link_seconds > planned.copy_seconds ? "the link" : "this GPU",
+        1e6 * planned.link_seconds, link_gbps(device), 1e6 * planned.copy_seconds, 1e6 * planned.barrier_seconds);
   return s + planned.copies;
 }
 
