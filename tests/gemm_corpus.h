@@ -87,6 +87,23 @@ inline std::vector<GemmCase> gemm_corpus() {
       {19, 21, 23, 3, "nn"},
       {32, 48, 16, 4, "tn", 1, 1, 4, 0, 4},
       {33, 31, 20, 3, "tt", 2, -1, 1, 0, 1, 0, 0, 0, true},
+      // batches without gaps: several matrices a block, odd ones too, and whole vectors of all operands
+      {5, 7, 9, 111, "nt", 2, -1, 0, 0, 0, 1, 2, 3, false, false, 0},
+      {3, 3, 50, 60, "tn", 1, 0, 0, 0, 0, 3, 1, 2, false, false, 0},
+      {17, 13, 19, 20, "nn", 1, 1, 0, 0, 0, 0, 0, 1, true, false, 0},
+      {23, 31, 29, 5, "tt", 1, 0, 0, 0, 0, 2, 3, 0, false, false, 0},
+      {4, 4, 4, 300, "tn", 1, 0, 0, 0, 0, 0, 0, 0, false, false, 0},
+      {8, 8, 8, 77, "nn", 1, 1, 0, 0, 0, 0, 0, 0, false, false, 0},
+      {16, 12, 20, 30, "nt", 2, -1, 0, 0, 0, 0, 0, 0, true, false, 0},
+      {32, 36, 40, 5, "tt", 1, 0, 0, 0, 0, 0, 0, 0, false, false, 0},
+      {33, 65, 70, 2, "nn", 1, 0, 0, 0, 0, 1, 1, 1, false, false, 0},
+      // 1 to 8 vectors: rows and columns of the large operand, whole vectors and not
+      {60, 1, 68, 1, "nn", 2, -1},
+      {1, 71, 60, 1, "nn", 1, 1},
+      {1, 31, 57, 2, "nt", 1, 0, 0, 0, 0, 1, 2, 3},
+      {43, 2, 37, 2, "tn", 2, -1, 3, 1, 2, 1, 1, 1},
+      {8, 36, 40, 1, "nt", 1, 1},
+      {7, 36, 44, 1, "nn", 1, 0, 0, 0, 0, 0, 0, 0, false, true},
       // scales: nothing is read of C, or nothing of A and B
       {45, 50, 33, 1, "nn", 2, -1},
       {45, 50, 33, 1, "nt", 0, 2},
@@ -94,6 +111,22 @@ inline std::vector<GemmCase> gemm_corpus() {
       // C by columns
       {37, 41, 29, 1, "nn", 1, 0, 0, 0, 0, 0, 0, 0, false, true},
       {36, 44, 28, 2, "tn", 2, -1, 0, 0, 4, 0, 0, 0, false, true},
+  };
+}
+
+// 1 to 8 vectors with more rows and a longer K than the tiles and stages of sgemm_thin: too much for a replay of kernels with large tiles.
+inline std::vector<GemmCase> thin_corpus() {
+  return {
+      {300, 1, 260, 1, "nn", 2, -1},
+      {303, 1, 2061, 1, "nt"},
+      {1, 260, 300, 1, "nn", 1, 1},
+      {1, 131, 517, 2, "nt", 1, 0, 0, 0, 0, 1, 2, 3},
+      {140, 3, 100, 1, "tn"},
+      {143, 2, 97, 2, "tn", 2, -1, 3, 1, 2, 1, 1, 1},
+      {5, 136, 4100, 1, "tt", 1, 0, 0, 4, 4},
+      {8, 72, 2100, 1, "nt", 1, 1},
+      {7, 72, 4360, 1, "nn", 1, 0, 0, 0, 0, 0, 0, 0, false, true},
+      {40, 4, 8200, 1, "tt", 1, 0, 0, 0, 0, 0, 0, 1},
   };
 }
 

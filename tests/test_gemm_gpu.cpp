@@ -75,8 +75,10 @@ TEST_P(GpuGemmKernels, RoundsAsItsType) {
   int ran = 0;
   for (DType type : kTypes)
     for (char const* transposes : kTransposes)
-      for (std::int64_t K : {36, 40, 1000, 16384}) {
-        GemmCase const c{96, 80, K, 1, transposes};
+      for (GemmCase const& c : {GemmCase{96, 80, 36, 1, transposes}, GemmCase{96, 80, 40, 1, transposes},
+                                GemmCase{96, 80, 1000, 1, transposes}, GemmCase{96, 80, 16384, 1, transposes},
+                                GemmCase{200, 3, 16384, 1, transposes},
+                                GemmCase{9, 8, 100, 50, transposes, 1, 0, 0, 0, 0, 0, 0, 0, false, false, 0}}) {
         SCOPED_TRACE(c.name() + " " + name_of(type));
         GemmOnDevice const here(c, significands, type);
         Gemm const problem = here.problem();
@@ -84,7 +86,8 @@ TEST_P(GpuGemmKernels, RoundsAsItsType) {
         Workspace const workspace(kernel.info->workspace(problem, current_device()));
         kernel.run(problem, current_device(), workspace.options.workspace, nullptr);
         check(cudaDeviceSynchronize());
-        EXPECT_LE(here.error().absolute, error_bound({K, kernel.info->accumulation_length, 1, 0, type}, c.M * c.N));
+        EXPECT_LE(here.error().absolute,
+                  error_bound({c.K, kernel.info->accumulation_length, 1, 0, type}, c.M * c.N * c.L));
         ++ran;
       }
   EXPECT_GE(ran, 3);
@@ -96,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(Ladder, GpuGemmKernels, testing::Range(0, int(gemm_kern
 TEST(GpuGemm, MultipliesTheCorpus) {
   NEEDS_GPU();
   for (GemmCase const& c : gemm_corpus()) EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
+  for (GemmCase const& c : thin_corpus()) EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
 }
 // The naive kernel takes any operand, and so shows what packing does to them.
 TEST(GpuGemm, MultipliesPackedOperands) {

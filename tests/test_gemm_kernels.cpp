@@ -2,6 +2,7 @@
 // those of counts().
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -85,10 +86,17 @@ TEST_P(GemmKernels, RoundsAsItsType) {
   for (DType type : kTypes)
     for (char const* transposes : {"nn", "nt", "tn", "tt"})
       for (GemmCase const& c : {GemmCase{40, 36, 700, 1, transposes, 1.3f, -.7f},
-                                GemmCase{40, 36, 704, 1, transposes, 1.3f, -.7f}, GemmCase{1, 3, 5, 2, transposes}})
+                                GemmCase{40, 36, 704, 1, transposes, 1.3f, -.7f}, GemmCase{1, 3, 5, 2, transposes},
+                                GemmCase{6, 7, 200, 3, transposes, 1.3f, -.7f, 0, 0, 0, 0, 0, 0, false, false, 0}})
         for (Compute compute : {Compute::fp32, Compute::fp32_blocked})
           if (type == f32 || compute == Compute::fp32) ran += runs(entry, c, type, compute, Numbers::significands);
   EXPECT_GE(ran, 2);
+}
+
+TEST(ThinGemm, RowsAndSumsBeyondTilesAndStages) {
+  auto const thin = std::ranges::find_if(
+      gemm_kernels(), [](auto const& entry) { return entry.info().name == std::string("sgemm_thin"); });
+  for (GemmCase const& c : thin_corpus()) EXPECT_TRUE(runs(*thin, c, f32, Compute::fp32));
 }
 
 INSTANTIATE_TEST_SUITE_P(Ladder, GemmKernels, testing::Range(0, int(gemm_kernels().size())), [](auto const& info) {

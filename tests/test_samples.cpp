@@ -100,6 +100,12 @@ TEST_P(GemmSamples, CountWhatAllBlocksCount) {
       {61, 65, 903, 2, "tn", 2, 1},
       {130, 16, 905},
       {16, 132, 900, 1, "tt"},
+      // a matrix times a few vectors
+      {70, 2, 68, 1, "nn"},
+      {5, 72, 44, 2, "nn", 1, 1},
+      // batches without gaps
+      {6, 7, 9, 60, "nt", 1, 0, 0, 0, 0, 0, 0, 0, false, false, 0},
+      {8, 12, 16, 40, "tn", 1, 1, 0, 0, 0, 0, 0, 0, false, false, 0},
       // vectors of eight elements along K
       {130, 260, 136, 1, "nt", 2, 1},
       {128, 128, 264, 2, "nt", 1, 0, 8, 0, 0, 0, 0, 0, false, false, 8},

@@ -67,6 +67,27 @@ inline constexpr bool bypasses_l1<LoadAsync> = true;
 template <>
 inline constexpr bool zero_fills_when_off<LoadAsync> = false;
 
+// Copies 4 bytes from global to shared memory with cp.async.ca. A lane whose predicate is false does nothing, where CuTe's operation
+// writes zeros. Before compute capability 8.0 it is a load and a store.
+struct LoadAsyncElement {
+  using SRegisters = float[1];
+  using DRegisters = float[1];
+
+  CUTE_DEVICE static void copy(float const& src, float& dst) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(cute::cast_smem_ptr_to_uint(&dst)),
+                 "l"(__cvta_generic_to_global(&src))
+                 : "memory");
+#else
+    dst = src;
+#endif
+  }
+};
+template <>
+inline constexpr bool is_cp_async<LoadAsyncElement> = true;
+template <>
+inline constexpr bool zero_fills_when_off<LoadAsyncElement> = false;
+
 // Loads from global memory. S has 1 to 16 bytes, and is Vector16 at 16.
 template <class S>
 struct LoadGlobal {
@@ -127,6 +148,8 @@ template <class S>
 struct cute::Copy_Traits<inlay::block::LoadEvictLast<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
 template <>
 struct cute::Copy_Traits<inlay::block::LoadAsync> : cute::Copy_Traits<cute::UniversalCopy<inlay::block::Vector16>> {};
+template <>
+struct cute::Copy_Traits<inlay::block::LoadAsyncElement> : cute::Copy_Traits<cute::UniversalCopy<float>> {};
 template <class S>
 struct cute::Copy_Traits<inlay::block::LoadGlobal<S>> : cute::Copy_Traits<cute::UniversalCopy<S>> {};
 template <class S>

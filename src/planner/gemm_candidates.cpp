@@ -94,6 +94,13 @@ bool wide(Gemm const& g) { return std::min(g.M(), g.N()) > 32; }
 // them may depend on the batch size.
 bool shallow(Gemm const& g) { return g.K() <= 256; }
 
+// A batch of matrices that a block holds many of; shallow, so that sgemm_packed sums as other kernels do.
+bool small_batch(Properties const& f) { return f.g.L() > 1 && shallow(f.g) && f.g.K() > 0; }
+// sgemm_thin reads each element of the large operand once, in whole warps.
+bool thin(Properties const& f) {
+  std::int64_t const m = f.g.M(), n = f.g.N();
+  return std::min(m, n) <= 8 && f.g.K() >= 64 && std::max(m, n) * f.g.K() >= 1 << 18;
+}
 bool narrow(Properties const& f) { return !wide(f.g) && f.g.K() > 0; }
 // At most 4.5 tiles of 32 x 32 per SM if K is shallow, else 4e7 FMAs, for which short slices of K fill the GPU.
 bool small(Properties const& f) {
@@ -129,6 +136,9 @@ bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 // tiles, blocks that wait for each other, or reductions of slices.
 constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
 Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not requested, or not worth it"};
+Applicability<Gemm> const kSmallBatch{small_batch, "made for batches with a K of at most 256"};
+Applicability<Gemm> const kThin{
+    thin, "made for 1 to 8 rows or columns, a K of at least 64 and a large operand of a megabyte"};
 Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 per SM", kCurves};
 Applicability<Gemm> const kNarrow{narrow, "made for at most 32 rows or columns"};
 Applicability<Gemm> const kDeep{deep, "made for a K that fills the GPU if the tiles of D do not", kCurves};
@@ -156,6 +166,8 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.kernel = sgemm_tma_blocked::kernel(),
        .applies = kBlockedSums,
        .requirements = {.a = aligned_mn, .b = aligned_mn}},
+      {.kernel = sgemm_thin::kernel(), .applies = kThin},
+      {.kernel = sgemm_packed::kernel(), .applies = kSmallBatch},
       {.kernel = sgemm_split_32x32::kernel(), .applies = kSmall},
       {.kernel = sgemm_narrow::kernel(), .applies = kNarrow},
       {.kernel = sgemm_split_64x64::kernel(), .applies = kDeep},

@@ -1,0 +1,113 @@
+// A large matrix times 1 to 8 vectors: each of its elements is read once.
+#pragma once
+#include <inlay/kernels/gemm/fma/thin_columns.h>
+#include <inlay/kernels/gemm/fma/thin_rows.h>
+#include <inlay/kernels/gemm/fma/thin_samples.h>
+
+#include <array>
+#include <cmath>
+
+namespace inlay::kernels::sgemm_thin {
+
+// How many threads share a row, and how many blocks a sum. They follow from the extents of one matrix, the layout of W and its alignment
+// alone, so that a sum has the same bits in every batch.
+struct Split {
+  int lanes, parts;
+  double seconds;
+};
+
+// Seconds of one matrix in tiles of `tile` rows: waves of blocks, each with a latency and its bytes at the share of the bandwidth that a
+// multiprocessor can draw; or all bytes at the rate of a copy.
+inline double seconds_of(Gemm const& g, Device const& device, int64_t tile, int64_t parts, int64_t part_k) {
+  double const copy = (device.copy_gbps > 0 ? device.copy_gbps : 4286) * 1e9, sms = device.sm_count;
+  int64_t const R = Thin::large(g).rows, T = Thin::small(g).rows, blocks = ceil_div(R, tile) * parts;
+  int const resident = T <= 4 ? 3 : 2;
+  double const bytes = 4. * double(R) * double(g.K()), of_block = 4. * double(part_k) * double(tile + 2 * T);
+  double const full = std::floor(double(blocks) / (sms * resident)), rest = double(blocks) - full * sms * resident;
+  auto const wave = [&](double each) { return 1.8e-6 + .4e-6 * (parts > 1) + each * of_block / (1.35 * copy / sms); };
+  double const waves = full * wave(resident) + (rest > 0 ? wave(std::ceil(rest / sms)) : 0);
+  return 1e-6 + std::max(waves, bytes / copy);
+}
+inline Split split_of(Gemm const& g, Device const& device) {
+  Operand const& w = Thin::large(g);
+  bool const rows = Thin::along_k(w), vectors = Thin::takes_vectors(w);
+  int64_t const V = vectors ? 4 : 1;
+  Split best{0, 1, 0};
+  for (int lanes : rows ? std::array{8, 32, 256} : std::array{8, 32, 32}) {
+    if (!rows && !vectors && lanes == 8) continue;  // a warp would read 32 bytes of a k
+    int64_t const tile = rows ? 256 / lanes * 4 : lanes * V, step = rows ? 8 * lanes : 256 / lanes;
+    for (int64_t parts = 1; parts <= 8; ++parts) {
+      int64_t const k = ceil_div(ceil_div(g.K(), parts), step) * step;
+      if (ceil_div(g.K(), k) != parts) continue;
+      double const s = seconds_of(g, device, tile, parts, k);
+      if (!best.lanes || s < best.seconds) best = {lanes, int(parts), s};
+    }
+  }
+  return best;
+}
+
+// Calls f(Int<v>) for the least of the values that is not below x, or the last.
+template <int First, int... Rest, class F>
+auto with_least(int64_t x, F const& f) {
+  if constexpr (sizeof...(Rest) == 0)
+    return f(Int<First>{});
+  else
+    return x <= First ? f(Int<First>{}) : with_least<Rest...>(x, f);
+}
+
+struct Dispatch {
+  // Calls f(std::type_identity<K>{}) for the device kernel.
+  template <class F>
+  static auto with(Gemm const& g, Split const& split, F const& f) {
+    Operand const& w = Thin::large(g);
+    return with_least<1, 2, 4, 8>(Thin::small(g).rows, [&](auto T) {
+      auto const rows = [&](auto V) {
+        return with_least<8, 32, 256>(split.lanes,
+                                      [&](auto lanes) { return f(std::type_identity<ThinRows<V, T, lanes>>{}); });
+      };
+      if (Thin::along_k(w)) return Thin::takes_vectors(w) ? rows(Int<4>{}) : rows(Int<1>{});
+      if (!Thin::takes_vectors(w)) return f(std::type_identity<ThinColumns<1, T, 32>>{});
+      return with_least<8, 32>(split.lanes,
+                               [&](auto lanes) { return f(std::type_identity<ThinColumns<4, T, lanes>>{}); });
+    });
+  }
+  template <class S, class F>
+  static void launches(Gemm const& g, S const& setting, F const& f) {
+    Split const split = split_of(g, setting.device);
+    with(g, split, [&]<class K>(std::type_identity<K>) {
+      K const kernel = K::make(g, split.parts);
+      f(kernel);
+    });
+  }
+  static Reason rejects(Gemm const& g, Device const& device) {
+    if (Reason r = Thin::rejects(g, device); r || !g.elements()) return r;
+    Split const split = split_of(g, device);
+    return with(g, split, [&]<class K>(std::type_identity<K>) {
+      ThinGrid const grid = K::grid_of(g, split.parts);
+      return too_many("{} tiles in {} parts and {} matrices are more blocks than a grid holds",
+                      __int128(grid.tiles) * grid.parts, g.L(), {grid.tiles, grid.parts, g.L()});
+    });
+  }
+};
+
+inline constexpr Info<Gemm> info = {
+    .name = "sgemm_thin",
+    .idea =
+        "A large matrix times 1 to 8 vectors: each element is read once, K is shared by threads and the blocks of a "
+        "cluster: its bytes limit.",
+    .source = "inlay",
+    .ladder = Ladder::sgemm,
+    .origin = Origin::ours,
+    .rejects = Dispatch::rejects,
+};
+
+}  // namespace inlay::kernels::sgemm_thin
+
+// Not with a few short K, for which the split would be another.
+template <>
+struct inlay::kernels::Samples<inlay::kernels::sgemm_thin::Dispatch> {
+  template <class S, class Sample>
+  static void of(Gemm const& g, S const& setting, Sample const& sample) {
+    sgemm_thin::Dispatch::launches(g, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
+  }
+};
