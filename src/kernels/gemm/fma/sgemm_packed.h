@@ -1,16 +1,16 @@
 // Batches of small matrices without gaps: whichever register tile is predicted to be the fastest.
 #pragma once
 #include <inlay/kernels/gemm/fma/packed.h>
-#include <inlay/planner/copy_time.h>
 
 namespace inlay::kernels::sgemm_packed {
 
 template <bool A, bool B>
-using Square4 = Quads<A, B, 4, 128, 20, 10>;
+using Square4 = Quads<A, B, 4, 128, 20, 8>;
 template <bool A, bool B>
-using Square8 = Quads<A, B, 8, 64, 20, 8>;
+using Square8 = Quads<A, B, 8, 64, 33, 6>;
 template <bool A, bool B>
 using LargeSquare8 = Quads<A, B, 8, 64, 52, 4>;
+using LargeStrided = Strided<5, 5, 128, 52, 4>;
 
 struct Choice {
   // Calls f with each tile for the operands of g.
@@ -26,9 +26,10 @@ struct Choice {
     if (a && !b) squares(std::true_type{}, std::false_type{});
     if (!a && b) squares(std::false_type{}, std::true_type{});
     if (!a && !b) squares(std::false_type{}, std::false_type{});
-    tile(std::type_identity<Strided<2, 2, 128, 20, 10>>{}), tile(std::type_identity<Strided<3, 3, 128, 20, 10>>{});
-    tile(std::type_identity<Strided<5, 5, 128, 20, 8>>{}), tile(std::type_identity<Strided<8, 5, 64, 20, 10>>{});
-    tile(std::type_identity<Strided<6, 7, 64, 20, 10>>{}), tile(std::type_identity<Strided<5, 5, 256, 64, 3>>{});
+    tile(std::type_identity<Strided<1, 1, 128, 20, 10>>{}), tile(std::type_identity<Strided<2, 2, 128, 20, 10>>{});
+    tile(std::type_identity<Strided<3, 3, 128, 20, 10>>{}), tile(std::type_identity<Strided<5, 5, 128, 20, 8>>{});
+    tile(std::type_identity<Strided<8, 5, 64, 20, 10>>{}), tile(std::type_identity<Strided<6, 7, 64, 20, 10>>{});
+    tile(std::type_identity<LargeStrided>{});
   }
   // The fastest that takes g; the last of all if none does.
   template <class F>
@@ -44,7 +45,7 @@ struct Choice {
     else
       each(g, [&](auto) { ++index; });
     if (best < 0) best = index - 1;
-    using Result = decltype(f(std::type_identity<SgemmPacked<Strided<5, 5, 256, 64, 3>>>{}));
+    using Result = decltype(f(std::type_identity<SgemmPacked<LargeStrided>>{}));
     index = 0;
     if constexpr (std::is_void_v<Result>) {
       each(g, [&](auto v) {

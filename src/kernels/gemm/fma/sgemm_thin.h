@@ -16,17 +16,33 @@ struct Split {
   double seconds;
 };
 
-// Seconds of one matrix in tiles of `tile` rows: waves of blocks, each with a latency and its bytes at the share of the bandwidth that a
-// multiprocessor can draw; or all bytes at the rate of a copy.
-inline double seconds_of(Gemm const& g, Device const& device, int64_t tile, int64_t parts, int64_t part_k) {
-  double const copy = (device.copy_gbps > 0 ? device.copy_gbps : 4286) * 1e9, sms = device.sm_count;
-  int64_t const R = Thin::large(g).rows, T = Thin::small(g).rows, blocks = ceil_div(R, tile) * parts;
+// Seconds of one matrix in tiles of `tile` rows whose blocks take `step` of k at a time. A wave of blocks takes as long as a block alone
+// or as the multiprocessor is busy with all that are resident. Fitted on an H200 to suites/gemm/thin.json, each case with all lanes and
+// parts: the chosen ones take .8 % longer than the best in the geometric mean, 9 % at worst (docs/log.md).
+inline double seconds_of(Gemm const& g, Device const& device, int64_t tile, int64_t step, int64_t parts,
+                         int64_t part_k) {
+  struct Fit {
+    double block, cluster, step, step_vectors, bytes, of_x, compute, elements;
+  };
+  bool const rows = Thin::along_k(Thin::large(g)), vectors = Thin::takes_vectors(Thin::large(g));
+  // microseconds; bytes: of a multiprocessor in one; elements: how much longer they take to multiply than vectors
+  Fit const f = rows ? Fit{0, 1.19, 1.46, 0, 37790, .39, .0108, 3.7} : Fit{1.51, .46, .91, .086, 38990, 2.5, .0063, 12};
+  double const scale = (device.copy_gbps > 0 ? device.copy_gbps : 4286) / 4286 * 132 / device.sm_count;
+  int64_t const R = Thin::large(g).rows, x = Thin::small(g).rows, T = x <= 2 ? x : x <= 4 ? 4 : 8;
   int const resident = T <= 4 ? 3 : 2;
-  double const bytes = 4. * double(R) * double(g.K()), of_block = 4. * double(part_k) * double(tile + 2 * T);
-  double const full = std::floor(double(blocks) / (sms * resident)), rest = double(blocks) - full * sms * resident;
-  auto const wave = [&](double each) { return 1.8e-6 + .4e-6 * (parts > 1) + each * of_block / (1.35 * copy / sms); };
-  double const waves = full * wave(resident) + (rest > 0 ? wave(std::ceil(rest / sms)) : 0);
-  return 1e-6 + std::max(waves, bytes / copy);
+  double const bytes = double(tile * step) * 4, steps = std::ceil(double(part_k) / double(step));
+  double const busy = (bytes + f.of_x * double(T * step) * 4) / (f.bytes * scale) +
+                      f.compute * double(T) * bytes / 32768 * (vectors ? 1 : f.elements);
+  double const alone = f.step + f.step_vectors * double(T), fix = f.block + (parts > 1 ? f.cluster : 0);
+  // Clusters of several blocks do not fill every GPC.
+  double const sms = device.sm_count * (parts <= 2 ? 1 : parts == 3 ? .907 : parts == 4 ? .94 : .85);
+  double const each = std::ceil(double(ceil_div(R, tile) * parts) / sms), full = std::floor(each / resident),
+               rest = each - full * resident;
+  auto const wave = [&](double n) { return fix + steps * std::max(alone, n * busy); };
+  double const waves = full * wave(resident) + (rest > 0 ? wave(rest) : 0),
+               throughput = double(ceil_div(R, tile) * parts) / device.sm_count * steps * busy,
+               memory = double(R + T) * double(g.K()) * 4 / (4484e3 * scale * device.sm_count / 132);
+  return 1e-6 * (1 + std::max({waves, throughput, memory}));
 }
 inline Split split_of(Gemm const& g, Device const& device) {
   Operand const& w = Thin::large(g);
@@ -39,7 +55,7 @@ inline Split split_of(Gemm const& g, Device const& device) {
     for (int64_t parts = 1; parts <= 8; ++parts) {
       int64_t const k = ceil_div(ceil_div(g.K(), parts), step) * step;
       if (ceil_div(g.K(), k) != parts) continue;
-      double const s = seconds_of(g, device, tile, parts, k);
+      double const s = seconds_of(g, device, tile, rows ? step : (vectors ? 8 : 16) * step, parts, k);
       if (!best.lanes || s < best.seconds) best = {lanes, int(parts), s};
     }
   }
