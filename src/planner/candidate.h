@@ -221,8 +221,9 @@ struct Planner<Gemm> {
   struct Properties {
     Gemm const& g;
     Device const& device;
+    char const* of_batch = "";  // the name of the kernel for a batch with a K of at most 256 and many tiles
 
-    Properties(Gemm const& g, Device const& device) : g(g), device(device) {}
+    Properties(Gemm const& g, Device const& device);
   };
   struct Requirements {
     Layout a = Layout::any, b = Layout::any;

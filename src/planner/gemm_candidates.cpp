@@ -94,22 +94,58 @@ bool wide(Gemm const& g) { return std::min(g.M(), g.N()) > 32; }
 // them may depend on the batch size.
 bool shallow(Gemm const& g) { return g.K() <= 256; }
 
-// A batch of matrices that a block holds many of; shallow, so that sgemm_packed sums as other kernels do.
-bool small_batch(Properties const& f) { return f.g.L() > 1 && shallow(f.g) && f.g.K() > 0; }
+// At most 4.5 tiles of 32 x 32 per SM, for which latency decides.
+bool few_small_tiles(Gemm const& g, Device const& device) {
+  return tiles(g, 32, 32) * g.L() * 2 <= 9 * device.sm_count;
+}
+
+// Microseconds of a multiprocessor for a tile, and for each k of it. Fitted on an H200 to batches of 16 to 256 rows and columns
+// (docs/log.md).
+struct TileTime {
+  char const* kernel;
+  std::int64_t m, n;
+  double tile, k;
+};
+constexpr TileTime kTileTimes[] = {{"sgemm_split_32x32", 32, 32, .18, .0103},
+                                   {"sgemm_split_64x64", 64, 64, .86, .0183},
+                                   {"sgemm_tile_128x128", 128, 128, 1.9, .0874},
+                                   {"sgemm_tma", 128, 256, 3, .16}};
+
+// Of the kernels that form each sum in one chain, the one with the shortest predicted time.
+char const* fastest_of_batch(Gemm const& g, Device const& device) {
+  static LinkedKernel<Gemm> const packed = kernels::sgemm_packed::kernel();
+  char const* best = "";
+  double least = 0;
+  auto const consider = [&](char const* kernel, double seconds) {
+    if (!*best || seconds < least) best = kernel, least = seconds;
+  };
+  if (Reason const r = packed.info->rejects(g, device); !r || r.chunks)
+    consider("sgemm_packed", packed.info->seconds(g, device));
+  for (TileTime const& t : kTileTimes) {
+    double const each = double(tiles(g, t.m, t.n)) * double(g.L()) / device.sm_count;
+    consider(t.kernel, 1e-6 * (1 + std::max(each, 1.) * (t.tile + double(g.K()) * t.k)));
+  }
+  return best;
+}
+
+bool batch_takes(Properties const& f, char const* kernel) { return std::string_view(f.of_batch) == kernel; }
+bool small_batch(Properties const& f) { return batch_takes(f, "sgemm_packed"); }
+bool batch_of_squares(Properties const& f) { return batch_takes(f, "sgemm_tile_128x128"); }
 // sgemm_thin reads each element of the large operand once, in whole warps.
 bool thin(Properties const& f) {
   std::int64_t const m = f.g.M(), n = f.g.N();
   return std::min(m, n) <= 8 && f.g.K() >= 64 && std::max(m, n) * f.g.K() >= 1 << 18;
 }
-bool narrow(Properties const& f) { return !wide(f.g) && f.g.K() > 0; }
+bool narrow(Properties const& f) { return !wide(f.g) && f.g.K() > 0 && !*f.of_batch; }
 // At most 4.5 tiles of 32 x 32 per SM if K is shallow, else 4e7 FMAs, for which short slices of K fill the GPU.
 bool small(Properties const& f) {
   if (f.g.K() == 0) return false;
-  std::int64_t const t = tiles(f.g, 32, 32);
-  return shallow(f.g) ? t * f.g.L() * 2 <= 9 * f.device.sm_count : t <= 40000 / f.g.K();
+  if (shallow(f.g)) return few_small_tiles(f.g, f.device) || batch_takes(f, "sgemm_split_32x32");
+  return tiles(f.g, 32, 32) <= 40000 / f.g.K();
 }
 // The tiles of 128 x 256 of all matrices occupy at least three quarters of the SMs.
 bool many_shallow(Properties const& f) {
+  if (*f.of_batch) return batch_takes(f, "sgemm_tma");
   return wide(f.g) && shallow(f.g) && tiles(f.g, 128, 256) * f.g.L() * 4 >= 3 * f.device.sm_count;
 }
 // Between a third of a tile of 128 x 128 per SM and one.
@@ -124,7 +160,10 @@ bool large(Properties const& f) {
 }
 // At least three quarters of a tile of 128 x 256 per SM: whole tiles fill the GPU.
 bool whole_tiles(Properties const& f) { return large(f) && tiles(f.g, 128, 256) * 4 >= 3 * f.device.sm_count; }
-bool deep(Properties const& f) { return f.g.K() > 0 && !narrow(f) && !many_shallow(f) && !few_tiles(f) && !large(f); }
+bool deep(Properties const& f) {
+  if (*f.of_batch) return batch_takes(f, "sgemm_split_64x64");
+  return f.g.K() > 0 && !narrow(f) && !many_shallow(f) && !few_tiles(f) && !large(f);
+}
 bool blocked_sums(Properties const& f) { return f.g.compute == Compute::fp32_blocked; }
 bool in_blocks(Properties const& f) { return blocked_sums(f) && (large(f) || (few_tiles(f) && f.g.K() > 1024)); }
 bool two_sums(Properties const& f) { return blocked_sums(f) && f.g.K() > 1024; }
@@ -136,7 +175,9 @@ bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 // tiles, blocks that wait for each other, or reductions of slices.
 constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
 Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not requested, or not worth it"};
-Applicability<Gemm> const kSmallBatch{small_batch, "made for batches with a K of at most 256"};
+Applicability<Gemm> const kSmallBatch{
+    small_batch, "another kernel is predicted to be faster, or the problem is no batch with a K of at most 256"};
+Applicability<Gemm> const kBatchOfSquares{batch_of_squares, "another kernel is predicted to be faster for this batch"};
 Applicability<Gemm> const kThin{
     thin, "made for 1 to 8 rows or columns, a K of at least 64 and a large operand of a megabyte"};
 Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 per SM", kCurves};
@@ -155,6 +196,11 @@ Applicability<Gemm> const kAny{[](Properties const&) { return true; }};
 
 }  // namespace
 
+Properties::Properties(Gemm const& g, Device const& device) : g(g), device(device) {
+  if (g.L() > 1 && g.K() > 0 && shallow(g) && !few_small_tiles(g, device) && g.elements())
+    of_batch = fastest_of_batch(g, device);
+}
+
 // The bits must not depend on the batch size: L may only decide between kernels that form each sum in one register, in
 // the order of k. A candidate that does not apply is chosen only if no candidate that applies accepts the problem.
 std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
@@ -168,6 +214,7 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
        .requirements = {.a = aligned_mn, .b = aligned_mn}},
       {.kernel = sgemm_thin::kernel(), .applies = kThin},
       {.kernel = sgemm_packed::kernel(), .applies = kSmallBatch},
+      {.label = "of a batch", .kernel = sgemm_tile_128x128::kernel(), .applies = kBatchOfSquares},
       {.kernel = sgemm_split_32x32::kernel(), .applies = kSmall},
       {.kernel = sgemm_narrow::kernel(), .applies = kNarrow},
       {.kernel = sgemm_split_64x64::kernel(), .applies = kDeep},

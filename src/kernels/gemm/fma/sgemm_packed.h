@@ -31,22 +31,29 @@ struct Choice {
     tile(std::type_identity<Strided<8, 5, 64, 20, 10>>{}), tile(std::type_identity<Strided<6, 7, 64, 20, 10>>{});
     tile(std::type_identity<LargeStrided>{});
   }
+  struct Best {
+    int index = -1, count = 0;  // -1: no tile takes the problem
+    double seconds = 0;
+  };
+  static Best best_of(Gemm const& g, Device const& device) {
+    Best best;
+    each(g, [&]<class V>(std::type_identity<V>) {
+      int const index = best.count++;
+      if (!g.elements()) return;
+      if (Reason const r = V::rejects(g, device); r && !r.chunks) return;
+      if (double const s = V::seconds(g, device); best.index < 0 || s < best.seconds)
+        best.index = index, best.seconds = s;
+    });
+    return best;
+  }
+  static double seconds(Gemm const& g, Device const& device) { return best_of(g, device).seconds; }
   // The fastest that takes g; the last of all if none does.
   template <class F>
   static auto with(Gemm const& g, Device const& device, F const& f) {
-    int best = -1, index = 0;
-    double least = 0;
-    if (g.elements() && g.K())
-      each(g, [&]<class V>(std::type_identity<V>) {
-        if (!V::rejects(g, device))
-          if (double const s = V::seconds(g, device); best < 0 || s < least) best = index, least = s;
-        ++index;
-      });
-    else
-      each(g, [&](auto) { ++index; });
-    if (best < 0) best = index - 1;
+    Best const chosen = best_of(g, device);
+    int const best = chosen.index < 0 ? chosen.count - 1 : chosen.index;
+    int index = 0;
     using Result = decltype(f(std::type_identity<SgemmPacked<LargeStrided>>{}));
-    index = 0;
     if constexpr (std::is_void_v<Result>) {
       each(g, [&](auto v) {
         if (index++ == best) f(v);
@@ -72,6 +79,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
+    .seconds = Choice::seconds,
 };
 
 }  // namespace inlay::kernels::sgemm_packed
