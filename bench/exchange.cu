@@ -27,7 +27,8 @@ ncclUniqueId unique_id() {
 class WindowRank {
  public:
   WindowRank(RankTeam& team, int rank, ncclComm_t comm, std::size_t bytes)
-      : ranks_(comm),
+      : team(team),
+        ranks_(comm),
         window_(ranks_, bytes),
         workspace_bytes_(bytes + 512),
         workspace_(device_memory(workspace_bytes_)),
@@ -113,6 +114,8 @@ class WindowRank {
   std::string said() const { return why(side.dst(), window_, side.src()); }
   int rank() const { return ranks_.rank(); }
 
+  RankTeam& team;
+
  private:
   Ranks ranks_;
   Window window_;
@@ -123,10 +126,11 @@ class WindowRank {
   ShardedRank side;
 };
 
-// Prints on rank 0; 1 if something is wrong.
-int report(WindowRank const& rank, std::string const& name, char const* way, bool right) {
-  if (rank.rank() == 0) std::printf("%-24s %-7s %s\n", name.c_str(), way, right ? "ok" : "WRONG");
-  return !right;
+// Prints on rank 0 whether all ranks found it right; 1 if not.
+int report(WindowRank& rank, std::string const& name, char const* way, bool right) {
+  bool const all = rank.team.sum(rank.rank(), right) == rank.team.ranks();
+  if (rank.rank() == 0) std::printf("%-24s %-7s %s\n", name.c_str(), way, all ? "ok" : "WRONG");
+  return !all;
 }
 
 bool check_all(WindowRank& rank) {

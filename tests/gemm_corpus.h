@@ -95,6 +95,8 @@ inline std::vector<GemmCase> gemm_corpus() {
       {4, 4, 4, 300, "tn", 1, 0, 0, 0, 0, 0, 0, 0, false, false, 0},
       {8, 8, 8, 77, "nn", 1, 1, 0, 0, 0, 0, 0, 0, false, false, 0},
       {16, 12, 20, 30, "nt", 2, -1, 0, 0, 0, 0, 0, 0, true, false, 0},
+      {20, 20, 12, 12, "nn", 1, 0, 0, 0, 0, 0, 0, 0, false, false, 0},  // A ends within a line of 128 bytes
+      {52, 52, 52, 2, "nt", 1, 0, 0, 0, 0, 0, 0, 0, false, false, 0},
       {32, 36, 40, 5, "tt", 1, 0, 0, 0, 0, 0, 0, 0, false, false, 0},
       {33, 65, 70, 2, "nn", 1, 0, 0, 0, 0, 1, 1, 1, false, false, 0},
       // 1 to 8 vectors: rows and columns of the large operand, whole vectors and not

@@ -277,9 +277,10 @@ TEST(GpuGemm, TheSameBitsOnEveryRunAndStream) {
   check(cudaDeviceSynchronize());
 }
 // alpha and beta are no powers of two: a kernel that rounded them in another order would show.
-void expect_same_bits_alone(std::int64_t n, std::int64_t L, char const* transposes, bool packed) {
-  float const alpha = 1.3f, beta = -.7f;
-  GemmOnDevice const here(GemmCase{n, n, n + 4, L, transposes, alpha, beta}, normal);
+void expect_same_bits_alone(GemmCase const& c, bool packed) {
+  std::int64_t const L = c.L;
+  float const alpha = c.alpha, beta = c.beta;
+  GemmOnDevice const here(c, normal);
   Workspace const workspace(packed ? here.workspace_bytes() : 0);
   here.multiply(nullptr, workspace.options);
   check(cudaDeviceSynchronize());
@@ -291,14 +292,23 @@ void expect_same_bits_alone(std::int64_t n, std::int64_t L, char const* transpos
     gemm(A, B, C, here.epilogue(), nullptr, alone.options);
     check(cudaDeviceSynchronize());
   }
-  EXPECT_EQ(here.elements(), together) << L << " x " << n << " " << transposes << (packed ? ", packed" : "");
+  EXPECT_EQ(here.elements(), together) << c.name() << (packed ? ", packed" : "");
 }
 TEST(GpuGemm, TheSameBitsAtEveryBatchIndexAndCount) {
   NEEDS_GPU();
   for (bool packed : {false, true}) {
-    for (std::int64_t n : {20, 100, 256, 1000})
-      for (char const* transposes : kTransposes) expect_same_bits_alone(n, 6, transposes, packed);
-    expect_same_bits_alone(252, 64, "nt", packed);  // K = 256: a matrix alone is split differently from a batch
+    for (char const* transposes : kTransposes) {
+      for (std::int64_t n : {20, 100, 256, 1000})
+        expect_same_bits_alone({n, n, n + 4, 6, transposes, 1.3f, -.7f}, packed);
+      // A K that is split; a few vectors; whole matrices of a block, odd ones and squares of 4 x 4.
+      expect_same_bits_alone({512, 512, 520, 24, transposes, 1.3f, -.7f}, packed);
+      expect_same_bits_alone({70, 900, 1000, 20, transposes, 1.3f, -.7f}, packed);
+      expect_same_bits_alone({3, 701, 1030, 5, transposes, 1.3f, -.7f}, packed);
+      expect_same_bits_alone({1000, 1, 512, 5, transposes, 1.3f, -.7f}, packed);
+      expect_same_bits_alone({9, 7, 100, 800, transposes, 1.3f, -.7f, 0, 0, 0, 0, 0, 0, false, false, 0}, packed);
+      expect_same_bits_alone({20, 20, 12, 900, transposes, 1.3f, -.7f, 0, 0, 0, 0, 0, 0, false, false, 0}, packed);
+    }
+    expect_same_bits_alone({252, 252, 256, 64, "nt", 1.3f, -.7f}, packed);  // a matrix alone is split differently
   }
 }
 

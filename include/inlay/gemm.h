@@ -27,8 +27,8 @@ struct GemmOptions {
 //
 // Deterministic: for one device, one set of extents and strides, the same alignment of the matrices modulo 16 bytes and
 // the same options, the bits are the same on every run and stream and for every batch index and batch count, while no tuned choice
-// comes or goes (tuning.h). Plans with
-// and without a workspace may differ, and so may their last bits. A batch whose packed operands or partial sums exceed
+// comes or goes (tuning.h). A batch whose matrices begin at different addresses modulo 16 bytes counts as not aligned, for all of them.
+// Plans with and without a workspace may differ, and so may their last bits. A batch whose packed operands or partial sums exceed
 // the device's memory may get another plan than one of its matrices. A batch that exceeds a grid is computed in chunks,
 // with the same bits.
 //

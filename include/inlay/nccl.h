@@ -288,7 +288,8 @@ struct Redistribution {
 };
 
 // A number that is the same on all ranks if their arguments belong together.
-inline std::uint64_t hash_of(Sharded const& dst, ConstSharded const& src, std::ptrdiff_t offset) {
+inline std::uint64_t hash_of(Sharded const& dst, ConstSharded const& src, std::ptrdiff_t offset, bool staged,
+                             int rank) {
   std::uint64_t hash = 0xcbf29ce484222325u;
   auto const add = [&](std::int64_t value) {
     hash = (hash ^ std::uint64_t(value)) * 0x100000001b3u, hash ^= hash >> 29;
@@ -300,18 +301,25 @@ inline std::uint64_t hash_of(Sharded const& dst, ConstSharded const& src, std::p
       if (strides) add(side.part.stride[k]);
     }
     for (std::int64_t extent : side.extents) add(extent);
+    bool const fits = side.mode >= 0 && side.mode < side.part.rank && std::size_t(rank) < side.extents.size() &&
+                      side.part.extent[side.mode] == side.extents[std::size_t(rank)];
+    add(fits);
   };
-  add_side(dst, true), add_side(src, false), add(offset);
+  add_side(dst, true), add_side(src, false), add(offset), add(staged);
   return hash;
 }
-inline void check_equal(Sharded const& dst, Window const& window, ConstSharded const& src, cudaStream_t stream) {
+inline void check_equal(Sharded const& dst, Window const& window, ConstSharded const& src, bool staged,
+                        cudaStream_t stream) {
   auto const all = window.gathered(
-      hash_of(dst, src, static_cast<char const*>(dst.part.data) - static_cast<char const*>(window.data())), stream);
+      hash_of(dst, src, static_cast<char const*>(dst.part.data) - static_cast<char const*>(window.data()), staged,
+              window.ranks().rank()),
+      stream);
   std::string others;
   for (std::size_t r = 0; r < all.size(); ++r)
     if (all[r] != all[0]) others += (others.empty() ? "" : ", ") + std::to_string(r);
   if (!others.empty())
-    throw Error("redistribute: ranks pass other shapes, cuts, strides or places in the window than rank 0: " + others);
+    throw Error("redistribute: ranks pass other shapes, cuts, strides, places in the window or options than rank 0: " +
+                others);
 }
 
 // Throws on all ranks alike: for the largest of the parts.
@@ -351,7 +359,7 @@ inline std::size_t redistribute_workspace(Sharded const& dst, Window const& wind
 inline void redistribute(Sharded const& dst, Window const& window, ConstSharded const& src,
                          cudaStream_t stream = nullptr, RedistributeOptions const& options = {}) {
   Ranks const& ranks = window.ranks();
-  if (options.compare_arguments) detail::check_equal(dst, window, src, stream);
+  if (options.compare_arguments) detail::check_equal(dst, window, src, options.staged, stream);
   detail::check_inside(dst, window);
   detail::Redistribution const r(dst, window, src, options.staged);
   if (options.workspace_bytes < r.workspace_bytes || (r.workspace_bytes && !options.workspace))

@@ -93,7 +93,9 @@ void measure(PeerRank& rank, Redistributed& row) {
   ShardedRank& side = rank.side();
   int const times = side.bytes_to_others() > (64 << 20) ? 3 : 20;
   row.us = side.us(times, [&] { rank.run(); });
+  side.compare();
   row.engine_us = side.us(times, [&] { rank.copy_by_engine(); });
+  side.poison();
   row.captured_us = side.captured_us(times, [&] { rank.run(); });
   row.predicted_us = rank.predicted_us();
   side.compare();

@@ -63,11 +63,17 @@ void ShardedRank::take(ShardedCase const& c) {
   views_ = views(c, team_.ranks(), rank_, destination_, source_.get());
   in_ = part_of(views_.src, rank_, c), out_ = part_of(views_.dst, rank_, c);
   check(cudaMemsetAsync(wrong_.get(), 0, sizeof(unsigned long long), stream()));
-  check(cudaMemsetAsync(destination_, 0xA5, bytes_, stream()));
+  poison();
+  bytes_to_others_ = 0;
+  std::vector<void*> const parts(std::size_t(team_.ranks()), destination_);  // only extents are used
+  for (Transfer const& t : transfers(views_.dst, parts, views_.src, rank_))
+    if (t.rank != rank_) bytes_to_others_ += t.dst.size() * c.elem_bytes;
   fill(in_, source_.get(), stream());
   check(cudaStreamSynchronize(stream()));
   team_.wait();
 }
+
+void ShardedRank::poison() { check(cudaMemsetAsync(destination_, 0xA5, bytes_, stream())); }
 
 void ShardedRank::next_round() {
   ++in_.round, ++out_.round;
@@ -109,10 +115,6 @@ double ShardedRank::captured_us(int n, std::function<void()> const& f) {
   check(cudaGraphInstantiate(&instance, graph.get(), 0));
   GraphExec const executable(instance);
   return us(3, [&] { check(cudaGraphLaunch(executable.get(), stream())); }) / n;
-}
-
-std::int64_t ShardedRank::bytes_to_others() const {
-  return in_.elements() * case_.elem_bytes / team_.ranks() * (team_.ranks() - 1);
 }
 
 }  // namespace inlay::lab

@@ -46,7 +46,8 @@ class ShardedRank {
   Sharded const& dst() const { return views_.dst; }
   ConstSharded const& src() const { return views_.src; }
   void* source() const { return source_.get(); }
-  std::int64_t bytes_to_others() const;
+  std::int64_t bytes_to_others() const { return bytes_to_others_; }
+  void poison();  // the destination
   int rank() const { return rank_; }
   cudaStream_t stream() const { return stream_.get(); }
 
@@ -61,6 +62,7 @@ class ShardedRank {
   ShardedCase case_;
   ShardedViews views_;
   ShardedPart in_, out_;
+  std::int64_t bytes_to_others_ = 0;
 };
 
 }  // namespace inlay::lab

@@ -194,6 +194,22 @@ std::string gemm_suite_table(Results const& results, std::string const& suite) {
   return s;
 }
 
+// Times and bandwidth, for GEMMs whose bytes or latency limit.
+std::string gemm_times_table(std::string const& suite) {
+  auto const results = load_results(results_dir() / "h200" / ("gemm_" + suite + ".json")).value_or(Results{});
+  std::string s = "| case | cuBLAS, us | `inlay::gemm`, us | of cuBLAS | GB/s |\n|---|--:|--:|--:|--:|\n";
+  std::vector<double> shares;
+  for (SuiteCase const& c : load_suite(suite, GemmCase{})) {
+    Row const own = row_of(results, c.problem, "gemm", suite), cublas = row_of(results, c.problem, "cublas", suite);
+    if (!own.ms_median || !cublas.ms_median) continue;
+    shares.push_back(*own.share);
+    s += line({sentence(c.problem), cell(*cublas.ms_median * 1e3, 1), cell(*own.ms_median * 1e3, 1), cell(own.share, 2),
+               cell(std::get<GemmCase>(c.problem).bytes() / *own.ms_median * 1e-6, 0)});
+  }
+  if (!shares.empty()) s += fmt::format("| geometric mean | | | {:.2f} | |\n", geometric_mean(shares));
+  return s;
+}
+
 }  // namespace
 
 std::optional<std::string> table_named(std::string const& name, Recorded const& recorded) {
@@ -206,6 +222,7 @@ std::optional<std::string> table_named(std::string const& name, Recorded const& 
   if (name == "hgemm-ladder") return gemm_ladder_table(recorded.tensor_gemms, "hgemm");
   if (name == "tensor-transposes")
     return gemm_ladder_table(load_results(results_dir() / "h200" / "tensor.json").value_or(Results{}), "tensor");
+  if (name == "gemm-batched" || name == "gemm-thin") return gemm_times_table(name.substr(5));
   std::smatch m;
   if (std::regex_match(name, m, suite)) return suite_table(recorded, m[1]);
   if (std::regex_match(name, m, gemm_suite)) return gemm_suite_table(recorded.gemms, m[1]);

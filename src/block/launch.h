@@ -79,8 +79,8 @@ void prepare(K const& kernel, Target const& target) {
   if (kernel.blocks() == 0) return;
   using Smem = SmemRequest<K>;
   unsigned const cluster = cluster_of(kernel);
-  static std::atomic<std::uint64_t> prepared[4];  // one bit per device, for clusters of 1, 2, 4 and 8 blocks
-  std::atomic<std::uint64_t>& devices = prepared[std::bit_width(cluster - 1) % 4];
+  static std::atomic<std::uint64_t> prepared[16];  // one bit per device, for clusters of 1 to 16 blocks
+  std::atomic<std::uint64_t>& devices = prepared[(cluster - 1) % 16];
   std::uint64_t const bit = std::uint64_t(1) << target.device;
   if (devices.load(std::memory_order_acquire) & bit) return;
   cudaFuncAttributes compiled{};

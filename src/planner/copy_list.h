@@ -27,7 +27,7 @@ std::vector<CopyGroup> merged_groups(std::span<CopyGroup const> groups, std::vec
 
 // Plans the groups. Those of one layout become one, where a kernel takes any alignment and that is predicted to be faster or `together`:
 // it comes last, and the others lose their pairs. `plan_for`: the plan of a copy, which may have several pairs; null if no kernel takes
-// them, and then each has the plan of one pair.
+// them, and then each has the plan of one pair, for which it throws instead.
 using PlanFor = std::function<std::shared_ptr<Plan const>(Copy const&)>;
 std::vector<std::shared_ptr<Plan const>> plan_groups(std::vector<CopyGroup>& groups, PlanFor const& plan_for,
                                                      bool together);

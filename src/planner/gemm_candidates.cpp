@@ -111,7 +111,7 @@ constexpr TileTime kTileTimes[] = {{"sgemm_split_32x32", 32, 32, .18, .0103},
                                    {"sgemm_tile_128x128", 128, 128, 1.9, .0874},
                                    {"sgemm_tma", 128, 256, 3, .16}};
 
-// Of the kernels that form each sum in one chain, the one with the shortest predicted time.
+// Chooses the shortest predicted time among kernels that sum all of K in one register.
 char const* fastest_of_batch(Gemm const& g, Device const& device) {
   static LinkedKernel<Gemm> const packed = kernels::sgemm_packed::kernel();
   char const* best = "";
@@ -120,7 +120,7 @@ char const* fastest_of_batch(Gemm const& g, Device const& device) {
     if (!*best || seconds < least) best = kernel, least = seconds;
   };
   if (Reason const r = packed.info->rejects(g, device); !r || r.chunks)
-    consider("sgemm_packed", packed.info->seconds(g, device));
+    consider("sgemm_packed", .94 * packed.info->seconds(g, device));  // where they meet, it predicts 6 % too much
   for (TileTime const& t : kTileTimes) {
     double const each = double(tiles(g, t.m, t.n)) * double(g.L()) / device.sm_count;
     consider(t.kernel, 1e-6 * (1 + std::max(each, 1.) * (t.tile + double(g.K()) * t.k)));
@@ -131,10 +131,21 @@ char const* fastest_of_batch(Gemm const& g, Device const& device) {
 bool batch_takes(Properties const& f, char const* kernel) { return std::string_view(f.of_batch) == kernel; }
 bool small_batch(Properties const& f) { return batch_takes(f, "sgemm_packed"); }
 bool batch_of_squares(Properties const& f) { return batch_takes(f, "sgemm_tile_128x128"); }
+bool blocked_sums(Properties const& f) { return f.g.compute == Compute::fp32_blocked; }
 // sgemm_thin reads each element of the large operand once, in whole warps.
 bool thin(Properties const& f) {
   std::int64_t const m = f.g.M(), n = f.g.N();
-  return std::min(m, n) <= 8 && f.g.K() >= 64 && std::max(m, n) * f.g.K() >= 1 << 18;
+  if (blocked_sums(f)) return false;  // a thread of it may accumulate more than 1024 FMAs
+  if (!(std::min(m, n) <= 8 && f.g.K() >= 64 && f.g.K() >= ceil_div(std::int64_t(1) << 18, std::max(m, n))))
+    return false;
+  static LinkedKernel<Gemm> const kernel = kernels::sgemm_thin::kernel();
+  if (Reason const r = kernel.info->rejects(f.g, f.device); r && !r.chunks) return false;
+  // sgemm_narrow: its launches, and bytes at the rate that it reached on an H200, in vectors and in single elements, with tiles of 256 rows.
+  Operand const& large = n <= m ? f.g.A : f.g.B;
+  double const copy = (f.device.copy_gbps > 0 ? f.device.copy_gbps : 4286) * 1e9;
+  double const narrow = 4.5e-6 + 4. * double(large.rows * large.cols) /
+                                     (copy * (pitch(large) % 4 ? .33 : .8) * std::min(1., double(large.rows) / 256));
+  return kernel.info->seconds(f.g, f.device) < 1.25 * narrow;
 }
 bool narrow(Properties const& f) { return !wide(f.g) && f.g.K() > 0 && !*f.of_batch; }
 // At most 4.5 tiles of 32 x 32 per SM if K is shallow, else 4e7 FMAs, for which short slices of K fill the GPU.
@@ -164,7 +175,6 @@ bool deep(Properties const& f) {
   if (*f.of_batch) return batch_takes(f, "sgemm_split_64x64");
   return f.g.K() > 0 && !narrow(f) && !many_shallow(f) && !few_tiles(f) && !large(f);
 }
-bool blocked_sums(Properties const& f) { return f.g.compute == Compute::fp32_blocked; }
 bool in_blocks(Properties const& f) { return blocked_sums(f) && (large(f) || (few_tiles(f) && f.g.K() > 1024)); }
 bool two_sums(Properties const& f) { return blocked_sums(f) && f.g.K() > 1024; }
 bool multiplies(Properties const& f) { return f.g.K() > 0; }
@@ -175,13 +185,19 @@ bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 // tiles, blocks that wait for each other, or reductions of slices.
 constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
 Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not requested, or not worth it"};
-Applicability<Gemm> const kSmallBatch{
-    small_batch, "another kernel is predicted to be faster, or the problem is no batch with a K of at most 256"};
-Applicability<Gemm> const kBatchOfSquares{batch_of_squares, "another kernel is predicted to be faster for this batch"};
-Applicability<Gemm> const kThin{
-    thin, "made for 1 to 8 rows or columns, a K of at least 64 and a large operand of a megabyte"};
+Applicability<Gemm> const kSmallBatch{small_batch,
+                                      "another kernel is predicted to be faster, or it is no batch with a K of at most "
+                                      "256 and more than 4.5 tiles of 32 x 32 per SM"};
+Applicability<Gemm> const kBatchOfSquares{batch_of_squares,
+                                          "another kernel is predicted to be faster, or it is no batch with a K of at "
+                                          "most 256 and more than 4.5 tiles of 32 x 32 per SM"};
+Applicability<Gemm> const kThin{thin,
+                                "made for 1 to 8 rows or columns, a K of at least 64 and a large operand of a "
+                                "megabyte; or sgemm_narrow is predicted to be faster"};
 Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 per SM", kCurves};
-Applicability<Gemm> const kNarrow{narrow, "made for at most 32 rows or columns"};
+Applicability<Gemm> const kNarrow{
+    narrow,
+    "made for at most 32 rows or columns, of batches for those that no other kernel is predicted to be faster for"};
 Applicability<Gemm> const kDeep{deep, "made for a K that fills the GPU if the tiles of D do not", kCurves};
 Applicability<Gemm> const kTwoSums{two_sums, "blocked summation is not requested, or not worth it"};
 Applicability<Gemm> const kFewTiles{few_tiles, "made for a tile of 128 x 128 for most SMs, and no more", kCurves};

@@ -63,7 +63,7 @@ struct Info {
   Origin origin;
   Reason (*rejects)(P const&, Device const&);
   Counts (*counts)(P const&, Device const&) = nullptr;  // in closed form; null: only a replay counts
-  // Predicted time in closed form. Null: the kernel is no candidate of the copy planner.
+  // Predicted time in closed form. Null: there is none, and a copy kernel is no candidate of the planner.
   double (*seconds)(P const&, Device const&) = nullptr;
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
   // GEMM kernels: longest accumulation in a register, in FMAs, before it is added to another register. 0: all of K.

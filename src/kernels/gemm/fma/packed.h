@@ -19,14 +19,14 @@ struct PackedOperand {
   int apart;   // between matrices: 0 if the batch shares one
   int row, k;  // strides
 
+  static bool is_along_k(Operand const& o) { return o.col_stride == 1 && (o.rows == 1 || o.row_stride == o.cols); }
   static PackedOperand of(Operand const& o) {
-    bool const along_k = o.col_stride == 1 && (o.rows == 1 || o.row_stride == o.cols);
+    bool const along_k = is_along_k(o);
     int const size = int(o.rows * o.cols);
     return {along_k, size, o.matrices > 1 ? size : 0, along_k ? int(o.cols) : 1, along_k ? 1 : int(o.rows)};
   }
   static bool is_packed(Operand const& o) {
-    return ((o.col_stride == 1 && (o.rows == 1 || o.row_stride == o.cols)) ||
-            (o.row_stride == 1 && (o.cols == 1 || o.col_stride == o.rows))) &&
+    return (is_along_k(o) || (o.row_stride == 1 && (o.cols == 1 || o.col_stride == o.rows))) &&
            (o.matrices <= 1 || o.batch_stride == o.rows * o.cols);
   }
 };
@@ -51,8 +51,11 @@ struct SgemmPacked {
   int along_m;
 
   static int64_t group_of(Gemm const& g) {
-    int64_t const of_one = parts_of(g),
-                  shared = floats - 20;  // up to 3 floats before and behind each operand, whole vectors
+    int64_t const
+        of_one = parts_of(g),
+        shared =
+            floats -
+            20;  // up to 3 floats before and behind each operand; enough for whole lines of 32 floats of aligned ones
     int64_t const size_a = g.M() * g.K(), size_b = g.N() * g.K(), size_d = g.M() * g.N();
     int64_t const once = (g.A.matrices > 1 ? 0 : size_a) + (g.B.matrices > 1 ? 0 : size_b);
     int64_t const each = (g.A.matrices > 1 ? size_a : 0) + (g.B.matrices > 1 ? size_b : 0);
@@ -75,7 +78,7 @@ struct SgemmPacked {
             group,
             a,
             b,
-            (of_a + 13) / 8 * 8,
+            Micro::aligned ? (of_a + 31) / 32 * 32 : (of_a + 13) / 8 * 8,
             int(g.M()) / unit,
             int(g.N()) / unit,
             int(g.K()) / unit,
@@ -181,14 +184,15 @@ struct SgemmPacked {
     if (Reason r = rejects_type<float>(g)) return r;
     if (!g.elements()) return {};
     if (g.K() == 0) return {"K is 0: there is nothing to load"};
+    bool const large = g.M() > floats || g.N() > floats || g.K() > floats;  // what follows multiplies them
+    if (large || parts_of(g) > threads || group_of(g) < 1)
+      return {"matrices of {} x {} x {} are more than a block holds", {g.M(), g.N(), g.K()}};
     for (Operand const* o : {&g.A, &g.B, &g.D})
       if (!PackedOperand::is_packed(*o))
         return {"a matrix of {} x {} elements, or the batch, is not one piece", {o->rows, o->cols}};
     if (g.D.col_stride != 1) return {"D is not contiguous along n"};
-    if (g.M() > floats || g.N() > floats || g.K() > floats || parts_of(g) > threads || group_of(g) < 1)
-      return {"matrices of {} x {} x {} are more than a block holds", {g.M(), g.N(), g.K()}};
     if (Reason r = Micro::rejects(g)) return r;
-    return too_many("{} matrices, {} a block, are more blocks than a grid holds", 1, g.L() / group_of(g),
+    return too_many("{} matrices, {} a block, are more blocks than a grid holds", 1, ceil_div(g.L(), group_of(g)),
                     {g.L(), group_of(g), 0});
   }
   static std::size_t workspace(Gemm const&, Device const&) { return 0; }

@@ -21,7 +21,7 @@ struct Choice {
       tile(std::type_identity<Square4<A, B>>{}), tile(std::type_identity<Square8<A, B>>{}),
           tile(std::type_identity<LargeSquare8<A, B>>{});
     };
-    bool const a = PackedOperand::of(g.A).along_k, b = PackedOperand::of(g.B).along_k;
+    bool const a = PackedOperand::is_along_k(g.A), b = PackedOperand::is_along_k(g.B);
     if (a && b) squares(std::true_type{}, std::true_type{});
     if (a && !b) squares(std::true_type{}, std::false_type{});
     if (!a && b) squares(std::false_type{}, std::true_type{});

@@ -115,6 +115,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Dispatch::rejects,
+    .seconds = [](Gemm const& g, Device const& device) { return split_of(g, device).seconds; },  // of one matrix
 };
 
 }  // namespace inlay::kernels::sgemm_thin
