@@ -31,8 +31,8 @@ struct PackedOperand {
   }
 };
 
-// Micro: how a thread's elements lie in D, and how operands lie in shared memory.
-template <class Micro>
+// Micro: how a thread's elements lie in D, and how operands lie in shared memory. Step gives the kernel's symbol its name.
+template <class Step, class Micro>
 struct SgemmPacked {
   static constexpr int TM = Micro::TM, TN = Micro::TN, threads = Micro::threads, floats = Micro::floats;
   static constexpr LaunchInfo launch_info{.threads = threads};

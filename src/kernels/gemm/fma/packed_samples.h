@@ -6,14 +6,14 @@
 
 namespace inlay::kernels {
 
-template <class Micro>
+template <class Step, class Micro>
 struct SgemmPacked;
 
-template <class Micro>
-struct Samples<SgemmPacked<Micro>> {
+template <class Step, class Micro>
+struct Samples<SgemmPacked<Step, Micro>> {
   template <class S, class Sample>
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
-    launches<SgemmPacked<Micro>>(g, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
+    launches<SgemmPacked<Step, Micro>>(g, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
   }
 };
 

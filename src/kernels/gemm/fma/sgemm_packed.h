@@ -12,11 +12,14 @@ template <bool A, bool B>
 using LargeSquare8 = Quads<A, B, 8, 64, 52, 4>;
 using LargeStrided = Strided<5, 5, 128, 52, 4>;
 
+struct Step {};
 struct Choice {
   // Calls f with each tile for the operands of g.
   template <class F>
   static void each(Gemm const& g, F const& f) {
-    auto const tile = [&]<class Micro>(std::type_identity<Micro>) { f(std::type_identity<SgemmPacked<Micro>>{}); };
+    auto const tile = [&]<class Micro>(std::type_identity<Micro>) {
+      f(std::type_identity<SgemmPacked<Step, Micro>>{});
+    };
     auto const squares = [&]<bool A, bool B>(std::bool_constant<A>, std::bool_constant<B>) {
       tile(std::type_identity<Square4<A, B>>{}), tile(std::type_identity<Square8<A, B>>{}),
           tile(std::type_identity<LargeSquare8<A, B>>{});
@@ -53,7 +56,7 @@ struct Choice {
     Best const chosen = best_of(g, device);
     int const best = chosen.index < 0 ? chosen.count - 1 : chosen.index;
     int index = 0;
-    using Result = decltype(f(std::type_identity<SgemmPacked<LargeStrided>>{}));
+    using Result = decltype(f(std::type_identity<SgemmPacked<Step, LargeStrided>>{}));
     if constexpr (std::is_void_v<Result>) {
       each(g, [&](auto v) {
         if (index++ == best) f(v);

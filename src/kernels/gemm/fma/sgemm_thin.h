@@ -71,6 +71,7 @@ auto with_least(int64_t x, F const& f) {
     return x <= First ? f(Int<First>{}) : with_least<Rest...>(x, f);
 }
 
+struct Step {};
 struct Dispatch {
   // Calls f(std::type_identity<K>{}) for the device kernel.
   template <class F>
@@ -79,12 +80,12 @@ struct Dispatch {
     return with_least<1, 2, 4, 8>(Thin::small(g).rows, [&](auto T) {
       auto const rows = [&](auto V) {
         return with_least<8, 32, 256>(split.lanes,
-                                      [&](auto lanes) { return f(std::type_identity<ThinRows<V, T, lanes>>{}); });
+                                      [&](auto lanes) { return f(std::type_identity<ThinRows<Step, V, T, lanes>>{}); });
       };
       if (Thin::along_k(w)) return Thin::takes_vectors(w) ? rows(Int<4>{}) : rows(Int<1>{});
-      if (!Thin::takes_vectors(w)) return f(std::type_identity<ThinColumns<1, T, 32>>{});
+      if (!Thin::takes_vectors(w)) return f(std::type_identity<ThinColumns<Step, 1, T, 32>>{});
       return with_least<8, 32>(split.lanes,
-                               [&](auto lanes) { return f(std::type_identity<ThinColumns<4, T, lanes>>{}); });
+                               [&](auto lanes) { return f(std::type_identity<ThinColumns<Step, 4, T, lanes>>{}); });
     });
   }
   template <class S, class F>

@@ -5,11 +5,12 @@
 
 namespace inlay::kernels {
 
-template <int V, int T, int LANES>
+// Step gives the kernel's symbol its name.
+template <class Step, int V, int T, int LANES>
 struct ThinColumns : Thin {
   static constexpr int threads = 256, SLICES = threads / LANES, TILE = LANES * V;
-  static constexpr int AHEAD = V == 4 ? 8 : 16;  // loads in flight
-  static constexpr int STEP = AHEAD * SLICES;    // k of the loads in flight
+  static constexpr int AHEAD = V == 1 ? 16 : T < 4 ? 8 : 6;  // loads in flight; more would spill
+  static constexpr int STEP = AHEAD * SLICES;                // k of the loads in flight
   static constexpr int PIECE = cute::max(4096 / T / STEP * STEP, STEP);
   static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = T <= 4 ? 3 : 2, .clusters = true};
   using X4 = std::conditional_t<V == 4, Quad, float>;
@@ -36,7 +37,8 @@ struct ThinColumns : Thin {
     auto const here = grid.at(block.block_index(), K);
     int const tid = int(block.thread_rank()), slice = tid / LANES, r = here.tile * TILE + tid % LANES * V;
     float const* const x = X + here.l * x_batch;
-    float const* const w = W + (here.l * w_batch + r);
+    int next_k = here.k0 + slice;  // of the next load, and its address
+    float const* next = W + (here.l * w_batch + r + next_k * w_step);
     bool const inside = r < R;
     X4 ahead[AHEAD];
     float acc[V][T];
@@ -44,13 +46,13 @@ struct ThinColumns : Thin {
     for (int i = 0; i < V; ++i) CUTE_UNROLL
     for (int t = 0; t < T; ++t) acc[i][t] = 0;
     auto const at = [&](int k, int u) { return k + u * SLICES + slice; };
-    auto const fetch = [&](int k, int u) {
+    auto const fetch = [&](int u) {
       ahead[u] = {};
-      copy_one(load, inside && at(k, u) < here.k1, make_gmem_ptr(reinterpret_cast<X4 const*>(w + at(k, u) * w_step)),
-               &ahead[u]);
+      copy_one(load, inside && next_k < here.k1, make_gmem_ptr(reinterpret_cast<X4 const*>(next)), &ahead[u]);
+      next_k += SLICES, next += SLICES * w_step;
     };
     CUTE_UNROLL
-    for (int u = 0; u < AHEAD; ++u) fetch(here.k0, u);
+    for (int u = 0; u < AHEAD; ++u) fetch(u);
     CUTE_NO_UNROLL
     for (int piece = here.k0; piece < here.k1; piece += PIECE) {
       int const end = cute::min(here.k1, piece + PIECE);
@@ -72,7 +74,7 @@ struct ThinColumns : Thin {
         for (int t = 0; t < T; ++t)
           On<Block, UniversalFMA<float>>::fma(acc[i][t], reinterpret_cast<float const*>(&ahead[u])[i],
                                               reinterpret_cast<float const*>(v)[t], acc[i][t]);
-        fetch(k + STEP, u);
+        fetch(u);
       }
     }
     sum_slices(block, acc, slice, tid % LANES * V, smem);

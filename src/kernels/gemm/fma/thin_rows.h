@@ -4,7 +4,8 @@
 
 namespace inlay::kernels {
 
-template <int V, int T, int LANES>
+// Step gives the kernel's symbol its name.
+template <class Step, int V, int T, int LANES>
 struct ThinRows : Thin {
   static constexpr int threads = 256, ROWS = 4, GROUPS = threads / LANES, TILE = GROUPS * ROWS;
   static constexpr int IN_WARP = LANES < 32 ? LANES : 32, WARPS = LANES / IN_WARP;  // of a group

@@ -10,7 +10,7 @@ requires std::derived_from<K, Thin>
 struct Kinds<K> {
   template <class F>
   static void each(K const& kernel, F const& f) {
-    int64_t const clusters = kernel.blocks() / kernel.grid.parts, n = cute::min(clusters, int64_t(64));
+    int64_t const clusters = kernel.blocks() / kernel.grid.parts, n = clusters <= 64 ? clusters : 8;
     for (int64_t i = 0; i < n; ++i) {
       int64_t const first = i * clusters / n, last = (i + 1) * clusters / n;
       f(kernel, first * kernel.grid.parts, last - first);
