@@ -98,12 +98,12 @@ bool is_copy(std::string_view name) {
 }
 
 namespace {
-// Shapes at which kernels are shown: the given one; with four columns, for those that take few; a batch of 16 x 16 x 16 with as many
-// multiply-adds, for those that take small matrices.
+// Shapes at which kernels are shown: the given one; a batch of 16 x 16 x 16 with as many multiply-adds, for those that take small
+// matrices; four columns, for those that take few.
 std::vector<GemmCase> shapes(std::int64_t M, std::int64_t N, std::int64_t K) {
   GemmCase batch = gemm_case(16, 16, 16, "nn");
   batch.batch = std::clamp<std::int64_t>(M * N * K / 4096, 10, 100000);
-  return {gemm_case(M, N, K, "nn"), gemm_case(M, 4, K, "nn"), batch};
+  return {gemm_case(M, N, K, "nn"), batch, gemm_case(M, 4, K, "nn")};
 }
 // The first of these shapes that the kernel accepts with the type, at the first operand transposes; none: it does not accept the type.
 // The ladder of the tensor cores is recorded at nt.
