@@ -2,6 +2,8 @@
 
     draw.py copy --seed N... [--count 300]   a list of copies on stdout: suites/wild.json is --seed 18
     draw.py gemm --seed N... [--count 300]   a list of GEMMs: suites/gemm/wild.json is --seed 19
+    draw.py few --seed N [--count 60]        a list of GEMMs with 1 to 8 rows or columns: suites/gemm/thin_drawn.json is --seed 4303
+    draw.py batch --seed N [--count 60]      a list of batches: suites/gemm/batched_drawn.json is --seed 4304
     draw.py permute SOURCE FOLDER            the published benchmark cases, a file for each of their suites
 
 Several seeds give their lists one after the other, each of --count cases. The judging suites, which no constant is fitted on:
@@ -189,6 +191,36 @@ CLASSES = collections.OrderedDict(
     strided=strided)
 
 
+def draw_few(seed, count):
+    """A large operand of 1 to 1024 MB, stored along either mode, times 1 to 8 vectors; half of the GEMMs have one vector."""
+    rng = random.Random(seed)
+    cases = []
+    for i in range(count):
+        elements = math.exp(rng.uniform(math.log(1 << 18), math.log(1 << 28)))
+        k = extent(rng, 64, min(65536, elements / 64))
+        long, few = max(64, round(elements / k)), 1 if i % 2 else rng.randint(2, 8)
+        m, n = (long, few) if rng.randrange(2) else (few, long)
+        cases.append({"class": "one vector" if few == 1 else "2 to 8 vectors", "m": m, "n": n, "k": k,
+                      "transa": rng.choice("nt"), "transb": rng.choice("nt")})
+    return cases
+
+
+def draw_batches(seed, count):
+    """Batches without gaps of 1 to 512 MB; a third each has extents of 2 to 32, of 16 to 160, of 64 to 768."""
+    rng = random.Random(seed)
+    cases = []
+    for i in range(count):
+        name, low, high = (("small", 2, 32), ("middle", 16, 160), ("large", 64, 768))[i % 3]
+        m, n, k = (extent(rng, low, high) for _ in range(3))
+        if rng.randrange(2):
+            m, n, k = (4 * ((e + 3) // 4) for e in (m, n, k))
+        each = 4 * (m * k + k * n + m * n)
+        batch = max(2, round(math.exp(rng.uniform(math.log(1 << 20), math.log(1 << 29))) / each))
+        cases.append({"class": name, "m": m, "n": n, "k": k, "transa": rng.choice("nt"), "transb": rng.choice("nt"),
+                      "batch": batch})
+    return cases
+
+
 def sane(case):
     bytes_here = product(case["sizes"]) * case["elem_bytes"]
     span = lambda strides, extents: sum(abs(s) * (e - 1) for s, e in zip(strides, extents)) * case["elem_bytes"]
@@ -244,6 +276,10 @@ if __name__ == "__main__":
         drawn = commands.add_parser(what)
         drawn.add_argument("--seed", type=int, nargs="+", required=True)
         drawn.add_argument("--count", type=int, default=300)
+    for what in ("few", "batch"):
+        drawn = commands.add_parser(what)
+        drawn.add_argument("--seed", type=int, required=True)
+        drawn.add_argument("--count", type=int, default=60)
     permute = commands.add_parser("permute")
     permute.add_argument("source")
     permute.add_argument("folder")
@@ -251,5 +287,7 @@ if __name__ == "__main__":
     if args.what in ("copy", "gemm"):
         one = draw if args.what == "copy" else draw_products
         print(listed([case for seed in args.seed for case in one(seed, args.count)]), end="")
+    elif args.what in ("few", "batch"):
+        print(listed((draw_few if args.what == "few" else draw_batches)(args.seed, args.count)), end="")
     else:
         published(args.source, args.folder)

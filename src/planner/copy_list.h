@@ -25,10 +25,13 @@ std::vector<CopyGroup> group_copies(std::span<Tensor const> dst, std::span<Const
 // its groups.
 std::vector<CopyGroup> merged_groups(std::span<CopyGroup const> groups, std::vector<std::vector<std::size_t>>& parts);
 
-// Plans the groups. Those of one layout become one, where a kernel takes any alignment and that is predicted to be faster or `together`:
-// it comes last, and the others lose their pairs. `plan_for`: the plan of a copy, which may have several pairs; null if no kernel takes
-// them, and then each has the plan of one pair, for which it throws instead.
+// Returns the plan of a copy with copy.pairs pairs. If no kernel takes the copy: null for several pairs, an exception for one.
 using PlanFor = std::function<std::shared_ptr<Plan const>(Copy const&)>;
+// Returns a plan for each group. If no kernel takes all pairs of a group in one launch, its plan is that of a single pair.
+//
+// Groups with equal modes can be replaced by one merged group (merged_groups) if a kernel takes pairs of any alignment. That happens
+// if its predicted time is shorter than the sum of theirs, or always if `together` is set. The merged group is appended to `groups`, and
+// the pairs of the groups that it replaces are cleared.
 std::vector<std::shared_ptr<Plan const>> plan_groups(std::vector<CopyGroup>& groups, PlanFor const& plan_for,
                                                      bool together);
 

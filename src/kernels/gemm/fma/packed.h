@@ -31,7 +31,9 @@ struct PackedOperand {
   }
 };
 
-// Micro: how a thread's elements lie in D, and how operands lie in shared memory. Step gives the kernel's symbol its name.
+// Micro is Strided or Quads (below): which elements of D a thread computes, and where operands lie in shared memory. Its constants:
+// threads, and floats of shared memory, of a block; resident: blocks per SM; unit: indices k of a step; clocks: issue clocks of a warp
+// for a step; latency_us: microseconds of a step for a block that runs alone. Step gives the kernel's symbol its name.
 template <class Step, class Micro>
 struct SgemmPacked {
   static constexpr int TM = Micro::TM, TN = Micro::TN, threads = Micro::threads, floats = Micro::floats;
@@ -51,11 +53,8 @@ struct SgemmPacked {
   int along_m;
 
   static int64_t group_of(Gemm const& g) {
-    int64_t const
-        of_one = parts_of(g),
-        shared =
-            floats -
-            20;  // up to 3 floats before and behind each operand; enough for whole lines of 32 floats of aligned ones
+    // 20 floats remain for misaligned operands, up to 3 before and behind each, and for whole 128-byte lines of swizzled ones.
+    int64_t const of_one = parts_of(g), shared = floats - 20;
     int64_t const size_a = g.M() * g.K(), size_b = g.N() * g.K(), size_d = g.M() * g.N();
     int64_t const once = (g.A.matrices > 1 ? 0 : size_a) + (g.B.matrices > 1 ? 0 : size_b);
     int64_t const each = (g.A.matrices > 1 ? size_a : 0) + (g.B.matrices > 1 ? size_b : 0);
@@ -107,7 +106,7 @@ struct SgemmPacked {
     int q, part, ti, tj;  // the matrix of the block; the thread's part of it
     parts(q, part, tid);
     along_n(ti, tj, part);
-    bool const on = q < have, works = tid / 32 * 32 < have * parts.divisor;  // the thread; some of its warp
+    bool const on = q < have, works = tid / 32 * 32 < have * parts.divisor;  // this thread; any thread of its warp
     q = on ? q : have - 1;                                                   // so that every thread reads what is there
     Micro const micro;
     block.cp_async_wait(Int<0>{});
@@ -229,7 +228,7 @@ struct Strided {
   static constexpr int TM = ROWS, TN = COLS, threads = THREADS, floats = KB * 256, unit = 1, resident = RESIDENT;
   static constexpr bool aligned = false;
   static constexpr double clocks = .2 * TM * TN + 1.15 * (TM + TN) + 1,
-                          latency_us = .04 * (1 + .04 * TM * TN);  // of a k
+                          latency_us = .04 * (1 + .04 * TM * TN);  // of one k
   CUTE_HOST_DEVICE static int place(int vector) { return vector; }
 
   template <class Block, class P>

@@ -16,9 +16,10 @@ struct Split {
   double seconds;
 };
 
-// Seconds of one matrix in tiles of `tile` rows whose blocks take `step` of k at a time. A wave of blocks takes as long as a block alone
-// or as the multiprocessor is busy with all that are resident. Fitted on an H200 to suites/gemm/thin.json, each case with all lanes and
-// parts: the chosen ones take .8 % longer than the best in the geometric mean, 9 % at worst (docs/log.md).
+// Predicted seconds for one matrix. tile: rows of a cluster; step: indices k that a block loads at a time. A wave takes as long as a block
+// alone, or as the multiprocessor is busy with all resident blocks. Fitted on an H200 to suites/gemm/thin.json, with each number of lanes and
+// parts forced; the choices took .8 % longer than the best in the geometric mean. The column form has become faster since then, so
+// its constants are too large; suites/gemm/thin_drawn.json judges the choices.
 inline double seconds_of(Gemm const& g, Device const& device, int64_t tile, int64_t step, int64_t parts,
                          int64_t part_k) {
   struct Fit {

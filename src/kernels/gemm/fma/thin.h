@@ -6,16 +6,43 @@
 
 namespace inlay::kernels {
 
+// The grid: a cluster of `parts` blocks for each tile of rows, each with a range of `part_k` indices k; the last ranges may be shorter.
+struct ThinGrid {
+  int tiles, parts, part_k;
+
+  // part_k is a multiple of `unit`. There are fewer than `most_parts` blocks if K has fewer units.
+  static ThinGrid of(int64_t K, int64_t rows, int64_t tile, int64_t unit, int64_t most_parts) {
+    int64_t const k = ceil_div(ceil_div(K, most_parts), unit) * unit;
+    return {int(ceil_div(rows, tile)), int(ceil_div(K, k)), int(k)};
+  }
+
+  struct At {
+    int64_t l;               // matrix of the batch
+    int tile, part, k0, k1;  // the block's range is k0 to k1 - 1
+  };
+  CUTE_HOST_DEVICE At at(unsigned block, int K) const {
+    At t{};
+    t.part = int(block % unsigned(parts)), t.tile = int(block / unsigned(parts) % unsigned(tiles));
+    t.l = block / unsigned(parts) / unsigned(tiles);
+    t.k0 = cute::min(K, t.part * part_k), t.k1 = cute::min(K, t.k0 + part_k);
+    return t;
+  }
+};
+
 struct Thin {
   static constexpr int64_t kMostVectors = 8;
 
-  float const *W, *X;
-  float* Y;
-  int64_t w_step;  // of W, between neighbours along the mode that is not contiguous
-  int64_t w_batch, x_k, x_t, x_batch, y_r, y_t, y_batch;
-  int R, K, vectors;
+  float const *W, *X;                                     // (R,K,L), the large operand; (K,T,L), the vectors
+  float* Y;                                               // (R,T,L)
+  int64_t w_step;                                         // stride of the mode of W that is not contiguous, in elements
+  int64_t w_batch, x_k, x_t, x_batch, y_r, y_t, y_batch;  // other strides, in elements
+  int R, K, vectors;                                      // extents; vectors: of T, 1 to 8
   int64_t L;
   Epilogue epilogue;
+  ThinGrid grid;
+
+  int64_t blocks() const { return int64_t(grid.tiles) * grid.parts * L; }
+  int cluster() const { return grid.parts; }
 
   static bool rows_of_a(Gemm const& g) { return g.N() <= g.M(); }
   static Operand const& large(Gemm const& g) { return rows_of_a(g) ? g.A : g.B; }
@@ -26,7 +53,7 @@ struct Thin {
     int64_t const run = along_k(w) ? w.cols : w.rows, step = along_k(w) ? w.row_stride : w.col_stride;
     return run % 4 == 0 && step % 4 == 0 && w.batch_stride % 4 == 0 && w.misalignment_bytes() == 0;
   }
-  static Thin make(Gemm const& g) {
+  static Thin make(Gemm const& g, ThinGrid const& grid) {
     bool const of_a = rows_of_a(g);
     Operand const &w = large(g), &x = small(g);
     return {w.as<float const>(),
@@ -44,7 +71,8 @@ struct Thin {
             int(g.K()),
             int(x.rows),
             g.L(),
-            g.epilogue};
+            g.epilogue,
+            grid};
   }
   void place(auto const& at) { W = at(W), X = at(X), Y = at(Y); }
 
@@ -59,24 +87,6 @@ struct Thin {
     if (w.rows > INT32_MAX / 2 || g.K() > INT32_MAX / 2)
       return {"{} rows or a K of {} exceed a counter", {w.rows, g.K()}};
     return {};
-  }
-};
-
-// How a cluster shares its work.
-struct ThinGrid {
-  int tiles, parts;  // of R; blocks of a cluster
-  int part_k;        // of a block; the last ones may have less
-
-  struct At {
-    int64_t l;
-    int tile, part, k0, k1;
-  };
-  CUTE_HOST_DEVICE At at(unsigned block, int K) const {
-    At t{};
-    t.part = int(block % unsigned(parts)), t.tile = int(block / unsigned(parts) % unsigned(tiles));
-    t.l = block / unsigned(parts) / unsigned(tiles);
-    t.k0 = cute::min(K, t.part * part_k), t.k1 = cute::min(K, t.k0 + part_k);
-    return t;
   }
 };
 
@@ -109,8 +119,8 @@ CUTE_DEVICE void store_thin(Block block, Thin const& p, ThinGrid::At const& here
   if (parts > 1) block.sync_cluster(Int<threads>{});  // no block exits while others read its sums
 }
 
-// Copies X(k0 to k1, t) to shared memory at k * along_k + t * along_t, by elements, as X lies. Those beyond p.vectors repeat the first one:
-// what they give is not stored.
+// Copies X(k,t) for k0 <= k < k1 to shared memory, with the strides along_k and along_t in floats. Threads run along the contiguous mode of
+// X. If T exceeds p.vectors, the first vector is copied instead of those that do not exist; sums with them are not stored.
 template <int T, int threads, class Block>
 CUTE_DEVICE void stage_vectors(Block block, Thin const& p, float const* X, int k0, int k1, float* to, int along_k,
                                int along_t) {

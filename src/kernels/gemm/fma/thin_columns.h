@@ -13,34 +13,28 @@ struct ThinColumns : Thin {
   static constexpr int STEP = AHEAD * SLICES;                // k of the loads in flight
   static constexpr int PIECE = cute::max(4096 / T / STEP * STEP, STEP);
   static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = T <= 4 ? 3 : 2, .clusters = true};
-  using X4 = std::conditional_t<V == 4, Quad, float>;
-  using XT = std::conditional_t<T % 4 == 0, Quad, float>;
+  using Access = std::conditional_t<V == 4, Quad, float>;
+  using AccessX = std::conditional_t<T % 4 == 0, Quad, float>;
   struct Smem {
     alignas(16) float X[cute::max(PIECE * T, SLICES* T* TILE)];  // (t,k), then the sums of slices (r,t,slice)
     float sums[TILE * T];                                        // (t,r)
     static void members(auto name) { name("X", &Smem::X), name("sums", &Smem::sums); }
   };
-  ThinGrid grid;
 
-  static ThinGrid grid_of(Gemm const& g, int parts) {
-    int64_t const R = large(g).rows, k = ceil_div(ceil_div(g.K(), int64_t(parts)), int64_t(SLICES)) * SLICES;
-    return {int(ceil_div(R, int64_t(TILE))), int(ceil_div(g.K(), k)), int(k)};
-  }
-  static ThinColumns make(Gemm const& g, int parts) { return {Thin::make(g), grid_of(g, parts)}; }
-  int64_t blocks() const { return int64_t(grid.tiles) * grid.parts * L; }
-  int cluster() const { return grid.parts; }
+  static ThinGrid grid_of(Gemm const& g, int parts) { return ThinGrid::of(g.K(), large(g).rows, TILE, SLICES, parts); }
+  static ThinColumns make(Gemm const& g, int parts) { return {Thin::make(g, grid_of(g, parts))}; }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    Copy_Atom<On<Block, UniversalCopy<X4>>, X4> load;
-    Copy_Atom<On<Block, UniversalCopy<XT>>, XT> shared;
+    Copy_Atom<On<Block, UniversalCopy<Access>>, Access> load;
+    Copy_Atom<On<Block, UniversalCopy<AccessX>>, AccessX> shared;
     auto const here = grid.at(block.block_index(), K);
     int const tid = int(block.thread_rank()), slice = tid / LANES, r = here.tile * TILE + tid % LANES * V;
     float const* const x = X + here.l * x_batch;
     int next_k = here.k0 + slice;  // of the next load, and its address
     float const* next = W + (here.l * w_batch + r + next_k * w_step);
     bool const inside = r < R;
-    X4 ahead[AHEAD];
+    Access ahead[AHEAD];
     float acc[V][T];
     CUTE_UNROLL
     for (int i = 0; i < V; ++i) CUTE_UNROLL
@@ -48,7 +42,7 @@ struct ThinColumns : Thin {
     auto const at = [&](int k, int u) { return k + u * SLICES + slice; };
     auto const fetch = [&](int u) {
       ahead[u] = {};
-      copy_one(load, inside && next_k < here.k1, make_gmem_ptr(reinterpret_cast<X4 const*>(next)), &ahead[u]);
+      copy_one(load, inside && next_k < here.k1, make_gmem_ptr(reinterpret_cast<Access const*>(next)), &ahead[u]);
       next_k += SLICES, next += SLICES * w_step;
     };
     CUTE_UNROLL
@@ -61,13 +55,13 @@ struct ThinColumns : Thin {
       CUTE_NO_UNROLL
       for (int k = piece; k < end; k += STEP) CUTE_UNROLL
       for (int u = 0; u < AHEAD; ++u) {
-        constexpr int N = sizeof(XT) / 4;
-        XT v[T / N];
+        constexpr int N = sizeof(AccessX) / 4;
+        AccessX v[T / N];
         CUTE_UNROLL
         for (int q = 0; q < T / N; ++q) {
           v[q] = {};
           copy_one(shared, at(k, u) < end,
-                   make_smem_ptr(reinterpret_cast<XT const*>(smem.X + ((at(k, u) - piece) * T + q * N))), &v[q]);
+                   make_smem_ptr(reinterpret_cast<AccessX const*>(smem.X + ((at(k, u) - piece) * T + q * N))), &v[q]);
         }
         CUTE_UNROLL
         for (int i = 0; i < V; ++i) CUTE_UNROLL
@@ -83,15 +77,15 @@ struct ThinColumns : Thin {
 
   template <class Block>
   CUTE_DEVICE static void sum_slices(Block block, float const (&acc)[V][T], int slice, int r, Smem& smem) {
-    Copy_Atom<On<Block, UniversalCopy<X4>>, X4> put;
+    Copy_Atom<On<Block, UniversalCopy<Access>>, Access> put;
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
     block.sync();  // all have multiplied
     CUTE_UNROLL
     for (int t = 0; t < T; ++t) {
-      X4 sums;
+      Access sums;
       CUTE_UNROLL
       for (int i = 0; i < V; ++i) reinterpret_cast<float*>(&sums)[i] = acc[i][t];
-      copy_one(put, true, &sums, make_smem_ptr(reinterpret_cast<X4*>(smem.X + ((slice * T + t) * TILE + r))));
+      copy_one(put, true, &sums, make_smem_ptr(reinterpret_cast<Access*>(smem.X + ((slice * T + t) * TILE + r))));
     }
     block.sync();
     int const tid = int(block.thread_rank());

@@ -13,27 +13,21 @@ struct ThinRows : Thin {
   static constexpr int STEP = AHEAD * LANES * V;                                    // k of the loads in flight
   static constexpr int PIECE = cute::max(8192 / T / STEP * STEP, STEP), PITCH = PIECE + 4;  // of X in shared memory
   static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = T <= 4 ? 3 : 2, .clusters = true};
-  using X4 = std::conditional_t<V == 4, Quad, float>;
+  using Access = std::conditional_t<V == 4, Quad, float>;
   struct Smem {
     alignas(16) float X[T * PITCH];              // (k,t)
     float part[WARPS > 1 ? TILE* T* WARPS : 1];  // (warp,t,r)
     float sums[TILE * T];                        // (t,r)
     static void members(auto name) { name("X", &Smem::X), name("part", &Smem::part), name("sums", &Smem::sums); }
   };
-  ThinGrid grid;
 
-  static ThinGrid grid_of(Gemm const& g, int parts) {
-    int64_t const R = large(g).rows, k = ceil_div(ceil_div(g.K(), int64_t(parts)), int64_t(STEP)) * STEP;
-    return {int(ceil_div(R, int64_t(TILE))), int(ceil_div(g.K(), k)), int(k)};
-  }
-  static ThinRows make(Gemm const& g, int parts) { return {Thin::make(g), grid_of(g, parts)}; }
-  int64_t blocks() const { return int64_t(grid.tiles) * grid.parts * L; }
-  int cluster() const { return grid.parts; }
+  static ThinGrid grid_of(Gemm const& g, int parts) { return ThinGrid::of(g.K(), large(g).rows, TILE, STEP, parts); }
+  static ThinRows make(Gemm const& g, int parts) { return {Thin::make(g, grid_of(g, parts))}; }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    Copy_Atom<On<Block, UniversalCopy<X4>>, X4> load;
-    Copy_Atom<On<Block, UniversalCopy<X4>>, X4> shared;
+    Copy_Atom<On<Block, UniversalCopy<Access>>, Access> load;
+    Copy_Atom<On<Block, UniversalCopy<Access>>, Access> shared;
     auto const here = grid.at(block.block_index(), K);
     int const tid = int(block.thread_rank()), lane = tid % LANES, group = tid / LANES;
     float const* const x = X + here.l * x_batch;
@@ -41,7 +35,7 @@ struct ThinRows : Thin {
     CUTE_UNROLL
     for (int i = 0; i < ROWS; ++i)
       w[i] = W + (here.l * w_batch + cute::min(here.tile * TILE + group * ROWS + i, R - 1) * w_step);
-    X4 ahead[AHEAD][ROWS];
+    Access ahead[AHEAD][ROWS];
     float acc[ROWS][T];
     CUTE_UNROLL
     for (int i = 0; i < ROWS; ++i) CUTE_UNROLL
@@ -51,7 +45,8 @@ struct ThinRows : Thin {
       CUTE_UNROLL
       for (int i = 0; i < ROWS; ++i) {
         ahead[u][i] = {};
-        copy_one(load, at(k, u) < here.k1, make_gmem_ptr(reinterpret_cast<X4 const*>(w[i] + at(k, u))), &ahead[u][i]);
+        copy_one(load, at(k, u) < here.k1, make_gmem_ptr(reinterpret_cast<Access const*>(w[i] + at(k, u))),
+                 &ahead[u][i]);
       }
     };
     CUTE_UNROLL
@@ -66,9 +61,9 @@ struct ThinRows : Thin {
       for (int u = 0; u < AHEAD; ++u) {
         CUTE_UNROLL
         for (int t = 0; t < T; ++t) {
-          X4 v{};
+          Access v{};
           copy_one(shared, at(k, u) < end,
-                   make_smem_ptr(reinterpret_cast<X4 const*>(smem.X + (t * PITCH + at(k, u) - piece))), &v);
+                   make_smem_ptr(reinterpret_cast<Access const*>(smem.X + (t * PITCH + at(k, u) - piece))), &v);
           CUTE_UNROLL
           for (int i = 0; i < ROWS; ++i) CUTE_UNROLL
           for (int e = 0; e < V; ++e)
