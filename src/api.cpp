@@ -5,6 +5,7 @@
 #include <inlay/planner/copy_list.h>
 #include <inlay/planner/plan_cache.h>
 #include <inlay/planner/tuning_table.h>
+#include <inlay/problem/batched_gemm.h>
 #include <inlay/problem/footprint.h>
 #include <inlay/problem/integers.h>
 #include <inlay/redistribute.h>
@@ -102,25 +103,54 @@ void check_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void
   check_accessible(D, "D", device, stream);
   if (plan.workspace_bytes) check_accessible(workspace, "workspace", device, stream);
 }
-void run_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void const* B, void* D, void* workspace,
-              Device const& device, cudaStream_t stream) {
-  check_gemm(plan, gemm, A, B, D, workspace, device, stream);
-  planner::run(plan, device, Operands{{only_read(A), only_read(B), D}, workspace}, stream);
+
+// Whether one plan is for all indices of the outer modes.
+bool has_one_plan(BatchedGemm const& batched) {
+  for (BatchedGemm::Mode const& mode : batched.outer)
+    for (std::int64_t stride : mode.stride)
+      if (stride % planner::kPlanAlignment) return false;
+  return true;
+}
+// Calls f(plan, offset) for each outer index, whose matrices lie at these bytes from the bases. `first`: the plan of the first index.
+template <class F>
+void for_each_plan(BatchedGemm const& batched, planner::Plan const& first, Device const& device, bool with_workspace,
+                   F const& f) {
+  bool const one = has_one_plan(batched);
+  batched.for_each([&](std::array<std::int64_t, 3> const& offset) {
+    if (one) return f(first, offset);
+    f(*cached_plan(batched.at(offset), device, with_workspace), offset);
+  });
+}
+std::size_t workspace_bytes(BatchedGemm const& batched, planner::Plan const& first, Device const& device) {
+  if (has_one_plan(batched)) return first.workspace_bytes;
+  std::size_t most = 0;
+  for_each_plan(batched, first, device, true,
+                [&](planner::Plan const& plan, auto const&) { most = std::max(most, plan.workspace_bytes); });
+  return most;
+}
+void run_gemm(planner::Plan const& first, BatchedGemm const& batched, void const* A, void const* B, void* D,
+              void* workspace, bool with_workspace, Device const& device, cudaStream_t stream) {
+  check_gemm(first, batched.gemm, A, B, D, workspace, device, stream);
+  for_each_plan(batched, first, device, with_workspace, [&](planner::Plan const& plan, auto const& offset) {
+    auto const at = [](auto* p, std::int64_t bytes) -> void* {
+      return p ? static_cast<char*>(only_read(p)) + bytes : nullptr;
+    };
+    planner::run(plan, device, Operands{{at(A, offset[0]), at(B, offset[1]), at(D, offset[2])}, workspace}, stream);
+  });
 }
 
 // The kernels of the library multiply f32; those of the tutorial take bf16 and f16 too.
-Gemm make_float_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
-                     Compute compute) {
-  Gemm const gemm = make_gemm(A, B, D, epilogue, compute);
-  if (gemm.D.type != f32)
-    throw Error(std::string("A, B and D have elements of type ") + name_of(gemm.D.type) + "; gemm takes f32");
-  return gemm;
+BatchedGemm make_float_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
+                            Compute compute) {
+  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, compute);
+  if (batched.gemm.D.type != f32)
+    throw Error(std::string("A, B and D have elements of type ") + name_of(batched.gemm.D.type) + "; gemm takes f32");
+  return batched;
 }
 
-void check_size(std::size_t workspace_bytes, planner::Plan const& plan) {
-  if (workspace_bytes < plan.workspace_bytes)
-    throw Error("the workspace has " + std::to_string(workspace_bytes) + " bytes, the plan needs " +
-                    std::to_string(plan.workspace_bytes),
+void check_size(std::size_t given, std::size_t needed) {
+  if (given < needed)
+    throw Error("the workspace has " + std::to_string(given) + " bytes, the plan needs " + std::to_string(needed),
                 ErrorCode::workspace);
 }
 
@@ -177,30 +207,33 @@ void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axe
 
 void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, cudaStream_t stream,
           GemmOptions const& options) {
-  Gemm const gemm = make_float_gemm(A, B, D, epilogue, options.compute);
-  check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
+  BatchedGemm const batched = make_float_gemm(A, B, D, epilogue, options.compute);
+  check_workspace(options.workspace, options.workspace_bytes, batched.gemm, A, B, D);
   Device const& device = current_device();
-  auto const plan = cached_plan(gemm, device, options.workspace != nullptr);
-  if (options.workspace) check_size(options.workspace_bytes, *plan);
-  if (gemm.elements()) run_gemm(*plan, gemm, A.data, B.data, D.data, options.workspace, device, stream);
+  auto const plan = cached_plan(batched.gemm, device, options.workspace != nullptr);
+  if (options.workspace) check_size(options.workspace_bytes, workspace_bytes(batched, *plan, device));
+  if (batched.gemm.elements())
+    run_gemm(*plan, batched, A.data, B.data, D.data, options.workspace, options.workspace != nullptr, device, stream);
 }
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                            GemmOptions const& options) {
-  Gemm const gemm = make_float_gemm(A, B, D, epilogue, options.compute);
+  BatchedGemm const batched = make_float_gemm(A, B, D, epilogue, options.compute);
   Device const& device = current_device();
-  if (auto const plan = cache().find({gemm, device, true})) return plan->workspace_bytes;
-  return gemm.elements() ? plan_or_throw(gemm, device, true, "gemm").workspace_bytes : 0;
+  if (auto const plan = cache().find({batched.gemm, device, true})) return workspace_bytes(batched, *plan, device);
+  if (!batched.gemm.elements()) return 0;
+  return workspace_bytes(batched, plan_or_throw(batched.gemm, device, true, "gemm"), device);
 }
 
 // ---- plans
 
 struct Plan::Impl {
   Device const& device;
-  std::variant<Copy, Gemm> problem;
+  std::variant<Copy, BatchedGemm> problem;
   ConstTensor operand[3];  // the views that the plan was made with: destination, source; or A, B, D
   bool with_workspace = false;
-  planner::Plan plan;
+  planner::Plan plan;               // of a GEMM: for the outer indices 0
+  std::size_t workspace_bytes = 0;  // for all outer indices
 };
 struct detail::PlanMaker {
   static Plan make(Plan::Impl impl) { return Plan(std::make_shared<Plan::Impl const>(std::move(impl))); }
@@ -241,7 +274,8 @@ planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor 
   bool const with_workspace = options.workspace != nullptr;
   std::vector<planner::Plan> plans = planner::plans_to_time(gemm, device, with_workspace);
   if (!plans.empty() && with_workspace)
-    check_size(options.workspace_bytes, plans[0]);  // less would tune this problem worse for later calls
+    check_size(options.workspace_bytes,
+               plans[0].workspace_bytes);  // less would tune this problem worse for later calls
   std::erase_if(plans, [&](planner::Plan const& p) { return p.workspace_bytes > options.workspace_bytes; });
   for (planner::Plan const& p : plans) check_gemm(p, gemm, A.data, B.data, D.data, options.workspace, device, stream);
   Operands const operands{{only_read(A.data), only_read(B.data), D.data}, options.workspace};
@@ -259,11 +293,12 @@ Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t
   if (choose == Choose::measured && copy.elements()) plan = measured_plan(copy, dst, src, device, stream, milliseconds);
   if (plan.candidate < 0) plan = plan_or_throw(copy, device, false, "copy");
   planner::make_launches(plan, device);
-  return detail::PlanMaker::make({device, copy, {dst, src, {}}, false, std::move(plan)});
+  return detail::PlanMaker::make({device, copy, {dst, src, {}}, false, std::move(plan), 0});
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
           GemmOptions const& options, Choose choose, cudaStream_t stream, double milliseconds) {
-  Gemm const gemm = make_float_gemm(A, B, D, epilogue, options.compute);
+  BatchedGemm const batched = make_float_gemm(A, B, D, epilogue, options.compute);
+  Gemm const& gemm = batched.gemm;
   Device const& device = current_device();
   bool with_workspace = options.may_use_workspace;
   planner::Plan plan;
@@ -273,7 +308,8 @@ Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
   }
   if (plan.candidate < 0) plan = plan_or_throw(gemm, device, with_workspace, "gemm");
   planner::make_launches(plan, device);
-  return detail::PlanMaker::make({device, gemm, {A, B, D}, with_workspace, std::move(plan)});
+  std::size_t const bytes = with_workspace ? workspace_bytes(batched, plan, device) : 0;
+  return detail::PlanMaker::make({device, batched, {A, B, D}, with_workspace, std::move(plan), bytes});
 }
 
 void save_tuning(std::string const& path) { tuning().save(path); }
@@ -287,10 +323,15 @@ void forget_tuning() {
   cache().clear();
 }
 
-std::size_t Plan::workspace_bytes() const { return impl_->plan.workspace_bytes; }
+std::size_t Plan::workspace_bytes() const { return impl_->workspace_bytes; }
 std::string Plan::why() const {
-  return std::visit([&](auto const& p) { return planner::why(impl_->plan, p, impl_->device, impl_->with_workspace); },
-                    impl_->problem);
+  auto const of = [&](auto const& p) { return planner::why(impl_->plan, p, impl_->device, impl_->with_workspace); };
+  if (auto const* copy = std::get_if<Copy>(&impl_->problem)) return of(*copy);
+  auto const& batched = std::get<BatchedGemm>(impl_->problem);
+  std::string const times = std::to_string(batched.outer_indices());
+  return (batched.outer.empty() ? ""
+                                : "batch modes that do not merge to one: " + times + " GEMMs, one after the other\n") +
+         of(batched.gemm);
 }
 
 namespace {
@@ -336,8 +377,9 @@ void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
 
 void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void* workspace,
                std::size_t workspace_size) const {
-  auto const* gemm = std::get_if<Gemm>(&impl_->problem);
-  detail::require(gemm, "this plan is for a copy: it runs with a destination and a source");
+  auto const* batched = std::get_if<BatchedGemm>(&impl_->problem);
+  detail::require(batched, "this plan is for a copy: it runs with a destination and a source");
+  Gemm const* const gemm = &batched->gemm;
   if (gemm->elements() == 0) return;
   bool agrees = true;
   ConstTensor a = impl_->operand[0], b = impl_->operand[1], d = at_address(impl_->operand[2], D, "D", agrees);
@@ -352,15 +394,15 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
   }
   check_workspace(workspace, workspace_size, *gemm, a, b, d);
   check_current(impl_->device);
-  auto const run = [&](planner::Plan const& plan) {
-    check_size(workspace_size, plan);
-    run_gemm(plan, *gemm, A, B, D, workspace, impl_->device, stream);
-  };
-  if (agrees) return run(impl_->plan);
-  Gemm there = *gemm;
-  there.A.base = only_read(gemm->exchanged ? B : A), there.B.base = only_read(gemm->exchanged ? A : B),
-  there.D.base = D;
-  run(*cached_plan(there, impl_->device, impl_->with_workspace));
+  check_size(workspace_size, impl_->workspace_bytes);
+  bool const with = impl_->with_workspace;
+  if (agrees) return run_gemm(impl_->plan, *batched, A, B, D, workspace, with, impl_->device, stream);
+  BatchedGemm there = *batched;
+  there.gemm.A.base = only_read(gemm->exchanged ? B : A), there.gemm.B.base = only_read(gemm->exchanged ? A : B),
+  there.gemm.D.base = D;
+  auto const plan = cached_plan(there.gemm, impl_->device, with);
+  check_size(workspace_size, with ? inlay::workspace_bytes(there, *plan, impl_->device) : 0);
+  run_gemm(*plan, there, A, B, D, workspace, with, impl_->device, stream);
 }
 
 }  // namespace inlay

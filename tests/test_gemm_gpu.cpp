@@ -279,7 +279,6 @@ TEST(GpuGemm, TheSameBitsOnEveryRunAndStream) {
 // alpha and beta are no powers of two: a kernel that rounded them in another order would show.
 void expect_same_bits_alone(GemmCase const& c, bool packed) {
   std::int64_t const L = c.L;
-  float const alpha = c.alpha, beta = c.beta;
   GemmOnDevice const here(c, normal);
   Workspace const workspace(packed ? here.workspace_bytes() : 0);
   here.multiply(nullptr, workspace.options);
@@ -303,6 +302,7 @@ TEST(GpuGemm, TheSameBitsAtEveryBatchIndexAndCount) {
       // A K that is split; a few vectors; whole matrices of a block, odd ones and squares of 4 x 4.
       expect_same_bits_alone({512, 512, 520, 24, transposes, 1.3f, -.7f}, packed);
       expect_same_bits_alone({70, 900, 1000, 20, transposes, 1.3f, -.7f}, packed);
+      expect_same_bits_alone({70, 65, 16600, 140, transposes, 1.3f, -.7f}, packed);  // more than 256 slices
       expect_same_bits_alone({3, 701, 1030, 5, transposes, 1.3f, -.7f}, packed);
       expect_same_bits_alone({1000, 1, 512, 5, transposes, 1.3f, -.7f}, packed);
       expect_same_bits_alone({9, 7, 100, 800, transposes, 1.3f, -.7f, 0, 0, 0, 0, 0, 0, false, false, 0}, packed);
@@ -310,6 +310,59 @@ TEST(GpuGemm, TheSameBitsAtEveryBatchIndexAndCount) {
     }
     expect_same_bits_alone({252, 252, 256, 64, "nt", 1.3f, -.7f}, packed);  // a matrix alone is split differently
   }
+}
+
+// ---- batch modes: scores of attention, from (batch, sequence, heads, depth) to (batch, heads, sequence, sequence)
+void expect_scores(std::int64_t batch, std::int64_t heads, std::int64_t sequence, std::int64_t depth) {
+  SCOPED_TRACE(std::to_string(heads) + " heads of depth " + std::to_string(depth));
+  std::int64_t const size = batch * sequence * heads * depth, scores = batch * heads * sequence * sequence;
+  auto const zeros = [](std::int64_t n) { return std::vector<float>(std::size_t(n), 0.f); };
+  std::vector<float> queries = zeros(size), keys = zeros(size), expected = zeros(scores);
+  for (std::int64_t i = 0; i < size; ++i)
+    queries[std::size_t(i)] = float(i * 7 % 13 - 6), keys[std::size_t(i)] = float(i * 5 % 11 - 5);
+  auto const at = [&](std::int64_t b, std::int64_t h, std::int64_t s, std::int64_t k) {
+    return std::size_t(((b * sequence + s) * heads + h) * depth + k);
+  };
+  for (std::int64_t i = 0; i < scores; ++i) {
+    std::int64_t const n = i % sequence, m = i / sequence % sequence, h = i / sequence / sequence % heads,
+                       b = i / sequence / sequence / heads;
+    for (std::int64_t k = 0; k < depth; ++k) expected[std::size_t(i)] += queries[at(b, h, m, k)] * keys[at(b, h, n, k)];
+  }
+  auto const bytes = [](std::vector<float> const& v) {
+    auto const* const begin = reinterpret_cast<char const*>(v.data());
+    return std::vector<char>(begin, begin + v.size() * 4);
+  };
+  DeviceBuffer const Q = device_buffer(bytes(queries)), K = device_buffer(bytes(keys)),
+                     S = device_buffer(std::vector<char>(expected.size() * 4, char(0xff)));
+  auto const by_heads = [&](DeviceBuffer const& buffer) {
+    return tensor(reinterpret_cast<float*>(buffer.get()), {batch, sequence, heads, depth}).transposed(1, 2);
+  };
+  Tensor const q = by_heads(Q), k = by_heads(K).transposed(2, 3),
+               s = tensor(reinterpret_cast<float*>(S.get()), {batch, heads, sequence, sequence});
+  auto const expect = [&](char const* how) {
+    check(cudaDeviceSynchronize());
+    std::vector<float> found(expected.size());
+    check(cudaMemcpy(found.data(), S.get(), found.size() * 4, cudaMemcpyDeviceToHost));
+    check(cudaMemset(S.get(), 0xff, found.size() * 4));
+    EXPECT_EQ(found, expected) << how;
+  };
+  gemm(q, k, s);
+  expect("without a workspace");
+  Workspace const workspace(gemm_workspace(q, k, s));
+  gemm(q, k, s, {}, nullptr, workspace.options);
+  expect("with a workspace");
+  inlay::Plan const planned = plan(q, k, s);
+  Workspace const of_plan(planned.workspace_bytes());
+  planned.run(Q.get(), K.get(), S.get(), nullptr, of_plan.options.workspace, planned.workspace_bytes());
+  expect("planned");
+  EXPECT_NE(planned.why().find("batch modes that do not merge to one"), std::string::npos);
+}
+TEST(GpuGemm, TwoBatchModes) {
+  NEEDS_GPU();
+  expect_scores(3, 5, 37, 33);  // matrices begin at different addresses modulo 16 bytes
+  expect_scores(3, 8, 64, 64);
+  expect_scores(9, 4, 130, 32);
+  expect_scores(2, 3, 40, 300);  // K is split
 }
 
 // ---- rounding

@@ -188,15 +188,21 @@ TEST(GemmPlan, SaysWhichBoundsWereMeasured) {
   }
   EXPECT_GE(measured, 6);
 }
-// The same bits for every batch count: from where a K may be cut on, the choice does not depend on it.
+// The same bits for every batch count: from where a K may be cut on, the choice does not depend on it, but for a kernel that sums in
+// the slices of a single matrix.
 TEST(GemmPlan, OneMatrixDecides) {
   for (char const* transposes : {"nn", "nt", "tn", "tt"})
     for (std::int64_t K : {257, 512, 1000, 8192})
       for (std::int64_t n : {8, 64, 100, 500, 1024, 1500, 4096})
-        for (bool workspace : {false, true})
-          EXPECT_EQ(chosen(problem(n, n, K, transposes, 1), workspace),
-                    chosen(problem(n, n, K, transposes, 64), workspace))
-              << n << " x " << n << " x " << K << " " << transposes;
+        for (bool workspace : {false, true}) {
+          SCOPED_TRACE(std::to_string(n) + " x " + std::to_string(n) + " x " + std::to_string(K) + " " + transposes);
+          Planned const one(problem(n, n, K, transposes, 1), workspace),
+              batch(problem(n, n, K, transposes, 64), workspace);
+          if (batch.chosen() == "sgemm_slices_64x64")
+            EXPECT_EQ(batch.launch().problem.slice_K, one.launch().problem.slice_K);
+          else
+            EXPECT_EQ(one.chosen(), batch.chosen());
+        }
 }
 
 TEST(GemmPlan, SmallGemmsTakeSmallTiles) {
@@ -205,7 +211,7 @@ TEST(GemmPlan, SmallGemmsTakeSmallTiles) {
     bool small;
   } const cases[] = {{8, 8, 1, true},       {64, 64, 1, true},     {256, 256, 1, true},   {768, 256, 1, true},
                      {1024, 256, 1, false}, {128, 128, 32, true},  {256, 256, 32, false}, {256, 512, 1, true},
-                     {256, 512, 64, true},  {256, 1024, 1, false}, {128, 2048, 64, true}, {512, 512, 1, false},
+                     {256, 512, 2, true},   {256, 1024, 1, false}, {128, 2048, 2, true},  {512, 512, 1, false},
                      {64, 65536, 1, false}};
   for (auto const& [n, K, L, small] : cases)
     EXPECT_EQ(chosen(problem(n, n, K, "nn", L), true) == "sgemm_split_32x32", small)
@@ -226,6 +232,26 @@ TEST(GemmPlan, ShallowGemmsAreOneChain) {
             EXPECT_TRUE(one_chain.contains(name))
                 << name << ", " << n << " x " << n << " x " << K << " x " << L << " " << transposes;
           }
+}
+
+// A batch that fills the GPU sums in the slices of a single matrix, without partial sums in the workspace.
+TEST(GemmPlan, FullBatchesSumInTheSlicesOfOneMatrix) {
+  struct {
+    std::int64_t m, n, K, L;
+  } const cases[] = {{512, 512, 512, 64},  {512, 512, 512, 5},  {100, 100, 1000, 500}, {64, 1024, 512, 96},
+                     {64, 96, 20000, 200}, {40, 900, 260, 100}, {333, 129, 555, 100}};
+  for (auto const& [m, n, K, L] : cases) {
+    SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(K));
+    Planned const one(problem(m, n, K), true), batch(problem(m, n, K, "nn", L), true);
+    ASSERT_TRUE(one.plan.find<Reduction>()) << one.chosen();
+    EXPECT_EQ(batch.chosen(), "sgemm_slices_64x64");
+    EXPECT_EQ(batch.plan.num_launches, 1);
+    EXPECT_EQ(batch.launch().problem.slices, 1);
+    EXPECT_EQ(batch.launch().problem.slice_K, one.launch().problem.slice_K);
+    EXPECT_GT(batch.plan.workspace_bytes, 0u);  // else a caller would pass none, and one matrix would not be split
+    EXPECT_NE(Planned(problem(m, n, K, "nn", L), false).chosen(), "sgemm_slices_64x64");
+    EXPECT_NE(Planned(problem(m, n, K, "nn", 2), true).chosen(), "sgemm_slices_64x64") << "does not fill the GPU";
+  }
 }
 
 // ---- the workspace

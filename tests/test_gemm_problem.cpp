@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include <inlay/problem/gemm.h>
+#include <inlay/problem/batched_gemm.h>
 
 namespace inlay::problem {
 namespace {
@@ -169,12 +169,76 @@ TEST(Gemm, StridesMayBeNegativeAndThoseOfAAndBZero) {
   EXPECT_EQ(refusal(view(kA, {3, 5}, {0, 0}), view(kB, {5, 7}, {0, 0}), view(kC, {3, 7}, {-7, -1})), "");
 }
 
+// ---- batch modes
+BatchedGemm batched(Tensor const& A, Tensor const& B, Tensor const& C, float alpha = 2) {
+  return make_batched_gemm(A, B, C, {.alpha = alpha, .beta = 3}, Compute::fp32);
+}
+TEST(BatchModes, MergeWhereAllOperandsAllowIt) {
+  BatchedGemm const b = batched(view(kA, {2, 6, 3, 5}), view(kB, {2, 6, 5, 7}), view(kC, {2, 6, 3, 7}));
+  EXPECT_TRUE(b.outer.empty());
+  EXPECT_EQ(numbers(b.gemm.L(), b.gemm.A.batch_stride, b.gemm.B.batch_stride, b.gemm.D.batch_stride),
+            numbers(12, 15, 35, 21));
+  // One matrix of B for all; modes of one matrix do not count, and the order of modes is that of D.
+  BatchedGemm const one =
+      batched(view(kA, {6, 1, 2, 3, 5}, {15, 7, 90, 5, 1}), view(kB, {6, 1, 2, 5, 7}, {0, 9, 0, 7, 1}),
+              view(kC, {6, 1, 2, 3, 7}, {21, 0, 126, 7, 1}));
+  EXPECT_TRUE(one.outer.empty());
+  EXPECT_EQ(numbers(one.gemm.L(), one.gemm.A.batch_stride, one.gemm.B.matrices, one.gemm.D.batch_stride),
+            numbers(12, 15, 1, 21));
+}
+// Attention: (batch, sequence, heads, depth) seen as (batch, heads, sequence, depth).
+TEST(BatchModes, TheLongestIsTheKernels) {
+  Tensor const Q = view(kA, {2, 6, 3, 5}, {90, 5, 30, 1}), K = view(kB, {2, 6, 5, 7}, {210, 5, 1, 30});
+  BatchedGemm const b = batched(Q, K, view(kC, {2, 6, 3, 7}));
+  EXPECT_EQ(numbers(b.gemm.L(), b.gemm.A.batch_stride, b.gemm.B.batch_stride, b.gemm.D.batch_stride),
+            numbers(6, 5, 5, 21));
+  ASSERT_EQ(b.outer.size(), 1u);
+  EXPECT_EQ(b.outer[0].extent, 2);
+  EXPECT_EQ(b.outer_indices(), 2);
+  EXPECT_EQ(numbers(b.outer[0].stride[0], b.outer[0].stride[1], b.outer[0].stride[2]),
+            numbers(90 * 4, 210 * 4, 126 * 4));
+  std::vector<std::int64_t> seen;
+  b.for_each([&](auto const& offset) { seen.insert(seen.end(), offset.begin(), offset.end()); });
+  EXPECT_EQ(seen, numbers(0, 0, 0, 360, 840, 504));
+  Gemm const second = b.at({360, 840, 504});
+  EXPECT_EQ(second.A.base, floats(kA + 360));
+  EXPECT_EQ(second.B.base, floats(kB + 840));
+  EXPECT_EQ(second.D.base, floats(kC + 504));
+  EXPECT_EQ(second.L(), 6);
+}
+TEST(BatchModes, OffsetsAreThoseOfTheCallsOperands) {
+  Tensor const A = view(kA, {2, 6, 3, 5}, {90, 5, 30, 1}), B = view(kB, {2, 6, 5, 7}, {210, 5, 1, 30});
+  Tensor const D = view(kC, {2, 6, 3, 7}, {126, 21, 1, 3});
+  BatchedGemm const b = batched(A, B, D);
+  ASSERT_TRUE(b.gemm.exchanged);
+  EXPECT_EQ(b.outer[0].stride[0], 360);
+  EXPECT_EQ(b.at({360, 840, 504}).B.base, floats(kA + 360));
+  EXPECT_EQ(b.at({360, 840, 504}).A.base, floats(kB + 840));
+}
+TEST(BatchModes, OperandsThatAreNotReadHaveNoStrides) {
+  Tensor const A = view(0, {2, 6, 3, 5}, {90, 5, 30, 1}), B = view(0, {2, 6, 5, 7}, {210, 5, 1, 30});
+  BatchedGemm const b = batched(A, B, view(kC, {2, 6, 3, 7}), 0);
+  EXPECT_TRUE(b.outer.empty());
+  EXPECT_EQ(b.gemm.L(), 12);
+}
+TEST(BatchModes, AllOfDAndOfTheOperandsAreChecked) {
+  EXPECT_NE(refusal(view(kA, {2, 6, 3, 5}), view(kB, {2, 6, 5, 7}), view(kC, {2, 6, 3, 7}, {21, 21, 7, 1}))
+                .find("its elements overlap"),
+            std::string::npos);
+  EXPECT_NE(refusal(view(kA, {2, 6, 3, 5}), view(kB, {2, 6, 5, 7}, {1 << 22, 35, 7, 1}),
+                    view(kB + (4 << 22) - 64, {2, 6, 3, 7}))
+                .find("overlaps B"),
+            std::string::npos);
+}
+
 // ---- refusals
 TEST(GemmRefusals, Ranks) {
   EXPECT_EQ(refusal(view(kA, {15}), view(kB, {5, 7}), view(kC, {3, 7})),
-            "A has rank 1; gemm takes matrices, of rank 2, and batches of rank 3");
+            "A has rank 1; gemm takes matrices, of rank 2, and batches of a higher rank");
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {2, 2, 5, 7}), view(kC, {3, 7})),
-            "B has rank 4; gemm takes matrices, of rank 2, and batches of rank 3");
+            "A has rank 2, B 4 and D 2; gemm takes three matrices or three batches");
+  EXPECT_EQ(refusal(view(kA, {2, 6, 3, 5}), view(kB, {2, 4, 5, 7}), view(kC, {2, 6, 3, 7})),
+            "A of shape (2,6,3,5) and B of shape (2,4,5,7) are batches of 6 and 4 matrices along mode 1");
   EXPECT_EQ(refusal(view(kA, {1, 3, 5}), view(kB, {5, 7}), view(kC, {1, 3, 7})),
             "A has rank 3, B 2 and D 3; gemm takes three matrices or three batches");
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {5, 7}), view(kC, {1, 3, 7})),

@@ -227,8 +227,9 @@ struct Planner<Gemm> {
   };
   struct Requirements {
     Layout a = Layout::any, b = Layout::any;
-    bool packs_b_along_n = false;        // B is packed if both operands are contiguous along k
-    bool workspace_is_optional = false;  // the kernel is faster with its workspace, but runs without
+    bool packs_b_along_n = false;                   // B is packed if both operands are contiguous along k
+    bool workspace_is_optional = false;             // the kernel is faster with its workspace, but runs without
+    LinkedKernel<Gemm> const* slices_of = nullptr;  // the kernel adds in the order of this one's slices
   };
   static constexpr bool predicts = false;
   static std::span<Candidate<Gemm> const> candidates();

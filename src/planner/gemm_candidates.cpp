@@ -176,6 +176,12 @@ bool deep(Properties const& f) {
   return f.g.K() > 0 && !narrow(f) && !many_shallow(f) && !few_tiles(f) && !large(f);
 }
 bool in_blocks(Properties const& f) { return blocked_sums(f) && (large(f) || (few_tiles(f) && f.g.K() > 1024)); }
+// At least two tiles of 64 x 64 per SM: a batch for which slices of K in other blocks gain nothing.
+bool fills(Properties const& f) {
+  return f.g.L() > 1 && f.g.K() > 256 && tiles(f.g, 64, 64) * f.g.L() >= 2 * f.device.sm_count;
+}
+bool fills_small(Properties const& f) { return fills(f) && small(f); }
+bool fills_deep(Properties const& f) { return fills(f) && deep(f); }
 bool two_sums(Properties const& f) { return blocked_sums(f) && f.g.K() > 1024; }
 bool multiplies(Properties const& f) { return f.g.K() > 0; }
 // Excludes shallow K, where the batch size may decide: dividing the k of a stage among warps changes the bits.
@@ -198,6 +204,10 @@ Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 per SM"
 Applicability<Gemm> const kNarrow{
     narrow,
     "made for at most 32 rows or columns, of batches for those that no other kernel is predicted to be faster for"};
+constexpr char const* kNoFullBatch =
+    "made for batches with a K of more than 256 and at least two tiles of 64 x 64 per SM";
+Applicability<Gemm> const kFullSmallBatch{fills_small, kNoFullBatch, kCurves};
+Applicability<Gemm> const kFullDeepBatch{fills_deep, kNoFullBatch, kCurves};
 Applicability<Gemm> const kDeep{deep, "made for a K that fills the GPU if the tiles of D do not", kCurves};
 Applicability<Gemm> const kTwoSums{two_sums, "blocked summation is not requested, or not worth it"};
 Applicability<Gemm> const kFewTiles{few_tiles, "made for a tile of 128 x 128 for most SMs, and no more", kCurves};
@@ -223,7 +233,8 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
   using namespace kernels;
   constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
   static LinkedKernel<Gemm> const transposed = sgemm_tma_transposing::kernel(), rotated = sgemm_tma::kernel(),
-                                  cluster = sgemm_cluster::kernel();
+                                  cluster = sgemm_cluster::kernel(), split_32x32 = sgemm_split_32x32::kernel(),
+                                  split_64x64 = sgemm_split_64x64::kernel(), slices = sgemm_slices_64x64::kernel();
   static Candidate<Gemm> const all[] = {
       {.kernel = sgemm_tma_blocked::kernel(),
        .applies = kBlockedSums,
@@ -231,9 +242,17 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.kernel = sgemm_thin::kernel(), .applies = kThin},
       {.kernel = sgemm_packed::kernel(), .applies = kSmallBatch},
       {.label = "of a batch", .kernel = sgemm_tile_128x128::kernel(), .applies = kBatchOfSquares},
-      {.kernel = sgemm_split_32x32::kernel(), .applies = kSmall},
+      {.label = "as sgemm_split_32x32",
+       .kernel = slices,
+       .applies = kFullSmallBatch,
+       .requirements = {.slices_of = &split_32x32}},
+      {.kernel = split_32x32, .applies = kSmall},
       {.kernel = sgemm_narrow::kernel(), .applies = kNarrow},
-      {.kernel = sgemm_split_64x64::kernel(), .applies = kDeep},
+      {.label = "as sgemm_split_64x64",
+       .kernel = slices,
+       .applies = kFullDeepBatch,
+       .requirements = {.slices_of = &split_64x64}},
+      {.kernel = split_64x64, .applies = kDeep},
       {.kernel = sgemm_tile_blocked::kernel(), .applies = kTwoSums},
       {.kernel = cluster, .applies = kFewTiles, .requirements = {.a = aligned, .b = aligned}},
       {.label = "shallow", .kernel = transposed, .applies = kManyShallow},
@@ -270,8 +289,11 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   Info<Gemm> const& info = *candidate.kernel.info;
   Gemm g = gemm;
   g.A = a.used(), g.B = b.used();
+  auto const* const slices_of = candidate.requirements.slices_of;
+  if (slices_of) g.slice_K = slices_of->info->split(g, device).slice_K;
   if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
-  std::size_t const own = info.workspace(g, device);
+  // A batch that sums in slices asks for a workspace too, although it needs none: without one, one matrix is not split.
+  std::size_t const own = slices_of ? 256 : info.workspace(g, device);
   if (own && !may_use_workspace && !candidate.requirements.workspace_is_optional)
     return {{"it needs a workspace of {} bytes, and there is none", {std::int64_t(own)}}, {}};
 

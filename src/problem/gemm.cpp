@@ -1,5 +1,7 @@
-#include <inlay/problem/gemm.h>
+#include <inlay/problem/batched_gemm.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -10,9 +12,9 @@ namespace inlay::problem {
 namespace {
 
 void check_operand(ConstTensor const& t, char const* who) {
-  if (t.rank != 2 && t.rank != 3)
+  if (t.rank < 2)
     throw Error(std::string(who) + " has rank " + std::to_string(t.rank) +
-                "; gemm takes matrices, of rank 2, and batches of rank 3");
+                "; gemm takes matrices, of rank 2, and batches of a higher rank");
   if (t.dtype != f32 && !is_half(t.dtype))
     throw Error(std::string(who) + " has elements of type " + name_of(t.dtype) + "; gemm takes f32, bf16 and f16");
   check_extents(t, who);
@@ -30,9 +32,10 @@ void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const&
                 std::to_string(D.rank) + "; gemm takes three matrices or three batches");
   int const r = A.rank;
   auto const sentence = [&] { return "A of shape " + shape(A) + " and B of shape " + shape(B); };
-  if (r == 3 && A.extent[0] != B.extent[0])
-    throw Error(sentence() + " are batches of " + std::to_string(A.extent[0]) + " and " + std::to_string(B.extent[0]) +
-                " matrices");
+  for (int k = 0; k < r - 2; ++k)
+    if (A.extent[k] != B.extent[k])
+      throw Error(sentence() + " are batches of " + std::to_string(A.extent[k]) + " and " +
+                  std::to_string(B.extent[k]) + " matrices" + (r > 3 ? " along mode " + std::to_string(k) : ""));
   if (A.extent[r - 1] != B.extent[r - 2])
     throw Error(sentence() + " do not match: K is " + std::to_string(A.extent[r - 1]) + " in A and " +
                 std::to_string(B.extent[r - 2]) + " in B");
@@ -51,13 +54,49 @@ void set_unused_strides(std::int64_t rows, std::int64_t cols, DType type, std::i
   if (cols == 1) col_stride = row_stride != 1 ? 1 : round_up(rows, vector);
 }
 
-// The operand whose rows and columns are these modes of the view; of rank 3, the first mode is the batch. The
-// const_cast is safe because no kernel writes to A or B.
-Operand operand(ConstTensor const& t, int rows, int cols) {
-  std::int64_t const matrices = t.rank == 3 ? t.extent[0] : 1, batch = matrices > 1 ? t.stride[0] : 0;
+// The operand whose rows and columns are these modes of the view, over a batch with this stride. The const_cast is safe because no
+// kernel writes to A or B.
+Operand operand(ConstTensor const& t, int rows, int cols, std::int64_t matrices, std::int64_t batch_stride) {
+  std::int64_t const batch = matrices > 1 ? batch_stride : 0;
   return {const_cast<void*>(t.data), t.dtype,        t.extent[rows], t.extent[cols],
           batch ? matrices : 1,      t.stride[rows], t.stride[cols], batch};
 }
+
+// The batch modes of a call, in elements. An array, because planning allocates nothing.
+struct BatchModes {
+  BatchedGemm::Mode mode[Tensor::kMaxRank];
+  int count = 0;
+
+  // Those with more than one matrix, outermost in D first, merged where all three operands allow it.
+  BatchModes(ConstTensor const& A, ConstTensor const& B, ConstTensor const& D, bool reads) {
+    for (int k = 0; k < D.rank - 2; ++k)
+      if (D.extent[k] > 1)
+        mode[count++] = {D.extent[k], {reads ? A.stride[k] : 0, reads ? B.stride[k] : 0, D.stride[k]}};
+    std::sort(mode, mode + count,
+              [](auto const& a, auto const& b) { return std::abs(a.stride[2]) > std::abs(b.stride[2]); });
+    for (int i = count; i-- > 1;) {
+      bool merges = true;
+      for (std::size_t k = 0; k < 3; ++k)
+        merges &= __int128(mode[i].stride[k]) * mode[i].extent == mode[i - 1].stride[k];
+      if (!merges) continue;
+      mode[i - 1] = {mode[i].extent * mode[i - 1].extent, mode[i].stride};
+      erase(i);
+    }
+  }
+  // Removes the longest mode, of equally long ones the innermost, and returns it; a mode of one matrix if there is none.
+  BatchedGemm::Mode take_longest() {
+    if (count == 0) return {1, {}};
+    int longest = 0;
+    for (int i = 1; i < count; ++i)
+      if (mode[i].extent >= mode[longest].extent) longest = i;
+    BatchedGemm::Mode const taken = mode[longest];
+    erase(longest);
+    return taken;
+  }
+
+ private:
+  void erase(int i) { std::move(mode + i + 1, mode + count--, mode + i); }
+};
 
 // D^T = B^T A^T.
 void exchange(Gemm& g) {
@@ -88,8 +127,8 @@ void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, 
                   ErrorCode::workspace);
 }
 
-Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written_to, Epilogue const& epilogue,
-               Compute compute) {
+BatchedGemm make_batched_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written_to,
+                              Epilogue const& epilogue, Compute compute) {
   ConstTensor const D = written_to;
   check_operand(A, "A");
   check_operand(B, "B");
@@ -98,20 +137,30 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written
   check_shapes(A, B, D);
 
   int const m = A.rank - 2, n = A.rank - 1;  // the modes of rows and columns
-  Gemm g;
+  BatchedGemm batched;
+  Gemm& g = batched.gemm;
   g.epilogue = epilogue, g.compute = compute;
   g.A.type = g.B.type = g.D.type = D.dtype;
   for (int k = 0; k < D.rank; ++k)
-    if (D.extent[k] == 0) return g;  // pointers and strides do not matter
+    if (D.extent[k] == 0) return batched;  // pointers and strides do not matter
   check_memory(D, "D");
   Footprint const written(D);
   if (overlaps_itself(written)) throw Error("D of shape " + shape(D) + " has strides with which its elements overlap");
-  g.D = operand(D, m, n);
-  g.D.matrices = D.rank == 3 ? D.extent[0] : 1;
+  bool const reads = epilogue.alpha != 0 && A.extent[n] != 0;
+
+  BatchModes modes(A, B, D, reads);
+  BatchedGemm::Mode const batch = modes.take_longest();  // the kernels'
+  for (int i = 0; i < modes.count; ++i) {
+    for (std::int64_t& stride : modes.mode[i].stride) stride *= bytes_of(D.dtype);
+    batched.outer.push_back(modes.mode[i]);
+  }
+
+  g.D = operand(D, m, n, batch.extent, batch.stride[2]);
+  g.D.matrices = batch.extent;
   set_unused_strides(g.D.rows, g.D.cols, D.dtype, g.D.row_stride, g.D.col_stride);
   g.A.rows = g.M(), g.B.rows = g.N();
   g.A.matrices = g.B.matrices = 1;
-  if (epilogue.alpha == 0 || A.extent[n] == 0) {
+  if (!reads) {
     g.epilogue.alpha = 0;  // A and B are not read, so their NaNs do not propagate
   } else {
     for (auto [t, who] : {std::pair{&A, "A"}, std::pair{&B, "B"}}) {
@@ -119,11 +168,17 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written
       if (overlap(written, Footprint(*t)))
         throw Error("D of shape " + shape(D) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
     }
-    g.A = operand(A, m, n), g.B = operand(B, n, m);
+    g.A = operand(A, m, n, batch.extent, batch.stride[0]), g.B = operand(B, n, m, batch.extent, batch.stride[1]);
     for (Operand* o : {&g.A, &g.B}) set_unused_strides(o->cols, o->rows, A.dtype, o->col_stride, o->row_stride);
   }
   if (g.D.col_stride != 1 && g.D.row_stride == 1) exchange(g);
-  return g;
+  return batched;
+}
+
+Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute) {
+  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, compute);
+  detail::require(batched.outer.empty(), "the batch modes do not merge to one, which is what one Gemm has");
+  return batched.gemm;
 }
 
 }  // namespace inlay::problem

@@ -28,6 +28,8 @@ struct Gemm {
 
   // Split K: `slices` slices of slice_K indices each; the last one may be shorter. D receives one partial sum for each
   // slice: all matrices of the first slice, then those of the second. A Reduction adds them.
+  // With one slice and a slice_K, a kernel that can do so adds the sums of that many indices in the order of a Reduction: the bits of
+  // the split.
   int slices = 1;
   std::int64_t slice_K = 0;
 

@@ -4,8 +4,14 @@
 
 namespace inlay::problem {
 
-// D(m,n,l) = alpha * sum over s of partial(m,n,l,s) + beta * D(m,n,l), summed in the order of the slices s. The partial
-// sums are contiguous along n, then along m, l and s.
+// Groups of consecutive slices that are summed apart, for a matrix with this many elements: several if there are hundreds of slices, or at
+// least 16 slices and few elements, where one thread for each element would have too little work in flight.
+constexpr int groups_of_slices(int slices, std::int64_t elements) {
+  return slices >= 256 ? 32 : slices >= 16 && elements <= 65536 ? 8 : 1;
+}
+
+// D(m,n,l) = alpha * sum over s of partial(m,n,l,s) + beta * D(m,n,l), summed in the order of the slices s, each group of
+// groups_of_slices() in a sum of its own. The partial sums are contiguous along n, then along m, l and s.
 struct Reduction {
   Operand D;  // (M,N,L)
   Epilogue epilogue;

@@ -145,7 +145,7 @@ struct SgemmPacked {
     }
   };
   template <class Block>
-  CUTE_DEVICE static void load_flat(Block block, float const* from, int n, float* to, int tid) {
+  CUTE_DEVICE static void load_flat([[maybe_unused]] Block block, float const* from, int n, float* to, int tid) {
     Copy_Atom<On<Block, LoadAsync>, Vector16> four;
     Copy_Atom<On<Block, LoadAsyncElement>, float> one;
     Flat const flat{residue(from), n};

@@ -55,14 +55,13 @@ struct SumSlicesBy {
   }
 };
 
-// Several threads share an element if there are hundreds of slices, or at least 16 slices and at
-// most two waves of blocks. Otherwise the threads would have too little work.
 struct SumSlices {
   template <class S, class F>
   static void launches(Reduction const& r, S const&, F const& f) {
-    if (r.slices >= 256)
+    int const groups = groups_of_slices(r.slices, r.D.rows * r.D.cols);
+    if (groups == 32)
       f(SumSlicesBy<32>{r});
-    else if (r.slices >= 16 && r.D.rows * r.D.cols <= 65536)
+    else if (groups == 8)
       f(SumSlicesBy<8>{r});
     else
       f(SumSlicesBy<1>{r});

@@ -12,7 +12,7 @@ struct Samples<SgemmSplit<Step>> {
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
     using Split = SgemmSplit<Step>;
     auto const part_of = [&](Gemm const& part, int64_t times) {
-      sample_lengths<SgemmVectors<Step>>(part, Split::period, setting, sample, times);
+      sample_lengths<SgemmVectors<Step>>(part, Split::period(part), setting, sample, times);
     };
     Gemm const split = setting.workspace ? Split::split(g, setting.device) : g;
     if (split.slices == 1) return part_of(g, 1);

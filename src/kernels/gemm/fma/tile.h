@@ -4,6 +4,9 @@
 #include <inlay/kernels/common/accumulator_layout.h>
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/producer.h>
+#include <inlay/kernels/gemm/fma/ended_sums.h>
+
+#include <numeric>
 
 namespace inlay::kernels {
 
@@ -15,6 +18,8 @@ struct SgemmStep {
   static constexpr bool ordered = false;  // the compiler keeps the order of an outer product
   static constexpr int accumulation_length =
       0;  // FMAs in one register, which is then added to a second sum; 0: one sum
+  // Levels of sums in shared memory: 1 adds those of Gemm::slice_K FMAs, 2 also groups of these, as SumSlices does.
+  static constexpr int levels_in_shared = 0;
   static constexpr bool narrow_m = false,
                         narrow_n = false;  // A (B) is fetched in one way only, whatever its layout
   using Read = UniversalCopy<float>;       // shared -> registers
@@ -47,6 +52,7 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
   static_assert(PIPE == 1 || (slices % 2 == 0 && BLK_K % slices == 0));
   using Store = std::conditional_t<Step::through_shared, ThroughShared<OnC, BLK_N, threads>, FromRegisters>;
   static_assert(StoresTiles<Store>);
+  static constexpr bool one_sum = Step::accumulation_length == 0 && Step::levels_in_shared == 0;
   struct Tiles {
     alignas(128) float A[cosize_v<SmemA>];
     alignas(128) float B[cosize_v<SmemB>];
@@ -55,7 +61,8 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
   struct TilesAndBand {
     alignas(128) float A[cosize_v<SmemA>];
     alignas(128) float B[cosize_v<SmemB>];
-    alignas(128) float C[Store::smem_floats];
+    alignas(128) float C[cute::max(Step::levels_in_shared * BLK_M * BLK_N,
+                                   Store::smem_floats)];  // sums that ended, later a band
     static void members(auto name) {
       name("A", &TilesAndBand::A), name("B", &TilesAndBand::B), name("C", &TilesAndBand::C);
     }
@@ -114,8 +121,7 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
         };
     int const tiles = int(ceil_div(here.K, int64_t(BLK_K)));
     clear(tCrC);
-    auto sums = make_fragment_like(tCrC);  // of the block sums that have ended
-    clear(sums);
+    auto ended = make_ended_sums<Step, Block>(g, smem, rank, tCrC);
 
     if constexpr (PIPE == 1) {
       CUTE_NO_UNROLL
@@ -142,47 +148,56 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
       clear(tCrA(_, _, 1));
       clear(tCrB(_, _, 1));
       int full = 0, free = PIPE - 1;
-      CUTE_NO_UNROLL
-      for (int t = 0; t < tiles; ++t) {
-        block.cp_async_wait(Int<PIPE - 2>{});  // this tile has landed
-        block.sync();                          // for all threads; and all have read the last one
-        from_A.issue(free), from_B.issue(free);
-        block.cp_async_fence();
-        Tensor tXpA = tXsA(_, _, _, full);  // (CPY,CPY_M,CPY_K)
-        Tensor tXpB = tXsB(_, _, _, full);  // (CPY,CPY_N,CPY_K)
+      auto multiply_tiles = [&](int count) {
         CUTE_NO_UNROLL
-        for (int first = 0; first < BLK_K; first += slices) {
-          CUTE_UNROLL
-          for (int k = 0; k < slices; ++k) {
-            read_slice(tXpA, tXpB, k, k % 2);
-            multiply(1 - k % 2);
-          }
-          if constexpr (slices < BLK_K) {
-            tXpA.data() = tXpA.data() + slices * stride<1>(SmemA{});
-            tXpB.data() = tXpB.data() + slices * stride<1>(SmemB{});
-          }
-        }
-        if constexpr (Step::accumulation_length > 0)
-          if ((t + 1) % (Step::accumulation_length / BLK_K) == 0) {
-            multiply(1);
+        for (int t = 0; t < count; ++t) {
+          block.cp_async_wait(Int<PIPE - 2>{});  // this tile has landed
+          block.sync();                          // for all threads; and all have read the last one
+          from_A.issue(free), from_B.issue(free);
+          block.cp_async_fence();
+          Tensor tXpA = tXsA(_, _, _, full);  // (CPY,CPY_M,CPY_K)
+          Tensor tXpB = tXsB(_, _, _, full);  // (CPY,CPY_N,CPY_K)
+          CUTE_NO_UNROLL
+          for (int first = 0; first < BLK_K; first += slices) {
             CUTE_UNROLL
-            for (int i = 0; i < size(sums); ++i) sums(i) += tCrC(i), tCrC(i) = 0;
-            clear(tCrA(_, _, 1));
-            clear(tCrB(_, _, 1));
+            for (int k = 0; k < slices; ++k) {
+              read_slice(tXpA, tXpB, k, k % 2);
+              multiply(1 - k % 2);
+            }
+            if constexpr (slices < BLK_K) {
+              tXpA.data() = tXpA.data() + slices * stride<1>(SmemA{});
+              tXpB.data() = tXpB.data() + slices * stride<1>(SmemB{});
+            }
           }
-        from_A.land(free), from_B.land(free);
-        full = full + 1 == PIPE ? 0 : full + 1;
-        free = free + 1 == PIPE ? 0 : free + 1;
+          from_A.land(free), from_B.land(free);
+          full = full + 1 == PIPE ? 0 : full + 1;
+          free = free + 1 == PIPE ? 0 : free + 1;
+        }
+      };
+      if constexpr (one_sum) {
+        multiply_tiles(tiles);
+      } else {
+        int const part = Step::accumulation_length > 0 ? Step::accumulation_length / BLK_K : tiles_of_slice(g);
+        int left = tiles;
+        CUTE_NO_UNROLL
+        for (; left > part; left -= part) {
+          multiply_tiles(part);
+          multiply(1);
+          ended.add(tCrC);
+          clear(tCrA(_, _, 1));
+          clear(tCrB(_, _, 1));
+        }
+        multiply_tiles(left);
       }
       multiply(1);
       block.cp_async_wait(Int<0>{});
     }
-    if constexpr (Step::accumulation_length > 0) {
-      CUTE_UNROLL
-      for (int i = 0; i < size(sums); ++i) tCrC(i) += sums(i);
-    }
+    if constexpr (!one_sum) ended.finish(block, tCrC);
     Store::store(block, g, mma, smem, gC, tCrC, here.rows, here.cols);
   }
+
+  // Slices are whole tiles.
+  CUTE_HOST_DEVICE static int tiles_of_slice(Gemm const& g) { return g.slice_K ? int(g.slice_K / BLK_K) : INT32_MAX; }
 
   static Reason rejects(Gemm const& g, Device const& device) {
     if (g.K() > INT32_MAX / 2) return {"K = {} is more than a block counts", {g.K()}};
@@ -196,8 +211,12 @@ template <template <Vectors A, Vectors B> class Step>
 struct SgemmVectors {
   template <Vectors A, Vectors B>
   using Tile = SgemmTile<Step<A, B>>;
-  static constexpr int period =
-      cute::max(32, Step<Vectors::none, Vectors::none>::accumulation_length);  // of accesses in k
+  // Period of the accesses along k.
+  static int64_t period(Gemm const& g) {
+    using Any = Step<Vectors::none, Vectors::none>;
+    if (Any::levels_in_shared == 0 || g.slice_K == 0) return cute::max(32, Any::accumulation_length);
+    return std::lcm(int64_t(32), g.slice_K * slices_of_group(g));
+  }
   static constexpr auto none = Vectors::none, rows = Vectors::rows, k = Vectors::k;
 
   // Calls f(std::type_identity<the kernel>).

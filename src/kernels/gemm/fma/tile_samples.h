@@ -9,7 +9,7 @@ template <template <Vectors A, Vectors B> class Step>
 struct Samples<SgemmVectors<Step>> {
   template <class S, class Sample>
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
-    sample_lengths<SgemmVectors<Step>>(g, SgemmVectors<Step>::period, setting, sample);
+    sample_lengths<SgemmVectors<Step>>(g, SgemmVectors<Step>::period(g), setting, sample);
   }
 };
 
