@@ -33,6 +33,9 @@ using Act = std::function<void(BenchOptions const&)>;
 void add_bench_of_copies(CLI::App& bench, std::string const& typed, Act const& act);
 void add_bench_of_gemms(CLI::App& bench, std::string const& typed, Act const& act);
 
+// Adds `list`: every kernel.
+void add_list_command(CLI::App& app);
+
 // Adds `tune` with a command for each kind of problem.
 void add_tune(CLI::App& app);
 

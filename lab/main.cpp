@@ -28,13 +28,6 @@ constexpr char const* kExitCodes =
     "Exit codes: 0 all is well; 1 something is not: a check failed, a row is worse, output cannot be written; 2 asked "
     "wrongly, or without the GPU that it takes.";
 
-void add_list(CLI::App& app) {
-  auto* const command = app.add_subcommand("list", "every kernel: its name, its idea, where it comes from");
-  auto const json = std::make_shared<bool>(false);
-  command->add_flag("--json", *json, "as JSON");
-  command->callback([json] { list_kernels(*json); });
-}
-
 void add_info(CLI::App& app) {
   app.add_subcommand("info", "the GPU, and how fast it copies")->callback([] {
     auto const why = why_no_gpu();
@@ -192,7 +185,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version",
                        fmt::format("inlay {}.{}.{}", INLAY_VERSION_MAJOR, INLAY_VERSION_MINOR, INLAY_VERSION_PATCH));
   add_demo(app, status);
-  add_list(app);
+  add_list_command(app);
   add_info(app);
   add_verify(app, status);
   add_fuzz_command(app, status);

@@ -8,24 +8,6 @@
 #include "measure/measure.h"
 
 namespace inlay::lab {
-std::string why_no_gpu() {
-  int count = 0;
-  cudaError_t const status = cudaGetDeviceCount(&count);
-  // The runtime reports the same error for a missing driver and for one that is too old.
-  if (status == cudaErrorInsufficientDriver) return "no NVIDIA driver, or one older than CUDA 13's";
-  if (status != cudaSuccess) return fmt::format("the CUDA runtime says: {}", cudaGetErrorString(status));
-  return count ? "" : "the driver finds none";
-}
-
-Device gpu_or_table() { return why_no_gpu().empty() ? current_device() : Device{}; }
-
-std::string gpu_name() {
-  int id = 0;
-  check(cudaGetDevice(&id));
-  cudaDeviceProp p{};
-  check(cudaGetDeviceProperties(&p, id));
-  return p.name;
-}
 
 void print_gpu_info() {
   Device const& d = current_device();

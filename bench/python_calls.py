@@ -1,0 +1,46 @@
+"""The host's time of a call from Python, in microseconds: inlay, and torch's own way.
+
+usage: python_calls.py [--json FILE]
+"""
+import argparse
+import json
+import statistics
+import time
+
+import inlay.torch
+import torch
+
+
+def median_us(call, rounds=15, calls=400):
+    """Calls that only queue: the GPU is idle before each round, and its queue never full."""
+    times = []
+    for _ in range(rounds + 2):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(calls):
+            call()
+        times.append((time.perf_counter() - begin) / calls * 1e6)
+    return statistics.median(times[2:])
+
+
+x = torch.randn(64, 64, device="cuda")
+out, product = torch.empty(64, 64, device="cuda"), torch.empty(64, 64, device="cuda")
+rows = {
+    "inlay.permute(x, (1, 0), out)": lambda: inlay.permute(x, (1, 0), out),
+    "inlay.permute(x, (1, 0))": lambda: inlay.permute(x, (1, 0)),
+    "inlay.copy(out, x)": lambda: inlay.copy(out, x),
+    "inlay.matmul(x, x, product)": lambda: inlay.matmul(x, x, product),
+    "x.permute(1, 0).contiguous()": lambda: x.permute(1, 0).contiguous(),
+    "out.copy_(x.t())": lambda: out.copy_(x.t()),
+    "torch.matmul(x, x, out=product)": lambda: torch.matmul(x, x, out=product),
+    "torch.ops.inlay.permute.out(x, (1, 0), out=out)": lambda: torch.ops.inlay.permute.out(x, (1, 0), out=out),
+    "torch.ops.inlay.permute(x, (1, 0))": lambda: torch.ops.inlay.permute(x, (1, 0)),
+}
+found = {name: round(median_us(call), 2) for name, call in rows.items()}
+for name, us in found.items():
+    print(f"{us:8.2f}  {name}")
+parser = argparse.ArgumentParser()
+parser.add_argument("--json")
+if file := parser.parse_args().json:
+    with open(file, "w") as f:
+        json.dump({"device": torch.cuda.get_device_name(), "torch": torch.__version__, "us": found}, f, indent=1)

@@ -1,0 +1,125 @@
+"""inlay: move and multiply tensors on GPUs at the speed of the hardware, and explain how.
+
+Tensors are anything on a CUDA GPU that speaks DLPack or has a __cuda_array_interface__: those of torch, CuPy, JAX, Numba. Functions
+launch on the current stream of the tensors' framework (or `stream`, an integer), do not synchronise, and can be captured in a CUDA
+graph. Wrong input raises ValueError or TypeError before anything is launched.
+
+Importing needs no GPU, makes no CUDA context and imports no framework. kernels(), explain(), layout() and bank_grid() work without a GPU.
+"""
+from __future__ import annotations
+
+from ._lab import BankGrid, bank_grid, explain, kernels, layout
+from ._version import __version__
+
+try:
+    from . import _inlay
+except ImportError as error:  # built without nvcc, or on a system without what it needs
+    _inlay, _why_no_gpu_functions = None, error
+
+__all__ = ["BankGrid", "bank_grid", "contiguous", "copy", "copy_list", "explain", "kernels", "layout", "matmul", "permute",
+           "transpose", "why"]
+
+_COMPUTE = {"fp32": 0, "blocked": 1}
+
+
+def _extension():
+    if _inlay is None:
+        raise RuntimeError(f"this installation of inlay has no GPU functions: {_why_no_gpu_functions}")
+    return _inlay
+
+
+def _empty(like, shape):
+    """A row-major tensor of this shape with the type, device and framework of `like`."""
+    if hasattr(like, "new_empty"):  # torch
+        return like.new_empty(shape)
+    module = type(like).__module__.partition(".")[0]
+    if module == "cupy":
+        import cupy
+
+        return cupy.empty(shape, like.dtype)
+    raise TypeError(f"no output can be made for a {type(like).__name__}: give `out`")
+
+
+def _allocator(like):
+    """A function from bytes to a tensor of the framework of `like`; None: the stream's pool."""
+    if hasattr(like, "new_empty"):
+        import torch
+
+        return lambda count: torch.empty(count, dtype=torch.uint8, device=like.device)
+    return None
+
+
+def copy(dst, src, *, stream=None):
+    """dst[i] = src[i], for two tensors of one shape in any layouts, of one type or of types of one size. Returns dst."""
+    return _extension().copy(dst, src, stream)
+
+
+def copy_list(dsts, srcs, *, stream=None):
+    """copy() for each pair of two lists. Pairs with one layout share a launch. Returns dsts."""
+    return _extension().copy_list(dsts, srcs, stream)
+
+
+def permute(x, axes, out=None, *, stream=None):
+    """The modes of x in another order, row-major or in `out`: mode k of the result is mode axes[k] of x.
+
+    The same as x.permute(axes).contiguous() of torch.
+    """
+    if out is None:
+        out = _empty(x, [x.shape[a] for a in axes])
+    return _extension().permute(out, x, axes, stream)
+
+
+def transpose(x, out=None, *, stream=None):
+    """x with its last two modes exchanged, row-major or in `out`."""
+    rank = len(x.shape)
+    if rank < 2:
+        raise ValueError(f"transpose takes tensors with two modes and more, this one has {rank}")
+    return permute(x, (*range(rank - 2), rank - 1, rank - 2), out, stream=stream)
+
+
+def contiguous(x, *, stream=None):
+    """x if it is row-major already, or else a row-major copy."""
+    is_contiguous = getattr(x, "is_contiguous", None)
+    if is_contiguous is not None and is_contiguous():
+        return x
+    return copy(_empty(x, list(x.shape)), x, stream=stream)
+
+
+def _product_shape(a, b):
+    if len(a.shape) < 2 or len(b.shape) < 2:
+        raise ValueError(f"matmul takes matrices and batches of them, not {tuple(a.shape)} and {tuple(b.shape)}")
+    left, right = list(a.shape[:-2]), list(b.shape[:-2])
+    more = len(left) - len(right)
+    left, right = [1] * -more + left, [1] * more + right
+    for m, n in zip(left, right):
+        if m != n and 1 not in (m, n):
+            raise ValueError(f"the batches of {tuple(a.shape)} and {tuple(b.shape)} do not go together")
+    return [n if m == 1 else m for m, n in zip(left, right)] + [a.shape[-2], b.shape[-1]]
+
+
+def _compute(accuracy):
+    if accuracy not in _COMPUTE:
+        raise ValueError(f"there is no accuracy {accuracy!r}: {' or '.join(map(repr, _COMPUTE))}")
+    return _COMPUTE[accuracy]
+
+
+def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, accuracy="fp32", stream=None):
+    """alpha * a @ b + beta * out, for float32 matrices or batches of them in any layout.
+
+    Batch modes are broadcast as in NumPy; an `out` has the batch modes of the product. accuracy: "fp32", each sum in one register, or
+    "blocked", which adds blocks of sums. With beta = 0 `out` is not read.
+    """
+    if out is None:
+        if beta:
+            raise ValueError(f"beta is {beta}, and there is no out that it scales")
+        out = _empty(a, _product_shape(a, b))
+    return _extension().gemm(a, b, out, alpha, beta, _compute(accuracy), _allocator(out), stream)
+
+
+def why(*tensors, alpha=1.0, beta=0.0, accuracy="fp32"):
+    """Which kernel copy(dst, src) or matmul(a, b, out) would run, and why: why(dst, src) or why(a, b, out)."""
+    if len(tensors) == 2:
+        return _extension().why_copy(*tensors)
+    if len(tensors) == 3:
+        return _extension().why_gemm(*tensors, alpha, beta, _compute(accuracy))
+    raise TypeError(f"why takes dst and src, or a, b and out, not {len(tensors)} tensors")

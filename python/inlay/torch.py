@@ -1,0 +1,75 @@
+"""inlay's functions as operators of torch: torch.ops.inlay.permute, .copy_ and .matmul, after `import inlay.torch`.
+
+They go through torch.compile(fullgraph=True) and torch.export; permute has a derivative. The forms that write into a tensor return
+nothing, as torch's functionalisation wants it:
+
+    torch.ops.inlay.permute(x, axes)                      torch.ops.inlay.permute.out(x, axes, out=out)
+    torch.ops.inlay.matmul(a, b, alpha=1, accuracy="fp32")    torch.ops.inlay.matmul.out(a, b, out=out, alpha=1, beta=0, ...)
+    torch.ops.inlay.copy_(dst, src)
+"""
+from __future__ import annotations
+
+import torch
+
+import inlay
+
+_library = torch.library.Library("inlay", "DEF")
+_library.define("permute(Tensor x, int[] axes) -> Tensor")
+_library.define("permute.out(Tensor x, int[] axes, *, Tensor(a!) out) -> ()")
+_library.define("copy_(Tensor(a!) dst, Tensor src) -> ()")
+_library.define("matmul(Tensor a, Tensor b, *, float alpha=1, str accuracy='fp32') -> Tensor")
+_library.define("matmul.out(Tensor a, Tensor b, *, Tensor(a!) out, float alpha=1, float beta=0, str accuracy='fp32') -> ()")
+
+
+def _permute(x, axes):
+    return inlay.permute(x, axes)
+
+
+def _permute_out(x, axes, *, out):
+    inlay.permute(x, axes, out)
+
+
+def _copy_(dst, src):
+    inlay.copy(dst, src)
+
+
+def _matmul(a, b, *, alpha=1.0, accuracy="fp32"):
+    return inlay.matmul(a, b, alpha=alpha, accuracy=accuracy)
+
+
+def _matmul_out(a, b, *, out, alpha=1.0, beta=0.0, accuracy="fp32"):
+    inlay.matmul(a, b, out, alpha=alpha, beta=beta, accuracy=accuracy)
+
+
+def _fake_permute(x, axes):
+    torch._check(len(axes) == x.dim(), lambda: f"axes has {len(axes)} entries, and the source {x.dim()} modes")
+    return x.new_empty([x.shape[a] for a in axes])
+
+
+def _fake_matmul(a, b, *, alpha=1.0, accuracy="fp32"):
+    return a.new_empty(inlay._product_shape(a, b))
+
+
+def _fake_write(*args, **kwargs):
+    pass
+
+
+for name, run, fake in (("permute", _permute, _fake_permute), ("permute.out", _permute_out, _fake_write),
+                        ("copy_", _copy_, _fake_write), ("matmul", _matmul, _fake_matmul),
+                        ("matmul.out", _matmul_out, _fake_write)):
+    _library.impl(name, run, "CUDA")
+    torch.library.register_fake(f"inlay::{name}", fake, lib=_library)
+
+
+def _keep_axes(ctx, inputs, output):
+    axes = inputs[1]
+    ctx.inverse = [0] * len(axes)
+    for k, a in enumerate(axes):
+        ctx.inverse[a] = k
+
+
+def _permute_back(ctx, gradient):
+    return torch.ops.inlay.permute(gradient, ctx.inverse), None
+
+
+torch.library.register_autograd("inlay::permute", _permute_back, setup_context=_keep_axes, lib=_library)

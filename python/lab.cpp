@@ -1,0 +1,56 @@
+// libinlay_lab.so: the commands of the lab that need no GPU, for a caller in another language. One C function takes a command line and
+// gives what the command printed.
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+#include "commands.h"
+#include "draw/command.h"
+#include "explain/explain.h"
+#include "layout/command.h"
+
+namespace {
+
+// What is printed to `stream` as long as this lives.
+class Captured {
+ public:
+  explicit Captured(FILE*& stream) : stream_(stream), before_(stream), memory_(open_memstream(&text_, &size_)) {
+    stream_ = memory_;
+  }
+  Captured(Captured const&) = delete;
+  // The text, which free() frees.
+  char* end() {
+    std::fclose(memory_);
+    stream_ = before_;
+    return text_;
+  }
+
+ private:
+  FILE*& stream_;
+  FILE* before_;
+  char* text_ = nullptr;
+  std::size_t size_ = 0;
+  FILE* memory_;
+};
+
+}  // namespace
+
+// Runs `list`, `layout`, `explain` or `draw` with these arguments, argv[0] included, and returns the exit code of the command.
+// *out and *err: what it printed, to be freed by free(). Not thread-safe: it redirects the C library's stdout and stderr.
+extern "C" [[gnu::visibility("default")]] int inlay_lab(int argc, char** argv, char** out, char** err) {
+  Captured printed(stdout), complained(stderr);
+  int status = 0;
+  {
+    CLI::App app("The commands of inlay that need no GPU.", "inlay");
+    app.require_subcommand(1);
+    inlay::lab::add_list_command(app);
+    inlay::lab::add_layout_command(app);
+    inlay::lab::add_explain_command(app);
+    inlay::lab::add_draw_command(app);
+    status = inlay::lab::run_command(app, argc, argv, status);
+  }
+  *out = printed.end(), *err = complained.end();
+  return status;
+}

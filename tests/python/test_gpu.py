@@ -1,0 +1,340 @@
+"""Tensors of torch and of others against torch's own results. Skipped without torch and a GPU."""
+import os
+import random
+import threading
+import unittest
+
+try:
+    import torch
+
+    HAS_GPU = torch.cuda.is_available()
+except ImportError:
+    HAS_GPU = False
+import inlay
+
+TYPES = ("float32", "float16", "bfloat16", "float64", "int64", "uint8", "int16", "bool", "complex64", "complex128",
+         "float8_e4m3fn", "float8_e5m2")
+
+
+def numbers(shape, dtype, seed=0):
+    """Bytes drawn at random, seen as dtype."""
+    generator = torch.Generator("cuda").manual_seed(seed)
+    size = torch.empty(0, dtype=dtype).element_size()
+    count = 1
+    for n in shape:
+        count *= n
+    raw = torch.randint(0, 2 if dtype == torch.bool else 256, (count * size,), dtype=torch.uint8, device="cuda",
+                        generator=generator)
+    return raw.view(dtype).reshape(shape)
+
+
+def same_bytes(a, b):
+    def flat(t):
+        return t.reshape(-1).contiguous().view(torch.uint8)
+
+    return a.shape == b.shape and a.dtype == b.dtype and torch.equal(flat(a), flat(b))
+
+
+class Case(unittest.TestCase):
+    def assert_same(self, found, expected):
+        self.assertTrue(same_bytes(found, expected), f"{found.shape} {found.stride()} {found.dtype}")
+
+
+@unittest.skipUnless(HAS_GPU, "there is no torch with a GPU")
+class Copies(Case):
+    def test_permutes_what_torch_permutes(self):
+        draw = random.Random(20)
+        for i in range(300):
+            rank = draw.randint(1, 6)
+            shape = [draw.choice((1, 2, 3, 5, 8, 17, 33, 64)) for _ in range(rank)]
+            axes = draw.sample(range(rank), rank)
+            x = numbers(shape, getattr(torch, draw.choice(TYPES)), i)
+            with self.subTest(shape=shape, axes=axes, dtype=x.dtype):
+                self.assert_same(inlay.permute(x, axes), x.permute(axes).contiguous())
+                self.assert_same(inlay.permute(x, [a - rank for a in axes]), x.permute(axes).contiguous())
+
+    def test_copies_between_any_strides(self):
+        x = numbers((40, 50, 60), torch.float32)
+        for src in (x[::2, 1:, ::3], x.transpose(0, 2)[5:], x[:, :1].expand(40, 50, 60), x[:0]):
+            wide = torch.zeros([2 * n + 1 for n in src.shape], device="cuda")
+            dst = wide[tuple(slice(1, None, 2) for _ in src.shape)]
+            self.assertIs(inlay.copy(dst, src), dst)
+            self.assert_same(dst, src)
+            self.assertEqual(int((wide != 0).sum()), int((dst != 0).sum()))
+
+    def test_transposes_and_makes_contiguous(self):
+        x = numbers((3, 40, 50), torch.float16)
+        self.assert_same(inlay.transpose(x), x.mT.contiguous())
+        self.assert_same(inlay.contiguous(x.permute(2, 0, 1)), x.permute(2, 0, 1).contiguous())
+        self.assertIs(inlay.contiguous(x), x)
+        self.assertTrue(inlay.contiguous(x.mT).is_contiguous())
+
+    def test_copies_lists(self):
+        src = [numbers((30 + i % 2, 20), torch.float32, i).t() for i in range(20)]
+        dst = [torch.empty(s.shape, device="cuda") for s in src]
+        inlay.copy_list(dst, src)
+        for d, s in zip(dst, src):
+            self.assert_same(d, s)
+        inlay.copy_list([], [])
+
+    def test_refuses(self):
+        x = torch.zeros(4, 5, device="cuda")
+        for error, pattern, call in (
+            (ValueError, "shape", lambda: inlay.copy(x, x.t())),
+            (ValueError, "overlap", lambda: inlay.copy(x, x)),
+            (ValueError, "permute|axes|mode", lambda: inlay.permute(x, (0, 0))),
+            (ValueError, "axes has 3 entries, and the source 2 modes", lambda: inlay.permute(x, (0, 1, 2), x)),
+            (ValueError, "device", lambda: inlay.copy(x, torch.zeros(4, 5))),
+            (ValueError, "device", lambda: inlay.copy(torch.zeros(4, 5), x)),
+            (ValueError, "overlap", lambda: inlay.copy(x[:1].expand(4, 5), torch.ones(4, 5, device="cuda"))),
+            (ValueError, "lazy view, is_conj", lambda: inlay.permute(x.to(torch.complex64).conj(), (1, 0))),
+            (ValueError, "lazy view, is_neg", lambda: inlay.permute(x.to(torch.complex64).conj().imag, (1, 0))),
+            (ValueError, "type|bytes", lambda: inlay.copy(x, torch.zeros(4, 5, device="cuda", dtype=torch.float64))),
+            (ValueError, "f32", lambda: inlay.matmul(x.half(), x.t().half())),
+            (ValueError, "K is 5 in A and 4 in B", lambda: inlay.matmul(x, x)),
+            (TypeError, "neither __dlpack__", lambda: inlay.copy(x, [1, 2])),
+        ):
+            with self.subTest(pattern), self.assertRaisesRegex(error, pattern):
+                call()
+
+
+@unittest.skipUnless(HAS_GPU, "there is no torch with a GPU")
+class Products(Case):
+    def whole(self, *shape):
+        return torch.randint(-8, 9, shape, device="cuda").float()
+
+    def test_multiplies_what_torch_multiplies(self):
+        draw = random.Random(21)
+        torch.backends.cuda.matmul.allow_tf32 = False
+        for _ in range(100):
+            m, n, k = (draw.choice((1, 3, 8, 32, 33, 100, 257, 512)) for _ in range(3))
+            batch = draw.choice(((), (1,), (3,), (2, 3), (4, 1)))
+            a, b = self.whole(*batch, m, k), self.whole(*batch, k, n)
+            if draw.random() < .5:
+                a = a.mT.contiguous().mT
+            if draw.random() < .5:
+                b = b.mT.contiguous().mT
+            with self.subTest(m=m, n=n, k=k, batch=batch):
+                self.assertTrue(torch.equal(inlay.matmul(a, b), a @ b))  # zeros may differ in their sign
+
+    def test_broadcasts(self):
+        a, b = self.whole(5, 1, 20, 30), self.whole(3, 30, 40)
+        self.assert_same(inlay.matmul(a, b), a @ b)
+        self.assert_same(inlay.matmul(a[0, 0], b), a[0, 0] @ b)
+        self.assert_same(inlay.matmul(a, b[0]), a @ b[0])
+
+    def test_takes_heads_of_attention(self):
+        q, k = (self.whole(3, 70, 5, 33).transpose(1, 2) for _ in range(2))
+        self.assert_same(inlay.matmul(q, k.mT), q @ k.mT)
+
+    def test_scales_and_adds(self):
+        a, b, c = self.whole(40, 30), self.whole(30, 50), self.whole(40, 50)
+        expected = 2 * (a @ b) - c
+        self.assertIs(inlay.matmul(a, b, c, alpha=2, beta=-1), c)
+        self.assert_same(c, expected)
+
+    def test_is_accurate(self):
+        a, b = torch.randn(300, 5000, device="cuda"), torch.randn(5000, 200, device="cuda")
+        exact, scale = a.double() @ b.double(), a.abs().double() @ b.abs().double()
+        for accuracy in ("fp32", "blocked"):
+            error = ((inlay.matmul(a, b, accuracy=accuracy) - exact).abs() / scale).max().item()
+            self.assertTrue(error < 5000 * 2**-24)
+
+
+@unittest.skipUnless(HAS_GPU, "there is no torch with a GPU")
+class Streams(Case):
+    def test_waits_for_the_current_stream(self):
+        x, out = torch.zeros(2000, 2000, device="cuda"), torch.empty(2000, 2000, device="cuda")
+        torch.cuda.synchronize()
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(50_000_000)
+            x.fill_(7)
+            inlay.permute(x, (1, 0), out)
+            result = out.clone()
+        stream.synchronize()
+        self.assertTrue(bool((result == 7).all()))
+
+    def test_takes_a_stream(self):
+        x = torch.zeros(2000, 2000, device="cuda")
+        torch.cuda.synchronize()
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(50_000_000)
+            x.fill_(7)
+        out = torch.empty(2000, 2000, device="cuda")
+        inlay.permute(x, (1, 0), out, stream=stream.cuda_stream)
+        stream.synchronize()
+        self.assertTrue(bool((out == 7).all()))
+
+    def test_is_captured(self):
+        x = numbers((300, 200), torch.float32)
+        a, b = torch.randint(-8, 9, (300, 200), device="cuda").float(), torch.randint(-8, 9, (200, 300), device="cuda").float()
+        out, product = torch.empty(200, 300, device="cuda"), torch.empty(300, 300, device="cuda")
+        inlay.permute(x, (1, 0), out), inlay.matmul(a, b, product)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            inlay.permute(x, (1, 0), out)
+            inlay.matmul(a, b, product)
+        out.zero_(), product.zero_()
+        graph.replay()
+        torch.cuda.synchronize()
+        self.assert_same(out, x.t().contiguous())
+        self.assert_same(product, a @ b)
+
+    def test_runs_in_threads(self):
+        wrong = []
+
+        def work(seed):
+            x = numbers((100 + seed, 77), torch.float32, seed)
+            for _ in range(50):
+                if not same_bytes(inlay.permute(x, (1, 0)), x.t().contiguous()):
+                    wrong.append(seed)
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(wrong, [])
+
+    def test_says_that_cuda_does_not_survive_a_fork(self):
+        inlay.permute(torch.zeros(2, 3, device="cuda"), (1, 0))
+        read, write = os.pipe()
+        child = os.fork()
+        if child == 0:
+            try:
+                inlay.copy(1, 2)
+            except RuntimeError as error:
+                os.write(write, str(error).encode())
+            os._exit(0)
+        os.waitpid(child, 0)
+        os.close(write)
+        self.assertIn("does not survive a fork", os.read(read, 1000).decode())
+
+
+@unittest.skipUnless(HAS_GPU, "there is no torch with a GPU")
+class Operators(Case):
+    def setUp(self):
+        import inlay.torch  # noqa: F401
+
+    def test_give_what_torch_gives(self):
+        x, a, b = numbers((3, 40, 50), torch.float16), torch.ones(40, 30, device="cuda"), torch.ones(30, 50, device="cuda")
+        self.assert_same(torch.ops.inlay.permute(x, [2, 0, -2]), x.permute(2, 0, 1).contiguous())
+        out = torch.empty(50, 3, 40, device="cuda", dtype=torch.float16)
+        self.assertIsNone(torch.ops.inlay.permute.out(x, [2, 0, 1], out=out))
+        self.assert_same(out, x.permute(2, 0, 1).contiguous())
+        self.assert_same(torch.ops.inlay.matmul(a, b, alpha=2), 2 * (a @ b))
+        product = torch.ones(40, 50, device="cuda")
+        torch.ops.inlay.matmul.out(a, b, out=product, beta=5)
+        self.assert_same(product, a @ b + 5)
+        torch.ops.inlay.copy_(product.t(), torch.zeros(50, 40, device="cuda"))
+        self.assertEqual(float(product.abs().sum()), 0)
+
+    def test_pass_opcheck(self):
+        x, a, b = torch.randn(3, 4, 5, device="cuda", requires_grad=True), torch.randn(4, 6, device="cuda"), torch.randn(6, 5, device="cuda")
+        for op, args, kwargs in (
+            (torch.ops.inlay.permute.default, (x, [2, 0, 1]), {}),
+            (torch.ops.inlay.permute.out, (x.detach(), [2, 0, 1]), {"out": torch.empty(5, 3, 4, device="cuda")}),
+            (torch.ops.inlay.copy_.default, (torch.empty(6, 4, device="cuda"), a.t()), {}),
+            (torch.ops.inlay.matmul.default, (a, b), {"alpha": 2.0}),
+            (torch.ops.inlay.matmul.out, (a, b), {"out": torch.empty(4, 5, device="cuda"), "accuracy": "blocked"}),
+        ):
+            with self.subTest(str(op)):
+                torch.library.opcheck(op, args, kwargs)
+
+    def test_have_derivatives(self):
+        x = torch.randn(3, 4, 5, device="cuda", dtype=torch.float64, requires_grad=True)
+        self.assertTrue(torch.autograd.gradcheck(lambda t: torch.ops.inlay.permute(t, [1, -1, 0]), (x,)))
+
+    def test_are_compiled_and_exported(self):
+        def f(x, y):
+            z = torch.ops.inlay.permute(x + 1, [1, 0]) * 2
+            torch.ops.inlay.copy_(y, z)
+            return torch.ops.inlay.matmul(y, x), y.sum()
+
+        x, y = torch.randint(-4, 5, (64, 48), device="cuda").float(), torch.zeros(48, 64, device="cuda")
+        expected = ((x + 1).t() * 2 @ x, ((x + 1) * 2).sum())
+        for way in (torch.compile(f, fullgraph=True), torch.export.export(Wrapped(f), (x, y)).module()):
+            for found, wanted in zip(way(x, torch.zeros_like(y)), expected):
+                self.assertTrue(torch.equal(found, wanted))
+
+
+if HAS_GPU:
+
+    class Wrapped(torch.nn.Module):
+        def __init__(self, f):
+            super().__init__()
+            self.f = f
+
+        def forward(self, *args):
+            return self.f(*args)
+
+
+class Array:
+    """A tensor by one protocol alone."""
+
+    def __init__(self, tensor, protocol):
+        self.tensor, self.protocol, self.streams = tensor, protocol, []
+        self.shape = tensor.shape
+
+    def __getattr__(self, name):
+        if name == "__cuda_array_interface__" and self.protocol == "interface":
+            return self.tensor.__cuda_array_interface__
+        if name in ("__dlpack__", "__dlpack_device__") and self.protocol in ("dlpack", "old dlpack"):
+            return getattr(self, "_" + name.strip("_"))
+        raise AttributeError(name)
+
+    def _dlpack_device(self):
+        return self.tensor.__dlpack_device__()
+
+    def _dlpack(self, stream=None, **more):
+        if self.protocol == "old dlpack" and more:
+            raise TypeError("unexpected keyword argument")
+        self.streams.append(stream)
+        return self.tensor.__dlpack__(stream=stream, **more)
+
+
+@unittest.skipUnless(HAS_GPU, "there is no torch with a GPU")
+class Protocols(Case):
+    def test_takes_each(self):
+        x = numbers((70, 90), torch.float32)[:, 1::2]
+        for protocol in ("interface", "dlpack", "old dlpack"):
+            out = torch.empty(45, 70, device="cuda")
+            with self.subTest(protocol):
+                inlay.permute(Array(x, protocol), (1, 0), Array(out, protocol))
+                self.assert_same(out, x.t().contiguous())
+
+    def test_tells_the_producer_the_stream(self):
+        x, out = Array(numbers((7, 9), torch.float32), "dlpack"), torch.empty(9, 7, device="cuda")
+        inlay.permute(x, (1, 0), out)
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            inlay.permute(x, (1, 0), out)
+        inlay.permute(x, (1, 0), Array(out, "dlpack"), stream=stream.cuda_stream)
+        self.assertEqual(x.streams, [1, stream.cuda_stream, stream.cuda_stream])
+        torch.cuda.synchronize()
+
+    def test_multiplies_without_torchs_allocator(self):
+        a, b = (torch.randint(-8, 9, (200, 3000), device="cuda").float() for _ in range(2))
+        out = torch.empty(200, 200, device="cuda")
+        inlay.matmul(Array(a, "dlpack"), Array(b.t(), "dlpack"), Array(out, "dlpack"))
+        self.assert_same(out, a @ b.t())
+
+    def test_takes_cupy(self):
+        try:
+            import cupy
+        except ImportError:
+            self.skipTest("there is no CuPy")
+        x = cupy.arange(35, dtype=cupy.float32).reshape(5, 7)
+        self.assertTrue(bool((inlay.permute(x, (1, 0)) == x.T).all()))
+        self.assertTrue(bool((inlay.matmul(x, x.T) == x @ x.T).all()))
+
+    def test_why(self):
+        x, out = torch.zeros(4096, 4096, device="cuda"), torch.empty(4096, 4096, device="cuda")
+        self.assertIn("chosen: ", inlay.why(out, x.t()))
+        self.assertIn("gemm of M 4096", inlay.why(x, x, out))
+
+
+if __name__ == "__main__":
+    unittest.main()
