@@ -429,7 +429,81 @@ PyObject* gemm(PyObject* const* args, Py_ssize_t n) {
   return same(args[2]);
 }
 
-// Calls f(buffer, size, needed) with room for the whole text.
+// ---- memory of the stream's pool, for results whose framework is not known
+
+struct Memory {
+  void* data;
+  cudaStream_t stream;  // on which it is freed
+};
+constexpr char const* kMemory = "inlay.memory";
+void free_memory(PyObject* capsule) {
+  auto* const memory = static_cast<Memory*>(PyCapsule_GetPointer(capsule, kMemory));
+  if (memory->data) cudaFreeAsync(memory->data, memory->stream);
+  delete memory;
+}
+
+// allocate(like, shape, stream) -> memory, address, DLPack's type code, bits of an element, device
+PyObject* allocate(PyObject* const* args, Py_ssize_t n) {
+  count(n, 3, "allocate");
+  std::vector<View> views;
+  views.emplace_back(args[0], "the source", false);
+  Call const call(views, args[2]);
+  DLTensor const& like = views[0].t;
+  std::int64_t bytes = like.dtype.bits * like.dtype.lanes / 8;
+  Py_ssize_t const rank = PySequence_Size(args[1]);
+  if (rank < 0) throw Raised{};
+  for (Py_ssize_t i = 0; i < rank; ++i) bytes *= number(owned(PySequence_GetItem(args[1], i)).get());
+  auto memory = std::make_unique<Memory>(Memory{nullptr, static_cast<cudaStream_t>(call.stream())});
+  if (bytes)
+    check_cuda(cudaMallocAsync(&memory->data, std::size_t(bytes), memory->stream), "there is no memory for the result");
+  void* const data = memory->data;
+  Ref const capsule = owned(PyCapsule_New(memory.get(), kMemory, free_memory));
+  memory.release();
+  return Py_BuildValue("OKiii", capsule.get(), (unsigned long long)(std::uintptr_t(data)), int(like.dtype.code),
+                       int(like.dtype.bits), int(like.device.device_id));
+}
+
+// dlpack(memory, shape, code, bits, device) -> a capsule with a row-major tensor in it
+PyObject* dlpack(PyObject* const* args, Py_ssize_t n) {
+  count(n, 5, "dlpack");
+  struct Exported {
+    DLManagedTensor managed{};
+    std::vector<std::int64_t> shape;
+    PyObject* memory;
+  };
+  auto* const memory = static_cast<Memory*>(PyCapsule_GetPointer(args[0], kMemory));
+  if (!memory) throw Raised{};
+  auto exported = std::make_unique<Exported>();
+  Py_ssize_t const rank = PySequence_Size(args[1]);
+  if (rank < 0) throw Raised{};
+  for (Py_ssize_t i = 0; i < rank; ++i) exported->shape.push_back(number(owned(PySequence_GetItem(args[1], i)).get()));
+  DLTensor& t = exported->managed.dl_tensor;
+  t.data = memory->data, t.device = {kDLCUDA, std::int32_t(number(args[4]))};
+  t.ndim = int(rank), t.shape = exported->shape.data();
+  t.dtype = {std::uint8_t(number(args[2])), std::uint8_t(number(args[3])), 1};
+  exported->memory = same(args[0]);
+  exported->managed.manager_ctx = exported.get();
+  exported->managed.deleter = [](DLManagedTensor* m) {
+    PyGILState_STATE const state = PyGILState_Ensure();
+    auto* const it = static_cast<Exported*>(m->manager_ctx);
+    Py_DECREF(it->memory);
+    delete it;
+    PyGILState_Release(state);
+  };
+  PyObject* const capsule = PyCapsule_New(&exported->managed, "dltensor", [](PyObject* unused) {
+    if (!PyCapsule_IsValid(unused, "dltensor")) return;  // a consumer has taken the tensor
+    auto* const m = static_cast<DLManagedTensor*>(PyCapsule_GetPointer(unused, "dltensor"));
+    m->deleter(m);
+  });
+  if (!capsule) {
+    Py_DECREF(exported->memory);
+    throw Raised{};
+  }
+  exported.release();
+  return capsule;
+}
+
+// Calls f(buffer, size, needed) with a buffer for the whole text.
 template <class F>
 PyObject* whole_text(F const& f) {
   std::size_t needed = 0;
@@ -486,6 +560,8 @@ PyMethodDef methods[] = {method<copy>("copy", "copy(dst, src, stream)"),
                          method<permute>("permute", "permute(dst, src, axes, stream)"),
                          method<copy_list>("copy_list", "copy_list(dsts, srcs, stream)"),
                          method<gemm>("gemm", "gemm(A, B, D, alpha, beta, compute, allocate, stream)"),
+                         method<allocate>("allocate", "allocate(like, shape, stream)"),
+                         method<dlpack>("dlpack", "dlpack(memory, shape, code, bits, device)"),
                          method<why_copy>("why_copy", "why_copy(dst, src)"),
                          method<why_gemm>("why_gemm", "why_gemm(A, B, D, alpha, beta, compute)"),
                          {}};

@@ -30,6 +30,11 @@ with tempfile.TemporaryDirectory() as folder:
     has_gpu_functions = any("_inlay" in n for n in names)
     assert has_gpu_functions == any("libinlay.so" in n for n in names), names
     assert "-cp310-abi3-" in wheel.name, wheel.name
+    for library, exported in (("python/libinlay_lab.so", {"inlay_lab"}), ("python/_inlay.abi3.so", {"PyInit__inlay"})):
+        if (build / library).exists():
+            listed = subprocess.run(["nm", "-D", "--defined-only", build / library], check=True, capture_output=True, text=True)
+            found = {line.split()[-1] for line in listed.stdout.splitlines() if " T " in line}
+            assert found == exported, (library, found)
 
     run(sys.executable, "-m", "venv", "--without-pip", here / "venv")
     python = here / "venv/bin/python"

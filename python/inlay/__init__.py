@@ -16,8 +16,8 @@ try:
 except ImportError as error:  # built without nvcc, or on a system without what it needs
     _inlay, _why_no_gpu_functions = None, error
 
-__all__ = ["BankGrid", "bank_grid", "contiguous", "copy", "copy_list", "explain", "kernels", "layout", "matmul", "permute",
-           "transpose", "why"]
+__all__ = ["Array", "BankGrid", "bank_grid", "contiguous", "copy", "copy_list", "explain", "kernels", "layout", "matmul", "permute",
+           "redistribute", "transpose", "why"]
 
 _COMPUTE = {"fp32": 0, "blocked": 1}
 
@@ -28,16 +28,32 @@ def _extension():
     return _inlay
 
 
-def _empty(like, shape):
+class Array:
+    """A row-major result for tensors of frameworks other than torch and CuPy: they take it by DLPack.
+
+    Its memory comes from CUDA's pool, on the stream of the call, and goes back on it.
+    """
+
+    def __init__(self, like, shape, stream):
+        self.shape = tuple(shape)
+        self._memory, self._address, self._code, self._bits, self._device = _extension().allocate(like, shape, stream)
+
+    def __dlpack_device__(self):
+        return 2, self._device
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        return _extension().dlpack(self._memory, self.shape, self._code, self._bits, self._device)
+
+
+def _empty(like, shape, stream):
     """A row-major tensor of this shape with the type, device and framework of `like`."""
     if hasattr(like, "new_empty"):  # torch
         return like.new_empty(shape)
-    module = type(like).__module__.partition(".")[0]
-    if module == "cupy":
+    if type(like).__module__.partition(".")[0] == "cupy":
         import cupy
 
         return cupy.empty(shape, like.dtype)
-    raise TypeError(f"no output can be made for a {type(like).__name__}: give `out`")
+    return Array(like, shape, stream)
 
 
 def _allocator(like):
@@ -65,7 +81,7 @@ def permute(x, axes, out=None, *, stream=None):
     The same as x.permute(axes).contiguous() of torch.
     """
     if out is None:
-        out = _empty(x, [x.shape[a] for a in axes])
+        out = _empty(x, [x.shape[a] for a in axes], stream)
     return _extension().permute(out, x, axes, stream)
 
 
@@ -82,7 +98,7 @@ def contiguous(x, *, stream=None):
     is_contiguous = getattr(x, "is_contiguous", None)
     if is_contiguous is not None and is_contiguous():
         return x
-    return copy(_empty(x, list(x.shape)), x, stream=stream)
+    return copy(_empty(x, list(x.shape), stream), x, stream=stream)
 
 
 def _product_shape(a, b):
@@ -112,8 +128,15 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, accuracy="fp32", stream=None)
     if out is None:
         if beta:
             raise ValueError(f"beta is {beta}, and there is no out that it scales")
-        out = _empty(a, _product_shape(a, b))
+        out = _empty(a, _product_shape(a, b), stream)
     return _extension().gemm(a, b, out, alpha, beta, _compute(accuracy), _allocator(out), stream)
+
+
+def redistribute(*args, **kwargs):
+    """inlay.distributed.redistribute: a tensor that is cut over GPUs along one mode, cut along another. Needs torch."""
+    from .distributed import redistribute as function
+
+    return function(*args, **kwargs)
 
 
 def why(*tensors, alpha=1.0, beta=0.0, accuracy="fp32"):

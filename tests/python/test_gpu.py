@@ -330,6 +330,32 @@ class Protocols(Case):
         self.assertTrue(bool((inlay.permute(x, (1, 0)) == x.T).all()))
         self.assertTrue(bool((inlay.matmul(x, x.T) == x @ x.T).all()))
 
+    def test_makes_outputs(self):
+        x = numbers((70, 90), torch.bfloat16)
+        found = inlay.permute(Array(x, "dlpack"), (1, 0))
+        self.assertIsInstance(found, inlay.Array)
+        self.assert_same(torch.from_dlpack(found), x.t().contiguous())
+        again = torch.from_dlpack(found)
+        del found
+        self.assert_same(again, x.t().contiguous())
+        a = torch.ones(30, 40, device="cuda")
+        self.assert_same(torch.from_dlpack(inlay.matmul(Array(a, "dlpack"), Array(a.t(), "dlpack"))), a @ a.t())
+        self.assertEqual(inlay.permute(Array(x[:0], "dlpack"), (1, 0)).shape, (90, 0))
+
+    def test_takes_jax(self):
+        try:
+            import jax
+            import jax.numpy as jnp
+        except ImportError:
+            self.skipTest("there is no JAX")
+        try:
+            x = jnp.arange(35, dtype=jnp.float32).reshape(5, 7)
+            if x.device.platform != "gpu":
+                self.skipTest("JAX has no GPU")
+        except RuntimeError as error:
+            self.skipTest(str(error))
+        self.assertTrue(bool((jax.dlpack.from_dlpack(inlay.permute(x, (1, 0))) == x.T).all()))
+
     def test_why(self):
         x, out = torch.zeros(4096, 4096, device="cuda"), torch.empty(4096, 4096, device="cuda")
         self.assertIn("chosen: ", inlay.why(out, x.t()))
