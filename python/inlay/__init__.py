@@ -1,4 +1,4 @@
-"""inlay: move and multiply tensors on GPUs at the speed of the hardware, and explain how.
+"""inlay: copy and multiply tensors on GPUs at the speed of the hardware, and explain how.
 
 Tensors are anything on a CUDA GPU that speaks DLPack or has a __cuda_array_interface__: those of torch, CuPy, JAX, Numba. Functions
 launch on the current stream of the tensors' framework (or `stream`, an integer), do not synchronise, and can be captured in a CUDA
