@@ -114,7 +114,7 @@ def table(rows):
     permuted, multiplied = ([r["us"] for r in rows if r["what"] == w] for w in ("permute", "matmul"))
     lines.append(f"| geometric mean, permutes | | | | | {geomean(u['eager'] / u['inlay'] for u in permuted):.2f} | "
                  f"{geomean(u['compiled'] / u['inlay'] for u in permuted):.2f} |")
-    lines.append(f"| geometric mean, products | | | | | {geomean(u['eager'] / u['inlay'] for u in multiplied):.2f} | – |")
+    lines.append(f"| geometric mean, GEMMs | | | | | {geomean(u['eager'] / u['inlay'] for u in multiplied):.2f} | – |")
     return "\n".join(lines)
 
 
