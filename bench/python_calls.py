@@ -25,15 +25,15 @@ def median_us(call, rounds=15, calls=400):
 
 
 x = torch.randn(64, 64, device="cuda")
-out, product = torch.empty(64, 64, device="cuda"), torch.empty(64, 64, device="cuda")
+out, c = torch.empty(64, 64, device="cuda"), torch.empty(64, 64, device="cuda")
 rows = {
     "inlay.permute(x, (1, 0), out)": lambda: inlay.permute(x, (1, 0), out),
     "inlay.permute(x, (1, 0))": lambda: inlay.permute(x, (1, 0)),
     "inlay.copy(out, x)": lambda: inlay.copy(out, x),
-    "inlay.matmul(x, x, product)": lambda: inlay.matmul(x, x, product),
+    "inlay.matmul(x, x, c)": lambda: inlay.matmul(x, x, c),
     "x.permute(1, 0).contiguous()": lambda: x.permute(1, 0).contiguous(),
     "out.copy_(x.t())": lambda: out.copy_(x.t()),
-    "torch.matmul(x, x, out=product)": lambda: torch.matmul(x, x, out=product),
+    "torch.matmul(x, x, out=c)": lambda: torch.matmul(x, x, out=c),
     "torch.ops.inlay.permute.out(x, (1, 0), out=out)": lambda: torch.ops.inlay.permute.out(x, (1, 0), out=out),
     "torch.ops.inlay.permute(x, (1, 0))": lambda: torch.ops.inlay.permute(x, (1, 0)),
 }
