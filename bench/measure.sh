@@ -67,6 +67,9 @@ for step in $steps; do
     latency) build/bench/latency | tee "$out/latency.md" ;;
     copy) build/inlay bench copy --suite "$copies" --kernels copy --json "$out/copy.json" ;;
     copy_cases) build/inlay bench copy --suite suites/copy_cases.json --kernels copy --json "$out/copy_cases.json" ;;
+    python)  # the tests of the Python package that is installed, what its calls cost, and shapes that people have
+      python3 -m unittest discover -s tests/python -p 'test_*.py' && python3 bench/python_calls.py --host build/bench/host --json "$out/python_calls.json" &&
+        python3 bench/python_shapes.py --json "$out/python.json" ;;
     regret)  # every candidate forced on every case
       build/inlay bench copy --suite "$copies" --kernels production --json "$out/regret.json" && python3 bench/regret.py "$out/regret.json" ;;
     judge)  # what no constant was fitted on

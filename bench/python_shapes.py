@@ -26,7 +26,7 @@ PERMUTES = (  # name, shape, axes, type
     ("FFT, x to z", (384, 384, 384), (2, 1, 0), "complex64"),
     ("experts to tokens", (64, 1024, 512), (1, 0, 2), "bfloat16"),
 )
-PRODUCTS = (  # name, shape of A, shape of B, B is stored transposed
+GEMMS = (  # name, shape of A, shape of B, B is stored transposed
     ("square, 4096", (4096, 4096), (4096, 4096), True),
     ("odd square, 4095", (4095, 4095), (4095, 4095), True),
     ("token times weights", (1, 4096), (4096, 11008), True),
@@ -80,12 +80,12 @@ def permutes():
                "gbps": round(2 * count / us["inlay"] / 1e3)}
 
 
-def products():
+def gemms():
     import inlay
     import torch
 
     torch.backends.cuda.matmul.allow_tf32 = False
-    for name, of_a, of_b, transposed in PRODUCTS:
+    for name, of_a, of_b, transposed in GEMMS:
         a = torch.randn(of_a, device="cuda")
         b = torch.randn((*of_b[:-2], of_b[-1], of_b[-2]), device="cuda").mT if transposed else torch.randn(of_b, device="cuda")
         error = (inlay.matmul(a, b) - a @ b).abs().max().item()
@@ -154,7 +154,7 @@ def main():
     import torch
 
     rows = []
-    for row in (*permutes(), *products()):
+    for row in (*permutes(), *gemms()):
         rows.append(row)
         print(row["case"], row["us"], file=sys.stderr, flush=True)
     print(table(rows))

@@ -1,10 +1,10 @@
 // The extension module inlay._inlay: tensors of Python become DLTensors, calls of inlay/c.h run without the interpreter's lock, and
-// their error codes become exceptions. Limited API: one binary for Python 3.10 and later.
+// their error codes become exceptions. CMake defines Py_LIMITED_API: one binary for Python 3.10 and later.
 //
 // A tensor is taken, in this order, by DLPack's exchange API (torch 2.10 and later: no Python code runs), by __dlpack__(), or by
-// __cuda_array_interface__. The stream is the argument, or the current one of the framework with the exchange API, or the legacy
-// default stream. Producers by the other two protocols are told of it, or waited for on it.
-#define Py_LIMITED_API 0x030A0000
+// __cuda_array_interface__. The stream is the argument, or the current one of the framework: by the exchange API, or by what
+// set_stream_of() has been given; for a framework that neither knows, the legacy default stream. Producers by the other two protocols are
+// told of it, or waited for on it.
 #include <Python.h>
 
 #include <cuda_runtime_api.h>
@@ -65,7 +65,6 @@ void check_fork() {
   if (forked)
     raise(PyExc_RuntimeError,
           "this process was forked after inlay had used CUDA, which does not survive a fork: start it with 'spawn'");
-  used_cuda = true;
 }
 void check_cuda(cudaError_t status, char const* what) {
   if (status != cudaSuccess)
@@ -105,6 +104,20 @@ class DeviceGuard {
   bool changed_ = false;
 };
 
+cudaStream_t stream_at(std::int64_t number) { return reinterpret_cast<cudaStream_t>(std::uintptr_t(number)); }
+// What `stream` is given next waits for what `theirs` has; both are streams of the device.
+void wait_for(cudaStream_t theirs, cudaStream_t stream, int device) {
+  auto const is_legacy = [](cudaStream_t s) { return !s || s == cudaStreamLegacy; };
+  if (theirs == stream || (is_legacy(theirs) && is_legacy(stream))) return;
+  DeviceGuard const guard(device);
+  cudaEvent_t event = nullptr;
+  check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event cannot be made");
+  cudaError_t status = cudaEventRecord(event, theirs);
+  if (status == cudaSuccess) status = cudaStreamWaitEvent(stream, event, 0);
+  cudaEventDestroy(event);
+  check_cuda(status, "the producer's stream cannot be waited for");
+}
+
 // ---- tensors
 
 // The exchange API of a type; null if it has none. The last type is remembered.
@@ -122,8 +135,9 @@ DLPackExchangeAPI const* exchange_api(PyObject* o) {
     api = reinterpret_cast<DLPackExchangeAPI const*>(api->header.prev_api);
   if (api && !api->dltensor_from_py_object_no_sync) api = nullptr;
   Py_INCREF(type);  // so that no other type gets its address
-  Py_XDECREF(reinterpret_cast<PyObject*>(last_type));
+  PyTypeObject* const before = last_type;
   last_type = type, last_api = api;
+  Py_XDECREF(reinterpret_cast<PyObject*>(before));  // last: it may run code
   return api;
 }
 
@@ -164,8 +178,10 @@ struct View {
     if (t.dtype.code != kDLFloat && t.dtype.code != kDLBfloat && t.dtype.code != kDLComplex) return;
     static PyObject* const names[] = {PyUnicode_InternFromString("is_neg"), PyUnicode_InternFromString("is_conj")};
     for (int i = 0; i < (t.dtype.code == kDLComplex ? 2 : 1); ++i) {
-      Ref const answer = owned(PyObject_CallMethodObjArgs(object, names[i], nullptr));
-      if (answer.get() != Py_False)
+      Ref const answer(PyObject_CallMethodObjArgs(object, names[i], nullptr));
+      if (!answer && !PyErr_ExceptionMatches(PyExc_AttributeError)) throw Raised{};
+      PyErr_Clear();  // a framework without such views
+      if (answer && answer.get() != Py_False)
         raise(PyExc_ValueError, std::string(who) + " is a lazy view, " + text(names[i]) + "(): resolve it first");
     }
   }
@@ -210,7 +226,10 @@ struct View {
     std::string const type = text(item("typestr"));
     int const bytes = type.size() > 2 ? std::atoi(type.c_str() + 2) : 0;
     char const kind = type.size() > 1 ? type[1] : ' ';
-    if (bytes < 1 || bytes > 16) raise(PyExc_ValueError, std::string(who) + " has elements of type '" + type + "'");
+    if (bytes < 1 || bytes > 16 || type[0] == '>')
+      raise(PyExc_ValueError, std::string(who) + " has elements of type '" + type + "'");
+    if (PyObject* const mask = item("mask"); mask && mask != Py_None)
+      raise(PyExc_ValueError, std::string(who) + " has a mask");
     t.dtype = {std::uint8_t(kind == 'f'   ? kDLFloat
                             : kind == 'i' ? kDLInt
                             : kind == 'c' ? kDLComplex
@@ -239,24 +258,16 @@ struct View {
     }
     PyObject* const theirs = item("stream");
     if (!theirs || theirs == Py_None) return;
-    wait_for(cudaStream_t(PyLong_AsVoidPtr(theirs)), static_cast<cudaStream_t>(stream));
+    wait_for(stream_at(number(theirs)), static_cast<cudaStream_t>(stream), t.device.device_id);
   }
   static void read_numbers(PyObject* sequence, std::vector<std::int64_t>& to) {
     Py_ssize_t const n = PySequence_Size(sequence);
     if (n < 0) throw Raised{};
     for (Py_ssize_t i = 0; i < n; ++i) to.push_back(number(owned(PySequence_GetItem(sequence, i)).get()));
   }
-  // What `stream` is given next waits for what `theirs` has.
-  static void wait_for(cudaStream_t theirs, cudaStream_t stream) {
-    if (theirs == stream || (std::uintptr_t(theirs) == 1 && !stream)) return;
-    cudaEvent_t event = nullptr;
-    check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "an event cannot be made");
-    cudaError_t status = cudaEventRecord(event, theirs);
-    if (status == cudaSuccess) status = cudaStreamWaitEvent(stream, event, 0);
-    cudaEventDestroy(event);
-    check_cuda(status, "the producer's stream cannot be waited for");
-  }
 };
+
+PyObject* stream_of = nullptr;  // a function from a tensor to the current stream of its framework, or None
 
 // The tensors of a call, its stream, and its device.
 class Call {
@@ -280,10 +291,15 @@ class Call {
       else
         later.push_back(&v);
     if (stream != Py_None)
-      stream_ = reinterpret_cast<void*>(std::uintptr_t(number(stream)));
-    else if (api && device >= 0 && api->current_work_stream(kDLCUDA, device, &stream_))
-      throw Raised{};
+      stream_ = stream_at(number(stream));
+    else if (api && device >= 0) {
+      if (api->current_work_stream(kDLCUDA, device, &stream_)) throw Raised{};
+    } else if (!later.empty() && stream_of) {
+      Ref const known = owned(PyObject_CallFunctionObjArgs(stream_of, later[0]->object, nullptr));
+      if (known.get() != Py_None) stream_ = stream_at(number(known.get()));
+    }
     for (View* v : later) v->take(stream_), found(*v);
+    used_cuda = true;
     return device;
   }
   void* stream_ = nullptr;
@@ -330,7 +346,9 @@ PyObject* permute(PyObject* const* args, Py_ssize_t n) {
   int axes[64]{};
   for (Py_ssize_t i = 0; i < rank && i < 64; ++i) {
     std::int64_t const axis = number(owned(PySequence_GetItem(args[2], i)).get());
-    axes[i] = int(axis < 0 && axis >= -rank ? axis + rank : axis);
+    if (axis < -rank || axis >= rank)
+      raise(PyExc_ValueError, "axes has an entry " + std::to_string(axis) + " for " + std::to_string(rank) + " modes");
+    axes[i] = int(axis < 0 ? axis + rank : axis);
   }
   check(unlocked([&] { return inlay_permute(&v[0].t, &v[1].t, axes, call.stream()); }));
   return same(args[0]);
@@ -377,6 +395,19 @@ void broadcast(View& v, DLTensor const& d) {
   v.shape = std::move(shape), v.strides = std::move(strides);
   t.ndim = d.ndim, t.shape = v.shape.data(), t.strides = v.strides.data();
 }
+// A and B with the batch modes of D, which are those of the product.
+void broadcast(std::vector<View>& v) {
+  DLTensor const& d = v[2].t;
+  auto const extent = [&](DLTensor const& t, int k) {
+    int const own = k - (d.ndim - t.ndim);
+    return own < 0 || own >= t.ndim ? 1 : t.shape[own];
+  };
+  for (int k = 0; k < d.ndim - 2; ++k)
+    if (d.shape[k] != 1 && extent(v[0].t, k) == 1 && extent(v[1].t, k) == 1)
+      raise(PyExc_ValueError, "D has " + std::to_string(d.shape[k]) + " matrices along mode " + std::to_string(k) +
+                                  ", where A and B have one");
+  broadcast(v[0], d), broadcast(v[1], d);
+}
 std::vector<View> operands(PyObject* const* args) {
   std::vector<View> views;
   views.reserve(3);
@@ -412,16 +443,22 @@ class Workspace {
   Ref tensor_;
 };
 
+// From alpha, beta and compute.
+inlay_gemm_options gemm_options(PyObject* const* args) {
+  inlay_gemm_options options = INLAY_GEMM_OPTIONS;
+  options.alpha = float(PyFloat_AsDouble(args[0])), options.beta = float(PyFloat_AsDouble(args[1]));
+  if (PyErr_Occurred()) throw Raised{};
+  options.compute = int(number(args[2]));
+  return options;
+}
+
 // gemm(A, B, D, alpha, beta, compute, allocate, stream). allocate: a function from bytes to a tensor, or None.
 PyObject* gemm(PyObject* const* args, Py_ssize_t n) {
   count(n, 8, "gemm");
   std::vector<View> v = operands(args);
   Call const call(v, args[7]);
-  broadcast(v[0], v[2].t), broadcast(v[1], v[2].t);
-  inlay_gemm_options options = INLAY_GEMM_OPTIONS;
-  options.alpha = float(PyFloat_AsDouble(args[3])), options.beta = float(PyFloat_AsDouble(args[4]));
-  options.compute = int(number(args[5]));
-  if (PyErr_Occurred()) throw Raised{};
+  broadcast(v);
+  inlay_gemm_options options = gemm_options(args + 3);
   check(inlay_gemm_workspace(&v[0].t, &v[1].t, &v[2].t, &options, &options.workspace_bytes));
   Workspace const workspace(options.workspace_bytes, args[6], call.stream());
   options.workspace = workspace.data;
@@ -433,12 +470,20 @@ PyObject* gemm(PyObject* const* args, Py_ssize_t n) {
 
 struct Memory {
   void* data;
-  cudaStream_t stream;  // on which it is freed
+  int device;
+  cudaStream_t stream;  // that writes it
 };
 constexpr char const* kMemory = "inlay.memory";
+// Consumers may still read it, on streams that are not known here: so the device is waited for.
 void free_memory(PyObject* capsule) {
   auto* const memory = static_cast<Memory*>(PyCapsule_GetPointer(capsule, kMemory));
-  if (memory->data) cudaFreeAsync(memory->data, memory->stream);
+  int before = 0;
+  if (memory->data && !forked && cudaGetDevice(&before) == cudaSuccess &&
+      cudaSetDevice(memory->device) == cudaSuccess) {
+    cudaDeviceSynchronize();
+    cudaFree(memory->data);
+    cudaSetDevice(before);
+  }
   delete memory;
 }
 
@@ -452,20 +497,24 @@ PyObject* allocate(PyObject* const* args, Py_ssize_t n) {
   std::int64_t bytes = like.dtype.bits * like.dtype.lanes / 8;
   Py_ssize_t const rank = PySequence_Size(args[1]);
   if (rank < 0) throw Raised{};
-  for (Py_ssize_t i = 0; i < rank; ++i) bytes *= number(owned(PySequence_GetItem(args[1], i)).get());
-  auto memory = std::make_unique<Memory>(Memory{nullptr, static_cast<cudaStream_t>(call.stream())});
+  for (Py_ssize_t i = 0; i < rank; ++i)
+    if (__builtin_mul_overflow(bytes, number(owned(PySequence_GetItem(args[1], i)).get()), &bytes))
+      raise(PyExc_ValueError, "the result has more bytes than 63 bits count");
+  auto memory =
+      std::make_unique<Memory>(Memory{nullptr, like.device.device_id, static_cast<cudaStream_t>(call.stream())});
   if (bytes)
     check_cuda(cudaMallocAsync(&memory->data, std::size_t(bytes), memory->stream), "there is no memory for the result");
   void* const data = memory->data;
   Ref const capsule = owned(PyCapsule_New(memory.get(), kMemory, free_memory));
   memory.release();
   return Py_BuildValue("OKiii", capsule.get(), (unsigned long long)(std::uintptr_t(data)), int(like.dtype.code),
-                       int(like.dtype.bits), int(like.device.device_id));
+                       int(like.dtype.bits * like.dtype.lanes), int(like.device.device_id));
 }
 
-// dlpack(memory, shape, code, bits, device) -> a capsule with a row-major tensor in it
+// dlpack(memory, shape, code, bits, device, stream) -> a capsule with a row-major tensor in it, for a consumer on this stream: a number,
+// None for the legacy default stream, or -1, which waits for nothing
 PyObject* dlpack(PyObject* const* args, Py_ssize_t n) {
-  count(n, 5, "dlpack");
+  count(n, 6, "dlpack");
   struct Exported {
     DLManagedTensor managed{};
     std::vector<std::int64_t> shape;
@@ -473,6 +522,8 @@ PyObject* dlpack(PyObject* const* args, Py_ssize_t n) {
   };
   auto* const memory = static_cast<Memory*>(PyCapsule_GetPointer(args[0], kMemory));
   if (!memory) throw Raised{};
+  std::int64_t const consumer = args[5] == Py_None ? 1 : number(args[5]);
+  if (consumer != -1) wait_for(memory->stream, stream_at(consumer), memory->device);
   auto exported = std::make_unique<Exported>();
   Py_ssize_t const rank = PySequence_Size(args[1]);
   if (rank < 0) throw Raised{};
@@ -503,6 +554,27 @@ PyObject* dlpack(PyObject* const* args, Py_ssize_t n) {
   return capsule;
 }
 
+// is_row_major(x)
+PyObject* is_row_major(PyObject* const* args, Py_ssize_t n) {
+  count(n, 1, "is_row_major");
+  std::vector<View> views;
+  views.emplace_back(args[0], "the source", false);
+  Call const call(views, Py_None);
+  DLTensor const& t = views[0].t;
+  std::int64_t packed = 1;
+  bool is = true;
+  for (int k = t.ndim; k-- > 0; packed *= t.shape[k]) is &= !t.strides || t.shape[k] == 1 || t.strides[k] == packed;
+  return PyBool_FromLong(is);
+}
+
+// set_stream_of(function)
+PyObject* set_stream_of(PyObject* const* args, Py_ssize_t n) {
+  count(n, 1, "set_stream_of");
+  Py_XDECREF(stream_of);
+  stream_of = same(args[0]);
+  return same(Py_None);
+}
+
 // Calls f(buffer, size, needed) with a buffer for the whole text.
 template <class F>
 PyObject* whole_text(F const& f) {
@@ -526,11 +598,8 @@ PyObject* why_gemm(PyObject* const* args, Py_ssize_t n) {
   count(n, 6, "why_gemm");
   std::vector<View> v = operands(args);
   Call const call(v, Py_None);
-  broadcast(v[0], v[2].t), broadcast(v[1], v[2].t);
-  inlay_gemm_options options = INLAY_GEMM_OPTIONS;
-  options.alpha = float(PyFloat_AsDouble(args[3])), options.beta = float(PyFloat_AsDouble(args[4]));
-  options.compute = int(number(args[5]));
-  if (PyErr_Occurred()) throw Raised{};
+  broadcast(v);
+  inlay_gemm_options options = gemm_options(args + 3);
   char any = 0;
   options.workspace = &any;  // with a workspace; it is not read
   return whole_text([&](char* s, std::size_t size, std::size_t* needed) {
@@ -561,7 +630,9 @@ PyMethodDef methods[] = {method<copy>("copy", "copy(dst, src, stream)"),
                          method<copy_list>("copy_list", "copy_list(dsts, srcs, stream)"),
                          method<gemm>("gemm", "gemm(A, B, D, alpha, beta, compute, allocate, stream)"),
                          method<allocate>("allocate", "allocate(like, shape, stream)"),
-                         method<dlpack>("dlpack", "dlpack(memory, shape, code, bits, device)"),
+                         method<dlpack>("dlpack", "dlpack(memory, shape, code, bits, device, stream)"),
+                         method<is_row_major>("is_row_major", "is_row_major(x)"),
+                         method<set_stream_of>("set_stream_of", "set_stream_of(function)"),
                          method<why_copy>("why_copy", "why_copy(dst, src)"),
                          method<why_gemm>("why_gemm", "why_gemm(A, B, D, alpha, beta, compute)"),
                          {}};

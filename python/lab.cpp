@@ -20,9 +20,12 @@ class Captured {
     stream_ = memory_;
   }
   Captured(Captured const&) = delete;
-  // The text, which free() frees.
+  ~Captured() {
+    if (memory_) std::free(end());
+  }
+  // Ends it. The text, which free() frees.
   char* end() {
-    std::fclose(memory_);
+    std::fclose(std::exchange(memory_, nullptr));
     stream_ = before_;
     return text_;
   }
@@ -42,7 +45,7 @@ class Captured {
 extern "C" [[gnu::visibility("default")]] int inlay_lab(int argc, char** argv, char** out, char** err) {
   Captured printed(stdout), complained(stderr);
   int status = 0;
-  {
+  try {
     CLI::App app("The commands of inlay that need no GPU.", "inlay");
     app.require_subcommand(1);
     inlay::lab::add_list_command(app);
@@ -50,6 +53,9 @@ extern "C" [[gnu::visibility("default")]] int inlay_lab(int argc, char** argv, c
     inlay::lab::add_explain_command(app);
     inlay::lab::add_draw_command(app);
     status = inlay::lab::run_command(app, argc, argv, status);
+  } catch (std::exception const& e) {
+    std::fprintf(stderr, "inlay: %s\n", e.what());
+    status = 1;
   }
   *out = printed.end(), *err = complained.end();
   return status;

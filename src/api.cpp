@@ -93,7 +93,7 @@ void run_copy(planner::Plan const& plan, void* dst, void const* src, Device cons
   planner::run(plan, device, Operands{{dst, only_read(src), nullptr}, nullptr}, stream);
 }
 
-void check_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void const* B, void* D, void* workspace,
+void check_gemm(std::size_t workspace_bytes, Gemm const& gemm, void const* A, void const* B, void* D, void* workspace,
                 Device const& device, cudaStream_t stream) {
   check_stream(stream, device);
   if (gemm.K()) {
@@ -101,51 +101,42 @@ void check_gemm(planner::Plan const& plan, Gemm const& gemm, void const* A, void
     check_accessible(B, "B", device, stream);
   }
   check_accessible(D, "D", device, stream);
-  if (plan.workspace_bytes) check_accessible(workspace, "workspace", device, stream);
+  if (workspace_bytes) check_accessible(workspace, "workspace", device, stream);
 }
 
-// Whether one plan is for all indices of the outer modes.
-bool has_one_plan(BatchedGemm const& batched) {
+// The plans of the outer indices behind the first, in their order. Empty: the first one's plan is for all, because their addresses
+// agree modulo kPlanAlignment.
+using FurtherPlans = std::vector<std::shared_ptr<planner::Plan const>>;
+FurtherPlans further_plans(BatchedGemm const& batched, Device const& device, bool with_workspace) {
+  bool all_agree = true;
   for (BatchedGemm::Mode const& mode : batched.outer)
-    for (std::int64_t stride : mode.stride)
-      if (stride % planner::kPlanAlignment) return false;
-  return true;
-}
-// Calls f(plan, offset) for each outer index, whose matrices lie at these bytes from the bases. `first`: the plan of the first index.
-template <class F>
-void for_each_plan(BatchedGemm const& batched, planner::Plan const& first, Device const& device, bool with_workspace,
-                   F const& f) {
-  bool const one = has_one_plan(batched);
+    for (std::int64_t stride : mode.stride) all_agree &= stride % planner::kPlanAlignment == 0;
+  FurtherPlans plans;
+  if (all_agree) return plans;
+  bool is_first = true;
   batched.for_each([&](std::array<std::int64_t, 3> const& offset) {
-    if (one) return f(first, offset);
-    f(*cached_plan(batched.at(offset), device, with_workspace), offset);
+    if (!is_first) plans.push_back(cached_plan(batched.at(offset), device, with_workspace));
+    is_first = false;
   });
+  return plans;
 }
-std::size_t workspace_bytes(BatchedGemm const& batched, planner::Plan const& first, Device const& device) {
-  if (has_one_plan(batched)) return first.workspace_bytes;
-  std::size_t most = 0;
-  for_each_plan(batched, first, device, true,
-                [&](planner::Plan const& plan, auto const&) { most = std::max(most, plan.workspace_bytes); });
+std::size_t workspace_bytes(planner::Plan const& first, FurtherPlans const& further) {
+  std::size_t most = first.workspace_bytes;
+  for (auto const& plan : further) most = std::max(most, plan->workspace_bytes);
   return most;
 }
-void run_gemm(planner::Plan const& first, BatchedGemm const& batched, void const* A, void const* B, void* D,
-              void* workspace, bool with_workspace, Device const& device, cudaStream_t stream) {
-  check_gemm(first, batched.gemm, A, B, D, workspace, device, stream);
-  for_each_plan(batched, first, device, with_workspace, [&](planner::Plan const& plan, auto const& offset) {
-    auto const at = [](auto* p, std::int64_t bytes) -> void* {
-      return p ? static_cast<char*>(only_read(p)) + bytes : nullptr;
-    };
+void run_gemm(planner::Plan const& first, FurtherPlans const& further, BatchedGemm const& batched, void const* A,
+              void const* B, void* D, void* workspace, Device const& device, cudaStream_t stream) {
+  check_gemm(workspace_bytes(first, further), batched.gemm, A, B, D, workspace, device, stream);
+  auto const at = [](void const* p, std::int64_t bytes) -> void* {
+    return p ? static_cast<char*>(only_read(p)) + bytes : nullptr;
+  };
+  std::size_t index = 0;
+  batched.for_each([&](std::array<std::int64_t, 3> const& offset) {
+    planner::Plan const& plan = index == 0 || further.empty() ? first : *further[index - 1];
     planner::run(plan, device, Operands{{at(A, offset[0]), at(B, offset[1]), at(D, offset[2])}, workspace}, stream);
+    ++index;
   });
-}
-
-// The kernels of the library multiply f32; those of the tutorial take bf16 and f16 too.
-BatchedGemm make_float_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
-                            Compute compute) {
-  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, compute);
-  if (batched.gemm.D.type != f32)
-    throw Error(std::string("A, B and D have elements of type ") + name_of(batched.gemm.D.type) + "; gemm takes f32");
-  return batched;
 }
 
 void check_size(std::size_t given, std::size_t needed) {
@@ -207,22 +198,24 @@ void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axe
 
 void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, cudaStream_t stream,
           GemmOptions const& options) {
-  BatchedGemm const batched = make_float_gemm(A, B, D, epilogue, options.compute);
+  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute);
   check_workspace(options.workspace, options.workspace_bytes, batched.gemm, A, B, D);
   Device const& device = current_device();
   auto const plan = cached_plan(batched.gemm, device, options.workspace != nullptr);
-  if (options.workspace) check_size(options.workspace_bytes, workspace_bytes(batched, *plan, device));
+  FurtherPlans const further = further_plans(batched, device, options.workspace != nullptr);
+  if (options.workspace) check_size(options.workspace_bytes, workspace_bytes(*plan, further));
   if (batched.gemm.elements())
-    run_gemm(*plan, batched, A.data, B.data, D.data, options.workspace, options.workspace != nullptr, device, stream);
+    run_gemm(*plan, further, batched, A.data, B.data, D.data, options.workspace, device, stream);
 }
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                            GemmOptions const& options) {
-  BatchedGemm const batched = make_float_gemm(A, B, D, epilogue, options.compute);
+  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute);
   Device const& device = current_device();
-  if (auto const plan = cache().find({batched.gemm, device, true})) return workspace_bytes(batched, *plan, device);
+  FurtherPlans const further = further_plans(batched, device, true);
+  if (auto const plan = cache().find({batched.gemm, device, true})) return workspace_bytes(*plan, further);
   if (!batched.gemm.elements()) return 0;
-  return workspace_bytes(batched, plan_or_throw(batched.gemm, device, true, "gemm"), device);
+  return workspace_bytes(plan_or_throw(batched.gemm, device, true, "gemm"), further);
 }
 
 // ---- plans
@@ -232,8 +225,8 @@ struct Plan::Impl {
   std::variant<Copy, BatchedGemm> problem;
   ConstTensor operand[3];  // the views that the plan was made with: destination, source; or A, B, D
   bool with_workspace = false;
-  planner::Plan plan;               // of a GEMM: for the outer indices 0
-  std::size_t workspace_bytes = 0;  // for all outer indices
+  planner::Plan plan;    // of a GEMM: for the first outer index
+  FurtherPlans further;  // and for the others
 };
 struct detail::PlanMaker {
   static Plan make(Plan::Impl impl) { return Plan(std::make_shared<Plan::Impl const>(std::move(impl))); }
@@ -277,7 +270,8 @@ planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor 
     check_size(options.workspace_bytes,
                plans[0].workspace_bytes);  // less would tune this problem worse for later calls
   std::erase_if(plans, [&](planner::Plan const& p) { return p.workspace_bytes > options.workspace_bytes; });
-  for (planner::Plan const& p : plans) check_gemm(p, gemm, A.data, B.data, D.data, options.workspace, device, stream);
+  for (planner::Plan const& p : plans)
+    check_gemm(p.workspace_bytes, gemm, A.data, B.data, D.data, options.workspace, device, stream);
   Operands const operands{{only_read(A.data), only_read(B.data), D.data}, options.workspace};
   return remembered(
       fastest(std::move(plans), planner::candidates<Gemm>().size(), device, milliseconds, operands, stream), gemm,
@@ -293,11 +287,11 @@ Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t
   if (choose == Choose::measured && copy.elements()) plan = measured_plan(copy, dst, src, device, stream, milliseconds);
   if (plan.candidate < 0) plan = plan_or_throw(copy, device, false, "copy");
   planner::make_launches(plan, device);
-  return detail::PlanMaker::make({device, copy, {dst, src, {}}, false, std::move(plan), 0});
+  return detail::PlanMaker::make({device, copy, {dst, src, {}}, false, std::move(plan), {}});
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
           GemmOptions const& options, Choose choose, cudaStream_t stream, double milliseconds) {
-  BatchedGemm const batched = make_float_gemm(A, B, D, epilogue, options.compute);
+  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute);
   Gemm const& gemm = batched.gemm;
   Device const& device = current_device();
   bool with_workspace = options.may_use_workspace;
@@ -308,8 +302,8 @@ Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
   }
   if (plan.candidate < 0) plan = plan_or_throw(gemm, device, with_workspace, "gemm");
   planner::make_launches(plan, device);
-  std::size_t const bytes = with_workspace ? workspace_bytes(batched, plan, device) : 0;
-  return detail::PlanMaker::make({device, batched, {A, B, D}, with_workspace, std::move(plan), bytes});
+  FurtherPlans further = further_plans(batched, device, with_workspace);
+  return detail::PlanMaker::make({device, batched, {A, B, D}, with_workspace, std::move(plan), std::move(further)});
 }
 
 void save_tuning(std::string const& path) { tuning().save(path); }
@@ -323,7 +317,7 @@ void forget_tuning() {
   cache().clear();
 }
 
-std::size_t Plan::workspace_bytes() const { return impl_->workspace_bytes; }
+std::size_t Plan::workspace_bytes() const { return inlay::workspace_bytes(impl_->plan, impl_->further); }
 std::string Plan::why() const {
   auto const of = [&](auto const& p) { return planner::why(impl_->plan, p, impl_->device, impl_->with_workspace); };
   if (auto const* copy = std::get_if<Copy>(&impl_->problem)) return of(*copy);
@@ -394,15 +388,16 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
   }
   check_workspace(workspace, workspace_size, *gemm, a, b, d);
   check_current(impl_->device);
-  check_size(workspace_size, impl_->workspace_bytes);
-  bool const with = impl_->with_workspace;
-  if (agrees) return run_gemm(impl_->plan, *batched, A, B, D, workspace, with, impl_->device, stream);
+  auto const run = [&](planner::Plan const& first, FurtherPlans const& further) {
+    check_size(workspace_size, inlay::workspace_bytes(first, further));
+    run_gemm(first, further, *batched, A, B, D, workspace, impl_->device, stream);
+  };
+  if (agrees) return run(impl_->plan, impl_->further);
   BatchedGemm there = *batched;
   there.gemm.A.base = only_read(gemm->exchanged ? B : A), there.gemm.B.base = only_read(gemm->exchanged ? A : B),
   there.gemm.D.base = D;
-  auto const plan = cached_plan(there.gemm, impl_->device, with);
-  check_size(workspace_size, with ? inlay::workspace_bytes(there, *plan, impl_->device) : 0);
-  run_gemm(*plan, there, A, B, D, workspace, with, impl_->device, stream);
+  run(*cached_plan(there.gemm, impl_->device, impl_->with_workspace),
+      further_plans(there, impl_->device, impl_->with_workspace));
 }
 
 }  // namespace inlay

@@ -4,6 +4,7 @@
     draw.py gemm --seed N... [--count 300]   a list of GEMMs: suites/gemm/wild.json is --seed 19
     draw.py few --seed N [--count 60]        a list of GEMMs with 1 to 8 rows or columns: suites/gemm/thin_drawn.json is --seed 4303
     draw.py batch --seed N [--count 60]      a list of batches: suites/gemm/batched_drawn.json is --seed 4304
+    draw.py half --seed N [--count 150]      a list of GEMMs in bf16 and f16: suites/gemm/half_drawn.json is --seed 4301
     draw.py permute SOURCE FOLDER            the published benchmark cases, a file for each of their suites
 
 Several seeds give their lists one after the other, each of --count cases. The judging suites, which no constant is fitted on:
@@ -221,6 +222,21 @@ def draw_batches(seed, count):
     return cases
 
 
+def draw_halves(seed, count):
+    """GEMMs of 1 GFLOP and more; every second one has extents that are multiples of 8."""
+    rng = random.Random(seed)
+    cases = []
+    while len(cases) < count:
+        aligned = len(cases) % 2 == 0
+        mnk = transformer(rng) if rng.random() < 0.25 else cube(rng, 64, 8192)
+        m, n, k = ((e + 7) // 8 * 8 for e in mnk) if aligned else mnk
+        if 2 * m * n * k < 1e9 or min(m, n, k) < 64 or aligned != (m % 8 == n % 8 == k % 8 == 0):
+            continue
+        cases.append({"class": "aligned" if aligned else "unaligned", "m": m, "n": n, "k": k, "type": rng.choice(("bf16", "f16")),
+                      "transa": rng.choice("nt"), "transb": rng.choice("nt"), "kernels": ["gemm"]})
+    return cases
+
+
 def sane(case):
     bytes_here = product(case["sizes"]) * case["elem_bytes"]
     span = lambda strides, extents: sum(abs(s) * (e - 1) for s, e in zip(strides, extents)) * case["elem_bytes"]
@@ -276,10 +292,11 @@ if __name__ == "__main__":
         drawn = commands.add_parser(what)
         drawn.add_argument("--seed", type=int, nargs="+", required=True)
         drawn.add_argument("--count", type=int, default=300)
-    for what in ("few", "batch"):
+    others = {"few": draw_few, "batch": draw_batches, "half": draw_halves}
+    for what in others:
         drawn = commands.add_parser(what)
         drawn.add_argument("--seed", type=int, required=True)
-        drawn.add_argument("--count", type=int, default=60)
+        drawn.add_argument("--count", type=int, default=150 if what == "half" else 60)
     permute = commands.add_parser("permute")
     permute.add_argument("source")
     permute.add_argument("folder")
@@ -287,7 +304,7 @@ if __name__ == "__main__":
     if args.what in ("copy", "gemm"):
         one = draw if args.what == "copy" else draw_products
         print(listed([case for seed in args.seed for case in one(seed, args.count)]), end="")
-    elif args.what in ("few", "batch"):
-        print(listed((draw_few if args.what == "few" else draw_batches)(args.seed, args.count)), end="")
+    elif args.what in others:
+        print(listed(others[args.what](args.seed, args.count)), end="")
     else:
         published(args.source, args.folder)

@@ -98,8 +98,13 @@ INSTANTIATE_TEST_SUITE_P(Ladder, GpuGemmKernels, testing::Range(0, int(gemm_kern
 
 TEST(GpuGemm, MultipliesTheCorpus) {
   NEEDS_GPU();
-  for (GemmCase const& c : gemm_corpus()) EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
-  for (GemmCase const& c : thin_corpus()) EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
+  for (DType type : kTypes) {
+    SCOPED_TRACE(name_of(type));
+    for (GemmCase const& c : gemm_corpus())
+      EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type)), 0u) << c.name();
+    for (GemmCase const& c : thin_corpus())
+      EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type)), 0u) << c.name();
+  }
 }
 // The naive kernel takes any operand, and so shows what packing does to them.
 TEST(GpuGemm, MultipliesPackedOperands) {
@@ -135,7 +140,8 @@ TEST(GpuGemm, EverySizeTo130) {
         size[dimension] = n;
         auto const [M, N, K] = size;
         GemmCase const c{M, N, K, 1, transposes, 2, float(n % 2), n % 3, n % 5, n % 7};
-        EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
+        for (DType type : {f32, n % 2 ? bf16 : f16})
+          EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type)), 0u) << c.name() << " " << name_of(type);
       }
 }
 // What the tiles of a single wave do not meet: several waves, split sums, skinny and deep shapes, batches.
@@ -147,7 +153,19 @@ TEST(GpuGemm, LargerShapes) {
           GemmCase{2047, 1999, 1023, 1, transposes, 1, 1}, GemmCase{128, 4096, 2048, 1, transposes},
           GemmCase{4096, 16, 2048, 1, transposes}, GemmCase{64, 64, 1 << 16, 1, transposes},
           GemmCase{3, 5, 70000, 1, transposes}, GemmCase{256, 256, 256, 16, transposes}})
-      EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c)), 0u) << c.name();
+      for (DType type : {f32, bf16})
+        EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type)), 0u) << c.name() << " " << name_of(type);
+}
+// Packed operands, and results whose rows begin anywhere.
+TEST(GpuGemm, HalvesOfAnyPitch) {
+  NEEDS_GPU();
+  for (char const* transposes : kTransposes)
+    for (DType type : {bf16, f16})
+      for (std::int64_t gap : {0, 1, 2, 4, 7, 8, 24})
+        for (std::int64_t base : {0, 1, 3, 8}) {
+          GemmCase const c{300, 513 - gap, 257, 2, transposes, 1, -1, gap, gap, gap, base, base, base};
+          EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type)), 0u) << c.name() << " " << name_of(type);
+        }
 }
 // C's that a kernel for rows along n does not know, and operands that go backwards or stand still.
 TEST(GpuGemm, AnyStrides) {

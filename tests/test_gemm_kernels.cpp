@@ -99,6 +99,66 @@ TEST(ThinGemm, RowsAndSumsBeyondTilesAndStages) {
   for (GemmCase const& c : thin_corpus()) EXPECT_TRUE(runs(*thin, c, f32, Compute::fp32));
 }
 
+// The sum of a split K: slices in ascending k, then the slices of a group, then the groups.
+float sum_of_slices(std::vector<float> const& a, std::vector<float> const& b, std::int64_t slice,
+                    std::int64_t elements) {
+  auto const K = std::int64_t(a.size());
+  int const slices = int((K + slice - 1) / slice), groups = groups_of_slices(slices, elements),
+            share = (slices + groups - 1) / groups;
+  float total = 0;
+  for (int group = 0; group < groups; ++group) {
+    float sum = 0;
+    for (std::int64_t s = group * share; s < std::min((group + 1) * share, slices); ++s) {
+      float acc = 0;
+      for (std::int64_t k = s * slice; k < std::min((s + 1) * slice, K); ++k)
+        acc += a[std::size_t(k)] * b[std::size_t(k)];  // not fused: the replay multiplies like the CPU
+      sum += acc;
+    }
+    total += sum;
+  }
+  return total;
+}
+TEST(SlicesGemm, SumsAsSlicesInOtherBlocks) {
+  auto const slices = std::ranges::find_if(
+      gemm_kernels(), [](auto const& entry) { return entry.info().name == std::string("sgemm_slices_64x64"); });
+  for (char const* transposes : {"nn", "nt", "tn", "tt"})
+    for (auto const& [K, slice] : {std::pair{100, 24}, {96, 32}, {133, 8}, {2083, 8}, {40, 0}}) {
+      GemmCase const c{37, 41, K, 2, transposes, 1.3f, -.7f};
+      SCOPED_TRACE(c.name() + ", slices of " + std::to_string(slice));
+      Recorder recorder;
+      auto const buffer = [&](char const* name, Stored const& stored, unsigned seed) {
+        return allocate_numbers(recorder, name, std::size_t(stored.elements(c.L)) + 16, f32, seed,
+                                Numbers::significands);
+      };
+      void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
+                  *const D = buffer("D", stored_c(c), 3);
+      Gemm gemm = gemm_of(c, A, B, D, Compute::fp32, f32);
+      gemm.slice_K = slice;
+      auto const number = [&](Operand const& o, std::int64_t l, std::int64_t i, std::int64_t j) {
+        float x;
+        std::memcpy(&x, recorder.real(o.as<float>() + (l * o.batch_stride + i * o.row_stride + j * o.col_stride)), 4);
+        return x;
+      };
+      std::vector<float> expected;
+      for (std::int64_t l = 0; l < gemm.L(); ++l)
+        for (std::int64_t m = 0; m < gemm.M(); ++m)
+          for (std::int64_t n = 0; n < gemm.N(); ++n) {
+            std::vector<float> a, b;
+            for (std::int64_t k = 0; k < K; ++k)
+              a.push_back(number(gemm.A, l, m, k)), b.push_back(number(gemm.B, l, n, k));
+            float const sum = sum_of_slices(a, b, slice ? slice : K, gemm.M() * gemm.N());
+            expected.push_back(std::fma(c.alpha, sum, c.beta * number(gemm.D, l, m, n)));
+          }
+      slices->replay(gemm, Device{}, recorder);
+      for (Finding const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
+      std::size_t at = 0;
+      for (std::int64_t l = 0; l < gemm.L(); ++l)
+        for (std::int64_t m = 0; m < gemm.M(); ++m)
+          for (std::int64_t n = 0; n < gemm.N(); ++n)
+            ASSERT_EQ(number(gemm.D, l, m, n), expected[at++]) << m << ", " << n;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Ladder, GemmKernels, testing::Range(0, int(gemm_kernels().size())), [](auto const& info) {
   return std::string(gemm_kernels()[std::size_t(info.param)].info().name);
 });

@@ -249,9 +249,16 @@ TEST(GemmPlan, FullBatchesSumInTheSlicesOfOneMatrix) {
     EXPECT_EQ(batch.launch().problem.slices, 1);
     EXPECT_EQ(batch.launch().problem.slice_K, one.launch().problem.slice_K);
     EXPECT_GT(batch.plan.workspace_bytes, 0u);  // else a caller would pass none, and one matrix would not be split
+    EXPECT_GT(batch.launch().problem.slice_K, 0);
     EXPECT_NE(Planned(problem(m, n, K, "nn", L), false).chosen(), "sgemm_slices_64x64");
     EXPECT_NE(Planned(problem(m, n, K, "nn", 2), true).chosen(), "sgemm_slices_64x64") << "does not fill the GPU";
   }
+}
+
+TEST(GemmPlan, BatchesOfMatricesThatAreNotSplitTakeTheSameKernel) {
+  Planned const one(problem(64, 65536, 512), true), batch(problem(64, 65536, 512, "nn", 2), true);
+  EXPECT_FALSE(one.plan.find<Reduction>());
+  EXPECT_EQ(batch.chosen(), one.chosen());
 }
 
 // ---- the workspace

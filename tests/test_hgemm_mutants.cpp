@@ -2,12 +2,14 @@
 // something out; the kernels are the ladder's own.
 #include <gtest/gtest.h>
 
-#include <inlay/kernels/gemm/tensor/samples.h>
 #include <inlay/registry/replay_kernel.h>
+
+#include <inlay/kernels/gemm/tensor/hgemm_10_narrow_tiles.h>
+#include <inlay/kernels/gemm/tensor/samples.h>
 #include <inlay/registry/rounding.h>
 #include <inlay/tutorial/hgemm/hgemm_03_wgmma.h>
 #include <inlay/tutorial/hgemm/hgemm_06_persistent.h>
-#include <inlay/tutorial/hgemm/hgemm_10_narrow_tiles.h>
+#include <inlay/tutorial/hgemm/hgemm_08_tma_store.h>
 #include "gemm_corpus.h"
 #include "mutants.h"
 

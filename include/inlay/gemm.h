@@ -11,17 +11,18 @@ namespace inlay {
 
 // Options of a GEMM, of its plan and of its workspace query.
 struct GemmOptions {
-  Compute compute = Compute::fp32;  // on the FMA units: no tensor cores, no TF32
+  Compute compute = Compute::fp32;  // of f32 operands, on the FMA units: no tensor cores, no TF32
   void* workspace = nullptr;        // device memory, aligned to 256 bytes; null: the call uses none
   std::size_t workspace_bytes = 0;  // at least gemm_workspace() for the same arguments
   bool may_use_workspace =
       true;  // of plan() with Choose::predicted, which does not read the workspace: whether its runs have one
 };
 
-// D = epilogue(A B): alpha A B + beta D for float views A: (M,K), B: (K,N), D: (M,N); or a batch, with the same batch modes before
+// D = epilogue(A B): alpha A B + beta D for views A: (M,K), B: (K,N), D: (M,N) of one type: f32, or bf16 or f16, which tensor cores
+// multiply with sums in fp32, rounded once; or a batch, with the same batch modes before
 // these in all three: (L,M,K), (L,K,N), (L,M,N), or batch and heads of attention. Any strides: a transposed operand is A.transposed(),
-// a matrix shared by a batch has the batch stride 0. Bases are multiples of 4 bytes. Batch modes that merge to one in all operands
-// are one launch; of others the longest is, for each index of the rest.
+// a matrix shared by a batch has the batch stride 0. Bases are multiples of an element. Batch modes that merge to one in all operands
+// are one launch. Otherwise the longest mode is, repeated for each index of the remaining ones.
 //
 // As in BLAS: if beta == 0, D is not read; if alpha == 0 or K == 0, D is scaled and A and B are not read, so their
 // pointers may be null; if D has no elements, nothing is launched. Otherwise NaN and Inf propagate.
@@ -29,13 +30,13 @@ struct GemmOptions {
 // Deterministic: for one device, one set of extents and strides, the same alignment of the matrices modulo 16 bytes and
 // the same options, the bits are the same on every run and stream and for every batch index and batch count, while no tuned choice
 // comes or goes (tuning.h). A batch whose matrices begin at different addresses modulo 16 bytes counts as not aligned, for all of them
-// along one batch mode; further ones that do not merge with it count by their own addresses.
+// along one batch mode, the longest that the others do not merge with; matrices along the others count by their own addresses.
 // Plans with and without a workspace may differ, and so may their last bits. A batch whose packed operands or partial sums exceed
 // the device's memory may get another plan than one of its matrices. A batch that exceeds a grid is computed in chunks,
 // with the same bits.
 //
 // Throws Error, before anything is launched, for: ranks below 2 or that differ, shapes that do not match,
-// types other than f32, null or misaligned pointers with elements, a D that overlaps itself, A or B, byte offsets
+// types other than these or that differ, null or misaligned pointers with elements, a D that overlaps itself, A or B, byte offsets
 // beyond 63 bits, memory that the current device cannot access, a stream of another device, a matrix with more tiles
 // than a grid holds, a workspace that is too small, misaligned or overlaps an operand. While `stream` is being
 // captured, pointers unknown to CUDA count as memory of the graph.

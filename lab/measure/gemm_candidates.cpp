@@ -54,8 +54,8 @@ GemmCandidate named(std::string const& name, GemmCase c, GemmCall const& call) {
 std::vector<GemmCandidate> candidates(GemmCase const& c, GemmCall const& call, cudaStream_t stream,
                                       std::vector<std::string> const& asked, BenchOptions const& options) {
   auto names = kernel_names<GemmCase>();
-  if (c.dtype() == f32)  // the library's GEMMs are in f32
-    for (char const* name : {kGemm, kGemmWithout, kGemmBlocked}) names.emplace_back(name);
+  for (char const* name : {kGemm, kGemmWithout}) names.emplace_back(name);
+  if (c.dtype() == f32) names.emplace_back(kGemmBlocked);
   std::erase_if(names, [&](std::string const& name) {
     auto const* const info = info_of<GemmCase>(name);
     return info && !takes_type(*info, c.dtype());

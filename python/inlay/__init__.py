@@ -1,8 +1,9 @@
 """inlay: copy and multiply tensors on GPUs at the speed of the hardware, and explain how.
 
 Tensors are anything on a CUDA GPU that speaks DLPack or has a __cuda_array_interface__: those of torch, CuPy, JAX, Numba. Functions
-launch on the current stream of the tensors' framework (or `stream`, an integer), do not synchronise, and can be captured in a CUDA
-graph. Wrong input raises ValueError or TypeError before anything is launched.
+launch on `stream`, an integer, or on the current stream of torch or CuPy, or else on the legacy default stream. They do not synchronise,
+and can be captured in a CUDA graph. Wrong input raises ValueError or TypeError before anything is launched. They know nothing of
+derivatives: inlay.torch has operators that do.
 
 Importing needs no GPU, makes no CUDA context and imports no framework. kernels(), explain(), layout() and bank_grid() work without a GPU.
 """
@@ -31,7 +32,7 @@ def _extension():
 class Array:
     """A row-major result for tensors of frameworks other than torch and CuPy: they take it by DLPack.
 
-    Its memory comes from CUDA's pool, on the stream of the call, and goes back on it.
+    Its memory comes from CUDA's pool. Giving it back waits for the device, because consumers may still read it.
     """
 
     def __init__(self, like, shape, stream):
@@ -42,23 +43,51 @@ class Array:
         return 2, self._device
 
     def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
-        return _extension().dlpack(self._memory, self.shape, self._code, self._bits, self._device)
+        if copy or dl_device not in (None, self.__dlpack_device__()):
+            raise BufferError(f"an Array stays on device {self._device}, and is not copied")
+        return _extension().dlpack(self._memory, self.shape, self._code, self._bits, self._device, stream)
 
 
 def _empty(like, shape, stream):
     """A row-major tensor of this shape with the type, device and framework of `like`."""
-    if hasattr(like, "new_empty"):  # torch
-        return like.new_empty(shape)
+    if hasattr(like, "new_empty"):  # torch; memory of another stream than the current one would be used again too early
+        if stream is None:
+            return like.new_empty(shape)
+        import torch
+
+        with torch.cuda.stream(torch.cuda.ExternalStream(stream, like.device)):
+            return like.new_empty(shape)
     if type(like).__module__.partition(".")[0] == "cupy":
         import cupy
 
-        return cupy.empty(shape, like.dtype)
+        if stream is None:
+            return cupy.empty(shape, like.dtype)
+        with cupy.cuda.ExternalStream(stream):
+            return cupy.empty(shape, like.dtype)
     return Array(like, shape, stream)
 
 
-def _allocator(like):
+def _stream_of(tensor):
+    """The current stream of the tensor's framework, an integer; None: it is not known."""
+    module = type(tensor).__module__.partition(".")[0]
+    if module == "cupy":
+        import cupy
+
+        return cupy.cuda.get_current_stream().ptr
+    if module == "torch":  # before version 2.10
+        import torch
+
+        return torch.cuda.current_stream(tensor.device).cuda_stream
+    return None
+
+
+if _inlay is not None:
+    _inlay.set_stream_of(_stream_of)
+
+
+def _allocator(like, stream):
     """A function from bytes to a tensor of the framework of `like`; None: the stream's pool."""
-    if hasattr(like, "new_empty"):
+    if stream is None and hasattr(like, "new_empty"):
         import torch
 
         return lambda count: torch.empty(count, dtype=torch.uint8, device=like.device)
@@ -95,13 +124,12 @@ def transpose(x, out=None, *, stream=None):
 
 def contiguous(x, *, stream=None):
     """x if it is row-major already, or else a row-major copy."""
-    is_contiguous = getattr(x, "is_contiguous", None)
-    if is_contiguous is not None and is_contiguous():
+    if _extension().is_row_major(x):
         return x
     return copy(_empty(x, list(x.shape), stream), x, stream=stream)
 
 
-def _product_shape(a, b):
+def _gemm_shape(a, b):
     if len(a.shape) < 2 or len(b.shape) < 2:
         raise ValueError(f"matmul takes matrices and batches of them, not {tuple(a.shape)} and {tuple(b.shape)}")
     left, right = list(a.shape[:-2]), list(b.shape[:-2])
@@ -120,16 +148,16 @@ def _compute(accuracy):
 
 
 def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, accuracy="fp32", stream=None):
-    """alpha * a @ b + beta * out, for float32 matrices or batches of them in any layout.
+    """alpha * a @ b + beta * out, for matrices or batches of them in any layout, of one type: float32, bfloat16 or float16.
 
-    Batch modes are broadcast as in NumPy; an `out` has the batch modes of the product. accuracy: "fp32", each sum in one register, or
-    "blocked", which adds blocks of sums. With beta = 0 `out` is not read.
+    Batch modes are broadcast as in NumPy; an `out` has the batch modes of the product. accuracy, of
+    float32: "fp32", each sum in one register, or "blocked", which adds blocks of sums. With beta = 0 `out` is not read.
     """
     if out is None:
         if beta:
             raise ValueError(f"beta is {beta}, and there is no out that it scales")
-        out = _empty(a, _product_shape(a, b), stream)
-    return _extension().gemm(a, b, out, alpha, beta, _compute(accuracy), _allocator(out), stream)
+        out = _empty(a, _gemm_shape(a, b), stream)
+    return _extension().gemm(a, b, out, alpha, beta, _compute(accuracy), _allocator(out, stream), stream)
 
 
 def redistribute(*args, **kwargs):

@@ -18,10 +18,11 @@ import math
 import torch
 import torch.distributed as dist
 import torch.distributed._symmetric_memory as symmetric
+from torch.multiprocessing.reductions import StorageWeakRef
 
 import inlay
 
-_symmetric = {}  # storage address of what symmetric_empty() returned -> its handle
+_symmetric = {}  # storage address of what symmetric_empty() returned -> the storage, weakly, its handle and its group's name
 
 
 def even_extents(extent: int, ranks: int) -> list[int]:
@@ -37,7 +38,12 @@ def symmetric_empty(shape, dtype, group=None) -> torch.Tensor:
     most = torch.tensor(bytes_, device="cuda")
     dist.all_reduce(most, dist.ReduceOp.MAX, group)
     memory = symmetric.empty(max(16, int(most)), dtype=torch.uint8, device="cuda")
-    _symmetric[memory.untyped_storage().data_ptr()] = symmetric.rendezvous(memory, group.group_name)
+    for address, (storage, _, _) in list(_symmetric.items()):
+        if storage.expired():
+            del _symmetric[address]
+    handle = symmetric.rendezvous(memory, group.group_name)
+    storage = memory.untyped_storage()
+    _symmetric[storage.data_ptr()] = StorageWeakRef(storage), handle, group.group_name
     return memory[:bytes_].view(dtype).view(shape)
 
 
@@ -47,9 +53,10 @@ class _Blocks:
     def __init__(self, x, from_dim, to_dim, permute, size, group):
         self.rank, self.ranks = dist.get_rank(group), dist.get_world_size(group)
         rank = x.dim()
-        axes = [a % rank for a in permute] if permute is not None else list(range(rank))
-        if sorted(axes) != list(range(rank)):
-            raise ValueError(f"permute is {tuple(permute)}, no order of {rank} modes")
+        order = list(range(rank)) if permute is None else list(permute)
+        if sorted(a + rank * (a < 0) for a in order) != list(range(rank)):
+            raise ValueError(f"permute is {tuple(order)}, no order of {rank} modes")
+        axes = [a % rank for a in order]
         if not (-rank <= from_dim < rank and -rank <= to_dim < rank):
             raise ValueError(f"there are {rank} modes, from_dim is {from_dim} and to_dim {to_dim}")
         from_dim, to_dim = from_dim % rank, to_dim % rank
@@ -88,7 +95,7 @@ def redistribute(x, from_dim: int, to_dim: int, permute=None, group=None, out=No
     """The tensor of which each rank of the group has a part, cut along mode from_dim, with its modes in another order and cut along to_dim.
 
     x: this rank's part. permute: mode k of the result is mode permute[k] of x; none: the order stays. to_dim is a mode of the
-    result. size: the extent of from_dim over all ranks, if they do not have as much each; a cut is even_extents(). out: where the
+    result. size: the extent of from_dim over all ranks, which all must give unless their parts are equal; a cut is even_extents(). out: where the
     result goes, row-major; from symmetric_empty(), the direct way. All ranks call this; nothing is synchronised with the host.
     """
     group = group or dist.group.WORLD
@@ -101,8 +108,13 @@ def redistribute(x, from_dim: int, to_dim: int, permute=None, group=None, out=No
                          f"and {x.dtype}")
     if blocks.cut_before == blocks.cut_after:
         return inlay.copy(out, blocks.source)
-    handle = _symmetric.get(out.untyped_storage().data_ptr())
-    return _store(blocks, out, handle) if handle else _exchange(blocks, out, group)
+    storage, handle, name = _symmetric.get(out.untyped_storage().data_ptr(), (None, None, None))
+    if storage is None or storage.expired():
+        return _exchange(blocks, out, group)
+    if name != group.group_name or out.storage_offset():
+        raise ValueError(f"out begins at element {out.storage_offset()} of symmetric memory of the group {name}; it must be all of "
+                         f"what symmetric_empty() gave, for the group {group.group_name}")
+    return _store(blocks, out, handle)
 
 
 def _store(blocks, out, handle):

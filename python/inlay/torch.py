@@ -42,21 +42,38 @@ def _matmul_out(a, b, *, out, alpha=1.0, beta=0.0, accuracy="fp32"):
 
 
 def _fake_permute(x, axes):
-    torch._check(len(axes) == x.dim(), lambda: f"axes has {len(axes)} entries, and the source {x.dim()} modes")
+    torch._check(sorted(a % x.dim() for a in axes) == list(range(x.dim())),
+                 lambda: f"axes is {axes}, no order of {x.dim()} modes")
     return x.new_empty([x.shape[a] for a in axes])
 
 
+def _fake_permute_out(x, axes, *, out):
+    _check_result(out, _fake_permute(x, axes))
+
+
 def _fake_matmul(a, b, *, alpha=1.0, accuracy="fp32"):
-    return a.new_empty(inlay._product_shape(a, b))
+    inlay._compute(accuracy)
+    torch._check(a.dtype == b.dtype, lambda: f"the operands are of type {a.dtype} and {b.dtype}")
+    torch._check(a.shape[-1] == b.shape[-2], lambda: f"K is {a.shape[-1]} in A and {b.shape[-2]} in B")
+    return a.new_empty(inlay._gemm_shape(a, b))
 
 
-def _fake_write(*args, **kwargs):
-    pass
+def _fake_matmul_out(a, b, *, out, alpha=1.0, beta=0.0, accuracy="fp32"):
+    _check_result(out, _fake_matmul(a, b, accuracy=accuracy))
 
 
-for name, run, fake in (("permute", _permute, _fake_permute), ("permute.out", _permute_out, _fake_write),
-                        ("copy_", _copy_, _fake_write), ("matmul", _matmul, _fake_matmul),
-                        ("matmul.out", _matmul_out, _fake_write)):
+def _fake_copy_(dst, src):
+    torch._check(dst.shape == src.shape, lambda: f"the destination has shape {dst.shape}, the source {src.shape}")
+
+
+def _check_result(out, result):
+    torch._check(out.shape == result.shape and out.dtype == result.dtype,
+                 lambda: f"out is {out.dtype} of shape {out.shape}, the result {result.dtype} of shape {result.shape}")
+
+
+for name, run, fake in (("permute", _permute, _fake_permute), ("permute.out", _permute_out, _fake_permute_out),
+                        ("copy_", _copy_, _fake_copy_), ("matmul", _matmul, _fake_matmul),
+                        ("matmul.out", _matmul_out, _fake_matmul_out)):
     _library.impl(name, run, "CUDA")
     torch.library.register_fake(f"inlay::{name}", fake, lib=_library)
 

@@ -24,9 +24,11 @@ Reason misplaced(Operand const& o, Layout wanted) {
   if (!along_mn(o) && !along_k(o)) return {"it is contiguous along neither mode"};
   if (along_k(o) && wanted == Layout::aligned_mn) return {"it is contiguous along k"};
   if (o.misalignment_bytes()) return {"it begins {} bytes past a multiple of 16", {o.misalignment_bytes()}};
-  if (pitch(o) % 4) return {"its rows are {} elements apart, which is no multiple of 4", {pitch(o)}};
+  std::int64_t const vector = 16 / bytes_of(o.type);
+  if (pitch(o) % vector) return {"its rows are {} elements apart, which is no multiple of {}", {pitch(o), vector}};
   if (pitch(o) < run(o)) return {"its rows of {} elements are {} apart", {run(o), pitch(o)}};
-  if (o.batch_stride % 4) return {"its matrices are {} elements apart, which is no multiple of 4", {o.batch_stride}};
+  if (o.batch_stride % vector)
+    return {"its matrices are {} elements apart, which is no multiple of {}", {o.batch_stride, vector}};
   if (o.batch_stride < 0) return {"its matrices are {} elements apart", {o.batch_stride}};
   return {};
 }
@@ -44,15 +46,24 @@ struct Packing {
 
   explicit operator bool() const { return bool(reason); }
   Operand const& used() const { return reason ? to : from; }
+  // Operands of tensor cores stay contiguous along k, and their rows fill lines of 128 bytes. Others are contiguous along m or n.
+  bool keeps_k() const { return is_half(from.type) && along_k(from); }
+  __int128 packed_pitch() const {
+    std::int64_t const whole = is_half(from.type) ? 64 : 4;
+    return (__int128(keeps_k() ? from.cols : from.rows) + whole - 1) / whole * whole;
+  }
   // Bytes in the workspace, rounded up to 256 to keep the next operand aligned. Broadcast operands can exceed 63 bits.
   __int128 bytes() const {
-    return reason ? (__int128(from.rows + 3) / 4 * 16 * from.cols * from.matrices + 255) / 256 * 256 : __int128(0);
+    if (!reason) return 0;
+    __int128 const all = packed_pitch() * (keeps_k() ? from.rows : from.cols) * from.matrices * bytes_of(from.type);
+    return (all + 255) / 256 * 256;
   }
   void put(std::int64_t at) {
     offset = at, to = from;
     to.base = static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + offset;
-    to.row_stride = 1, to.col_stride = round_up(to.rows, 4);
-    to.batch_stride = to.batch_stride ? to.cols * to.col_stride : 0;
+    auto const pitch = std::int64_t(packed_pitch());
+    to.row_stride = keeps_k() ? pitch : 1, to.col_stride = keeps_k() ? 1 : pitch;
+    to.batch_stride = to.batch_stride ? (keeps_k() ? to.rows : to.cols) * pitch : 0;
   }
   Plan plan(Device const& device) const {
     auto const view = [](Operand const& o) {
@@ -127,6 +138,47 @@ char const* fastest_of_batch(Gemm const& g, Device const& device) {
   }
   return best;
 }
+
+// ---- bf16 and f16
+
+// Predicted seconds, fitted roughly on an H200. Which of wgmma and mma.sync multiplies must not depend on the batch size, because their
+// bits differ.
+constexpr double kClock = 1.755e9, kLaunch = 2.5e-6;
+
+double clocks_of_waves(Gemm const& g, std::int64_t tiles_at_once, std::int64_t m, std::int64_t n, double clocks) {
+  return double(ceil_div(tiles(g, m, n) * g.L(), tiles_at_once)) * clocks * double(ceil_div(g.K(), std::int64_t(64)));
+}
+// Whether rows of an operand begin within lines of 128 bytes, and it is not packed: without a cluster, each line is then read twice.
+bool splits_lines(Operand const& o) { return !misplaced(o, Layout::aligned) && pitch(o) % 64; }
+double seconds_of_clusters(Gemm const& g, Device const& device) {
+  return clocks_of_waves(g, device.sm_count / 2, 256, 256, 1030) / kClock;
+}
+double seconds_of_narrow_tiles(Gemm const& g, Device const& device) {
+  double least = 0;
+  for (auto const& [width, clocks] : {std::pair{256, 1024.}, {192, 775.}, {128, 530.}, {64, 340.}})
+    if (double const c = clocks_of_waves(g, device.sm_count, 128, width, clocks); least == 0 || c < least) least = c;
+  return least * (splits_lines(g.A) || splits_lines(g.B) ? 1.6 : 1) / kClock;
+}
+double seconds_of_packing(Operand const& o) {
+  if (!misplaced(o, Layout::aligned)) return 0;
+  return kLaunch + 2. * double(o.rows * o.cols * o.matrices) * bytes_of(o.type) / 3.5e12;
+}
+// A step of 16 along K waits for global memory.
+double seconds_of_simple(Gemm const& g) {
+  return std::max(2. * double(g.M() * g.N()) * double(g.K()) / 20e12, double(g.K()) / 16 * .6e-6);
+}
+
+bool half(Properties const& f) { return is_half(f.g.A.type) && f.g.K() > 0; }
+bool on_wgmma(Properties const& f) {
+  if (!half(f)) return false;
+  Gemm const one = Planner<Gemm>::chunk(f.g, 1);
+  double const least = std::min(seconds_of_clusters(one, f.device), seconds_of_narrow_tiles(one, f.device));
+  return least + seconds_of_packing(one.A) + seconds_of_packing(one.B) < seconds_of_simple(one);
+}
+bool in_clusters(Properties const& f) {
+  return on_wgmma(f) && seconds_of_clusters(f.g, f.device) < seconds_of_narrow_tiles(f.g, f.device);
+}
+bool any_half(Properties const& f) { return is_half(f.g.A.type); }
 
 bool batch_takes(Properties const& f, char const* kernel) { return std::string_view(f.of_batch) == kernel; }
 bool small_batch(Properties const& f) { return batch_takes(f, "sgemm_packed"); }
@@ -218,6 +270,11 @@ Applicability<Gemm> const kWholeTiles{whole_tiles, "made for whole tiles of 128 
 Applicability<Gemm> const kSlowWholeTiles{whole_tiles, "kernels that load these operands by TMA are faster"};
 Applicability<Gemm> const kNotShallow{not_shallow, "excluded: the summation order would depend on the batch size"};
 Applicability<Gemm> const kMultiplies{multiplies, "kernels that load these operands by TMA are faster"};
+Applicability<Gemm> const kInClusters{in_clusters,
+                                      "narrower tiles or mma.sync are predicted to be faster, or the operands are f32"};
+Applicability<Gemm> const kOnWgmma{
+    on_wgmma, "mma.sync is predicted to be faster than packing and wgmma, or the operands are f32"};
+Applicability<Gemm> const kAnyHalf{any_half, "the operands are f32"};
 Applicability<Gemm> const kAny{[](Properties const&) { return true; }};
 
 }  // namespace
@@ -272,6 +329,9 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.label = "unpacked", .kernel = cluster, .applies = kNotShallow},
       {.kernel = sgemm_tile_128x128::kernel(), .applies = kMultiplies},
       {.kernel = sgemm_simple::kernel(), .applies = kAny},
+      {.kernel = hgemm_09_majors::kernel(), .applies = kInClusters, .requirements = {.a = aligned, .b = aligned}},
+      {.kernel = hgemm_10_narrow_tiles::kernel(), .applies = kOnWgmma, .requirements = {.a = aligned, .b = aligned}},
+      {.kernel = hgemm_simple::kernel(), .applies = kAnyHalf},
   };
   return all;
 }
@@ -290,7 +350,10 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   Gemm g = gemm;
   g.A = a.used(), g.B = b.used();
   auto const* const slices_of = candidate.requirements.slices_of;
-  if (slices_of) g.slice_K = slices_of->info->split(g, device).slice_K;
+  if (slices_of) {
+    g.slice_K = slices_of->info->split(g, device).slice_K;
+    if (g.slice_K == 0) return {{"a single matrix is not split"}, {}};
+  }
   if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
   // A batch that sums in slices asks for a workspace too, although it needs none: without one, one matrix is not split.
   std::size_t const own = slices_of ? 256 : info.workspace(g, device);

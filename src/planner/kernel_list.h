@@ -26,6 +26,7 @@
 #define INLAY_KERNEL(NAME) INLAY_DECLARE_KERNEL(Gemm, NAME)
 #define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_DECLARE_KERNEL(Gemm, NAME)
 #include <inlay/kernels/gemm/fma/kernels.def>
+#include <inlay/kernels/gemm/tensor/kernels.def>
 #undef INLAY_KERNEL
 #undef INLAY_INSTANCE
 

@@ -62,7 +62,7 @@ Operand operand(ConstTensor const& t, int rows, int cols, std::int64_t matrices,
           batch ? matrices : 1,      t.stride[rows], t.stride[cols], batch};
 }
 
-// The batch modes of a call, in elements. An array, because planning allocates nothing.
+// The batch modes of a call, in elements. An array, because planning a matrix or a batch that merges to one mode allocates nothing.
 struct BatchModes {
   BatchedGemm::Mode mode[Tensor::kMaxRank];
   int count = 0;
@@ -148,6 +148,13 @@ BatchedGemm make_batched_gemm(ConstTensor const& A, ConstTensor const& B, Tensor
   if (overlaps_itself(written)) throw Error("D of shape " + shape(D) + " has strides with which its elements overlap");
   bool const reads = epilogue.alpha != 0 && A.extent[n] != 0;
 
+  if (reads)
+    for (auto [t, who] : {std::pair{&A, "A"}, std::pair{&B, "B"}}) {
+      check_memory(*t, who);
+      if (overlap(written, Footprint(*t)))
+        throw Error("D of shape " + shape(D) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
+    }
+
   BatchModes modes(A, B, D, reads);
   BatchedGemm::Mode const batch = modes.take_longest();  // the kernels'
   for (int i = 0; i < modes.count; ++i) {
@@ -163,11 +170,6 @@ BatchedGemm make_batched_gemm(ConstTensor const& A, ConstTensor const& B, Tensor
   if (!reads) {
     g.epilogue.alpha = 0;  // A and B are not read, so their NaNs do not propagate
   } else {
-    for (auto [t, who] : {std::pair{&A, "A"}, std::pair{&B, "B"}}) {
-      check_memory(*t, who);
-      if (overlap(written, Footprint(*t)))
-        throw Error("D of shape " + shape(D) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
-    }
     g.A = operand(A, m, n, batch.extent, batch.stride[0]), g.B = operand(B, n, m, batch.extent, batch.stride[1]);
     for (Operand* o : {&g.A, &g.B}) set_unused_strides(o->cols, o->rows, A.dtype, o->col_stride, o->row_stride);
   }

@@ -29,6 +29,7 @@
 #define INLAY_KERNEL(NAME) INLAY_DECLARE_REPLAY(Gemm, NAME)
 #define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_DECLARE_REPLAY(Gemm, NAME)
 #include <inlay/kernels/gemm/fma/kernels.def>
+#include <inlay/kernels/gemm/tensor/kernels.def>
 #include <inlay/tutorial/hgemm/steps.def>
 #include <inlay/tutorial/sgemm/steps.def>
 
@@ -55,6 +56,8 @@ std::span<Entry<Gemm> const> gemm_kernels() {
   static Entry<Gemm> const entries[] = {
 #include <inlay/tutorial/sgemm/steps.def>
 #include <inlay/tutorial/hgemm/steps.def>
+
+#include <inlay/kernels/gemm/tensor/kernels.def>
 
 #include <inlay/kernels/gemm/fma/kernels.def>
   };

@@ -1,7 +1,7 @@
 """Tensors of torch and of others against torch's own results. Skipped without torch and a GPU."""
+import concurrent.futures
 import os
 import random
-import threading
 import unittest
 
 try:
@@ -83,6 +83,9 @@ class Copies(Case):
             (ValueError, "shape", lambda: inlay.copy(x, x.t())),
             (ValueError, "overlap", lambda: inlay.copy(x, x)),
             (ValueError, "permute|axes|mode", lambda: inlay.permute(x, (0, 0))),
+            (ValueError, "axes has an entry 4294967296 for 2 modes", lambda: inlay.permute(x, (1, 2**32), x)),
+            (ValueError, "D has 3 matrices along mode 0, where A and B have one",
+             lambda: inlay.matmul(x, x.t(), torch.empty(3, 4, 4, device="cuda"))),
             (ValueError, "axes has 3 entries, and the source 2 modes", lambda: inlay.permute(x, (0, 1, 2), x)),
             (ValueError, "device", lambda: inlay.copy(x, torch.zeros(4, 5))),
             (ValueError, "device", lambda: inlay.copy(torch.zeros(4, 5), x)),
@@ -90,7 +93,7 @@ class Copies(Case):
             (ValueError, "lazy view, is_conj", lambda: inlay.permute(x.to(torch.complex64).conj(), (1, 0))),
             (ValueError, "lazy view, is_neg", lambda: inlay.permute(x.to(torch.complex64).conj().imag, (1, 0))),
             (ValueError, "type|bytes", lambda: inlay.copy(x, torch.zeros(4, 5, device="cuda", dtype=torch.float64))),
-            (ValueError, "f32", lambda: inlay.matmul(x.half(), x.t().half())),
+            (ValueError, "one type", lambda: inlay.matmul(x.half(), x.t())),
             (ValueError, "K is 5 in A and 4 in B", lambda: inlay.matmul(x, x)),
             (TypeError, "neither __dlpack__", lambda: inlay.copy(x, [1, 2])),
         ):
@@ -99,7 +102,7 @@ class Copies(Case):
 
 
 @unittest.skipUnless(HAS_GPU, "there is no torch with a GPU")
-class Products(Case):
+class Gemms(Case):
     def whole(self, *shape):
         return torch.randint(-8, 9, shape, device="cuda").float()
 
@@ -116,6 +119,12 @@ class Products(Case):
                 b = b.mT.contiguous().mT
             with self.subTest(m=m, n=n, k=k, batch=batch):
                 self.assertTrue(torch.equal(inlay.matmul(a, b), a @ b))  # zeros may differ in their sign
+
+    def test_multiplies_halves(self):
+        for dtype in (torch.bfloat16, torch.float16):
+            for m, n, k in ((300, 513, 257), (64, 64, 64), (1, 1000, 77)):
+                a, b = self.whole(m, k).to(dtype), self.whole(k, n).to(dtype)
+                self.assertTrue(torch.equal(inlay.matmul(a, b), (a.double() @ b.double()).to(dtype)))
 
     def test_broadcasts(self):
         a, b = self.whole(5, 1, 20, 30), self.whole(3, 30, 40)
@@ -164,8 +173,17 @@ class Streams(Case):
             x.fill_(7)
         out = torch.empty(2000, 2000, device="cuda")
         inlay.permute(x, (1, 0), out, stream=stream.cuda_stream)
+        a, b = torch.ones(64, 20000, device="cuda"), torch.ones(20000, 96, device="cuda")  # K is split: a workspace
+        torch.cuda.synchronize()
+        with torch.cuda.stream(stream):
+            torch.cuda._sleep(50_000_000)
+        product = inlay.matmul(a, b, stream=stream.cuda_stream)
+        own = inlay.permute(x, (1, 0), stream=stream.cuda_stream)
+        for _ in range(20):  # what the current stream allocates now must be no memory that the other stream still uses
+            torch.full((4 << 20,), float("nan"), device="cuda")
         stream.synchronize()
-        self.assertTrue(bool((out == 7).all()))
+        self.assertTrue(bool((out == 7).all()) and bool((own == 7).all()))
+        self.assertTrue(bool((product == 20000).all()))
 
     def test_is_captured(self):
         x = numbers((300, 200), torch.float32)
@@ -183,20 +201,12 @@ class Streams(Case):
         self.assert_same(product, a @ b)
 
     def test_runs_in_threads(self):
-        wrong = []
-
         def work(seed):
             x = numbers((100 + seed, 77), torch.float32, seed)
-            for _ in range(50):
-                if not same_bytes(inlay.permute(x, (1, 0)), x.t().contiguous()):
-                    wrong.append(seed)
+            return all(same_bytes(inlay.permute(x, (1, 0)), x.t().contiguous()) for _ in range(50))
 
-        threads = [threading.Thread(target=work, args=(i,)) for i in range(8)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-        self.assertEqual(wrong, [])
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            self.assertEqual(list(pool.map(work, range(8))), [True] * 8)
 
     def test_says_that_cuda_does_not_survive_a_fork(self):
         inlay.permute(torch.zeros(2, 3, device="cuda"), (1, 0))
@@ -321,6 +331,19 @@ class Protocols(Case):
         inlay.matmul(Array(a, "dlpack"), Array(b.t(), "dlpack"), Array(out, "dlpack"))
         self.assert_same(out, a @ b.t())
 
+    def test_orders_consumers_of_an_array(self):
+        x = torch.zeros(2000, 2000, device="cuda")
+        torch.cuda.synchronize()
+        producer, consumer = torch.cuda.Stream(), torch.cuda.Stream()
+        with torch.cuda.stream(producer):
+            torch.cuda._sleep(50_000_000)
+            x.fill_(7)
+            made = inlay.permute(Array(x, "dlpack"), (1, 0), stream=producer.cuda_stream)
+        with torch.cuda.stream(consumer):
+            result = torch.from_dlpack(made).clone()
+        consumer.synchronize()
+        self.assertTrue(bool((result == 7).all()))
+
     def test_takes_cupy(self):
         try:
             import cupy
@@ -329,6 +352,9 @@ class Protocols(Case):
         x = cupy.arange(35, dtype=cupy.float32).reshape(5, 7)
         self.assertTrue(bool((inlay.permute(x, (1, 0)) == x.T).all()))
         self.assertTrue(bool((inlay.matmul(x, x.T) == x @ x.T).all()))
+        with cupy.cuda.Stream(non_blocking=True):
+            y = cupy.arange(4_000_000, dtype=cupy.float32).reshape(2000, 2000)
+            self.assertTrue(bool((inlay.permute(y, (1, 0)) == y.T).all()))
 
     def test_makes_outputs(self):
         x = numbers((70, 90), torch.bfloat16)

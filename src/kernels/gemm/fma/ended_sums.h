@@ -1,4 +1,4 @@
-// Sums of a tile that are formed in parts: what a thread does with a part that has ended.
+// Sums of a tile over blocks or slices of K, one after the other: where a thread keeps those that have ended.
 #pragma once
 #include <inlay/block/quad_ops.h>
 #include <inlay/kernels/common/dispatch.h>
@@ -6,7 +6,7 @@
 
 namespace inlay::kernels {
 
-// Adds parts in registers.
+// In registers.
 template <class Fragment>
 struct EndedInRegisters {
   Fragment sums;  // (MMA,MMA_M,MMA_N)
@@ -21,21 +21,21 @@ struct EndedInRegisters {
   }
 };
 
-// Adds parts in shared memory as SumSlices adds partial sums, with LEVELS 2 those of a group first, then the groups. Quad v of thread
-// t is the (v * threads + t)-th: no bank conflicts, and no thread reads another one's.
+// In shared memory. Adds slices in the order in which SumSlices adds partial sums; with LEVELS 2 those of a group first, then the
+// groups. Quad v of thread t is the (v * threads + t)-th: no bank conflicts, and no thread reads another one's.
 template <class Block, int LEVELS, int threads, class Fragment>
 struct EndedInShared {
   static constexpr int quads = decltype(size(Fragment{}))::value / 4;
-  Quad* group;                               // (quads,threads), of this thread; the groups that ended lie behind it
-  int share, left;                           // parts of a group; those that this group still waits for
-  bool any_part = false, any_group = false;  // of this group; that ended
+  Quad* group;                                // (quads,threads), of this thread; the groups that ended lie behind it
+  int share, left;                            // slices of a group; those that this group still waits for
+  bool any_slice = false, any_group = false;  // of this group; that ended
 
   CUTE_DEVICE EndedInShared(float* smem, int rank, int share)
       : group(reinterpret_cast<Quad*>(smem) + rank), share(share), left(share) {}
 
   CUTE_DEVICE void add(Fragment& acc) {
-    each(acc, group, any_part, true);
-    any_part = true;
+    each(acc, group, any_slice, true);
+    any_slice = true;
     if constexpr (LEVELS == 2)
       if (--left == 0) {
         CUTE_UNROLL
@@ -47,12 +47,12 @@ struct EndedInShared {
           for (int e = 0; e < 4; ++e) sum.x[e] += x.x[e];
           put(sum, group + (quads + v) * threads);
         }
-        any_part = false, any_group = true, left = share;
+        any_slice = false, any_group = true, left = share;
       }
     clear(acc);
   }
   CUTE_DEVICE void finish(Block block, Fragment& acc) {
-    each(acc, group, any_part, false);
+    each(acc, group, any_slice, false);
     if constexpr (LEVELS == 2) each(acc, group + quads * threads, any_group, false);
     block.sync();  // the epilogue writes here
   }
@@ -61,7 +61,7 @@ struct EndedInShared {
   using Atom = Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad>;
   CUTE_DEVICE static void get(Quad& x, Quad* from, bool on) { copy_one(Atom{}, on, make_smem_ptr(from), &x); }
   CUTE_DEVICE static void put(Quad const& x, Quad* to) { copy_one(Atom{}, true, &x, make_smem_ptr(to)); }
-  // acc += what lies there, if `on`; written back, if `back`.
+  // Adds the quads at `at` to acc, if `on`, and stores the sums there, if `back`.
   CUTE_DEVICE static void each(Fragment& acc, Quad* at, bool on, bool back) {
     CUTE_UNROLL
     for (int v = 0; v < quads; ++v) {

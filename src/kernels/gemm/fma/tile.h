@@ -6,8 +6,6 @@
 #include <inlay/kernels/common/producer.h>
 #include <inlay/kernels/gemm/fma/ended_sums.h>
 
-#include <numeric>
-
 namespace inlay::kernels {
 
 // Defaults; an instance overrides what it changes.
@@ -211,11 +209,11 @@ template <template <Vectors A, Vectors B> class Step>
 struct SgemmVectors {
   template <Vectors A, Vectors B>
   using Tile = SgemmTile<Step<A, B>>;
-  // Period of the accesses along k.
+  // Period of the accesses along k. With another K, slices would be grouped in another way.
   static int64_t period(Gemm const& g) {
     using Any = Step<Vectors::none, Vectors::none>;
-    if (Any::levels_in_shared == 0 || g.slice_K == 0) return cute::max(32, Any::accumulation_length);
-    return std::lcm(int64_t(32), g.slice_K * slices_of_group(g));
+    if (Any::levels_in_shared > 0 && g.slice_K > 0) return cute::max(int64_t(32), g.K());
+    return cute::max(32, Any::accumulation_length);
   }
   static constexpr auto none = Vectors::none, rows = Vectors::rows, k = Vectors::k;
 

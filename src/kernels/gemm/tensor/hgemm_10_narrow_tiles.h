@@ -1,7 +1,7 @@
 // Step 09 for GEMMs of few waves: the width of the tiles follows from their number, no cluster has to meet, and the
 // kernel starts before the one before it has ended.
 #pragma once
-#include <inlay/tutorial/hgemm/hgemm_09_majors.h>
+#include <inlay/kernels/gemm/tensor/hgemm_09_majors.h>
 
 namespace inlay::kernels::hgemm_10_narrow_tiles {
 

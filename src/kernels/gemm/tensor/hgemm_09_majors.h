@@ -1,10 +1,13 @@
 // Step 08 for any transposes: an operand that is contiguous along m or n is loaded without packing, and wgmma reads it transposed.
 #pragma once
-#include <inlay/tutorial/hgemm/hgemm_08_tma_store.h>
+#include <inlay/kernels/gemm/tensor/wgmma_ring.h>
 
 namespace inlay::kernels::hgemm_09_majors {
 
-struct Step : hgemm_08_tma_store::Step {};
+struct Step : WgmmaRingStep {
+  static constexpr int BLK_N = 256, PIPE = 4, consumers = 2, min_blocks = 1, band = 8, cluster = 2;
+  static constexpr bool persistent = true, stores_by_tma = true;
+};
 template <class T>
 struct Kernel : OneOf<ByMajors<Step, T>> {};
 using Dispatch = ByHalfType<Kernel>;
