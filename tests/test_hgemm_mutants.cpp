@@ -106,7 +106,8 @@ void expect_found(GemmCase const& c, Flaw f, std::vector<Check> const& checks) {
   launches<Kernel>(gemm, registry::ReplaySetting{device, recorder.workspace(), {}}, [&](auto kernel) {
     if constexpr (requires { kernel.mapD; })
       if (f == Flaw::ragged_tma_store)
-        kernel.uses_tma_store = true, kernel.mapD = replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, 64));
+        kernel.uses_tma_store = kernel.stages_D = true,
+        kernel.mapD = replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, 64));
     replay::run<Flawed>(kernel, recorder);
   });
   wanted.conclude();

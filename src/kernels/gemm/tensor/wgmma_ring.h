@@ -9,13 +9,14 @@ using GMMA::Major;
 // Defaults; a step overrides what it changes.
 struct WgmmaRingStep {
   static constexpr int BLK_N = 128, PIPE = 3;
-  static constexpr int consumers = 1;           // warpgroups that multiply
-  static constexpr int min_blocks = 2;          // per SM: bounds the registers
-  static constexpr bool persistent = false;     // min_blocks blocks per SM loop over the tiles
-  static constexpr int band = 0;                // tiles along n per band (tile order); 0: one band
-  static constexpr int cluster = 1;             // blocks along m; each loads a share of B for all
-  static constexpr bool follows = false;        // launched before the kernel before it has ended
-  static constexpr bool stores_by_tma = false;  // via shared memory, if beta is 0 and TMA takes D
+  static constexpr int consumers = 1;        // warpgroups that multiply
+  static constexpr int min_blocks = 2;       // per SM: bounds the registers
+  static constexpr bool persistent = false;  // min_blocks blocks per SM loop over the tiles
+  static constexpr int band = 0;             // tiles along n per band (tile order); 0: one band
+  static constexpr int cluster = 1;          // blocks along m; each loads a share of B for all
+  static constexpr bool follows = false;     // launched before the kernel before it has ended
+  // D goes through shared memory if beta is 0 and its rows are contiguous: by TMA if that takes it, else element by element.
+  static constexpr bool stores_by_tma = false;
 };
 
 // The operand with its two modes exchanged.
@@ -94,7 +95,7 @@ struct WgmmaRing {
 
   Gemm g;
   CUtensorMap mapA, mapB, mapD;
-  bool uses_tma_store;
+  bool uses_tma_store, stages_D;
   int tiles_m, tiles_n, band, grid;  // tiles_m counts tiles of clusters, grid counts blocks
 
   static WgmmaRing make(Gemm const& g, auto const& setting) {
@@ -102,8 +103,8 @@ struct WgmmaRing {
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L(),
                   resident = setting.device.sm_count * Step::min_blocks / CLUSTER;
     // TMA stores 16 bytes at a time, past the end of a row too.
-    bool const stores =
-        Step::stores_by_tma && g.epilogue.beta == 0 && g.N() * sizeof(T) % 16 == 0 && !rejects_tma<T>(g, g.D);
+    bool const stages = Step::stores_by_tma && g.epilogue.beta == 0 && (g.D.col_stride == 1 || g.N() == 1),
+               stores = stages && g.N() * sizeof(T) % 16 == 0 && !rejects_tma<T>(g, g.D);
     auto const map = [&](Operand const& o, Major major, int rows) {
       return setting.encode(tma_tensor<T>(contiguous_last(o, major), g.L(), major == Major::K ? rows : BLK_K));
     };
@@ -112,6 +113,7 @@ struct WgmmaRing {
             map(g.B, MajorB, BLK_N / CLUSTER),
             stores ? map(g.D, Major::K, 64) : CUtensorMap{},
             stores,
+            stages,
             tiles_m,
             tiles_n,
             Step::band ? Step::band : tiles_n,
@@ -268,8 +270,8 @@ struct WgmmaRing {
       warpgroup_fence_operand(tCrD);
       release(last);
       if constexpr (Step::stores_by_tma)
-        if (uses_tma_store) {
-          store_by_tma(block, smem, here, tCrD);
+        if (stages_D) {
+          store_staged(block, smem, here, tCrD);
           continue;
         }
       store_fragment<Block, T>(block, g, mma, gD, tCrD, int(cute::min(g.M() - here.m, int64_t(BLK_M))),
@@ -286,9 +288,33 @@ struct WgmmaRing {
       block.sync(Int<2>{}, Int<128>{});
   }
 
-  // A warpgroup writes 64 x 64 elements to one of its two shared tiles while TMA reads the other.
+  // A warp writes its 16 rows of a shared tile to D at (m,n) of matrix l: consecutive lanes, consecutive elements.
+  template <class Block, class Tile>
+  CUTE_DEVICE void store_rows(Block, Tile const& tile, int64_t m, int64_t n, int64_t l, int warp, int lane) const {
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
+    T* const to = g.D.as<T>() + (l * g.D.batch_stride + m * g.D.row_stride + n);
+    constexpr int at_once = 4;  // rows
+    CUTE_NO_UNROLL
+    for (int first = warp * 16; first < warp * 16 + 16; first += at_once) {
+      T x[at_once][2];
+      auto const each = [&](auto const& f) {
+        CUTE_UNROLL
+        for (int r = 0; r < at_once; ++r) CUTE_UNROLL
+        for (int half = 0; half < 2; ++half) {
+          int const row = first + r, column = 32 * half + lane;
+          f(m + row < g.M() && n + column < g.N(), row, column, &x[r][half]);
+        }
+      };
+      each([&](bool on, int row, int column, T* p) { copy_one(atom, on, make_smem_ptr(&tile(row, column)), p); });
+      each([&](bool on, int row, int column, T* p) {
+        copy_one(atom, on, p, make_gmem_ptr(to + (row * g.D.row_stride + column)));
+      });
+    }
+  }
+
+  // A warpgroup writes 64 x 64 elements to one of its two shared tiles while TMA, or a slower warp, reads the other.
   template <class Block, class RD>
-  CUTE_DEVICE void store_by_tma(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
+  CUTE_DEVICE void store_staged(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
     Tensor sD = make_tensor(make_smem_ptr(smem.D), SmemD{});  // (64,64,(2,consumers))
     int const warpgroup = int(block.thread_rank()) / 128, warp = int(block.thread_rank()) / 32 % 4,
               lane = int(block.thread_rank()) % 32;
@@ -300,7 +326,7 @@ struct WgmmaRing {
     CUTE_UNROLL
     for (int i = 0; i < chunks * rounds; ++i) {
       int const round = i / chunks, chunk = i % chunks, buffer = 2 * warpgroup + i % 2;
-      if (issues) {  // TMA has read what the buffer held
+      if (issues && uses_tma_store) {  // TMA has read what the buffer held
         if (is_odd && i == 0)
           block.tma_store_wait_read(Int<0>{});
         else
@@ -315,11 +341,13 @@ struct WgmmaRing {
         T* const row = &sD(warp * 16 + lane % 16, c * 16 + lane / 16 * 8, buffer);
         copy(stmatrix, values, make_tensor(make_smem_ptr(row), _8{}));
       }
-      block.fence_proxy_async();
+      if (uses_tma_store) block.fence_proxy_async();
       sync_warpgroup(block, warpgroup);
-      if (issues) {
-        block.tma_store(mapD, smem.D + buffer * 4096, here.n + chunk * 64,
-                        here.m + (round * consumers + warpgroup) * 64, here.l);
+      int const m = here.m + (round * consumers + warpgroup) * 64, n = here.n + chunk * 64;
+      if (!uses_tma_store) {
+        store_rows(block, sD(_, _, buffer), m, n, here.l, warp, lane);
+      } else if (issues) {
+        block.tma_store(mapD, smem.D + buffer * 4096, n, m, here.l);
         block.tma_store_commit();
       }
     }
