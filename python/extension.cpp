@@ -12,6 +12,7 @@
 #include <inlay/dlpack.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -294,9 +295,14 @@ class Call {
       stream_ = stream_at(number(stream));
     else if (api && device >= 0) {
       if (api->current_work_stream(kDLCUDA, device, &stream_)) throw Raised{};
-    } else if (!later.empty() && stream_of) {
-      Ref const known = owned(PyObject_CallFunctionObjArgs(stream_of, later[0]->object, nullptr));
-      if (known.get() != Py_None) stream_ = stream_at(number(known.get()));
+    } else if (stream_of) {
+      std::stable_partition(later.begin(), later.end(), [](View const* v) { return v->is_written; });
+      for (View const* v : later) {  // what is written decides
+        Ref const known = owned(PyObject_CallFunctionObjArgs(stream_of, v->object, nullptr));
+        if (known.get() == Py_None) continue;
+        stream_ = stream_at(number(known.get()));
+        break;
+      }
     }
     for (View* v : later) v->take(stream_), found(*v);
     used_cuda = true;
@@ -480,9 +486,12 @@ void free_memory(PyObject* capsule) {
   int before = 0;
   if (memory->data && !forked && cudaGetDevice(&before) == cudaSuccess &&
       cudaSetDevice(memory->device) == cudaSuccess) {
+    PyThreadState* const state = PyEval_SaveThread();  // the device may wait for a host function that wants the lock
     cudaDeviceSynchronize();
     cudaFree(memory->data);
     cudaSetDevice(before);
+    cudaGetLastError();  // of a device that is gone at the interpreter's end
+    PyEval_RestoreThread(state);
   }
   delete memory;
 }

@@ -295,9 +295,9 @@ TEST(GpuGemm, TheSameBitsOnEveryRunAndStream) {
   check(cudaDeviceSynchronize());
 }
 // alpha and beta are no powers of two: a kernel that rounded them in another order would show.
-void expect_same_bits_alone(GemmCase const& c, bool packed) {
+void expect_same_bits_alone(GemmCase const& c, bool packed, DType type = f32) {
   std::int64_t const L = c.L;
-  GemmOnDevice const here(c, normal);
+  GemmOnDevice const here(c, normal, type);
   Workspace const workspace(packed ? here.workspace_bytes() : 0);
   here.multiply(nullptr, workspace.options);
   check(cudaDeviceSynchronize());
@@ -327,6 +327,16 @@ TEST(GpuGemm, TheSameBitsAtEveryBatchIndexAndCount) {
       expect_same_bits_alone({20, 20, 12, 900, transposes, 1.3f, -.7f, 0, 0, 0, 0, 0, 0, false, false, 0}, packed);
     }
     expect_same_bits_alone({252, 252, 256, 64, "nt", 1.3f, -.7f}, packed);  // a matrix alone is split differently
+    for (DType type : {bf16, f16})
+      for (char const* transposes : kTransposes)
+        for (auto const& [m, n, k, L] : {std::array<std::int64_t, 4>{304, 200, 264, 40},
+                                         {8, 8, 64, 60},
+                                         {1000, 1000, 136, 3},
+                                         {296, 208, 104, 4}}) {
+          GemmCase c{m, n, k, L, transposes, 1.3f, -.7f};
+          c.gap_batch = 8;
+          expect_same_bits_alone(c, packed, type);
+        }
   }
 }
 

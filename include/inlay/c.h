@@ -55,7 +55,7 @@ typedef struct inlay_gemm_options {
 #define INLAY_GEMM_OPTIONS \
   { sizeof(inlay_gemm_options), 1.0f, 0.0f, INLAY_COMPUTE_FP32, NULL, 0 }
 
-/* D = alpha A B + beta D. A: (M,K), B: (K,N), D: (M,N), or batches, with the same modes before these. options: null for alpha 1, beta 0. */
+/* D = alpha A B + beta D. A: (M,K), B: (K,N), D: (M,N), or batches, with the same modes before these; of one type: f32, bf16 or f16. options: null for alpha 1, beta 0. */
 INLAY_API inlay_status inlay_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                   inlay_gemm_options const* options, void* stream);
 /* Bytes of workspace of the fastest plan; options->workspace is not read. */

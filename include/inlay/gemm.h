@@ -19,18 +19,19 @@ struct GemmOptions {
 };
 
 // D = epilogue(A B): alpha A B + beta D for views A: (M,K), B: (K,N), D: (M,N) of one type: f32, or bf16 or f16, which tensor cores
-// multiply with sums in fp32, rounded once; or a batch, with the same batch modes before
-// these in all three: (L,M,K), (L,K,N), (L,M,N), or batch and heads of attention. Any strides: a transposed operand is A.transposed(),
-// a matrix shared by a batch has the batch stride 0. Bases are multiples of an element. Batch modes that merge to one in all operands
-// are one launch. Otherwise the longest mode is, repeated for each index of the remaining ones.
+// multiply with sums in fp32, rounded once. Or a batch, with the same batch modes before these in all three: (L,M,K), (L,K,N), (L,M,N),
+// or batch and heads of attention. Any strides: a transposed operand is A.transposed(), a matrix shared by a batch has the batch stride
+// 0. Bases are multiples of an element. Batch modes that merge to one in all operands are one launch. Otherwise the longest mode is,
+// repeated for each index of the remaining ones.
 //
 // As in BLAS: if beta == 0, D is not read; if alpha == 0 or K == 0, D is scaled and A and B are not read, so their
 // pointers may be null; if D has no elements, nothing is launched. Otherwise NaN and Inf propagate.
 //
 // Deterministic: for one device, one set of extents and strides, the same alignment of the matrices modulo 16 bytes and
 // the same options, the bits are the same on every run and stream and for every batch index and batch count, while no tuned choice
-// comes or goes (tuning.h). A batch whose matrices begin at different addresses modulo 16 bytes counts as not aligned, for all of them
-// along one batch mode, the longest that the others do not merge with; matrices along the others count by their own addresses.
+// comes or goes (tuning.h). A batch whose matrices begin at different addresses modulo 16 bytes, or whose A or B has a negative batch
+// stride, counts as not aligned, for all of its matrices along one batch mode: the longest. Matrices along modes that do not merge with
+// it count by their own addresses.
 // Plans with and without a workspace may differ, and so may their last bits. A batch whose packed operands or partial sums exceed
 // the device's memory may get another plan than one of its matrices. A batch that exceeds a grid is computed in chunks,
 // with the same bits.

@@ -32,7 +32,9 @@ def _extension():
 class Array:
     """A row-major result for tensors of frameworks other than torch and CuPy: they take it by DLPack.
 
-    Its memory comes from CUDA's pool. Giving it back waits for the device, because consumers may still read it.
+    Its memory comes from CUDA's pool. Giving it back waits for the device, because consumers may still read it. While a graph is captured,
+    an Array must neither be made nor taken nor dropped. It is ordered behind the call that made it, on that call's stream, which must
+    live as long as the Array is taken.
     """
 
     def __init__(self, like, shape, stream):
@@ -55,15 +57,17 @@ def _empty(like, shape, stream):
             return like.new_empty(shape)
         import torch
 
-        with torch.cuda.stream(torch.cuda.ExternalStream(stream, like.device)):
+        legacy = stream in (0, 1)
+        with torch.cuda.stream(torch.cuda.default_stream(like.device) if legacy else torch.cuda.ExternalStream(stream, like.device)):
             return like.new_empty(shape)
     if type(like).__module__.partition(".")[0] == "cupy":
         import cupy
 
-        if stream is None:
-            return cupy.empty(shape, like.dtype)
-        with cupy.cuda.ExternalStream(stream):
-            return cupy.empty(shape, like.dtype)
+        with like.device:
+            if stream is None:
+                return cupy.empty(shape, like.dtype)
+            with cupy.cuda.ExternalStream(stream):
+                return cupy.empty(shape, like.dtype)
     return Array(like, shape, stream)
 
 
@@ -73,7 +77,7 @@ def _stream_of(tensor):
     if module == "cupy":
         import cupy
 
-        return cupy.cuda.get_current_stream().ptr
+        return cupy.cuda.get_current_stream(tensor.device.id).ptr
     if module == "torch":  # before version 2.10
         import torch
 

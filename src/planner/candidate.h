@@ -209,7 +209,8 @@ struct Planner<Copy> {
 };
 
 // The layout that a candidate requires of an operand. An operand in another layout is packed first: a copy brings it
-// into the workspace, contiguous along m or n, with a pitch in whole 16-byte vectors, matrices one after the other.
+// into the workspace, matrices one after the other: f32 contiguous along m or n, with a pitch in whole 16-byte vectors; bf16 and f16
+// contiguous along the mode along which it is, with a pitch in whole lines of 128 bytes.
 enum class Layout : std::uint8_t {
   any,      // nothing is packed; the kernel itself may reject the problem
   aligned,  // contiguous along one mode; base address, pitch and batch stride are multiples of 16 bytes, as TMA needs

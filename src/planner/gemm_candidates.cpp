@@ -161,7 +161,7 @@ double seconds_of_narrow_tiles(Gemm const& g, Device const& device) {
 }
 double seconds_of_packing(Operand const& o) {
   if (!misplaced(o, Layout::aligned)) return 0;
-  return kLaunch + 2. * double(o.rows * o.cols * o.matrices) * bytes_of(o.type) / 3.5e12;
+  return kLaunch + 2. * double(o.rows) * double(o.cols) * double(o.matrices) * bytes_of(o.type) / 3.5e12;
 }
 // A step of 16 along K waits for global memory.
 double seconds_of_simple(Gemm const& g) {
@@ -171,7 +171,9 @@ double seconds_of_simple(Gemm const& g) {
 bool half(Properties const& f) { return is_half(f.g.A.type) && f.g.K() > 0; }
 bool on_wgmma(Properties const& f) {
   if (!half(f)) return false;
-  Gemm const one = Planner<Gemm>::chunk(f.g, 1);
+  Gemm one = Planner<Gemm>::chunk(f.g, 1);
+  one.A.batch_stride = f.g.A.batch_stride,
+  one.B.batch_stride = f.g.B.batch_stride;  // they decide whether operands are packed
   double const least = std::min(seconds_of_clusters(one, f.device), seconds_of_narrow_tiles(one, f.device));
   return least + seconds_of_packing(one.A) + seconds_of_packing(one.B) < seconds_of_simple(one);
 }
