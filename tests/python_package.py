@@ -21,8 +21,8 @@ with tempfile.TemporaryDirectory() as folder:
     pip = [root / ".venv/bin/python", "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
     path = {"PATH": f"{root / '.venv/bin'}{os.pathsep}{os.environ['PATH']}"}
     run(*pip, "wheel", root, "--no-build-isolation", "--no-deps", "--wheel-dir", here,
-        "-C", "cmake.source-dir=python/prebuilt", "-C", f"build-dir={here / 'build'}",
-        "-C", f"cmake.define.INLAY_BUILD={build}", env=os.environ | path)
+        "--config-settings=cmake.source-dir=python/prebuilt", f"--config-settings=build-dir={here / 'build'}",
+        f"--config-settings=cmake.define.INLAY_BUILD={build}", env=os.environ | path)
     (wheel,) = here.glob("*.whl")
     names = {n for n in zipfile.ZipFile(wheel).namelist() if ".dist-info/" not in n}
     assert all(n.startswith("inlay/") for n in names), names
