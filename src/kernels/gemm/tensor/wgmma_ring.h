@@ -288,9 +288,9 @@ struct WgmmaRing {
       block.sync(Int<2>{}, Int<128>{});
   }
 
-  // A warp writes its 16 rows of a shared tile to D at (m,n) of matrix l: consecutive lanes, consecutive elements.
-  template <class Block, class Tile>
-  CUTE_DEVICE void store_rows(Block, Tile const& tile, int64_t m, int64_t n, int64_t l, int warp, int lane) const {
+  // A warp writes its 16 rows of a shared tile of SmemD to D at (m,n) of matrix l: consecutive lanes, consecutive elements.
+  template <class Block>
+  CUTE_DEVICE void store_rows(Block, T const* tile, int64_t m, int64_t n, int64_t l, int warp, int lane) const {
     Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
     T* const to = g.D.as<T>() + (l * g.D.batch_stride + m * g.D.row_stride + n);
     constexpr int at_once = 4;  // rows
@@ -305,7 +305,11 @@ struct WgmmaRing {
           f(m + row < g.M() && n + column < g.N(), row, column, &x[r][half]);
         }
       };
-      each([&](bool on, int row, int column, T* p) { copy_one(atom, on, make_smem_ptr(&tile(row, column)), p); });
+      each([&](bool on, int row, int column, T* p) {
+        int const swizzled =
+            column ^ row % 8 * 8;  // its 16-byte chunk; a swizzled pointer would be loaded by generic instructions
+        copy_one(atom, on, make_smem_ptr(tile + (row * 64 + swizzled)), p);
+      });
       each([&](bool on, int row, int column, T* p) {
         copy_one(atom, on, p, make_gmem_ptr(to + (row * g.D.row_stride + column)));
       });
@@ -345,7 +349,7 @@ struct WgmmaRing {
       sync_warpgroup(block, warpgroup);
       int const m = here.m + (round * consumers + warpgroup) * 64, n = here.n + chunk * 64;
       if (!uses_tma_store) {
-        store_rows(block, sD(_, _, buffer), m, n, here.l, warp, lane);
+        store_rows(block, smem.D + buffer * 4096, m, n, here.l, warp, lane);
       } else if (issues) {
         block.tma_store(mapD, smem.D + buffer * 4096, n, m, here.l);
         block.tma_store_commit();
