@@ -225,8 +225,8 @@ struct Plan::Impl {
   std::variant<Copy, BatchedGemm> problem;
   ConstTensor operand[3];  // the views that the plan was made with: destination, source; or A, B, D
   bool with_workspace = false;
-  planner::Plan plan;    // of a GEMM: for the first outer index
-  FurtherPlans further;  // and for the others
+  planner::Plan plan;    // of a GEMM with outer batch modes: of their first index
+  FurtherPlans further;  // of a GEMM: the plans of the other outer indices
 };
 struct detail::PlanMaker {
   static Plan make(Plan::Impl impl) { return Plan(std::make_shared<Plan::Impl const>(std::move(impl))); }

@@ -8,8 +8,9 @@
     # resharding of a matrix from rows to columns: (M / P, N) -> (M, N / P)
     y = redistribute(w, from_dim=0, to_dim=1)
 
-With an `out` from symmetric_empty() each GPU stores its blocks into the memory of the others, in one launch between two barriers.
-Otherwise blocks are packed, exchanged by all_to_all and unpacked; the results are the same.
+If `out` comes from symmetric_empty(), each GPU copies its blocks into the memory of the other GPUs, between two barriers; blocks of
+one layout share a launch. Any other `out` is filled by packing the blocks, exchanging them by all_to_all, and unpacking them. The
+results are the same.
 """
 from __future__ import annotations
 

@@ -141,10 +141,13 @@ char const* fastest_of_batch(Gemm const& g, Device const& device) {
 
 // ---- bf16 and f16
 
-// Predicted seconds, fitted roughly on an H200. Which of wgmma and mma.sync multiplies must not depend on the batch size, because their
-// bits differ.
-constexpr double kClock = 1.755e9, kLaunch = 2.5e-6;
+// Predicted seconds on an H200, by which the planner chooses between wgmma and mma.sync and between two kernels with wgmma. The first
+// choice must not depend on the batch size, because the bits of the two differ. The clocks of a tile are those of
+// hgemm_10_narrow_tiles.h; the other numbers are estimates that were fitted on no suite.
+constexpr double kClock = 1.755e9;  // Hz, of the SMs at the power limit
+constexpr double kLaunch = 2.5e-6;  // of a copy that packs
 
+// Clocks until the last of the tiles of m x n is done, if `tiles_at_once` are computed at a time and each takes `clocks` for 64 indices of K.
 double clocks_of_waves(Gemm const& g, std::int64_t tiles_at_once, std::int64_t m, std::int64_t n, double clocks) {
   return double(ceil_div(tiles(g, m, n) * g.L(), tiles_at_once)) * clocks * double(ceil_div(g.K(), std::int64_t(64)));
 }
@@ -163,7 +166,7 @@ double seconds_of_packing(Operand const& o) {
   if (!misplaced(o, Layout::aligned)) return 0;
   return kLaunch + 2. * double(o.rows) * double(o.cols) * double(o.matrices) * bytes_of(o.type) / 3.5e12;
 }
-// A step of 16 along K waits for global memory.
+// hgemm_simple: 20 TFLOP/s, or, with few tiles, .6 us for each 16 indices of K, which a warp waits for global memory.
 double seconds_of_simple(Gemm const& g) {
   return std::max(2. * double(g.M() * g.N()) * double(g.K()) / 20e12, double(g.K()) / 16 * .6e-6);
 }
