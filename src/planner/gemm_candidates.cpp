@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <inlay/planner/candidate.h>
+#include <inlay/planner/gemm_packing.h>
 #include <inlay/planner/kernel_list.h>
 #include <inlay/problem/integers.h>
 
@@ -9,93 +9,6 @@ namespace inlay::planner {
 namespace {
 
 using Properties = Planner<Gemm>::Properties;
-using Requirements = Planner<Gemm>::Requirements;
-
-// ---- Layouts of operands. Rows of A run along m, rows of B along n; columns of both run along k.
-
-bool along_mn(Operand const& o) { return o.row_stride == 1; }
-bool along_k(Operand const& o) { return !along_mn(o) && o.col_stride == 1; }
-std::int64_t pitch(Operand const& o) { return along_mn(o) ? o.col_stride : o.row_stride; }
-std::int64_t run(Operand const& o) { return along_mn(o) ? o.rows : o.cols; }
-
-// Why an operand has to be packed for a layout. Empty: it already has the layout.
-Reason misplaced(Operand const& o, Layout wanted) {
-  if (wanted == Layout::any || o.cols == 0) return {};
-  if (!along_mn(o) && !along_k(o)) return {"it is contiguous along neither mode"};
-  if (along_k(o) && wanted == Layout::aligned_mn) return {"it is contiguous along k"};
-  if (o.misalignment_bytes()) return {"it begins {} bytes past a multiple of 16", {o.misalignment_bytes()}};
-  std::int64_t const vector = 16 / bytes_of(o.type);
-  if (pitch(o) % vector) return {"its rows are {} elements apart, which is no multiple of {}", {pitch(o), vector}};
-  if (pitch(o) < run(o)) return {"its rows of {} elements are {} apart", {run(o), pitch(o)}};
-  if (o.batch_stride % vector)
-    return {"its matrices are {} elements apart, which is no multiple of {}", {o.batch_stride, vector}};
-  if (o.batch_stride < 0) return {"its matrices are {} elements apart", {o.batch_stride}};
-  return {};
-}
-Reason misplaced_a(Gemm const& g, Requirements const& requirements) { return misplaced(g.A, requirements.a); }
-Reason misplaced_b(Gemm const& g, Requirements const& requirements) {
-  bool const both_along_k = requirements.packs_b_along_n && along_k(g.A) && !misplaced_a(g, requirements);
-  return misplaced(g.B, both_along_k ? Layout::aligned_mn : requirements.b);
-}
-
-// An operand that is packed into the workspace: its layout there, and the copy that packs it.
-struct Packing {
-  Reason reason;  // empty: it is not packed
-  Operand from, to{};
-  std::int64_t offset = 0;
-
-  explicit operator bool() const { return bool(reason); }
-  Operand const& used() const { return reason ? to : from; }
-  // Operands of tensor cores stay contiguous along k, and their rows fill lines of 128 bytes. Others are contiguous along m or n.
-  bool keeps_k() const { return is_half(from.type) && along_k(from); }
-  __int128 packed_pitch() const {
-    std::int64_t const whole = is_half(from.type) ? 64 : 4;
-    return (__int128(keeps_k() ? from.cols : from.rows) + whole - 1) / whole * whole;
-  }
-  // Bytes in the workspace, rounded up to 256 to keep the next operand aligned. Broadcast operands can exceed 63 bits.
-  __int128 bytes() const {
-    if (!reason) return 0;
-    __int128 const all = packed_pitch() * (keeps_k() ? from.rows : from.cols) * from.matrices * bytes_of(from.type);
-    return (all + 255) / 256 * 256;
-  }
-  void put(std::int64_t at) {
-    offset = at, to = from;
-    to.base = static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + offset;
-    auto const pitch = std::int64_t(packed_pitch());
-    to.row_stride = keeps_k() ? pitch : 1, to.col_stride = keeps_k() ? 1 : pitch;
-    to.batch_stride = to.batch_stride ? (keeps_k() ? to.rows : to.cols) * pitch : 0;
-  }
-  Plan plan(Device const& device) const {
-    auto const view = [](Operand const& o) {
-      Tensor t = matrix(o.base, o.type, o.cols, o.rows);
-      t.rank = 3;
-      t.extent[2] = o.rows, t.extent[1] = o.cols, t.extent[0] = o.matrices;
-      t.stride[2] = o.row_stride, t.stride[1] = o.col_stride, t.stride[0] = o.batch_stride;
-      return t;
-    };
-    return make_plan(make_copy(view(to), view(from)), device, false);
-  }
-};
-
-// The slot of A (0) or B (1) of the problem among the operands of the call, which `exchanged` swaps.
-OperandSlot slot_of(Gemm const& g, int operand) {
-  return {OperandSlot::In::operand, g.exchanged ? 1 - operand : operand, 0};
-}
-OperandSlot in_workspace(std::int64_t offset) { return {OperandSlot::In::workspace, 0, offset}; }
-
-// Adds the launch that packs the operand in slot `from`. no_kernel: the reason if no copy kernel accepts it.
-Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* no_kernel) {
-  if (!p) return {};
-  Plan const by = p.plan(device);
-  auto const* copy = by.find<Copy>();
-  if (!copy) return {no_kernel};
-  if (!by.is_whole()) return {"an operand is more than a grid holds to pack", {}, by.chunks + 1};
-  LaunchOf<Copy> launch = *copy;
-  launch.slots[0] = in_workspace(p.offset + launch.slots[0].offset);
-  launch.slots[1] = {from.in, from.operand, launch.slots[1].offset};
-  plan.add(launch);
-  return {};
-}
 
 // ---- Conditions of the candidates.
 

@@ -1,0 +1,67 @@
+#include <inlay/planner/gemm_packing.h>
+
+namespace inlay::planner {
+
+Reason misplaced(Operand const& o, Layout wanted) {
+  if (wanted == Layout::any || o.cols == 0) return {};
+  if (!along_mn(o) && !along_k(o)) return {"it is contiguous along neither mode"};
+  if (along_k(o) && wanted == Layout::aligned_mn) return {"it is contiguous along k"};
+  if (o.misalignment_bytes()) return {"it begins {} bytes past a multiple of 16", {o.misalignment_bytes()}};
+  std::int64_t const vector = 16 / bytes_of(o.type);
+  if (pitch(o) % vector) return {"its rows are {} elements apart, which is no multiple of {}", {pitch(o), vector}};
+  if (std::int64_t const run = along_mn(o) ? o.rows : o.cols; pitch(o) < run)
+    return {"its rows of {} elements are {} apart", {run, pitch(o)}};
+  if (o.batch_stride % vector)
+    return {"its matrices are {} elements apart, which is no multiple of {}", {o.batch_stride, vector}};
+  if (o.batch_stride < 0) return {"its matrices are {} elements apart", {o.batch_stride}};
+  return {};
+}
+Reason misplaced_a(Gemm const& g, Planner<Gemm>::Requirements const& requirements) {
+  return misplaced(g.A, requirements.a);
+}
+Reason misplaced_b(Gemm const& g, Planner<Gemm>::Requirements const& requirements) {
+  bool const both_along_k = requirements.packs_b_along_n && along_k(g.A) && !misplaced_a(g, requirements);
+  return misplaced(g.B, both_along_k ? Layout::aligned_mn : requirements.b);
+}
+
+__int128 Packing::packed_pitch() const {
+  std::int64_t const whole = is_half(from.type) ? 64 : 4;
+  return (__int128(keeps_k() ? from.cols : from.rows) + whole - 1) / whole * whole;
+}
+__int128 Packing::bytes() const {
+  if (!reason) return 0;
+  __int128 const all = packed_pitch() * (keeps_k() ? from.rows : from.cols) * from.matrices * bytes_of(from.type);
+  return (all + 255) / 256 * 256;
+}
+void Packing::put(std::int64_t at) {
+  offset = at, to = from;
+  to.base = static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + offset;
+  auto const pitch = std::int64_t(packed_pitch());
+  to.row_stride = keeps_k() ? pitch : 1, to.col_stride = keeps_k() ? 1 : pitch;
+  to.batch_stride = to.batch_stride ? (keeps_k() ? to.rows : to.cols) * pitch : 0;
+}
+Plan Packing::plan(Device const& device) const {
+  auto const view = [](Operand const& o) {
+    Tensor t = matrix(o.base, o.type, o.cols, o.rows);
+    t.rank = 3;
+    t.extent[2] = o.rows, t.extent[1] = o.cols, t.extent[0] = o.matrices;
+    t.stride[2] = o.row_stride, t.stride[1] = o.col_stride, t.stride[0] = o.batch_stride;
+    return t;
+  };
+  return make_plan(make_copy(view(to), view(from)), device, false);
+}
+
+Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* no_kernel) {
+  if (!p) return {};
+  Plan const by = p.plan(device);
+  auto const* copy = by.find<Copy>();
+  if (!copy) return {no_kernel};
+  if (!by.is_whole()) return {"an operand is more than a grid holds to pack", {}, by.chunks + 1};
+  LaunchOf<Copy> launch = *copy;
+  launch.slots[0] = in_workspace(p.offset + launch.slots[0].offset);
+  launch.slots[1] = {from.in, from.operand, launch.slots[1].offset};
+  plan.add(launch);
+  return {};
+}
+
+}  // namespace inlay::planner

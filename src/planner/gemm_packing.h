@@ -1,0 +1,46 @@
+// Operands of a GEMM that do not have the layout that a kernel needs: a copy packs them into the workspace first.
+#pragma once
+#include <inlay/planner/candidate.h>
+
+namespace inlay::planner {
+
+// ---- Layouts of operands. Rows of A run along m, rows of B along n; columns of both run along k.
+
+inline bool along_mn(Operand const& o) { return o.row_stride == 1; }
+inline bool along_k(Operand const& o) { return !along_mn(o) && o.col_stride == 1; }
+inline std::int64_t pitch(Operand const& o) { return along_mn(o) ? o.col_stride : o.row_stride; }
+
+// Why an operand has to be packed for a layout. Empty: it already has the layout.
+Reason misplaced(Operand const& o, Layout wanted);
+Reason misplaced_a(Gemm const& g, Planner<Gemm>::Requirements const& requirements);
+Reason misplaced_b(Gemm const& g, Planner<Gemm>::Requirements const& requirements);
+
+// An operand that is packed into the workspace: its layout there, and the copy that packs it.
+struct Packing {
+  Reason reason;  // empty: it is not packed
+  Operand from, to{};
+  std::int64_t offset = 0;
+
+  explicit operator bool() const { return bool(reason); }
+  Operand const& used() const { return reason ? to : from; }
+  // Bytes in the workspace, rounded up to 256 to keep the next operand aligned. Broadcast operands can exceed 63 bits.
+  __int128 bytes() const;
+  void put(std::int64_t at);
+  Plan plan(Device const& device) const;
+
+ private:
+  // Operands of tensor cores stay contiguous along k, and their rows fill lines of 128 bytes. Others are contiguous along m or n.
+  bool keeps_k() const { return is_half(from.type) && along_k(from); }
+  __int128 packed_pitch() const;
+};
+
+// The slot of A (0) or B (1) of the problem among the operands of the call, which `exchanged` swaps.
+inline OperandSlot slot_of(Gemm const& g, int operand) {
+  return {OperandSlot::In::operand, g.exchanged ? 1 - operand : operand, 0};
+}
+inline OperandSlot in_workspace(std::int64_t offset) { return {OperandSlot::In::workspace, 0, offset}; }
+
+// Adds the launch that packs the operand in slot `from`. no_kernel: the reason if no copy kernel accepts it.
+Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* no_kernel);
+
+}  // namespace inlay::planner
