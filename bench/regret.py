@@ -2,8 +2,9 @@
 
 usage: regret.py FILE [--suite NAME] [--worst 10]
 
-FILE is of `inlay bench copy --json FILE`, whose tables have a row for each candidate, all measured in turn. 1 is the best
-choice. Below 5 us half a microsecond is forgiven.
+FILE is of `inlay bench copy --json FILE` or `inlay bench gemm --kernels gemm --regret --json FILE`, whose tables have a row for each
+candidate, all measured in turn. 1 is the best choice. Below 5 us half a microsecond is forgiven. Of GEMMs it also says by how much the
+predicted times of candidates are off.
 """
 import argparse
 import collections
@@ -19,12 +20,14 @@ def regrets(rows):
     cases = collections.defaultdict(dict)
     for row in rows:
         if row["check"] == "ok" and row["kernel"] not in YARDSTICKS:
+            if "transa" in row and not row["kernel"].startswith(("gemm", "candidate ")) or row["kernel"] == "gemm_no_workspace":
+                continue
             key = json.dumps([row.get(k) for k in ("suite", "extents", "perm", "src_strides", "dst_strides", "base_src", "base_dst",
-                                                   "elem_bytes")])
+                                                   "elem_bytes", "case", "transa", "transb", "dtype", "batch", "lda", "ldb", "ldc")])
             cases[key][row["kernel"]] = row
     found = collections.defaultdict(list)
     for case in cases.values():
-        chosen = case.pop("copy", None)
+        chosen = case.pop("copy", None) or case.pop("gemm", None)
         if not chosen or not case:
             continue
         best = min(case.values(), key=lambda row: row["ms_median"])
@@ -34,20 +37,31 @@ def regrets(rows):
     return found
 
 
+def errors(rows):
+    """By how much the predicted times of candidates are off, as factors of at least 1, sorted."""
+    ratios = [row["predicted_ms"] / row["ms_median"] for row in rows if row["check"] == "ok" and "predicted_ms" in row]
+    return sorted(max(r, 1 / r) for r in ratios)
+
+
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("file", type=pathlib.Path)
     options.add_argument("--suite")
     options.add_argument("--worst", type=int, default=10)
     options = options.parse_args()
-    for suite, cases in sorted(regrets(json.loads(options.file.read_text())["rows"]).items()):
+    rows = json.loads(options.file.read_text())["rows"]
+    if off := errors(rows):
+        print(f"predicted times of {len(off)} candidates: off by {100 * (off[len(off) // 2] - 1):.0f} % in the median, "
+              f"{100 * (off[len(off) * 9 // 10] - 1):.0f} % in the worst tenth")
+    for suite, cases in sorted(regrets(rows).items()):
         if options.suite not in (None, suite):
             continue
         mean = math.exp(sum(math.log(regret) for regret, _, _ in cases) / len(cases))
         cases.sort(key=lambda case: -case[0])
         print(f"{suite}: regret {mean:.3f} in the geometric mean of {len(cases)} cases, {cases[0][0]:.2f} at worst")
         for regret, chosen, best in cases[: options.worst]:
-            print(f"  {regret:.2f}  {chosen['case']} {chosen['elem_bytes']} B: {1e3 * chosen['ms_median']:.2f} us, "
+            kind = f"{chosen['elem_bytes']} B" if "elem_bytes" in chosen else f"{chosen['transa']}{chosen['transb']} {chosen['dtype']}"
+            print(f"  {regret:.2f}  {chosen['case']} {kind}: {1e3 * chosen['ms_median']:.2f} us, "
                   f"{best['kernel']} {1e3 * best['ms_median']:.2f} us")
 
 

@@ -96,6 +96,9 @@ void add_bench_of(CLI::App& bench, C const& shape, char const* description, char
   command->add_option("--kernels", asked->kernels, "names or their beginnings, production, or all (the default)");
   command->add_option("--samples", options.samples, "rounds, at least 15")->capture_default_str();
   command->add_flag("--host", options.host, "also the host's time per call, and of its bare launches");
+  if constexpr (std::is_same_v<C, GemmCase>)
+    command->add_flag("--regret", options.regret,
+                      "also a row for each candidate of the planner, which bench/regret.py compares");
   command->add_option("--json", options.json, "the file to write");
   command->add_option("--tuning", options.tuning, "a file of tuned choices, which the public function then takes");
   command->callback([asked, one, suite, act] {

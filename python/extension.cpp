@@ -414,11 +414,13 @@ void broadcast(std::vector<View>& v) {
                                   ", where A and B have one");
   broadcast(v[0], d), broadcast(v[1], d);
 }
-std::vector<View> operands(PyObject* const* args) {
+// C: None, or what beta scales.
+std::vector<View> operands(PyObject* const* args, PyObject* C) {
   std::vector<View> views;
-  views.reserve(3);
+  views.reserve(4);
   views.emplace_back(args[0], "A", false), views.emplace_back(args[1], "B", false),
       views.emplace_back(args[2], "D", true);
+  if (C != Py_None) views.emplace_back(C, "C", false);
   return views;
 }
 
@@ -449,24 +451,25 @@ class Workspace {
   Ref tensor_;
 };
 
-// From alpha, beta and compute.
-inlay_gemm_options gemm_options(PyObject* const* args) {
+// From alpha, beta, compute, C, which is v[3] unless it is None, and activation.
+inlay_gemm_options gemm_options(PyObject* const* args, std::vector<View> const& v) {
   inlay_gemm_options options = INLAY_GEMM_OPTIONS;
   options.alpha = float(PyFloat_AsDouble(args[0])), options.beta = float(PyFloat_AsDouble(args[1]));
   if (PyErr_Occurred()) throw Raised{};
   options.compute = int(number(args[2]));
+  options.C = v.size() > 3 ? &v[3].t : nullptr, options.activation = int(number(args[4]));
   return options;
 }
 
-// gemm(A, B, D, alpha, beta, compute, allocate, stream). allocate: a function from bytes to a tensor, or None.
+// gemm(A, B, D, alpha, beta, compute, C, activation, allocate, stream). allocate: a function from bytes to a tensor, or None.
 PyObject* gemm(PyObject* const* args, Py_ssize_t n) {
-  count(n, 8, "gemm");
-  std::vector<View> v = operands(args);
-  Call const call(v, args[7]);
+  count(n, 10, "gemm");
+  std::vector<View> v = operands(args, args[6]);
+  Call const call(v, args[9]);
   broadcast(v);
-  inlay_gemm_options options = gemm_options(args + 3);
+  inlay_gemm_options options = gemm_options(args + 3, v);
   check(inlay_gemm_workspace(&v[0].t, &v[1].t, &v[2].t, &options, &options.workspace_bytes));
-  Workspace const workspace(options.workspace_bytes, args[6], call.stream());
+  Workspace const workspace(options.workspace_bytes, args[8], call.stream());
   options.workspace = workspace.data;
   check(unlocked([&] { return inlay_gemm(&v[0].t, &v[1].t, &v[2].t, &options, call.stream()); }));
   return same(args[2]);
@@ -602,13 +605,13 @@ PyObject* why_copy(PyObject* const* args, Py_ssize_t n) {
     return inlay_why_copy(&v[0].t, &v[1].t, s, size, needed);
   });
 }
-// why_gemm(A, B, D, alpha, beta, compute)
+// why_gemm(A, B, D, alpha, beta, compute, C, activation)
 PyObject* why_gemm(PyObject* const* args, Py_ssize_t n) {
-  count(n, 6, "why_gemm");
-  std::vector<View> v = operands(args);
+  count(n, 8, "why_gemm");
+  std::vector<View> v = operands(args, args[6]);
   Call const call(v, Py_None);
   broadcast(v);
-  inlay_gemm_options options = gemm_options(args + 3);
+  inlay_gemm_options options = gemm_options(args + 3, v);
   char any = 0;
   options.workspace = &any;  // with a workspace; it is not read
   return whole_text([&](char* s, std::size_t size, std::size_t* needed) {
@@ -637,13 +640,13 @@ PyMethodDef method(char const* name, char const* arguments) {
 PyMethodDef methods[] = {method<copy>("copy", "copy(dst, src, stream)"),
                          method<permute>("permute", "permute(dst, src, axes, stream)"),
                          method<copy_list>("copy_list", "copy_list(dsts, srcs, stream)"),
-                         method<gemm>("gemm", "gemm(A, B, D, alpha, beta, compute, allocate, stream)"),
+                         method<gemm>("gemm", "gemm(A, B, D, alpha, beta, compute, C, activation, allocate, stream)"),
                          method<allocate>("allocate", "allocate(like, shape, stream)"),
                          method<dlpack>("dlpack", "dlpack(memory, shape, code, bits, device, stream)"),
                          method<is_row_major>("is_row_major", "is_row_major(x)"),
                          method<set_stream_of>("set_stream_of", "set_stream_of(function)"),
                          method<why_copy>("why_copy", "why_copy(dst, src)"),
-                         method<why_gemm>("why_gemm", "why_gemm(A, B, D, alpha, beta, compute)"),
+                         method<why_gemm>("why_gemm", "why_gemm(A, B, D, alpha, beta, compute, C, activation)"),
                          {}};
 PyModuleDef module = {
     PyModuleDef_HEAD_INIT, "inlay._inlay", "The calls of inlay/c.h.", -1, methods, nullptr, nullptr, nullptr, nullptr};

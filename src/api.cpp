@@ -93,14 +93,21 @@ void run_copy(planner::Plan const& plan, void* dst, void const* src, Device cons
   planner::run(plan, device, Operands{{dst, only_read(src), nullptr}, nullptr}, stream);
 }
 
-void check_gemm(std::size_t workspace_bytes, Gemm const& gemm, void const* A, void const* B, void* D, void* workspace,
+// The addresses of a GEMM's operands.
+struct GemmPointers {
+  void const *A, *B;
+  void* D;
+  void const* C;  // null: D, or not read
+};
+void check_gemm(std::size_t workspace_bytes, Gemm const& gemm, GemmPointers const& p, void* workspace,
                 Device const& device, cudaStream_t stream) {
   check_stream(stream, device);
   if (gemm.K()) {
-    check_accessible(A, "A", device, stream);
-    check_accessible(B, "B", device, stream);
+    check_accessible(p.A, "A", device, stream);
+    check_accessible(p.B, "B", device, stream);
   }
-  check_accessible(D, "D", device, stream);
+  check_accessible(p.D, "D", device, stream);
+  if (gemm.C.base) check_accessible(p.C, "C", device, stream);
   if (workspace_bytes) check_accessible(workspace, "workspace", device, stream);
 }
 
@@ -114,7 +121,7 @@ FurtherPlans further_plans(BatchedGemm const& batched, Device const& device, boo
   FurtherPlans plans;
   if (all_agree) return plans;
   bool is_first = true;
-  batched.for_each([&](std::array<std::int64_t, 3> const& offset) {
+  batched.for_each([&](BatchedGemm::Bytes const& offset) {
     if (!is_first) plans.push_back(cached_plan(batched.at(offset), device, with_workspace));
     is_first = false;
   });
@@ -125,16 +132,18 @@ std::size_t workspace_bytes(planner::Plan const& first, FurtherPlans const& furt
   for (auto const& plan : further) most = std::max(most, plan->workspace_bytes);
   return most;
 }
-void run_gemm(planner::Plan const& first, FurtherPlans const& further, BatchedGemm const& batched, void const* A,
-              void const* B, void* D, void* workspace, Device const& device, cudaStream_t stream) {
-  check_gemm(workspace_bytes(first, further), batched.gemm, A, B, D, workspace, device, stream);
+void run_gemm(planner::Plan const& first, FurtherPlans const& further, BatchedGemm const& batched,
+              GemmPointers const& p, void* workspace, Device const& device, cudaStream_t stream) {
+  check_gemm(workspace_bytes(first, further), batched.gemm, p, workspace, device, stream);
   auto const at = [](void const* p, std::int64_t bytes) -> void* {
     return p ? static_cast<char*>(only_read(p)) + bytes : nullptr;
   };
   std::size_t index = 0;
-  batched.for_each([&](std::array<std::int64_t, 3> const& offset) {
+  batched.for_each([&](BatchedGemm::Bytes const& offset) {
     planner::Plan const& plan = index == 0 || further.empty() ? first : *further[index - 1];
-    planner::run(plan, device, Operands{{at(A, offset[0]), at(B, offset[1]), at(D, offset[2])}, workspace}, stream);
+    Operands const operands{{at(p.A, offset[0]), at(p.B, offset[1]), at(p.D, offset[2]), at(p.C, offset[3])},
+                            workspace};
+    planner::run(plan, device, operands, stream);
     ++index;
   });
 }
@@ -196,21 +205,30 @@ void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axe
   copy(dst, src.permuted(axes), stream);
 }
 
+namespace {
+
+void const* data_of_C(BatchedGemm const& batched, GemmOptions const& options) {
+  return batched.gemm.C.base ? options.C->data : nullptr;
+}
+
+}  // namespace
+
 void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, cudaStream_t stream,
           GemmOptions const& options) {
-  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute);
-  check_workspace(options.workspace, options.workspace_bytes, batched.gemm, A, B, D);
+  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute, options.C);
+  check_workspace(options.workspace, options.workspace_bytes, batched.gemm, A, B, D, options.C);
   Device const& device = current_device();
   auto const plan = cached_plan(batched.gemm, device, options.workspace != nullptr);
   FurtherPlans const further = further_plans(batched, device, options.workspace != nullptr);
   if (options.workspace) check_size(options.workspace_bytes, workspace_bytes(*plan, further));
   if (batched.gemm.elements())
-    run_gemm(*plan, further, batched, A.data, B.data, D.data, options.workspace, device, stream);
+    run_gemm(*plan, further, batched, {A.data, B.data, D.data, data_of_C(batched, options)}, options.workspace, device,
+             stream);
 }
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                            GemmOptions const& options) {
-  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute);
+  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute, options.C);
   Device const& device = current_device();
   FurtherPlans const further = further_plans(batched, device, true);
   if (auto const plan = cache().find({batched.gemm, device, true})) return workspace_bytes(*plan, further);
@@ -223,7 +241,7 @@ std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor co
 struct Plan::Impl {
   Device const& device;
   std::variant<Copy, BatchedGemm> problem;
-  ConstTensor operand[3];  // the views that the plan was made with: destination, source; or A, B, D
+  ConstTensor operand[4];  // the views that the plan was made with: destination, source; or A, B, D and C, repeated
   bool with_workspace = false;
   planner::Plan plan;    // of a GEMM with outer batch modes: of their first index
   FurtherPlans further;  // of a GEMM: the plans of the other outer indices
@@ -263,16 +281,17 @@ planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor 
                             GemmOptions const& options, Device const& device, cudaStream_t stream,
                             double milliseconds) {
   check_measurable(stream);
-  check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D);
+  check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D, options.C);
   bool const with_workspace = options.workspace != nullptr;
   std::vector<planner::Plan> plans = planner::plans_to_time(gemm, device, with_workspace);
   if (!plans.empty() && with_workspace)
     check_size(options.workspace_bytes,
                plans[0].workspace_bytes);  // less would tune this problem worse for later calls
   std::erase_if(plans, [&](planner::Plan const& p) { return p.workspace_bytes > options.workspace_bytes; });
+  void const* const C = gemm.C.base ? options.C->data : nullptr;
   for (planner::Plan const& p : plans)
-    check_gemm(p.workspace_bytes, gemm, A.data, B.data, D.data, options.workspace, device, stream);
-  Operands const operands{{only_read(A.data), only_read(B.data), D.data}, options.workspace};
+    check_gemm(p.workspace_bytes, gemm, {A.data, B.data, D.data, C}, options.workspace, device, stream);
+  Operands const operands{{only_read(A.data), only_read(B.data), D.data, only_read(C)}, options.workspace};
   return remembered(
       fastest(std::move(plans), planner::candidates<Gemm>().size(), device, milliseconds, operands, stream), gemm,
       device, with_workspace);
@@ -291,7 +310,7 @@ Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
           GemmOptions const& options, Choose choose, cudaStream_t stream, double milliseconds) {
-  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute);
+  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute, options.C);
   Gemm const& gemm = batched.gemm;
   Device const& device = current_device();
   bool with_workspace = options.may_use_workspace;
@@ -303,7 +322,8 @@ Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
   if (plan.candidate < 0) plan = plan_or_throw(gemm, device, with_workspace, "gemm");
   planner::make_launches(plan, device);
   FurtherPlans further = further_plans(batched, device, with_workspace);
-  return detail::PlanMaker::make({device, batched, {A, B, D}, with_workspace, std::move(plan), std::move(further)});
+  ConstTensor const C = gemm.C.base ? broadcast_to(*options.C, D) : ConstTensor{};
+  return detail::PlanMaker::make({device, batched, {A, B, D, C}, with_workspace, std::move(plan), std::move(further)});
 }
 
 void save_tuning(std::string const& path) { tuning().save(path); }
@@ -369,8 +389,8 @@ void Plan::run(void* dst, void const* src, cudaStream_t stream) const {
   run_copy(*cached_plan(there, impl_->device), dst, src, impl_->device, stream);
 }
 
-void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void* workspace,
-               std::size_t workspace_size) const {
+void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void* workspace, std::size_t workspace_size,
+               void const* C) const {
   auto const* batched = std::get_if<BatchedGemm>(&impl_->problem);
   detail::require(batched, "this plan is for a copy: it runs with a destination and a source");
   Gemm const* const gemm = &batched->gemm;
@@ -386,16 +406,26 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
         throw Error("D of shape " + shape(d) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
     }
   }
-  check_workspace(workspace, workspace_size, *gemm, a, b, d);
+  detail::require(gemm->C.base ? C != nullptr : C == nullptr,
+                  gemm->C.base ? "the plan has a C of its own, and the run has none"
+                               : "the run has a C, and the plan has none of its own");
+  ConstTensor c = impl_->operand[3];
+  if (C) {
+    c = at_address(c, C, "C", agrees);
+    check_memory(c, "C");
+    if (overlap(Footprint(d), Footprint(c)))
+      throw Error("D of shape " + shape(d) + " overlaps C, which is repeated to that shape, in memory");
+  }
+  check_workspace(workspace, workspace_size, *gemm, a, b, d, &c);
   check_current(impl_->device);
   auto const run = [&](planner::Plan const& first, FurtherPlans const& further) {
     check_size(workspace_size, inlay::workspace_bytes(first, further));
-    run_gemm(first, further, *batched, A, B, D, workspace, impl_->device, stream);
+    run_gemm(first, further, *batched, {A, B, D, C}, workspace, impl_->device, stream);
   };
   if (agrees) return run(impl_->plan, impl_->further);
   BatchedGemm there = *batched;
   there.gemm.A.base = only_read(gemm->exchanged ? B : A), there.gemm.B.base = only_read(gemm->exchanged ? A : B),
-  there.gemm.D.base = D;
+  there.gemm.D.base = D, there.gemm.C.base = only_read(C);
   run(*cached_plan(there.gemm, impl_->device, impl_->with_workspace),
       further_plans(there, impl_->device, impl_->with_workspace));
 }

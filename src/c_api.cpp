@@ -100,9 +100,11 @@ struct Copied {
 struct Multiplied {
   ConstTensor A, B;
   Tensor D;
+  ConstTensor C;
   Epilogue epilogue;
-  GemmOptions options;
+  GemmOptions options;  // with the address of C
 
+  Multiplied(Multiplied const&) = delete;
   Multiplied(DLTensor const* a, DLTensor const* b, DLTensor const* d, inlay_gemm_options const* given_options)
       : A(view(a, "A")), B(view(b, "B")), D(view(d, "D")) {
     inlay_gemm_options o = INLAY_GEMM_OPTIONS;
@@ -114,7 +116,10 @@ struct Multiplied {
     }
     if (o.compute != INLAY_COMPUTE_FP32 && o.compute != INLAY_COMPUTE_FP32_BLOCKED)
       throw Error("there is no compute mode " + std::to_string(o.compute));
-    epilogue = {o.alpha, o.beta};
+    if (o.activation < INLAY_ACTIVATION_NONE || o.activation > INLAY_ACTIVATION_SILU)
+      throw Error("there is no activation " + std::to_string(o.activation));
+    epilogue = {o.alpha, o.beta, Activation(o.activation)};
+    if (o.C) C = view(o.C, "C"), options.C = &C;
     options.compute = o.compute == INLAY_COMPUTE_FP32_BLOCKED ? Compute::fp32_blocked : Compute::fp32;
     options.workspace = o.workspace, options.workspace_bytes = o.workspace_bytes;
     options.may_use_workspace = o.workspace != nullptr;
@@ -204,9 +209,9 @@ inlay_status inlay_plan_gemm(DLTensor const* A, DLTensor const* B, DLTensor cons
 inlay_status inlay_plan_run_copy(inlay_plan const* plan, void* dst, void const* src, void* stream) {
   return guarded([&] { given(plan, "plan").plan.run(dst, src, stream_of(stream)); });
 }
-inlay_status inlay_plan_run_gemm(inlay_plan const* plan, void const* A, void const* B, void* D, void* workspace,
-                                 size_t workspace_bytes, void* stream) {
-  return guarded([&] { given(plan, "plan").plan.run(A, B, D, stream_of(stream), workspace, workspace_bytes); });
+inlay_status inlay_plan_run_gemm(inlay_plan const* plan, void const* A, void const* B, void* D, void const* C,
+                                 void* workspace, size_t workspace_bytes, void* stream) {
+  return guarded([&] { given(plan, "plan").plan.run(A, B, D, stream_of(stream), workspace, workspace_bytes, C); });
 }
 size_t inlay_plan_workspace(inlay_plan const* plan) { return plan ? plan->plan.workspace_bytes() : 0; }
 inlay_status inlay_plan_why(inlay_plan const* plan, char* buffer, size_t size, size_t* needed) {

@@ -4,7 +4,8 @@
     draw.py gemm --seed N... [--count 300]   a list of GEMMs: suites/gemm/wild.json is --seed 19
     draw.py few --seed N [--count 60]        a list of GEMMs with 1 to 8 rows or columns: suites/gemm/thin_drawn.json is --seed 4303
     draw.py batch --seed N [--count 60]      a list of batches: suites/gemm/batched_drawn.json is --seed 4304
-    draw.py half --seed N [--count 150]      a list of GEMMs in bf16 and f16: suites/gemm/half_drawn.json is --seed 4301
+    draw.py half --seed N [--count 150]      a list of GEMMs in bf16 and f16: suites/gemm/half_drawn.json is --seed 4301,
+                                             suites/gemm/half_wild.json is --seed 20 --count 300
     draw.py permute SOURCE FOLDER            the published benchmark cases, a file for each of their suites
 
 Several seeds give their lists one after the other, each of --count cases. The judging suites, which no constant is fitted on:

@@ -161,9 +161,12 @@ inline Stored stored_b(GemmCase const& c) {
 inline Stored stored_c(GemmCase const& c) { return stored(c, c.M, c.N, c.columns_c, c.gap_c, c.base_c); }
 
 // The problem of a case; A, B, C are the aligned starts of buffers of elements() elements.
-inline Gemm gemm_of(GemmCase const& c, void* A, void* B, void* C, Compute compute = Compute::fp32, DType type = f32) {
-  return make_gemm(stored_a(c).view(A, c.L, type), stored_b(c).view(B, c.L, type), stored_c(c).view(C, c.L, type),
+inline Gemm gemm_of(GemmCase const& c, void* A, void* B, void* C, Compute compute, DType type, DType type_of_C) {
+  return make_gemm(stored_a(c).view(A, c.L, type), stored_b(c).view(B, c.L, type), stored_c(c).view(C, c.L, type_of_C),
                    {.alpha = c.alpha, .beta = c.beta}, compute);
+}
+inline Gemm gemm_of(GemmCase const& c, void* A, void* B, void* C, Compute compute = Compute::fp32, DType type = f32) {
+  return gemm_of(c, A, B, C, compute, type, type);
 }
 
 }  // namespace inlay::test

@@ -64,8 +64,10 @@ class GemmOnDevice {
   }
 
   explicit GemmOnDevice(GemmCase const& c, Data data = integers, DType type = f32)
+      : GemmOnDevice(c, data, type, type) {}
+  GemmOnDevice(GemmCase const& c, Data data, DType type, DType type_of_C)
       : GemmOnDevice(c.alpha, stored_a(c).view(nullptr, c.L, type), stored_b(c).view(nullptr, c.L, type), c.beta,
-                     stored_c(c).view(nullptr, c.L, type), data) {}
+                     stored_c(c).view(nullptr, c.L, type_of_C), data) {}
 
   Tensor A() const { return on_device(0); }
   Tensor B() const { return on_device(1); }
@@ -82,7 +84,7 @@ class GemmOnDevice {
   // One element of A (0), B (1) or C (2), all over the batch; before the GEMM.
   void set(int operand, std::int64_t row, std::int64_t col, float value) {
     over_rows(views_[operand], [&](std::int64_t i, std::int64_t offset, std::int64_t stride) {
-      if (i == row) write_number(&content_[operand][byte(offset + col * stride)], type(), value);
+      if (i == row) write_number(&content_[operand][byte(operand, offset + col * stride)], type(operand), value);
     });
     reset(operand);
   }
@@ -157,8 +159,10 @@ class GemmOnDevice {
   }
 
  private:
-  DType type() const { return views_[2].dtype; }
-  std::size_t byte(std::int64_t offset) const { return kGuard + std::size_t(bytes_of(type()) * offset); }
+  DType type(int operand) const { return views_[operand].dtype; }
+  std::size_t byte(int operand, std::int64_t offset) const {
+    return kGuard + std::size_t(bytes_of(type(operand)) * offset);
+  }
 
   // Poison, but for the view's elements; NaN is what the gaps of A and B hold, and C where it is not read.
   std::vector<char> buffer_of(int i) const {
@@ -167,12 +171,12 @@ class GemmOnDevice {
     float const nan = std::numeric_limits<float>::quiet_NaN();
     std::vector<char> buffer(used + 2 * kGuard, char(0xA5));
     if (i < 2)
-      for (std::size_t at = 0; at < buffer.size(); at += std::size_t(bytes_of(type())))
-        write_number(&buffer[at], type(), nan);
+      for (std::size_t at = 0; at < buffer.size(); at += std::size_t(bytes_of(type(i))))
+        write_number(&buffer[at], type(i), nan);
     over_rows(t, [&](std::int64_t, std::int64_t offset, std::int64_t stride) {
       for (std::int64_t j = 0; j < t.extent[t.rank - 1]; ++j, offset += stride) {
         float const value = i == 2 && beta == 0 ? nan : data_(std::uint64_t(offset), std::uint64_t(i));
-        write_number(&buffer[byte(offset)], type(), value);
+        write_number(&buffer[byte(i, offset)], type(i), value);
       }
     });
     return buffer;
@@ -188,7 +192,7 @@ class GemmOnDevice {
     auto to = values.begin();
     over_rows(t, [&](std::int64_t, std::int64_t offset, std::int64_t stride) {
       for (std::int64_t j = 0; j < t.extent[t.rank - 1]; ++j, ++to, offset += stride)
-        *to = read_number(&buffer[byte(offset)], type());
+        *to = read_number(&buffer[byte(i, offset)], type(i));
     });
     return values;
   }
@@ -197,7 +201,7 @@ class GemmOnDevice {
     auto from = values.begin();
     over_rows(t, [&](std::int64_t, std::int64_t offset, std::int64_t stride) {
       for (std::int64_t j = 0; j < t.extent[t.rank - 1]; ++j, ++from, offset += stride) {
-        write_number(&buffer[byte(offset)], type(), float(*from));
+        write_number(&buffer[byte(2, offset)], type(2), float(*from));
       }
     });
   }

@@ -2,6 +2,7 @@
 // unpredicated and the predicated path of each kernel. Shapes that a kernel rejects are left out.
 #include <cstdio>
 #include <set>
+#include <utility>
 
 #include <inlay/planner/candidate.h>
 #include <inlay/registry/registry.h>
@@ -51,15 +52,16 @@ Lines of(Entry<Copy> const& entry, int e) {
 }
 
 // The whole corpus: a kernel of Gemm is several kernels, and which of them runs depends on how the operands lie.
-Lines of(Entry<Gemm> const& entry, DType type) {
+Lines of(Entry<Gemm> const& entry, DType type, DType type_of_D) {
   Lines lines;
   for (test::GemmCase const& c : test::gemm_corpus()) {
     Recorder r;
-    auto const buffer = [&](char const* name, test::Stored const& stored) {
-      return allocate_numbers(r, name, std::size_t(stored.elements(c.L)), type, 1);
+    auto const buffer = [&](char const* name, test::Stored const& stored, DType of) {
+      return allocate_numbers(r, name, std::size_t(stored.elements(c.L)), of, 1);
     };
-    void *const A = buffer("A", stored_a(c)), *const B = buffer("B", stored_b(c)), *const D = buffer("D", stored_c(c));
-    Gemm const gemm = test::gemm_of(c, A, B, D, Compute::fp32, type);
+    void *const A = buffer("A", stored_a(c), type), *const B = buffer("B", stored_b(c), type),
+                *const D = buffer("D", stored_c(c), type_of_D);
+    Gemm const gemm = test::gemm_of(c, A, B, D, Compute::fp32, type, type_of_D);
     if (entry.info().rejects(gemm, Device{})) continue;
     r.allocate_workspace(entry.info().workspace(gemm, Device{}));
     entry.replay(gemm, Device{}, r);
@@ -84,6 +86,6 @@ int main() {
   }
   for (auto const& row : planner::candidates<Copy>()) std::printf("candidate %s\n", row.kernel.info->name);
   for (auto const& entry : gemm_kernels())
-    for (DType type : {f32, bf16})
-      for (auto const& line : of(entry, type)) std::puts(line.c_str());
+    for (auto const& [type, type_of_D] : {std::pair{f32, f32}, {bf16, bf16}, {bf16, f32}})
+      for (auto const& line : of(entry, type, type_of_D)) std::puts(line.c_str());
 }

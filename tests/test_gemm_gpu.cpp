@@ -32,6 +32,8 @@ std::vector<char> bytes_of_gemm(GemmOnDevice const& g, GemmOptions const& option
   return g.bytes();
 }
 constexpr DType kTypes[] = {f32, bf16, f16};
+// Types of A and B, and of D.
+constexpr std::pair<DType, DType> kTypePairs[] = {{f32, f32}, {bf16, bf16}, {f16, f16}, {bf16, f32}, {f16, f32}};
 GemmCase square(std::int64_t n, char const* transposes) { return {n, n, n, 1, transposes, 2, -1}; }
 
 // ---- integers: bit for bit
@@ -41,10 +43,10 @@ TEST_P(GpuGemmKernels, MultiplyTheCorpus) {
   NEEDS_GPU();
   LinkedKernel<Gemm> const& kernel = gemm_kernels()[std::size_t(GetParam())].kernel;
   int ran = 0;
-  for (DType type : kTypes)
+  for (auto const& [type, type_of_D] : kTypePairs)
     for (GemmCase const& c : gemm_corpus()) {
-      SCOPED_TRACE(c.name() + " " + name_of(type));
-      GemmOnDevice const here(c, integers, type);
+      SCOPED_TRACE(c.name() + " " + name_of(type) + " to " + name_of(type_of_D));
+      GemmOnDevice const here(c, integers, type, type_of_D);
       Gemm const problem = here.problem();
       bool const rejected = bool(kernel.info->rejects(problem, current_device()));
       EXPECT_EQ(rejected, bool(kernel.info->rejects(problem, Device{})));  // the H200 of the CPU's tests
@@ -56,7 +58,7 @@ TEST_P(GpuGemmKernels, MultiplyTheCorpus) {
       ran += c.M * c.N > 0;
       if (problem.elements() == 0) continue;
       // What a plan keeps of it, at other addresses.
-      GemmOnDevice const there(c, integers, type);
+      GemmOnDevice const there(c, integers, type, type_of_D);
       void* const workspace_address = workspace.options.workspace;
       planner::Places places = planner::places_of(there.problem());
       places.set(planner::kWorkspaceRegion, workspace_address);
@@ -98,12 +100,12 @@ INSTANTIATE_TEST_SUITE_P(Ladder, GpuGemmKernels, testing::Range(0, int(gemm_kern
 
 TEST(GpuGemm, MultipliesTheCorpus) {
   NEEDS_GPU();
-  for (DType type : kTypes) {
-    SCOPED_TRACE(name_of(type));
+  for (auto const& [type, type_of_D] : kTypePairs) {
+    SCOPED_TRACE(std::string(name_of(type)) + " to " + name_of(type_of_D));
     for (GemmCase const& c : gemm_corpus())
-      EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type)), 0u) << c.name();
+      EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type, type_of_D)), 0u) << c.name();
     for (GemmCase const& c : thin_corpus())
-      EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type)), 0u) << c.name();
+      EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type, type_of_D)), 0u) << c.name();
   }
 }
 // The naive kernel takes any operand, and so shows what packing does to them.
@@ -152,9 +154,11 @@ TEST(GpuGemm, LargerShapes) {
          {GemmCase{1024, 1024, 1024, 1, transposes, 3, 2}, GemmCase{2048, 2048, 1024, 1, transposes},
           GemmCase{2047, 1999, 1023, 1, transposes, 1, 1}, GemmCase{128, 4096, 2048, 1, transposes},
           GemmCase{4096, 16, 2048, 1, transposes}, GemmCase{64, 64, 1 << 16, 1, transposes},
-          GemmCase{3, 5, 70000, 1, transposes}, GemmCase{256, 256, 256, 16, transposes}})
-      for (DType type : {f32, bf16})
-        EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type)), 0u) << c.name() << " " << name_of(type);
+          GemmCase{3, 5, 70000, 1, transposes}, GemmCase{256, 256, 256, 16, transposes},
+          GemmCase{80, 520, 9000, 2, transposes, 2, -1}, GemmCase{133, 201, 4100, 1, transposes, 1, 1, 3, 5, 7}})
+      for (auto const& [type, type_of_D] : {std::pair{f32, f32}, {bf16, bf16}, {f16, f32}})
+        EXPECT_EQ(wrong_bytes_of_gemm(GemmOnDevice(c, integers, type, type_of_D)), 0u)
+            << c.name() << " " << name_of(type) << " to " << name_of(type_of_D);
 }
 // Packed operands, and results whose rows begin anywhere.
 TEST(GpuGemm, HalvesOfAnyPitch) {
@@ -332,6 +336,7 @@ TEST(GpuGemm, TheSameBitsAtEveryBatchIndexAndCount) {
         for (auto const& [m, n, k, L] : {std::array<std::int64_t, 4>{304, 200, 264, 40},
                                          {8, 8, 64, 60},
                                          {1000, 1000, 136, 3},
+                                         {72, 136, 8200, 5},  // K is split
                                          {296, 208, 104, 4}}) {
           GemmCase c{m, n, k, L, transposes, 1.3f, -.7f};
           c.gap_batch = 8;
@@ -391,6 +396,104 @@ TEST(GpuGemm, TwoBatchModes) {
   expect_scores(3, 8, 64, 64);
   expect_scores(9, 4, 130, 32);
   expect_scores(2, 3, 40, 300);  // K is split
+}
+
+// ---- epilogues: alpha A B of whole numbers is exact, so that only the activation rounds, and D's type
+double activated(Activation activation, double x) {
+  if (activation == Activation::relu) return std::max(x, 0.);
+  if (activation == Activation::silu) return x / (1 + std::exp(-x));
+  if (activation == Activation::gelu_erf) return x / 2 * std::erfc(-x * std::sqrt(.5));
+  if (activation == Activation::gelu_tanh)
+    return x / 2 * (1 + std::tanh(std::sqrt(8 * std::atan(1.)) / (4 * std::atan(1.)) * (x + .044715 * x * x * x)));
+  return x;
+}
+// shape: that of C; extents of 1 and missing ones are repeated. Empty: D itself.
+void expect_epilogue(GemmCase c, DType type, DType type_of_D, std::vector<std::int64_t> const& shape, std::int64_t gap,
+                     Activation activation) {
+  c.alpha = .0625f, c.beta = .5f;
+  SCOPED_TRACE(c.name() + " " + c.transposes + " " + name_of(type) + " to " + name_of(type_of_D) + ", " +
+               name_of(activation) + ", C of rank " + std::to_string(shape.size()) + ", gap " + std::to_string(gap));
+  GemmOnDevice const here(c, integers, type, type_of_D);
+  std::int64_t const rank = std::int64_t(shape.size()), cols = rank ? shape.back() + gap : 1;
+  std::int64_t elements = cols;
+  for (std::int64_t k = 0; k + 1 < rank; ++k) elements *= shape[std::size_t(k)];
+  std::size_t const bytes = std::size_t(bytes_of(type_of_D));
+  std::vector<char> content(std::size_t(elements) * bytes);
+  for (std::int64_t i = 0; i < elements; ++i)
+    write_number(&content[std::size_t(i) * bytes], type_of_D, integers(std::uint64_t(i), 7));
+  DeviceBuffer const there = device_buffer(content);
+  ConstTensor C;
+  C.data = there.get(), C.dtype = type_of_D, C.rank = int(rank);
+  for (std::int64_t k = rank, stride = 1; k-- > 0; stride *= k == rank - 1 ? cols : shape[std::size_t(k)])
+    C.extent[k] = shape[std::size_t(k)], C.stride[k] = stride;
+  Epilogue epilogue = here.epilogue();
+  epilogue.activation = activation;
+  auto const in_C = [&](std::int64_t l, std::int64_t m, std::int64_t n) {
+    std::int64_t const index[] = {l, m, n};
+    std::int64_t at = 0;
+    for (std::int64_t k = 0; k < rank; ++k)
+      if (C.extent[k] > 1) at += index[k + 3 - rank] * C.stride[k];
+    return double(read_number(&content[std::size_t(at) * bytes], type_of_D));
+  };
+  GemmOptions options{.C = rank ? &C : nullptr};
+  Workspace const workspace(gemm_workspace(here.A(), here.B(), here.C(), epilogue, options));
+  double const unit = type_of_D == bf16 ? 0x1p-8 : type_of_D == f16 ? 0x1p-11 : 0x1p-23;
+  for (bool with : {false, true}) {
+    if (with)
+      options.workspace = workspace.options.workspace, options.workspace_bytes = workspace.options.workspace_bytes;
+    here.reset();
+    std::vector<float> const old = here.elements();
+    gemm(here.A(), here.B(), here.C(), epilogue, nullptr, options);
+    check(cudaDeviceSynchronize());
+    std::vector<float> const got = here.elements();
+    std::vector<double> const& sums = here.reference();  // alpha A B + beta D
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      std::int64_t const n = std::int64_t(i) % c.N, m = std::int64_t(i) / c.N % c.M, l = std::int64_t(i) / c.N / c.M;
+      double const x = rank ? sums[i] - .5 * double(old[i]) + .5 * in_C(l, m, n) : sums[i],
+                   want = activated(activation, x);
+      double const tolerance =
+          activation <= Activation::relu && type_of_D == f32 ? 0 : unit * std::abs(want) + 2e-6 * std::abs(x);
+      wrong += !(std::abs(double(got[i]) - want) <= tolerance);
+    }
+    EXPECT_EQ(wrong, 0u) << (with ? "with" : "without") << " a workspace";
+  }
+  if (rank == 0) return;
+  inlay::Plan const planned = plan(here.A(), here.B(), here.C(), epilogue, {.C = &C});
+  Workspace const of_plan(planned.workspace_bytes());
+  std::vector<char> const by_call = here.bytes();
+  here.reset();
+  planned.run(here.A().data, here.B().data, here.C().data, nullptr, of_plan.options.workspace,
+              planned.workspace_bytes(), C.data);
+  check(cudaDeviceSynchronize());
+  EXPECT_EQ(here.bytes(), by_call) << "planned";
+}
+TEST(GpuGemm, Epilogues) {
+  NEEDS_GPU();
+  for (auto const& [type, type_of_D] : kTypePairs)
+    for (Activation activation :
+         {Activation::none, Activation::relu, Activation::gelu_tanh, Activation::gelu_erf, Activation::silu})
+      for (GemmCase const& c : {GemmCase{70, 90, 33, 1, "nt"}, GemmCase{264, 520, 136, 1, "nn"},
+                                GemmCase{259, 333, 100, 1, "tn", 1, 0, 1, 2, 3}, GemmCase{72, 136, 4104, 1, "nt"},
+                                GemmCase{40, 64, 0, 1}}) {
+        expect_epilogue(c, type, type_of_D, {}, 0, activation);
+        expect_epilogue(c, type, type_of_D, {c.N}, 0, activation);
+        expect_epilogue(c, type, type_of_D, {c.M, 1}, 0, activation);
+        expect_epilogue(c, type, type_of_D, {1}, 0, activation);
+        expect_epilogue(c, type, type_of_D, {c.M, c.N}, 3, activation);
+      }
+}
+TEST(GpuGemm, EpiloguesOfBatches) {
+  NEEDS_GPU();
+  for (auto const& [type, type_of_D] : kTypePairs)
+    for (GemmCase const& c :
+         {GemmCase{70, 90, 33, 5, "nt"}, GemmCase{136, 264, 72, 4, "tt"}, GemmCase{20, 20, 12, 900, "nn"}}) {
+      expect_epilogue(c, type, type_of_D, {}, 0, Activation::silu);
+      expect_epilogue(c, type, type_of_D, {c.N}, 0, Activation::gelu_erf);
+      expect_epilogue(c, type, type_of_D, {c.L, c.M, 1}, 0, Activation::none);
+      expect_epilogue(c, type, type_of_D, {c.L, 1, c.N}, 1, Activation::relu);
+      expect_epilogue(c, type, type_of_D, {c.L, c.M, c.N}, 0, Activation::none);
+    }
 }
 
 // ---- rounding

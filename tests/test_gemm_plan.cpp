@@ -11,7 +11,9 @@
 #include <inlay/kernels/gemm/fma/sgemm_tma_transposing.h>
 #include <inlay/planner/candidate.h>
 #include <inlay/planner/kernel_list.h>
+#include <inlay/problem/batched_gemm.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <set>
@@ -704,9 +706,10 @@ void add_on_host(Reduction const& r, Device const&, void*, cudaStream_t) {
   for (std::int64_t l = 0; l < r.D.matrices; ++l)
     for (std::int64_t m = 0; m < r.D.rows; ++m)
       for (std::int64_t n = 0; n < r.D.cols; ++n, ++e) {
-        float sum = 0, &c = element(r.D, m, n, l);
+        float &c = element(r.D, m, n, l), sum = r.slices ? 0 : c;
         for (int p = 0; p < r.slices; ++p) sum += r.partial[p * r.elements() + e];
-        c = r.epilogue.alpha * sum + (r.epilogue.beta != 0 ? r.epilogue.beta * c : 0);
+        c = r.epilogue.alpha * sum + (r.epilogue.beta != 0 ? r.epilogue.beta * element(r.old(), m, n, l) : 0);
+        if (r.epilogue.activation == Activation::relu) c = std::max(c, 0.f);
       }
 }
 Plan on_host(Plan plan) {
@@ -723,7 +726,9 @@ Plan on_host(Plan plan) {
   return plan;
 }
 // L matrices with rows of a pitch that no vector has; A may be shared by the batch, C may be column-major.
-void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bool shared, bool columns) {
+// adds: D = relu(2 A B - C), where C has a row for each matrix, which is repeated; otherwise D = 2 A B - D.
+void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bool shared, bool columns,
+                  bool adds = false) {
   std::int64_t const M = 6, N = 5, pitch = K + 3;
   std::vector<float> a(std::size_t(L * M * pitch)), b(std::size_t(L * K * N)), c(std::size_t(L * M * N)), expected;
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = float(int(i * 7 % 11) - 5);
@@ -732,7 +737,12 @@ void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bo
   inlay::Tensor const A = tensor(a.data(), {L, M, K}, {shared ? 0 : M * pitch, pitch, 1}),
                       B = tensor(b.data(), {L, K, N}),
                       C = columns ? tensor(c.data(), {L, N, M}).transposed() : tensor(c.data(), {L, M, N});
-  Gemm const g = make_gemm(A, B, C, {.alpha = 2, .beta = -1}, Compute::fp32);
+  std::vector<float> rows(std::size_t(L * N));
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = float(int(i * 3 % 17) - 8);
+  ConstTensor const added = tensor(rows.data(), {L, 1, N});
+  Gemm const g = make_batched_gemm(A, B, C, {2, -1, adds ? Activation::relu : Activation::none}, Compute::fp32,
+                                   adds ? &added : nullptr)
+                     .gemm;
   expected = c;
   for (std::int64_t l = 0; l < L; ++l)
     for (std::int64_t m = 0; m < M; ++m)
@@ -741,15 +751,17 @@ void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bo
         for (std::int64_t k = 0; k < K; ++k)
           sum += a[std::size_t((shared ? 0 : l * M * pitch) + m * pitch + k)] * b[std::size_t((l * K + k) * N + n)];
         float& x = expected[std::size_t(l * M * N + (columns ? n * M + m : m * N + n))];
-        x = 2 * sum - x;
+        x = 2 * sum - (adds ? rows[std::size_t(l * N + n)] : x);
+        if (adds) x = std::max(x, 0.f);
       }
   Planned const p(g, true, Rows(&row, 1));
   ASSERT_EQ(p.plan.candidate, 0);
   EXPECT_EQ(p.plan.is_whole(), L <= kMost);
   EXPECT_EQ(p.why().find("the batch is more than a grid holds: ") != std::string::npos, L > kMost) << p.why();
   std::vector<char> workspace(p.plan.workspace_bytes + 64, 77);
-  run(on_host(p.plan), Device{}, {{a.data(), b.data(), c.data()}, workspace.data()}, nullptr);
-  EXPECT_EQ(c, expected) << "L " << L << " K " << K << (shared ? " shared" : "") << (columns ? " columns" : "");
+  run(on_host(p.plan), Device{}, {{a.data(), b.data(), c.data(), rows.data()}, workspace.data()}, nullptr);
+  EXPECT_EQ(c, expected) << (adds ? "adds, " : "") << "L " << L << " K " << K << (shared ? " shared" : "")
+                         << (columns ? " columns" : "");
   for (std::size_t i = p.plan.workspace_bytes; i < workspace.size(); ++i) EXPECT_EQ(workspace[i], 77);
 }
 TEST(GemmInPieces, MultipliesEveryMatrixOnce) {
@@ -761,7 +773,8 @@ TEST(GemmInPieces, MultipliesEveryMatrixOnce) {
     for (std::int64_t L : {1, 9, 10, 21, 70})
       for (std::int64_t K : {9, 700})  // whole, in parts
         for (bool shared : {false, true})
-          for (bool columns : {false, true}) expect_gemms(row, L, K, shared, columns);
+          for (bool columns : {false, true})
+            for (bool adds : {false, true}) expect_gemms(row, L, K, shared, columns, adds);
 }
 // What the library itself would launch: no grid limits a batch, and its length does not change how it adds.
 TEST(GemmInPieces, BatchesOfAnyLength) {
@@ -792,6 +805,60 @@ TEST(GemmInPieces, BatchesOfAnyLength) {
           EXPECT_EQ(plan.chunk_bytes[2] % 1024, 0);
         }
       }
+}
+
+// ---- bf16 and f16: the shortest predicted time
+Gemm of_halves(std::int64_t M, std::int64_t N, std::int64_t K, std::int64_t L = 1, DType type_of_D = problem::bf16) {
+  auto const operand = [L](std::uint64_t base, std::int64_t rows, std::int64_t cols, DType type) {
+    Tensor t;
+    t.data = reinterpret_cast<void*>(base), t.dtype = type, t.rank = 3;
+    t.extent[0] = L, t.extent[1] = rows, t.extent[2] = cols;
+    t.stride[2] = 1, t.stride[1] = cols, t.stride[0] = rows * cols;
+    return t;
+  };
+  return make_gemm(operand(kA, M, K, problem::bf16), operand(kB, K, N, problem::bf16), operand(kC, M, N, type_of_D), {},
+                   Compute::fp32);
+}
+TEST(GemmPlan, HalvesTakeTheShortestPredictedTime) {
+  for (auto [M, N, K] : {std::array<std::int64_t, 3>{8192, 8192, 8192},
+                         {1024, 1024, 1024},
+                         {64, 4096, 8192},
+                         {80, 512, 32000},
+                         {4095, 4097, 333},
+                         {5, 7, 9}})
+    for (DType type : {problem::bf16, problem::f32}) {
+      Planned const p(of_halves(M, N, K, 1, type), true);
+      ASSERT_GE(p.plan.candidate, 0);
+      EXPECT_GT(p.plan.seconds, 0);
+      Planner<Gemm>::Properties const properties(p.gemm, Device{});
+      for (auto const& other : candidates<Gemm>())
+        if (other.applies.holds(properties))
+          if (Attempt const a = attempt_in_chunks(other, p.gemm, Device{}, true); !a.rejected)
+            EXPECT_LE(p.plan.seconds, a.plan.seconds) << other.kernel.info->name << " " << other.label;
+    }
+}
+// Few tiles and a deep K: slices of K fill the GPU, as many for a batch as for one matrix, because the bits depend on them.
+TEST(GemmPlan, SlicesOfHalvesDoNotDependOnTheBatch) {
+  for (auto [M, N, K] :
+       {std::array<std::int64_t, 3>{80, 512, 32000}, {128, 704, 8192}, {256, 256, 4096}, {2048, 2048, 2048}}) {
+    int const slices = Planned(of_halves(M, N, K), true).launch().problem.slices;
+    EXPECT_EQ(slices > 1, M < 2048) << M;
+    for (std::int64_t L : {2, 7, 100, 3000}) {
+      Planned const p(of_halves(M, N, K, L), true);
+      EXPECT_EQ(p.launch().problem.slices, slices) << L;
+      EXPECT_EQ(p.launch().problem.slice_K, Planned(of_halves(M, N, K), true).launch().problem.slice_K) << L;
+    }
+    Planned const without(of_halves(M, N, K), false);
+    EXPECT_NE(without.chosen(), "hgemm_simple");
+    EXPECT_EQ(without.launch().problem.slices, 1);
+    EXPECT_EQ(without.plan.workspace_bytes, 0u);
+  }
+}
+TEST(GemmPlan, ABatchBeyondTheCoordinatesOfTmaRunsInChunks) {
+  Gemm g = of_halves(8, 8, 64, 2);
+  g.A.matrices = g.B.matrices = g.D.matrices = std::int64_t(1) << 32;
+  Planned const p(g, true);
+  EXPECT_GT(p.plan.chunks, 1);
 }
 
 TEST(GemmPlan, SaysWhy) {

@@ -199,7 +199,7 @@ TEST(BatchModes, TheLongestIsTheKernels) {
             numbers(90 * 4, 210 * 4, 126 * 4));
   std::vector<std::int64_t> seen;
   b.for_each([&](auto const& offset) { seen.insert(seen.end(), offset.begin(), offset.end()); });
-  EXPECT_EQ(seen, numbers(0, 0, 0, 360, 840, 504));
+  EXPECT_EQ(seen, numbers(0, 0, 0, 0, 360, 840, 504, 0));
   Gemm const second = b.at({360, 840, 504});
   EXPECT_EQ(second.A.base, floats(kA + 360));
   EXPECT_EQ(second.B.base, floats(kB + 840));
@@ -250,8 +250,56 @@ TEST(GemmRefusals, Types) {
   EXPECT_EQ(refusal(as(A, f64), B, C), "A has elements of type f64; gemm takes f32, bf16 and f16");
   EXPECT_EQ(refusal(A, as(B, b32), C), "B has elements of type b32; gemm takes f32, bf16 and f16");
   EXPECT_EQ(refusal(A, B, as(C, dtype_of<int>())), "D has elements of type i32; gemm takes f32, bf16 and f16");
-  EXPECT_EQ(refusal(as(A, bf16), as(B, bf16), C),
-            "A has elements of type bf16, B of type bf16 and D of type f32; gemm takes three operands of one type");
+  EXPECT_EQ(
+      refusal(as(A, bf16), as(B, f16), C),
+      "A has elements of type bf16, B of type f16 and D of type f32; gemm takes A and B of one type, and D of that "
+      "type or f32");
+  EXPECT_EQ(
+      refusal(as(A, bf16), as(B, bf16), as(C, f16)),
+      "A has elements of type bf16, B of type bf16 and D of type f16; gemm takes A and B of one type, and D of that "
+      "type or f32");
+}
+Gemm with_C(Tensor const& D, ConstTensor const& C, float beta = 3) {
+  BatchedGemm const batched =
+      make_batched_gemm(view(kA, {3, 5}), view(kB, {5, 7}), D, {.alpha = 2, .beta = beta}, Compute::fp32, &C);
+  return batched.gemm;
+}
+TEST(Gemm, RepeatsC) {
+  std::uint64_t const at = 1u << 29;
+  Tensor const D = view(kC, {3, 7});
+  auto const strides = [](Gemm const& g) { return numbers(g.C.rows, g.C.cols, g.C.row_stride, g.C.col_stride); };
+  EXPECT_EQ(strides(with_C(D, view(at, {7}))), numbers(3, 7, 0, 1));
+  EXPECT_EQ(strides(with_C(D, view(at, {3, 1}))), numbers(3, 7, 1, 0));
+  EXPECT_EQ(strides(with_C(D, view(at, {3, 1}, {9, 4}))), numbers(3, 7, 9, 0));
+  EXPECT_EQ(strides(with_C(D, view(at, {}))), numbers(3, 7, 0, 0));
+  EXPECT_EQ(strides(with_C(D, view(at, {3, 7}, {8, 1}))), numbers(3, 7, 8, 1));
+  EXPECT_EQ(with_C(D, view(at, {7})).old().base, floats(at));
+  // D is column-major: the problem is its transpose.
+  EXPECT_EQ(strides(with_C(view(kC, {3, 7}, {1, 3}), view(at, {7}))), numbers(7, 3, 1, 0));
+  // D itself, or not read.
+  EXPECT_EQ(with_C(D, D).C.base, nullptr);
+  EXPECT_EQ(with_C(D, D).old().base, floats(kC));
+  EXPECT_EQ(with_C(D, view(at, {4}), 0).C.base, nullptr);
+}
+TEST(GemmRefusals, C) {
+  Tensor const D = view(kC, {3, 7});
+  auto const refused = [&](ConstTensor const& C) -> std::string {
+    try {
+      with_C(D, C);
+    } catch (Error const& e) {
+      return e.what();
+    }
+    return "";
+  };
+  std::uint64_t const at = 1u << 29;
+  EXPECT_EQ(refused(view(at, {3})), "C of shape (3) cannot be repeated to the shape (3,7) of D");
+  EXPECT_EQ(refused(view(at, {1, 3, 7})), "C of shape (1,3,7) cannot be repeated to the shape (3,7) of D");
+  Tensor of_halves = view(at, {7});
+  of_halves.dtype = bf16;
+  EXPECT_EQ(refused(of_halves), "C has elements of type bf16 and D of type f32; gemm adds a C of D's type");
+  EXPECT_EQ(refused(view(0, {7})), "C is a null pointer, but has elements");
+  EXPECT_EQ(refused(view(kC + 8, {7})),
+            "D of shape (3,7) overlaps C, which is repeated to that shape, in memory; C is D or lies apart");
 }
 TEST(GemmRefusals, Shapes) {
   EXPECT_EQ(refusal(view(kA, {3, 5}), view(kB, {4, 7}), view(kC, {3, 7})),

@@ -397,7 +397,7 @@ struct Ring {
     for (int i = 0; i < size(tCrC); ++i) {
       bool const on = get<0>(tCcC(i)) < g.M() && get<1>(tCcC(i)) < g.N();
       float old = 0, sum = 0;
-      auto const [alpha, beta] = g.epilogue;
+      float const alpha = g.epilogue.alpha, beta = g.epilogue.beta;
       if (beta != 0 || flaw == Flaw::reads_c) copy_one(atom, on, make_gmem_ptr(&tCgC(i)), &old);
       sum = alpha * tCrC(i) + (beta != 0 ? beta * old : 0);
       copy_one(atom, on, &sum, make_gmem_ptr(&tCgC(i)));

@@ -44,6 +44,14 @@ typedef enum inlay_compute {
   INLAY_COMPUTE_FP32_BLOCKED = 1 /* FMA units, blocked summation */
 } inlay_compute;
 
+typedef enum inlay_activation {
+  INLAY_ACTIVATION_NONE = 0,
+  INLAY_ACTIVATION_RELU = 1,
+  INLAY_ACTIVATION_GELU_TANH = 2,
+  INLAY_ACTIVATION_GELU_ERF = 3,
+  INLAY_ACTIVATION_SILU = 4
+} inlay_activation;
+
 /* Options of a GEMM. `size` tells the library which version of the struct the caller has: this library takes its own. */
 typedef struct inlay_gemm_options {
   size_t size; /* sizeof(inlay_gemm_options) */
@@ -51,11 +59,14 @@ typedef struct inlay_gemm_options {
   int compute;     /* an inlay_compute */
   void* workspace; /* device memory, aligned to 256 bytes; null: the plan needs none */
   size_t workspace_bytes;
+  DLTensor const* C; /* what beta scales, of D's type, repeated to D's shape as NumPy does; null: what D holds */
+  int activation;    /* an inlay_activation */
 } inlay_gemm_options;
 #define INLAY_GEMM_OPTIONS \
-  { sizeof(inlay_gemm_options), 1.0f, 0.0f, INLAY_COMPUTE_FP32, NULL, 0 }
+  { sizeof(inlay_gemm_options), 1.0f, 0.0f, INLAY_COMPUTE_FP32, NULL, 0, NULL, INLAY_ACTIVATION_NONE }
 
-/* D = alpha A B + beta D. A: (M,K), B: (K,N), D: (M,N), or batches, with the same modes before these; of one type: f32, bf16 or f16. options: null for alpha 1, beta 0. */
+/* D = activation(alpha A B + beta C). A: (M,K), B: (K,N), D: (M,N), or batches, with the same modes before these. A and B have one type, f32,
+   bf16 or f16; D has it too or is f32. options: null for alpha 1, beta 0. */
 INLAY_API inlay_status inlay_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                   inlay_gemm_options const* options, void* stream);
 /* Bytes of workspace of the fastest plan; options->workspace is not read. */
@@ -69,7 +80,8 @@ INLAY_API inlay_status inlay_plan_copy(DLTensor const* dst, DLTensor const* src,
 INLAY_API inlay_status inlay_plan_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                        inlay_gemm_options const* options, inlay_plan** plan);
 INLAY_API inlay_status inlay_plan_run_copy(inlay_plan const* plan, void* dst, void const* src, void* stream);
-INLAY_API inlay_status inlay_plan_run_gemm(inlay_plan const* plan, void const* A, void const* B, void* D,
+/* C: null, unless the plan has a C of its own. */
+INLAY_API inlay_status inlay_plan_run_gemm(inlay_plan const* plan, void const* A, void const* B, void* D, void const* C,
                                            void* workspace, size_t workspace_bytes, void* stream);
 INLAY_API size_t inlay_plan_workspace(inlay_plan const* plan);
 /* Writes the plan's text and a 0 to `buffer`, cut off after `size` bytes. *needed, if not null: bytes of all of it. */

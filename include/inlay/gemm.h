@@ -1,4 +1,4 @@
-// GEMM: D = alpha A B + beta D. A call allocates no device memory and does not synchronise; it launches on `stream` of the
+// GEMM: D = activation(alpha A B + beta C). A call allocates no device memory and does not synchronise; it launches on `stream` of the
 // current device. Thread-safe.
 #pragma once
 #include <inlay/export.h>
@@ -14,17 +14,20 @@ struct GemmOptions {
   Compute compute = Compute::fp32;  // of f32 operands, on the FMA units: no tensor cores, no TF32
   void* workspace = nullptr;        // device memory, aligned to 256 bytes; null: the call uses none
   std::size_t workspace_bytes = 0;  // at least gemm_workspace() for the same arguments
+  // What beta scales, of D's type and a shape that is repeated to D's as NumPy does: a vector of N elements is a bias along n, one of
+  // shape (M,1) a bias along m. Null: what D holds before the call.
+  ConstTensor const* C = nullptr;
   bool may_use_workspace =
       true;  // of plan() with Choose::predicted, which does not read the workspace: whether its runs have one
 };
 
-// D = epilogue(A B): alpha A B + beta D for views A: (M,K), B: (K,N), D: (M,N) of one type: f32, or bf16 or f16, which tensor cores
-// multiply with sums in fp32, rounded once. Or a batch, with the same batch modes before these in all three: (L,M,K), (L,K,N), (L,M,N),
+// D = epilogue(A B): activation(alpha A B + beta C) for views A: (M,K), B: (K,N), D: (M,N). A and B have one type: f32, or bf16 or f16, which
+// tensor cores multiply with sums in fp32. D has it too, or is f32; it is rounded once. Or a batch, with the same batch modes before these in all three: (L,M,K), (L,K,N), (L,M,N),
 // or batch and heads of attention. Any strides: a transposed operand is A.transposed(), a matrix shared by a batch has the batch stride
 // 0. Bases are multiples of an element. Batch modes that merge to one in all operands are one launch. Otherwise the longest mode is,
 // repeated for each index of the remaining ones.
 //
-// As in BLAS: if beta == 0, D is not read; if alpha == 0 or K == 0, D is scaled and A and B are not read, so their
+// As in BLAS: if beta == 0, neither C nor D is read; if alpha == 0 or K == 0, D is scaled and A and B are not read, so their
 // pointers may be null; if D has no elements, nothing is launched. Otherwise NaN and Inf propagate.
 //
 // Deterministic: for one device, one set of extents and strides, the same alignment of the matrices modulo 16 bytes and
@@ -37,7 +40,7 @@ struct GemmOptions {
 // with the same bits.
 //
 // Throws Error, before anything is launched, for: ranks below 2 or that differ, shapes that do not match,
-// types other than these or that differ, null or misaligned pointers with elements, a D that overlaps itself, A or B, byte offsets
+// types other than these or that differ, a C that cannot be repeated to D's shape, or that shares memory with D and is not the same view, null or misaligned pointers with elements, a D that overlaps itself, A or B, byte offsets
 // beyond 63 bits, memory that the current device cannot access, a stream of another device, a matrix with more tiles
 // than a grid holds, a workspace that is too small, misaligned or overlaps an operand. While `stream` is being
 // captured, pointers unknown to CUDA count as memory of the graph.

@@ -83,10 +83,24 @@ enum class Compute : std::uint8_t {
   fp32_blocked,
 };
 
-// The epilogue of a GEMM: D = alpha A B + beta C, where C is D before the call.
+// A function of each element of D. GELU and SiLU are computed in fp32, to 1e-6 of |x|.
+enum class Activation : std::uint8_t {
+  none,
+  relu,       // max(x, 0); NaN stays
+  gelu_tanh,  // x / 2 (1 + tanh(sqrt(2 / pi) (x + .044715 x^3)))
+  gelu_erf,   // x / 2 (1 + erf(x / sqrt(2)))
+  silu,       // x / (1 + exp(-x))
+};
+constexpr char const* name_of(Activation a) {
+  constexpr char const* names[] = {"none", "relu", "gelu_tanh", "gelu_erf", "silu"};
+  return unsigned(a) < sizeof(names) / sizeof(names[0]) ? names[unsigned(a)] : "unknown";
+}
+
+// The epilogue of a GEMM: D = activation(alpha A B + beta C), where C is D before the call, or another operand.
 struct Epilogue {
   float alpha = 1;
-  float beta = 0;  // 0: D is not read
+  float beta = 0;  // 0: neither C nor D is read
+  Activation activation = Activation::none;
 };
 
 }  // namespace inlay

@@ -21,6 +21,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,7 @@ struct Candidate {
   std::string name;
   std::function<void(typename C::Call const&, cudaStream_t)> launch;
   std::shared_ptr<Guarded const> workspace{};  // null: none
+  std::optional<double> predicted_ms{};        // of a candidate of the planner
 };
 
 // A workspace, poisoned because no kernel may rely on its contents, between guard bands. Null for 0 bytes.

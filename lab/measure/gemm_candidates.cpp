@@ -1,6 +1,8 @@
 #include "measure/gemm_candidates.h"
 
+#include <fmt/format.h>
 #include <inlay/gemm.h>
+#include <inlay/planner/candidate.h>
 #include <inlay/registry/rounding.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 namespace inlay::lab {
 namespace {
 
+constexpr char const* kPlanned = "candidate ";
 constexpr char const* kGemm = "gemm";  // with the workspace that it wants
 
 GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall const& call, bool with_workspace) {
@@ -39,6 +42,27 @@ std::vector<GemmCandidate> cublas_candidates([[maybe_unused]] GemmCase const& c,
 #else
   throw UsageError("GEMMs are measured against cuBLAS, which this build was made without");
 #endif
+}
+
+// A candidate of the planner for GEMMs, with all its launches; none if it rejects the case.
+std::optional<GemmCandidate> planned_candidate(planner::Candidate<Gemm> const& candidate, GemmCase const& c,
+                                               GemmCall const& call) {
+  Device const& device = current_device();
+  planner::Attempt attempt = planner::attempt_in_chunks(candidate, c.canonical(call, nullptr), device, true);
+  if (attempt.rejected) return {};
+  planner::make_launches(attempt.plan, device);
+  auto const plan = std::make_shared<planner::Plan const>(std::move(attempt.plan));
+  auto const workspace = workspace_of(plan->workspace_bytes);
+  auto const launch = [plan, workspace, &device](GemmCall const& now, cudaStream_t stream) {
+    auto const written = [](void const* p) { return const_cast<void*>(p); };
+    planner::run(*plan, device, {{written(now.a), written(now.b), now.c}, workspace ? workspace->get() : nullptr},
+                 stream);
+  };
+  std::string const label = *candidate.label ? fmt::format(" ({})", candidate.label) : "";
+  GemmCandidate row{{fmt::format("{}{}{}", kPlanned, candidate.kernel.info->name, label), launch, workspace},
+                    candidate.kernel.info->accumulation_length};
+  if (plan->seconds > 0) row.predicted_ms = 1e3 * plan->seconds;
+  return row;
 }
 
 GemmCandidate named(std::string const& name, GemmCase c, GemmCall const& call) {
@@ -66,6 +90,9 @@ std::vector<GemmCandidate> candidates(GemmCase const& c, GemmCall const& call, c
   Selection const selection(asked, known);
   for (auto const& name : names)
     if (selection.has(name, !info_of<GemmCase>(name))) rows.push_back(named(name, c, call));
+  if (options.regret)
+    for (planner::Candidate<Gemm> const& candidate : planner::candidates<Gemm>())
+      if (auto row = planned_candidate(candidate, c, call)) rows.push_back(std::move(*row));
   if (options.baselines)
     for (GemmCandidate& baseline : options.baselines(c)) rows.push_back(std::move(baseline));
   return rows;

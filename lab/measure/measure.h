@@ -31,6 +31,7 @@ std::vector<Row> measure(C const& c, CandidatesOf const& candidates_of, int samp
                               return x.workspace ? x.workspace->check_result(said, "the workspace", stream) : said;
                             }});
   auto rows = verified(c, measurements, progress);
+  for (std::size_t i = 0; i < rows.size(); ++i) rows[i].predicted_ms = candidates[i].predicted_ms;
   for (typename C::Call const& call : calls) checker.fill(call);
   check(cudaStreamSynchronize(stream));
   time_right(rows, measurements, buffers.count(), samples, stream, progress);

@@ -95,6 +95,5 @@ struct GemmViews {
   Tensor a, b, c;
 };
 GemmViews views(GemmCase const& c, GemmCall const& call);
-Gemm gemm_of(GemmCase const& c, GemmCall const& call);
 
 }  // namespace inlay::lab

@@ -16,6 +16,7 @@ struct BenchOptions {
   std::vector<SuiteCase> cases;
   int samples = 15;
   bool host = false;           // measure the host's time per call too
+  bool regret = false;         // GEMMs: rows of all candidates of the planner too
   std::filesystem::path json;  // empty: no file
   std::string tuning;          // tuned choices that the public functions take; empty: none
   std::string command;         // the command line, which the file records

@@ -30,6 +30,7 @@ Json to_json(Row const& r) {
     json["rel_err"] = optional_number(r.rel_err);
     json["rel_err_cublas"] = optional_number(r.rel_err_cublas);
   }
+  if (r.predicted_ms) json["predicted_ms"] = *r.predicted_ms;
   if (r.host) json["host_us"] = r.host->call_us, json["host_us_bare"] = r.host->bare_us;
   return json;
 }
@@ -54,6 +55,7 @@ Row parse_row(Json const& json) {
   r.of_peak = optional_number(json, "of_peak");
   r.rel_err = optional_number(json, "rel_err");
   r.rel_err_cublas = optional_number(json, "rel_err_cublas");
+  if (json.contains("predicted_ms")) r.predicted_ms = json["predicted_ms"];
   if (json.contains("host_us")) r.host = {json["host_us"], json.at("host_us_bare")};
   return r;
 }

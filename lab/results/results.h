@@ -28,6 +28,7 @@ struct Row {
   std::optional<double> of_peak;                  // of the GPU's peak rate
   std::optional<double> rel_err, rel_err_cublas;  // GEMMs: the Frobenius norm of the error against fp64, relative
   std::optional<HostTime> host;                   // of the public function
+  std::optional<double> predicted_ms;             // of a candidate of the planner
 
   bool ok() const { return check_result == "ok"; }
   std::string status() const { return check_result.substr(0, check_result.find(':')); }  // "ok", "rejected", "FAILED"

@@ -21,6 +21,7 @@ __all__ = ["Array", "BankGrid", "bank_grid", "contiguous", "copy", "copy_list", 
            "redistribute", "transpose", "why"]
 
 _COMPUTE = {"fp32": 0, "blocked": 1}
+_ACTIVATION = {None: 0, "relu": 1, "gelu_tanh": 2, "gelu_erf": 3, "silu": 4}
 
 
 def _extension():
@@ -151,17 +152,27 @@ def _compute(accuracy):
     return _COMPUTE[accuracy]
 
 
-def matmul(a, b, out=None, *, alpha=1.0, beta=0.0, accuracy="fp32", stream=None):
-    """alpha * a @ b + beta * out, for matrices or batches of them in any layout, of one type: float32, bfloat16 or float16.
+def _activation(name):
+    if name not in _ACTIVATION:
+        raise ValueError(f"there is no activation {name!r}: {' or '.join(map(repr, _ACTIVATION))}")
+    return _ACTIVATION[name]
 
-    Batch modes are broadcast as in NumPy; an `out` has the batch modes of the product. accuracy, of
-    float32: "fp32", each sum in one register, or "blocked", which adds blocks of sums. With beta = 0 `out` is not read.
+
+def matmul(a, b, out=None, *, alpha=1.0, beta=None, c=None, activation=None, accuracy="fp32", stream=None):
+    """activation(alpha * a @ b + beta * c), for matrices or batches of them in any layout, of one type: float32, bfloat16 or float16.
+
+    Batch modes are broadcast as in NumPy; an `out` has the batch modes of the product, and may be float32 for 16-bit operands.
+    c is broadcast to the result, so that a vector is a bias; without one it is `out`. beta is 1 with a c, and else 0, with which
+    neither is read. activation: "relu", "gelu_tanh", "gelu_erf" or "silu", in fp32. accuracy, of float32: "fp32", each sum in one
+    register, or "blocked", which adds blocks of sums.
     """
+    beta = float(c is not None) if beta is None else beta
     if out is None:
-        if beta:
+        if beta and c is None:
             raise ValueError(f"beta is {beta}, and there is no out that it scales")
         out = _empty(a, _gemm_shape(a, b), stream)
-    return _extension().gemm(a, b, out, alpha, beta, _compute(accuracy), _allocator(out, stream), stream)
+    return _extension().gemm(a, b, out, alpha, beta, _compute(accuracy), c, _activation(activation), _allocator(out, stream),
+                             stream)
 
 
 def redistribute(*args, **kwargs):
@@ -171,10 +182,11 @@ def redistribute(*args, **kwargs):
     return function(*args, **kwargs)
 
 
-def why(*tensors, alpha=1.0, beta=0.0, accuracy="fp32"):
+def why(*tensors, alpha=1.0, beta=None, c=None, activation=None, accuracy="fp32"):
     """Which kernel copy(dst, src) or matmul(a, b, out) would run, and why: why(dst, src) or why(a, b, out)."""
     if len(tensors) == 2:
         return _extension().why_copy(*tensors)
     if len(tensors) == 3:
-        return _extension().why_gemm(*tensors, alpha, beta, _compute(accuracy))
+        beta = float(c is not None) if beta is None else beta
+        return _extension().why_gemm(*tensors, alpha, beta, _compute(accuracy), c, _activation(activation))
     raise TypeError(f"why takes dst and src, or a, b and out, not {len(tensors)} tensors")

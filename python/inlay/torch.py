@@ -17,8 +17,10 @@ _library = torch.library.Library("inlay", "DEF")
 _library.define("permute(Tensor x, int[] axes) -> Tensor")
 _library.define("permute.out(Tensor x, int[] axes, *, Tensor(a!) out) -> ()")
 _library.define("copy_(Tensor(a!) dst, Tensor src) -> ()")
-_library.define("matmul(Tensor a, Tensor b, *, float alpha=1, str accuracy='fp32') -> Tensor")
-_library.define("matmul.out(Tensor a, Tensor b, *, Tensor(a!) out, float alpha=1, float beta=0, str accuracy='fp32') -> ()")
+_library.define("matmul(Tensor a, Tensor b, *, float alpha=1, float? beta=None, Tensor? c=None, str? activation=None, "
+                "str accuracy='fp32') -> Tensor")
+_library.define("matmul.out(Tensor a, Tensor b, *, Tensor(a!) out, float alpha=1, float? beta=None, Tensor? c=None, "
+                "str? activation=None, str accuracy='fp32') -> ()")
 
 
 def _permute(x, axes):
@@ -33,12 +35,12 @@ def _copy_(dst, src):
     inlay.copy(dst, src)
 
 
-def _matmul(a, b, *, alpha=1.0, accuracy="fp32"):
-    return inlay.matmul(a, b, alpha=alpha, accuracy=accuracy)
+def _matmul(a, b, *, alpha=1.0, beta=None, c=None, activation=None, accuracy="fp32"):
+    return inlay.matmul(a, b, alpha=alpha, beta=beta, c=c, activation=activation, accuracy=accuracy)
 
 
-def _matmul_out(a, b, *, out, alpha=1.0, beta=0.0, accuracy="fp32"):
-    inlay.matmul(a, b, out, alpha=alpha, beta=beta, accuracy=accuracy)
+def _matmul_out(a, b, *, out, alpha=1.0, beta=None, c=None, activation=None, accuracy="fp32"):
+    inlay.matmul(a, b, out, alpha=alpha, beta=beta, c=c, activation=activation, accuracy=accuracy)
 
 
 def _fake_permute(x, axes):
@@ -51,15 +53,16 @@ def _fake_permute_out(x, axes, *, out):
     _check_result(out, _fake_permute(x, axes))
 
 
-def _fake_matmul(a, b, *, alpha=1.0, accuracy="fp32"):
-    inlay._compute(accuracy)
+def _fake_matmul(a, b, *, alpha=1.0, beta=None, c=None, activation=None, accuracy="fp32"):
+    inlay._compute(accuracy), inlay._activation(activation)
     torch._check(a.dtype == b.dtype, lambda: f"the operands are of type {a.dtype} and {b.dtype}")
     torch._check(a.shape[-1] == b.shape[-2], lambda: f"K is {a.shape[-1]} in A and {b.shape[-2]} in B")
     return a.new_empty(inlay._gemm_shape(a, b))
 
 
-def _fake_matmul_out(a, b, *, out, alpha=1.0, beta=0.0, accuracy="fp32"):
-    _check_result(out, _fake_matmul(a, b, accuracy=accuracy))
+def _fake_matmul_out(a, b, *, out, alpha=1.0, beta=None, c=None, activation=None, accuracy="fp32"):
+    result = _fake_matmul(a, b, accuracy=accuracy, activation=activation)
+    _check_result(out, result.float() if out.dtype == torch.float32 else result)
 
 
 def _fake_copy_(dst, src):

@@ -15,7 +15,7 @@ namespace inlay::planner {
 // What differs between types of problems. A specialisation has
 //   Properties     what the conditions of candidates read: Properties(P const&, Device const&)
 //   Requirements   how a candidate requires the operands to be laid out
-//   predicts       true: every candidate has a predicted time; false: the order of the candidates decides
+//   predicts()     true: every candidate has a predicted time; false: the order of the candidates decides
 //   candidates()   in order of preference
 //   is_best()      true: the candidates that follow need not be compared; only with `predicts`
 //   attempt()      the plan of one candidate, or why it rejects the problem
@@ -51,7 +51,7 @@ struct Attempt {
 // stride of each of the caller's operands along the mode.
 struct Batch {
   std::int64_t extent;
-  std::array<std::int64_t, 3> stride_bytes;
+  std::array<std::int64_t, kOperands> stride_bytes;
 };
 
 template <class P>
@@ -86,7 +86,7 @@ Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Devic
     if (a.rejected) return a;
     a.plan.chunks = batch.extent / count;
     a.plan.seconds *= double(batch.extent) / double(count);
-    for (std::size_t k = 0; k < 3; ++k) a.plan.chunk_bytes[k] = count * batch.stride_bytes[k];
+    for (std::size_t k = 0; k < batch.stride_bytes.size(); ++k) a.plan.chunk_bytes[k] = count * batch.stride_bytes[k];
     if (std::int64_t const left = batch.extent % count) {
       Attempt const last = attempt(Planner<P>::chunk(problem, left));
       if (last.rejected) return last;
@@ -98,7 +98,7 @@ Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Devic
   return whole;
 }
 
-// Chooses among the candidates that apply and do not reject the problem. If Planner<P>::predicts, the shortest
+// Chooses among the candidates that apply and do not reject the problem. If Planner<P>::predicts(), the shortest
 // predicted time wins, and a candidate whose time is not a positive finite number is skipped; otherwise the first
 // candidate wins. If none qualifies, chooses by the same rule among the candidates that do not apply. Without a
 // workspace no operand is packed, and candidates that need a workspace reject the problem.
@@ -107,6 +107,7 @@ Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
                std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
   if (problem.elements() == 0) return {};
   typename Planner<P>::Properties const properties(problem, device);
+  bool const predicts = Planner<P>::predicts(problem);
   for (bool applies : {true, false}) {
     Plan best;
     for (Candidate<P> const& candidate : all) {
@@ -115,14 +116,11 @@ Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
       Attempt a = attempt_in_chunks(candidate, problem, device, may_use_workspace);
       best.num_compared = index + 1;
       if (a.rejected) continue;
-      if (Planner<P>::predicts && !(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
+      if (predicts && !(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
       if (best.candidate >= 0 && !(a.plan.seconds < best.seconds)) continue;
       best = a.plan;
       best.candidate = index, best.num_compared = index + 1;
-      if constexpr (!Planner<P>::predicts)
-        return best;
-      else if (Planner<P>::is_best(best, problem, device))
-        return best;
+      if (!predicts || Planner<P>::is_best(best, problem, device)) return best;
     }
     if (best.candidate >= 0) return best;
   }
@@ -139,8 +137,8 @@ std::string comparison_text(Plan const& plan, Plan const& other, int index) {
   }
   if (plan.tuned_us > 0) return "; not compared: the choice was tuned";
   if (index >= plan.num_compared)
-    return Planner<P>::predicts ? "; not compared: the choice is within 4 % of a copy"
-                                : "; not compared: the choice comes first in the order of preference";
+    return plan.seconds > 0 ? "; not compared: the choice is within 4 % of a copy"
+                            : "; not compared: the choice comes first in the order of preference";
   return other.seconds > plan.seconds ? "; slower" : "; as fast";
 }
 
@@ -194,7 +192,7 @@ struct Planner<Copy> {
     Properties(Copy const& copy, Device const& device);
   };
   struct Requirements {};
-  static constexpr bool predicts = true;
+  static bool predicts(Copy const&) { return true; }
   static std::span<Candidate<Copy> const> candidates();
   static bool is_best(Plan const& plan, Copy const& copy, Device const& device);
   static Attempt attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device,
@@ -222,6 +220,7 @@ struct Planner<Gemm> {
   struct Properties {
     Gemm const& g;
     Device const& device;
+    bool on_simple = false;     // of 16-bit operands: a single matrix takes less time with mma.sync than with wgmma
     char const* of_batch = "";  // the name of the kernel for a batch with a K of at most 256 and many tiles
 
     Properties(Gemm const& g, Device const& device);
@@ -231,8 +230,10 @@ struct Planner<Gemm> {
     bool packs_b_along_n = false;                   // B is packed if both operands are contiguous along k
     bool workspace_is_optional = false;             // the kernel is faster with its workspace, but runs without
     LinkedKernel<Gemm> const* slices_of = nullptr;  // the kernel adds in the order of this one's slices
+    int tile_N = 0;                                 // columns of its tiles, if it has several widths
   };
-  static constexpr bool predicts = false;
+  static bool predicts(Gemm const& gemm) { return is_half(gemm.A.type); }
+  static bool is_best(Plan const&, Gemm const&, Device const&) { return false; }
   static std::span<Candidate<Gemm> const> candidates();
   static Attempt attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
                          bool may_use_workspace);

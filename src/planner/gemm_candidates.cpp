@@ -54,49 +54,25 @@ char const* fastest_of_batch(Gemm const& g, Device const& device) {
 
 // ---- bf16 and f16
 
-// Predicted seconds on an H200, by which the planner chooses between wgmma and mma.sync and between two kernels with wgmma. The first
-// choice must not depend on the batch size, because the bits of the two differ. The clocks of a tile are those of
-// hgemm_10_narrow_tiles.h; the other numbers are estimates that were fitted on no suite.
-constexpr double kClock = 1.755e9;  // Hz, of the SMs at the power limit
-constexpr double kLaunch = 2.5e-6;  // of a copy that packs
-
-// Clocks until the last of the tiles of m x n is done, if `tiles_at_once` are computed at a time and each takes `clocks` for 64 indices of K.
-double clocks_of_waves(Gemm const& g, std::int64_t tiles_at_once, std::int64_t m, std::int64_t n, double clocks) {
-  return double(ceil_div(tiles(g, m, n) * g.L(), tiles_at_once)) * clocks * double(ceil_div(g.K(), std::int64_t(64)));
+// Whether a matrix of g takes less time with mma.sync than with wgmma, to which its operands are packed. The choice must not depend on the
+// batch size, because the bits of the two differ.
+bool faster_simple(Gemm const& g, Device const& device) {
+  static LinkedKernel<Gemm> const wgmma = kernels::hgemm_10_narrow_tiles::kernel(),
+                                  simple = kernels::hgemm_simple::kernel();
+  Gemm one = Planner<Gemm>::chunk(g, 1);
+  double packing = 0;
+  for (Operand* o : {&one.A, &one.B}) {
+    // The batch stride decides whether operands are packed.
+    o->batch_stride = (o == &one.A ? g.A : g.B).batch_stride;
+    Packing p{misplaced(*o, Layout::aligned), *o};
+    if (p) p.put(0), packing += p.seconds(device);
+    *o = p.used();
+  }
+  return simple.info->seconds(one, device) < packing + wgmma.info->seconds(wgmma.info->split(one, device), device);
 }
-// Whether rows of an operand begin within lines of 128 bytes, and it is not packed: without a cluster, each line is then read twice.
-bool splits_lines(Operand const& o) { return !misplaced(o, Layout::aligned) && pitch(o) % 64; }
-double seconds_of_clusters(Gemm const& g, Device const& device) {
-  return clocks_of_waves(g, device.sm_count / 2, 256, 256, 1030) / kClock;
-}
-double seconds_of_narrow_tiles(Gemm const& g, Device const& device) {
-  double least = 0;
-  for (auto const& [width, clocks] : {std::pair{256, 1024.}, {192, 775.}, {128, 530.}, {64, 340.}})
-    if (double const c = clocks_of_waves(g, device.sm_count, 128, width, clocks); least == 0 || c < least) least = c;
-  return least * (splits_lines(g.A) || splits_lines(g.B) ? 1.6 : 1) / kClock;
-}
-double seconds_of_packing(Operand const& o) {
-  if (!misplaced(o, Layout::aligned)) return 0;
-  return kLaunch + 2. * double(o.rows) * double(o.cols) * double(o.matrices) * bytes_of(o.type) / 3.5e12;
-}
-// hgemm_simple: 20 TFLOP/s, or, with few tiles, .6 us for each 16 indices of K, which a warp waits for global memory.
-double seconds_of_simple(Gemm const& g) {
-  return std::max(2. * double(g.M() * g.N()) * double(g.K()) / 20e12, double(g.K()) / 16 * .6e-6);
-}
-
 bool half(Properties const& f) { return is_half(f.g.A.type) && f.g.K() > 0; }
-bool on_wgmma(Properties const& f) {
-  if (!half(f)) return false;
-  Gemm one = Planner<Gemm>::chunk(f.g, 1);
-  one.A.batch_stride = f.g.A.batch_stride,
-  one.B.batch_stride = f.g.B.batch_stride;  // they decide whether operands are packed
-  double const least = std::min(seconds_of_clusters(one, f.device), seconds_of_narrow_tiles(one, f.device));
-  return least + seconds_of_packing(one.A) + seconds_of_packing(one.B) < seconds_of_simple(one);
-}
-bool in_clusters(Properties const& f) {
-  return on_wgmma(f) && seconds_of_clusters(f.g, f.device) < seconds_of_narrow_tiles(f.g, f.device);
-}
-bool any_half(Properties const& f) { return is_half(f.g.A.type); }
+bool on_wgmma(Properties const& f) { return half(f) && !f.on_simple; }
+bool on_simple(Properties const& f) { return is_half(f.g.A.type) && (f.g.K() == 0 || f.on_simple); }
 
 bool batch_takes(Properties const& f, char const* kernel) { return std::string_view(f.of_batch) == kernel; }
 bool small_batch(Properties const& f) { return batch_takes(f, "sgemm_packed"); }
@@ -188,18 +164,17 @@ Applicability<Gemm> const kWholeTiles{whole_tiles, "made for whole tiles of 128 
 Applicability<Gemm> const kSlowWholeTiles{whole_tiles, "kernels that load these operands by TMA are faster"};
 Applicability<Gemm> const kNotShallow{not_shallow, "excluded: the summation order would depend on the batch size"};
 Applicability<Gemm> const kMultiplies{multiplies, "kernels that load these operands by TMA are faster"};
-Applicability<Gemm> const kInClusters{in_clusters,
-                                      "narrower tiles or mma.sync are predicted to be faster, or the operands are f32"};
 Applicability<Gemm> const kOnWgmma{
     on_wgmma, "mma.sync is predicted to be faster than packing and wgmma, or the operands are f32"};
-Applicability<Gemm> const kAnyHalf{any_half, "the operands are f32"};
+Applicability<Gemm> const kOnSimple{on_simple, "packing and wgmma are predicted to be faster, or the operands are f32"};
 Applicability<Gemm> const kAny{[](Properties const&) { return true; }};
 
 }  // namespace
 
 Properties::Properties(Gemm const& g, Device const& device) : g(g), device(device) {
-  if (g.L() > 1 && g.K() > 0 && shallow(g) && !few_small_tiles(g, device) && g.elements())
+  if (!is_half(g.A.type) && g.L() > 1 && g.K() > 0 && shallow(g) && !few_small_tiles(g, device) && g.elements())
     of_batch = fastest_of_batch(g, device);
+  if (is_half(g.A.type) && g.K() > 0 && g.elements()) on_simple = faster_simple(g, device);
 }
 
 // The bits must not depend on the batch size: L may only decide between kernels that form each sum in one register, in
@@ -209,7 +184,8 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
   constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
   static LinkedKernel<Gemm> const transposed = sgemm_tma_transposing::kernel(), rotated = sgemm_tma::kernel(),
                                   cluster = sgemm_cluster::kernel(), split_32x32 = sgemm_split_32x32::kernel(),
-                                  split_64x64 = sgemm_split_64x64::kernel(), slices = sgemm_slices_64x64::kernel();
+                                  split_64x64 = sgemm_split_64x64::kernel(), slices = sgemm_slices_64x64::kernel(),
+                                  narrow = hgemm_10_narrow_tiles::kernel();
   static Candidate<Gemm> const all[] = {
       {.kernel = sgemm_tma_blocked::kernel(),
        .applies = kBlockedSums,
@@ -247,12 +223,48 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.label = "unpacked", .kernel = cluster, .applies = kNotShallow},
       {.kernel = sgemm_tile_128x128::kernel(), .applies = kMultiplies},
       {.kernel = sgemm_simple::kernel(), .applies = kAny},
-      {.kernel = hgemm_09_majors::kernel(), .applies = kInClusters, .requirements = {.a = aligned, .b = aligned}},
-      {.kernel = hgemm_10_narrow_tiles::kernel(), .applies = kOnWgmma, .requirements = {.a = aligned, .b = aligned}},
-      {.kernel = hgemm_simple::kernel(), .applies = kAnyHalf},
+      {.kernel = hgemm_09_majors::kernel(),
+       .applies = kOnWgmma,
+       .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true}},
+      {.label = "256 columns",
+       .kernel = narrow,
+       .applies = kOnWgmma,
+       .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true, .tile_N = 256}},
+      {.label = "192 columns",
+       .kernel = narrow,
+       .applies = kOnWgmma,
+       .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true, .tile_N = 192}},
+      {.label = "128 columns",
+       .kernel = narrow,
+       .applies = kOnWgmma,
+       .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true, .tile_N = 128}},
+      {.label = "64 columns",
+       .kernel = narrow,
+       .applies = kOnWgmma,
+       .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true, .tile_N = 64}},
+      {.kernel = hgemm_simple::kernel(), .applies = kOnSimple},
   };
   return all;
 }
+
+namespace {
+
+// What a kernel leaves to another launch: a C of its own, and the activation.
+struct Ending {
+  bool is_needed = false;
+  Operand C = {};
+  Epilogue epilogue = {};
+
+  static Ending taken_from(Gemm& g) {
+    if (!g.has_further_epilogue()) return {};
+    Ending ending{true, g.C, {.activation = g.epilogue.activation}};
+    if (g.C.base) ending.epilogue.beta = g.epilogue.beta, g.epilogue.beta = 0;
+    g.C = {}, g.epilogue.activation = Activation::none;
+    return ending;
+  }
+};
+
+}  // namespace
 
 Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
                                bool may_use_workspace) {
@@ -266,7 +278,8 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
 
   Info<Gemm> const& info = *candidate.kernel.info;
   Gemm g = gemm;
-  g.A = a.used(), g.B = b.used();
+  g.A = a.used(), g.B = b.used(), g.tile_N = candidate.requirements.tile_N;
+  Ending const ending = info.has_full_epilogue ? Ending{} : Ending::taken_from(g);
   auto const* const slices_of = candidate.requirements.slices_of;
   if (slices_of) {
     g.slice_K = slices_of->info->split(g, device).slice_K;
@@ -274,7 +287,9 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   }
   if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
   // A batch that sums in slices asks for a workspace too, although it needs none: without one, one matrix is not split.
-  std::size_t const own = slices_of ? 256 : info.workspace(g, device);
+  std::size_t const partial_sums = info.workspace(g, device);
+  bool const fits = partial_sums <= std::size_t(device.memory_bytes);  // otherwise K is not split
+  std::size_t const own = slices_of ? 256 : fits ? partial_sums : 0;
   if (own && !may_use_workspace && !candidate.requirements.workspace_is_optional)
     return {{"it needs a workspace of {} bytes, and there is none", {std::int64_t(own)}}, {}};
 
@@ -287,17 +302,27 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   OperandSlot const slot_a = a ? in_workspace(a.offset) : slot_of(gemm, 0),
                     slot_b = b ? in_workspace(b.offset) : slot_of(gemm, 1), slot_d{OperandSlot::In::operand, 2, 0},
                     own_slot = own && may_use_workspace ? in_workspace(own_offset) : OperandSlot{};
-  Gemm const split = info.split && may_use_workspace ? info.split(g, device) : g;
+  auto const slot_c = [](Operand const& C) {
+    return C.base ? OperandSlot{OperandSlot::In::operand, 3, 0} : OperandSlot{};
+  };
+  Gemm const split = info.split && may_use_workspace && fits ? info.split(g, device) : g;
+  if (predicts(gemm) && info.seconds)
+    plan.seconds = a.seconds(device) + b.seconds(device) + info.seconds(split, device);
+  static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
+  auto const reduce = [&](Operand const& C, Epilogue const& epilogue, float* partial, OperandSlot const& slot) {
+    plan.add(LaunchOf<Reduction>{
+        &sum, {g.D, epilogue, partial, split.slices == 1 ? 0 : split.slices, C}, {slot, slot_d, slot_c(C)}});
+  };
   if (split.slices == 1) {
-    plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d}, own_slot});
+    plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d, slot_c(g.C)}, own_slot});
+    if (ending.is_needed) reduce(ending.C, ending.epilogue, nullptr, {});
     return result;
   }
-  static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
   auto* const partial = reinterpret_cast<float*>(static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + own_offset);
   Gemm slices = split;
   slices.D.base = partial;
   plan.add(LaunchOf<Gemm>{&candidate.kernel, slices, {slot_a, slot_b, own_slot}});
-  plan.add(LaunchOf<Reduction>{&sum, {g.D, g.epilogue, partial, split.slices}, {own_slot, slot_d}});
+  reduce(gemm.C, gemm.epilogue, partial, own_slot);
   return result;
 }
 
@@ -306,6 +331,7 @@ Batch Planner<Gemm>::batch(Gemm const& g) {
   for (auto const& [operand, at] : {std::pair{&g.A, slot_of(g, 0)}, std::pair{&g.B, slot_of(g, 1)}})
     batch.stride_bytes[std::size_t(at.operand)] = operand->batch_stride * bytes_of(operand->type);
   batch.stride_bytes[2] = g.D.batch_stride * bytes_of(g.D.type);
+  batch.stride_bytes[3] = g.C.batch_stride * bytes_of(g.C.type);
   return batch;
 }
 Gemm Planner<Gemm>::chunk(Gemm const& g, std::int64_t count) {
@@ -313,8 +339,9 @@ Gemm Planner<Gemm>::chunk(Gemm const& g, std::int64_t count) {
   for (Operand* o : {&part.A, &part.B})
     if (o->batch_stride) o->matrices = count;  // otherwise the batch shares one matrix
   part.D.matrices = count;
+  if (g.C.base) part.C.matrices = count;
   if (count == 1)
-    for (Operand* o : {&part.A, &part.B, &part.D}) o->batch_stride = 0;
+    for (Operand* o : {&part.A, &part.B, &part.D, &part.C}) o->batch_stride = 0;
   return part;
 }
 
@@ -343,14 +370,17 @@ std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
       g.exchanged ? "D is column-major: what follows is its transpose, for which A and B change places\n" : "";
   s += fmt::format("gemm of M {} x N {} x K {}{}{}, {}{}, alpha {}, beta {}, {} on {}\n", g.M(), g.N(), g.K(),
                    g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "",
-                   g.D.type == f32 ? "" : fmt::format(", {}", name_of(g.D.type)), transpose_letter(g.A, "t", "n"),
-                   transpose_letter(g.B, "n", "t"), g.epilogue.alpha, g.epilogue.beta,
+                   g.A.type == f32 ? "" : fmt::format(", {}{}", name_of(g.A.type), g.D.type == f32 ? " to f32" : ""),
+                   transpose_letter(g.A, "t", "n"), transpose_letter(g.B, "n", "t"), g.epilogue.alpha, g.epilogue.beta,
                    g.compute == Compute::fp32_blocked ? "blocked summation" : "one sum", device.name);
   s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";
   Operand d = g.D;  // exchanged, because operand_text expects the contiguous mode of D, n, as rows
   std::swap(d.rows, d.cols), std::swap(d.row_stride, d.col_stride);
-  return s + (along_mn(d) ? operand_text("D", d, "n", "m")
-                          : fmt::format("  D: strides of {} along m and {} along n\n", g.D.row_stride, g.D.col_stride));
+  s += along_mn(d) ? operand_text("D", d, "n", "m")
+                   : fmt::format("  D: strides of {} along m and {} along n\n", g.D.row_stride, g.D.col_stride);
+  if (g.C.base) s += fmt::format("  C: strides of {} along m and {} along n\n", g.C.row_stride, g.C.col_stride);
+  if (g.epilogue.activation != Activation::none) s += fmt::format("  activation: {}\n", name_of(g.epilogue.activation));
+  return s;
 }
 
 std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& g, Device const&,
@@ -364,13 +394,17 @@ std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& 
   };
   packed("A", misplaced_a(g, candidate.requirements)), packed("B", misplaced_b(g, candidate.requirements));
   if (auto const* sum = plan.find<Reduction>())
-    s += fmt::format("  K is split into {} slices, which {} adds\n", sum->problem.slices, sum->kernel->info->name);
+    s += sum->problem.slices
+             ? fmt::format("  K is split into {} slices, which {} adds\n", sum->problem.slices, sum->kernel->info->name)
+             : fmt::format("  {} completes the epilogue in a second launch\n", sum->kernel->info->name);
+  if (plan.seconds > 0) s += fmt::format("  predicted: {:.2f} us\n", plan.seconds * 1e6);
   return s +
          fmt::format("  workspace: {} bytes{}\n", plan.workspace_bytes, may_use_workspace ? "" : " (none was offered)");
 }
 
 std::string Planner<Gemm>::candidate_text(Plan const& plan, Candidate<Gemm> const&, Gemm const&, Device const&) {
-  return fmt::format("{} bytes of workspace", plan.workspace_bytes);
+  std::string const bytes = fmt::format("{} bytes of workspace", plan.workspace_bytes);
+  return plan.seconds > 0 ? fmt::format("predicted {:.2f} us, {}", plan.seconds * 1e6, bytes) : bytes;
 }
 
 }  // namespace inlay::planner

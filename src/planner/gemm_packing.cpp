@@ -51,6 +51,13 @@ Plan Packing::plan(Device const& device) const {
   return make_plan(make_copy(view(to), view(from)), device, false);
 }
 
+double Packing::seconds(Device const& device) const {
+  if (!reason) return 0;
+  constexpr double launch = 2.5e-6, of_copy = .82;  // on an H200: seconds; bytes per second, of those of a copy
+  double const rate = of_copy * (device.copy_gbps > 0 ? device.copy_gbps : 4286) * 1e9;
+  return launch + 2. * double(from.rows) * double(from.cols) * double(from.matrices) * bytes_of(from.type) / rate;
+}
+
 Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* no_kernel) {
   if (!p) return {};
   Plan const by = p.plan(device);

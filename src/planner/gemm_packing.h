@@ -27,6 +27,7 @@ struct Packing {
   __int128 bytes() const;
   void put(std::int64_t at);
   Plan plan(Device const& device) const;
+  double seconds(Device const& device) const;  // predicted; 0 if nothing is packed
 
  private:
   // Operands of tensor cores stay contiguous along k, and their rows fill lines of 128 bytes. Others are contiguous along m or n.

@@ -68,6 +68,7 @@ struct Info {
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
   // GEMM kernels: longest accumulation in a register, in FMAs, before it is added to another register. 0: all of K.
   std::int64_t accumulation_length = 0;
+  bool has_full_epilogue = false;  // a GEMM kernel that writes an f32 D too, adds any C and applies activations
   // Split-K GEMM kernels: the problem whose `slices` partial sums go to the workspace. Null: no split.
   P (*split)(P const&, Device const&) = nullptr;
   TileLimits const* limits = nullptr;  // of a copy kernel whose tiling the planner chooses

@@ -6,11 +6,13 @@ Copy at(LaunchOf<Copy> const& l, Operands const& o) { return l.problem.between(o
 Gemm at(LaunchOf<Gemm> const& l, Operands const& o) {
   Gemm g = l.problem;
   g.A.base = o.at(l.slots[0]), g.B.base = o.at(l.slots[1]), g.D.base = o.at(l.slots[2]);
+  g.C.base = o.at(l.slots[3]);
   return g;
 }
 Reduction at(LaunchOf<Reduction> const& l, Operands const& o) {
   Reduction r = l.problem;
   r.partial = static_cast<float const*>(o.at(l.slots[0])), r.D.base = o.at(l.slots[1]);
+  r.C.base = o.at(l.slots[2]);
   return r;
 }
 
@@ -33,7 +35,7 @@ namespace {
 template <class P>
 Places places_of(LaunchOf<P> const& l, Operands const& operands) {
   Places places;
-  for (int i = 0; i < 3; ++i) places.set(i, operands.at(l.slots[std::size_t(i)]));
+  for (int i = 0; i < kOperands; ++i) places.set(i, operands.at(l.slots[std::size_t(i)]));
   places.set(kWorkspaceRegion, operands.at(l.workspace));
   return places;
 }

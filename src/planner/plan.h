@@ -19,9 +19,9 @@ struct OperandSlot {
   std::int64_t offset = 0;
 };
 
-// The addresses that a call passes: destination and source of a copy; A, B and D of a GEMM.
+// The addresses that a call passes: destination and source of a copy; A, B, D and C of a GEMM.
 struct Operands {
-  void* operand[3];
+  void* operand[kOperands];
   void* workspace;
 
   void* at(OperandSlot const& slot) const {
@@ -30,13 +30,13 @@ struct Operands {
   }
 };
 
-// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D; of a reduction: partial sums,
-// D.
+// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D, C; of a reduction: partial
+// sums, D, C.
 template <class P>
 struct LaunchOf {
   LinkedKernel<P> const* kernel;
   P problem;
-  std::array<OperandSlot, 3> slots;
+  std::array<OperandSlot, kOperands> slots;
   OperandSlot workspace = {};                     // for partial sums and flags of the kernel itself
   std::shared_ptr<MadeLaunches const> made = {};  // by make_launches(); null: each run makes them
 };
@@ -58,7 +58,7 @@ struct Plan {
   // further run, the addresses of the caller's operands advance by `chunk_bytes`. `last_chunk` solves the indices that
   // are left.
   std::int64_t chunks = 1;
-  std::array<std::int64_t, 3> chunk_bytes{};
+  std::array<std::int64_t, kOperands> chunk_bytes{};
   std::shared_ptr<Plan const> last_chunk = {};
   bool is_whole() const { return chunks == 1 && !last_chunk; }
 
@@ -92,7 +92,7 @@ void for_each_planned(Plan const& plan, Operands operands, F const& f) {
   for (std::int64_t chunk = 0; chunk < plan.chunks; ++chunk) {
     for (int i = 0; i < plan.num_launches; ++i)
       std::visit([&](auto const& l) { f(l, operands); }, plan.launches[std::size_t(i)]);
-    for (std::size_t k = 0; k < 3; ++k)
+    for (std::size_t k = 0; k < plan.chunk_bytes.size(); ++k)
       if (plan.chunk_bytes[k]) operands.operand[k] = static_cast<char*>(operands.operand[k]) + plan.chunk_bytes[k];
   }
   if (plan.last_chunk) for_each_planned(*plan.last_chunk, operands, f);

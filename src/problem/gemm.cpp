@@ -21,9 +21,9 @@ void check_operand(ConstTensor const& t, char const* who) {
 }
 
 void check_types(ConstTensor const& A, ConstTensor const& B, ConstTensor const& D) {
-  if (A.dtype != B.dtype || A.dtype != D.dtype)
+  if (A.dtype != B.dtype || (D.dtype != A.dtype && D.dtype != f32))
     throw Error("A has elements of type " + std::string(name_of(A.dtype)) + ", B of type " + name_of(B.dtype) +
-                " and D of type " + name_of(D.dtype) + "; gemm takes three operands of one type");
+                " and D of type " + name_of(D.dtype) + "; gemm takes A and B of one type, and D of that type or f32");
 }
 
 void check_shapes(ConstTensor const& A, ConstTensor const& B, ConstTensor const& D) {
@@ -67,16 +67,17 @@ struct BatchModes {
   BatchedGemm::Mode mode[Tensor::kMaxRank];
   int count = 0;
 
-  // Those with more than one matrix, outermost in D first, merged where all three operands allow it.
-  BatchModes(ConstTensor const& A, ConstTensor const& B, ConstTensor const& D, bool reads) {
+  // Those with more than one matrix, outermost in D first, merged where all operands allow it.
+  BatchModes(ConstTensor const& A, ConstTensor const& B, ConstTensor const& D, ConstTensor const* C, bool reads) {
     for (int k = 0; k < D.rank - 2; ++k)
       if (D.extent[k] > 1)
-        mode[count++] = {D.extent[k], {reads ? A.stride[k] : 0, reads ? B.stride[k] : 0, D.stride[k]}};
+        mode[count++] = {D.extent[k],
+                         {reads ? A.stride[k] : 0, reads ? B.stride[k] : 0, D.stride[k], C ? C->stride[k] : 0}};
     std::sort(mode, mode + count,
               [](auto const& a, auto const& b) { return std::abs(a.stride[2]) > std::abs(b.stride[2]); });
     for (int i = count; i-- > 1;) {
       bool merges = true;
-      for (std::size_t k = 0; k < 3; ++k)
+      for (std::size_t k = 0; k < mode[i].stride.size(); ++k)
         merges &= __int128(mode[i].stride[k]) * mode[i].extent == mode[i - 1].stride[k];
       if (!merges) continue;
       mode[i - 1] = {mode[i].extent * mode[i - 1].extent, mode[i].stride};
@@ -103,13 +104,47 @@ void exchange(Gemm& g) {
   std::swap(g.A, g.B);
   std::swap(g.D.rows, g.D.cols);
   std::swap(g.D.row_stride, g.D.col_stride);
+  std::swap(g.C.rows, g.C.cols);
+  std::swap(g.C.row_stride, g.C.col_stride);
   g.exchanged = true;
+}
+
+void check_C(ConstTensor const& C, ConstTensor const& D, Footprint const& written) {
+  if (C.dtype != D.dtype)
+    throw Error("C has elements of type " + std::string(name_of(C.dtype)) + " and D of type " + name_of(D.dtype) +
+                "; gemm adds a C of D's type");
+  check_memory(C, "C");
+  if (overlap(written, Footprint(C)))
+    throw Error("D of shape " + shape(D) +
+                " overlaps C, which is repeated to that shape, in memory; C is D or lies apart");
+}
+bool is_same_view(ConstTensor const& a, ConstTensor const& b) {
+  bool same = a.data == b.data;
+  for (int k = 0; k < a.rank; ++k) same &= a.extent[k] == 1 || a.stride[k] == b.stride[k];
+  return same;
 }
 
 }  // namespace
 
+ConstTensor broadcast_to(ConstTensor const& C, ConstTensor const& D) {
+  check_extents(C, "C");
+  auto const fail = [&] {
+    return Error("C of shape " + shape(C) + " cannot be repeated to the shape " + shape(D) + " of D");
+  };
+  if (C.rank > D.rank) throw fail();
+  ConstTensor all = D;
+  all.data = C.data, all.dtype = C.dtype;
+  for (int k = 0; k < D.rank; ++k) {
+    int const from = k - (D.rank - C.rank);
+    std::int64_t const extent = from < 0 ? 1 : C.extent[from];
+    if (extent != 1 && extent != D.extent[k]) throw fail();
+    all.stride[k] = extent == 1 ? 0 : C.stride[from];
+  }
+  return all;
+}
+
 void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, ConstTensor const& A,
-                     ConstTensor const& B, ConstTensor const& D) {
+                     ConstTensor const& B, ConstTensor const& D, ConstTensor const* C) {
   std::string const bytes = std::to_string(size);
   if (!workspace) {
     if (size) throw Error("the workspace of " + bytes + " bytes is a null pointer", ErrorCode::workspace);
@@ -125,10 +160,13 @@ void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, 
     if ((t == &D || gemm.K()) && overlap(footprint, Footprint(*t)))
       throw Error("the workspace of " + bytes + " bytes overlaps " + who + " of shape " + shape(*t) + " in memory",
                   ErrorCode::workspace);
+  if (gemm.C.base && overlap(footprint, Footprint(broadcast_to(*C, D))))
+    throw Error("the workspace of " + bytes + " bytes overlaps C of shape " + shape(*C) + " in memory",
+                ErrorCode::workspace);
 }
 
 BatchedGemm make_batched_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& written_to,
-                              Epilogue const& epilogue, Compute compute) {
+                              Epilogue const& epilogue, Compute compute, ConstTensor const* added) {
   ConstTensor const D = written_to;
   check_operand(A, "A");
   check_operand(B, "B");
@@ -140,7 +178,7 @@ BatchedGemm make_batched_gemm(ConstTensor const& A, ConstTensor const& B, Tensor
   BatchedGemm batched;
   Gemm& g = batched.gemm;
   g.epilogue = epilogue, g.compute = compute;
-  g.A.type = g.B.type = g.D.type = D.dtype;
+  g.A.type = g.B.type = A.dtype, g.D.type = D.dtype;
   for (int k = 0; k < D.rank; ++k)
     if (D.extent[k] == 0) return batched;  // pointers and strides do not matter
   check_memory(D, "D");
@@ -155,10 +193,20 @@ BatchedGemm make_batched_gemm(ConstTensor const& A, ConstTensor const& B, Tensor
         throw Error("D of shape " + shape(D) + " overlaps " + who + " of shape " + shape(*t) + " in memory");
     }
 
-  BatchModes modes(A, B, D, reads);
+  bool reads_C = epilogue.beta != 0 && added;
+  ConstTensor C;
+  if (reads_C) {
+    C = broadcast_to(*added, D);
+    reads_C = !(C.dtype == D.dtype && is_same_view(C, D));
+    if (reads_C) check_C(C, D, written);
+  }
+
+  BatchModes modes(A, B, D, reads_C ? &C : nullptr, reads);
   BatchedGemm::Mode const batch = modes.take_longest();  // the kernels'
   for (int i = 0; i < modes.count; ++i) {
-    for (std::int64_t& stride : modes.mode[i].stride) stride *= bytes_of(D.dtype);
+    auto& stride = modes.mode[i].stride;
+    stride[0] *= bytes_of(A.dtype), stride[1] *= bytes_of(B.dtype), stride[2] *= bytes_of(D.dtype),
+        stride[3] *= bytes_of(D.dtype);
     batched.outer.push_back(modes.mode[i]);
   }
 
@@ -172,6 +220,10 @@ BatchedGemm make_batched_gemm(ConstTensor const& A, ConstTensor const& B, Tensor
   } else {
     g.A = operand(A, m, n, batch.extent, batch.stride[0]), g.B = operand(B, n, m, batch.extent, batch.stride[1]);
     for (Operand* o : {&g.A, &g.B}) set_unused_strides(o->cols, o->rows, A.dtype, o->col_stride, o->row_stride);
+  }
+  if (reads_C) {
+    g.C = operand(C, m, n, batch.extent, batch.stride[3]);
+    g.C.matrices = batch.extent;
   }
   if (g.D.col_stride != 1 && g.D.row_stride == 1) exchange(g);
   return batched;

@@ -7,7 +7,7 @@
 
 namespace inlay::problem {
 
-// D(m,n,l) = alpha * sum over k of A(m,k,l) * B(n,k,l) + beta * D(m,n,l). As in CuTe, B is (N,K,L): its modes are those
+// D(m,n,l) = activation(alpha * sum over k of A(m,k,l) * B(n,k,l) + beta * C(m,n,l)), where C is D unless it has a base of its own. As in CuTe, B is (N,K,L): its modes are those
 // of the GEMM.
 //
 // Canonical form:
@@ -22,6 +22,7 @@ struct Gemm {
   Operand A;  // (M,K,L)
   Operand B;  // (N,K,L)
   Operand D;  // (M,N,L)
+  Operand C;  // (M,N,L) of D's type, with strides of 0 where it is broadcast; base null: C is D, or is not read
   Epilogue epilogue;
   Compute compute{};
   bool exchanged = false;  // A and B have been exchanged: D is the transpose of the caller's
@@ -32,12 +33,16 @@ struct Gemm {
   // the split.
   int slices = 1;
   std::int64_t slice_K = 0;
+  int tile_N = 0;  // columns of the tiles of a kernel that has several widths; 0: the kernel chooses
 
   constexpr std::int64_t M() const { return D.rows; }
   constexpr std::int64_t N() const { return D.cols; }
   constexpr std::int64_t K() const { return A.cols; }
   constexpr std::int64_t L() const { return D.matrices; }
   constexpr std::int64_t elements() const { return M() * N() * L(); }  // of D
+  constexpr Operand const& old() const { return C.base ? C : D; }      // what beta scales
+  // Whether D is more than alpha A B + beta D.
+  constexpr bool has_further_epilogue() const { return C.base || epilogue.activation != Activation::none; }
 
   // The same GEMM with another K.
   constexpr Gemm with_K(std::int64_t K) const {
@@ -48,12 +53,15 @@ struct Gemm {
 };
 
 // D = epilogue(A B). A: (M,K), B: (K,N), D: (M,N), or all three of rank 3 with the batch first: (L,M,K), (L,K,N),
-// (L,M,N). All three have one type: f32, bf16 or f16. Throws Error for what inlay/gemm.h lists.
+// (L,M,N). A and B have one type, f32, bf16 or f16, and D has it too or is f32. Throws Error for what inlay/gemm.h lists.
 Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute);
 
+// C with the shape of D: a view of lower rank, or with extents of 1, is repeated, as NumPy does.
+ConstTensor broadcast_to(ConstTensor const& C, ConstTensor const& D);
+
 // Throws Error for a workspace that no plan of this GEMM can use: null with a size, misaligned, outside the address
-// space, or overlapping D, or A or B if they are read.
+// space, or overlapping D, or A, B or C if they are read.
 void check_workspace(void const* workspace, std::size_t size, Gemm const& gemm, ConstTensor const& A,
-                     ConstTensor const& B, ConstTensor const& D);
+                     ConstTensor const& B, ConstTensor const& D, ConstTensor const* C = nullptr);
 
 }  // namespace inlay::problem

@@ -10,13 +10,16 @@ constexpr int groups_of_slices(int slices, std::int64_t elements) {
   return slices >= 256 ? 32 : slices >= 16 && elements <= 65536 ? 8 : 1;
 }
 
-// D(m,n,l) = alpha * sum over s of partial(m,n,l,s) + beta * D(m,n,l), summed in the order of the slices s, each group of
+// D(m,n,l) = activation(alpha * sum over s of partial(m,n,l,s) + beta * C(m,n,l)), where C is D unless it has a base; summed in the order of the slices s, each group of
 // groups_of_slices() in a sum of its own. The partial sums are contiguous along n, then along m, l and s.
 struct Reduction {
   Operand D;  // (M,N,L)
   Epilogue epilogue;
   float const* partial = nullptr;
-  int slices = 0;
+  int slices = 0;  // 0: the sum is what D holds, which is f32, and there are no partial sums
+  Operand C = {};  // (M,N,L)
+
+  constexpr Operand const& old() const { return C.base ? C : D; }  // what beta scales
 
   constexpr std::int64_t elements() const { return D.rows * D.cols * D.matrices; }  // of D
 };

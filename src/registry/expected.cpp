@@ -42,6 +42,22 @@ void over_matrices(Operand const& o, std::int64_t matrices, F f) {
         f(o.as<char>() + (l * o.batch_stride + i * o.row_stride + j * o.col_stride) * bytes_of(o.type));
 }
 
+// In fp64.
+double activated(Activation activation, double x) {
+  switch (activation) {
+    case Activation::relu:
+      return x < 0 ? 0 : x;
+    case Activation::gelu_tanh:
+      return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1)) * (x + .044715 * x * x * x)));
+    case Activation::gelu_erf:
+      return x / 2 * std::erfc(-x / std::sqrt(2));
+    case Activation::silu:
+      return x / (1 + std::exp(-x));
+    default:
+      return x;
+  }
+}
+
 // Counts elements with one kind of error and keeps the name of the first.
 struct Wrong {
   std::int64_t count = 0;
@@ -105,29 +121,34 @@ ExpectedGemm::ExpectedGemm(Gemm const& g, Recorder& recorder, std::int64_t accum
   if (g.K() > 0)
     for (Operand const* o : {&g.A, &g.B}) {
       recorder.forget_expectations(o->base);
-      over_matrices(*o, g.L(), [&](char const* p) { recorder.may_read(p, bytes()); });
+      over_matrices(*o, g.L(), [&](char const* p) { recorder.may_read(p, std::size_t(bytes_of(o->type))); });
     }
   over_matrices(g.D, g.L(), [&](char const* p) {
-    if (g.epilogue.beta != 0) recorder.may_read(p, bytes());
-    recorder.must_write(p, bytes());
-    old_.push_back(number(p));
+    if (g.epilogue.beta != 0 && !g.C.base) recorder.may_read(p, bytes_of_D());
+    recorder.must_write(p, bytes_of_D());
   });
+  if (g.epilogue.beta != 0 && g.C.base) {
+    recorder.forget_expectations(g.C.base);
+    over_matrices(g.C, g.L(), [&](char const* p) { recorder.may_read(p, bytes_of_D()); });
+  }
+  over_matrices(g.old(), g.L(), [&](char const* p) { old_.push_back(number(p, g.D.type)); });
 }
 
-std::size_t ExpectedGemm::bytes() const { return std::size_t(bytes_of(gemm_.D.type)); }
-float ExpectedGemm::number(char const* p) const { return read_number(recorder_.real(p), gemm_.D.type); }
+std::size_t ExpectedGemm::bytes_of_D() const { return std::size_t(bytes_of(gemm_.D.type)); }
+float ExpectedGemm::number(char const* p, DType type) const { return read_number(recorder_.real(p), type); }
 
 void ExpectedGemm::conclude() const {
   Gemm const& g = gemm_;
   if (g.elements() == 0) return;
   std::vector<double> A, B;  // [l][m][k], [l][n][k]
   if (g.K() > 0) {
-    over_matrices(g.A, g.L(), [&](char const* p) { A.push_back(number(p)); });
-    over_matrices(g.B, g.L(), [&](char const* p) { B.push_back(number(p)); });
+    over_matrices(g.A, g.L(), [&](char const* p) { A.push_back(number(p, g.A.type)); });
+    over_matrices(g.B, g.L(), [&](char const* p) { B.push_back(number(p, g.B.type)); });
   }
   auto const whole = [](float x) { return !(x != std::trunc(x)); };  // NaN and infinities too
   bool const exact = std::all_of(A.begin(), A.end(), whole) && std::all_of(B.begin(), B.end(), whole) &&
-                     (g.epilogue.beta == 0 || std::all_of(old_.begin(), old_.end(), whole));
+                     (g.epilogue.beta == 0 || std::all_of(old_.begin(), old_.end(), whole)) &&
+                     g.epilogue.activation <= Activation::relu;
   Wrong unwritten, different;
   double squares = 0;  // sum of the squared errors
   std::int64_t i = 0;
@@ -140,11 +161,12 @@ void ExpectedGemm::conclude() const {
     for (std::int64_t k = 0; k < g.K(); ++k)
       sum += A[std::size_t((l * g.M() + m) * g.K() + k)] * B[std::size_t((l * g.N() + n) * g.K() + k)];
     double const scaled = g.K() > 0 ? g.epilogue.alpha * sum : 0;
-    double const value = g.epilogue.beta != 0 ? scaled + g.epilogue.beta * double(old_[std::size_t(i)]) : scaled;
-    float const want = rounded(float(value), g.D.type), got = number(p);
+    double const value = activated(
+        g.epilogue.activation, g.epilogue.beta != 0 ? scaled + g.epilogue.beta * double(old_[std::size_t(i)]) : scaled);
+    float const want = rounded(float(value), g.D.type), got = number(p, g.D.type);
     squares += (got - value) * (got - value);
     ++i;
-    if (!recorder_.written(p, bytes()))
+    if (!recorder_.written(p, bytes_of_D()))
       unwritten.add(name);
     else if (exact && !(got == want || (std::isnan(got) && std::isnan(want))))  // the sign of a zero is free
       different.add([&] { return name() + ": " + std::to_string(got) + ", not " + std::to_string(want); });

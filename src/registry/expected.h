@@ -23,23 +23,23 @@ class ExpectedCopy {
   Recorder& recorder_;
 };
 
-// The expectations of a GEMM. A and B may be read if K > 0; D may be read if beta != 0, and only before it is written;
+// The expectations of a GEMM. A and B may be read if K > 0; C, or D if it is that, may be read if beta != 0, D only before it is written;
 // each element of D must be written exactly once by all launches together. The workspace has no expectations. After the
 // replay, conclude() reports elements that were not written. If all operands are whole numbers, it reports elements
-// that differ from alpha A B + beta C, summed in double; otherwise it reports an error beyond error_bound().
+// that differ from activation(alpha A B + beta C), computed in double; otherwise it reports an error beyond error_bound().
 class ExpectedGemm {
  public:
   ExpectedGemm(Gemm const& gemm, Recorder& recorder, std::int64_t accumulation_length);
   void conclude() const;
 
  private:
-  std::size_t bytes() const;  // of an element
-  float number(char const* seen) const;
+  std::size_t bytes_of_D() const;  // of an element
+  float number(char const* seen, DType type) const;
 
   Gemm const& gemm_;
   Recorder& recorder_;
   std::int64_t accumulation_length_;  // of the kernel, in FMAs; 0: all of K
-  std::vector<float> old_;            // D before the replay, [l][m][n]
+  std::vector<float> old_;            // what beta scales, before the replay, [l][m][n]
 };
 
 inline ExpectedCopy expected(Copy const& copy, Recorder& recorder, std::int64_t = 0) { return {copy, recorder}; }

@@ -108,6 +108,8 @@ class Arguments(unittest.TestCase):
             inlay.matmul(Fake((2, 3, 4)), Fake((5, 4, 3)))
         with self.assertRaisesRegex(ValueError, "beta is 1, and there is no out"):
             inlay.matmul(Fake((3, 4)), Fake((4, 3)), beta=1)
+        with self.assertRaisesRegex(ValueError, "there is no activation 'gelu'"):
+            inlay.matmul(Fake((3, 4)), Fake((4, 3)), Fake((3, 3)), activation="gelu")
         with self.assertRaisesRegex(ValueError, "there is no accuracy 'best'"):
             inlay.matmul(Fake((3, 4)), Fake((4, 3)), Fake((3, 3)), accuracy="best")
 

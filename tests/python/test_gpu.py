@@ -142,6 +142,20 @@ class Gemms(Case):
         self.assertIs(inlay.matmul(a, b, c, alpha=2, beta=-1), c)
         self.assert_same(c, expected)
 
+    def test_adds_and_activates(self):
+        functions = {None: lambda x: x, "relu": torch.relu, "silu": torch.nn.functional.silu, "gelu_erf": torch.nn.functional.gelu,
+                     "gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh")}
+        for dtype, of_result in ((torch.float32,) * 2, (torch.bfloat16,) * 2, (torch.float16,) * 2, (torch.bfloat16, torch.float32)):
+            a, b = (self.whole(*shape).to(dtype) for shape in ((70, 40), (40, 90)))
+            for c in (self.whole(90), self.whole(70, 1), self.whole(70, 90)):
+                for name, function in functions.items():
+                    out = torch.empty(70, 90, device="cuda", dtype=of_result)
+                    inlay.matmul(a, b, out, alpha=1 / 64, beta=.5, c=c.to(of_result), activation=name)
+                    expected = function((a.double() @ b.double()) / 64 + .5 * c.double())
+                    unit = torch.finfo(of_result).eps
+                    self.assertTrue(bool(((out - expected).abs() <= unit * expected.abs() + 2e-5).all()), (dtype, name))
+        self.assert_same(inlay.matmul(a.float(), b.float(), c=c[0]), a.float() @ b.float() + c[0])
+
     def test_is_accurate(self):
         a, b = torch.randn(300, 5000, device="cuda"), torch.randn(5000, 200, device="cuda")
         exact, scale = a.double() @ b.double(), a.abs().double() @ b.abs().double()

@@ -21,20 +21,19 @@ struct Kernel : AsyncStages<T, Rows> {
     int const rank = int(block.thread_rank());
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (BLK_N,BLK_K,PIPE)
-    Tensor gD = this->tile_of_D(here);                        // (BLK_M,BLK_N)
 
     auto mma = make_tiled_mma(MMA_Atom<On<Block, Mma<T>>>{}, Layout<Shape<_2, _2, _1>>{}, Tile<_32, _32, _16>{});
     auto thr_mma = mma.get_slice(rank);
     Copy_Atom<On<Block, SM75_U32x4_LDSM_N>, T> ldmatrix;
     auto read_A = make_tiled_copy_A(ldmatrix, mma);
     auto read_B = make_tiled_copy_B(ldmatrix, mma);
-    Tensor tXsA = read_A.get_slice(rank).partition_S(sA);     // (CPY,CPY_M,CPY_K,PIPE)
-    Tensor tXsB = read_B.get_slice(rank).partition_S(sB);     // (CPY,CPY_N,CPY_K,PIPE)
-    Tensor tCrA = thr_mma.partition_fragment_A(sA(_, _, 0));  // (MMA,MMA_M,MMA_K)
-    Tensor tCrB = thr_mma.partition_fragment_B(sB(_, _, 0));  // (MMA,MMA_N,MMA_K)
-    Tensor tCrD = thr_mma.partition_fragment_C(gD);           // (MMA,MMA_M,MMA_N)
-    Tensor tXrA = read_A.get_slice(rank).retile_D(tCrA);      // (CPY,CPY_M,CPY_K)
-    Tensor tXrB = read_B.get_slice(rank).retile_D(tCrB);      // (CPY,CPY_N,CPY_K)
+    Tensor tXsA = read_A.get_slice(rank).partition_S(sA);             // (CPY,CPY_M,CPY_K,PIPE)
+    Tensor tXsB = read_B.get_slice(rank).partition_S(sB);             // (CPY,CPY_N,CPY_K,PIPE)
+    Tensor tCrA = thr_mma.partition_fragment_A(sA(_, _, 0));          // (MMA,MMA_M,MMA_K)
+    Tensor tCrB = thr_mma.partition_fragment_B(sB(_, _, 0));          // (MMA,MMA_N,MMA_K)
+    Tensor tCrD = partition_fragment_C(mma, typename Base::TileD{});  // (MMA,MMA_M,MMA_N)
+    Tensor tXrA = read_A.get_slice(rank).retile_D(tCrA);              // (CPY,CPY_M,CPY_K)
+    Tensor tXrB = read_B.get_slice(rank).retile_D(tCrB);              // (CPY,CPY_N,CPY_K)
     auto read = [&](int stage, int k) {
       copy(read_A, tXsA(_, _, k, stage), tXrA(_, _, k));
       copy(read_B, tXsB(_, _, k, stage), tXrB(_, _, k));
@@ -50,7 +49,7 @@ struct Kernel : AsyncStages<T, Rows> {
     };
     this->for_each_stage(
         block, here, sA, sB, [] {}, multiply);
-    store_fragment<Block, T>(block, this->g, mma, gD, tCrD, here.rows, here.cols);
+    this->store(block, here, mma, tCrD);
   }
 };
 using Dispatch = ByHalfType<Kernel>;

@@ -20,13 +20,12 @@ struct Kernel : AsyncStages<T, GMMA::Layout_K_SW128_Atom<T>> {  // wgmma's 128-b
     auto const here = this->at(block.block_index());
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (BLK_N,BLK_K,PIPE)
-    Tensor gD = this->tile_of_D(here);                        // (BLK_M,BLK_N)
 
     auto mma = make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, Base::BLK_N>>>{});
     auto thr_mma = mma.get_slice(int(block.thread_rank()));
-    Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));  // (MMA,MMA_M,MMA_K,PIPE), descriptors
-    Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));  // (MMA,MMA_N,MMA_K,PIPE), descriptors
-    Tensor tCrD = thr_mma.partition_fragment_C(gD);                  // (MMA,MMA_M,MMA_N)
+    Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));   // (MMA,MMA_M,MMA_K,PIPE), descriptors
+    Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));   // (MMA,MMA_N,MMA_K,PIPE), descriptors
+    Tensor tCrD = partition_fragment_C(mma, typename Base::TileD{});  // (MMA,MMA_M,MMA_N)
     clear(tCrD);
     // cp.async writes through the generic proxy, and wgmma reads through the async proxy.
     auto landed = [&] { block.fence_proxy_async(); };
@@ -39,7 +38,7 @@ struct Kernel : AsyncStages<T, GMMA::Layout_K_SW128_Atom<T>> {  // wgmma's 128-b
       warpgroup_fence_operand(tCrD);
     };
     this->for_each_stage(block, here, sA, sB, landed, multiply);
-    store_fragment<Block, T>(block, this->g, mma, gD, tCrD, here.rows, here.cols);
+    this->store(block, here, mma, tCrD);
   }
 };
 using Dispatch = ByHalfType<Kernel>;

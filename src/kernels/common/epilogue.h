@@ -3,6 +3,8 @@
 #include <inlay/block/quad_ops.h>
 #include <inlay/kernels/common/gemm_grid.h>
 
+#include <cmath>
+
 namespace inlay::kernels {
 
 // ---- shared by all epilogues
@@ -10,6 +12,42 @@ namespace inlay::kernels {
 // alpha * sum + beta * old. If beta is 0, `old` was not read from memory and is ignored.
 CUTE_HOST_DEVICE float scaled(Epilogue const& e, float sum, float old) {
   return e.beta != 0 ? fmaf(e.alpha, sum, e.beta * old) : e.alpha * sum;  // the same rounding in every kernel
+}
+CUTE_HOST_DEVICE float exponential(float x) {
+#ifdef __CUDA_ARCH__
+  return __expf(x);
+#else
+  return std::exp(x);
+#endif
+}
+CUTE_HOST_DEVICE float divided(float x, float by) {
+#ifdef __CUDA_ARCH__
+  return __fdividef(x, by);  // 0 for a divisor beyond 2^126
+#else
+  return x / by;
+#endif
+}
+// x / 2 (1 + erf(x / sqrt(2))): the polynomial 7.1.26 of Abramowitz and Stegun for erf, to 1.5e-7.
+CUTE_HOST_DEVICE float gelu_erf(float x) {
+  float const size = fabsf(x), t = divided(1, 1 + .23164189f * size);
+  float const series =
+      t * (.127414796f + t * (-.142248368f + t * (.710706871f + t * (-.726576014f + t * .5307027145f))));
+  float const tail = series * exponential(-.5f * x * x);  // the normal distribution beyond |x|
+  return x * (x < 0 ? tail : 1 - tail);
+}
+// Applies the activation to x(0) ... x(N - 1): one branch for all of them.
+template <int N, class X>
+CUTE_HOST_DEVICE void activate(Activation activation, X const& x) {
+  auto const each = [&](auto const& f) {
+    CUTE_UNROLL
+    for (int i = 0; i < N; ++i) x(i) = f(x(i));
+  };
+  if (activation == Activation::none) return;
+  if (activation == Activation::relu) return each([](float v) { return v < 0 ? 0 : v; });
+  if (activation == Activation::gelu_erf) return each([](float v) { return gelu_erf(v); });
+  if (activation == Activation::silu) return each([](float v) { return divided(v, 1 + exponential(-v)); });
+  // (1 + tanh(u)) / 2 is 1 / (1 + exp(-2u)).
+  each([](float v) { return divided(v, 1 + exponential(-v * (1.5957691216f + .0713548163f * v * v))); });
 }
 // Scales adjacent sums of one thread and writes them to D with one access, if `on`. X: float or Quad (four floats).
 template <class X, class Block>

@@ -15,25 +15,33 @@ inline constexpr DType type_of<bfloat16_t> = bf16;
 template <>
 inline constexpr DType type_of<half_t> = f16;
 
-// Why the kernel cannot multiply the elements of g, whose operands have one type.
-template <class T>
+// What a kernel makes of the sums. plain: alpha A B + beta D, of the type of A and B. full: any epilogue, and an f32 D too.
+enum class Ends { plain, full };
+
+// Why the kernel, which multiplies elements of type T, cannot compute g.
+template <class T, Ends ends = Ends::plain>
 Reason rejects_type(Gemm const& g) {
   static constexpr char const* sentence = type_of<T> == f32
                                               ? "the operands are of 16 bits, and the kernel multiplies f32"
                                               : "the operands are f32, and the kernel multiplies bf16 and f16";
-  return g.elements() == 0 || g.D.type == type_of<T> ? Reason{} : Reason{sentence};
+  if (g.elements() == 0) return {};
+  if (g.A.type != type_of<T>) return {sentence};
+  if (ends == Ends::full) return {};
+  if (g.D.type != type_of<T>) return {"D is f32, and the kernel writes the type of A and B"};
+  if (g.has_further_epilogue()) return {"the kernel writes alpha A B + beta D, with no other C and no activation"};
+  return {};
 }
 
 void place_operands(Gemm& g, auto const& at) {
-  g.A.base = at(g.A.base), g.B.base = at(g.B.base), g.D.base = at(g.D.base);
+  g.A.base = at(g.A.base), g.B.base = at(g.B.base), g.D.base = at(g.D.base), g.C.base = at(g.C.base);
 }
 
 // D (M,N,L) in tiles of (BLK_M,BLK_N); the block index runs fastest along n, then along m, the batch and the slices of
 // K. If K is split, each block computes a partial sum, and g.D holds the partial sums: all matrices of slice 0, then
 // those of slice 1.
 //
-// T: the type of the elements in memory.
-template <int BLK_M, int BLK_N, class T = float>
+// T: the type of the elements of A and B in memory, and of D unless that is f32.
+template <int BLK_M, int BLK_N, class T = float, Ends ends = Ends::plain>
 struct GemmGrid {
   Gemm g;
   int tiles_m, tiles_n;
@@ -50,7 +58,8 @@ struct GemmGrid {
     int rows, cols;   // of the tile that lie inside D
     int64_t k, K;     // the first index along k and the number of indices
     T const *A, *B;   // address of (m,k) and of (n,k)
-    T* D;             // address of (m,n)
+    T* D;             // address of (m,n), if D has the type of A and B
+    int64_t matrix;   // of D: all of slice 0, then those of slice 1
   };
   CUTE_HOST_DEVICE At at(unsigned block) const {
     unsigned const n = block % tiles_n, m = block / tiles_n % tiles_m, matrix = block / tiles_n / tiles_m;
@@ -62,7 +71,8 @@ struct GemmGrid {
     t.K = g.K() - t.k < slice_k ? g.K() - t.k : slice_k;
     t.A = element<T const>(g.A, t.m, t.k, t.l);
     t.B = element<T const>(g.B, t.n, t.k, t.l);
-    t.D = element<T>(g.D, t.m, t.n, int64_t(matrix));
+    t.matrix = int64_t(matrix);
+    t.D = element<T>(g.D, t.m, t.n, t.matrix);
     return t;
   }
   template <class X>
@@ -71,7 +81,7 @@ struct GemmGrid {
   }
 
   static Reason rejects(Gemm const& g, Device const&) {
-    if (Reason r = rejects_type<T>(g)) return r;
+    if (Reason r = rejects_type<T, ends>(g)) return r;
     int64_t const m = ceil_div(g.M(), int64_t(BLK_M)), n = ceil_div(g.N(), int64_t(BLK_N));
     return too_many("{} x {} tiles in {} matrices are more blocks than a grid holds", __int128(m) * n, g.L(),
                     {m, n, g.L()});

@@ -8,7 +8,8 @@ namespace inlay::kernels {
 // Calls f(l, times) for matrices l of the batch; `times` matrices begin at its byte offset modulo a sector.
 template <class F>
 void over_matrices(Gemm const& g, F const& f) {
-  int64_t const bytes = bytes_of(g.D.type) * std::gcd(std::gcd(g.A.batch_stride, g.B.batch_stride), g.D.batch_stride);
+  int64_t bytes = 0;
+  for (Operand const* o : {&g.A, &g.B, &g.D, &g.C}) bytes = std::gcd(bytes, o->batch_stride * bytes_of(o->type));
   over_phases(g.L(), bytes, bytes, f);
 }
 // Calls f(m, n, l, times) for tiles of D; `times` tiles are clipped like tile (m, n, l), and their matrices begin at
@@ -31,8 +32,8 @@ void over_clipped_tile_kinds(Gemm const& g, F const& f) {
   });
 }
 
-template <int BLK_M, int BLK_N, class T>
-GemmGrid<BLK_M, BLK_N, T> grid_of(GemmGrid<BLK_M, BLK_N, T> const&);
+template <int BLK_M, int BLK_N, class T, Ends ends>
+GemmGrid<BLK_M, BLK_N, T, ends> grid_of(GemmGrid<BLK_M, BLK_N, T, ends> const&);
 
 // For kernels whose tiles begin whole sectors apart and that do not split K.
 template <class K>

@@ -7,7 +7,8 @@ namespace inlay::kernels {
 
 // GROUPS threads share an element, each with consecutive slices; their sums are added in the order
 // of the groups. The order does not depend on the batch size.
-template <int GROUPS>
+// T: the type of D.
+template <int GROUPS, class T>
 struct SumSlicesBy {
   Reduction r;
   static constexpr int threads = 256, elements = threads / GROUPS, at_once = 8;  // loads in flight
@@ -18,13 +19,17 @@ struct SumSlicesBy {
   };
 
   int64_t blocks() const { return ceil_div(r.elements(), int64_t(elements)); }
-  void place(auto const& at) { r.partial = at(r.partial), r.D.base = at(r.D.base); }
+  void place(auto const& at) { r.partial = at(r.partial), r.D.base = at(r.D.base), r.C.base = at(r.C.base); }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int const rank = int(block.thread_rank()), group = rank / elements;
     block.griddep_wait();
     int64_t const all = r.elements(), e = int64_t(block.block_index()) * elements + rank % elements;
+    int64_t const n = e % r.D.cols, m = e / r.D.cols % r.D.rows, l = e / r.D.cols / r.D.rows;
+    auto const in = [&](Operand const& o) {
+      return o.as<T>() + (l * o.batch_stride + m * o.row_stride + n * o.col_stride);
+    };
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
     int const share = ceil_div(r.slices, GROUPS), end = share * (group + 1) < r.slices ? share * (group + 1) : r.slices;
     float sum = 0;
@@ -49,9 +54,17 @@ struct SumSlicesBy {
         sum += of_group;
       }
     }
-    int64_t const n = e % r.D.cols, m = e / r.D.cols % r.D.rows, l = e / r.D.cols / r.D.rows;
-    store_scaled(block, r.epilogue, group == 0 && e < all, sum,
-                 r.D.as<float>() + (l * r.D.batch_stride + m * r.D.row_stride + n * r.D.col_stride));
+    bool const on = group == 0 && e < all;
+    if constexpr (std::is_same_v<T, float>)
+      if (r.slices == 0) copy_one(atom, on, make_gmem_ptr(in(r.D)), &sum);
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> element;
+    T x{};
+    if (r.epilogue.beta != 0) copy_one(element, on, make_gmem_ptr(in(r.old())), &x);
+    sum = scaled(r.epilogue, sum, float(x));
+    float* const result = &sum;
+    activate<1>(r.epilogue.activation, [result](int) -> float& { return *result; });
+    x = T(sum);
+    copy_one(element, on, &x, make_gmem_ptr(in(r.D)));
   }
 };
 
@@ -59,12 +72,20 @@ struct SumSlices {
   template <class S, class F>
   static void launches(Reduction const& r, S const&, F const& f) {
     int const groups = groups_of_slices(r.slices, r.D.rows * r.D.cols);
-    if (groups == 32)
-      f(SumSlicesBy<32>{r});
-    else if (groups == 8)
-      f(SumSlicesBy<8>{r});
+    auto const of = [&]<class T>(std::type_identity<T>) {
+      if (groups == 32)
+        f(SumSlicesBy<32, T>{r});
+      else if (groups == 8)
+        f(SumSlicesBy<8, T>{r});
+      else
+        f(SumSlicesBy<1, T>{r});
+    };
+    if (r.D.type == bf16)
+      of(std::type_identity<bfloat16_t>{});
+    else if (r.D.type == f16)
+      of(std::type_identity<half_t>{});
     else
-      f(SumSlicesBy<1>{r});
+      of(std::type_identity<float>{});
   }
 };
 

@@ -1,7 +1,7 @@
-// Shared by the tensor-core GEMMs: element types, instructions, cp.async stages, and stores of D.
+// Shared by the tensor-core GEMMs: element types, instructions, and cp.async stages.
 #pragma once
 #include <inlay/block/matrix_ops.h>
-#include <inlay/kernels/common/epilogue.h>
+#include <inlay/kernels/gemm/tensor/fragment_epilogue.h>
 
 namespace inlay::kernels {
 
@@ -11,11 +11,11 @@ struct ByHalfType {
   static constexpr int64_t period = 64;  // a block repeats its accesses after this many elements along K
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
-    if (g.D.type == bf16) kernels::launches<Kernel<bfloat16_t>>(g, setting, f);
-    if (g.D.type == f16) kernels::launches<Kernel<half_t>>(g, setting, f);
+    if (g.A.type == bf16) kernels::launches<Kernel<bfloat16_t>>(g, setting, f);
+    if (g.A.type == f16) kernels::launches<Kernel<half_t>>(g, setting, f);
   }
   static Reason rejects(Gemm const& g, Device const& device) {
-    return g.D.type == f16 ? Kernel<half_t>::rejects(g, device) : Kernel<bfloat16_t>::rejects(g, device);
+    return g.A.type == f16 ? Kernel<half_t>::rejects(g, device) : Kernel<bfloat16_t>::rejects(g, device);
   }
 };
 
@@ -100,9 +100,12 @@ struct AsyncStages : GemmGrid<128, 128, T> {
     return {};
   }
 
-  CUTE_DEVICE auto tile_of_D(typename Grid::At const& here) const {
-    return make_tensor(make_gmem_ptr(here.D), Shape<Int<BLK_M>, Int<BLK_N>>{},
-                       make_stride(this->g.D.row_stride, this->g.D.col_stride));  // (BLK_M,BLK_N)
+  using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
+  // Finishes the sums of a tile and writes them to D.
+  template <class Block, class TiledMma, class RD>
+  CUTE_DEVICE void store(Block block, typename Grid::At const& here, TiledMma const& mma, RD& tCrD) const {
+    finish_fragment<T, Ends::plain>(block, this->g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
+    store_fragment<T, Ends::plain>(block, this->g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
   }
   // Calls multiply(stage) for each tile along K. Each thread calls landed() when its own copies to
   // the stage are complete, before the barrier after which all threads may read the stage.
@@ -135,52 +138,5 @@ struct AsyncStages : GemmGrid<128, 128, T> {
 // wgmma of 64 x N x 16 with both operands in shared memory and sums in fp32.
 template <class T, int N, GMMA::Major A = GMMA::Major::K, GMMA::Major B = GMMA::Major::K>
 using Wgmma = decltype(GMMA::ss_op_selector<T, T, float, Shape<_64, Int<N>, _16>, A, B>());
-
-// Writes alpha * sum + beta * D, rounded to T, for V adjacent sums in one access, if `on`.
-template <int V, class T, class Block>
-CUTE_DEVICE void store_rounded(Block, Epilogue const& e, bool on, float const (&sums)[V], T* d) {
-  using Word = Bytes<V* int(sizeof(T))>;
-  Copy_Atom<On<Block, UniversalCopy<Word>>, Word> atom;
-  union {
-    Word word;
-    T element[V];
-  } x;
-  x.word = Word{};
-  if (e.beta != 0) copy_one(atom, on, make_gmem_ptr(reinterpret_cast<Word*>(d)), &x.word);
-  CUTE_UNROLL
-  for (int v = 0; v < V; ++v) x.element[v] = T(scaled(e, sums[v], float(x.element[v])));
-  copy_one(atom, on, &x.word, make_gmem_ptr(reinterpret_cast<Word*>(d)));
-}
-
-// Writes the accumulators of a TiledMMA from registers to the tile of D. A thread holds pairs
-// that are adjacent along n; it writes a pair in one access if every pair of D is aligned.
-template <class Block, class T, class TiledMma, class GD, class RD>
-CUTE_DEVICE void store_fragment(Block block, Gemm const& g, TiledMma const& mma, GD const& gD, RD const& tCrD, int rows,
-                                int cols) {
-  auto thr_mma = mma.get_slice(int(block.thread_rank()));
-  Tensor tCgD = thr_mma.partition_C(gD);                               // (MMA,MMA_M,MMA_N)
-  Tensor tCcD = thr_mma.partition_C(make_identity_tensor(shape(gD)));  // (MMA,MMA_M,MMA_N) -> (m,n)
-  bool const pairs = g.D.col_stride == 1 && g.D.row_stride % 2 == 0 && g.N() % 2 == 0 &&
-                     (g.L() == 1 || g.D.batch_stride % 2 == 0) && reinterpret_cast<uintptr_t>(g.D.base) % 4 == 0;
-  auto const edge = make_coord(rows, cols);
-  CUTE_UNROLL
-  for (int m = 0; m < size<1>(tCrD); ++m) {
-    CUTE_UNROLL
-    for (int n = 0; n < size<2>(tCrD); ++n) {
-      CUTE_UNROLL
-      for (int i = 0; i < size<0>(tCrD); i += 2) {
-        float const sums[2] = {tCrD(i, m, n), tCrD(i + 1, m, n)};
-        if (pairs) {
-          store_rounded<2>(block, g.epilogue, elem_less(tCcD(i, m, n), edge), sums, raw_pointer_cast(&tCgD(i, m, n)));
-        } else {
-          CUTE_UNROLL
-          for (int j = 0; j < 2; ++j)
-            store_rounded<1, T>(block, g.epilogue, elem_less(tCcD(i + j, m, n), edge), {sums[j]},
-                                raw_pointer_cast(&tCgD(i + j, m, n)));
-        }
-      }
-    }
-  }
-}
 
 }  // namespace inlay::kernels

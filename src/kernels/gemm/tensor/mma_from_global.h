@@ -7,8 +7,8 @@ namespace inlay::kernels {
 
 // Step gives the kernel's symbol its name.
 template <class Step, class T>
-struct MmaFromGlobal : GemmGrid<64, 64, T> {
-  using Grid = GemmGrid<64, 64, T>;
+struct MmaFromGlobal : GemmGrid<64, 64, T, Ends::full> {
+  using Grid = GemmGrid<64, 64, T, Ends::full>;
   static constexpr int BLK_M = 64, BLK_N = 64, BLK_K = 16;
   static constexpr LaunchInfo launch_info{.threads = 128};
   struct Smem {};
@@ -22,19 +22,16 @@ struct MmaFromGlobal : GemmGrid<64, 64, T> {
     Tensor gA = make_tensor(make_gmem_ptr(here.A), Shape<Int<BLK_M>, Int<BLK_K>>{},
                             make_stride(g.A.row_stride, g.A.col_stride));  // (BLK_M,BLK_K)
     Tensor gB = make_tensor(make_gmem_ptr(here.B), Shape<Int<BLK_N>, Int<BLK_K>>{},
-                            make_stride(g.B.row_stride, g.B.col_stride));  // (BLK_N,BLK_K)
-    Tensor gD = make_tensor(make_gmem_ptr(here.D), Shape<Int<BLK_M>, Int<BLK_N>>{},
-                            make_stride(g.D.row_stride, g.D.col_stride));  // (BLK_M,BLK_N)
-
+                            make_stride(g.B.row_stride, g.B.col_stride));                   // (BLK_N,BLK_K)
     auto mma = make_tiled_mma(MMA_Atom<On<Block, Mma<T>>>{}, Layout<Shape<_2, _2, _1>>{});  // four warps
     auto thr_mma = mma.get_slice(int(block.thread_rank()));
-    Tensor tCgA = thr_mma.partition_A(gA);                               // (MMA,MMA_M,MMA_K)
-    Tensor tCgB = thr_mma.partition_B(gB);                               // (MMA,MMA_N,MMA_K)
-    Tensor tCcA = thr_mma.partition_A(make_identity_tensor(shape(gA)));  // (MMA,MMA_M,MMA_K) -> (m,k)
-    Tensor tCcB = thr_mma.partition_B(make_identity_tensor(shape(gB)));  // (MMA,MMA_N,MMA_K) -> (n,k)
-    Tensor tCrA = thr_mma.partition_fragment_A(gA);                      // (MMA,MMA_M,MMA_K)
-    Tensor tCrB = thr_mma.partition_fragment_B(gB);                      // (MMA,MMA_N,MMA_K)
-    Tensor tCrD = thr_mma.partition_fragment_C(gD);                      // (MMA,MMA_M,MMA_N)
+    Tensor tCgA = thr_mma.partition_A(gA);                                     // (MMA,MMA_M,MMA_K)
+    Tensor tCgB = thr_mma.partition_B(gB);                                     // (MMA,MMA_N,MMA_K)
+    Tensor tCcA = thr_mma.partition_A(make_identity_tensor(shape(gA)));        // (MMA,MMA_M,MMA_K) -> (m,k)
+    Tensor tCcB = thr_mma.partition_B(make_identity_tensor(shape(gB)));        // (MMA,MMA_N,MMA_K) -> (n,k)
+    Tensor tCrA = thr_mma.partition_fragment_A(gA);                            // (MMA,MMA_M,MMA_K)
+    Tensor tCrB = thr_mma.partition_fragment_B(gB);                            // (MMA,MMA_N,MMA_K)
+    Tensor tCrD = partition_fragment_C(mma, Shape<Int<BLK_M>, Int<BLK_N>>{});  // (MMA,MMA_M,MMA_N)
     clear(tCrD);
     for (int64_t k = 0; k < here.K; k += BLK_K) {
       int const left = int(cute::min(here.K - k, int64_t(BLK_K)));
@@ -44,7 +41,9 @@ struct MmaFromGlobal : GemmGrid<64, 64, T> {
       tCgA.data() = tCgA.data() + BLK_K * g.A.col_stride;
       tCgB.data() = tCgB.data() + BLK_K * g.B.col_stride;
     }
-    store_fragment<Block, T>(block, g, mma, gD, tCrD, here.rows, here.cols);
+    Shape<Int<BLK_M>, Int<BLK_N>> const tile;
+    finish_fragment<T, Ends::full>(block, g, mma, tile, tCrD, here.m, here.n, here.matrix);
+    store_fragment<T, Ends::full>(block, g, mma, tile, tCrD, here.m, here.n, here.matrix);
   }
 
  private:

@@ -15,8 +15,9 @@ struct WgmmaRingStep {
   static constexpr int band = 0;             // tiles along n per band (tile order); 0: one band
   static constexpr int cluster = 1;          // blocks along m; each loads a share of B for all
   static constexpr bool follows = false;     // launched before the kernel before it has ended
-  // D goes through shared memory if beta is 0 and its rows are contiguous: by TMA if that takes it, else element by element.
+  // D goes through shared memory if its rows are contiguous and it is not f32: by TMA if that takes it, else element by element.
   static constexpr bool stores_by_tma = false;
+  static constexpr Ends ends = Ends::plain;
 };
 
 // The operand with its two modes exchanged.
@@ -45,9 +46,12 @@ Reason rejects_tma(Gemm const& g, Operand const& o) {
   if ((o.rows > 1 && o.row_stride <= 0) || o.batch_stride < 0)
     return {"TMA takes no negative strides: pitch {}, batch stride {}", {o.row_stride, o.batch_stride}};
   constexpr int64_t most = INT32_MAX - 256;  // the end of the last tile must fit 31 bits too
-  for (int64_t extent : {o.rows, o.cols, g.L()})
+  for (int64_t extent : {o.rows, o.cols})
     if (extent > most) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};
-  return {};
+  for (int64_t stride : {o.row_stride, o.batch_stride})
+    if (stride >= (int64_t(1) << 40) / int64_t(sizeof(T)))
+      return {"TMA strides have 40 bits, one of {} elements does not fit", {stride}};
+  return too_many("TMA coordinates have 31 bits, {} matrices do not fit", 1, g.L(), {g.L()}, most);
 }
 
 // Stages of an operand as TMA fills them and wgmma reads them: rows of 128 bytes along the contiguous mode, swizzled. Tiles
@@ -76,6 +80,7 @@ struct WgmmaRing {
   using SmemA = typename StagesOf<T, MajorA, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
   using SmemB = typename StagesOf<T, MajorB, BLK_N, BLK_K, PIPE>::type;  // (BLK_N,BLK_K,PIPE)
   // Tiles of D for TMA stores: 64 x 64 elements, two for each consumer warpgroup.
+  using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
   using SmemD = typename StagesOf<T, Major::K, 64, 64, 2 * consumers>::type;  // (64,64,(2,consumers))
   struct Ring {
     alignas(1024) T A[cosize_v<SmemA>];
@@ -97,13 +102,14 @@ struct WgmmaRing {
   CUtensorMap mapA, mapB, mapD;
   bool uses_tma_store, stages_D;
   int tiles_m, tiles_n, band, grid;  // tiles_m counts tiles of clusters, grid counts blocks
+  int slice_k;                       // extent of each slice of K; the last one may be shorter
 
   static WgmmaRing make(Gemm const& g, auto const& setting) {
     int const tiles_m = int(ceil_div(g.M(), BLK_M * CLUSTER)), tiles_n = int(ceil_div(g.N(), BLK_N));
-    int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L(),
+    int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L() * g.slices,
                   resident = setting.device.sm_count * Step::min_blocks / CLUSTER;
     // TMA stores 16 bytes at a time, past the end of a row too.
-    bool const stages = Step::stores_by_tma && g.epilogue.beta == 0 && (g.D.col_stride == 1 || g.N() == 1),
+    bool const stages = Step::stores_by_tma && g.D.type == type_of<T> && (g.D.col_stride == 1 || g.N() == 1),
                stores = stages && g.N() * sizeof(T) % 16 == 0 && !rejects_tma<T>(g, g.D);
     auto const map = [&](Operand const& o, Major major, int rows) {
       return setting.encode(tma_tensor<T>(contiguous_last(o, major), g.L(), major == Major::K ? rows : BLK_K));
@@ -117,7 +123,8 @@ struct WgmmaRing {
             tiles_m,
             tiles_n,
             Step::band ? Step::band : tiles_n,
-            CLUSTER * int(Step::persistent ? cute::min(clusters, resident) : clusters)};
+            CLUSTER * int(Step::persistent ? cute::min(clusters, resident) : clusters),
+            int(g.slices > 1 ? g.slice_K : g.K())};
   }
   int64_t blocks() const { return grid; }
   void place(auto const& at) {
@@ -127,28 +134,35 @@ struct WgmmaRing {
   }
   int cluster() const requires(CLUSTER > 1) { return CLUSTER; }
   static Reason rejects(Gemm const& g, Device const& device) {
-    if (Reason r = rejects_type<T>(g)) return r;
+    if (Reason r = rejects_type<T, Step::ends>(g)) return r;
     if (Reason r = rejects_wgmma(device)) return r;
     if (g.elements() == 0) return {};
     if (g.K() == 0) return {"K is 0: there is nothing to multiply"};
     if (Reason r = rejects_tma<T>(g, contiguous_last(g.A, MajorA))) return r;
     if (Reason r = rejects_tma<T>(g, contiguous_last(g.B, MajorB))) return r;
     int64_t const m = ceil_div(g.M(), int64_t(BLK_M)), n = ceil_div(g.N(), int64_t(BLK_N));
-    return too_many("{} x {} tiles in {} matrices are more than 31 bits count", __int128(m) * n, g.L(), {m, n, g.L()},
-                    kMostBlocks / 2);
+    return too_many("{} x {} tiles in {} matrices are more than 31 bits count", __int128(m) * n * g.slices, g.L(),
+                    {m, n, g.L()}, kMostBlocks / 2);
   }
 
   // ---- device
   struct Place {
-    int m, n, l;  // first row and column of the tile, matrix of the batch
+    int m, n, l;      // first row and column of the tile, matrix of the batch
+    int matrix;       // of D: all of slice 0, then those of slice 1
+    int k, end_of_k;  // indices of the slice
   };
-  CUTE_HOST_DEVICE int tiles() const { return tiles_m * tiles_n * int(g.L()); }
+  CUTE_HOST_DEVICE int tiles() const { return tiles_m * tiles_n * int(g.L()) * g.slices; }
   // tile: index of a cluster's tile. rank: of the block in the cluster.
   CUTE_HOST_DEVICE Place place(int tile, int rank) const {
-    int const l = tile / (tiles_m * tiles_n), t = tile % (tiles_m * tiles_n);
+    int const matrix = tile / (tiles_m * tiles_n), t = tile % (tiles_m * tiles_n), slice = matrix / int(g.L());
     int const first = t / (band * tiles_m) * band, width = cute::min(band, tiles_n - first),
               in_band = t - first * tiles_m;
-    return {in_band / width * (BLK_M * CLUSTER) + rank * BLK_M, (first + in_band % width) * BLK_N, l};
+    return {in_band / width * (BLK_M * CLUSTER) + rank * BLK_M,
+            (first + in_band % width) * BLK_N,
+            matrix % int(g.L()),
+            matrix,
+            slice * slice_k,
+            cute::min(slice * slice_k + slice_k, int(g.K()))};
   }
 
   template <class Block>
@@ -189,7 +203,7 @@ struct WgmmaRing {
     for (int tile = int(block.block_index()) / CLUSTER; tile < tiles(); tile += grid / CLUSTER) {
       Place const here = place(tile, rank);
       CUTE_NO_UNROLL
-      for (int k = 0; k < int(g.K()); k += BLK_K) {
+      for (int k = here.k; k < here.end_of_k; k += BLK_K) {
         empty[stage].wait(phase ^ 1);
         full[stage].arrive_and_expect_tx(kStageBytes);
         constexpr int part = BLK_N / CLUSTER;  // rows of B
@@ -243,14 +257,11 @@ struct WgmmaRing {
     CUTE_NO_UNROLL
     for (int tile = int(block.block_index()) / CLUSTER; tile < tiles(); tile += grid / CLUSTER) {
       Place const here = place(tile, int(block.block_index()) % CLUSTER);
-      Tensor gD = make_tensor(
-          make_gmem_ptr(g.D.as<T>() + (here.l * g.D.batch_stride + here.m * g.D.row_stride + here.n * g.D.col_stride)),
-          Shape<Int<BLK_M>, Int<BLK_N>>{}, make_stride(g.D.row_stride, g.D.col_stride));  // (BLK_M,BLK_N)
-      Tensor tCrD = thr_mma.partition_fragment_C(gD);                                     // (MMA,MMA_M,MMA_N)
-      mma.accumulate_ = GMMA::ScaleOut::Zero;  // the first instruction ignores tCrD
-      int last = -1;                           // stage that wgmma may still read; -1: none
+      Tensor tCrD = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
+      mma.accumulate_ = GMMA::ScaleOut::Zero;            // the first instruction ignores tCrD
+      int last = -1;                                     // stage that wgmma may still read; -1: none
       CUTE_NO_UNROLL
-      for (int k = 0; k < int(g.K()); k += BLK_K) {
+      for (int k = here.k; k < here.end_of_k; k += BLK_K) {
         full[stage].wait(phase);
         warpgroup_fence_operand(tCrD);
         block.wgmma_fence();
@@ -269,13 +280,13 @@ struct WgmmaRing {
       block.wgmma_wait(Int<0>{});
       warpgroup_fence_operand(tCrD);
       release(last);
+      finish_fragment<T, Step::ends>(block, g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
       if constexpr (Step::stores_by_tma)
         if (stages_D) {
           store_staged(block, smem, here, tCrD);
           continue;
         }
-      store_fragment<Block, T>(block, g, mma, gD, tCrD, int(cute::min(g.M() - here.m, int64_t(BLK_M))),
-                               int(cute::min(g.N() - here.n, int64_t(BLK_N))));
+      store_fragment<T, Step::ends, Step::stores_by_tma>(block, g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
     }
     if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
   }
@@ -341,7 +352,7 @@ struct WgmmaRing {
       for (int c = 0; c < 4; ++c) {  // 16 x 16: four 8 x 8 matrices, a row address per lane
         Tensor values = make_tensor<T>(_8{});
         CUTE_UNROLL
-        for (int v = 0; v < 8; ++v) values(v) = T(g.epilogue.alpha * tCrD(chunk * 32 + c * 8 + v, round, 0));
+        for (int v = 0; v < 8; ++v) values(v) = T(tCrD(chunk * 32 + c * 8 + v, round, 0));
         T* const row = &sD(warp * 16 + lane % 16, c * 16 + lane / 16 * 8, buffer);
         copy(stmatrix, values, make_tensor(make_smem_ptr(row), _8{}));
       }

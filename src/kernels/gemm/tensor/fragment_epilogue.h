@@ -1,0 +1,108 @@
+// Epilogues of the tensor-core GEMMs: the accumulators of a TiledMMA become elements of D in registers, and are stored.
+#pragma once
+#include <inlay/block/matrix_ops.h>
+#include <inlay/kernels/common/epilogue.h>
+
+namespace inlay::kernels {
+
+// Whether each pair of elements of rows of o, an even number from the first one on, is an aligned vector.
+template <class T>
+CUTE_HOST_DEVICE bool takes_pairs(Operand const& o, int64_t cols) {
+  return o.col_stride == 1 && o.row_stride % 2 == 0 && cols % 2 == 0 && o.batch_stride % 2 == 0 &&
+         reinterpret_cast<uintptr_t>(o.base) % (2 * sizeof(T)) == 0;
+}
+
+// V adjacent elements, which one access copies.
+template <int V, class T>
+union Adjacent {
+  Bytes<V* int(sizeof(T))> word{};
+  T element[V];
+};
+
+// Loads what beta scales, if it is added, for N sums of a thread from number `first` on; tCc: their coordinates. Zeros beyond the edge.
+template <class T, int N, class Block, class C>
+CUTE_DEVICE void load_old(Block, Gemm const& g, C const& tCc, int first, auto const& edge, int64_t m, int64_t n,
+                          int64_t matrix, float (&old)[N]) {
+  Operand const& o = g.old();
+  T const* const tile = o.as<T const>() + (matrix * o.batch_stride + m * o.row_stride + n * o.col_stride);
+  auto const load = [&]<int V>(Int<V>) {
+    using Word = decltype(Adjacent<V, T>::word);
+    Copy_Atom<On<Block, UniversalCopy<Word>>, Word> atom;
+    Adjacent<V, T> x[N / V];
+    CUTE_UNROLL
+    for (int i = 0; i < N / V; ++i) {
+      auto const c = tCc(first + i * V);
+      T const* const at = tile + (get<0>(c) * o.row_stride + get<1>(c) * o.col_stride);
+      copy_one(atom, elem_less(c, edge), make_gmem_ptr(reinterpret_cast<Word const*>(at)), &x[i].word);
+    }
+    CUTE_UNROLL
+    for (int i = 0; i < N; ++i) old[i] = float(x[i / V].element[i % V]);
+  };
+  if (takes_pairs<T>(o, g.N()))
+    load(_2{});
+  else
+    load(_1{});
+}
+
+// Makes the elements of D of the sums in the accumulators of a TiledMMA, in fp32: the tile at (m,n) of a matrix of D.
+template <class T, Ends ends, class Block, class TiledMma, class Tile, class RD>
+CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma, Tile const& tile, RD& tCrD, int64_t m,
+                                 int64_t n, int64_t matrix) {
+  Epilogue const& e = g.epilogue;
+  Tensor tCcD = mma.get_slice(int(block.thread_rank())).partition_C(make_identity_tensor(tile));  // (MMA,MMA_M,MMA_N)
+  auto const edge = make_coord(g.M() - m, g.N() - n);
+  constexpr int all = size(RD{}), at_once = ends == Ends::plain ? 8 : all < 32 ? all : 32;  // loads in flight
+  static_assert(all % at_once == 0);
+  CUTE_UNROLL
+  for (int first = 0; first < all; first += at_once) {
+    if (e.beta == 0) {  // apart: a sum costs one multiplication here
+      CUTE_UNROLL
+      for (int i = 0; i < at_once; ++i) tCrD(first + i) *= e.alpha;
+    } else {
+      float old[at_once];
+      bool is_f32 = false;
+      if constexpr (ends == Ends::full) is_f32 = g.D.type == f32;
+      if (is_f32)
+        load_old<float>(block, g, tCcD, first, edge, m, n, matrix, old);
+      else
+        load_old<T>(block, g, tCcD, first, edge, m, n, matrix, old);
+      CUTE_UNROLL
+      for (int i = 0; i < at_once; ++i) tCrD(first + i) = scaled(e, tCrD(first + i), old[i]);
+    }
+    if constexpr (ends == Ends::full) activate<at_once>(e.activation, [&](int i) -> float& { return tCrD(first + i); });
+  }
+}
+
+// Writes finished elements from the registers of a TiledMMA to the tile at (m,n) of a matrix of D, which is f32 or of type T. A thread
+// holds pairs that are adjacent along n; it writes a pair in one access if every pair of D is aligned. stages_rows: a D of type T whose
+// rows are contiguous does not come here.
+template <class T, Ends ends, bool stages_rows = false, class Block, class TiledMma, class Tile, class RD>
+CUTE_DEVICE void store_fragment(Block block, Gemm const& g, TiledMma const& mma, Tile const& tile, RD const& tCrD,
+                                int64_t m, int64_t n, int64_t matrix) {
+  Tensor tCcD = mma.get_slice(int(block.thread_rank())).partition_C(make_identity_tensor(tile));  // (MMA,MMA_M,MMA_N)
+  auto const edge = make_coord(g.M() - m, g.N() - n);
+  auto const store = [&]<class X, int V>(X* D, Int<V>) {
+    using Word = decltype(Adjacent<V, X>::word);
+    Copy_Atom<On<Block, UniversalCopy<Word>>, Word> atom;
+    X* const first = D + (matrix * g.D.batch_stride + m * g.D.row_stride + n * g.D.col_stride);
+    CUTE_UNROLL
+    for (int i = 0; i < int(size(RD{})); i += V) {
+      Adjacent<V, X> x;
+      CUTE_UNROLL
+      for (int v = 0; v < V; ++v) x.element[v] = X(tCrD(i + v));
+      auto const c = tCcD(i);
+      X* const at = first + (get<0>(c) * g.D.row_stride + get<1>(c) * g.D.col_stride);
+      copy_one(atom, elem_less(c, edge), &x.word, make_gmem_ptr(reinterpret_cast<Word*>(at)));
+    }
+  };
+  auto const as = [&]<class X>(X* D) {
+    if constexpr (!stages_rows || !std::is_same_v<X, T>)
+      if (takes_pairs<X>(g.D, g.N())) return store(D, _2{});
+    store(D, _1{});
+  };
+  if constexpr (ends == Ends::full)
+    if (g.D.type == f32) return as(g.D.as<float>());
+  as(g.D.as<T>());
+}
+
+}  // namespace inlay::kernels
