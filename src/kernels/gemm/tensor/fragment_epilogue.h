@@ -96,7 +96,8 @@ CUTE_DEVICE void store_fragment(Block block, Gemm const& g, TiledMma const& mma,
     }
   };
   auto const as = [&]<class X>(X* D) {
-    if constexpr (!stages_rows || !std::is_same_v<X, T>)
+    // Pairs of f32 behind mma.sync would be split by the compiler.
+    if constexpr (stages_rows != std::is_same_v<X, T>)
       if (takes_pairs<X>(g.D, g.N())) return store(D, _2{});
     store(D, _1{});
   };
