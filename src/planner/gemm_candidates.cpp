@@ -1,4 +1,3 @@
-#include <fmt/format.h>
 #include <inlay/planner/gemm_packing.h>
 #include <inlay/planner/kernel_list.h>
 #include <inlay/problem/integers.h>
@@ -184,8 +183,14 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
   constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
   static LinkedKernel<Gemm> const transposed = sgemm_tma_transposing::kernel(), rotated = sgemm_tma::kernel(),
                                   cluster = sgemm_cluster::kernel(), split_32x32 = sgemm_split_32x32::kernel(),
-                                  split_64x64 = sgemm_split_64x64::kernel(), slices = sgemm_slices_64x64::kernel(),
-                                  narrow = hgemm_10_narrow_tiles::kernel();
+                                  split_64x64 = sgemm_split_64x64::kernel(), slices = sgemm_slices_64x64::kernel();
+  auto const of_width = [](char const* label, int columns) {
+    return Candidate<Gemm>{
+        .label = label,
+        .kernel = hgemm_10_narrow_tiles::kernel(),
+        .applies = kOnWgmma,
+        .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true, .tile_N = columns}};
+  };
   static Candidate<Gemm> const all[] = {
       {.kernel = sgemm_tma_blocked::kernel(),
        .applies = kBlockedSums,
@@ -226,22 +231,10 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.kernel = hgemm_09_majors::kernel(),
        .applies = kOnWgmma,
        .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true}},
-      {.label = "256 columns",
-       .kernel = narrow,
-       .applies = kOnWgmma,
-       .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true, .tile_N = 256}},
-      {.label = "192 columns",
-       .kernel = narrow,
-       .applies = kOnWgmma,
-       .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true, .tile_N = 192}},
-      {.label = "128 columns",
-       .kernel = narrow,
-       .applies = kOnWgmma,
-       .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true, .tile_N = 128}},
-      {.label = "64 columns",
-       .kernel = narrow,
-       .applies = kOnWgmma,
-       .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true, .tile_N = 64}},
+      of_width("256 columns", 256),
+      of_width("192 columns", 192),
+      of_width("128 columns", 128),
+      of_width("64 columns", 64),
       {.kernel = hgemm_simple::kernel(), .applies = kOnSimple},
   };
   return all;
@@ -250,17 +243,17 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
 namespace {
 
 // What a kernel leaves to another launch: a C of its own, and the activation.
-struct Ending {
+struct RestOfEpilogue {
   bool is_needed = false;
   Operand C = {};
   Epilogue epilogue = {};
 
-  static Ending taken_from(Gemm& g) {
+  static RestOfEpilogue taken_from(Gemm& g) {
     if (!g.has_further_epilogue()) return {};
-    Ending ending{true, g.C, {.activation = g.epilogue.activation}};
-    if (g.C.base) ending.epilogue.beta = g.epilogue.beta, g.epilogue.beta = 0;
+    RestOfEpilogue rest{true, g.C, {.activation = g.epilogue.activation}};
+    if (g.C.base) rest.epilogue.beta = g.epilogue.beta, g.epilogue.beta = 0;
     g.C = {}, g.epilogue.activation = Activation::none;
-    return ending;
+    return rest;
   }
 };
 
@@ -279,7 +272,7 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   Info<Gemm> const& info = *candidate.kernel.info;
   Gemm g = gemm;
   g.A = a.used(), g.B = b.used(), g.tile_N = candidate.requirements.tile_N;
-  Ending const ending = info.has_full_epilogue ? Ending{} : Ending::taken_from(g);
+  RestOfEpilogue const rest = info.has_full_epilogue ? RestOfEpilogue{} : RestOfEpilogue::taken_from(g);
   auto const* const slices_of = candidate.requirements.slices_of;
   if (slices_of) {
     g.slice_K = slices_of->info->split(g, device).slice_K;
@@ -315,7 +308,7 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   };
   if (split.slices == 1) {
     plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d, slot_c(g.C)}, own_slot});
-    if (ending.is_needed) reduce(ending.C, ending.epilogue, nullptr, {});
+    if (rest.is_needed) reduce(rest.C, rest.epilogue, nullptr, {});
     return result;
   }
   auto* const partial = reinterpret_cast<float*>(static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + own_offset);
@@ -343,68 +336,6 @@ Gemm Planner<Gemm>::chunk(Gemm const& g, std::int64_t count) {
   if (count == 1)
     for (Operand* o : {&part.A, &part.B, &part.D, &part.C}) o->batch_stride = 0;
   return part;
-}
-
-namespace {
-
-std::string operand_text(char const* name, Operand const& o, char const* rows, char const* cols) {
-  std::string const where = o.misalignment_bytes()
-                                ? fmt::format("{} bytes past a multiple of 16", o.misalignment_bytes())
-                                : "a multiple of 16 bytes";
-  std::string s =
-      !along_mn(o) && !along_k(o)
-          ? fmt::format("  {}: strides of {} along {} and {} along {}", name, o.row_stride, rows, o.col_stride, cols)
-          : fmt::format("  {}: contiguous along {}, rows {} elements apart", name, along_mn(o) ? rows : cols, pitch(o));
-  if (o.matrices > 1) s += fmt::format(", matrices {}", o.batch_stride);
-  return s + fmt::format(", begins at {}\n", where);
-}
-char const* transpose_letter(Operand const& o, char const* mn, char const* k) {
-  return along_mn(o) ? mn : along_k(o) ? k : "-";
-}
-
-}  // namespace
-
-std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
-  if (g.elements() == 0) return "gemm with an empty D: nothing is launched\n";
-  std::string s =
-      g.exchanged ? "D is column-major: what follows is its transpose, for which A and B change places\n" : "";
-  s += fmt::format("gemm of M {} x N {} x K {}{}{}, {}{}, alpha {}, beta {}, {} on {}\n", g.M(), g.N(), g.K(),
-                   g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "",
-                   g.A.type == f32 ? "" : fmt::format(", {}{}", name_of(g.A.type), g.D.type == f32 ? " to f32" : ""),
-                   transpose_letter(g.A, "t", "n"), transpose_letter(g.B, "n", "t"), g.epilogue.alpha, g.epilogue.beta,
-                   g.compute == Compute::fp32_blocked ? "blocked summation" : "one sum", device.name);
-  s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";
-  Operand d = g.D;  // exchanged, because operand_text expects the contiguous mode of D, n, as rows
-  std::swap(d.rows, d.cols), std::swap(d.row_stride, d.col_stride);
-  s += along_mn(d) ? operand_text("D", d, "n", "m")
-                   : fmt::format("  D: strides of {} along m and {} along n\n", g.D.row_stride, g.D.col_stride);
-  if (g.C.base) s += fmt::format("  C: strides of {} along m and {} along n\n", g.C.row_stride, g.C.col_stride);
-  if (g.epilogue.activation != Activation::none) s += fmt::format("  activation: {}\n", name_of(g.epilogue.activation));
-  return s;
-}
-
-std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& g, Device const&,
-                                       bool may_use_workspace) {
-  std::string s;
-  int copies = 0;
-  auto const packed = [&](char const* name, Reason const& misplaced) {
-    if (misplaced)
-      s += fmt::format("  {} is packed by {}: {}\n", name, plan.find<Copy>(copies++)->kernel->info->name,
-                       misplaced.sentence());
-  };
-  packed("A", misplaced_a(g, candidate.requirements)), packed("B", misplaced_b(g, candidate.requirements));
-  if (auto const* sum = plan.find<Reduction>())
-    s += sum->problem.slices
-             ? fmt::format("  K is split into {} slices, which {} adds\n", sum->problem.slices, sum->kernel->info->name)
-             : fmt::format("  {} completes the epilogue in a second launch\n", sum->kernel->info->name);
-  if (plan.seconds > 0) s += fmt::format("  predicted: {:.2f} us\n", plan.seconds * 1e6);
-  return s +
-         fmt::format("  workspace: {} bytes{}\n", plan.workspace_bytes, may_use_workspace ? "" : " (none was offered)");
-}
-
-std::string Planner<Gemm>::candidate_text(Plan const& plan, Candidate<Gemm> const&, Gemm const&, Device const&) {
-  std::string const bytes = fmt::format("{} bytes of workspace", plan.workspace_bytes);
-  return plan.seconds > 0 ? fmt::format("predicted {:.2f} us, {}", plan.seconds * 1e6, bytes) : bytes;
 }
 
 }  // namespace inlay::planner

@@ -1,0 +1,70 @@
+// The lines of why() for a GEMM.
+#include <fmt/format.h>
+#include <inlay/planner/gemm_packing.h>
+
+#include <utility>
+
+namespace inlay::planner {
+namespace {
+
+std::string operand_text(char const* name, Operand const& o, char const* rows, char const* cols) {
+  std::string const where = o.misalignment_bytes()
+                                ? fmt::format("{} bytes past a multiple of 16", o.misalignment_bytes())
+                                : "a multiple of 16 bytes";
+  std::string s =
+      !along_mn(o) && !along_k(o)
+          ? fmt::format("  {}: strides of {} along {} and {} along {}", name, o.row_stride, rows, o.col_stride, cols)
+          : fmt::format("  {}: contiguous along {}, rows {} elements apart", name, along_mn(o) ? rows : cols, pitch(o));
+  if (o.matrices > 1) s += fmt::format(", matrices {}", o.batch_stride);
+  return s + fmt::format(", begins at {}\n", where);
+}
+char const* transpose_letter(Operand const& o, char const* mn, char const* k) {
+  return along_mn(o) ? mn : along_k(o) ? k : "-";
+}
+
+}  // namespace
+
+std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
+  if (g.elements() == 0) return "gemm with an empty D: nothing is launched\n";
+  std::string s =
+      g.exchanged ? "D is column-major: what follows is its transpose, for which A and B change places\n" : "";
+  s += fmt::format("gemm of M {} x N {} x K {}{}{}, {}{}, alpha {}, beta {}, {} on {}\n", g.M(), g.N(), g.K(),
+                   g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "",
+                   g.A.type == f32 ? "" : fmt::format(", {}{}", name_of(g.A.type), g.D.type == f32 ? " to f32" : ""),
+                   transpose_letter(g.A, "t", "n"), transpose_letter(g.B, "n", "t"), g.epilogue.alpha, g.epilogue.beta,
+                   g.compute == Compute::fp32_blocked ? "blocked summation" : "one sum", device.name);
+  s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";
+  Operand d = g.D;  // exchanged, because operand_text expects the contiguous mode of D, n, as rows
+  std::swap(d.rows, d.cols), std::swap(d.row_stride, d.col_stride);
+  s += along_mn(d) ? operand_text("D", d, "n", "m")
+                   : fmt::format("  D: strides of {} along m and {} along n\n", g.D.row_stride, g.D.col_stride);
+  if (g.C.base) s += fmt::format("  C: strides of {} along m and {} along n\n", g.C.row_stride, g.C.col_stride);
+  if (g.epilogue.activation != Activation::none) s += fmt::format("  activation: {}\n", name_of(g.epilogue.activation));
+  return s;
+}
+
+std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& g, Device const&,
+                                       bool may_use_workspace) {
+  std::string s;
+  int copies = 0;
+  auto const packed = [&](char const* name, Reason const& misplaced) {
+    if (misplaced)
+      s += fmt::format("  {} is packed by {}: {}\n", name, plan.find<Copy>(copies++)->kernel->info->name,
+                       misplaced.sentence());
+  };
+  packed("A", misplaced_a(g, candidate.requirements)), packed("B", misplaced_b(g, candidate.requirements));
+  if (auto const* sum = plan.find<Reduction>())
+    s += sum->problem.slices
+             ? fmt::format("  K is split into {} slices, which {} adds\n", sum->problem.slices, sum->kernel->info->name)
+             : fmt::format("  {} completes the epilogue in a second launch\n", sum->kernel->info->name);
+  if (plan.seconds > 0) s += fmt::format("  predicted: {:.2f} us\n", plan.seconds * 1e6);
+  return s +
+         fmt::format("  workspace: {} bytes{}\n", plan.workspace_bytes, may_use_workspace ? "" : " (none was offered)");
+}
+
+std::string Planner<Gemm>::candidate_text(Plan const& plan, Candidate<Gemm> const&, Gemm const&, Device const&) {
+  std::string const bytes = fmt::format("{} bytes of workspace", plan.workspace_bytes);
+  return plan.seconds > 0 ? fmt::format("predicted {:.2f} us, {}", plan.seconds * 1e6, bytes) : bytes;
+}
+
+}  // namespace inlay::planner
