@@ -399,14 +399,6 @@ TEST(GpuGemm, TwoBatchModes) {
 }
 
 // ---- epilogues: alpha A B of whole numbers is exact, so that only the activation rounds, and D's type
-double activated(Activation activation, double x) {
-  if (activation == Activation::relu) return std::max(x, 0.);
-  if (activation == Activation::silu) return x / (1 + std::exp(-x));
-  if (activation == Activation::gelu_erf) return x / 2 * std::erfc(-x * std::sqrt(.5));
-  if (activation == Activation::gelu_tanh)
-    return x / 2 * (1 + std::tanh(std::sqrt(8 * std::atan(1.)) / (4 * std::atan(1.)) * (x + .044715 * x * x * x)));
-  return x;
-}
 // shape: that of C; extents of 1 and missing ones are repeated. Empty: D itself.
 void expect_epilogue(GemmCase c, DType type, DType type_of_D, std::vector<std::int64_t> const& shape, std::int64_t gap,
                      Activation activation) {

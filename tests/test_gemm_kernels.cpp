@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <inlay/explain/explanation.h>
+#include <inlay/problem/batched_gemm.h>
 #include <inlay/registry/number.h>
 #include <inlay/registry/registry.h>
 #include <inlay/registry/rounding.h>
@@ -55,6 +56,49 @@ bool runs(Entry<Gemm> const& entry, GemmCase const& c, DType type, Compute compu
   }
   for (Finding const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
   return true;
+}
+
+// Kernels that take any epilogue: an f32 D, a C that is repeated, activations.
+enum class AddedC { none, row, column, matrix };
+bool runs_epilogue(Entry<Gemm> const& entry, GemmCase const& c, DType type_of_D, AddedC added, Activation activation) {
+  SCOPED_TRACE(c.name() + " to " + name_of(type_of_D) + ", C " + std::to_string(int(added)) + ", " +
+               name_of(activation));
+  Recorder recorder;
+  auto const buffer = [&](char const* name, Stored const& stored, DType type, unsigned seed) {
+    return allocate_numbers(recorder, name, std::size_t(stored.elements(c.L)) + 16, type, seed, Numbers::significands);
+  };
+  void *const A = buffer("A", stored_a(c), bf16, 1), *const B = buffer("B", stored_b(c), bf16, 2),
+              *const D = buffer("D", stored_c(c), type_of_D, 3), *const C = buffer("C", stored_c(c), type_of_D, 4);
+  Tensor of_C = stored_c(c).view(C, c.L, type_of_D);
+  int const m = of_C.rank - 2, n = of_C.rank - 1;
+  if (added == AddedC::row) of_C.extent[m] = 1;
+  if (added == AddedC::column) of_C.extent[n] = 1;
+  ConstTensor const read = of_C;
+  BatchedGemm const batched = make_batched_gemm(stored_a(c).view(A, c.L, bf16), stored_b(c).view(B, c.L, bf16),
+                                                stored_c(c).view(D, c.L, type_of_D), {.25f, -2, activation},
+                                                Compute::fp32, added == AddedC::none ? nullptr : &read);
+  if (entry.info().rejects(batched.gemm, Device{})) return false;
+  recorder.allocate_workspace(entry.info().workspace(batched.gemm, Device{}));
+  entry.replay(batched.gemm, Device{}, recorder);
+  for (Finding const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
+  return true;
+}
+TEST(GemmKernels, AnyEpilogue) {
+  for (auto const& entry : gemm_kernels()) {
+    if (!entry.info().has_full_epilogue) continue;
+    SCOPED_TRACE(entry.info().name);
+    int ran = 0;
+    for (GemmCase const& c :
+         {GemmCase{72, 80, 24, 1, "nt"}, GemmCase{67, 83, 40, 2, "nn", 1, 0, 0, 5, 3, 0, 0, 1, false, false, 8}})
+      for (DType type : {bf16, f32})
+        for (auto const& [added, activation] : {std::pair{AddedC::none, Activation::relu},
+                                                {AddedC::row, Activation::gelu_erf},
+                                                {AddedC::column, Activation::silu},
+                                                {AddedC::matrix, Activation::gelu_tanh},
+                                                {AddedC::row, Activation::none}})
+          ran += runs_epilogue(entry, c, type, added, activation);
+    EXPECT_GE(ran, 10);
+  }
 }
 
 constexpr DType kTypes[] = {f32, bf16, f16};

@@ -64,4 +64,19 @@ double error_bound(RoundedSum const& sum, std::int64_t elements) {
 
 std::int64_t longest_accumulation(Compute compute) { return compute == Compute::fp32_blocked ? 1024 : 0; }
 
+double activated(Activation activation, double x) {
+  switch (activation) {
+    case Activation::relu:
+      return x < 0 ? 0 : x;
+    case Activation::gelu_tanh:
+      return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1)) * (x + .044715 * x * x * x)));
+    case Activation::gelu_erf:
+      return x / 2 * std::erfc(-x / std::sqrt(2));
+    case Activation::silu:
+      return x / (1 + std::exp(-x));
+    default:
+      return x;
+  }
+}
+
 }  // namespace inlay::registry

@@ -37,6 +37,9 @@ struct RoundedSum {
 // With bf16 and f16 the rounding of the result is most of the bound.
 double error_bound(RoundedSum const& sum, std::int64_t elements);
 
+// The activation in fp64.
+double activated(Activation activation, double x);
+
 // The longest accumulation that inlay/types.h documents for `compute`, in FMAs; 0: all of K.
 std::int64_t longest_accumulation(Compute compute);
 

@@ -26,7 +26,7 @@
 namespace inlay::replay {
 using namespace block;
 
-// Ends the replay of a kernel after an error that leaves no meaningful way to continue.
+// Epilogues the replay of a kernel after an error that leaves no meaningful way to continue.
 struct Fault : std::runtime_error {
   Fault(Check check, std::string const& sentence) : runtime_error(sentence), check(check) {}
   Check check;

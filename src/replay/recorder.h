@@ -88,7 +88,7 @@ class Recorder {
   // may be read before it is written.
   void reads(void const* buffer);
   void writes(void const* buffer);
-  // Ends the replay: reports elements that were not written, and forgets what buffers may be accessed.
+  // Epilogues the replay: reports elements that were not written, and forgets what buffers may be accessed.
   void conclude();
 
   // Single bytes: forget_expectations() forbids all accesses to the buffer, may_read() and must_write() then allow

@@ -16,17 +16,17 @@ template <>
 inline constexpr DType type_of<half_t> = f16;
 
 // What a kernel makes of the sums. plain: alpha A B + beta D, of the type of A and B. full: any epilogue, and an f32 D too.
-enum class Ends { plain, full };
+enum class Epilogues { plain, full };
 
 // Why the kernel, which multiplies elements of type T, cannot compute g.
-template <class T, Ends ends = Ends::plain>
+template <class T, Epilogues epilogues = Epilogues::plain>
 Reason rejects_type(Gemm const& g) {
   static constexpr char const* sentence = type_of<T> == f32
                                               ? "the operands are of 16 bits, and the kernel multiplies f32"
                                               : "the operands are f32, and the kernel multiplies bf16 and f16";
   if (g.elements() == 0) return {};
   if (g.A.type != type_of<T>) return {sentence};
-  if (ends == Ends::full) return {};
+  if (epilogues == Epilogues::full) return {};
   if (g.D.type != type_of<T>) return {"D is f32, and the kernel writes the type of A and B"};
   if (g.has_further_epilogue()) return {"the kernel writes alpha A B + beta D, with no other C and no activation"};
   return {};
@@ -41,7 +41,7 @@ void place_operands(Gemm& g, auto const& at) {
 // those of slice 1.
 //
 // T: the type of the elements of A and B in memory, and of D unless that is f32.
-template <int BLK_M, int BLK_N, class T = float, Ends ends = Ends::plain>
+template <int BLK_M, int BLK_N, class T = float, Epilogues epilogues = Epilogues::plain>
 struct GemmGrid {
   Gemm g;
   int tiles_m, tiles_n;
@@ -81,7 +81,7 @@ struct GemmGrid {
   }
 
   static Reason rejects(Gemm const& g, Device const&) {
-    if (Reason r = rejects_type<T, ends>(g)) return r;
+    if (Reason r = rejects_type<T, epilogues>(g)) return r;
     int64_t const m = ceil_div(g.M(), int64_t(BLK_M)), n = ceil_div(g.N(), int64_t(BLK_N));
     return too_many("{} x {} tiles in {} matrices are more blocks than a grid holds", __int128(m) * n, g.L(),
                     {m, n, g.L()});

@@ -32,8 +32,8 @@ void over_clipped_tile_kinds(Gemm const& g, F const& f) {
   });
 }
 
-template <int BLK_M, int BLK_N, class T, Ends ends>
-GemmGrid<BLK_M, BLK_N, T, ends> grid_of(GemmGrid<BLK_M, BLK_N, T, ends> const&);
+template <int BLK_M, int BLK_N, class T, Epilogues epilogues>
+GemmGrid<BLK_M, BLK_N, T, epilogues> grid_of(GemmGrid<BLK_M, BLK_N, T, epilogues> const&);
 
 // For kernels whose tiles begin whole sectors apart and that do not split K.
 template <class K>

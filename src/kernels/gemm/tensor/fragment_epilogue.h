@@ -45,13 +45,13 @@ CUTE_DEVICE void load_old(Block, Gemm const& g, C const& tCc, int first, auto co
 }
 
 // Makes the elements of D of the sums in the accumulators of a TiledMMA, in fp32: the tile at (m,n) of a matrix of D.
-template <class T, Ends ends, class Block, class TiledMma, class Tile, class RD>
+template <class T, Epilogues epilogues, class Block, class TiledMma, class Tile, class RD>
 CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma, Tile const& tile, RD& tCrD, int64_t m,
                                  int64_t n, int64_t matrix) {
   Epilogue const& e = g.epilogue;
   Tensor tCcD = mma.get_slice(int(block.thread_rank())).partition_C(make_identity_tensor(tile));  // (MMA,MMA_M,MMA_N)
   auto const edge = make_coord(g.M() - m, g.N() - n);
-  constexpr int all = size(RD{}), at_once = ends == Ends::plain ? 8 : all < 32 ? all : 32;  // loads in flight
+  constexpr int all = size(RD{}), at_once = epilogues == Epilogues::plain ? 8 : all < 32 ? all : 32;  // loads in flight
   static_assert(all % at_once == 0);
   CUTE_UNROLL
   for (int first = 0; first < all; first += at_once) {
@@ -61,7 +61,7 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma
     } else {
       float old[at_once];
       bool is_f32 = false;
-      if constexpr (ends == Ends::full) is_f32 = g.D.type == f32;
+      if constexpr (epilogues == Epilogues::full) is_f32 = g.D.type == f32;
       if (is_f32)
         load_old<float>(block, g, tCcD, first, edge, m, n, matrix, old);
       else
@@ -69,14 +69,15 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma
       CUTE_UNROLL
       for (int i = 0; i < at_once; ++i) tCrD(first + i) = scaled(e, tCrD(first + i), old[i]);
     }
-    if constexpr (ends == Ends::full) activate<at_once>(e.activation, [&](int i) -> float& { return tCrD(first + i); });
+    if constexpr (epilogues == Epilogues::full)
+      activate<at_once>(e.activation, [&](int i) -> float& { return tCrD(first + i); });
   }
 }
 
 // Writes finished elements from the registers of a TiledMMA to the tile at (m,n) of a matrix of D, which is f32 or of type T. A thread
 // holds pairs that are adjacent along n; it writes a pair in one access if every pair of D is aligned. stages_rows: a D of type T whose
 // rows are contiguous does not come here.
-template <class T, Ends ends, bool stages_rows = false, class Block, class TiledMma, class Tile, class RD>
+template <class T, Epilogues epilogues, bool stages_rows = false, class Block, class TiledMma, class Tile, class RD>
 CUTE_DEVICE void store_fragment(Block block, Gemm const& g, TiledMma const& mma, Tile const& tile, RD const& tCrD,
                                 int64_t m, int64_t n, int64_t matrix) {
   Tensor tCcD = mma.get_slice(int(block.thread_rank())).partition_C(make_identity_tensor(tile));  // (MMA,MMA_M,MMA_N)
@@ -101,7 +102,7 @@ CUTE_DEVICE void store_fragment(Block block, Gemm const& g, TiledMma const& mma,
       if (takes_pairs<X>(g.D, g.N())) return store(D, _2{});
     store(D, _1{});
   };
-  if constexpr (ends == Ends::full)
+  if constexpr (epilogues == Epilogues::full)
     if (g.D.type == f32) return as(g.D.as<float>());
   as(g.D.as<T>());
 }

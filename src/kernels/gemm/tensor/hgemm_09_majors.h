@@ -8,7 +8,7 @@ namespace inlay::kernels::hgemm_09_majors {
 struct Step : WgmmaRingStep {
   static constexpr int BLK_N = 256, PIPE = 4, consumers = 2, min_blocks = 1, band = 8, cluster = 2;
   static constexpr bool persistent = true, stores_by_tma = true;
-  static constexpr Ends ends = Ends::full;
+  static constexpr Epilogues epilogues = Epilogues::full;
 };
 template <class T>
 struct Kernel : OneOf<ByMajors<Step, T>> {};

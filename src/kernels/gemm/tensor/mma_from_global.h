@@ -7,8 +7,8 @@ namespace inlay::kernels {
 
 // Step gives the kernel's symbol its name.
 template <class Step, class T>
-struct MmaFromGlobal : GemmGrid<64, 64, T, Ends::full> {
-  using Grid = GemmGrid<64, 64, T, Ends::full>;
+struct MmaFromGlobal : GemmGrid<64, 64, T, Epilogues::full> {
+  using Grid = GemmGrid<64, 64, T, Epilogues::full>;
   static constexpr int BLK_M = 64, BLK_N = 64, BLK_K = 16;
   static constexpr LaunchInfo launch_info{.threads = 128};
   struct Smem {};
@@ -42,8 +42,8 @@ struct MmaFromGlobal : GemmGrid<64, 64, T, Ends::full> {
       tCgB.data() = tCgB.data() + BLK_K * g.B.col_stride;
     }
     Shape<Int<BLK_M>, Int<BLK_N>> const tile;
-    finish_fragment<T, Ends::full>(block, g, mma, tile, tCrD, here.m, here.n, here.matrix);
-    store_fragment<T, Ends::full>(block, g, mma, tile, tCrD, here.m, here.n, here.matrix);
+    finish_fragment<T, Epilogues::full>(block, g, mma, tile, tCrD, here.m, here.n, here.matrix);
+    store_fragment<T, Epilogues::full>(block, g, mma, tile, tCrD, here.m, here.n, here.matrix);
   }
 
  private:

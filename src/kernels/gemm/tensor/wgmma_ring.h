@@ -17,7 +17,7 @@ struct WgmmaRingStep {
   static constexpr bool follows = false;     // launched before the kernel before it has ended
   // D goes through shared memory if its rows are contiguous and it is not f32: by TMA if that takes it, else element by element.
   static constexpr bool stores_by_tma = false;
-  static constexpr Ends ends = Ends::plain;
+  static constexpr Epilogues epilogues = Epilogues::plain;
 };
 
 // The operand with its two modes exchanged.
@@ -134,7 +134,7 @@ struct WgmmaRing {
   }
   int cluster() const requires(CLUSTER > 1) { return CLUSTER; }
   static Reason rejects(Gemm const& g, Device const& device) {
-    if (Reason r = rejects_type<T, Step::ends>(g)) return r;
+    if (Reason r = rejects_type<T, Step::epilogues>(g)) return r;
     if (Reason r = rejects_wgmma(device)) return r;
     if (g.elements() == 0) return {};
     if (g.K() == 0) return {"K is 0: there is nothing to multiply"};
@@ -280,13 +280,14 @@ struct WgmmaRing {
       block.wgmma_wait(Int<0>{});
       warpgroup_fence_operand(tCrD);
       release(last);
-      finish_fragment<T, Step::ends>(block, g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
+      finish_fragment<T, Step::epilogues>(block, g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
       if constexpr (Step::stores_by_tma)
         if (stages_D) {
           store_staged(block, smem, here, tCrD);
           continue;
         }
-      store_fragment<T, Step::ends, Step::stores_by_tma>(block, g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
+      store_fragment<T, Step::epilogues, Step::stores_by_tma>(block, g, mma, TileD{}, tCrD, here.m, here.n,
+                                                              here.matrix);
     }
     if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
   }

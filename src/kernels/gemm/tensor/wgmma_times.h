@@ -10,7 +10,7 @@ namespace inlay::kernels {
 // Fitted to bench/wgmma_tiles on the aligned half of suites/gemm/half_wild.json (docs/log.md).
 struct WgmmaTile {
   int width, cluster;
-  double launch, ends, step;
+  double launch, per_tile, per_64_k;
   double shorter, longer_A, longer_B;
 };
 inline constexpr WgmmaTile kClusterTile = {256, 2, 5.8, 2.89, .583, .06, .01, .005};
@@ -36,12 +36,12 @@ struct WgmmaTimes {
                                g.L() * g.slices,
                        steps = ceil_div(g.slices > 1 ? g.slice_K : g.K(), std::int64_t(64));
     double const idle = std::max(0., 1 - double(tiles) / double(slots));
-    double const step = t.step * (1 - t.shorter * idle) *
+    double const step = t.per_64_k * (1 - t.shorter * idle) *
                         (1 + (splits_lines(g.A) ? t.longer_A : 0) + (splits_lines(g.B) ? t.longer_B : 0));
     double const elements = double(g.elements());
     double const bytes = 2. * double(g.A.rows * g.A.cols * g.A.matrices + g.B.rows * g.B.cols * g.B.matrices) +
                          elements * bytes_of(g.D.type);
-    double const compute = 1e-6 * double(ceil_div(tiles, slots)) * (t.ends + double(steps) * step),
+    double const compute = 1e-6 * double(ceil_div(tiles, slots)) * (t.per_tile + double(steps) * step),
                  memory = bytes / ((device.copy_gbps > 0 ? device.copy_gbps : 4286) * 1e9);
     return 1e-6 * t.launch + std::max(compute, memory) +
            (g.slices > 1 ? kSum + elements * 4 * (g.slices + .5) / kPartial : 0);
