@@ -1,11 +1,12 @@
-// Times the tiles of hgemm_09_majors and hgemm_10_narrow_tiles in every width and number of slices of K, for the constants of
+// Times every tile of hgemm_10_narrow_tiles in several numbers of slices of K, also computing the transpose of D, for the constants of
 // src/kernels/gemm/tensor/wgmma_times.h.
 //
 // usage: wgmma_tiles < GEMMS > TIMES
-// A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; extents are multiples of 8. A line of TIMES adds the kernel's name, the
-// width, the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
+// A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; extents are multiples of 8. A line of TIMES adds the tile's width
+// and cluster, 1 for the transpose of D, the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
 #include <inlay/error.h>
 #include <inlay/gemm.h>
+#include <inlay/kernels/gemm/tensor/wgmma_times.h>
 #include <inlay/planner/candidate.h>
 #include <inlay/planner/kernel_list.h>
 #include <unistd.h>
@@ -45,11 +46,12 @@ struct Timer {
   }
 };
 
-// The plan of a kernel with a number of slices; without launches if it rejects the GEMM.
+// The plan of a kernel with a number of slices; without launches if it rejects the GEMM. g may be the transpose of the problem.
 planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm g, int slices, Device const& device) {
   static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
   planner::Plan plan;
-  OperandSlot const a{OperandSlot::In::operand, 0, 0}, b{OperandSlot::In::operand, 1, 0},
+  bool const transposes = g.D.col_stride != 1;
+  OperandSlot const a{OperandSlot::In::operand, transposes, 0}, b{OperandSlot::In::operand, !transposes, 0},
       d{OperandSlot::In::operand, 2, 0}, own{OperandSlot::In::workspace, 0, 0};
   if (kernel.info->rejects(g, device)) return plan;
   if (slices == 1) {
@@ -58,10 +60,14 @@ planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm g, int slices, Devic
     Gemm c = g;
     c.slice_K = (g.K() / slices + 63) / 64 * 64, c.slices = int((g.K() + c.slice_K - 1) / c.slice_K);
     if (c.slices != slices) return plan;
-    c.D.base = symbolic(kWorkspaceRegion, nullptr), c.D.type = problem::f32, c.D.row_stride = g.N(), c.D.col_stride = 1;
+    c.D.base = symbolic(kWorkspaceRegion, nullptr), c.D.type = problem::f32;
+    c.D.row_stride = transposes ? 1 : g.N(), c.D.col_stride = transposes ? g.M() : 1;
     plan.workspace_bytes = std::size_t(slices * g.elements()) * 4;
     plan.add(LaunchOf<Gemm>{&kernel, c, {a, b, own}});
-    plan.add(LaunchOf<Reduction>{&sum, {g.D, g.epilogue, static_cast<float const*>(c.D.base), slices}, {own, d}});
+    plan.add(LaunchOf<Reduction>{
+        &sum,
+        {transposes ? problem::transposed(g.D) : g.D, g.epilogue, static_cast<float const*>(c.D.base), slices},
+        {own, d}});
   }
   make_launches(plan, device);
   return plan;
@@ -76,8 +82,7 @@ int main() {
   check(cudaMalloc(&pool, kPool)), check(cudaMalloc(&workspace, kPool));
   fill<<<1024, 256>>>(reinterpret_cast<std::uint16_t*>(pool), kPool / 2);
   Timer timer;
-  LinkedKernel<Gemm> const cluster = kernels::hgemm_09_majors::kernel(),
-                           narrow = kernels::hgemm_10_narrow_tiles::kernel();
+  LinkedKernel<Gemm> const kernel = kernels::hgemm_10_narrow_tiles::kernel();
   long M, N, K;
   char transposes[4];
   while (std::scanf("%ld %ld %ld %3s", &M, &N, &K, transposes) == 4) {
@@ -98,20 +103,24 @@ int main() {
         problem::make_gemm(stored(at[0], M, K, transposes[0] == 't'), stored(at[1], K, N, transposes[1] == 't'),
                            stored(at[2], M, N, false), {}, Compute::fp32);
     struct Timed {
-      char const* name;
-      int width, slices;
+      int tile, transposes, slices;
       planner::Plan plan;
       std::vector<double> us;
     };
     std::vector<Timed> all;
-    for (int width : {0, 256, 192, 128, 64})
-      for (int slices : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
-        if (slices > 1 && (K / slices < 192 || std::size_t(slices) * M * N * 4 > kPool)) continue;
-        Gemm h = g;
-        h.tile_N = width;
-        LinkedKernel<Gemm> const& kernel = width ? narrow : cluster;
-        if (planner::Plan const plan = sliced(kernel, h, slices, device); plan.num_launches)
-          all.push_back({kernel.info->name, width ? width : 256, slices, plan, {}});
+    int const most_slices = int(std::min(32l, K / 256));
+    for (int transposes : {0, 1})
+      for (int tile = 0; tile < int(std::size(kWgmmaTiles)); ++tile) {
+        Gemm h = transposes ? g.transposed() : g;
+        h.tile = tile + 1;
+        WgmmaTile const& t = kWgmmaTiles[tile];
+        long const tiles =
+            long(ceil_div(h.M(), 128 * t.cluster.m) * ceil_div(h.N(), t.width * t.cluster.n)) * t.cluster.blocks();
+        for (int slices : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
+          if (slices > 1 && (slices > most_slices || tiles * slices > 3 * device.sm_count)) continue;
+          if (planner::Plan const plan = sliced(kernel, h, slices, device); plan.num_launches)
+            all.push_back({tile, transposes, slices, plan, {}});
+        }
       }
     for (int round = 0; round < 6; ++round)
       for (Timed& t : all) {
@@ -120,8 +129,9 @@ int main() {
       }
     for (Timed& t : all) {
       std::sort(t.us.begin(), t.us.end());
-      std::printf("%ld %ld %ld %s %s %d %d %.3f\n", M, N, K, transposes, t.name, t.width, t.slices,
-                  t.us[t.us.size() / 2]);
+      WgmmaTile const& tile = kWgmmaTiles[t.tile];
+      std::printf("%ld %ld %ld %s %d %d %d %d %d %.3f\n", M, N, K, transposes, tile.width, tile.cluster.m,
+                  tile.cluster.n, t.transposes, t.slices, t.us[t.us.size() / 2]);
     }
     std::fflush(stdout);
   }

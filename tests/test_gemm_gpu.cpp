@@ -161,6 +161,26 @@ TEST(GpuGemm, LargerShapes) {
             << c.name() << " " << name_of(type) << " to " << name_of(type_of_D);
 }
 // Packed operands, and results whose rows begin anywhere.
+// Every tile, for D and for its transpose, with K in slices and not, packed and not.
+TEST(GpuGemm, EveryCandidateOfHalves) {
+  NEEDS_GPU();
+  for (Candidate<Gemm> const& row : planner::candidates<Gemm>()) {
+    if (!row.kernel.info->split || !std::string_view(row.kernel.info->name).starts_with("hgemm")) continue;
+    for (GemmCase c : {GemmCase{520, 264, 136}, GemmCase{136, 72, 2048, 2}, GemmCase{1300, 1100, 200},
+                       GemmCase{263, 521, 129, 1, "nn", 2, -1, 1, 3, 5, 1, 0, 1}, GemmCase{2048, 2056, 64}})
+      for (char const* transposes : kTransposes) {
+        c.transposes = transposes;
+        GemmOnDevice const here(c, integers, bf16);
+        planner::Plan const plan = make_plan(here.problem(), current_device(), true, std::span(&row, 1));
+        ASSERT_EQ(plan.candidate, 0) << c.name();
+        Workspace const workspace(plan.workspace_bytes);
+        run(plan, current_device(), {{here.A().data, here.B().data, here.C().data}, workspace.options.workspace},
+            nullptr);
+        check(cudaDeviceSynchronize());
+        EXPECT_EQ(here.wrong_bytes(), 0u) << c.name() << ", " << row.label;
+      }
+  }
+}
 TEST(GpuGemm, HalvesOfAnyPitch) {
   NEEDS_GPU();
   for (char const* transposes : kTransposes)

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
 
 #include <inlay/explain/explanation.h>
+#include <inlay/kernels/gemm/tensor/wgmma_times.h>
 #include <inlay/problem/batched_gemm.h>
 #include <inlay/registry/number.h>
 #include <inlay/registry/registry.h>
@@ -99,6 +101,35 @@ TEST(GemmKernels, AnyEpilogue) {
           ran += runs_epilogue(entry, c, type, added, activation);
     EXPECT_GE(ran, 10);
   }
+}
+
+// Every tile and cluster of the ring, for D and for its transpose: ragged, several tiles for a cluster, rows of D that TMA takes and others.
+TEST(GemmKernels, EveryTileAndItsTranspose) {
+  auto const& entry = *std::ranges::find_if(
+      gemm_kernels(), [](auto const& e) { return std::string_view(e.info().name) == "hgemm_10_narrow_tiles"; });
+  Device device;
+  device.sm_count = 4;
+  for (int tile = 1; tile <= int(std::size(kWgmmaTiles)); ++tile)
+    for (bool transposes : {false, true})
+      for (int i : {0, 1, 2}) {
+        GemmCase c =
+            std::array{GemmCase{264, 520, 136}, GemmCase{520, 267, 64}, GemmCase{136, 72, 640, 2}}[std::size_t(i)];
+        c.transposes = std::array{"nn", "nt", "tn", "tt"}[std::size_t(tile + transposes + i) % 4], c.gap_batch = 8;
+        if (c.N % 8 && c.transposes != std::string_view("nt")) c.N = 272, c.gap_c = 3;  // rows of D that begin anywhere
+        SCOPED_TRACE(c.name() + " " + kWgmmaTiles[tile - 1].label + (transposes ? ", transposed" : ""));
+        Recorder recorder;
+        auto const buffer = [&](char const* name, Stored const& stored, unsigned seed) {
+          return allocate_numbers(recorder, name, std::size_t(stored.elements(c.L)), bf16, seed);
+        };
+        void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
+                    *const D = buffer("D", stored_c(c), 3);
+        Gemm gemm = gemm_of(c, A, B, D, Compute::fp32, bf16);
+        if (transposes) gemm = gemm.transposed();
+        gemm.tile = tile;
+        ASSERT_FALSE(entry.info().rejects(gemm, device)) << entry.info().rejects(gemm, device).sentence();
+        entry.replay(gemm, device, recorder);
+        for (Finding const& f : recorder.findings) FAIL() << name_of(f.check) << ": " << f.sentence;
+      }
 }
 
 constexpr DType kTypes[] = {f32, bf16, f16};

@@ -53,7 +53,7 @@ class CudaLaunch {
     config.dynamicSmemBytes = SmemRequest<K>::dynamic;
     config.stream = stream;
     config.attrs = attributes_;
-    if constexpr (K::launch_info.clusters) {
+    if (cluster_of(kernel) > 1) {
       auto& a = attributes_[config.numAttrs++];
       a.id = cudaLaunchAttributeClusterDimension;
       a.val.clusterDim = {cluster_of(kernel), 1, 1};

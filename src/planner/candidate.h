@@ -230,7 +230,8 @@ struct Planner<Gemm> {
     bool packs_b_along_n = false;                   // B is packed if both operands are contiguous along k
     bool workspace_is_optional = false;             // the kernel is faster with its workspace, but runs without
     LinkedKernel<Gemm> const* slices_of = nullptr;  // the kernel adds in the order of this one's slices
-    int tile_N = 0;                                 // columns of its tiles, if it has several widths
+    int tile = 0;                                   // one of its tiles, if it has several: Gemm::tile
+    bool transposes = false;                        // it computes D^T = B^T A^T
   };
   static bool predicts(Gemm const& gemm) { return is_half(gemm.A.type); }
   static bool is_best(Plan const&, Gemm const&, Device const&) { return false; }

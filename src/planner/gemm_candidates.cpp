@@ -1,8 +1,12 @@
+#include <inlay/kernels/gemm/tensor/wgmma_times.h>
 #include <inlay/planner/gemm_packing.h>
 #include <inlay/planner/kernel_list.h>
 #include <inlay/problem/integers.h>
 
 #include <algorithm>
+#include <deque>
+#include <string>
+#include <vector>
 
 namespace inlay::planner {
 namespace {
@@ -184,59 +188,61 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
   static LinkedKernel<Gemm> const transposed = sgemm_tma_transposing::kernel(), rotated = sgemm_tma::kernel(),
                                   cluster = sgemm_cluster::kernel(), split_32x32 = sgemm_split_32x32::kernel(),
                                   split_64x64 = sgemm_split_64x64::kernel(), slices = sgemm_slices_64x64::kernel();
-  auto const of_width = [](char const* label, int columns) {
-    return Candidate<Gemm>{
-        .label = label,
-        .kernel = hgemm_10_narrow_tiles::kernel(),
-        .applies = kOnWgmma,
-        .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true, .tile_N = columns}};
-  };
-  static Candidate<Gemm> const all[] = {
-      {.kernel = sgemm_tma_blocked::kernel(),
-       .applies = kBlockedSums,
-       .requirements = {.a = aligned_mn, .b = aligned_mn}},
-      {.kernel = sgemm_thin::kernel(), .applies = kThin},
-      {.kernel = sgemm_packed::kernel(), .applies = kSmallBatch},
-      {.label = "of a batch", .kernel = sgemm_tile_128x128::kernel(), .applies = kBatchOfSquares},
-      {.label = "as sgemm_split_32x32",
-       .kernel = slices,
-       .applies = kFullSmallBatch,
-       .requirements = {.slices_of = &split_32x32}},
-      {.kernel = split_32x32, .applies = kSmall},
-      {.kernel = sgemm_narrow::kernel(), .applies = kNarrow},
-      {.label = "as sgemm_split_64x64",
-       .kernel = slices,
-       .applies = kFullDeepBatch,
-       .requirements = {.slices_of = &split_64x64}},
-      {.kernel = split_64x64, .applies = kDeep},
-      {.kernel = sgemm_tile_blocked::kernel(), .applies = kTwoSums},
-      {.kernel = cluster, .applies = kFewTiles, .requirements = {.a = aligned, .b = aligned}},
-      {.label = "shallow", .kernel = transposed, .applies = kManyShallow},
-      {.label = "shallow", .kernel = rotated, .applies = kManyShallow},
-      {.label = "transposes one operand",
-       .kernel = transposed,
-       .applies = kLarge,
-       .requirements = {aligned, aligned, true}},
-      {.kernel = sgemm_tma_stream_k::kernel(), .applies = kLarge, .requirements = {.a = aligned_mn, .b = aligned_mn}},
-      // Need no workspace: nothing is packed, no tile is split.
-      {.label = "unpacked",
-       .kernel = transposed,
-       .applies = kWholeTiles,
-       .requirements = {.workspace_is_optional = true}},
-      {.label = "unpacked", .kernel = rotated, .applies = kWholeTiles},
-      {.kernel = sgemm_tile_128x256::kernel(), .applies = kSlowWholeTiles},
-      {.label = "unpacked", .kernel = cluster, .applies = kNotShallow},
-      {.kernel = sgemm_tile_128x128::kernel(), .applies = kMultiplies},
-      {.kernel = sgemm_simple::kernel(), .applies = kAny},
-      {.kernel = hgemm_09_majors::kernel(),
-       .applies = kOnWgmma,
-       .requirements = {.a = aligned, .b = aligned, .workspace_is_optional = true}},
-      of_width("256 columns", 256),
-      of_width("192 columns", 192),
-      of_width("128 columns", 128),
-      of_width("64 columns", 64),
-      {.kernel = hgemm_simple::kernel(), .applies = kOnSimple},
-  };
+  static std::vector<Candidate<Gemm>> const all = [&] {
+    std::vector<Candidate<Gemm>> all = {
+        {.kernel = sgemm_tma_blocked::kernel(),
+         .applies = kBlockedSums,
+         .requirements = {.a = aligned_mn, .b = aligned_mn}},
+        {.kernel = sgemm_thin::kernel(), .applies = kThin},
+        {.kernel = sgemm_packed::kernel(), .applies = kSmallBatch},
+        {.label = "of a batch", .kernel = sgemm_tile_128x128::kernel(), .applies = kBatchOfSquares},
+        {.label = "as sgemm_split_32x32",
+         .kernel = slices,
+         .applies = kFullSmallBatch,
+         .requirements = {.slices_of = &split_32x32}},
+        {.kernel = split_32x32, .applies = kSmall},
+        {.kernel = sgemm_narrow::kernel(), .applies = kNarrow},
+        {.label = "as sgemm_split_64x64",
+         .kernel = slices,
+         .applies = kFullDeepBatch,
+         .requirements = {.slices_of = &split_64x64}},
+        {.kernel = split_64x64, .applies = kDeep},
+        {.kernel = sgemm_tile_blocked::kernel(), .applies = kTwoSums},
+        {.kernel = cluster, .applies = kFewTiles, .requirements = {.a = aligned, .b = aligned}},
+        {.label = "shallow", .kernel = transposed, .applies = kManyShallow},
+        {.label = "shallow", .kernel = rotated, .applies = kManyShallow},
+        {.label = "transposes one operand",
+         .kernel = transposed,
+         .applies = kLarge,
+         .requirements = {aligned, aligned, true}},
+        {.kernel = sgemm_tma_stream_k::kernel(), .applies = kLarge, .requirements = {.a = aligned_mn, .b = aligned_mn}},
+        // Need no workspace: nothing is packed, no tile is split.
+        {.label = "unpacked",
+         .kernel = transposed,
+         .applies = kWholeTiles,
+         .requirements = {.workspace_is_optional = true}},
+        {.label = "unpacked", .kernel = rotated, .applies = kWholeTiles},
+        {.kernel = sgemm_tile_128x256::kernel(), .applies = kSlowWholeTiles},
+        {.label = "unpacked", .kernel = cluster, .applies = kNotShallow},
+        {.kernel = sgemm_tile_128x128::kernel(), .applies = kMultiplies},
+        {.kernel = sgemm_simple::kernel(), .applies = kAny},
+        {.kernel = hgemm_simple::kernel(), .applies = kOnSimple},
+    };
+    static std::deque<std::string> labels;
+    for (bool transposes : {false, true})
+      for (int tile = 0; tile < int(std::size(kWgmmaTiles)); ++tile) {
+        labels.push_back(kWgmmaTiles[tile].label + std::string(transposes ? ", transposed" : ""));
+        all.push_back({.label = labels.back().c_str(),
+                       .kernel = hgemm_10_narrow_tiles::kernel(),
+                       .applies = kOnWgmma,
+                       .requirements = {.a = aligned,
+                                        .b = aligned,
+                                        .workspace_is_optional = true,
+                                        .tile = tile + 1,
+                                        .transposes = transposes}});
+      }
+    return all;
+  }();
   return all;
 }
 
@@ -271,7 +277,8 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
 
   Info<Gemm> const& info = *candidate.kernel.info;
   Gemm g = gemm;
-  g.A = a.used(), g.B = b.used(), g.tile_N = candidate.requirements.tile_N;
+  g.A = a.used(), g.B = b.used(), g.tile = candidate.requirements.tile;
+  if (candidate.requirements.transposes) g = g.transposed();
   RestOfEpilogue const rest = info.has_full_epilogue ? RestOfEpilogue{} : RestOfEpilogue::taken_from(g);
   auto const* const slices_of = candidate.requirements.slices_of;
   if (slices_of) {
@@ -280,7 +287,11 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   }
   if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
   // A batch that sums in slices asks for a workspace too, although it needs none: without one, one matrix is not split.
-  std::size_t const partial_sums = info.workspace(g, device);
+  Gemm const whole_split = info.split ? info.split(g, device) : g;
+  std::size_t const partial_sums = !info.split ? info.workspace(g, device)
+                                   : whole_split.slices > 1
+                                       ? std::size_t(whole_split.slices * g.elements()) * sizeof(float)
+                                       : 0;
   bool const fits = partial_sums <= std::size_t(device.memory_bytes);  // otherwise K is not split
   std::size_t const own = slices_of ? 256 : fits ? partial_sums : 0;
   if (own && !may_use_workspace && !candidate.requirements.workspace_is_optional)
@@ -292,19 +303,20 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   if ((result.rejected = add_packing(plan, a, slot_of(gemm, 0), device, "no kernel of copy can pack A")) ||
       (result.rejected = add_packing(plan, b, slot_of(gemm, 1), device, "no kernel of copy can pack B")))
     return result;
-  OperandSlot const slot_a = a ? in_workspace(a.offset) : slot_of(gemm, 0),
-                    slot_b = b ? in_workspace(b.offset) : slot_of(gemm, 1), slot_d{OperandSlot::In::operand, 2, 0},
-                    own_slot = own && may_use_workspace ? in_workspace(own_offset) : OperandSlot{};
+  OperandSlot slot_a = a ? in_workspace(a.offset) : slot_of(gemm, 0),
+              slot_b = b ? in_workspace(b.offset) : slot_of(gemm, 1), slot_d{OperandSlot::In::operand, 2, 0},
+              own_slot = own && may_use_workspace ? in_workspace(own_offset) : OperandSlot{};
+  if (candidate.requirements.transposes) std::swap(slot_a, slot_b);
   auto const slot_c = [](Operand const& C) {
     return C.base ? OperandSlot{OperandSlot::In::operand, 3, 0} : OperandSlot{};
   };
-  Gemm const split = info.split && may_use_workspace && fits ? info.split(g, device) : g;
+  Gemm const split = may_use_workspace && fits ? whole_split : g;
   if (predicts(gemm) && info.seconds)
     plan.seconds = a.seconds(device) + b.seconds(device) + info.seconds(split, device);
   static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
   auto const reduce = [&](Operand const& C, Epilogue const& epilogue, float* partial, OperandSlot const& slot) {
     plan.add(LaunchOf<Reduction>{
-        &sum, {g.D, epilogue, partial, split.slices == 1 ? 0 : split.slices, C}, {slot, slot_d, slot_c(C)}});
+        &sum, {gemm.D, epilogue, partial, split.slices == 1 ? 0 : split.slices, C}, {slot, slot_d, slot_c(C)}});
   };
   if (split.slices == 1) {
     plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d, slot_c(g.C)}, own_slot});

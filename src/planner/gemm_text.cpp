@@ -34,8 +34,7 @@ std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
                    transpose_letter(g.A, "t", "n"), transpose_letter(g.B, "n", "t"), g.epilogue.alpha, g.epilogue.beta,
                    g.compute == Compute::fp32_blocked ? "blocked summation" : "one sum", device.name);
   s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";
-  Operand d = g.D;  // exchanged, because operand_text expects the contiguous mode of D, n, as rows
-  std::swap(d.rows, d.cols), std::swap(d.row_stride, d.col_stride);
+  Operand const d = transposed(g.D);  // operand_text expects the contiguous mode of D, n, as rows
   s += along_mn(d) ? operand_text("D", d, "n", "m")
                    : fmt::format("  D: strides of {} along m and {} along n\n", g.D.row_stride, g.D.col_stride);
   if (g.C.base) s += fmt::format("  C: strides of {} along m and {} along n\n", g.C.row_stride, g.C.col_stride);
@@ -57,6 +56,7 @@ std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& 
     s += sum->problem.slices
              ? fmt::format("  K is split into {} slices, which {} adds\n", sum->problem.slices, sum->kernel->info->name)
              : fmt::format("  {} completes the epilogue in a second launch\n", sum->kernel->info->name);
+  if (candidate.requirements.transposes) s += "  the transpose of D is computed: A and B change places\n";
   if (plan.seconds > 0) s += fmt::format("  predicted: {:.2f} us\n", plan.seconds * 1e6);
   return s +
          fmt::format("  workspace: {} bytes{}\n", plan.workspace_bytes, may_use_workspace ? "" : " (none was offered)");

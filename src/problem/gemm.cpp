@@ -99,16 +99,6 @@ struct BatchModes {
   void erase(int i) { std::move(mode + i + 1, mode + count--, mode + i); }
 };
 
-// D^T = B^T A^T.
-void exchange(Gemm& g) {
-  std::swap(g.A, g.B);
-  std::swap(g.D.rows, g.D.cols);
-  std::swap(g.D.row_stride, g.D.col_stride);
-  std::swap(g.C.rows, g.C.cols);
-  std::swap(g.C.row_stride, g.C.col_stride);
-  g.exchanged = true;
-}
-
 void check_C(ConstTensor const& C, ConstTensor const& D, Footprint const& written) {
   if (C.dtype != D.dtype)
     throw Error("C has elements of type " + std::string(name_of(C.dtype)) + " and D of type " + name_of(D.dtype) +
@@ -225,7 +215,7 @@ BatchedGemm make_batched_gemm(ConstTensor const& A, ConstTensor const& B, Tensor
     g.C = operand(C, m, n, batch.extent, batch.stride[3]);
     g.C.matrices = batch.extent;
   }
-  if (g.D.col_stride != 1 && g.D.row_stride == 1) exchange(g);
+  if (g.D.col_stride != 1 && g.D.row_stride == 1) g = g.transposed(), g.exchanged = true;
   return batched;
 }
 

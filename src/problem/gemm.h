@@ -33,7 +33,7 @@ struct Gemm {
   // the split.
   int slices = 1;
   std::int64_t slice_K = 0;
-  int tile_N = 0;  // columns of the tiles of a kernel that has several widths; 0: the kernel chooses
+  int tile = 0;  // of a kernel that has a list of several: 1 + its place there; 0: the kernel chooses
 
   constexpr std::int64_t M() const { return D.rows; }
   constexpr std::int64_t N() const { return D.cols; }
@@ -44,6 +44,13 @@ struct Gemm {
   // Whether D is more than alpha A B + beta D.
   constexpr bool has_further_epilogue() const { return C.base || epilogue.activation != Activation::none; }
 
+  // The GEMM that computes the transpose of D: D^T = B^T A^T.
+  constexpr Gemm transposed() const {
+    Gemm g = *this;
+    g.A = B, g.B = A;
+    g.D = problem::transposed(D), g.C = problem::transposed(C);
+    return g;
+  }
   // The same GEMM with another K.
   constexpr Gemm with_K(std::int64_t K) const {
     Gemm g = *this;

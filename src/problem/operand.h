@@ -3,6 +3,7 @@
 #include <inlay/types.h>
 
 #include <cstdint>
+#include <utility>
 
 namespace inlay::problem {
 using enum DType;
@@ -25,5 +26,11 @@ struct Operand {
   // Misalignment of the base address, in bytes modulo 16.
   std::int64_t misalignment_bytes() const { return std::int64_t(reinterpret_cast<std::uint64_t>(base) % 16); }
 };
+
+// The operand with its two modes exchanged.
+constexpr Operand transposed(Operand o) {
+  std::swap(o.rows, o.cols), std::swap(o.row_stride, o.col_stride);
+  return o;
+}
 
 }  // namespace inlay::problem

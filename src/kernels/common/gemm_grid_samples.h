@@ -23,9 +23,9 @@ void over_tile_kinds(Gemm const& g, int64_t tiles_m, int64_t tiles_n, F const& f
   });
 }
 // The same for tiles of BLK_M x BLK_N; where they divide M or N, no tile is clipped there, and one stands for all.
-template <int BLK_M, int BLK_N, class F>
-void over_clipped_tile_kinds(Gemm const& g, F const& f) {
-  int64_t const tiles_m = ceil_div(g.M(), int64_t(BLK_M)), tiles_n = ceil_div(g.N(), int64_t(BLK_N));
+template <class F>
+void over_clipped_tile_kinds(Gemm const& g, int64_t BLK_M, int64_t BLK_N, F const& f) {
+  int64_t const tiles_m = ceil_div(g.M(), BLK_M), tiles_n = ceil_div(g.N(), BLK_N);
   int64_t const kinds_m = g.M() % BLK_M ? tiles_m : 1, kinds_n = g.N() % BLK_N ? tiles_n : 1;
   over_tile_kinds(g, kinds_m, kinds_n, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
     f(m, n, l, times * (tiles_m / kinds_m) * (tiles_n / kinds_n));

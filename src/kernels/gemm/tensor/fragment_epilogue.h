@@ -53,9 +53,16 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma
   auto const edge = make_coord(g.M() - m, g.N() - n);
   constexpr int all = size(RD{}), at_once = epilogues == Epilogues::plain ? 8 : all < 32 ? all : 32;  // loads in flight
   static_assert(all % at_once == 0);
+  // Apart: a sum costs one multiplication here, and the instructions lie together. Kernels with plain epilogues would spill.
+  if constexpr (epilogues == Epilogues::full)
+    if (e.beta == 0 && e.activation == Activation::none) {
+      CUTE_UNROLL
+      for (int i = 0; i < all; ++i) tCrD(i) *= e.alpha;
+      return;
+    }
   CUTE_UNROLL
   for (int first = 0; first < all; first += at_once) {
-    if (e.beta == 0) {  // apart: a sum costs one multiplication here
+    if (e.beta == 0) {
       CUTE_UNROLL
       for (int i = 0; i < at_once; ++i) tCrD(first + i) *= e.alpha;
     } else {

@@ -1,14 +1,12 @@
 // Step 08 for any transposes: an operand that is contiguous along m or n is loaded without packing, and wgmma reads it transposed.
 #pragma once
 #include <inlay/kernels/gemm/tensor/wgmma_ring.h>
-#include <inlay/kernels/gemm/tensor/wgmma_times.h>
 
 namespace inlay::kernels::hgemm_09_majors {
 
 struct Step : WgmmaRingStep {
   static constexpr int BLK_N = 256, PIPE = 4, consumers = 2, min_blocks = 1, band = 8, cluster = 2;
   static constexpr bool persistent = true, stores_by_tma = true;
-  static constexpr Epilogues epilogues = Epilogues::full;
 };
 template <class T>
 struct Kernel : OneOf<ByMajors<Step, T>> {};
@@ -23,10 +21,6 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::hgemm,
     .origin = Origin::ours,
     .rejects = Dispatch::rejects,
-    .seconds = WgmmaTimes::of_cluster,
-    .workspace = WgmmaTimes::workspace,
-    .has_full_epilogue = true,
-    .split = WgmmaTimes::split,
 };
 
 }  // namespace inlay::kernels::hgemm_09_majors

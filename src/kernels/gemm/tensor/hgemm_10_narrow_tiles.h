@@ -1,5 +1,5 @@
-// Step 09 for GEMMs of few waves: the width of the tiles follows from their number, no cluster has to meet, and the
-// kernel starts before the one before it has ended.
+// Step 09 for GEMMs of few waves: the width of the tiles follows from their number, clusters share what they load along m and n or there
+// are none, and the kernel starts before the one before it has ended.
 #pragma once
 #include <inlay/kernels/gemm/tensor/hgemm_09_majors.h>
 
@@ -7,17 +7,18 @@ namespace inlay::kernels::hgemm_10_narrow_tiles {
 
 template <int N, int stages>
 struct Step : hgemm_09_majors::Step {
-  static constexpr int BLK_N = N, PIPE = stages, cluster = 1;
-  static constexpr bool follows = true;
+  static constexpr int BLK_N = N, PIPE = stages;
+  static constexpr bool any_cluster = true, follows = true;
+  static constexpr Epilogues epilogues = Epilogues::full;
+  static ClusterShape cluster_of(Gemm const& g, Device const& device) { return WgmmaTimes::tile(g, device).cluster; }
 };
 
-// Tiles of the width that is asked for, or of the one that is predicted to be the fastest.
 template <class T>
 struct ByWidth {
   template <class F>
   static auto with(Gemm const& g, Device const& device, F const& f) {
     auto const of = [&]<class S>(std::type_identity<S>) { return f(std::type_identity<OneOf<ByMajors<S, T>>>{}); };
-    int const width = WgmmaTimes::best(g, device).width;
+    int const width = WgmmaTimes::tile(g, device).width;
     if (width == 256) return of(std::type_identity<Step<256, 4>>{});
     if (width == 192) return of(std::type_identity<Step<192, 4>>{});
     return width == 128 ? of(std::type_identity<Step<128, 6>>{}) : of(std::type_identity<Step<64, 8>>{});
@@ -30,14 +31,14 @@ using Dispatch = ByHalfType<Kernel>;
 inline constexpr Info<Gemm> info = {
     .name = "hgemm_10_narrow_tiles",
     .idea =
-        "Tiles of 128 x 256, 192, 128 or 64, and K in slices, whichever is predicted to take the least time; no "
-        "cluster; "
-        "launched before the kernel before it has ended.",
+        "Tiles of 128 x 256, 192, 128 or 64, clusters that share A and B, and K in slices, whichever is predicted to "
+        "take the least "
+        "time; launched before the kernel before it has ended.",
     .source = "inlay",
     .ladder = Ladder::hgemm,
     .origin = Origin::ours,
     .rejects = Dispatch::rejects,
-    .seconds = WgmmaTimes::of_narrow,
+    .seconds = WgmmaTimes::of_tile,
     .workspace = WgmmaTimes::workspace,
     .has_full_epilogue = true,
     .split = WgmmaTimes::split,

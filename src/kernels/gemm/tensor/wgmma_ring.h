@@ -2,6 +2,7 @@
 // Steps differ in the tile, the number of consumers, the grid, the cluster, and how D is stored.
 #pragma once
 #include <inlay/kernels/gemm/tensor/mma.h>
+#include <inlay/kernels/gemm/tensor/wgmma_times.h>
 
 namespace inlay::kernels {
 using GMMA::Major;
@@ -9,24 +10,20 @@ using GMMA::Major;
 // Defaults; a step overrides what it changes.
 struct WgmmaRingStep {
   static constexpr int BLK_N = 128, PIPE = 3;
-  static constexpr int consumers = 1;        // warpgroups that multiply
-  static constexpr int min_blocks = 2;       // per SM: bounds the registers
-  static constexpr bool persistent = false;  // min_blocks blocks per SM loop over the tiles
-  static constexpr int band = 0;             // tiles along n per band (tile order); 0: one band
-  static constexpr int cluster = 1;          // blocks along m; each loads a share of B for all
-  static constexpr bool follows = false;     // launched before the kernel before it has ended
+  static constexpr int consumers = 1;         // warpgroups that multiply
+  static constexpr int min_blocks = 2;        // per SM: bounds the registers
+  static constexpr bool persistent = false;   // min_blocks blocks per SM loop over the tiles
+  static constexpr int band = 0;              // tiles along n per band (tile order); 0: one band
+  static constexpr int cluster = 1;           // blocks along m; each loads a share of B for all
+  static constexpr bool any_cluster = false;  // instead, cluster_of(g, device) says the blocks along m and n
+  static constexpr bool follows = false;      // launched before the kernel before it has ended
   // D goes through shared memory if its rows are contiguous and it is not f32: by TMA if that takes it, else element by element.
   static constexpr bool stores_by_tma = false;
   static constexpr Epilogues epilogues = Epilogues::plain;
 };
 
-// The operand with its two modes exchanged.
-inline Operand exchanged(Operand o) {
-  std::swap(o.rows, o.cols), std::swap(o.row_stride, o.col_stride);
-  return o;
-}
 // The operand with the mode last along which it is contiguous.
-inline Operand contiguous_last(Operand const& o, Major major) { return major == Major::K ? o : exchanged(o); }
+inline Operand contiguous_last(Operand const& o, Major major) { return major == Major::K ? o : transposed(o); }
 
 // The TMA tensor of A, B or D with contiguous rows: (cols,rows,L), in boxes of (64,box_rows).
 template <class T>
@@ -45,7 +42,7 @@ Reason rejects_tma(Gemm const& g, Operand const& o) {
   if (Reason r = rejects_rows<T>(g, o)) return r;
   if ((o.rows > 1 && o.row_stride <= 0) || o.batch_stride < 0)
     return {"TMA takes no negative strides: pitch {}, batch stride {}", {o.row_stride, o.batch_stride}};
-  constexpr int64_t most = INT32_MAX - 256;  // the end of the last tile must fit 31 bits too
+  constexpr int64_t most = INT32_MAX - 1024;  // the end of the last cluster's tiles must fit 31 bits too
   for (int64_t extent : {o.rows, o.cols})
     if (extent > most) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};
   for (int64_t stride : {o.row_stride, o.batch_stride})
@@ -72,11 +69,9 @@ template <class Step, class T, Major MajorA = Major::K, Major MajorB = Major::K>
 struct WgmmaRing {
   static constexpr int consumers = Step::consumers, PIPE = Step::PIPE;
   static constexpr int BLK_M = 128, BLK_N = Step::BLK_N, BLK_K = 64;
-  static constexpr int CLUSTER = Step::cluster;
-  static constexpr LaunchInfo launch_info{.threads = 128 * (consumers + 1),
-                                          .min_blocks = Step::min_blocks,
-                                          .clusters = CLUSTER > 1,
-                                          .follows = Step::follows};
+  static constexpr bool clusters = Step::any_cluster || Step::cluster > 1;
+  static constexpr LaunchInfo launch_info{
+      .threads = 128 * (consumers + 1), .min_blocks = Step::min_blocks, .clusters = clusters, .follows = Step::follows};
   using SmemA = typename StagesOf<T, MajorA, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
   using SmemB = typename StagesOf<T, MajorB, BLK_N, BLK_K, PIPE>::type;  // (BLK_N,BLK_K,PIPE)
   // Tiles of D for TMA stores: 64 x 64 elements, two for each consumer warpgroup.
@@ -101,38 +96,50 @@ struct WgmmaRing {
   Gemm g;
   CUtensorMap mapA, mapB, mapD;
   bool uses_tma_store, stages_D;
-  int tiles_m, tiles_n, band, grid;  // tiles_m counts tiles of clusters, grid counts blocks
-  int slice_k;                       // extent of each slice of K; the last one may be shorter
+  bool D_is_along_m;               // the contiguous mode of a staged D is m: its tiles are stored transposed
+  int log2_along_m, log2_along_n;  // blocks of a cluster
+  int tiles_m, tiles_n, band;      // tiles of clusters
+  int grid;                        // clusters
+  int slice_k;                     // extent of each slice of K; the last one may be shorter
 
   static WgmmaRing make(Gemm const& g, auto const& setting) {
-    int const tiles_m = int(ceil_div(g.M(), BLK_M * CLUSTER)), tiles_n = int(ceil_div(g.N(), BLK_N));
+    ClusterShape shape{Step::cluster, 1};
+    if constexpr (Step::any_cluster) shape = Step::cluster_of(g, setting.device);
+    int const tiles_m = int(ceil_div(g.M(), BLK_M * shape.m)), tiles_n = int(ceil_div(g.N(), BLK_N * shape.n));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L() * g.slices,
-                  resident = setting.device.sm_count * Step::min_blocks / CLUSTER;
+                  resident = resident_clusters(setting.device, shape) * Step::min_blocks;
     // TMA stores 16 bytes at a time, past the end of a row too.
-    bool const stages = Step::stores_by_tma && g.D.type == type_of<T> && (g.D.col_stride == 1 || g.N() == 1),
-               stores = stages && g.N() * sizeof(T) % 16 == 0 && !rejects_tma<T>(g, g.D);
-    auto const map = [&](Operand const& o, Major major, int rows) {
-      return setting.encode(tma_tensor<T>(contiguous_last(o, major), g.L(), major == Major::K ? rows : BLK_K));
+    bool const along_n = g.D.col_stride == 1 || g.N() == 1, along_m = !along_n && g.D.row_stride == 1;
+    Operand const D = along_m ? transposed(g.D) : g.D;
+    bool const stages = Step::stores_by_tma && g.D.type == type_of<T> && (along_n || along_m),
+               stores = stages && D.cols * sizeof(T) % 16 == 0 && !rejects_tma<T>(g, D);
+    // An operand is loaded in `shares`: of its rows where they are contiguous along K, else of the indices of K.
+    auto const map = [&](Operand const& o, Major major, int rows, int shares) {
+      return setting.encode(
+          tma_tensor<T>(contiguous_last(o, major), g.L(), (major == Major::K ? rows : BLK_K) / shares));
     };
     return {g,
-            map(g.A, MajorA, BLK_M),
-            map(g.B, MajorB, BLK_N / CLUSTER),
-            stores ? map(g.D, Major::K, 64) : CUtensorMap{},
+            map(g.A, MajorA, BLK_M, shape.n),
+            map(g.B, MajorB, BLK_N, shape.m),
+            stores ? setting.encode(tma_tensor<T>(D, g.L(), 64)) : CUtensorMap{},
             stores,
             stages,
+            along_m,
+            std::countr_zero(unsigned(shape.m)),
+            std::countr_zero(unsigned(shape.n)),
             tiles_m,
             tiles_n,
-            Step::band ? Step::band : tiles_n,
-            CLUSTER * int(Step::persistent ? cute::min(clusters, resident) : clusters),
+            Step::band ? cute::max(Step::band / shape.n, 1) : tiles_n,
+            int(Step::persistent ? cute::min(clusters, resident) : clusters),
             int(g.slices > 1 ? g.slice_K : g.K())};
   }
-  int64_t blocks() const { return grid; }
+  int64_t blocks() const { return int64_t(grid) * cluster_blocks(); }
   void place(auto const& at) {
     place_operands(g, at);
     at.map(mapA, g.A.base), at.map(mapB, g.B.base);
     if (uses_tma_store) at.map(mapD, g.D.base);
   }
-  int cluster() const requires(CLUSTER > 1) { return CLUSTER; }
+  int cluster() const requires(clusters) { return cluster_blocks(); }
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_type<T, Step::epilogues>(g)) return r;
     if (Reason r = rejects_wgmma(device)) return r;
@@ -146,6 +153,17 @@ struct WgmmaRing {
   }
 
   // ---- device
+  // Blocks of the cluster. Those along n multiply the same rows of A and each loads a share of them for all; those along m share B.
+  CUTE_HOST_DEVICE int along_m() const { return Step::any_cluster ? 1 << log2_along_m : Step::cluster; }
+  CUTE_HOST_DEVICE int along_n() const { return Step::any_cluster ? 1 << log2_along_n : 1; }
+  CUTE_HOST_DEVICE int cluster_blocks() const { return along_m() * along_n(); }
+  CUTE_HOST_DEVICE int cluster_of(int block) const {
+    return Step::any_cluster ? block >> (log2_along_m + log2_along_n) : block / Step::cluster;
+  }
+  CUTE_HOST_DEVICE int rank_of(int block) const { return block & (cluster_blocks() - 1); }
+  CUTE_HOST_DEVICE int at_m(int rank) const { return rank & (along_m() - 1); }
+  CUTE_HOST_DEVICE int at_n(int rank) const { return Step::any_cluster ? rank >> log2_along_m : 0; }
+
   struct Place {
     int m, n, l;      // first row and column of the tile, matrix of the batch
     int matrix;       // of D: all of slice 0, then those of slice 1
@@ -157,8 +175,8 @@ struct WgmmaRing {
     int const matrix = tile / (tiles_m * tiles_n), t = tile % (tiles_m * tiles_n), slice = matrix / int(g.L());
     int const first = t / (band * tiles_m) * band, width = cute::min(band, tiles_n - first),
               in_band = t - first * tiles_m;
-    return {in_band / width * (BLK_M * CLUSTER) + rank * BLK_M,
-            (first + in_band % width) * BLK_N,
+    return {(in_band / width * along_m() + at_m(rank)) * BLK_M,
+            ((first + in_band % width) * along_n() + at_n(rank)) * BLK_N,
             matrix % int(g.L()),
             matrix,
             slice * slice_k,
@@ -170,7 +188,8 @@ struct WgmmaRing {
     auto* const full = reinterpret_cast<typename Block::Mbarrier*>(smem.full);
     auto* const empty = reinterpret_cast<typename Block::Mbarrier*>(smem.empty);
     if (block.thread_rank() == 0) {
-      for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * consumers * CLUSTER);
+      prefetch(mapA), prefetch(mapB);
+      for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * consumers * (along_m() + along_n() - 1));
       block.fence_barrier_init();
     }
     if constexpr (Step::follows) block.griddep_wait();
@@ -182,55 +201,74 @@ struct WgmmaRing {
       block.setmaxnreg_dec(Int<40>{});
       if (block.thread_rank() == 128 * consumers) fill(block, smem, full, empty);
     }
-    if constexpr (CLUSTER > 1) sync_all(block);  // other blocks arrive at this block's mbarriers
+    if (cluster_blocks() > 1) sync_all(block);  // other blocks arrive at this block's mbarriers
   }
 
  private:
   template <class Block>
-  CUTE_DEVICE static void sync_all(Block block) {
-    if constexpr (CLUSTER > 1)
+  CUTE_DEVICE void sync_all(Block block) const {
+    if (cluster_blocks() > 1)
       block.sync_cluster(Int<launch_info.threads>{});
     else
       block.sync();
   }
 
-  // One thread loads the stages of a block: its tile of A, and its share of B for the cluster.
+  // What a block loads of a stage's (ROWS,BLK_K) of an operand, for the blocks of the cluster whose bits are set: rows from `first` on if
+  // they are contiguous along K, else indices of K.
+  struct Share {
+    int first;
+    unsigned blocks;
+    bool is_all;
+  };
+  // Loads a descriptor before its first use, while the kernel before this one may still run. A replay sees nothing of it.
+  CUTE_DEVICE static void prefetch([[maybe_unused]] CUtensorMap const& map) {
+#ifdef __CUDA_ARCH__
+    prefetch_tma_descriptor(reinterpret_cast<TmaDescriptor const*>(&map));
+#endif
+  }
+
+  // One thread loads the stages of a block: its share of A for the blocks along n, and of B for those along m.
   template <class Block, class Mbarrier>
   CUTE_DEVICE void fill(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
-    int const rank = int(block.block_index()) % CLUSTER;
+    int const rank = rank_of(int(block.block_index())), m = at_m(rank), n = at_n(rank);
+    Share const share_A{n * ((MajorA == Major::K ? BLK_M : BLK_K) >> log2_along_n),
+                        (along_n() > 1 ? 1u | 1u << along_m() : 1u) << m, along_n() == 1},
+        share_B{m * ((MajorB == Major::K ? BLK_N : BLK_K) / along_m()), (along_m() > 1 ? 3u : 1u) << n * along_m(),
+                along_m() == 1};
     int stage = 0, phase = 0;
     CUTE_NO_UNROLL
-    for (int tile = int(block.block_index()) / CLUSTER; tile < tiles(); tile += grid / CLUSTER) {
+    for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid) {
       Place const here = place(tile, rank);
+      int const matrix_A = g.A.batch_stride ? here.l : 0, matrix_B = g.B.batch_stride ? here.l : 0;
       CUTE_NO_UNROLL
       for (int k = here.k; k < here.end_of_k; k += BLK_K) {
         empty[stage].wait(phase ^ 1);
         full[stage].arrive_and_expect_tx(kStageBytes);
-        constexpr int part = BLK_N / CLUSTER;  // rows of B
-        load<MajorA, BLK_M, 1>(block, mapA, full[stage], smem.A + stage * (BLK_M * BLK_K), here.m, k,
-                               g.A.batch_stride ? here.l : 0);
-        load<MajorB, part, CLUSTER>(block, mapB, full[stage], smem.B + (stage * BLK_N + rank * part) * BLK_K,
-                                    here.n + rank * part, k, g.B.batch_stride ? here.l : 0);
+        load<MajorA, BLK_M>(block, mapA, full[stage], smem.A + stage * (BLK_M * BLK_K), here.m, k, matrix_A, share_A);
+        load<MajorB, BLK_N>(block, mapB, full[stage], smem.B + stage * (BLK_N * BLK_K), here.n, k, matrix_B, share_B);
         if (++stage == PIPE) stage = 0, phase ^= 1;
       }
     }
     if constexpr (Step::follows) block.griddep_launch_dependents();
   }
 
-  // Loads (ROWS,BLK_K) of an operand, from (row,k) of matrix l, into each of BLOCKS blocks of the cluster.
-  template <Major major, int ROWS, int BLOCKS, class Block, class Mbarrier>
-  CUTE_DEVICE static void load(Block block, CUtensorMap const& map, Mbarrier& full, T* to, int row, int k, int l) {
+  // Loads a share of (ROWS,BLK_K) of an operand, from (row,k) of matrix l.
+  template <Major major, int ROWS, class Block, class Mbarrier>
+  CUTE_DEVICE static void load(Block block, CUtensorMap const& map, Mbarrier& full, T* to, int row, int k, int l,
+                               Share const& share) {
     auto const box = [&](T* smem, int c0, int c1) {
-      if constexpr (BLOCKS > 1)
-        block.tma_load_multicast(map, full, smem, c0, c1, l, (1u << BLOCKS) - 1);
-      else
+      if (share.is_all)
         block.tma_load(map, full, smem, c0, c1, l);
+      else
+        block.tma_load_multicast(map, full, smem, c0, c1, l, share.blocks);
     };
+    static_assert(BLK_K == 64);  // a row of `to`, along K or along the other mode
+    to += share.first * 64;
     if constexpr (major == Major::K) {
-      box(to, k, row);
+      box(to, k, row + share.first);
     } else {
       CUTE_UNROLL
-      for (int slab = 0; slab < ROWS; slab += 64) box(to + slab * BLK_K, row + slab, k);
+      for (int slab = 0; slab < ROWS; slab += 64) box(to + slab * BLK_K, row + slab, k + share.first);
     }
   }
 
@@ -245,18 +283,20 @@ struct WgmmaRing {
     Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));  // (MMA,MMA_M,MMA_K,PIPE), descriptors
     Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));  // (MMA,MMA_N,MMA_K,PIPE), descriptors
     int const lane = int(block.thread_rank()) % 32;
-    // Called when a warp has multiplied the stage: lane r arrives at `empty` of block r.
+    int const rank = rank_of(int(block.block_index()));
+    // Lane r tells block r that a warp has multiplied a stage which that block loads a share of.
+    bool const tells = lane < cluster_blocks() && (at_m(lane) == at_m(rank) || at_n(lane) == at_n(rank));
     auto release = [&](int stage) {
-      if constexpr (CLUSTER > 1) {
-        if (lane < CLUSTER) empty[stage].arrive(unsigned(lane));
+      if (cluster_blocks() > 1) {
+        if (tells) empty[stage].arrive(unsigned(lane));
       } else if (lane == 0) {
         empty[stage].arrive();
       }
     };
     int stage = 0, phase = 0;
     CUTE_NO_UNROLL
-    for (int tile = int(block.block_index()) / CLUSTER; tile < tiles(); tile += grid / CLUSTER) {
-      Place const here = place(tile, int(block.block_index()) % CLUSTER);
+    for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid) {
+      Place const here = place(tile, rank);
       Tensor tCrD = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
       mma.accumulate_ = GMMA::ScaleOut::Zero;            // the first instruction ignores tCrD
       int last = -1;                                     // stage that wgmma may still read; -1: none
@@ -300,11 +340,12 @@ struct WgmmaRing {
       block.sync(Int<2>{}, Int<128>{});
   }
 
-  // A warp writes its 16 rows of a shared tile of SmemD to D at (m,n) of matrix l: consecutive lanes, consecutive elements.
+  // A warp writes 16 rows of a shared tile of SmemD to D, which has them contiguous, at `to`: consecutive lanes, consecutive elements.
+  // rows, cols: of D from there on.
   template <class Block>
-  CUTE_DEVICE void store_rows(Block, T const* tile, int64_t m, int64_t n, int64_t l, int warp, int lane) const {
+  CUTE_DEVICE static void store_rows(Block, T const* tile, T* to, int64_t pitch, int64_t rows, int64_t cols, int warp,
+                                     int lane) {
     Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
-    T* const to = g.D.as<T>() + (l * g.D.batch_stride + m * g.D.row_stride + n);
     constexpr int at_once = 4;  // rows
     CUTE_NO_UNROLL
     for (int first = warp * 16; first < warp * 16 + 16; first += at_once) {
@@ -314,7 +355,7 @@ struct WgmmaRing {
         for (int r = 0; r < at_once; ++r) CUTE_UNROLL
         for (int half = 0; half < 2; ++half) {
           int const row = first + r, column = 32 * half + lane;
-          f(m + row < g.M() && n + column < g.N(), row, column, &x[r][half]);
+          f(row < rows && column < cols, row, column, &x[r][half]);
         }
       };
       each([&](bool on, int row, int column, T* p) {
@@ -323,48 +364,70 @@ struct WgmmaRing {
         copy_one(atom, on, make_smem_ptr(tile + (row * 64 + swizzled)), p);
       });
       each([&](bool on, int row, int column, T* p) {
-        copy_one(atom, on, p, make_gmem_ptr(to + (row * g.D.row_stride + column)));
+        copy_one(atom, on, p, make_gmem_ptr(to + (row * pitch + column)));
       });
     }
   }
 
-  // A warpgroup writes 64 x 64 elements to one of its two shared tiles while TMA, or a slower warp, reads the other.
+  // A warp writes its 16 x 64 sums, of which `sum` gives the i-th, to a shared tile whose rows are those of D.
+  template <bool along_m, class Block, class SD>
+  CUTE_DEVICE static void stage(Block, SD const& sD, int warp, int lane, auto const& sum) {
+    using Stmatrix = std::conditional_t<along_m, SM90_U16x8_STSM_T, SM90_U32x4_STSM_N>;
+    Copy_Atom<On<Block, Stmatrix>, T> stmatrix;
+    CUTE_UNROLL
+    for (int c = 0; c < 4; ++c) {  // 16 x 16: four 8 x 8 matrices, the address of a row of the shared tile per lane
+      Tensor values = make_tensor<T>(_8{});
+      CUTE_UNROLL
+      for (int v = 0; v < 8; ++v) values(v) = T(sum(c * 8 + v));
+      T* const row = along_m ? &sD(c * 16 + lane / 16 * 8 + lane % 8, warp * 16 + lane / 8 % 2 * 8)
+                             : &sD(warp * 16 + lane % 16, c * 16 + lane / 16 * 8);
+      copy(stmatrix, values, make_tensor(make_smem_ptr(row), _8{}));
+    }
+  }
+
+  // The four ways are apart, so that the instructions of each lie together: a block runs them once, and each jump would wait for a line of
+  // the instruction cache.
   template <class Block, class RD>
   CUTE_DEVICE void store_staged(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
+    auto const by = [&]<bool along_m, bool by_tma>() { store_staged_as<along_m, by_tma>(block, smem, here, tCrD); };
+    if (uses_tma_store)
+      D_is_along_m ? by.template operator()<true, true>() : by.template operator()<false, true>();
+    else
+      D_is_along_m ? by.template operator()<true, false>() : by.template operator()<false, false>();
+  }
+  // A warpgroup writes 64 x 64 elements to one of its two shared tiles while TMA, or a slower warp, reads the other.
+  template <bool along_m, bool by_tma, class Block, class RD>
+  CUTE_DEVICE void store_staged_as(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
     Tensor sD = make_tensor(make_smem_ptr(smem.D), SmemD{});  // (64,64,(2,consumers))
     int const warpgroup = int(block.thread_rank()) / 128, warp = int(block.thread_rank()) / 32 % 4,
               lane = int(block.thread_rank()) % 32;
     bool const issues = block.thread_rank() % 128 == 0;
-    Copy_Atom<On<Block, SM90_U32x4_STSM_N>, T> stmatrix;
     constexpr int chunks = BLK_N / 64, rounds = BLK_M / (64 * consumers);
     constexpr bool is_odd =
         chunks * rounds % 2 == 1;  // the last store of a tile and the first of the next share a buffer
     CUTE_UNROLL
     for (int i = 0; i < chunks * rounds; ++i) {
       int const round = i / chunks, chunk = i % chunks, buffer = 2 * warpgroup + i % 2;
-      if (issues && uses_tma_store) {  // TMA has read what the buffer held
+      if (by_tma && issues) {  // TMA has read what the buffer held
         if (is_odd && i == 0)
           block.tma_store_wait_read(Int<0>{});
         else
           block.tma_store_wait_read(Int<1>{});
       }
       sync_warpgroup(block, warpgroup);
-      CUTE_UNROLL
-      for (int c = 0; c < 4; ++c) {  // 16 x 16: four 8 x 8 matrices, a row address per lane
-        Tensor values = make_tensor<T>(_8{});
-        CUTE_UNROLL
-        for (int v = 0; v < 8; ++v) values(v) = T(tCrD(chunk * 32 + c * 8 + v, round, 0));
-        T* const row = &sD(warp * 16 + lane % 16, c * 16 + lane / 16 * 8, buffer);
-        copy(stmatrix, values, make_tensor(make_smem_ptr(row), _8{}));
-      }
-      if (uses_tma_store) block.fence_proxy_async();
+      stage<along_m>(block, sD(_, _, buffer), warp, lane, [&](int j) { return tCrD(chunk * 32 + j, round, 0); });
+      if constexpr (by_tma) block.fence_proxy_async();
       sync_warpgroup(block, warpgroup);
       int const m = here.m + (round * consumers + warpgroup) * 64, n = here.n + chunk * 64;
-      if (!uses_tma_store) {
-        store_rows(block, smem.D + buffer * 4096, m, n, here.l, warp, lane);
-      } else if (issues) {
-        block.tma_store(mapD, smem.D + buffer * 4096, n, m, here.l);
+      int const row = along_m ? n : m, column = along_m ? m : n;  // of D with contiguous rows
+      if constexpr (by_tma) {
+        if (!issues) continue;
+        block.tma_store(mapD, smem.D + buffer * 4096, column, row, here.l);
         block.tma_store_commit();
+      } else {
+        int64_t const pitch = along_m ? g.D.col_stride : g.D.row_stride;
+        store_rows(block, smem.D + buffer * 4096, g.D.as<T>() + (here.l * g.D.batch_stride + row * pitch + column),
+                   pitch, (along_m ? g.N() : g.M()) - row, (along_m ? g.M() : g.N()) - column, warp, lane);
       }
     }
   }

@@ -1,27 +1,52 @@
-// Predicted times of wgmma_ring.h on an H200, by which its kernels and the planner choose the slices of K and the width of the tiles.
+// Predicted times of wgmma_ring.h on an H200, by which its kernels and the planner choose the tile and the slices of K.
 #pragma once
-#include <inlay/kernels/common/dispatch.h>
+#include <inlay/planner/kernel_info.h>
+#include <inlay/problem/integers.h>
 
-namespace inlay::kernels {
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <iterator>
 
-// Tiles of 128 x width, `cluster` of them along m. In microseconds: from the launch to the first stage; the start and the end of a tile, in
-// which all multiprocessors write at the same time; 64 indices of K. Then by which parts the last is shorter where few multiprocessors
-// have tiles, and longer where the rows of A or of B begin within lines of 128 bytes, which are then read twice.
-// Fitted to bench/wgmma_tiles on the aligned half of suites/gemm/half_wild.json (docs/log.md).
-struct WgmmaTile {
-  int width, cluster;
-  double launch, per_tile, per_64_k;
-  double shorter, longer_A, longer_B;
+namespace inlay::planner {
+
+// Blocks of a cluster along m and along n, powers of two.
+struct ClusterShape {
+  int m = 1, n = 1;
+  constexpr int blocks() const { return m * n; }
 };
-inline constexpr WgmmaTile kClusterTile = {256, 2, 5.8, 2.89, .583, .06, .01, .005};
-inline constexpr WgmmaTile kNarrowTiles[] = {{256, 1, 3.7, 2.78, .583, .10, .03, .05},
-                                             {192, 1, 3.7, 2.00, .441, .15, .09, .11},
-                                             {128, 1, 3.7, 1.31, .328, .31, .22, .19},
-                                             {64, 1, 3.5, .66, .235, .35, .48, .27}};
+// How many clusters are resident at once if each block has a multiprocessor for itself. Some GPCs of an H200 have multiprocessors left over
+// behind clusters of four: 30 were resident, where 32 took a second wave; GPCs differ from chip to chip.
+inline std::int64_t resident_clusters(Device const& device, ClusterShape const& c) {
+  int const usable = c.blocks() > 2 ? device.sm_count * 7 / 8 : device.sm_count;
+  return std::max(usable / c.blocks(), 1);
+}
+
+// Tiles of 128 x width. In microseconds: from the launch to the first stage; the start and the end of a tile, in which all multiprocessors
+// write at the same time; 64 indices of K, if wgmma decides; a thousand lines of 128 bytes, if loads decide. The last two are shorter where
+// few multiprocessors have tiles: by `idle` times their part without any; and by the power `busy` of the part with some.
+// Fitted to bench/wgmma_tiles on the aligned half of suites/gemm/half_wild.json, times predicted too short counting one and a half times
+// (docs/log.md).
+struct WgmmaTile {
+  int width;
+  ClusterShape cluster;
+  char const* label;
+  double launch, per_tile, per_64_k, idle, per_1000_lines, busy;
+};
+inline constexpr WgmmaTile kWgmmaTiles[] = {
+    {256, {2, 1}, "256 columns, clusters of 2 x 1", 5.3, 1.72, .580, .10, 1.28, .22},
+    {256, {1, 1}, "256 columns", 4.4, 1.66, .588, .12, .98, .43},
+    {192, {2, 2}, "192 columns, clusters of 2 x 2", 4.9, 1.09, .474, .18, 1.29, .69},
+    {192, {2, 1}, "192 columns, clusters of 2 x 1", 4.8, 1.36, .458, .14, 1.22, .24},
+    {192, {1, 1}, "192 columns", 4.1, 1.32, .473, .23, .95, .22},
+    {128, {2, 1}, "128 columns, clusters of 2 x 1", 4.5, 1.08, .336, .23, 1.21, .34},
+    {128, {1, 1}, "128 columns", 3.8, 1.16, .310, .21, .94, .21},
+    {64, {2, 2}, "64 columns, clusters of 2 x 2", 3.8, .54, .269, .28, 1.60, .36},
+    {64, {1, 1}, "64 columns", 3.3, .76, .232, .18, 1.17, .46}};
 
 struct WgmmaTimes {
-  static constexpr double kSum = 2.3e-6;        // seconds of sum_slices, launched before the GEMM has ended
-  static constexpr double kPartial = 1.55e12;   // bytes per second of partial sums that it adds
+  static constexpr double kSum = 2.1e-6;        // seconds of sum_slices, launched before the GEMM has ended
+  static constexpr double kPartial = 1.5e12;    // bytes per second of partial sums that it adds
   static constexpr std::int64_t kLeastK = 256;  // of a slice
 
   static bool splits_lines(Operand const& o) {
@@ -31,13 +56,18 @@ struct WgmmaTimes {
 
   // The time of g in its slices, with the reduction that adds them.
   static double seconds(Gemm const& g, Device const& device, WgmmaTile const& t) {
-    std::int64_t const slots = std::max(device.sm_count / t.cluster, 1),
-                       tiles = ceil_div(g.M(), std::int64_t(128 * t.cluster)) * ceil_div(g.N(), std::int64_t(t.width)) *
-                               g.L() * g.slices,
+    std::int64_t const slots = resident_clusters(device, t.cluster),
+                       tiles = ceil_div(g.M(), std::int64_t(128 * t.cluster.m)) *
+                               ceil_div(g.N(), std::int64_t(t.width * t.cluster.n)) * g.L() * g.slices,
                        steps = ceil_div(g.slices > 1 ? g.slice_K : g.K(), std::int64_t(64));
-    double const idle = std::max(0., 1 - double(tiles) / double(slots));
-    double const step = t.per_64_k * (1 - t.shorter * idle) *
-                        (1 + (splits_lines(g.A) ? t.longer_A : 0) + (splits_lines(g.B) ? t.longer_B : 0));
+    double const busy = std::min(1., double(tiles) / double(slots));
+    // Lines of A and B that a block loads; those that begin within lines of 128 bytes take two each.
+    auto const lines = [&](Operand const& o, int rows, int blocks) {
+      return (splits_lines(o) ? 2. : 1.) * rows / blocks;
+    };
+    double const loads = lines(g.A, 128, t.cluster.n) + lines(g.B, t.width, t.cluster.m),
+                 step = std::max(t.per_64_k * (1 - t.idle * (1 - busy)),
+                                 1e-3 * t.per_1000_lines * loads * std::pow(busy, t.busy));
     double const elements = double(g.elements());
     double const bytes = 2. * double(g.A.rows * g.A.cols * g.A.matrices + g.B.rows * g.B.cols * g.B.matrices) +
                          elements * bytes_of(g.D.type);
@@ -47,49 +77,54 @@ struct WgmmaTimes {
            (g.slices > 1 ? kSum + elements * 4 * (g.slices + .5) / kPartial : 0);
   }
 
-  static WgmmaTile const& best(Gemm const& g, Device const& device) {
-    WgmmaTile const* best = &kNarrowTiles[0];
-    double least = 0;
-    for (WgmmaTile const& t : kNarrowTiles) {
-      if (g.tile_N && g.tile_N != t.width) continue;
-      if (double const s = seconds(g, device, t); least == 0 || s < least) least = s, best = &t;
-    }
-    return *best;
+  // The tile that g asks for, or the one that is predicted to be the fastest.
+  static WgmmaTile const& tile(Gemm const& g, Device const& device) {
+    if (g.tile) return kWgmmaTiles[g.tile - 1];
+    return *std::min_element(std::begin(kWgmmaTiles), std::end(kWgmmaTiles), [&](auto const& a, auto const& b) {
+      return seconds(g, device, a) < seconds(g, device, b);
+    });
   }
+  static double of_tile(Gemm const& g, Device const& device) { return seconds(g, device, tile(g, device)); }
 
-  // The slices are those with which one matrix of g takes the least time: the bits must not depend on the batch.
+  // The slices are those with which one matrix of g, or its transpose, takes the least time: the bits must not depend on the batch.
   static Gemm split(Gemm const& g, Device const& device) {
     if (g.elements() == 0 || g.K() <= kLeastK) return g;
     Gemm one = g;
-    one.tile_N = 0;
+    one.tile = 0;
     for (Operand* o : {&one.A, &one.B, &one.D}) o->matrices = 1;
+    auto const in = [&](std::int64_t slices) {
+      Gemm c = one;
+      c.slice_K = ceil_div(ceil_div(g.K(), slices), std::int64_t(64)) * 64;
+      c.slices = int(ceil_div(g.K(), c.slice_K));
+      return c;
+    };
+    auto const time = [&](Gemm const& c) { return std::min(of_tile(c, device), of_tile(c.transposed(), device)); };
     Gemm split = one;
-    double least = seconds(one, device, best(one, device));
-    for (WgmmaTile const& t : kNarrowTiles) {
-      std::int64_t const tiles = ceil_div(g.M(), std::int64_t(128)) * ceil_div(g.N(), std::int64_t(t.width));
-      for (int waves = 1; waves <= 3; ++waves) {
-        std::int64_t const slices = std::min(waves * device.sm_count / tiles, g.K() / kLeastK);
-        if (slices <= 1) continue;
-        Gemm c = one;
-        c.slice_K = ceil_div(ceil_div(g.K(), slices), std::int64_t(64)) * 64;
-        c.slices = int(ceil_div(g.K(), c.slice_K));
-        if (double const s = seconds(c, device, t); s < least) least = s, split = c;
-      }
-    }
+    double least = time(one);
+    std::int64_t tried[std::size(kWgmmaTiles) * 6], count = 0;
+    for (WgmmaTile const& t : kWgmmaTiles)
+      for (Gemm const& c : {one, one.transposed()})
+        for (int waves = 1; waves <= 3; ++waves) {
+          std::int64_t const tiles = ceil_div(c.M(), std::int64_t(128 * t.cluster.m)) *
+                                     ceil_div(c.N(), std::int64_t(t.width * t.cluster.n)),
+                             slices = std::min(waves * resident_clusters(device, t.cluster) / tiles, g.K() / kLeastK);
+          if (slices <= 1 || std::find(tried, tried + count, slices) != tried + count) continue;
+          tried[count++] = slices;
+          if (double const s = time(in(slices)); s < least) least = s, split = in(slices);
+        }
     if (split.slices == 1) return g;
     Gemm c = g;
     c.slices = split.slices, c.slice_K = split.slice_K;
     c.epilogue = {}, c.C = {};
-    c.D.base = nullptr, c.D.type = f32, c.D.row_stride = g.N(), c.D.col_stride = 1, c.D.batch_stride = g.M() * g.N();
+    bool const along_m = g.D.row_stride == 1 && g.D.col_stride != 1;
+    c.D.base = nullptr, c.D.type = f32, c.D.batch_stride = g.M() * g.N();
+    c.D.row_stride = along_m ? 1 : g.N(), c.D.col_stride = along_m ? g.M() : 1;
     return c;
   }
   static std::size_t workspace(Gemm const& g, Device const& device) {
     std::int64_t const slices = split(g, device).slices;
     return slices > 1 ? std::size_t(slices * g.elements()) * sizeof(float) : 0;
   }
-
-  static double of_cluster(Gemm const& g, Device const& device) { return seconds(g, device, kClusterTile); }
-  static double of_narrow(Gemm const& g, Device const& device) { return seconds(g, device, best(g, device)); }
 };
 
-}  // namespace inlay::kernels
+}  // namespace inlay::planner
