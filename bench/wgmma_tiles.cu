@@ -1,14 +1,14 @@
 // Times every tile of hgemm_10_narrow_tiles in several numbers of slices of K, also computing the transpose of D, for the constants of
-// src/kernels/gemm/tensor/wgmma_times.h.
+// src/planner/wgmma_times.h.
 //
 // usage: wgmma_tiles < GEMMS > TIMES
 // A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; extents are multiples of 8. A line of TIMES adds the tile's width
 // and cluster, 1 for the transpose of D, the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
 #include <inlay/error.h>
 #include <inlay/gemm.h>
-#include <inlay/kernels/gemm/tensor/wgmma_times.h>
 #include <inlay/planner/candidate.h>
 #include <inlay/planner/kernel_list.h>
+#include <inlay/planner/wgmma_times.h>
 #include <unistd.h>
 
 #include <algorithm>

@@ -20,7 +20,10 @@ namespace inlay::lab {
 namespace {
 
 std::map<std::string, Compute> const& levels() {
-  static std::map<std::string, Compute> const words{{"fp32", Compute::fp32}, {"blocked", Compute::fp32_blocked}};
+  static std::map<std::string, Compute> const words{{"fp32", Compute::fp32},
+                                                    {"blocked", Compute::fp32_blocked},
+                                                    {"split_safe", Compute::split_safe},
+                                                    {"split_fast", Compute::split_fast}};
   return words;
 }
 

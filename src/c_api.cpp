@@ -114,13 +114,13 @@ struct Multiplied {
                     std::to_string(sizeof o));
       o = *given_options;
     }
-    if (o.compute != INLAY_COMPUTE_FP32 && o.compute != INLAY_COMPUTE_FP32_BLOCKED)
+    if (o.compute < INLAY_COMPUTE_FP32 || o.compute > INLAY_COMPUTE_SPLIT_FAST)
       throw Error("there is no compute mode " + std::to_string(o.compute));
     if (o.activation < INLAY_ACTIVATION_NONE || o.activation > INLAY_ACTIVATION_SILU)
       throw Error("there is no activation " + std::to_string(o.activation));
     epilogue = {o.alpha, o.beta, Activation(o.activation)};
     if (o.C) C = view(o.C, "C"), options.C = &C;
-    options.compute = o.compute == INLAY_COMPUTE_FP32_BLOCKED ? Compute::fp32_blocked : Compute::fp32;
+    options.compute = Compute(o.compute);
     options.workspace = o.workspace, options.workspace_bytes = o.workspace_bytes;
     options.may_use_workspace = o.workspace != nullptr;
   }

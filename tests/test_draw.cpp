@@ -249,6 +249,10 @@ TEST(Path, EveryStepsTileIsSummed) {
       GemmCase const c = gemm_case(256, 256, 32, layout);
       if (entry.info().rejects(planned(c), Device{})) continue;
       SCOPED_TRACE(title_of(entry, c));
+      if (std::string_view(entry.info().name).starts_with("sgemm_split_") && entry.info().seconds) {
+        EXPECT_THROW(tiles_of(entry, c), UsageError);  // its first block slices, and tensor cores sum
+        continue;
+      }
       BlockTiles const tiles = tiles_of(entry, c);
       std::map<std::pair<std::int64_t, std::int64_t>, int> times;
       for (auto const& t : tiles.threads)

@@ -550,6 +550,46 @@ TEST(GpuGemm, RoundsAsItsChainsMay) {
       }
 }
 
+// f16 slices of a matrix of a batch are refused where they lose more than fp32 does, whatever the other matrices hold.
+TEST(GpuGemm, SlicesAreRefusedWhereTheyLose) {
+  NEEDS_GPU();
+  auto const kernel = std::find_if(gemm_kernels().begin(), gemm_kernels().end(), [](auto const& entry) {
+                        return entry.info().name == std::string("sgemm_split_fast");
+                      })->kernel;
+  if (kernel.info->rejects(GemmOnDevice(GemmCase{64, 64, 64}).problem(), current_device()))
+    GTEST_SKIP() << "no wgmma here";
+  GemmCase const c{130, 70, 300, 3, "nt", 1, 0, 0, 0, 0, 0, 0, 0, false, false, 0};
+  for (auto const& [value, at, refused] : {std::tuple{1.f, 5, 0u},
+                                           {0x1p30f, 5, 1u},
+                                           {0x1p-80f, 5, 0u},
+                                           {NAN, 5, 1u},
+                                           {INFINITY, 5, 1u},
+                                           {0x1p120f, 299, 1u}}) {
+    GemmOnDevice const here(c, normal);
+    Gemm const problem = here.problem();
+    // One element of rows 7 to 70 of the second matrix of A. A power of two is a slice itself, so 2^30 gets significands.
+    for (int row = 7; row < 71; ++row) {
+      float const x = value == 0x1p30f ? value * (1 + .0137f * float(row)) : value;
+      std::int64_t const element = problem.A.batch_stride + row * problem.A.row_stride + at;
+      check(cudaMemcpy(static_cast<float*>(problem.A.base) + element, &x, 4, cudaMemcpyHostToDevice));
+    }
+    Workspace const workspace(kernel.info->workspace(problem, current_device()));
+    kernel.run(problem, current_device(), workspace.options.workspace, nullptr);
+    unsigned words[3];
+    check(cudaMemcpy(words, workspace.options.workspace, sizeof words, cudaMemcpyDeviceToHost));
+    EXPECT_EQ(words[0], 0u) << value;
+    EXPECT_EQ(words[1], refused) << value;
+    EXPECT_EQ(words[2], 0u) << value;
+    std::vector<float> D(std::size_t(3 * 130 * 70));
+    check(cudaMemcpy(D.data(), problem.D.base, D.size() * 4, cudaMemcpyDeviceToHost));
+    for (std::size_t i = 0; i < D.size(); ++i)
+      if (!std::isfinite(value) && i / 70 >= 130 + 7 && i / 70 < 130 + 71)
+        EXPECT_TRUE(std::isnan(D[i])) << value << " at " << i;
+      else
+        ASSERT_TRUE(std::isfinite(D[i])) << value << " at " << i;
+  }
+}
+
 // ---- more elements than 31 bits count
 TEST(GpuGemmLarge, AnOuterProduct) {
   NEEDS_GPU_MEMORY(10e9);

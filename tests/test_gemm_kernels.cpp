@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include <inlay/explain/explanation.h>
-#include <inlay/kernels/gemm/tensor/wgmma_times.h>
+#include <inlay/planner/wgmma_times.h>
 #include <inlay/problem/batched_gemm.h>
 #include <inlay/registry/number.h>
 #include <inlay/registry/registry.h>

@@ -40,8 +40,10 @@ INLAY_API inlay_status inlay_copy_list(DLTensor const* const* dst, DLTensor cons
                                        void* stream);
 
 typedef enum inlay_compute {
-  INLAY_COMPUTE_FP32 = 0,        /* FMA units, each sum in one register */
-  INLAY_COMPUTE_FP32_BLOCKED = 1 /* FMA units, blocked summation */
+  INLAY_COMPUTE_FP32 = 0,         /* FMA units, each sum in one register */
+  INLAY_COMPUTE_FP32_BLOCKED = 1, /* FMA units, blocked summation */
+  INLAY_COMPUTE_SPLIT_SAFE = 2,   /* tensor cores, three bf16 slices of each operand: inlay/types.h */
+  INLAY_COMPUTE_SPLIT_FAST = 3    /* tensor cores, two f16 slices where the data allow it, else as split_safe */
 } inlay_compute;
 
 typedef enum inlay_activation {

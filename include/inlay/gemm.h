@@ -11,7 +11,7 @@ namespace inlay {
 
 // Options of a GEMM, of its plan and of its workspace query.
 struct GemmOptions {
-  Compute compute = Compute::fp32;  // of f32 operands, on the FMA units: no tensor cores, no TF32
+  Compute compute = Compute::fp32;  // of f32 operands: TF32 is never used, tensor cores by the split modes alone
   void* workspace = nullptr;        // device memory, aligned to 256 bytes; null: the call uses none
   std::size_t workspace_bytes = 0;  // at least gemm_workspace() for the same arguments
   // What beta scales, of D's type and a shape that is repeated to D's as NumPy does: a vector of N elements is a bias along n, one of

@@ -175,6 +175,9 @@ BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c) {
     tiles.block.add(*a.outer.begin(), *b.outer.begin());
     tiles.block.add(*a.outer.rbegin(), *b.outer.rbegin());
   }
+  if (tiles.k1 == 0)
+    throw UsageError(
+        fmt::format("{}: no thread of its first block multiplies elements of A and B", title_of(entry, c)));
   return tiles;
 }
 

@@ -65,6 +65,7 @@ std::string GemmCase::sentence() const {
   if (batch > 1 && (apart_a >= 0 || apart_b >= 0 || apart_c >= 0))
     s += fmt::format(", matrices {}, {} and {} apart", a().apart, b().apart, c().apart);
   if (compute == Compute::fp32_blocked) s += ", blocked summation";
+  if (is_split(compute)) s += compute == Compute::split_safe ? ", bf16 slices" : ", f16 slices";
   return s;
 }
 
@@ -121,7 +122,7 @@ std::vector<Field> GemmCase::fields() {
        "elements of A from matrix to matrix; 0: all are one (default: one behind the other)", false},
       {"apart_b", "--apart-b", &apart_b, "the same of B", false},
       {"apart_c", "--apart-c", &apart_c, "the same of C, but 0", false},
-      {nullptr, "--accuracy", &compute, "how a sum is formed: fp32 or blocked", false},
+      {nullptr, "--accuracy", &compute, "how a sum is formed: fp32, blocked, split_safe or split_fast", false},
       {"type", "--type", &type, "of the elements: f32, bf16 or f16"},
       {"batch", "--batch", &batch, "how many matrices"},
       {"class", "--class", &group, "what it is filed under (default: nothing)", false},
@@ -133,6 +134,9 @@ std::vector<Field> GemmCase::fields() {
 void GemmCase::take_item(std::smatch const& m) {
   M = number(m[1]), N = number(m[2]), K = number(m[3]), transa = m[4], transb = m[5];
 }
+
+// The words of --accuracy and of suites, in the order of Compute.
+constexpr char const* kLevels[] = {"fp32", "blocked", "split_safe", "split_fast"};
 
 void GemmCase::write(std::string const& kernel, Json& json) const {
   if (!group.empty()) json["class"] = group;
@@ -147,7 +151,7 @@ void GemmCase::write(std::string const& kernel, Json& json) const {
     if (step != 1) json[key] = step;
   for (auto const& [key, apart] : {std::pair{"apart_a", apart_a}, {"apart_b", apart_b}, {"apart_c", apart_c}})
     if (apart >= 0) json[key] = apart;
-  if (compute == Compute::fp32_blocked) json["accuracy"] = "blocked";
+  if (compute != Compute::fp32) json["accuracy"] = kLevels[int(compute)];
   json["kernel"] = kernel;
   json["dtype"] = type;
 }
@@ -166,7 +170,8 @@ GemmCase GemmCase::read(Json const& row) {
   c.step_c = row.value("step_c", c.step_c), c.group = row.value("class", c.group);
   c.apart_a = row.value("apart_a", c.apart_a), c.apart_b = row.value("apart_b", c.apart_b);
   c.apart_c = row.value("apart_c", c.apart_c);
-  if (row.contains("accuracy")) c.compute = row["accuracy"] == "blocked" ? Compute::fp32_blocked : Compute::fp32;
+  for (int level = 0; level < int(std::size(kLevels)); ++level)
+    if (row.value("accuracy", "fp32") == kLevels[level]) c.compute = Compute(level);
   return c;
 }
 

@@ -20,7 +20,7 @@ except ImportError as error:  # built without nvcc, or on a system without what 
 __all__ = ["Array", "BankGrid", "bank_grid", "contiguous", "copy", "copy_list", "explain", "kernels", "layout", "matmul", "permute",
            "redistribute", "transpose", "why"]
 
-_COMPUTE = {"fp32": 0, "blocked": 1}
+_COMPUTE = {"fp32": 0, "blocked": 1, "split_safe": 2, "split_fast": 3}
 _ACTIVATION = {None: 0, "relu": 1, "gelu_tanh": 2, "gelu_erf": 3, "silu": 4}
 
 
@@ -164,7 +164,8 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=None, c=None, activation=None, acc
     Batch modes are broadcast as in NumPy; an `out` has the batch modes of the product, and may be float32 for 16-bit operands.
     c is broadcast to the result, so that a vector is a bias; without one it is `out`. beta is 1 with a c, and else 0, with which
     neither is read. activation: "relu", "gelu_tanh", "gelu_erf" or "silu", in fp32. accuracy, of float32: "fp32", each sum in one
-    register, or "blocked", which adds blocks of sums.
+    register, or "blocked", which adds blocks of sums; "split_safe" and "split_fast" multiply 16-bit slices on tensor cores, as
+    accurately as "fp32" (inlay/types.h says of which data).
     """
     beta = float(c is not None) if beta is None else beta
     if out is None:

@@ -1,12 +1,9 @@
-#include <inlay/kernels/gemm/tensor/wgmma_times.h>
 #include <inlay/planner/gemm_packing.h>
 #include <inlay/planner/kernel_list.h>
+#include <inlay/planner/wgmma_times.h>
 #include <inlay/problem/integers.h>
 
 #include <algorithm>
-#include <deque>
-#include <string>
-#include <vector>
 
 namespace inlay::planner {
 namespace {
@@ -77,6 +74,22 @@ bool half(Properties const& f) { return is_half(f.g.A.type) && f.g.K() > 0; }
 bool on_wgmma(Properties const& f) { return half(f) && !f.on_simple; }
 bool on_simple(Properties const& f) { return is_half(f.g.A.type) && (f.g.K() == 0 || f.on_simple); }
 
+// Whether slices take less time for a matrix than FMA units can, which reach 55 TFLOP/s at most on an H200. The batch must not decide,
+// because the bits of the two differ.
+bool slices_pay(Properties const& f, LinkedKernel<Gemm> const& kernel) {
+  Gemm const one = Planner<Gemm>::chunk(f.g, 1);
+  double const flops = 2. * double(one.elements()) * double(one.K());
+  return one.K() >= 16 && kernel.info->seconds(one, f.device) < flops / 55e12;
+}
+bool split_safe(Properties const& f) {
+  static LinkedKernel<Gemm> const kernel = kernels::sgemm_split_safe::kernel();
+  return f.g.compute == Compute::split_safe && slices_pay(f, kernel);
+}
+bool split_fast(Properties const& f) {
+  static LinkedKernel<Gemm> const kernel = kernels::sgemm_split_fast::kernel();
+  return f.g.compute == Compute::split_fast && slices_pay(f, kernel);
+}
+
 bool batch_takes(Properties const& f, char const* kernel) { return std::string_view(f.of_batch) == kernel; }
 bool small_batch(Properties const& f) { return batch_takes(f, "sgemm_packed"); }
 bool batch_of_squares(Properties const& f) { return batch_takes(f, "sgemm_tile_128x128"); }
@@ -140,6 +153,8 @@ bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 // tiles, blocks that wait for each other, or reductions of slices.
 constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
 Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not requested, or not worth it"};
+constexpr char const* kNoSlices = "not requested, or FMA units are predicted to be faster";
+Applicability<Gemm> const kSplitSafe{split_safe, kNoSlices}, kSplitFast{split_fast, kNoSlices};
 Applicability<Gemm> const kSmallBatch{small_batch,
                                       "another kernel is predicted to be faster, or it is no batch with a K of at most "
                                       "256 and more than 4.5 tiles of 32 x 32 per SM"};
@@ -188,61 +203,76 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
   static LinkedKernel<Gemm> const transposed = sgemm_tma_transposing::kernel(), rotated = sgemm_tma::kernel(),
                                   cluster = sgemm_cluster::kernel(), split_32x32 = sgemm_split_32x32::kernel(),
                                   split_64x64 = sgemm_split_64x64::kernel(), slices = sgemm_slices_64x64::kernel();
-  static std::vector<Candidate<Gemm>> const all = [&] {
-    std::vector<Candidate<Gemm>> all = {
-        {.kernel = sgemm_tma_blocked::kernel(),
-         .applies = kBlockedSums,
-         .requirements = {.a = aligned_mn, .b = aligned_mn}},
-        {.kernel = sgemm_thin::kernel(), .applies = kThin},
-        {.kernel = sgemm_packed::kernel(), .applies = kSmallBatch},
-        {.label = "of a batch", .kernel = sgemm_tile_128x128::kernel(), .applies = kBatchOfSquares},
-        {.label = "as sgemm_split_32x32",
-         .kernel = slices,
-         .applies = kFullSmallBatch,
-         .requirements = {.slices_of = &split_32x32}},
-        {.kernel = split_32x32, .applies = kSmall},
-        {.kernel = sgemm_narrow::kernel(), .applies = kNarrow},
-        {.label = "as sgemm_split_64x64",
-         .kernel = slices,
-         .applies = kFullDeepBatch,
-         .requirements = {.slices_of = &split_64x64}},
-        {.kernel = split_64x64, .applies = kDeep},
-        {.kernel = sgemm_tile_blocked::kernel(), .applies = kTwoSums},
-        {.kernel = cluster, .applies = kFewTiles, .requirements = {.a = aligned, .b = aligned}},
-        {.label = "shallow", .kernel = transposed, .applies = kManyShallow},
-        {.label = "shallow", .kernel = rotated, .applies = kManyShallow},
-        {.label = "transposes one operand",
-         .kernel = transposed,
-         .applies = kLarge,
-         .requirements = {aligned, aligned, true}},
-        {.kernel = sgemm_tma_stream_k::kernel(), .applies = kLarge, .requirements = {.a = aligned_mn, .b = aligned_mn}},
-        // Need no workspace: nothing is packed, no tile is split.
-        {.label = "unpacked",
-         .kernel = transposed,
-         .applies = kWholeTiles,
-         .requirements = {.workspace_is_optional = true}},
-        {.label = "unpacked", .kernel = rotated, .applies = kWholeTiles},
-        {.kernel = sgemm_tile_128x256::kernel(), .applies = kSlowWholeTiles},
-        {.label = "unpacked", .kernel = cluster, .applies = kNotShallow},
-        {.kernel = sgemm_tile_128x128::kernel(), .applies = kMultiplies},
-        {.kernel = sgemm_simple::kernel(), .applies = kAny},
-        {.kernel = hgemm_simple::kernel(), .applies = kOnSimple},
-    };
-    static std::deque<std::string> labels;
-    for (bool transposes : {false, true})
-      for (int tile = 0; tile < int(std::size(kWgmmaTiles)); ++tile) {
-        labels.push_back(kWgmmaTiles[tile].label + std::string(transposes ? ", transposed" : ""));
-        all.push_back({.label = labels.back().c_str(),
-                       .kernel = hgemm_10_narrow_tiles::kernel(),
-                       .applies = kOnWgmma,
-                       .requirements = {.a = aligned,
-                                        .b = aligned,
-                                        .workspace_is_optional = true,
-                                        .tile = tile + 1,
-                                        .transposes = transposes}});
-      }
-    return all;
-  }();
+  // The tile number `tile` of kWgmmaTiles, from 1 on.
+  auto const of_tile = [](int tile, bool transposes) {
+    WgmmaTile const& t = kWgmmaTiles[tile - 1];
+    return Candidate<Gemm>{
+        .label = transposes ? t.label_of_transpose : t.label,
+        .kernel = hgemm_10_narrow_tiles::kernel(),
+        .applies = kOnWgmma,
+        .requirements = {
+            .a = aligned, .b = aligned, .workspace_is_optional = true, .tile = tile, .transposes = transposes}};
+  };
+  static_assert(std::size(kWgmmaTiles) == 9);
+  static Candidate<Gemm> const all[] = {
+      {.kernel = sgemm_tma_blocked::kernel(),
+       .applies = kBlockedSums,
+       .requirements = {.a = aligned_mn, .b = aligned_mn}},
+      {.kernel = sgemm_split_safe::kernel(), .applies = kSplitSafe},
+      {.kernel = sgemm_split_fast::kernel(), .applies = kSplitFast},
+      {.kernel = sgemm_thin::kernel(), .applies = kThin},
+      {.kernel = sgemm_packed::kernel(), .applies = kSmallBatch},
+      {.label = "of a batch", .kernel = sgemm_tile_128x128::kernel(), .applies = kBatchOfSquares},
+      {.label = "as sgemm_split_32x32",
+       .kernel = slices,
+       .applies = kFullSmallBatch,
+       .requirements = {.slices_of = &split_32x32}},
+      {.kernel = split_32x32, .applies = kSmall},
+      {.kernel = sgemm_narrow::kernel(), .applies = kNarrow},
+      {.label = "as sgemm_split_64x64",
+       .kernel = slices,
+       .applies = kFullDeepBatch,
+       .requirements = {.slices_of = &split_64x64}},
+      {.kernel = split_64x64, .applies = kDeep},
+      {.kernel = sgemm_tile_blocked::kernel(), .applies = kTwoSums},
+      {.kernel = cluster, .applies = kFewTiles, .requirements = {.a = aligned, .b = aligned}},
+      {.label = "shallow", .kernel = transposed, .applies = kManyShallow},
+      {.label = "shallow", .kernel = rotated, .applies = kManyShallow},
+      {.label = "transposes one operand",
+       .kernel = transposed,
+       .applies = kLarge,
+       .requirements = {aligned, aligned, true}},
+      {.kernel = sgemm_tma_stream_k::kernel(), .applies = kLarge, .requirements = {.a = aligned_mn, .b = aligned_mn}},
+      // Need no workspace: nothing is packed, no tile is split.
+      {.label = "unpacked",
+       .kernel = transposed,
+       .applies = kWholeTiles,
+       .requirements = {.workspace_is_optional = true}},
+      {.label = "unpacked", .kernel = rotated, .applies = kWholeTiles},
+      {.kernel = sgemm_tile_128x256::kernel(), .applies = kSlowWholeTiles},
+      {.label = "unpacked", .kernel = cluster, .applies = kNotShallow},
+      {.kernel = sgemm_tile_128x128::kernel(), .applies = kMultiplies},
+      {.kernel = sgemm_simple::kernel(), .applies = kAny},
+      of_tile(1, false),
+      of_tile(1, true),
+      of_tile(2, false),
+      of_tile(2, true),
+      of_tile(3, false),
+      of_tile(3, true),
+      of_tile(4, false),
+      of_tile(4, true),
+      of_tile(5, false),
+      of_tile(5, true),
+      of_tile(6, false),
+      of_tile(6, true),
+      of_tile(7, false),
+      of_tile(7, true),
+      of_tile(8, false),
+      of_tile(8, true),
+      of_tile(9, false),
+      of_tile(9, true),
+      {.kernel = hgemm_simple::kernel(), .applies = kOnSimple},
+  };
   return all;
 }
 

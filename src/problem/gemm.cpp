@@ -168,6 +168,8 @@ BatchedGemm make_batched_gemm(ConstTensor const& A, ConstTensor const& B, Tensor
   BatchedGemm batched;
   Gemm& g = batched.gemm;
   g.epilogue = epilogue, g.compute = compute;
+  if (is_split(compute) && A.dtype != f32)
+    throw Error(std::string("split_safe and split_fast slice operands of f32, and A and B are of ") + name_of(A.dtype));
   g.A.type = g.B.type = A.dtype, g.D.type = D.dtype;
   for (int k = 0; k < D.rank; ++k)
     if (D.extent[k] == 0) return batched;  // pointers and strides do not matter

@@ -1,7 +1,7 @@
 // Samples of the tensor-core GEMMs: one tile stands for all tiles with the same memory accesses.
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
-#include <inlay/kernels/gemm/tensor/wgmma_ring.h>
+#include <inlay/kernels/gemm/tensor/split_ring.h>
 
 namespace inlay::kernels {
 
@@ -18,6 +18,47 @@ struct Kinds<WgmmaRing<Step, T, MajorA, MajorB>> {
                                 int64_t const matrix = slice * kernel.g.L() + l;
                                 f(one_tile, ((matrix * kernel.tiles_m + m) * kernel.tiles_n + n) * blocks, times);
                               });
+  }
+};
+
+template <class Step, class T, int BLK_N, int CLUSTER>
+struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER>> {
+  template <class Kernel, class F>
+  static void each(Kernel const& kernel, F const& f) {
+    auto one_tile = kernel;  // of a cluster
+    one_tile.grid = one_tile.tiles();
+    over_clipped_tile_kinds(
+        kernel.g, kernel.BLK_M * CLUSTER, BLK_N, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
+          int64_t const first = n / kernel.band * kernel.band,
+                        width = std::min<int64_t>(kernel.band, kernel.tiles_n - first);
+          f(one_tile, (l * kernel.tiles_m * kernel.tiles_n + first * kernel.tiles_m + m * width + n - first) * CLUSTER,
+            times);
+        });
+  }
+};
+// All blocks of small operands; of large ones a few, which are alike but for the ends of an operand.
+template <class Step, class T>
+struct Kinds<SliceOperands<Step, T>> {
+  template <class Kernel, class F>
+  static void each(Kernel const& kernel, F const& f) {
+    int64_t const all = kernel.blocks(), n = all < 256 ? all : 8;
+    for (int64_t i = 0; i < n; ++i) f(kernel, i * all / n, (i + 1) * all / n - i * all / n);
+  }
+};
+
+// The operands are sliced with all of K, because rows of different lengths are sliced differently; a few short K replace a long one in the
+// ring. Samples have no data, which no slices refuse.
+template <class Dispatch>
+requires Dispatch::slices_operands struct Samples<Dispatch> {
+  template <class S, class Sample>
+  static void of(Gemm const& g, S const& setting, Sample const& sample) {
+    auto const each = [&]<bool rings>(Gemm const& part, int64_t times, std::bool_constant<rings>) {
+      launches<Dispatch>(part, setting, [&](auto const& kernel) {
+        if constexpr (rings == requires { kernel.mapA; }) sample.kinds(kernel, times);
+      });
+    };
+    each(g, 1, std::false_type{});
+    over_lengths(g.K(), 64, [&](int64_t K, int64_t times) { each(g.with_K(K), times, std::true_type{}); });
   }
 };
 

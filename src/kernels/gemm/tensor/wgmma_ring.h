@@ -2,7 +2,7 @@
 // Steps differ in the tile, the number of consumers, the grid, the cluster, and how D is stored.
 #pragma once
 #include <inlay/kernels/gemm/tensor/mma.h>
-#include <inlay/kernels/gemm/tensor/wgmma_times.h>
+#include <inlay/planner/wgmma_times.h>
 
 namespace inlay::kernels {
 using GMMA::Major;

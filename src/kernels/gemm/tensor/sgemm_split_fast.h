@@ -1,0 +1,43 @@
+// fp32 GEMM by f16 slices where they are as accurate as fp32, else by bf16 slices.
+#pragma once
+#include <inlay/kernels/gemm/tensor/split_ring.h>
+
+namespace inlay::kernels::sgemm_split_fast {
+
+struct Step {};
+struct Dispatch {
+  static constexpr bool slices_operands = true;
+  // Both are launched; which one computes a matrix is a word of the workspace for each, known on the GPU alone.
+  template <class S, class F>
+  static void launches(Gemm const& g, S const& setting, F const& f) {
+    auto* const refusals = static_cast<unsigned*>(setting.workspace);
+    char* const behind = static_cast<char*>(setting.workspace) + round_up(g.L() * 4, 256);
+    SplitGemm<Step, half_t>::launches(g, behind, refusals, setting, f);
+    SplitGemm<Step, bfloat16_t>::launches(g, behind, refusals, setting, f);
+  }
+  static std::size_t workspace(Gemm const& g, Device const&) {
+    if (!g.elements() || !g.K()) return 0;
+    return std::size_t(round_up(g.L() * 4, 256) +
+                       std::max(SplitGemm<Step, half_t>::bytes(g), SplitGemm<Step, bfloat16_t>::bytes(g)));
+  }
+};
+
+// With the launches of the other way, which end at once.
+inline double seconds(Gemm const& g, Device const& device) {
+  return SplitGemm<Step, half_t>::seconds(g, device) + 4e-6;
+}
+
+inline constexpr Info<Gemm> info = {
+    .name = "sgemm_split_fast",
+    .idea =
+        "Two f16 slices of each operand, scaled by a power of two for each row, and three pairs of them; if those of a "
+        "matrix lose too much, bf16 slices compute it.",
+    .source = "inlay",
+    .ladder = Ladder::none,
+    .origin = Origin::ours,
+    .rejects = rejects_split,
+    .seconds = seconds,
+    .workspace = Dispatch::workspace,
+};
+
+}  // namespace inlay::kernels::sgemm_split_fast

@@ -1,0 +1,317 @@
+// Family: 16-bit slices of fp32 operands (slice_operands.h) are multiplied on tensor cores, with sums as accurate as fp32's.
+// Tensor cores add with truncation, so that their sums drift: sums of first slices are added to fp32 registers every 32 indices of
+// K, while other slices, which have an accumulator of their own, keep the tensor cores busy.
+#pragma once
+#include <inlay/kernels/gemm/tensor/slice_operands.h>
+#include <inlay/kernels/gemm/tensor/wgmma_ring.h>
+
+namespace inlay::kernels {
+
+// T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs.
+template <class Step, class T, int BLK_N_, int CLUSTER>
+struct SplitRing {
+  static constexpr int slices = kSlices<T>, consumers = 2, BLK_M = 128, BLK_N = BLK_N_, BLK_K = 64;
+  static constexpr int PIPE = BLK_N == 128 ? 6 : 8;  // stages, each of one slice of A and of B
+  static constexpr int band = 8;                     // tiles along n that are computed one after the other for each m
+  static constexpr LaunchInfo launch_info{
+      .threads = 128 * (consumers + 1), .min_blocks = 1, .clusters = CLUSTER > 1, .follows = true};
+  using SmemA = typename StagesOf<T, Major::K, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = typename StagesOf<T, Major::K, BLK_N, BLK_K, PIPE>::type;  // (BLK_N,BLK_K,PIPE)
+  using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
+  struct Smem {
+    alignas(1024) T A[cosize_v<SmemA>];
+    alignas(1024) T B[cosize_v<SmemB>];
+    alignas(8) uint64_t full[PIPE];  // mbarriers: the stage is loaded
+    uint64_t empty[PIPE];            // all consumer warps of the cluster have multiplied it
+    static void members(auto name) {
+      name("A", &Smem::A), name("B", &Smem::B), name("full", &Smem::full), name("empty", &Smem::empty);
+    }
+  };
+  static constexpr int kStageBytes = int(sizeof(Smem::A) + sizeof(Smem::B)) / PIPE;
+
+  Gemm g;  // with its fp32 operands
+  SlicedOperand A, B;
+  CUtensorMap mapA, mapB;
+  unsigned const* refusals;  // of each matrix: computes those with `refusal`. Null: computes all
+  unsigned refusal;
+  int tiles_m, tiles_n, grid;  // tiles of clusters; clusters
+
+  static SplitRing make(Gemm const& g, SlicedOperand const& A, SlicedOperand const& B, unsigned const* refusals,
+                        unsigned refusal, auto const& setting) {
+    int const tiles_m = int(ceil_div(g.M(), BLK_M * CLUSTER)), tiles_n = int(ceil_div(g.N(), BLK_N));
+    int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L(),
+                  resident = std::max(setting.device.sm_count / CLUSTER, 1);
+    auto const map = [&](SlicedOperand const& o, int rows) {
+      return setting.encode(tma_tensor<T>(o.slices, o.slices.matrices, rows));
+    };
+    return {g,        A,       B,       map(A, BLK_M), map(B, BLK_N / CLUSTER),
+            refusals, refusal, tiles_m, tiles_n,       int(cute::min(clusters, resident))};
+  }
+  int64_t blocks() const { return int64_t(grid) * CLUSTER; }
+  int cluster() const requires(CLUSTER > 1) { return CLUSTER; }
+  void place(auto const& at) {
+    place_operands(g, at);
+    A.place(at), B.place(at), refusals = at(refusals);
+    at.map(mapA, A.slices.base), at.map(mapB, B.slices.base);
+  }
+
+  // ---- device
+  struct Place {
+    int m, n, l;  // first row and column of the tile, matrix of the batch
+  };
+  CUTE_HOST_DEVICE int tiles() const { return tiles_m * tiles_n * int(g.L()); }
+  CUTE_HOST_DEVICE Place place(int tile, int rank) const {
+    int const t = tile % (tiles_m * tiles_n), first = t / (band * tiles_m) * band,
+              width = cute::min(int(band), tiles_n - first), in_band = t - first * tiles_m;
+    return {(in_band / width * CLUSTER + rank) * BLK_M, (first + in_band % width) * BLK_N, tile / (tiles_m * tiles_n)};
+  }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    auto* const full = reinterpret_cast<typename Block::Mbarrier*>(smem.full);
+    auto* const empty = reinterpret_cast<typename Block::Mbarrier*>(smem.empty);
+    if (block.thread_rank() == 0) {
+      for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * consumers * CLUSTER);
+      block.fence_barrier_init();
+    }
+    block.griddep_wait();
+    sync_all(block);
+    if (block.thread_rank() < 128 * consumers) {
+      block.setmaxnreg_inc(Int<232>{});
+      multiply(block, smem, full, empty);
+    } else {
+      block.setmaxnreg_dec(Int<40>{});
+      if (block.thread_rank() == 128 * consumers) fill(block, smem, full, empty);
+    }
+    if constexpr (CLUSTER > 1) sync_all(block);  // other blocks arrive at this block's mbarriers
+  }
+
+ private:
+  template <class Block>
+  CUTE_DEVICE static void sync_all(Block block) {
+    if constexpr (CLUSTER > 1)
+      block.sync_cluster(Int<launch_info.threads>{});
+    else
+      block.sync();
+  }
+  // Calls f(place) for each tile of the block whose matrix has the refusal.
+  template <class Block>
+  CUTE_DEVICE void for_each_tile(Block block, auto const& f) const {
+    Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> atom;
+    unsigned of_matrix = refusal;
+    int known = -1;  // the matrix of of_matrix
+    CUTE_NO_UNROLL
+    for (int tile = int(block.block_index()) / CLUSTER; tile < tiles(); tile += grid) {
+      Place const here = place(tile, int(block.block_index()) % CLUSTER);
+      if (refusals && here.l != known)
+        copy_one(atom, true, make_gmem_ptr(refusals + here.l), &of_matrix), known = here.l;
+      if (of_matrix == refusal) {
+        f(here);
+      } else {  // on to the next matrix
+        int const ahead = (here.l + 1) * (tiles_m * tiles_n) - tile;
+        tile += (ahead - 1) / grid * grid;
+      }
+    }
+  }
+
+  template <class Block, class Mbarrier>
+  CUTE_DEVICE void fill(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
+    constexpr int part = BLK_N / CLUSTER;  // rows of B
+    int const rank = int(block.block_index()) % CLUSTER;
+    // Matrices of a slice; the batch may share one.
+    int const matrices_A = int(g.A.matrices), matrices_B = int(g.B.matrices);
+    int stage = 0, phase = 0;
+    for_each_tile(block, [&](Place const& here) {
+      CUTE_NO_UNROLL
+      for (int k = 0; k < int(g.K()); k += BLK_K) CUTE_UNROLL
+      for (int slice = 0; slice < slices; ++slice) {
+        empty[stage].wait(phase ^ 1);
+        full[stage].arrive_and_expect_tx(kStageBytes);
+        block.tma_load(mapA, full[stage], smem.A + stage * (BLK_M * BLK_K), k, here.m,
+                       slice * matrices_A + (matrices_A > 1 ? here.l : 0));
+        T* const to = smem.B + (stage * BLK_N + rank * part) * BLK_K;
+        int const l = slice * matrices_B + (matrices_B > 1 ? here.l : 0);
+        if constexpr (CLUSTER > 1)
+          block.tma_load_multicast(mapB, full[stage], to, k, here.n + rank * part, l, (1u << CLUSTER) - 1);
+        else
+          block.tma_load(mapB, full[stage], to, k, here.n, l);
+        if (++stage == PIPE) stage = 0, phase ^= 1;
+      }
+    });
+    block.griddep_launch_dependents();
+  }
+
+  template <class Block, class Mbarrier>
+  CUTE_DEVICE void multiply(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
+    Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
+    Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (BLK_N,BLK_K,PIPE)
+    auto mma = make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N>>>{}, Layout<Shape<Int<consumers>, _1, _1>>{});
+    auto thr_mma = mma.get_slice(int(block.thread_rank()));
+    Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));  // (MMA,MMA_M,MMA_K,PIPE), descriptors
+    Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));  // (MMA,MMA_N,MMA_K,PIPE), descriptors
+    int const lane = int(block.thread_rank()) % 32;
+    auto release = [&](int stage) {
+      if constexpr (CLUSTER > 1) {
+        if (lane < CLUSTER) empty[stage].arrive(unsigned(lane));
+      } else if (lane == 0) {
+        empty[stage].arrive();
+      }
+    };
+    int stage = 0, phase = 0;
+    for_each_tile(block, [&](Place const& here) {
+      Tensor sum = partition_fragment_C(mma, TileD{});     // (MMA,MMA_M,MMA_N): what has left the tensor cores
+      Tensor chunk = partition_fragment_C(mma, TileD{});   // (MMA,MMA_M,MMA_N): first slices, 32 of K
+      Tensor others = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N): other slices
+      clear(sum);
+      auto accumulate_others = GMMA::ScaleOut::Zero;
+      int before[slices];  // stages of the last 64 of K
+      CUTE_UNROLL
+      for (int s = 0; s < slices; ++s) before[s] = -1;
+      auto const multiply_pair = [&](auto& to, int a, int b, int first, int last, GMMA::ScaleOut& accumulate) {
+        CUTE_UNROLL
+        for (int i = first; i < last; ++i) {
+          mma.accumulate_ = accumulate;
+          gemm(mma, tCrA(_, _, i, a), tCrB(_, _, i, b), to);
+          accumulate = GMMA::ScaleOut::One;
+        }
+      };
+      // First slices begin an accumulation; it goes to `sum` while the tensor cores multiply other slices.
+      auto const begin_chunk = [&](int at, int half) {
+        auto accumulate = GMMA::ScaleOut::Zero;
+        warpgroup_fence_operand(chunk);
+        block.wgmma_fence();
+        multiply_pair(chunk, at, at, 2 * half, 2 * half + 2, accumulate);
+        block.wgmma_commit();
+      };
+      auto const end_chunk = [&] {
+        block.wgmma_commit();
+        block.wgmma_wait(Int<1>{});
+        warpgroup_fence_operand(chunk);
+        CUTE_UNROLL
+        for (int i = 0; i < size(sum); ++i) sum(i) += chunk(i);
+      };
+      CUTE_NO_UNROLL
+      for (int k = 0; k < int(g.K()); k += BLK_K) {
+        int at[slices], phase_of[slices];
+        CUTE_UNROLL
+        for (int s = 0; s < slices; ++s) {
+          at[s] = stage, phase_of[s] = phase;
+          if (++stage == PIPE) stage = 0, phase ^= 1;
+        }
+        full[at[0]].wait(phase_of[0]);
+        begin_chunk(at[0], 0);
+        full[at[1]].wait(phase_of[1]);
+        warpgroup_fence_operand(others);
+        block.wgmma_fence();
+        multiply_pair(others, at[1], at[0], 0, 4, accumulate_others);
+        if constexpr (slices == 3) multiply_pair(others, at[0], at[1], 0, 4, accumulate_others);
+        end_chunk();
+        CUTE_UNROLL
+        for (int s = 0; s < slices; ++s)
+          if (before[s] >= 0) release(before[s]);
+        begin_chunk(at[0], 1);
+        if constexpr (slices == 2) {
+          multiply_pair(others, at[0], at[1], 0, 4, accumulate_others);
+        } else {
+          multiply_pair(others, at[1], at[1], 0, 4, accumulate_others);
+          full[at[2]].wait(phase_of[2]);
+          block.wgmma_fence();
+          multiply_pair(others, at[2], at[0], 0, 4, accumulate_others);
+          multiply_pair(others, at[0], at[2], 0, 4, accumulate_others);
+        }
+        end_chunk();
+        CUTE_UNROLL
+        for (int s = 0; s < slices; ++s) before[s] = at[s];
+      }
+      block.wgmma_wait(Int<0>{});
+      warpgroup_fence_operand(others);
+      CUTE_UNROLL
+      for (int s = 0; s < slices; ++s) release(before[s]);
+      constexpr float of_others = kScalesRows<T> ? 1.f / 2048 : 1.f;
+      CUTE_UNROLL
+      for (int i = 0; i < size(sum); ++i) sum(i) = fmaf(others(i), of_others, sum(i));
+      if constexpr (kScalesRows<T>) unscale(block, mma, sum, here);
+      finish_fragment<float, Epilogues::plain>(block, g, mma, TileD{}, sum, here.m, here.n, here.l);
+      store_fragment<float, Epilogues::plain>(block, g, mma, TileD{}, sum, here.m, here.n, here.l);
+    });
+  }
+
+  // Multiplies the sums by the factors of their rows of A and of B.
+  template <class Block, class Mma, class RD>
+  CUTE_DEVICE void unscale(Block block, Mma const& mma, RD& sum, Place const& here) const {
+    Tensor tCcD = mma.get_slice(int(block.thread_rank())).partition_C(make_identity_tensor(TileD{}));
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
+    auto const factor = [&](SlicedOperand const& o, int64_t matrices, int64_t row) {
+      float f = 0;
+      copy_one(atom, row < o.slices.rows,
+               make_gmem_ptr(o.factors + ((matrices > 1 ? here.l * o.slices.rows : 0) + row)), &f);
+      return f;
+    };
+    // A thread holds pairs of columns in two rows, eight apart.
+    float of_rows[2];
+    CUTE_UNROLL
+    for (int r = 0; r < 2; ++r) of_rows[r] = factor(A, g.A.matrices, here.m + get<0>(tCcD(2 * r)));
+    CUTE_UNROLL
+    for (int i = 0; i < int(size(RD{})); i += 4) {
+      CUTE_UNROLL
+      for (int c = 0; c < 2; ++c) {
+        float const of_column = factor(B, g.B.matrices, here.n + get<1>(tCcD(i + c)));
+        CUTE_UNROLL
+        for (int r = 0; r < 2; ++r) sum(i + 2 * r + c) = sum(i + 2 * r + c) * of_rows[r] * of_column;
+      }
+    }
+  }
+};
+
+// Slices both operands and multiplies them: the launches of one type of slices.
+template <class Step, class T>
+struct SplitGemm {
+  static int64_t bytes(Gemm const& g) { return SlicedOperand::bytes<T>(g.A) + SlicedOperand::bytes<T>(g.B); }
+  // Predicted on an H200: slices are written at 3.4 TB/s; a multiprocessor takes 2 us for six pairs of 128 x 128 x 64, 1.1 us for three.
+  static double seconds(Gemm const& g, Device const& device) {
+    double const elements = double(g.A.rows * g.A.matrices + g.B.rows * g.B.matrices) * double(g.K()),
+                 bytes = elements * (4 + 2 * kSlices<T>),
+                 tiles = double(ceil_div(g.M(), int64_t(128))) * double(ceil_div(g.N(), int64_t(128))) * double(g.L());
+    double const waves = tiles < device.sm_count ? .6 : std::ceil(tiles / device.sm_count),
+                 per_64_k = kScalesRows<T> ? 1.1e-6 : 2e-6;
+    return 5e-6 + bytes / 3.4e12 + waves * (3e-6 + double(ceil_div(g.K(), int64_t(64))) * per_64_k);
+  }
+  // refusals: of f16 slices, if bf16 slices are to multiply what is refused; or null.
+  template <class S, class F>
+  static void launches(Gemm const& g, char* workspace, unsigned* refusals, S const& setting, F const& f) {
+    SlicedOperand const A = SlicedOperand::at<T>(g.A, workspace),
+                        B = SlicedOperand::at<T>(g.B, workspace + SlicedOperand::bytes<T>(g.A));
+    using Slicer = SliceOperands<Step, T>;
+    constexpr bool decides = kScalesRows<T>;
+    f(Slicer{Slicer::Work::make(g.A, A), Slicer::Work::make(g.B, B), decides ? nullptr : refusals, int(g.L())});
+    if constexpr (decides) f(Refusals<Step>{A, B, refusals, int(g.L())});
+    auto const multiply = [&]<int N, int C>(Int<N>, Int<C>) {
+      f(SplitRing<Step, T, N, C>::make(g, A, B, refusals, decides ? 0u : 1u, setting));
+    };
+    int64_t const tiles = ceil_div(g.M(), int64_t(128)) * ceil_div(g.N(), int64_t(128)) * g.L();
+    if (tiles < setting.device.sm_count)
+      multiply(Int<64>{}, Int<1>{});
+    else if (decides && tiles >= 4 * setting.device.sm_count)
+      multiply(Int<128>{}, Int<2>{});
+    else
+      multiply(Int<128>{}, Int<1>{});
+  }
+};
+
+inline Reason rejects_split(Gemm const& g, Device const& device) {
+  if (g.A.type != f32 || g.D.type != f32) return {"slices are made of f32 operands, for a D of f32"};
+  if (Reason r = rejects_wgmma(device)) return r;
+  if (g.elements() == 0) return {};
+  if (g.K() == 0) return {"K is 0: there is nothing to multiply"};
+  constexpr int64_t most = INT32_MAX - 1024;  // TMA coordinates have 31 bits
+  for (int64_t extent : {g.M(), g.N(), g.K()})
+    if (extent > most) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};
+  for (Operand const* o : {&g.A, &g.B})
+    if (o->rows > ((int64_t(1) << 39) / round_up(g.K(), 64)))
+      return {"TMA strides have 40 bits, slices of {} x {} elements do not fit", {o->rows, g.K()}};
+  int64_t const m = ceil_div(g.M(), int64_t(128)), n = ceil_div(g.N(), int64_t(64));
+  return too_many("{} x {} tiles in {} matrices are more than 31 bits count", __int128(m) * n * 3, g.L(), {m, n, g.L()},
+                  kMostBlocks / 2);
+}
+
+}  // namespace inlay::kernels
