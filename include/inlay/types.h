@@ -81,15 +81,16 @@ enum class Compute : std::uint8_t {
   // Blocked summation: at most 1024 FMAs in one register, 256 in large matrices, then added to another register. The
   // error hardly grows with K. On an H200 .92 to .96 of the speed of fp32 with a workspace, far less without.
   fp32_blocked,
-  // Tensor cores: f32 operands are written as sums of three bf16 slices, six pairs of which are multiplied and added in fp32. As accurate as fp32 on
-  // nearly all data from K = 16 on (docs/05_results.md); below about 2^-110 low bits are lost. An infinite element makes NaN of its row or column of D,
-  // where fp32 may give an infinity; a sum that is zero is +0. Needs a workspace and compute capability 9.0; without them, and where
-  // FMA units are faster, fp32 is computed.
+  // Tensor cores: f32 operands are written as sums of three bf16 slices, six pairs of which are multiplied and added in
+  // fp32. As accurate as fp32 on nearly all data from K = 16 on (docs/05_results.md). Of elements below about 2^-110 low
+  // bits are lost. An infinite element of A makes NaN of its row of D, of B of its column, where fp32 may give an
+  // infinity. A sum that is zero is +0. Needs a workspace and compute capability 9.0; without them, and where FMA units
+  // are predicted to be faster, fp32 is computed.
   split_safe,
-  // The same with two f16 slices, scaled for each row of A and column of B, and three pairs, for each matrix of a batch on whose data
-  // that is as accurate as fp32: finite elements, K of 64 or more, rows and columns of A and B of which half the elements are not zero,
-  // and no element far above the others of its row. Other matrices are computed as split_safe does; this is decided on the GPU, without
-  // synchronising.
+  // The same with two f16 slices, scaled by a power of two for each row of A and column of B, and three pairs. A matrix
+  // of a batch is computed so if every row of its A and every column of its B is finite, has a largest element between
+  // 2^-49 and 2^77, is at least half nonzero, and loses at most 2^-24 of the sum of its |x| to the slices; K must be 64
+  // or more. Otherwise it is computed as split_safe does. The GPU finds this out, and the call does not synchronise.
   split_fast,
 };
 constexpr bool is_split(Compute compute) { return compute == Compute::split_safe || compute == Compute::split_fast; }

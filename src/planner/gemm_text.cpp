@@ -22,6 +22,14 @@ char const* transpose_letter(Operand const& o, char const* mn, char const* k) {
   return along_mn(o) ? mn : along_k(o) ? k : "-";
 }
 
+char const* sums_text(Compute compute) {
+  if (compute == Compute::fp32_blocked) return "blocked summation";
+  if (compute == Compute::split_safe) return "bf16 slices where they pay";
+  if (compute == Compute::split_fast)
+    return "f16 slices where they pay and the GPU finds that they lose nothing, else bf16 slices";
+  return "one sum";
+}
+
 }  // namespace
 
 std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
@@ -32,7 +40,7 @@ std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
                    g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "",
                    g.A.type == f32 ? "" : fmt::format(", {}{}", name_of(g.A.type), g.D.type == f32 ? " to f32" : ""),
                    transpose_letter(g.A, "t", "n"), transpose_letter(g.B, "n", "t"), g.epilogue.alpha, g.epilogue.beta,
-                   g.compute == Compute::fp32_blocked ? "blocked summation" : "one sum", device.name);
+                   sums_text(g.compute), device.name);
   s += g.K() ? operand_text("A", g.A, "m", "k") + operand_text("B", g.B, "n", "k") : "  A and B are not read\n";
   Operand const d = transposed(g.D);  // operand_text expects the contiguous mode of D, n, as rows
   s += along_mn(d) ? operand_text("D", d, "n", "m")

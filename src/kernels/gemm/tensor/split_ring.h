@@ -309,6 +309,9 @@ inline Reason rejects_split(Gemm const& g, Device const& device) {
   for (Operand const* o : {&g.A, &g.B})
     if (o->rows > ((int64_t(1) << 39) / round_up(g.K(), 64)))
       return {"TMA strides have 40 bits, slices of {} x {} elements do not fit", {o->rows, g.K()}};
+  __int128 const elements = (__int128(g.M()) * g.A.matrices + __int128(g.N()) * g.B.matrices) * round_up(g.K(), 64);
+  if (elements * 2 * kSlices < bfloat16_t >> device.memory_bytes)
+    return {"slices of {} x {} and {} elements do not fit the device's memory", {g.M(), g.N(), g.K()}};
   int64_t const m = ceil_div(g.M(), int64_t(128)), n = ceil_div(g.N(), int64_t(64));
   return too_many("{} x {} tiles in {} matrices are more than 31 bits count", __int128(m) * n * 3, g.L(), {m, n, g.L()},
                   kMostBlocks / 2);
