@@ -51,6 +51,15 @@ for step in $steps; do
         done
       done ;;
     gemm) build/inlay bench gemm --suite ladder,squares,odd,shapes --host --json "$out/sgemm.json" ;;
+    accurate)  # fp32 GEMMs by slices: sustained, and errors
+      squares=$(for n in 1024 2048 4096 8192 16384 4095 4097 8191; do echo -n "${n}x${n}x$n:nt,"; done)
+      others=$(for n in 2048 4096 8192; do for t in nn tn tt; do echo -n "${n}x${n}x$n:$t,"; done; done)
+      depths=$(for K in 16 64 128 512 4096 16384; do echo -n "1024x1024x$K:nt,"; done)
+      fp32="--kernels gemm gemm_split_safe gemm_split_fast"
+      build/inlay bench gemm $fp32 --sustained --cases "$squares${others%,}" --json "$out/accurate.json" &&
+        build/inlay bench gemm $fp32 --errors --cases "${depths%,}" --json "$out/accurate_errors.json" &&
+        build/inlay bench gemm --suite sgemm_tc --errors normal,uniform --json "$out/sgemm_tc.json" ;;
+    judge_accurate) build/inlay bench gemm --suite judge --kernels gemm gemm_split_safe gemm_split_fast --json "$out/judge_accurate.json" ;;
     counters)  # of Nsight Compute
       kept calibration python3 bench/counters.py calibrate --program build/tests/calibration &&
         python3 bench/counters.py measure --out "$out/counters_raw.json" &&

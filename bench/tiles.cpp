@@ -20,7 +20,7 @@ void print(inlay::lab::CopyCase const& c, Tiles const& tiles, int samples) {
   inlay::lab::Progress progress;
   inlay::lab::Stream const stream = inlay::lab::make_stream();
   std::printf("\n| %s, 4 bytes | ms | IQR | of copy | check result |\n|---|---|---|---|---|\n", c.name().c_str());
-  for (inlay::lab::Row const& row : inlay::lab::measure(c, with_limit, samples, stream.get(), progress))
+  for (inlay::lab::Row const& row : inlay::lab::measure(c, with_limit, {samples}, stream.get(), progress))
     std::printf("| %s | %.4f | %.4f | %.3f | %s |\n", row.kernel.c_str(), row.ms_median.value_or(0),
                 row.ms_iqr.value_or(0), row.share.value_or(0), row.check_result.c_str());
 }

@@ -1,4 +1,4 @@
-// The commands that measure: `bench` and `tune`.
+// `inlay bench`: the options of copies and of GEMMs.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,11 +6,8 @@
 #include <cctype>
 
 #include "commands.h"
-#include "measure/gpu.h"
-#include "measure/tune.h"
 #include "problems/checks.h"
 #include "problems/kernels.h"
-#include "results/output.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -21,7 +18,7 @@ template <class C>
 struct Asked {
   C shape;
   std::string cases, filed_under;
-  std::vector<std::string> suites, kernels;
+  std::vector<std::string> suites, kernels, errors;
   BenchOptions options;
 
   // The cases of all suites, with --kernels instead of their own rows if given; or else those of the flags and --cases.
@@ -77,6 +74,32 @@ struct Asked {
   }
 };
 
+// The data sets of --errors. Throws UsageError for a name that is none, and if no case is one that --errors takes.
+std::vector<ErrorData> asked_errors(std::vector<std::string> const& names, std::vector<SuiteCase> const& cases) {
+  auto const data = error_data_named(names);
+  std::string why;
+  for (SuiteCase const& listed : cases)
+    if (why = why_no_errors(std::get<GemmCase>(listed.problem)); why.empty()) return data;
+  throw UsageError(why);
+}
+
+// The options that GEMMs alone have.
+void add_options_of_gemms(CLI::App& command, std::vector<std::string>& errors, BenchOptions& options) {
+  command.add_flag("--regret", options.regret,
+                   "also a row for each candidate of the planner, which bench/regret.py compares");
+  command
+      .add_option(
+          "--errors", errors,
+          "also each row's error against fp64 on these data sets, or, without a name, on all: " + error_data_names())
+      ->expected(0, CLI::detail::expected_max_vector_size)
+      ->delimiter(',')
+      ->default_str("all")
+      ->option_text("[NAME,...]");
+  command.add_flag("--sustained", options.sustained,
+                   "time each row alone, back to back for half a second of which the later half counts. Interleaved, "
+                   "as without this flag, kernels that heat the GPU lower the clock of the other rows");
+}
+
 // Adds a bench command.
 template <class C>
 void add_bench_of(CLI::App& bench, C const& shape, char const* description, char const* filed_under,
@@ -96,9 +119,7 @@ void add_bench_of(CLI::App& bench, C const& shape, char const* description, char
   command->add_option("--kernels", asked->kernels, "names or their beginnings, production, or all (the default)");
   command->add_option("--samples", options.samples, "rounds, at least 15")->capture_default_str();
   command->add_flag("--host", options.host, "also the host's time per call, and of its bare launches");
-  if constexpr (std::is_same_v<C, GemmCase>)
-    command->add_flag("--regret", options.regret,
-                      "also a row for each candidate of the planner, which bench/regret.py compares");
+  if constexpr (std::is_same_v<C, GemmCase>) add_options_of_gemms(*command, asked->errors, options);
   command->add_option("--json", options.json, "the file to write");
   command->add_option("--tuning", options.tuning, "a file of tuned choices, which the public function then takes");
   command->callback([asked, one, suite, act] {
@@ -107,33 +128,8 @@ void add_bench_of(CLI::App& bench, C const& shape, char const* description, char
         throw UsageError(fmt::format("{} was given with --suite, which lists whole problems", option->get_name()));
     asked->refuse_ignored(*one);
     asked->options.cases = asked->all();
+    if (!asked->errors.empty()) asked->options.errors = asked_errors(asked->errors, asked->options.cases);
     act(asked->options);
-  });
-}
-
-template <class C>
-void add_tune_of(CLI::App& tune_command, C const& shape) {
-  auto* const command = tune_command.add_subcommand(shape.notation().public_function, "the problems of its suites");
-  struct Asked {
-    std::vector<std::string> suites;
-    std::string out;
-    float milliseconds = 200;
-  };
-  auto const asked = std::make_shared<Asked>();
-  command->add_option("--suite", asked->suites, "names in suites/, or paths of .json files")
-      ->delimiter(',')
-      ->required();
-  command->add_option("--out", asked->out, "the file to write, for --tuning and load_tuning()")->required();
-  command->add_option("--milliseconds", asked->milliseconds, "of measuring, for each problem")->capture_default_str();
-  command->callback([asked, shape] {
-    check_writable(asked->out);
-    if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("tune needs a GPU: " + why);
-    for (std::string const& suite : asked->suites)
-      for (SuiteCase const& listed : load_suite(suite, shape)) {
-        fmt::print("{}\n", tune(listed, double(asked->milliseconds)));
-        flush_stdout();
-      }
-    save_tuned(asked->out);
   });
 }
 
@@ -145,15 +141,6 @@ void add_bench_of_copies(CLI::App& bench, std::string const& typed, Act const& a
 }
 void add_bench_of_gemms(CLI::App& bench, std::string const& typed, Act const& act) {
   add_bench_of(bench, GemmCase{}, "GEMMs against cuBLAS, with sums in fp32", "gemm", typed, act);
-}
-
-void add_tune(CLI::App& app) {
-  auto* const command =
-      app.add_subcommand("tune", "measure which kernels and tilings are the fastest, and write that to a file");
-  command->require_subcommand(1);
-  add_tune_of(*command, transpose_case());
-  add_tune_of(*command, CopyCase{});
-  add_tune_of(*command, GemmCase{});
 }
 
 }  // namespace inlay::lab

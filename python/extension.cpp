@@ -417,7 +417,7 @@ void broadcast(std::vector<View>& v) {
 // C: None, or what beta scales.
 std::vector<View> operands(PyObject* const* args, PyObject* C) {
   std::vector<View> views;
-  views.reserve(4);
+  views.reserve(5);
   views.emplace_back(args[0], "A", false), views.emplace_back(args[1], "B", false),
       views.emplace_back(args[2], "D", true);
   if (C != Py_None) views.emplace_back(C, "C", false);
@@ -457,19 +457,56 @@ inlay_gemm_options gemm_options(PyObject* const* args, std::vector<View> const& 
   options.alpha = float(PyFloat_AsDouble(args[0])), options.beta = float(PyFloat_AsDouble(args[1]));
   if (PyErr_Occurred()) throw Raised{};
   options.compute = int(number(args[2]));
-  options.C = v.size() > 3 ? &v[3].t : nullptr, options.activation = int(number(args[4]));
+  options.C = args[3] != Py_None ? &v[3].t : nullptr, options.activation = int(number(args[4]));
   return options;
 }
 
-// gemm(A, B, D, alpha, beta, compute, C, activation, allocate, stream). allocate: a function from bytes to a tensor, or None.
+// pack_b(B, packed, compute, stream). packed: a tensor for the bytes
+PyObject* pack_b(PyObject* const* args, Py_ssize_t n) {
+  count(n, 4, "pack_b");
+  std::vector<View> v;
+  v.reserve(2);
+  v.emplace_back(args[0], "B", false), v.emplace_back(args[1], "the packed B", true);
+  Call const call(v, args[3]);
+  int const compute = int(number(args[2]));
+  DLTensor const& to = v[1].t;
+  std::int64_t bytes = to.dtype.bits * to.dtype.lanes / 8;
+  for (int k = 0; k < to.ndim; ++k) bytes *= to.shape[k];
+  inlay_packed_b packed;
+  void* const data = static_cast<char*>(to.data) + to.byte_offset;
+  check(unlocked([&] { return inlay_pack_b(&v[0].t, compute, data, std::size_t(bytes), call.stream(), &packed); }));
+  return same(args[1]);
+}
+// packed_b_bytes(B, compute)
+PyObject* packed_b_bytes(PyObject* const* args, Py_ssize_t n) {
+  count(n, 2, "packed_b_bytes");
+  std::vector<View> v;
+  v.emplace_back(args[0], "B", false);
+  Call const call(v, Py_None);
+  std::size_t bytes = 0;
+  check(inlay_packed_b_bytes(&v[0].t, int(number(args[1])), &bytes));
+  return PyLong_FromSize_t(bytes);
+}
+// What pack_b packed: the tensor, its compute mode, K and N.
+inlay_packed_b packed_b(PyObject* tuple, View const& tensor) {
+  auto const at = [&](int i) { return number(owned(PySequence_GetItem(tuple, i)).get()); };
+  return {static_cast<char*>(tensor.t.data) + tensor.t.byte_offset, int(at(1)), at(2), at(3)};
+}
+
+// gemm(A, B, D, alpha, beta, compute, C, activation, packed, allocate, stream). packed: (tensor, compute, K, N), or None; allocate: a
+// function from bytes to a tensor, or None.
 PyObject* gemm(PyObject* const* args, Py_ssize_t n) {
-  count(n, 10, "gemm");
+  count(n, 11, "gemm");
   std::vector<View> v = operands(args, args[6]);
-  Call const call(v, args[9]);
+  Ref const kept = args[8] == Py_None ? Ref() : owned(PySequence_GetItem(args[8], 0));
+  if (kept) v.emplace_back(kept.get(), "the packed B", false);
+  Call const call(v, args[10]);
   broadcast(v);
   inlay_gemm_options options = gemm_options(args + 3, v);
+  inlay_packed_b packed;
+  if (kept) packed = packed_b(args[8], v.back()), options.packed_B = &packed;
   check(inlay_gemm_workspace(&v[0].t, &v[1].t, &v[2].t, &options, &options.workspace_bytes));
-  Workspace const workspace(options.workspace_bytes, args[8], call.stream());
+  Workspace const workspace(options.workspace_bytes, args[9], call.stream());
   options.workspace = workspace.data;
   check(unlocked([&] { return inlay_gemm(&v[0].t, &v[1].t, &v[2].t, &options, call.stream()); }));
   return same(args[2]);
@@ -637,17 +674,20 @@ PyMethodDef method(char const* name, char const* arguments) {
   return {name, reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(guarded<f>)), METH_FASTCALL, arguments};
 }
 
-PyMethodDef methods[] = {method<copy>("copy", "copy(dst, src, stream)"),
-                         method<permute>("permute", "permute(dst, src, axes, stream)"),
-                         method<copy_list>("copy_list", "copy_list(dsts, srcs, stream)"),
-                         method<gemm>("gemm", "gemm(A, B, D, alpha, beta, compute, C, activation, allocate, stream)"),
-                         method<allocate>("allocate", "allocate(like, shape, stream)"),
-                         method<dlpack>("dlpack", "dlpack(memory, shape, code, bits, device, stream)"),
-                         method<is_row_major>("is_row_major", "is_row_major(x)"),
-                         method<set_stream_of>("set_stream_of", "set_stream_of(function)"),
-                         method<why_copy>("why_copy", "why_copy(dst, src)"),
-                         method<why_gemm>("why_gemm", "why_gemm(A, B, D, alpha, beta, compute, C, activation)"),
-                         {}};
+PyMethodDef methods[] = {
+    method<copy>("copy", "copy(dst, src, stream)"),
+    method<permute>("permute", "permute(dst, src, axes, stream)"),
+    method<copy_list>("copy_list", "copy_list(dsts, srcs, stream)"),
+    method<gemm>("gemm", "gemm(A, B, D, alpha, beta, compute, C, activation, packed, allocate, stream)"),
+    method<pack_b>("pack_b", "pack_b(B, packed, compute, stream)"),
+    method<packed_b_bytes>("packed_b_bytes", "packed_b_bytes(B, compute)"),
+    method<allocate>("allocate", "allocate(like, shape, stream)"),
+    method<dlpack>("dlpack", "dlpack(memory, shape, code, bits, device, stream)"),
+    method<is_row_major>("is_row_major", "is_row_major(x)"),
+    method<set_stream_of>("set_stream_of", "set_stream_of(function)"),
+    method<why_copy>("why_copy", "why_copy(dst, src)"),
+    method<why_gemm>("why_gemm", "why_gemm(A, B, D, alpha, beta, compute, C, activation)"),
+    {}};
 PyModuleDef module = {
     PyModuleDef_HEAD_INIT, "inlay._inlay", "The calls of inlay/c.h.", -1, methods, nullptr, nullptr, nullptr, nullptr};
 

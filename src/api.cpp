@@ -13,6 +13,7 @@
 
 #include "access.h"
 #include "measured.h"
+#include "packed_b.h"
 
 #include <algorithm>
 #include <string>
@@ -97,8 +98,20 @@ void run_copy(planner::Plan const& plan, void* dst, void const* src, Device cons
 struct GemmPointers {
   void const *A, *B;
   void* D;
-  void const* C;  // null: D, or not read
+  void const* C;     // null: D, or not read
+  void const* kept;  // the packed B; null: there is none
 };
+GemmPointers pointers_of(Gemm const& gemm, ConstTensor const& A, ConstTensor const& B, ConstTensor const& D,
+                         GemmOptions const& options) {
+  return {A.data, B.data, const_cast<void*>(D.data), gemm.C.base ? options.C->data : nullptr, gemm.kept()};
+}
+// The GEMM of a call.
+BatchedGemm make_call(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
+                      GemmOptions const& options) {
+  BatchedGemm batched = make_batched_gemm(A, B, D, epilogue, options.compute, options.C);
+  if (options.packed_B) keep_packed_b(batched, *options.packed_B, B, D, options.workspace, options.workspace_bytes);
+  return batched;
+}
 void check_gemm(std::size_t workspace_bytes, Gemm const& gemm, GemmPointers const& p, void* workspace,
                 Device const& device, cudaStream_t stream) {
   check_stream(stream, device);
@@ -108,6 +121,7 @@ void check_gemm(std::size_t workspace_bytes, Gemm const& gemm, GemmPointers cons
   }
   check_accessible(p.D, "D", device, stream);
   if (gemm.C.base) check_accessible(p.C, "C", device, stream);
+  if (p.kept) check_accessible(p.kept, "packed B", device, stream);
   if (workspace_bytes) check_accessible(workspace, "workspace", device, stream);
 }
 
@@ -141,8 +155,8 @@ void run_gemm(planner::Plan const& first, FurtherPlans const& further, BatchedGe
   std::size_t index = 0;
   batched.for_each([&](BatchedGemm::Bytes const& offset) {
     planner::Plan const& plan = index == 0 || further.empty() ? first : *further[index - 1];
-    Operands const operands{{at(p.A, offset[0]), at(p.B, offset[1]), at(p.D, offset[2]), at(p.C, offset[3])},
-                            workspace};
+    Operands const operands{
+        {at(p.A, offset[0]), at(p.B, offset[1]), at(p.D, offset[2]), at(p.C, offset[3]), only_read(p.kept)}, workspace};
     planner::run(plan, device, operands, stream);
     ++index;
   });
@@ -205,30 +219,21 @@ void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axe
   copy(dst, src.permuted(axes), stream);
 }
 
-namespace {
-
-void const* data_of_C(BatchedGemm const& batched, GemmOptions const& options) {
-  return batched.gemm.C.base ? options.C->data : nullptr;
-}
-
-}  // namespace
-
 void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, cudaStream_t stream,
           GemmOptions const& options) {
-  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute, options.C);
+  BatchedGemm const batched = make_call(A, B, D, epilogue, options);
   check_workspace(options.workspace, options.workspace_bytes, batched.gemm, A, B, D, options.C);
   Device const& device = current_device();
   auto const plan = cached_plan(batched.gemm, device, options.workspace != nullptr);
   FurtherPlans const further = further_plans(batched, device, options.workspace != nullptr);
   if (options.workspace) check_size(options.workspace_bytes, workspace_bytes(*plan, further));
   if (batched.gemm.elements())
-    run_gemm(*plan, further, batched, {A.data, B.data, D.data, data_of_C(batched, options)}, options.workspace, device,
-             stream);
+    run_gemm(*plan, further, batched, pointers_of(batched.gemm, A, B, D, options), options.workspace, device, stream);
 }
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                            GemmOptions const& options) {
-  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute, options.C);
+  BatchedGemm const batched = make_call(A, B, D, epilogue, options);
   Device const& device = current_device();
   FurtherPlans const further = further_plans(batched, device, true);
   if (auto const plan = cache().find({batched.gemm, device, true})) return workspace_bytes(*plan, further);
@@ -288,10 +293,10 @@ planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor 
     check_size(options.workspace_bytes,
                plans[0].workspace_bytes);  // less would tune this problem worse for later calls
   std::erase_if(plans, [&](planner::Plan const& p) { return p.workspace_bytes > options.workspace_bytes; });
-  void const* const C = gemm.C.base ? options.C->data : nullptr;
-  for (planner::Plan const& p : plans)
-    check_gemm(p.workspace_bytes, gemm, {A.data, B.data, D.data, C}, options.workspace, device, stream);
-  Operands const operands{{only_read(A.data), only_read(B.data), D.data, only_read(C)}, options.workspace};
+  GemmPointers const at = pointers_of(gemm, A, B, D, options);
+  for (planner::Plan const& p : plans) check_gemm(p.workspace_bytes, gemm, at, options.workspace, device, stream);
+  Operands const operands{{only_read(at.A), only_read(at.B), at.D, only_read(at.C), only_read(at.kept)},
+                          options.workspace};
   return remembered(
       fastest(std::move(plans), planner::candidates<Gemm>().size(), device, milliseconds, operands, stream), gemm,
       device, with_workspace);
@@ -310,7 +315,7 @@ Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
           GemmOptions const& options, Choose choose, cudaStream_t stream, double milliseconds) {
-  BatchedGemm const batched = make_batched_gemm(A, B, D, epilogue, options.compute, options.C);
+  BatchedGemm const batched = make_call(A, B, D, epilogue, options);
   Gemm const& gemm = batched.gemm;
   Device const& device = current_device();
   bool with_workspace = options.may_use_workspace;
@@ -400,6 +405,8 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
   check_memory(d, "D");
   if (gemm->K()) {
     a = at_address(a, A, "A", agrees), b = at_address(b, B, "B", agrees);
+    if (gemm->kept() && B != impl_->operand[1].data)
+      throw Error("the plan has a packed B, and the run is for a B at another address than the one that was packed");
     for (auto [t, who] : {std::pair{&a, "A"}, std::pair{&b, "B"}}) {
       check_memory(*t, who);
       if (overlap(Footprint(d), Footprint(*t)))
@@ -420,7 +427,7 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
   check_current(impl_->device);
   auto const run = [&](planner::Plan const& first, FurtherPlans const& further) {
     check_size(workspace_size, inlay::workspace_bytes(first, further));
-    run_gemm(first, further, *batched, {A, B, D, C}, workspace, impl_->device, stream);
+    run_gemm(first, further, *batched, {A, B, D, C, gemm->kept()}, workspace, impl_->device, stream);
   };
   if (agrees) return run(impl_->plan, impl_->further);
   BatchedGemm there = *batched;

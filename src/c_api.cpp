@@ -97,12 +97,19 @@ struct Copied {
   Copied(DLTensor const* to, DLTensor const* from) : dst(view(to, "the destination")), src(view(from, "the source")) {}
 };
 
+Compute compute_of(int compute) {
+  if (compute < INLAY_COMPUTE_FP32 || compute > INLAY_COMPUTE_SPLIT_FAST)
+    throw Error("there is no compute mode " + std::to_string(compute));
+  return Compute(compute);
+}
+
 struct Multiplied {
   ConstTensor A, B;
   Tensor D;
   ConstTensor C;
   Epilogue epilogue;
-  GemmOptions options;  // with the address of C
+  PackedB packed_B;
+  GemmOptions options;  // with the addresses of C and packed_B
 
   Multiplied(Multiplied const&) = delete;
   Multiplied(DLTensor const* a, DLTensor const* b, DLTensor const* d, inlay_gemm_options const* given_options)
@@ -114,13 +121,13 @@ struct Multiplied {
                     std::to_string(sizeof o));
       o = *given_options;
     }
-    if (o.compute < INLAY_COMPUTE_FP32 || o.compute > INLAY_COMPUTE_SPLIT_FAST)
-      throw Error("there is no compute mode " + std::to_string(o.compute));
     if (o.activation < INLAY_ACTIVATION_NONE || o.activation > INLAY_ACTIVATION_SILU)
       throw Error("there is no activation " + std::to_string(o.activation));
     epilogue = {o.alpha, o.beta, Activation(o.activation)};
     if (o.C) C = view(o.C, "C"), options.C = &C;
-    options.compute = Compute(o.compute);
+    options.compute = compute_of(o.compute);
+    if (auto const* p = o.packed_B)
+      packed_B = {p->data, compute_of(p->compute), p->K, p->N}, options.packed_B = &packed_B;
     options.workspace = o.workspace, options.workspace_bytes = o.workspace_bytes;
     options.may_use_workspace = o.workspace != nullptr;
   }
@@ -188,6 +195,21 @@ inlay_status inlay_gemm_workspace(DLTensor const* A, DLTensor const* B, DLTensor
     given(bytes, "bytes");
     Multiplied const m(A, B, D, options);
     *bytes = gemm_workspace(m.A, m.B, m.D, m.epilogue, m.options);
+  });
+}
+
+inlay_status inlay_packed_b_bytes(DLTensor const* B, int compute, size_t* bytes) {
+  return guarded([&] {
+    given(bytes, "bytes");
+    *bytes = packed_b_bytes(view(B, "B"), compute_of(compute));
+  });
+}
+inlay_status inlay_pack_b(DLTensor const* B, int compute, void* packed, size_t bytes, void* stream,
+                          inlay_packed_b* result) {
+  return guarded([&] {
+    given(result, "result");
+    PackedB const p = pack_b(view(B, "B"), compute_of(compute), packed, bytes, stream_of(stream));
+    *result = {p.data, compute, p.K, p.N};
   });
 }
 

@@ -70,6 +70,8 @@ def test_compare():
     expect_equal("compare of gemms", expect(1, "compare", was_fast, now_fast).splitlines(), [
         "64 x 48 x 32, nn, gemm: 1.100 -> 1.000 of cuBLAS", "64 x 48 x 32, nn, no_share: 50.00 -> 48.00 TFLOP/s",
         f"0 better, 1 same, 2 worse (by more than 2 %), 1 only in {was_fast}, 1 only in {now_fast}"])
+    sustained = results_file("sustained.json", {"kernel": "kept", "sustained": True, "clock_mhz": 1500}, {"kernel": "slower", "of_copy": .87})
+    expect(1, "compare", was, sustained, out=f"0 better, 0 same, 1 worse (by more than 2 %), 7 only in {was}, 1 only in {sustained}")
     expect(2, "compare", was, was_fast, err=f"{was} and {was_fast} have no row in common")
     expect(2, "compare", was, results_file("renamed.json", {"kernel": "new"}), err="no row in common")
     expect(2, "compare", was, "nowhere.json", err="nowhere.json")
@@ -247,6 +249,28 @@ def test_ignored_options():
     expect(2, "bench", "gemm", "--cases", "5x5x5:nn", "--k", "5", err="--k was given with --cases")
 
 
+def test_errors():
+    """--errors and --sustained; what is asked wrongly is said before a GPU is looked for."""
+    every = "normal, uniform, wide, scaled_rows, outliers, sparse, hilbert, orthogonal, decaying, spikes, denormals, huge_column"
+    expect(2, "bench", "gemm", "--errors", "nosuch", err=f"there is no data set 'nosuch'; there are {every}")
+    expect(2, "bench", "gemm", "--errors", "normal,nosuch", "--sustained", err="there is no data set 'nosuch'")
+    expect(2, "bench", "gemm", "--errors", "--type", "bf16", err="--errors takes operands of f32, not bf16")
+    expect(2, "bench", "gemm", "--errors", "normal", "--beta", "2", err="--errors takes a beta of 0, not 2")
+    expect(2, "bench", "gemm", "--errors", "--suite", "hgemm", err="--errors takes operands of f32, not ")
+    expect(2, "bench", "transpose", "--errors", err="--errors")
+    expect(2, "bench", "copy", "--sustained", err="--sustained")
+    expect(0, "bench", "gemm", "--help", out=f"on all: {every}")
+    if not shutil.which("nvidia-smi"):
+        for asked in ["--errors"], ["--errors", "normal,sparse"], ["--errors", "all", "--sustained"], ["--errors", "--cases", "5x5x5:nn"], ["--sustained"]:
+            expect(2, "bench", "gemm", *asked, err="bench needs a GPU")
+    else:
+        file = pathlib.Path(scratch.name, "errors.json")
+        expect(0, "bench", "gemm", "--cases", "70x50x90:tn", "--batch", "2", "--kernels", "gemm", "gemm_split_fast", "--errors", "--sustained", "--json", str(file))
+        for row in json.loads(file.read_text())["rows"]:
+            expect_equal(f"data sets of {row['kernel']}", ", ".join(row["errors"]), every)
+            expect_equal(f"{row['kernel']} is sustained", (row["sustained"], row["clock_mhz"] > 100), (True, True))
+
+
 def test_output():
     """What cannot be written is exit code 1, before anything is done: what takes a GPU has not looked for one."""
     nowhere = str(pathlib.Path(scratch.name, "nowhere", "file"))
@@ -295,6 +319,7 @@ def test_names():
     expect(2, "explain", "swizzled", err="did you mean 'transpose_06_smem_swizzled', 'transpose_09_vector_swizzled' or 'sgemm_08_swizzled'?")
     expect(2, "explain", "sgemm_swizzled", err="did you mean 'sgemm_08_swizzled'?")
     expect(2, "explain", "transpose_6", err="did you mean 'transpose_06_smem_swizzled'?")
+    expect(2, "explain", "sgemm_tc_4", err="did you mean 'sgemm_tc_04_scaled_rows'?")
     expect(2, "explain", "smem", err=" or one of ")
     expect(2, "explain", "transpsoe_06", err="did you mean 'transpose_06_smem_swizzled'?")
 
@@ -319,7 +344,7 @@ def test_verify():
 names = [v["name"] for v in json.loads(expect(0, "list", "--json"))]
 ladder, gemms = [n for n in names if n.startswith("transpose")], [n for n in names if n.startswith(("sgemm", "hgemm"))]
 copies = names[:len(names) - len(gemms)]
-steps = [[n for n in names if re.match(rf"{kind}_\d\d_", n)] for kind in ("copy", "transpose", "sgemm", "hgemm")]
+steps = [[n for n in names if re.match(rf"{kind}_\d\d_", n)] for kind in ("copy", "transpose", "sgemm", "hgemm", "sgemm_tc")]
 if len(ladder) < 11 or names != copies + gemms or steps != [sorted(s) for s in steps]:
     failed.append(f"list: {names}")
 expect(0, "list", out="transpose_06_smem_swizzled")
@@ -369,7 +394,7 @@ expect(2, "verify", "--lda", "100", "--step-a", "2", err="--lda is 100, less tha
 expect(2, "verify", "--batch", "5", "--apart-c", "0", err="--apart-c is 0: 5 matrices of 131 rows, 275 elements apart, would overlap")
 expect(0, "verify", "--cpu", "sgemm_01", "--m", "5", "--n", "6", "--k", "7", "--step-a", "2", "--step-c", "3", "--batch", "3", "--apart-b", "0", err="steps 2, 1 and 3, matrices 70, 0 and 90 apart")
 expect(2, "why", "gemm", "--rows", "5", err="--rows")
-expect(2, "bench", "gemm", "--suite", "2d", err="there is no suite '2d'; there are batched, batched_drawn, blind, half_drawn, half_odd, half_squares, half_wild, hgemm, judge, ladder, odd, shapes, small, squares, tensor, tensor_drawn, thin, thin_drawn, tiny, wild")
+expect(2, "bench", "gemm", "--suite", "2d", err="there is no suite '2d'; there are batched, batched_drawn, blind, half_drawn, half_odd, half_squares, half_wild, hgemm, judge, ladder, odd, sgemm_tc, shapes, small, squares, tensor, tensor_drawn, thin, thin_drawn, tiny, wild")
 expect(2, "bench", "gemm", "--suite", "odd,shapes", "--m", "5", err="--m was given with --suite")
 expect(2, "bench", "gemm", "--cases", "64x64:nn", err="'64x64:nn', which is no MxNxK:TRANSPOSES")
 expect(2, "bench", "redistribute", "--suite", "2d", err="there is no suite '2d'; there are cases, small")
@@ -388,6 +413,7 @@ else:
     expect(2, "bench", "transpose", "--rows", "1000000", "--cols", "1000000", err="bytes")
 
 test_ignored_options()
+test_errors()
 test_output()
 test_numbers()
 test_names()

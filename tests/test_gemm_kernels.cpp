@@ -168,6 +168,63 @@ TEST_P(GemmKernels, RoundsAsItsType) {
   EXPECT_GE(ran, 2);
 }
 
+// The error, relative in the Frobenius norm, on significands times 2^exponent.
+double error_of_slices(Entry<Gemm> const& entry, int exponent_A, int exponent_B) {
+  GemmCase const c{20, 24, 64, 1, "nt"};
+  Recorder recorder;
+  auto const buffer = [&](char const* name, Stored const& stored, unsigned seed, int exponent) {
+    auto const elements = std::size_t(stored.elements(c.L));
+    void* const address = allocate_numbers(recorder, name, elements, f32, seed, Numbers::significands);
+    auto* const x = reinterpret_cast<float*>(recorder.real(address));
+    for (std::size_t i = 0; i < elements; ++i) x[i] = std::ldexp(x[i], exponent);
+    return address;
+  };
+  void *const A = buffer("A", stored_a(c), 1, exponent_A), *const B = buffer("B", stored_b(c), 2, exponent_B),
+              *const D = buffer("D", stored_c(c), 3, 0);
+  Gemm const gemm = gemm_of(c, A, B, D);
+  entry.replay(gemm, Device{}, recorder);
+  for (Finding const& f : recorder.findings)
+    if (f.check != replay::Check::result) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
+  auto const number = [&](Operand const& o, std::int64_t i, std::int64_t j) {
+    float x;
+    std::memcpy(&x, recorder.real(o.as<float>() + (i * o.row_stride + j * o.col_stride)), sizeof x);
+    return double(x);
+  };
+  double errors = 0, sums = 0;
+  for (std::int64_t m = 0; m < c.M; ++m)
+    for (std::int64_t n = 0; n < c.N; ++n) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < c.K; ++k) sum += number(gemm.A, m, k) * number(gemm.B, n, k);
+      double const error = number(gemm.D, m, n) - sum;
+      errors += error * error, sums += sum * sum;
+    }
+  return std::sqrt(errors / sums);
+}
+// What each step of the ladder of slices adds: as accurate as fp32 on these numbers, or not.
+TEST(SlicesOfFp32, NumbersThatEachStepTakes) {
+  struct {
+    int exponent_A, exponent_B, first_step;
+  } const numbers[] = {
+      {0, 0, 1},      {-7, -7, 3},  // lo is a subnormal number of f16
+      {-7, 4, 3},     {-30, 0, 4},  // hi is 0
+      {20, 0, 4},                   // hi is infinite
+      {-120, 100, 4}, {127, -126, 4}, {-125, 60, 4},
+  };
+  for (auto const& entry : gemm_kernels()) {
+    if (entry.info().ladder != planner::Ladder::sgemm_tc) continue;
+    int const step = std::stoi(std::string(entry.info().name).substr(9, 2));
+    for (auto const& [exponent_A, exponent_B, first_step] : numbers) {
+      SCOPED_TRACE(std::string(entry.info().name) + ", 2^" + std::to_string(exponent_A) + " and 2^" +
+                   std::to_string(exponent_B));
+      double const error = error_of_slices(entry, exponent_A, exponent_B);
+      if (step >= first_step)
+        EXPECT_LT(error, 2e-7);
+      else
+        EXPECT_FALSE(error < 1e-6) << error;  // or NaN
+    }
+  }
+}
+
 TEST(ThinGemm, RowsAndSumsBeyondTilesAndStages) {
   auto const thin = std::ranges::find_if(
       gemm_kernels(), [](auto const& entry) { return entry.info().name == std::string("sgemm_thin"); });

@@ -10,6 +10,7 @@
 #include <inlay/tutorial/hgemm/hgemm_03_wgmma.h>
 #include <inlay/tutorial/hgemm/hgemm_06_persistent.h>
 #include <inlay/tutorial/hgemm/hgemm_08_tma_store.h>
+#include <inlay/tutorial/sgemm_tc/sgemm_tc_05_overlapped.h>
 #include "gemm_corpus.h"
 #include "mutants.h"
 
@@ -88,17 +89,17 @@ struct Flawed : HostBlock {
   }
 };
 
-template <class Kernel>
+template <class Kernel, DType type = bf16>
 void expect_found(GemmCase const& c, Flaw f, std::vector<Check> const& checks) {
   SCOPED_TRACE("flaw " + std::to_string(int(f)) + ", " + c.name());
   Recorder recorder;
   recorder.kernel = "mutant";
   auto const buffer = [&](char const* name, test::Stored const& s, unsigned seed) {
-    return registry::allocate_numbers(recorder, name, std::size_t(s.elements(c.L)) + 16, bf16, seed);
+    return registry::allocate_numbers(recorder, name, std::size_t(s.elements(c.L)) + 16, type, seed);
   };
   void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
               *const D = buffer("D", stored_c(c), 3);
-  Gemm const gemm = gemm_of(c, A, B, D, Compute::fp32, bf16);
+  Gemm const gemm = gemm_of(c, A, B, D, Compute::fp32, type);
   Device device;
   device.sm_count = 2;  // blocks of a persistent grid have several tiles
   flaw = f;
@@ -149,6 +150,16 @@ TEST(HgemmMutants, ProtocolOfWgmma) {
   expect_found<Wgmma03>(kCase, Flaw::no_wgmma_wait, {Check::misuse, Check::race, Check::result});
   expect_found<Wgmma03>(kCase, Flaw::no_proxy_fence, {Check::race});
   expect_found<Persistent>(kCase, Flaw::empty_too_early, {Check::race});
+}
+// Threads write the tiles, and one accumulator is read while wgmma adds to another one.
+TEST(HgemmMutants, SlicesOfFp32) {
+  using Overlapped = sgemm_tc_05_overlapped::Kernel;
+  constexpr GemmCase c{130, 136, 136, 1, "nt"};
+  expect_found<Overlapped, f32>(c, Flaw::none, {});
+  expect_found<Overlapped, f32>(c, Flaw::no_wgmma_fence, {Check::race});
+  expect_found<Overlapped, f32>(c, Flaw::no_proxy_fence, {Check::race});
+  expect_found<Overlapped, f32>(c, Flaw::a_group_too_few, {Check::misuse, Check::race, Check::result});
+  expect_found<Overlapped, f32>(c, Flaw::no_wgmma_wait, {Check::misuse, Check::race, Check::result});
 }
 TEST(HgemmMutants, ClustersAndStores) {
   expect_found<TmaStore>(kCase, Flaw::no_remote_arrival, {Check::race});

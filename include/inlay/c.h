@@ -7,6 +7,7 @@
 #include <inlay/dlpack.h>
 #include <inlay/export.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -54,6 +55,17 @@ typedef enum inlay_activation {
   INLAY_ACTIVATION_SILU = 4
 } inlay_activation;
 
+/* A B: (K,N) that inlay_pack_b() has packed, as inlay/gemm.h says: a view of the caller's memory. */
+typedef struct inlay_packed_b {
+  void const* data;
+  int compute; /* an inlay_compute */
+  int64_t K, N;
+} inlay_packed_b;
+/* Packs a B for many GEMMs with one of the split modes. packed: device memory of `bytes` bytes, aligned to 256. */
+INLAY_API inlay_status inlay_pack_b(DLTensor const* B, int compute, void* packed, size_t bytes, void* stream,
+                                    inlay_packed_b* result);
+INLAY_API inlay_status inlay_packed_b_bytes(DLTensor const* B, int compute, size_t* bytes);
+
 /* Options of a GEMM. `size` tells the library which version of the struct the caller has: this library takes its own. */
 typedef struct inlay_gemm_options {
   size_t size; /* sizeof(inlay_gemm_options) */
@@ -63,9 +75,10 @@ typedef struct inlay_gemm_options {
   size_t workspace_bytes;
   DLTensor const* C; /* what beta scales, of D's type, repeated to D's shape as NumPy does; null: what D holds */
   int activation;    /* an inlay_activation */
+  inlay_packed_b const* packed_B; /* B, packed for the same compute mode; null: the call packs it */
 } inlay_gemm_options;
 #define INLAY_GEMM_OPTIONS \
-  { sizeof(inlay_gemm_options), 1.0f, 0.0f, INLAY_COMPUTE_FP32, NULL, 0, NULL, INLAY_ACTIVATION_NONE }
+  { sizeof(inlay_gemm_options), 1.0f, 0.0f, INLAY_COMPUTE_FP32, NULL, 0, NULL, INLAY_ACTIVATION_NONE, NULL }
 
 /* D = activation(alpha A B + beta C). A: (M,K), B: (K,N), D: (M,N), or batches, with the same modes before these. A and B have one type, f32,
    bf16 or f16; D has it too or is f32. options: null for alpha 1, beta 0. */

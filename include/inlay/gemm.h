@@ -9,6 +9,13 @@
 
 namespace inlay {
 
+// A B: (K,N) that pack_b() has packed: a view of the caller's memory, of use as long as B keeps its elements.
+struct PackedB {
+  void const* data = nullptr;
+  Compute compute{};  // whose format it is
+  std::int64_t K = 0, N = 0;
+};
+
 // Options of a GEMM, of its plan and of its workspace query.
 struct GemmOptions {
   Compute compute = Compute::fp32;  // of f32 operands: TF32 is never used, tensor cores by the split modes alone
@@ -17,6 +24,9 @@ struct GemmOptions {
   // What beta scales, of D's type and a shape that is repeated to D's as NumPy does: a vector of N elements is a bias along n, one of
   // shape (M,1) a bias along m. Null: what D holds before the call.
   ConstTensor const* C = nullptr;
+  // B packed, for the same Compute. B is one matrix, which a batch may share, and is given too: GEMMs whose plan does not take packed
+  // operands read it, and so do those of split_fast that refuse f16 slices. Null: it is packed by the call.
+  PackedB const* packed_B = nullptr;
   bool may_use_workspace =
       true;  // of plan() with Choose::predicted, which does not read the workspace: whether its runs have one
 };
@@ -42,7 +52,8 @@ struct GemmOptions {
 // Throws Error, before anything is launched, for: ranks below 2 or that differ, shapes that do not match,
 // types other than these or that differ, a C that cannot be repeated to D's shape, or that shares memory with D and is not the same view, null or misaligned pointers with elements, a D that overlaps itself, A or B, byte offsets
 // beyond 63 bits, memory that the current device cannot access, a stream of another device, a matrix with more tiles
-// than a grid holds, a workspace that is too small, misaligned or overlaps an operand. While `stream` is being
+// than a grid holds, a packed B of another Compute or shape or of a B that is a batch, a workspace that is too small, misaligned or
+// overlaps an operand. While `stream` is being
 // captured, pointers unknown to CUDA count as memory of the graph.
 INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
                     cudaStream_t stream = nullptr, GemmOptions const& options = {});
@@ -51,6 +62,19 @@ INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
 // same time need separate workspaces.
 INLAY_API std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
                                      Epilogue const& epilogue = {}, GemmOptions const& options = {});
+
+// Packs a B: (K,N) of f32 once for many GEMMs with Compute::split_safe or split_fast: its slices, and for split_fast the scales and
+// refusals of its columns. Launches on `stream` of the current device, does not synchronise. packed: device memory of `bytes` bytes, at
+// least packed_b_bytes(), aligned to 256, which the result views. Throws Error, before anything is launched, for a B that is no matrix
+// of f32 with elements, another Compute, null pointers, memory that is too small, misaligned or overlaps B or that the device cannot
+// access, and for a device without wgmma (compute capability 9.0).
+INLAY_API PackedB pack_b(ConstTensor const& B, Compute compute, void* packed, std::size_t bytes,
+                         cudaStream_t stream = nullptr);
+INLAY_API std::size_t packed_b_bytes(ConstTensor const& B, Compute compute);  // B.data is not read
+
+// Whether the last GEMM on `stream` that had this workspace and Compute::split_fast multiplied f16 slices for this matrix of its
+// batch, and did not refuse them; its plan was that of sgemm_split_fast (Plan::why()), for one batch mode. Synchronises `stream`.
+INLAY_API bool took_f16_slices(void const* workspace, std::int64_t matrix = 0, cudaStream_t stream = nullptr);
 
 // The plan that gemm() would run on the current device, with or without a workspace. Throws like gemm(), except for
 // inaccessible memory and for the workspace, which Plan::run() checks. With Choose::measured it runs every candidate that

@@ -27,10 +27,11 @@ struct IndexSets {
 // What one thread has read. Arrays are indexed by [0: global, 1: shared memory][0: A, 1: B].
 struct Reader {
   std::int64_t fma = 0;
-  bool has_begun = false;           // has loaded from A in global memory
-  bool has_first_tile = false;      // has issued its loads of the first k tile
-  IndexSets multiplied[2][2];       // elements that were read before an FMA
-  std::vector<Index> unused[2][2];  // elements that were read since the last FMA
+  bool has_begun = false;                     // has loaded from A in global memory
+  bool has_first_tile = false;                // has issued its loads of the first k tile
+  IndexSets multiplied[2][2];                 // elements that were read before an FMA
+  std::vector<Index> unused[2][2];            // elements that were read since the last FMA
+  std::set<std::int64_t> stored_m, stored_n;  // rows and columns of C that the thread stores
   // Shared memory counts where the thread reads the operand from there: it may also have filled it from global memory.
   IndexSets const& operand(int which) const {
     return multiplied[1][which].k.empty() ? multiplied[0][which] : multiplied[1][which];
@@ -52,6 +53,7 @@ class Watcher {
     if (e.block != 0) return;
     if (readers.size() <= e.thread) readers.resize(e.thread + 1);
     Reader& reader = readers[e.thread];
+    if (access && e.store && e.operand->name == "C") note_stored(e, reader);
     if (new_fma) note_multiplied(reader, new_fma);
     if (access) note_site(e);
     if (access && !e.store) note_read(e, reader);
@@ -61,6 +63,7 @@ class Watcher {
 
   std::vector<Reader> readers;
   std::set<std::int64_t> first_k;  // the k of A's elements in the first k tile
+  IndexSets read[2];               // elements of A and of B that the first block reads in global memory
   std::vector<Box> stored;         // for each block
   std::vector<std::string> sites;
 
@@ -82,6 +85,12 @@ class Watcher {
       stored[e.block].add(row, col);
     }
   }
+  void note_stored(replay::TraceEvent const& e, Reader& reader) const {
+    for (std::size_t b = 0; b < e.bytes; b += sizeof(float)) {
+      auto const [row, col] = c_.c().at(std::int64_t((e.offset + b) / sizeof(float)));
+      reader.stored_m.insert(row), reader.stored_n.insert(col);
+    }
+  }
   void note_multiplied(Reader& reader, std::int64_t fma) {
     reader.fma += fma;
     for (int space = 0; space < 2; ++space)
@@ -97,6 +106,14 @@ class Watcher {
                     e.mechanism == Mechanism::tma ? 0 : unsigned(e.bytes)};
     if (known_.insert({e.operand->name, e.store, int(e.mechanism), site.bytes}).second) sites.push_back(name_of(site));
   }
+  void note_operand(replay::TraceEvent const& e) {
+    bool const is_A = e.operand->name == "A";
+    for (std::size_t b = 0; b < e.bytes; b += sizeof(float)) {
+      auto const i = std::int64_t((e.offset + b) / sizeof(float));
+      auto const [outer, k] = is_A ? index_in_A(i) : index_in_B(i);
+      read[!is_A].outer.insert(outer), read[!is_A].k.insert(k);
+    }
+  }
   void note_read(replay::TraceEvent const& e, Reader& reader) {
     bool const shared = e.space == replay::Space::shared;
     if (!shared && e.operand->name == "A" && !reader.has_first_tile) {
@@ -104,6 +121,7 @@ class Watcher {
       for (std::size_t b = 0; b < e.bytes; b += sizeof(float))
         first_k.insert(index_in_A(std::int64_t((e.offset + b) / sizeof(float))).k);
     }
+    if (!shared && (e.operand->name == "A" || e.operand->name == "B")) note_operand(e);
     if (e.mechanism != Mechanism::plain || e.operand->name.ends_with("C")) return;  // reads no factor into registers
     for (std::size_t b = 0; b + sizeof(float) <= e.bytes; b += sizeof(float)) {
       float x;
@@ -135,6 +153,21 @@ GemmCall allocate_numbered(GemmCase const& c, Recorder& recorder) {
     return address;
   };
   return {1, 0, operand("A", c.a(), 1), operand("B", c.b(), -1), operand("C", c.c(), 1)};
+}
+
+// The tiles of a kernel whose first block reads elements of A and B, multiplies them on tensor cores, and stores their sums: a thread
+// sums the elements that it stores.
+void add_stored(BlockTiles& tiles, Watcher const& watcher) {
+  auto const& [of_A, of_B] = watcher.read;
+  if (of_A.k.empty() || of_B.k.empty()) return;
+  tiles.k0 = *of_A.k.begin(), tiles.k1 = *of_A.k.rbegin() + 1;
+  for (std::size_t t = 0; t < watcher.readers.size(); ++t) {
+    Reader const& r = watcher.readers[t];
+    tiles.threads[t] = {{r.stored_m.begin(), r.stored_m.end()}, {r.stored_n.begin(), r.stored_n.end()}};
+    if (r.stored_m.empty()) continue;
+    tiles.block.add(*r.stored_m.begin(), *r.stored_n.begin());
+    tiles.block.add(*r.stored_m.rbegin(), *r.stored_n.rbegin());
+  }
 }
 
 }  // namespace
@@ -175,6 +208,7 @@ BlockTiles tiles_of(Entry<Gemm> const& entry, GemmCase const& c) {
     tiles.block.add(*a.outer.begin(), *b.outer.begin());
     tiles.block.add(*a.outer.rbegin(), *b.outer.rbegin());
   }
+  if (tiles.k1 == 0 && recorder.wgmma_fma > 0) add_stored(tiles, watcher);
   if (tiles.k1 == 0)
     throw UsageError(
         fmt::format("{}: no thread of its first block multiplies elements of A and B", title_of(entry, c)));

@@ -37,7 +37,7 @@ struct Box {
   void add(std::int64_t m, std::int64_t n);
 };
 
-// The tiles of a GEMM's first block, derived from the elements that its threads read.
+// The tiles of a GEMM's first block, derived from the elements that its threads read or, with tensor cores, store.
 struct BlockTiles {
   struct Thread {
     std::vector<std::int64_t> m, n;  // the rows and columns of C that the thread sums; empty: it does not multiply

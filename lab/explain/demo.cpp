@@ -70,7 +70,7 @@ template <class C>
 std::string ladder(Results const& results, std::vector<Published> const& published) {
   std::string s;
   for (auto const rung : {planner::Ladder::copy, planner::Ladder::transpose, planner::Ladder::sgemm,
-                          planner::Ladder::hgemm, planner::Ladder::none})
+                          planner::Ladder::hgemm, planner::Ladder::sgemm_tc, planner::Ladder::none})
     for (auto const& entry : C::kernels()) {
       if (entry.info().ladder != rung) continue;
       std::string const name = entry.info().name;
@@ -131,8 +131,8 @@ std::filesystem::path demo_report(std::string const& file) {
 
 std::string demo_screen() {
   auto recorded = load_recorded();
-  auto const& tensor_rows = recorded.tensor_gemms.rows;
-  recorded.gemms.rows.insert(recorded.gemms.rows.end(), tensor_rows.begin(), tensor_rows.end());
+  for (Results const* more : {&recorded.tensor_gemms, &recorded.sliced_gemms})
+    recorded.gemms.rows.insert(recorded.gemms.rows.end(), more->rows.begin(), more->rows.end());
   auto const published = load_published();
   return kCopies + ladder<CopyCase>(recorded.ours, published) + legend_of_copies(!recorded.ours.rows.empty()) + '\n' +
          kGemms + ladder<GemmCase>(recorded.gemms, published) + legend_of_gemms(!recorded.gemms.rows.empty());

@@ -92,7 +92,7 @@ Explanation explain_kernel(std::string const& kernel, Problem const& problem, De
 
 std::string recorded_text(Explanation const& x, Problem const& problem) {
   Recorded const recorded = load_recorded();
-  for (Results const* results : {&recorded.ours, &recorded.gemms, &recorded.tensor_gemms}) {
+  for (Results const* results : {&recorded.ours, &recorded.gemms, &recorded.tensor_gemms, &recorded.sliced_gemms}) {
     Device const* device = find_device(results->device);
     Row const* row = results->find(problem, x.work.kernel);
     if (device && device->name == x.device.name && row && row->ms_median)

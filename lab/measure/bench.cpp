@@ -29,12 +29,12 @@ Measured bench_case(C const& c, SuiteCase const& listed, BenchOptions const& opt
     auto const candidates = [&](typename C::Call const& call, cudaStream_t s) {
       return lab::candidates(c, call, s, listed.kernels, options);
     };
-    measured.rows = measure<C>(c, candidates, options.samples, stream.get(), progress);
+    measured.rows = measure<C>(c, candidates, options, stream.get(), progress);
     measured.clock_mhz = clock_mhz(stream.get());
   }
-  double const limit = peak(c, current_device(), measured.clock_mhz);
   for (Row& row : measured.rows) {
     row.suite = listed.suite;
+    double const limit = peak(c, current_device(), row.clock_mhz.value_or(measured.clock_mhz));
     if (row.rate && limit > 0) row.of_peak = *row.rate / limit;
   }
   if (options.host) add_host_time(c, measured.rows, stream.get());

@@ -12,6 +12,7 @@
 //                                     launches as in the timing, and compares each result
 //                                     Both throw Error if a kernel fails on the GPU
 //   check_bytes(c)                    device memory that the checker allocates
+//   add_errors(c, candidates, call, data, rows, stream, progress)  GEMMs: sets the errors of the rows on data sets
 //   add_best(c, rows)                 GEMMs: adds a row for the fastest of the cuBLAS baselines
 //   peak(c, device, clock_mhz)        the GPU's peak rate; 0: unknown
 //   public_call(c, call, workspace, bytes)   for the host time of a call

@@ -58,6 +58,8 @@ inline bool is_baseline(CopyCandidate const& x) { return x.name == kMemcpy || x.
 inline double work(CopyCase const&, CopyCandidate const& x) { return 1e-6 * double(x.bytes); }
 inline std::int64_t check_bytes(CopyCase const&) { return 0; }
 inline void add_best(CopyCase const&, std::vector<Row>&) {}
+inline void add_errors(CopyCase const&, std::vector<CopyCandidate> const&, CopyCall const&,
+                       std::vector<ErrorData> const&, std::vector<Row>&, cudaStream_t, Progress&) {}
 inline double peak(CopyCase const&, Device const& device, double) { return device.peak_gbps; }
 std::function<void(cudaStream_t)> public_call(CopyCase const& c, CopyCall const& call, void*, std::size_t);
 

@@ -20,6 +20,24 @@ namespace {
 
 constexpr char const* kPlanned = "candidate ";
 constexpr char const* kGemm = "gemm";  // with the workspace that it wants
+constexpr char const* kSplitFastKernel = "sgemm_split_fast";
+// gemm() with other accuracies than the case's: the first in every table of f32, the others where they are asked for.
+constexpr std::pair<char const*, Compute> kOtherAccuracies[] = {{kGemmBlocked, Compute::fp32_blocked},
+                                                                {kGemmSplitSafe, Compute::split_safe},
+                                                                {kGemmSplitFast, Compute::split_fast}};
+
+// GemmCandidate::refusals of a kernel's workspace that begins at `offset`.
+std::optional<std::int64_t> refusals_of(char const* kernel, std::int64_t offset = 0) {
+  if (std::string_view(kernel) == kSplitFastKernel) return offset;
+  return {};
+}
+// GemmCandidate::refusals of a plan. A plan that runs in chunks keeps those of its last chunk alone, which do not count.
+std::optional<std::int64_t> refusals_of(planner::Plan const& plan) {
+  if (!plan.is_whole()) return {};
+  for (int n = 0; auto const* const launch = plan.find<Gemm>(n); ++n)
+    if (auto const offset = refusals_of(launch->kernel->info->name, launch->workspace.offset)) return offset;
+  return {};
+}
 
 GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall const& call, bool with_workspace) {
   auto const [a, b, out] = views(c, call);
@@ -30,7 +48,8 @@ GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall con
     auto const [a, b, out] = views(c, now);
     gemm(a, b, out, {now.alpha, now.beta}, stream, {c.compute, workspace ? workspace->get() : nullptr, bytes});
   };
-  return {{name, launch, workspace}, registry::longest_accumulation(c.compute)};
+  auto const plan = make_plan(c.canonical(call, nullptr), current_device(), with_workspace);
+  return {{name, launch, workspace}, registry::longest_accumulation(c.compute), refusals_of(plan)};
 }
 
 std::vector<GemmCandidate> cublas_candidates([[maybe_unused]] GemmCase const& c, [[maybe_unused]] GemmCall const& call,
@@ -60,7 +79,8 @@ std::optional<GemmCandidate> planned_candidate(planner::Candidate<Gemm> const& c
   };
   std::string const label = *candidate.label ? fmt::format(" ({})", candidate.label) : "";
   GemmCandidate row{{fmt::format("{}{}{}", kPlanned, candidate.kernel.info->name, label), launch, workspace},
-                    candidate.kernel.info->accumulation_length};
+                    candidate.kernel.info->accumulation_length,
+                    refusals_of(*plan)};
   if (plan->seconds > 0) row.predicted_ms = 1e3 * plan->seconds;
   return row;
 }
@@ -68,9 +88,11 @@ std::optional<GemmCandidate> planned_candidate(planner::Candidate<Gemm> const& c
 GemmCandidate named(std::string const& name, GemmCase c, GemmCall const& call) {
   if (name == kGemm) return public_candidate(kGemm, c, call, true);
   if (name == kGemmWithout) return public_candidate(kGemmWithout, c, call, false);
-  if (name != kGemmBlocked) return of_kernel(kernel_named<GemmCase>(name), c, call);
-  c.compute = Compute::fp32_blocked;
-  return public_candidate(kGemmBlocked, c, call, true);
+  for (auto const& [row, compute] : kOtherAccuracies)
+    if (name == row) return c.compute = compute, public_candidate(row, c, call, true);
+  GemmCandidate row = of_kernel(kernel_named<GemmCase>(name), c, call);
+  row.refusals = refusals_of(name.c_str());
+  return row;
 }
 
 }  // namespace
@@ -79,7 +101,9 @@ std::vector<GemmCandidate> candidates(GemmCase const& c, GemmCall const& call, c
                                       std::vector<std::string> const& asked, BenchOptions const& options) {
   auto names = kernel_names<GemmCase>();
   for (char const* name : {kGemm, kGemmWithout}) names.emplace_back(name);
-  if (c.dtype() == f32) names.emplace_back(kGemmBlocked);
+  if (c.dtype() == f32)
+    for (auto const& [row, compute] : kOtherAccuracies)
+      if (compute == Compute::fp32_blocked || std::ranges::find(asked, row) != asked.end()) names.emplace_back(row);
   std::erase_if(names, [&](std::string const& name) {
     auto const* const info = info_of<GemmCase>(name);
     return info && !takes_type(*info, c.dtype());
@@ -107,6 +131,7 @@ void add_best(GemmCase const&, std::vector<Row>& rows) {
   bar.kernel = kCublas;
   rows.insert(rows.begin(), bar);
   for (Row& row : rows) row.rel_err_cublas = bar.rel_err;
+  compare_errors(bar.errors, rows);
 }
 
 std::function<void(cudaStream_t)> public_call(GemmCase const& c, GemmCall const& call, void* workspace,

@@ -3,6 +3,7 @@
 #include <inlay/planner/plan.h>
 
 #include "measure/gemm_checker.h"
+#include "measure/gemm_errors.h"
 #include "results/bench.h"
 
 namespace inlay::lab {
@@ -14,19 +15,21 @@ using GemmLaunch = std::function<void(GemmCall const&, cudaStream_t)>;
 inline constexpr char const *kPedantic = "cublas_pedantic", *kDefault = "cublas_default", *kLt = "cublas_lt";
 inline constexpr char const* kCublas = "cublas";
 inline constexpr char const* kGemmWithout = "gemm_no_workspace";
-inline constexpr char const* kGemmBlocked = "gemm_blocked";
+inline constexpr char const *kGemmBlocked = "gemm_blocked", *kGemmSplitSafe = "gemm_split_safe",
+                            *kGemmSplitFast = "gemm_split_fast";
 
 inline GemmCandidate of_kernel(Entry<Gemm> const& entry, GemmCase const& c, GemmCall const& call) {
-  return {candidate_of(entry, c, call), entry.info().accumulation_length};
+  return {candidate_of(entry, c, call), entry.info().accumulation_length, {}, entry.info().truncates};
 }
-// cuBLAS, then kernels, gemm(), and the baselines of `options`. Throws UsageError if the build has no cuBLAS.
+// cuBLAS, then kernels, gemm(), and the baselines of `options`. kGemmSplitSafe and kGemmSplitFast, which are gemm() with these accuracies,
+// must be named in `asked`. Throws UsageError if the build has no cuBLAS.
 std::vector<GemmCandidate> candidates(GemmCase const& c, GemmCall const& call, cudaStream_t stream,
                                       std::vector<std::string> const& asked, BenchOptions const& options);
 inline GemmChecker make_checker(GemmCase const& c, GemmCall const& call, cudaStream_t stream) {
   return {c, call, stream};
 }
 inline bool is_baseline(GemmCandidate const& x) { return x.name.starts_with("cublas_"); }
-// Inserts the row kCublas before all others, and sets its error as rel_err_cublas of every row.
+// Inserts the row kCublas before all others, and compares the errors of every row with its errors.
 void add_best(GemmCase const& c, std::vector<Row>& rows);
 inline double work(GemmCase const& c, GemmCandidate const&) { return 1e-9 * c.flops(); }
 inline std::int64_t check_bytes(GemmCase const& c) { return 2 * std::int64_t(c.operands().back().bytes()); }

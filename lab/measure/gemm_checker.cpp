@@ -19,21 +19,6 @@ constexpr Values kSignificands{0};
 
 Nested used(Stored const& x) { return Nested::of({{{x.batch, x.apart}, {x.rows, x.pitch}, {x.cols, x.step}}}); }
 
-// The GEMM of a call, for the checks on the device.
-GemmArrays gemm_arrays(GemmCase const& c, GemmCall const& call) {
-  Stored const a = c.a(), b = c.b();
-  bool const ta = c.a_transposed(), tb = c.b_transposed();
-  GemmArrays p{};
-  p.M = c.M, p.N = c.N, p.K = c.K, p.batch = c.batch, p.alpha = call.alpha, p.beta = call.beta;
-  p.type = c.dtype();
-  p.a = call.a, p.a_m = ta ? a.step : a.pitch, p.a_k = ta ? a.pitch : a.step, p.a_l = a.apart;
-  p.b = call.b, p.b_k = tb ? b.step : b.pitch, p.b_n = tb ? b.pitch : b.step, p.b_l = b.apart;
-  Stored const out = c.c();
-  p.c = call.c, p.c_m = out.pitch, p.c_n = out.step, p.c_l = out.apart, p.c_elements = out.elements(),
-  p.c_at = used(out);
-  return p;
-}
-
 // The largest range, at most kMostRange, for which every sum is exact in fp32 in any order.
 Values whole_numbers(GemmCase const& c) {
   GemmCall const call = GemmCase::exact({c.alpha, c.beta, nullptr, nullptr, nullptr});
@@ -77,6 +62,20 @@ Summed summed_up(GemmArrays const& p, Values values, cudaStream_t stream) {
 }
 
 }  // namespace
+
+GemmArrays gemm_arrays(GemmCase const& c, GemmCall const& call) {
+  Stored const a = c.a(), b = c.b();
+  bool const ta = c.a_transposed(), tb = c.b_transposed();
+  GemmArrays p{};
+  p.M = c.M, p.N = c.N, p.K = c.K, p.batch = c.batch, p.alpha = call.alpha, p.beta = call.beta;
+  p.type = c.dtype();
+  p.a = call.a, p.a_m = ta ? a.step : a.pitch, p.a_k = ta ? a.pitch : a.step, p.a_l = a.apart;
+  p.b = call.b, p.b_k = tb ? b.step : b.pitch, p.b_n = tb ? b.pitch : b.step, p.b_l = b.apart;
+  Stored const out = c.c();
+  p.c = call.c, p.c_m = out.pitch, p.c_n = out.step, p.c_l = out.apart, p.c_elements = out.elements(),
+  p.c_at = used(out);
+  return p;
+}
 
 GemmChecker::GemmChecker(GemmCase const& c, GemmCall const& call, cudaStream_t stream)
     : c_(c), call_(call), values_(whole_numbers(c)), stream_(stream) {}
@@ -134,8 +133,8 @@ CheckResult GemmChecker::rounded(GemmCandidate const& candidate) const {
   fill(call_);
   if (std::string const said = launched(candidate, call_); !said.empty()) return {said, {}};
   Summed const s = summed_up(gemm_arrays(c_, call_), kSignificands, stream_);
-  double const bound =
-      registry::error_bound({c_.K, candidate.accumulation_length, c_.alpha, c_.beta, c_.dtype()}, s.elements);
+  double const bound = registry::error_bound(
+      {c_.K, candidate.accumulation_length, c_.alpha, c_.beta, c_.dtype(), candidate.truncates}, s.elements);
   if (s.error <= bound) return {"ok", s.rel_err};
   return {fmt::format("FAILED: off by {:.3g} in the mean square, more than the {:.3g} that its chains of fp32 may be",
                       s.error, bound),

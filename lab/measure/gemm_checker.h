@@ -10,7 +10,14 @@ namespace inlay::lab {
 
 struct GemmCandidate : Candidate<GemmCase> {
   std::int64_t accumulation_length = 0;  // longest accumulation in one register, in FMAs; 0: all of K
+  // Byte offset in the workspace of a word for each matrix: 0 if f16 slices computed it, 1 if it refused them. None: the candidate does
+  // not try f16 slices.
+  std::optional<std::int64_t> refusals{};
+  bool truncates = false;  // Info::truncates of a kernel
 };
+
+// The GEMM of a call, for the checks on the device.
+GemmArrays gemm_arrays(GemmCase const& c, GemmCall const& call);
 
 class GemmChecker {
  public:

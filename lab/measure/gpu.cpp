@@ -25,7 +25,7 @@ void print_gpu_info() {
   {
     Progress progress;
     rows = measure<CopyCase>(
-        gibibyte, [&](CopyCall const&, cudaStream_t) { return copy_limit(gibibyte); }, 15, stream.get(), progress);
+        gibibyte, [&](CopyCall const&, cudaStream_t) { return copy_limit(gibibyte); }, {}, stream.get(), progress);
   }
   for (Row const& row : rows)
     fmt::print("copying 1 GiB, {}: {}\n", row.kernel,

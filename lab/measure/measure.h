@@ -13,8 +13,8 @@ namespace inlay::lab {
 // The rows in the order of the candidates, baselines among them. candidates_of(call, stream) returns the candidates of
 // the case; `call` is one of those that they will be launched with.
 template <class C, class CandidatesOf>
-std::vector<Row> measure(C const& c, CandidatesOf const& candidates_of, int samples, cudaStream_t stream,
-                         Progress& progress) {
+std::vector<Row> measure(C const& c, CandidatesOf const& candidates_of, MeasureOptions const& options,
+                         cudaStream_t stream, Progress& progress) {
   CaseBuffers<C> const buffers(c, current_device().l2_bytes);
   std::vector<typename C::Call> calls;
   for (int set = 0; set < buffers.count(); ++set) calls.push_back(buffers.call(set));
@@ -32,9 +32,10 @@ std::vector<Row> measure(C const& c, CandidatesOf const& candidates_of, int samp
                             }});
   auto rows = verified(c, measurements, progress);
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i].predicted_ms = candidates[i].predicted_ms;
+  add_errors(c, candidates, calls[0], options.errors, rows, stream, progress);
   for (typename C::Call const& call : calls) checker.fill(call);
   check(cudaStreamSynchronize(stream));
-  time_right(rows, measurements, buffers.count(), samples, stream, progress);
+  time_right(rows, measurements, buffers.count(), options, stream, progress);
   add_best(c, rows);
   return rows;
 }

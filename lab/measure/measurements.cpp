@@ -42,8 +42,21 @@ std::vector<Row> verified(Problem const& problem, std::vector<Measurement> const
   return rows;
 }
 
-void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets, int samples,
-                cudaStream_t stream, Progress& progress) {
+namespace {
+
+std::vector<Sustained> timed(std::vector<Timed> const& candidates, int sets, MeasureOptions const& options,
+                             cudaStream_t stream, Progress& progress) {
+  if (options.sustained) return time_sustained(candidates, sets, options.samples, stream, progress);
+  std::vector<Sustained> times;
+  for (Spread const& ms : time_interleaved(candidates, sets, options.samples, stream, progress))
+    times.push_back({ms, 0});
+  return times;
+}
+
+}  // namespace
+
+void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets,
+                MeasureOptions const& options, cudaStream_t stream, Progress& progress) {
   std::vector<Timed> right;
   std::vector<std::string> said(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -52,18 +65,21 @@ void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurem
         progress.say(fmt::format("{}: verifying all sets of {}", sentence(rows[i].measured), rows[i].kernel));
         said[i] = measurements[i].again(all_sets);
       };
-  auto const spreads = time_interleaved(right, sets, samples, stream, progress);
-  auto next = spreads.begin();
+  auto const times = timed(right, sets, options, stream, progress);
+  auto next = times.begin();
   double baseline = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (!rows[i].ok()) continue;
-    auto const [ms, iqr] = *next++;
+    auto const [ms, clock_mhz] = *next++;
     if (rows[i].check_result = said[i]; !rows[i].ok()) continue;
-    rows[i].ms_median = ms, rows[i].ms_iqr = iqr, rows[i].rate = measurements[i].work / ms;
+    rows[i].ms_median = ms.median, rows[i].ms_iqr = ms.iqr, rows[i].rate = measurements[i].work / ms.median;
+    if (clock_mhz > 0) rows[i].clock_mhz = clock_mhz;
     if (measurements[i].baseline) baseline = std::max(baseline, *rows[i].rate);
   }
-  for (Row& row : rows)
+  for (Row& row : rows) {
+    row.sustained = options.sustained;
     if (row.rate && baseline > 0) row.share = *row.rate / baseline;
+  }
 }
 
 }  // namespace inlay::lab

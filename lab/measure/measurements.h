@@ -1,4 +1,4 @@
-// Every candidate is checked first, then timed in turn with the other candidates that passed.
+// Every candidate is checked first, then timed in turn with the other candidates that passed, or alone.
 #pragma once
 #include <functional>
 #include <optional>
@@ -7,6 +7,7 @@
 
 #include "measure/device_data.h"
 #include "measure/timing.h"
+#include "results/bench.h"
 #include "results/results.h"
 
 namespace inlay::lab {
@@ -42,7 +43,7 @@ std::string check_text(Checked const& checked, std::int64_t elements);
 std::vector<Row> verified(Problem const& problem, std::vector<Measurement> const& measurements, Progress& progress);
 
 // Sets the times, rates and shares of the rows that are ok and whose results on all sets are right after the timing.
-void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets, int samples,
-                cudaStream_t stream, Progress& progress);
+void time_right(std::vector<Row>& rows, std::vector<Measurement> const& measurements, int sets,
+                MeasureOptions const& options, cudaStream_t stream, Progress& progress);
 
 }  // namespace inlay::lab

@@ -61,7 +61,7 @@ struct Ladder {
   std::string device, date;
 };
 
-// Transposes, GEMMs in f32, GEMMs in bf16 on tensor cores.
+// Transposes, GEMMs in f32, in bf16 on tensor cores, and in f32 on tensor cores.
 std::vector<Ladder> ladders();
 
 // A bar for each recorded step and other row, with the predicted share.

@@ -54,6 +54,7 @@ constexpr char const* kBody = R"(</style>
 <a href="#transposes">transposes</a>
 <a href="#GEMMs">GEMMs</a>
 <a href="#tensor-cores">tensor cores</a>
+<a href="#slices">fp32 on tensor cores</a>
 <a href="#rooflines">rooflines</a>
 <a href="#times">predicted</a>
 <a href="#contents">steps</a>

@@ -240,7 +240,9 @@ std::string roofline(Ladder const& ladder) {
   double const slope = clocks_per_second(any.device) / unit_of_work(any);
   bool const tensor = any.totals.tensor_fma() > 0;
   int const rate = tensor ? any.device.wgmma_rate : any.device.fma_lanes;
-  Roofs const roofs{gemm ? 2 * rate * slope : any.device.copy_gbps, slope};
+  // Kernels that slice their operands multiply more on tensor cores than the GEMM has multiplications.
+  double const useful = tensor ? any.work.flops / (2. * double(any.totals.tensor_fma())) : 1;
+  Roofs const roofs{gemm ? 2 * rate * slope * useful : any.device.copy_gbps, slope};
   double x0 = roofs.ridge(), x1 = x0, y0 = roofs.flat;
   auto inside = points;
   auto const beyond = std::stable_partition(inside.begin(), inside.end(),

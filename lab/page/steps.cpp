@@ -65,14 +65,20 @@ void on_all_cores(std::size_t n, F const& f) {
   for (auto& worker : workers) worker.get();
 }
 
-// The steps whose kernels' ladder is, or is not, that of the tensor cores.
-template <class C>
-std::vector<Step> steps_of(Results const& recorded, bool on_tensor_cores = false) {
+// The ladder of the page that shows a kernel. Kernels for f32 that are in no ladder stand beside those of the SGEMM ladder.
+planner::Ladder shown_in(Info<Gemm> const& info) {
+  using enum planner::Ladder;
+  return info.ladder == hgemm || info.ladder == sgemm_tc ? info.ladder : sgemm;
+}
+
+// The steps whose kernels `is_shown` selects by their info.
+template <class C, class F>
+std::vector<Step> steps_of(Results const& recorded, F const& is_shown) {
   auto const published = load_published();
   Json const counters = counters_file();
   std::vector<Entry<typename C::Canonical>> entries;
   for (auto const& entry : C::kernels())
-    if ((entry.info().ladder == planner::Ladder::hgemm) == on_tensor_cores) entries.push_back(entry);
+    if (is_shown(entry.info())) entries.push_back(entry);
   std::vector<Step> steps(entries.size());
   on_all_cores(entries.size(), [&](std::size_t i) {
     auto const& entry = entries[i];
@@ -104,13 +110,22 @@ void add_other_rows(Ladder& ladder, std::vector<Row> const& rows) {
 
 }  // namespace
 
-std::string Step::number() const {
-  auto const at = name.find('_');
-  return name.substr(at + 1, 2);
+namespace {
+
+// Where the number of a step begins in its name: transpose_03_smem_read_conflict, sgemm_tc_03_own_corrections.
+std::size_t number_at(std::string const& name) {
+  auto const digit = [](char c) { return c >= '0' && c <= '9'; };
+  for (auto at = name.find('_'); at != name.npos && at + 3 < name.size(); at = name.find('_', at + 1))
+    if (digit(name[at + 1]) && digit(name[at + 2]) && name[at + 3] == '_') return at + 1;
+  return name.find('_') + 1;
 }
 
+}  // namespace
+
+std::string Step::number() const { return name.substr(number_at(name), 2); }
+
 std::string Step::title() const {
-  std::string s = name.substr(name.find('_') + 4);
+  std::string s = name.substr(number_at(name) + 3);
   std::replace(s.begin(), s.end(), '_', ' ');
   return s;
 }
@@ -135,7 +150,7 @@ Ladder copies(Recorded const& recorded) {
                     "Share of the copy limit: the throughput of the faster of two plain copies of as many bytes is 1.",
                 .public_function = "transpose",
                 .problem = transpose_case(),
-                .steps = steps_of<CopyCase>(recorded.ours),
+                .steps = steps_of<CopyCase>(recorded.ours, [](auto const&) { return true; }),
                 .other_rows = {},
                 .limit_ms = {},
                 .device = recorded.ours.device,
@@ -144,25 +159,31 @@ Ladder copies(Recorded const& recorded) {
   return ladder;
 }
 
-// `compared_with`: how cuBLAS computes.
-Ladder gemm_ladder(char const* id, char const* title, char const* compared_with, GemmCase const& problem,
-                   Results const& recorded) {
-  bool const on_tensor_cores = problem.dtype() != f32;
-  Ladder ladder{.id = id,
-                .title = title,
-                .baseline = "cuBLAS",
-                .meaning_of_share =
-                    fmt::format("Share of the throughput of cuBLAS in {}, at the same transposes.", compared_with),
-                .public_function = on_tensor_cores ? "" : "gemm",
-                .problem = problem,
-                .steps = steps_of<GemmCase>(recorded, on_tensor_cores),
-                .other_rows = {},
-                .limit_ms = {},
-                .device = recorded.device,
-                .date = recorded.date};
+// A ladder of GEMMs, and how it is shown.
+struct GemmLadder {
+  planner::Ladder ladder;
+  char const *id, *title;
+  char const* compared_with;    // how cuBLAS computes
+  char const* public_function;  // as in Ladder
+  char const* suite;            // in which it was recorded
+};
+Ladder gemm_ladder(GemmLadder const& shown, GemmCase const& problem, Results const& recorded) {
+  Ladder ladder{
+      .id = shown.id,
+      .title = shown.title,
+      .baseline = "cuBLAS",
+      .meaning_of_share =
+          fmt::format("Share of the throughput of cuBLAS in {}, at the same transposes.", shown.compared_with),
+      .public_function = shown.public_function,
+      .problem = problem,
+      .steps = steps_of<GemmCase>(recorded, [&](Info<Gemm> const& info) { return shown_in(info) == shown.ladder; }),
+      .other_rows = {},
+      .limit_ms = {},
+      .device = recorded.device,
+      .date = recorded.date};
   std::vector<Row> rows;
   for (Row const& row : recorded.rows)
-    if (row.measured == ladder.problem && row.suite == (on_tensor_cores ? "hgemm" : "ladder")) rows.push_back(row);
+    if (row.measured == ladder.problem && row.suite == shown.suite) rows.push_back(row);
   add_other_rows(ladder, rows);
   return ladder;
 }
@@ -173,9 +194,13 @@ std::vector<Ladder> ladders() {
   Recorded const recorded = load_recorded();
   GemmCase in_bf16 = gemm_case(8192, 8192, 8192, "nt");
   in_bf16.type = "bf16";
-  return {
-      copies(recorded), gemm_ladder("GEMMs", "GEMMs", "fp32, without TF32", GemmCase{}, recorded.gemms),
-      gemm_ladder("tensor-cores", "GEMMs on tensor cores", "bf16, with sums in fp32", in_bf16, recorded.tensor_gemms)};
+  using enum planner::Ladder;
+  constexpr char const* fp32 = "fp32, without TF32";
+  return {copies(recorded), gemm_ladder({sgemm, "GEMMs", "GEMMs", fp32, "gemm", "ladder"}, GemmCase{}, recorded.gemms),
+          gemm_ladder({hgemm, "tensor-cores", "GEMMs on tensor cores", "bf16, with sums in fp32", "", "hgemm"}, in_bf16,
+                      recorded.tensor_gemms),
+          gemm_ladder({sgemm_tc, "slices", "fp32 GEMMs on tensor cores", fp32, "", "sgemm_tc"},
+                      gemm_case(4096, 4096, 4096, "nt"), recorded.sliced_gemms)};
 }
 
 }  // namespace inlay::lab::page

@@ -31,9 +31,8 @@ std::size_t edit_distance(std::string const& a, std::string const& b) {
 // Adds a leading zero to a step number of one digit: transpose_6 means transpose_06_..., not transpose_01.
 std::string with_two_digits(std::string s) {
   auto const digit = [](char c) { return c >= '0' && c <= '9'; };
-  auto const at = s.find('_');
-  if (at != s.npos && at + 1 < s.size() && digit(s[at + 1]) && (at + 2 == s.size() || !digit(s[at + 2])))
-    s.insert(at + 1, "0");
+  for (auto at = s.find('_'); at != s.npos && at + 1 < s.size(); at = s.find('_', at + 1))
+    if (digit(s[at + 1]) && (at + 2 == s.size() || s[at + 2] == '_')) return s.insert(at + 1, "0");
   return s;
 }
 

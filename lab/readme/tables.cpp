@@ -220,6 +220,7 @@ std::optional<std::string> table_named(std::string const& name, Recorded const& 
   if (name == "brief-GEMMs") return brief_gemms_table(recorded.gemms);
   if (name == "gemm-ladder") return gemm_ladder_table(recorded.gemms, "ladder");
   if (name == "hgemm-ladder") return gemm_ladder_table(recorded.tensor_gemms, "hgemm");
+  if (name == "sgemm_tc-ladder") return gemm_ladder_table(recorded.sliced_gemms, "sgemm_tc");
   if (name == "tensor-transposes")
     return gemm_ladder_table(load_results(results_dir() / "h200" / "tensor.json").value_or(Results{}), "tensor");
   if (name == "gemm-batched" || name == "gemm-thin") return gemm_times_table(name.substr(5));

@@ -70,7 +70,7 @@ bool run_bench(BenchOptions const& options) {
   for (SuiteCase const& listed : options.cases) {
     auto const [rows, clock_mhz] = bench(listed, options);
     results.clock_mhz = clock_mhz;
-    fmt::print("{}", table(rows, results.device));
+    fmt::print("{}{}", table(rows, results.device), errors_table(rows));
     for (Row const& row : rows) {
       right &= !row.check_result.starts_with("FAILED");
       if (row.host)

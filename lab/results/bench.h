@@ -7,14 +7,21 @@
 
 #include "problems/gemm_case.h"
 #include "problems/suites.h"
+#include "results/error_data.h"
 
 namespace inlay::lab {
 
 struct GemmCandidate;
 
-struct BenchOptions {
+// How a table is measured.
+struct MeasureOptions {
+  int samples = 15;                    // of each row
+  bool sustained = false;              // each row alone and back to back, not interleaved with the other rows
+  std::vector<ErrorData> errors = {};  // GEMMs: data sets on which each row's error is measured too
+};
+
+struct BenchOptions : MeasureOptions {
   std::vector<SuiteCase> cases;
-  int samples = 15;
   bool host = false;           // measure the host's time per call too
   bool regret = false;         // GEMMs: rows of all candidates of the planner too
   std::filesystem::path json;  // empty: no file

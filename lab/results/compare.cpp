@@ -37,6 +37,12 @@ std::string compare_rows(Row const& before, Row const& after, double tolerance, 
   return fmt::format("{1:.{3}f} -> {2:.{3}f} {0}", by_share ? in.share : in.rate, was, is, by_share ? 3 : in.digits);
 }
 
+// The row of the same case and kernel, of this suite if there is one, that was timed the same way. Null: there is none.
+Row const* counterpart(Results const& results, Row const& row, std::string const& suite) {
+  Row const* const found = results.find(row.measured, row.kernel, suite);
+  return found && found->sustained == row.sustained ? found : nullptr;
+}
+
 }  // namespace
 
 Comparison compare(std::filesystem::path const& before, std::filesystem::path const& after, double tolerance) {
@@ -45,7 +51,7 @@ Comparison compare(std::filesystem::path const& before, std::filesystem::path co
   Counts counts;
   std::string s;
   for (Row const& row : old_results.rows) {
-    Row const* const now = new_results.find(row.measured, row.kernel, row.suite);
+    Row const* const now = counterpart(new_results, row, row.suite);
     if (!now)
       ++counts.only_before;
     else if (auto const change = compare_rows(row, *now, tolerance, counts); !change.empty())
@@ -53,8 +59,9 @@ Comparison compare(std::filesystem::path const& before, std::filesystem::path co
   }
   if (counts.better + counts.same + counts.worse == 0)
     throw UsageError(
-        fmt::format("{} and {} have no row in common: the same case and kernel", before.string(), after.string()));
-  for (Row const& row : new_results.rows) counts.only_after += !old_results.find(row.measured, row.kernel);
+        fmt::format("{} and {} have no row in common: the same case and kernel, both sustained or both interleaved",
+                    before.string(), after.string()));
+  for (Row const& row : new_results.rows) counts.only_after += !counterpart(old_results, row, "");
   s += fmt::format("{} better, {} same, {} worse (by more than {} %), {} only in {}, {} only in {}\n", counts.better,
                    counts.same, counts.worse, tolerance, counts.only_before, before.string(), counts.only_after,
                    after.string());

@@ -66,7 +66,7 @@ std::vector<Row> Recorded::rows(Problem const& problem) const {
 
 Recorded load_recorded() {
   auto const load = [](char const* name) { return load_results(results_dir() / "h200" / name).value_or(Results{}); };
-  return {load("transpose.json"), load("torch.json"), load("sgemm.json"), load("hgemm.json")};
+  return {load("transpose.json"), load("torch.json"), load("sgemm.json"), load("hgemm.json"), load("sgemm_tc.json")};
 }
 
 void save_results(Results const& results, std::filesystem::path const& file) {

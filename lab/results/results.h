@@ -1,5 +1,6 @@
 // Measured rows, and the figures that tutorials published: the files under results/.
 #pragma once
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,6 +17,15 @@ struct HostTime {
   int calls = 0;   // measured calls; 0: read from a file, which does not tell
 };
 
+// The error of a GEMM on one data set, against sums in fp64. e: of an element.
+struct DataError {
+  std::string data;                     // its name in error_data.h
+  double rel_err;                       // the Frobenius norm of the error, relative to that of the result
+  double largest;                       // |e| / (|A| |B|), at most
+  std::optional<double> of_cublas;      // rel_err, relative to that of the row `cublas`
+  std::optional<std::int64_t> refused;  // matrices that refused f16 slices; none: no kernel ran that tries them
+};
+
 // One line of a table. A row has numbers only if its check result is "ok".
 struct Row {
   std::string suite;
@@ -29,6 +39,9 @@ struct Row {
   std::optional<double> rel_err, rel_err_cublas;  // GEMMs: the Frobenius norm of the error against fp64, relative
   std::optional<HostTime> host;                   // of the public function
   std::optional<double> predicted_ms;             // of a candidate of the planner
+  std::vector<DataError> errors;                  // GEMMs with --errors
+  bool sustained = false;                         // timed alone and back to back, not interleaved with the other rows
+  std::optional<double> clock_mhz;                // sustained rows: the mean SM clock while it was timed
 
   bool ok() const { return check_result == "ok"; }
   std::string status() const { return check_result.substr(0, check_result.find(':')); }  // "ok", "rejected", "FAILED"
@@ -51,6 +64,7 @@ void save_results(Results const& results, std::filesystem::path const& file);
 // The results recorded on the H200: transposes of inlay and of PyTorch, and GEMMs. A missing file gives no rows.
 struct Recorded {
   Results ours, baselines, gemms, tensor_gemms;  // GEMMs in f32; in bf16 and f16
+  Results sliced_gemms;                          // GEMMs in f32 on tensor cores: the tutorial's ladder
 
   // The rows of one transpose case, first inlay's, then the baselines'. Shares are of the copy limit in inlay's file.
   std::vector<Row> rows(Problem const& problem) const;

@@ -22,4 +22,7 @@ double geometric_mean(std::vector<double> const& values);
 // The rows of one case.
 std::string table(std::vector<Row> const& rows, std::string const& device);
 
+// The errors of the rows of one case: a line for each row and data set. Empty if no row has any.
+std::string errors_table(std::vector<Row> const& rows);
+
 }  // namespace inlay::lab

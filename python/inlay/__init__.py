@@ -17,8 +17,8 @@ try:
 except ImportError as error:  # built without nvcc, or on a system without what it needs
     _inlay, _why_no_gpu_functions = None, error
 
-__all__ = ["Array", "BankGrid", "bank_grid", "contiguous", "copy", "copy_list", "explain", "kernels", "layout", "matmul", "permute",
-           "redistribute", "transpose", "why"]
+__all__ = ["Array", "BankGrid", "PackedB", "bank_grid", "contiguous", "copy", "copy_list", "explain", "kernels", "layout", "matmul",
+           "pack_b", "permute", "redistribute", "transpose", "why"]
 
 _COMPUTE = {"fp32": 0, "blocked": 1, "split_safe": 2, "split_fast": 3}
 _ACTIVATION = {None: 0, "relu": 1, "gelu_tanh": 2, "gelu_erf": 3, "silu": 4}
@@ -158,22 +158,37 @@ def _activation(name):
     return _ACTIVATION[name]
 
 
-def matmul(a, b, out=None, *, alpha=1.0, beta=None, c=None, activation=None, accuracy="fp32", stream=None):
+class PackedB:
+    """What pack_b() made of a b, for matmul(a, b, packed_b=...) with the same accuracy, as long as b keeps its elements."""
+
+    def __init__(self, storage, accuracy, shape):
+        self.storage, self.accuracy, self.shape = storage, accuracy, tuple(shape)
+
+
+def pack_b(b, accuracy="split_fast", *, stream=None):
+    """Packs a matrix b of float32 once for many calls of matmul with "split_safe" or "split_fast", which would pack it each time."""
+    compute = _compute(accuracy)
+    storage = _empty(b, [_extension().packed_b_bytes(b, compute) // 4], stream)
+    return PackedB(_extension().pack_b(b, storage, compute, stream), accuracy, b.shape)
+
+
+def matmul(a, b, out=None, *, alpha=1.0, beta=None, c=None, activation=None, accuracy="fp32", packed_b=None, stream=None):
     """activation(alpha * a @ b + beta * c), for matrices or batches of them in any layout, of one type: float32, bfloat16 or float16.
 
     Batch modes are broadcast as in NumPy; an `out` has the batch modes of the product, and may be float32 for 16-bit operands.
     c is broadcast to the result, so that a vector is a bias; without one it is `out`. beta is 1 with a c, and else 0, with which
     neither is read. activation: "relu", "gelu_tanh", "gelu_erf" or "silu", in fp32. accuracy, of float32: "fp32", each sum in one
     register, or "blocked", which adds blocks of sums; "split_safe" and "split_fast" multiply 16-bit slices on tensor cores, as
-    accurately as "fp32" (inlay/types.h says of which data).
+    accurately as "fp32" (inlay/types.h says of which data). packed_b: what pack_b() made of b for this accuracy.
     """
     beta = float(c is not None) if beta is None else beta
     if out is None:
         if beta and c is None:
             raise ValueError(f"beta is {beta}, and there is no out that it scales")
         out = _empty(a, _gemm_shape(a, b), stream)
-    return _extension().gemm(a, b, out, alpha, beta, _compute(accuracy), c, _activation(activation), _allocator(out, stream),
-                             stream)
+    packed = packed_b and (packed_b.storage, _compute(packed_b.accuracy), *packed_b.shape)
+    return _extension().gemm(a, b, out, alpha, beta, _compute(accuracy), c, _activation(activation), packed,
+                             _allocator(out, stream), stream)
 
 
 def redistribute(*args, **kwargs):

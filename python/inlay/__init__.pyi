@@ -4,7 +4,7 @@ from os import PathLike
 from typing import Any, Literal, TypeVar, overload
 
 Tensor = TypeVar("Tensor")
-Accuracy = Literal["fp32", "blocked"]
+Accuracy = Literal["fp32", "blocked", "split_safe", "split_fast"]
 Activation = Literal["relu", "gelu_tanh", "gelu_erf", "silu"]
 
 __version__: str
@@ -14,6 +14,11 @@ class Array:
     def __dlpack__(self, *, stream: int | None = ..., max_version: tuple[int, int] | None = ..., dl_device: Any = ...,
                    copy: bool | None = ...) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
+
+class PackedB:
+    storage: Any
+    accuracy: Accuracy
+    shape: tuple[int, int]
 
 class BankGrid:
     svg: str
@@ -26,8 +31,10 @@ def copy_list(dsts: Sequence[Tensor], srcs: Sequence[Any], *, stream: int | None
 def permute(x: Tensor, axes: Sequence[int], out: Tensor | None = ..., *, stream: int | None = ...) -> Tensor | Array: ...
 def transpose(x: Tensor, out: Tensor | None = ..., *, stream: int | None = ...) -> Tensor | Array: ...
 def contiguous(x: Tensor, *, stream: int | None = ...) -> Tensor | Array: ...
+def pack_b(b: Tensor, accuracy: Accuracy = ..., *, stream: int | None = ...) -> PackedB: ...
 def matmul(a: Tensor, b: Tensor, out: Tensor | None = ..., *, alpha: float = ..., beta: float | None = ...,
-           c: Any = ..., activation: Activation | None = ..., accuracy: Accuracy = ..., stream: int | None = ...) -> Tensor | Array: ...
+           c: Any = ..., activation: Activation | None = ..., accuracy: Accuracy = ..., packed_b: PackedB | None = ...,
+           stream: int | None = ...) -> Tensor | Array: ...
 def redistribute(x: Tensor, from_dim: int, to_dim: int, permute: Sequence[int] | None = ..., group: Any = ...,
                  out: Tensor | None = ..., *, size: int | None = ...) -> Tensor: ...
 @overload

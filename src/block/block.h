@@ -46,6 +46,8 @@
 //   Mbarrier::wait(parity)                 mbarrier.try_wait.parity, in a    any thread
 //                                          loop
 //
+//   prefetch(map)                          prefetch.tensormap                any thread: loads the descriptor before its
+//                                                                            first use
 //   tma_load(map, mbarrier, smem, c0, c1,  cp.async.bulk.tensor.3d,          one thread; c0, c1, c2 are coordinates in
 //            c2, hint)                     mbarrier completion               elements of the tensor that `map`
 //                                                                            describes

@@ -84,6 +84,9 @@ struct DeviceBlock {
     cute::cp_async_wait<N>();
   }
 
+  CUTE_DEVICE static void prefetch(CUtensorMap const& map) {
+    cute::prefetch_tma_descriptor(reinterpret_cast<cute::TmaDescriptor const*>(&map));
+  }
   CUTE_DEVICE static void tma_load(CUtensorMap const& map, Mbarrier& full, void* smem, int c0, int c1, int c2,
                                    L2 hint = L2::normal) {
     auto const policy =

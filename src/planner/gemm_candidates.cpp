@@ -74,12 +74,13 @@ bool half(Properties const& f) { return is_half(f.g.A.type) && f.g.K() > 0; }
 bool on_wgmma(Properties const& f) { return half(f) && !f.on_simple; }
 bool on_simple(Properties const& f) { return is_half(f.g.A.type) && (f.g.K() == 0 || f.on_simple); }
 
-// Whether slices take less time for a matrix than FMA units can, which reach 55 TFLOP/s at most on an H200. The batch must not decide,
-// because the bits of the two differ.
+// Whether slices take less time for a matrix than FMA units can: a launch, and at most 55 TFLOP/s on an H200, in tiles of 64 x 64 but for
+// narrow matrices. The batch must not decide, because the bits of the two differ.
 bool slices_pay(Properties const& f, LinkedKernel<Gemm> const& kernel) {
   Gemm const one = Planner<Gemm>::chunk(f.g, 1);
-  double const flops = 2. * double(one.elements()) * double(one.K());
-  return one.K() >= 16 && kernel.info->seconds(one, f.device) < flops / 55e12;
+  auto const in_tiles = [](std::int64_t extent) { return double(extent <= 32 ? extent : round_up(extent, 64)); };
+  double const flops = 2 * in_tiles(one.M()) * in_tiles(one.N()) * double(one.K());
+  return one.K() >= 16 && kernel.info->seconds(one, f.device) < 3e-6 + flops / 55e12;
 }
 bool split_safe(Properties const& f) {
   static LinkedKernel<Gemm> const kernel = kernels::sgemm_split_safe::kernel();
@@ -349,7 +350,8 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
         &sum, {gemm.D, epilogue, partial, split.slices == 1 ? 0 : split.slices, C}, {slot, slot_d, slot_c(C)}});
   };
   if (split.slices == 1) {
-    plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d, slot_c(g.C)}, own_slot});
+    OperandSlot const kept = g.kept() ? OperandSlot{OperandSlot::In::operand, kKeptOperand, 0} : OperandSlot{};
+    plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d, slot_c(g.C), kept}, own_slot});
     if (rest.is_needed) reduce(rest.C, rest.epilogue, nullptr, {});
     return result;
   }

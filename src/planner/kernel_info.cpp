@@ -8,7 +8,7 @@ std::string Reason::sentence() const {
 }
 
 char const* name_of(Ladder ladder) {
-  constexpr char const* names[] = {"copy", "transpose", "sgemm", "hgemm", "none"};
+  constexpr char const* names[] = {"copy", "transpose", "sgemm", "hgemm", "sgemm_tc", "none"};
   return names[int(ladder)];
 }
 

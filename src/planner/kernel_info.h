@@ -37,7 +37,7 @@ inline Reason too_many(char const* format, __int128 each, std::int64_t matrices,
   return {format, {args[0], args[1], args[2]}, chunks < INT64_MAX ? std::int64_t(chunks) : INT64_MAX};
 }
 
-enum class Ladder : std::uint8_t { copy, transpose, sgemm, hgemm, none };
+enum class Ladder : std::uint8_t { copy, transpose, sgemm, hgemm, sgemm_tc, none };
 char const* name_of(Ladder ladder);  // "copy"
 enum class Origin : std::uint8_t { tutorial, ours };
 
@@ -68,6 +68,8 @@ struct Info {
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
   // GEMM kernels: longest accumulation in a register, in FMAs, before it is added to another register. 0: all of K.
   std::int64_t accumulation_length = 0;
+  // GEMM kernels in f32: adds all of K on tensor cores, which truncate, so that the error grows faster than that of fp32.
+  bool truncates = false;
   bool has_full_epilogue = false;  // a GEMM kernel that writes an f32 D too, adds any C and applies activations
   // Split-K GEMM kernels: the problem whose `slices` partial sums go to the workspace. Null: no split.
   P (*split)(P const&, Device const&) = nullptr;

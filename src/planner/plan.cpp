@@ -7,6 +7,8 @@ Gemm at(LaunchOf<Gemm> const& l, Operands const& o) {
   Gemm g = l.problem;
   g.A.base = o.at(l.slots[0]), g.B.base = o.at(l.slots[1]), g.D.base = o.at(l.slots[2]);
   g.C.base = o.at(l.slots[3]);
+  for (Operand* operand : {&g.A, &g.B})
+    if (operand->kept) operand->kept = o.at(l.slots[kKeptOperand]);
   return g;
 }
 Reduction at(LaunchOf<Reduction> const& l, Operands const& o) {

@@ -19,7 +19,7 @@ struct OperandSlot {
   std::int64_t offset = 0;
 };
 
-// The addresses that a call passes: destination and source of a copy; A, B, D and C of a GEMM.
+// The addresses that a call passes: destination and source of a copy; A, B, D, C and a packed B that is kept of a GEMM.
 struct Operands {
   void* operand[kOperands];
   void* workspace;
@@ -30,8 +30,8 @@ struct Operands {
   }
 };
 
-// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D, C; of a reduction: partial
-// sums, D, C.
+// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D, C, the kept operand; of a reduction:
+// partial sums, D, C.
 template <class P>
 struct LaunchOf {
   LinkedKernel<P> const* kernel;

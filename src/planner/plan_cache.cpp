@@ -18,7 +18,7 @@ PlanKey::PlanKey(Copy const& copy, Device const& device) {
 PlanKey::PlanKey(Gemm const& gemm, Device const& device, bool with_workspace) {
   add(1), add(device.id), add(with_workspace), add(int(gemm.compute)), add(gemm.exchanged);
   add(std::bit_cast<std::int32_t>(gemm.epilogue.alpha)), add(std::bit_cast<std::int32_t>(gemm.epilogue.beta));
-  add(int(gemm.epilogue.activation) + (gemm.C.base ? 256 : 0));
+  add(int(gemm.epilogue.activation) + (gemm.C.base ? 256 : 0) + (gemm.A.kept ? 512 : 0) + (gemm.B.kept ? 1024 : 0));
   for (Operand const* o : {&gemm.A, &gemm.B, &gemm.D, &gemm.C}) {
     add(misalignment(o->base, kPlanAlignment)), add(int(o->type));
     add(o->rows), add(o->cols), add(o->matrices);

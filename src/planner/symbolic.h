@@ -16,7 +16,8 @@ using namespace problem;
 inline constexpr std::int64_t kPlanAlignment = 32;
 
 // Regions of 4 PiB, beyond all addresses: the operands of a launch in the order of their slots, and the workspace.
-inline constexpr int kOperands = 4, kRegions = kOperands + 1, kWorkspaceRegion = kOperands, kRegionBits = 52;
+inline constexpr int kOperands = 5, kKeptOperand = 4, kRegions = kOperands + 1, kWorkspaceRegion = kOperands,
+                     kRegionBits = 52;
 
 // The symbolic address of what lies at `address`, if it begins region `region`.
 inline void* symbolic(int region, void const* address) {
@@ -33,8 +34,9 @@ struct Places {
   std::uintptr_t begins[kRegions]{};  // address of the symbolic address with offset 0
 
   Places() = default;
-  explicit Places(void const* first, void const* second, void const* third = nullptr, void const* fourth = nullptr) {
-    set(0, first), set(1, second), set(2, third), set(3, fourth);
+  explicit Places(void const* first, void const* second, void const* third = nullptr, void const* fourth = nullptr,
+                  void const* fifth = nullptr) {
+    set(0, first), set(1, second), set(2, third), set(3, fourth), set(4, fifth);
   }
   void set(int region, void const* address) {
     begins[region] = std::uintptr_t(address) - std::uintptr_t(address) % std::uintptr_t(kPlanAlignment);
@@ -54,6 +56,8 @@ inline Copy symbolic(Copy const& c) { return c.between(symbolic(1, c.src), symbo
 inline Gemm symbolic(Gemm g) {
   g.A.base = symbolic(0, g.A.base), g.B.base = symbolic(1, g.B.base), g.D.base = symbolic(2, g.D.base);
   if (g.C.base) g.C.base = symbolic(3, g.C.base);
+  for (Operand* o : {&g.A, &g.B})
+    if (o->kept) o->kept = symbolic(kKeptOperand, o->kept);
   return g;
 }
 inline Reduction symbolic(Reduction r) {
@@ -63,7 +67,7 @@ inline Reduction symbolic(Reduction r) {
 }
 // The problem's own places.
 inline Places places_of(Copy const& c) { return Places(c.dst, c.src); }
-inline Places places_of(Gemm const& g) { return Places(g.A.base, g.B.base, g.D.base, g.C.base); }
+inline Places places_of(Gemm const& g) { return Places(g.A.base, g.B.base, g.D.base, g.C.base, g.kept()); }
 inline Places places_of(Reduction const& r) { return Places(r.partial, r.D.base, r.C.base); }
 
 }  // namespace inlay::planner

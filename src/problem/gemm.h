@@ -25,7 +25,8 @@ struct Gemm {
   Operand C;  // (M,N,L) of D's type, with strides of 0 where it is broadcast; base null: C is D, or is not read
   Epilogue epilogue;
   Compute compute{};
-  bool exchanged = false;  // A and B have been exchanged: D is the transpose of the caller's
+  bool exchanged = false;   // A and B have been exchanged: D is the transpose of the caller's
+  bool only_packs = false;  // a kernel that packs operands writes those that are kept, and nothing else
 
   // Split K: `slices` slices of slice_K indices each; the last one may be shorter. D receives one partial sum for each
   // slice: all matrices of the first slice, then those of the second. A Reduction adds them.
@@ -44,6 +45,8 @@ struct Gemm {
   // Whether D is more than alpha A B + beta D.
   constexpr bool has_further_epilogue() const { return C.base || epilogue.activation != Activation::none; }
 
+  // The packed operand that is kept, of which there is one at most; null: none.
+  constexpr void* kept() const { return A.kept ? A.kept : B.kept; }
   // The GEMM that computes the transpose of D: D^T = B^T A^T.
   constexpr Gemm transposed() const {
     Gemm g = *this;

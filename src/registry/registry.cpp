@@ -24,6 +24,7 @@
 #define INLAY_KERNEL(NAME) INLAY_DECLARE_KERNEL(Gemm, NAME)
 #include <inlay/tutorial/hgemm/steps.def>
 #include <inlay/tutorial/sgemm/steps.def>
+#include <inlay/tutorial/sgemm_tc/steps.def>
 
 #undef INLAY_KERNEL
 #define INLAY_KERNEL(NAME) INLAY_DECLARE_REPLAY(Gemm, NAME)
@@ -32,6 +33,7 @@
 #include <inlay/kernels/gemm/tensor/kernels.def>
 #include <inlay/tutorial/hgemm/steps.def>
 #include <inlay/tutorial/sgemm/steps.def>
+#include <inlay/tutorial/sgemm_tc/steps.def>
 
 #undef INLAY_KERNEL
 #undef INLAY_INSTANCE
@@ -56,6 +58,7 @@ std::span<Entry<Gemm> const> gemm_kernels() {
   static Entry<Gemm> const entries[] = {
 #include <inlay/tutorial/sgemm/steps.def>
 #include <inlay/tutorial/hgemm/steps.def>
+#include <inlay/tutorial/sgemm_tc/steps.def>
 
 #include <inlay/kernels/gemm/tensor/kernels.def>
 

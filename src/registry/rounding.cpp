@@ -57,9 +57,10 @@ double error_bound(RoundedSum const& sum, std::int64_t elements) {
   // twice.
   double const accumulated = K > 0 ? (accumulation_length + K / accumulation_length) / 6 : 0;
   double const in_fp32 = kUnit * kUnit * (gemm * (accumulated + 2. / 3) + c * 2 / 3);
-  double const in_type = sum.type == f32 ? 0 : truncated(sum.alpha, K) + (gemm + c) * rounded_result(sum.type);
+  double const in_adder = sum.type != f32 || sum.truncates ? truncated(sum.alpha, K) : 0,
+               in_type = sum.type != f32 ? (gemm + c) * rounded_result(sum.type) : 0;
   // Few elements may be off by more than their mean.
-  return (2 + 4 / std::sqrt(double(elements))) * std::sqrt(in_fp32 + in_type);
+  return (2 + 4 / std::sqrt(double(elements))) * std::sqrt(in_fp32 + in_adder + in_type);
 }
 
 std::int64_t longest_accumulation(Compute compute) { return compute == Compute::fp32_blocked ? 1024 : 0; }

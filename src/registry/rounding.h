@@ -28,12 +28,14 @@ struct RoundedSum {
   std::int64_t accumulation_length;  // in one register, in FMAs, then added to another sum; 0: K
   float alpha = 1, beta = 0;
   DType type = f32;  // of the operands and the result; bf16 and f16 are multiplied by tensor cores, with sums in fp32
+  bool truncates = false;  // f32 operands whose slices tensor cores multiply, with all of K in one accumulator
 };
 
 // Bound on the root mean square error of the elements of alpha A B + beta C. It assumes random signs, with which a sum
 // of j terms grows like the square root of j, and each addition rounds it by up to 2^-24 of its size. The bound grows
 // like the square root of K times the square root of the accumulation length. By calculation, operands rounded to TF32
 // give 30 times the bound at K = 16384.
+// Where tensor cores add all of K, what they truncate is most of the bound: at K = 16384, 50 times the bound of fp32.
 // With bf16 and f16 the rounding of the result is most of the bound.
 double error_bound(RoundedSum const& sum, std::int64_t elements);
 

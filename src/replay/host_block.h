@@ -101,6 +101,7 @@ struct HostBlock {
     running().cp_async_wait(N);
   }
 
+  void prefetch(CUtensorMap const&) const {}  // accesses no tensor
   void tma_load(CUtensorMap const& map, Mbarrier const& full, void const* smem, int c0, int c1, int c2,
                 L2 = L2::normal) const {
     running().tma_load(decode(map), &full, smem, {c0, c1, c2}, 0);

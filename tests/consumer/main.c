@@ -33,7 +33,7 @@ int main(void) {
   failures += expect(inlay_permute(&square, &strided, NULL, NULL), INLAY_INVALID_ARGUMENT, "axes is a null pointer");
   options.size = 8;
   failures += expect(inlay_gemm(&square, &square, &square, &options, NULL), INLAY_INVALID_ARGUMENT,
-                     "the options have 8 bytes, this library's 56");
+                     "the options have 8 bytes, this library's 64");
   options.size = sizeof options, options.compute = 7;
   failures += expect(inlay_gemm_workspace(&square, &square, &square, &options, &bytes), INLAY_INVALID_ARGUMENT,
                      "there is no compute mode 7");

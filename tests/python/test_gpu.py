@@ -159,9 +159,26 @@ class Gemms(Case):
     def test_is_accurate(self):
         a, b = torch.randn(300, 5000, device="cuda"), torch.randn(5000, 200, device="cuda")
         exact, scale = a.double() @ b.double(), a.abs().double() @ b.abs().double()
-        for accuracy in ("fp32", "blocked"):
+        for accuracy in ("fp32", "blocked", "split_safe", "split_fast"):
             error = ((inlay.matmul(a, b, accuracy=accuracy) - exact).abs() / scale).max().item()
             self.assertTrue(error < 5000 * 2**-24)
+
+    def test_multiplies_slices(self):
+        a, b = torch.randn(1100, 1030, device="cuda"), torch.randn(1030, 1200, device="cuda")
+        exact, bias = a.double() @ b.double(), torch.randn(1200, device="cuda")
+        for accuracy in ("split_safe", "split_fast"):
+            result = inlay.matmul(a, b, accuracy=accuracy)
+            self.assertTrue((result - exact).norm() < 1e-6 * exact.norm())
+            with_bias = inlay.matmul(a, b, c=bias, activation="relu", accuracy=accuracy)
+            self.assertTrue((with_bias - torch.relu(exact + bias)).norm() < 1e-6 * exact.norm())
+            if torch.cuda.get_device_capability() != (9, 0):
+                continue
+            packed = inlay.pack_b(b, accuracy)
+            self.assert_same(inlay.matmul(a, b, accuracy=accuracy, packed_b=packed), result)
+            batch = a.reshape(11, 100, 1030)
+            self.assert_same(inlay.matmul(batch, b, accuracy=accuracy, packed_b=packed), inlay.matmul(batch, b, accuracy=accuracy))
+            with self.assertRaisesRegex(ValueError, "packed for another Compute"):
+                inlay.matmul(a, b, packed_b=packed)
 
 
 @unittest.skipUnless(HAS_GPU, "there is no torch with a GPU")

@@ -34,6 +34,7 @@ Reason rejects_type(Gemm const& g) {
 
 void place_operands(Gemm& g, auto const& at) {
   g.A.base = at(g.A.base), g.B.base = at(g.B.base), g.D.base = at(g.D.base), g.C.base = at(g.C.base);
+  g.A.kept = at(g.A.kept), g.B.kept = at(g.B.kept);
 }
 
 // D (M,N,L) in tiles of (BLK_M,BLK_N); the block index runs fastest along n, then along m, the batch and the slices of

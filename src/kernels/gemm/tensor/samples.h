@@ -21,12 +21,13 @@ struct Kinds<WgmmaRing<Step, T, MajorA, MajorB>> {
   }
 };
 
-template <class Step, class T, int BLK_N, int CLUSTER>
-struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER>> {
+template <class Step, class T, int BLK_N, int CLUSTER, bool stores_by_tma>
+struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER, stores_by_tma>> {
   template <class Kernel, class F>
   static void each(Kernel const& kernel, F const& f) {
     auto one_tile = kernel;  // of a cluster
     one_tile.grid = one_tile.tiles();
+    if (one_tile.looks) one_tile.looks = false, one_tile.refusals = nullptr;  // once for many tiles, which is not seen
     over_clipped_tile_kinds(
         kernel.g, kernel.BLK_M * CLUSTER, BLK_N, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
           int64_t const first = n / kernel.band * kernel.band,

@@ -33,41 +33,67 @@ struct SlicedOperand {
   static int64_t bytes(Operand const& o) {
     return slice_bytes(at<T>(o, nullptr)) + (kScalesRows<T> ? round_up(o.rows * o.matrices * 4, 256) : 0);
   }
+  // The operand packed before, or else to be packed to `to`.
+  template <class T>
+  static SlicedOperand kept_or_at(Operand const& o, char* to) {
+    return at<T>(o, o.kept ? static_cast<char*>(o.kept) : to);
+  }
   void place(auto const& at) { slices.base = at(slices.base), factors = at(factors); }
 };
 
-// Slices both operands. A block slices four rows that are contiguous along K one after the other, or each of its warps a short one: f16
-// slices need the largest element first, and the second time the row comes from the L1. Other rows are sliced 32 at a time by a block:
-// elements along the rows are loaded together, and written along K by way of shared memory. Step: the kernel, whose name its symbols have.
+// Slices both operands. 32 to 256 lanes of a block slice a row that is contiguous along K, of which up to 8192 elements stay in registers,
+// because f16 slices need the largest one first. Other rows are sliced BLK_M at a time by a block, or a part of their K where nothing is
+// needed first: elements along the rows are loaded together, and written along K by way of shared memory. Step: the kernel, whose name
+// its symbols have.
 template <class Step, class T>
 struct SliceOperands {
-  static constexpr int threads = 256, slices = kSlices<T>, BLK_K = 64, at_once = 8;
+  static constexpr int threads = 256, slices = kSlices<T>, at_once = 8;
+  static constexpr int held = 4;  // vectors of a row's `at_once` elements in the registers of a lane
   static constexpr bool scales = kScalesRows<T>;
+  // A tile of rows that are not contiguous along K. Where all of K is needed first, few rows make many blocks.
+  static constexpr int BLK_M = scales ? 16 : 32, BLK_K = 8192 / BLK_M;
   static constexpr LaunchInfo launch_info{.threads = threads, .follows = true};
   struct Smem {
-    float tile[32 * (BLK_K + 1)];  // (32,BLK_K), one float of padding a row
-    unsigned most[8 * 32];         // (8,32): the largest |x| of a row's parts, as bits
+    float tile[BLK_M * (BLK_K + 1)];  // (BLK_M,BLK_K), one float of padding a row
+    unsigned most[threads];           // (BLK_M,threads / BLK_M): the largest |x| of a row's parts, as bits
     static void members(auto name) { name("tile", &Smem::tile), name("most", &Smem::most); }
   };
   struct Work {
     Operand from;  // (rows,K,matrices), f32
     SlicedOperand to;
-    int64_t groups;  // of rows, in a matrix: a block each
-    bool along_K, vectors, short_rows;
+    int64_t groups;  // of rows, in a matrix
+    int64_t parts;   // of K, for a block each
+    int lanes;       // of a row along K; 0: the rows are not contiguous along K
+    bool vectors;
 
     static Work make(Operand const& from, SlicedOperand const& to) {
       bool const along_K = from.row_stride != 1 || from.col_stride == 1;
-      bool const short_rows = from.cols <= 2048, vectors = from.col_stride == 1 && from.row_stride % 4 == 0 &&
-                                                           from.batch_stride % 4 == 0 && from.misalignment_bytes() == 0;
-      return {from, to, ceil_div(from.rows, int64_t(!along_K ? 32 : short_rows ? 8 : 4)), along_K, vectors, short_rows};
+      bool const vectors = from.col_stride == 1 && from.row_stride % 4 == 0 && from.batch_stride % 4 == 0 &&
+                           from.misalignment_bytes() == 0;
+      int const lanes =
+          !along_K ? 0 : int(std::clamp<int64_t>(std::bit_ceil(uint64_t(from.cols)) / (held * at_once), 32, threads));
+      return {from,
+              to,
+              ceil_div(from.rows, int64_t(along_K ? rows_at_once(lanes) : BLK_M)),
+              along_K || scales ? 1 : ceil_div(from.cols, int64_t(BLK_K)),
+              lanes,
+              vectors};
     }
-    CUTE_HOST_DEVICE int64_t blocks() const { return groups * from.matrices; }
+    CUTE_HOST_DEVICE static int rows_at_once(int lanes) { return cute::max(threads / lanes, 4); }
+    static Work none(Operand const& from, SlicedOperand const& to) { return {from, to, 0, 0, 0, false}; }
+    CUTE_HOST_DEVICE int64_t blocks() const { return groups * parts * from.matrices; }
   };
   Work A, B;
   unsigned const* refusals;  // one for each matrix of the batch: slices what is refused elsewhere. Null: slices all
   int matrices;              // refusals
+  int64_t grid;              // blocks, each of which slices every grid-th of the works' blocks
 
-  int64_t blocks() const { return A.blocks() + B.blocks(); }
+  static SliceOperands make(Work const& A, Work const& B, unsigned const* refusals, int64_t matrices, int sm_count) {
+    // A grid that mostly ends at once is small. Of a batch, each block would have to look at each matrix.
+    int64_t const all = A.blocks() + B.blocks(), few = int64_t(sm_count) * 4;
+    return {A, B, refusals, int(matrices), refusals && matrices == 1 ? std::min(all, few) : all};
+  }
+  int64_t blocks() const { return grid; }
   void place(auto const& at) {
     A.from.base = at(A.from.base), B.from.base = at(B.from.base), refusals = at(refusals);
     A.to.place(at), B.to.place(at);
@@ -85,7 +111,7 @@ struct SliceOperands {
   struct Row {
     unsigned most = 0;  // |x| as bits
     float sum = 0, lost = 0;
-    int nonzeros = 0;
+    int whole = 0;  // elements within 2^29 of the largest one, whose f16 slices have all bits
   };
   CUTE_HOST_DEVICE static unsigned bits(float x) {
     union {
@@ -107,12 +133,14 @@ struct SliceOperands {
     return as_float(unsigned(cute::max(-63, cute::min(exponent, 63)) + 127) << 23);
   }
   // Whether the f16 slices of a row may lose more than cuBLAS's fp32 does, which was measured (docs/05_results.md): if many elements are
-  // far below the largest one, whose scale leaves no bits for them; if more than half are zero, for which fp32 rounds nothing; and if K is
-  // so small that the truncation of the tensor cores is seen.
+  // far below the largest one, whose scale leaves few bits for them; if more than half are zero, for which fp32 rounds nothing, or hardly
+  // have bits, which counts where the other operand has zeros for the large ones; and if K is so small that the truncation of the tensor
+  // cores is seen.
   CUTE_HOST_DEVICE static bool refuses(Row const& row, int64_t K) {
     int const e = exponent(row.most);
+    if (row.most == 0) return false;  // of zeros alone, which are exact
     return !(row.most < 0x7f800000u && e >= -63 && e <= 63 && K >= 64 && row.lost <= .5f / 8388608 * row.sum &&
-             2 * int64_t(row.nonzeros) >= K);
+             2 * int64_t(row.whole) >= K);
   }
   // The next slice of x: rounded, but one that would become infinite loses its last bits instead.
   CUTE_HOST_DEVICE static T next_slice(float x) {
@@ -125,19 +153,31 @@ struct SliceOperands {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     block.griddep_wait();
-    bool const is_A = block.block_index() < A.blocks();
-    Work const work = is_A ? A : B;
-    int64_t const index = block.block_index() - (is_A ? 0 : A.blocks()), l = index / work.groups,
-                  group = index % work.groups;
-    if (!needs(block, work, l)) return;
-    if (!work.along_K) return slice_rows(block, smem, work, l, group * 32);
-    if (work.short_rows) return slice_row(block, smem, work, l, group * 8 + block.thread_rank() / 32);
+    if constexpr (scales) return slice(block, smem, block.block_index());  // refuses, and is never refused
+    if (matrices == 1 && !needs(block, A, 0)) return;
     CUTE_NO_UNROLL
-    for (int64_t row = group * 4; row < cute::min(group * 4 + 4, work.from.rows); ++row)
-      slice_row(block, smem, work, l, row);
+    for (int64_t i = block.block_index(); i < A.blocks() + B.blocks(); i += grid) {
+      if (i != block.block_index()) block.sync();  // all threads have read shared memory
+      slice(block, smem, i);
+    }
   }
 
  private:
+  // What block number i slices of A, or behind its blocks of B.
+  template <class Block>
+  CUTE_DEVICE void slice(Block block, Smem& smem, int64_t i) const {
+    bool const is_A = i < A.blocks();
+    Work const work = is_A ? A : B;
+    int64_t const index = i - (is_A ? 0 : A.blocks());
+    int64_t const part = index % work.parts, group = index / work.parts % work.groups,
+                  l = index / work.parts / work.groups;
+    if (matrices > 1 && !needs(block, work, l)) return;
+    if (work.lanes == 0) return slice_rows(block, smem, work, l, group * BLK_M, part);
+    int const rows = Work::rows_at_once(work.lanes), step = threads / work.lanes;
+    CUTE_NO_UNROLL
+    for (int row = int(block.thread_rank()) / work.lanes; row < rows; row += step)
+      slice_row(block, smem, work, l, group * rows + row);
+  }
   // Whether any matrix of the batch that uses matrix l of the operand is refused elsewhere.
   template <class Block>
   CUTE_DEVICE bool needs(Block, Work const& work, int64_t l) const {
@@ -161,7 +201,7 @@ struct SliceOperands {
     CUTE_UNROLL
     for (int i = 0; i < at_once; ++i) {
       float rest = x[i] * scale;
-      known.sum += fabsf(rest), known.nonzeros += rest != 0;
+      known.sum += fabsf(rest), known.whole += fabsf(rest) >= 0x1p-14f;
       CUTE_UNROLL
       for (int j = 0; j < slices; ++j) {
         T const part = next_slice(rest);
@@ -179,33 +219,50 @@ struct SliceOperands {
       copy_one(atom, on, &s[j].word, make_gmem_ptr(reinterpret_cast<Bytes<16>*>(at)));
     }
   }
-  // Replaces what each warp knows of a row by what the block knows.
+  // Waits for the lanes of the thread's row.
   template <class Block>
-  CUTE_DEVICE static void join_warps(Block block, Smem& smem, Row& known) {
+  CUTE_DEVICE static void sync_row(Block block, int lanes) {
+    int const row = int(block.thread_rank()) / lanes;
+    if (lanes == threads) return block.sync();
+    if (lanes == 128) {
+      if (row == 0)
+        block.sync(Int<1>{}, Int<128>{});
+      else
+        block.sync(Int<2>{}, Int<128>{});
+      return;
+    }
+    if (row == 0) block.sync(Int<1>{}, Int<64>{});
+    if (row == 1) block.sync(Int<2>{}, Int<64>{});
+    if (row == 2) block.sync(Int<3>{}, Int<64>{});
+    if (row == 3) block.sync(Int<4>{}, Int<64>{});
+  }
+  // Replaces what each warp knows of a row by what its lanes know.
+  template <class Block>
+  CUTE_DEVICE static void join_warps(Block block, Smem& smem, int lanes, Row& known) {
     Copy_Atom<On<Block, UniversalCopy<float>>, float> element;
     Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> word;
-    int const rank = int(block.thread_rank()), warp = rank / 32;
-    float const counted = float(known.nonzeros);
+    int const rank = int(block.thread_rank()), warp = rank / 32, first = rank / lanes * (lanes / 32);
+    float const counted = float(known.whole);
     bool const on = rank % 32 == 0;
-    block.sync();
+    sync_row(block, lanes);
     copy_one(word, on, &known.most, make_smem_ptr(smem.most + warp));
     copy_one(element, on, &known.sum, make_smem_ptr(smem.tile + warp));
     copy_one(element, on, &known.lost, make_smem_ptr(smem.tile + 8 + warp));
     copy_one(element, on, &counted, make_smem_ptr(smem.tile + 16 + warp));
-    block.sync();
+    sync_row(block, lanes);
     known = {};
-    float nonzeros = 0;
-    CUTE_UNROLL
-    for (int w = 0; w < 8; ++w) {
+    float whole = 0;
+    CUTE_NO_UNROLL
+    for (int w = first; w < first + lanes / 32; ++w) {
       unsigned most = 0;
       float of_warp[3];
       copy_one(word, true, make_smem_ptr(smem.most + w), &most);
       CUTE_UNROLL
       for (int i = 0; i < 3; ++i) copy_one(element, true, make_smem_ptr(smem.tile + 8 * i + w), &of_warp[i]);
       known.most = cute::max(known.most, most);
-      known.sum += of_warp[0], known.lost += of_warp[1], nonzeros += of_warp[2];
+      known.sum += of_warp[0], known.lost += of_warp[1], whole += of_warp[2];
     }
-    known.nonzeros = int(nonzeros);
+    known.whole = int(whole);
   }
   // Replaces what each lane knows of a row by what `lanes` lanes know.
   template <class Block>
@@ -213,7 +270,7 @@ struct SliceOperands {
     for (int mask = lanes / 2; mask > 0; mask /= 2) {
       known.most = cute::max(known.most, block.shfl_xor(known.most, mask));
       known.sum += block.shfl_xor(known.sum, mask), known.lost += block.shfl_xor(known.lost, mask);
-      known.nonzeros += block.shfl_xor(known.nonzeros, mask);
+      known.whole += block.shfl_xor(known.whole, mask);
     }
   }
   template <class Block>
@@ -227,155 +284,139 @@ struct SliceOperands {
   template <class Block>
   CUTE_DEVICE void slice_row(Block block, Smem& smem, Work const& work, int64_t l, int64_t row) const {
     Operand const& o = work.from;
-    int const lanes = work.short_rows ? 32 : threads, lane = int(block.thread_rank()) % lanes;
+    int const lanes = work.lanes, lane = int(block.thread_rank()) % lanes;
     bool const exists = row < o.rows;
     float const* const from = o.as<float const>() + (l * o.batch_stride + row * o.row_stride);
     Copy_Atom<On<Block, UniversalCopy<Bytes<16>>>, Bytes<16>> vector;
     Copy_Atom<On<Block, UniversalCopy<float>>, float> element;
+    auto const load_vectors = [&](int64_t k, bool on, Floats(&x)[2]) {
+      CUTE_UNROLL
+      for (int i = 0; i < 2; ++i)
+        copy_one(vector, on, make_gmem_ptr(reinterpret_cast<Bytes<16> const*>(from + (k + 4 * i))), &x[i].word);
+    };
+    // Eight elements of the row from k on; zeros behind K.
+    auto const load = [&](int64_t k, Floats(&x)[2]) {
+      if (work.vectors && k + at_once <= o.cols) return load_vectors(k, exists, x);
+      CUTE_UNROLL
+      for (int i = 0; i < at_once; ++i)
+        copy_one(element, exists && k + i < o.cols, make_gmem_ptr(from + (k + i) * o.col_stride), &x[i / 4].x[i % 4]);
+    };
+    // Calls f(eight elements, their k) for those of the lane: a stride at a time, or of a row of vectors and up to `held` strides, which are
+    // all loaded first and stay in registers.
+    int64_t const stride = lanes * at_once, end = work.to.slices.row_stride;
+    bool const holds = work.vectors && o.cols % at_once == 0 && end <= held * stride;
+    Floats x[held][2];
+    if (holds) {
+      CUTE_UNROLL
+      for (int i = 0; i < held; ++i)
+        load_vectors(lane * at_once + i * stride, exists && lane * at_once + i * stride < o.cols, x[i]);
+    }
     auto const each = [&](auto const& f) {
+      auto const eight = [&](Floats const(&y)[2], int64_t k) {
+        float const all[] = {y[0].x[0], y[0].x[1], y[0].x[2], y[0].x[3], y[1].x[0], y[1].x[1], y[1].x[2], y[1].x[3]};
+        f(all, k);
+      };
+      if (holds) {
+        CUTE_UNROLL
+        for (int i = 0; i < held; ++i)
+          if (i * stride < end) eight(x[i], lane * at_once + i * stride);
+        return;
+      }
       CUTE_NO_UNROLL
-      for (int64_t k = lane * at_once; k - lane * at_once < work.to.slices.row_stride; k += lanes * at_once) {
-        Floats x[2];
-        if (work.vectors && k + at_once <= o.cols) {
-          CUTE_UNROLL
-          for (int i = 0; i < 2; ++i)
-            copy_one(vector, exists, make_gmem_ptr(reinterpret_cast<Bytes<16> const*>(from + (k + 4 * i))), &x[i].word);
-        } else {
-          CUTE_UNROLL
-          for (int i = 0; i < at_once; ++i)
-            copy_one(element, exists && k + i < o.cols, make_gmem_ptr(from + (k + i) * o.col_stride),
-                     &x[i / 4].x[i % 4]);
-        }
-        float const eight[] = {x[0].x[0], x[0].x[1], x[0].x[2], x[0].x[3], x[1].x[0], x[1].x[1], x[1].x[2], x[1].x[3]};
-        f(eight, k);
+      for (int64_t k = lane * at_once; k - lane * at_once < end; k += stride) {
+        Floats y[2];
+        load(k, y);
+        eight(y, k);
       }
     };
     Row known;
     float scale = 1;
     if constexpr (scales) {
-      each([&](float const(&x)[at_once], int64_t) {
+      each([&](float const(&y)[at_once], int64_t) {
         CUTE_UNROLL
-        for (int i = 0; i < at_once; ++i) known.most = cute::max(known.most, bits(x[i]) & 0x7fffffffu);
+        for (int i = 0; i < at_once; ++i) known.most = cute::max(known.most, bits(y[i]) & 0x7fffffffu);
       });
       join_lanes(block, 32, known);
-      if (!work.short_rows) join_warps(block, smem, known);
+      if (lanes > 32) join_warps(block, smem, lanes, known);
       scale = power(exponent(known.most));
     }
-    each([&](float const(&x)[at_once], int64_t k) {
-      put(block, work, x, scale, l, row, k, exists && k < work.to.slices.row_stride, known);
+    each([&](float const(&y)[at_once], int64_t k) {
+      put(block, work, y, scale, l, row, k, exists && k < work.to.slices.row_stride, known);
     });
     if constexpr (scales) {
       join_lanes(block, 32, known);
-      if (!work.short_rows) join_warps(block, smem, known);
+      if (lanes > 32) join_warps(block, smem, lanes, known);
       put_factor(block, work, known, scale, l, row, exists && lane == 0);
     }
   }
 
+  // Slices BLK_M rows from `first` on: a part of K, or all of it if it is one.
   template <class Block>
-  CUTE_DEVICE void slice_rows(Block block, Smem& smem, Work const& work, int64_t l, int64_t first) const {
+  CUTE_DEVICE void slice_rows(Block block, Smem& smem, Work const& work, int64_t l, int64_t first, int64_t part) const {
+    // A warp loads BLK_K / 8 indices of K, 32 / BLK_M of them at a time, all in flight together. `lanes` lanes write a row.
+    constexpr int in_warp = BLK_K / 8, together = 32 / BLK_M, loads = in_warp / together, lanes = threads / BLK_M;
     Operand const& o = work.from;
-    int const rank = int(block.thread_rank()), warp = rank / 32, lane = rank % 32;
-    float const* const from = o.as<float const>() + (l * o.batch_stride + (first + lane) * o.row_stride);
+    int const rank = int(block.thread_rank()), of_lane = rank % BLK_M;
+    int const k_of_lane = rank / 32 * in_warp + rank % 32 / BLK_M;
+    bool const exists = first + of_lane < o.rows;
+    float const* const from = o.as<float const>() + (l * o.batch_stride + (first + of_lane) * o.row_stride);
     Copy_Atom<On<Block, UniversalCopy<float>>, float> element;
     Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> word;
-    // Eight elements of the lane's row from k + 8 * warp on.
-    auto const load = [&](int64_t k, float(&x)[at_once]) {
+    auto const load = [&](int64_t k, float(&x)[loads]) {
       CUTE_UNROLL
-      for (int i = 0; i < at_once; ++i) {
-        int64_t const at = k + warp * at_once + i;
+      for (int i = 0; i < loads; ++i) {
+        int64_t const at = k + k_of_lane + i * together;
         x[i] = 0;
-        copy_one(element, first + lane < o.rows && at < o.cols, make_gmem_ptr(from + at * o.col_stride), &x[i]);
+        copy_one(element, exists && at < o.cols, make_gmem_ptr(from + at * o.col_stride), &x[i]);
       }
     };
-    int const row = rank / 8;  // of the eight lanes that write it
+    int const row = rank / lanes;  // of those that write it
+    bool const writes = first + row < o.rows;
     Row known;
     float scale = 1;
     if constexpr (scales) {
       unsigned most = 0;
       CUTE_NO_UNROLL
       for (int64_t k = 0; k < o.cols; k += BLK_K) {
-        float x[at_once];
+        float x[loads];
         load(k, x);
         CUTE_UNROLL
-        for (int i = 0; i < at_once; ++i) most = cute::max(most, bits(x[i]) & 0x7fffffffu);
+        for (int i = 0; i < loads; ++i) most = cute::max(most, bits(x[i]) & 0x7fffffffu);
       }
-      copy_one(word, true, &most, make_smem_ptr(smem.most + (warp * 32 + lane)));
+      copy_one(word, true, &most, make_smem_ptr(smem.most + (of_lane * lanes + rank / BLK_M)));
       block.sync();
       CUTE_UNROLL
-      for (int w = 0; w < 8; ++w) {
-        unsigned of_warp = 0;
-        copy_one(word, true, make_smem_ptr(smem.most + (w * 32 + row)), &of_warp);
-        known.most = cute::max(known.most, of_warp);
+      for (int i = 0; i < lanes; ++i) {
+        unsigned of_part = 0;
+        copy_one(word, true, make_smem_ptr(smem.most + (row * lanes + i)), &of_part);
+        known.most = cute::max(known.most, of_part);
       }
       scale = power(exponent(known.most));
     }
+    int64_t const end = work.to.slices.row_stride;
     CUTE_NO_UNROLL
-    for (int64_t k = 0; k < work.to.slices.row_stride; k += BLK_K) {
-      float x[at_once];
+    for (int64_t k = part * BLK_K; k < end; k += work.parts * BLK_K) {
+      float x[loads];
       load(k, x);
       CUTE_UNROLL
-      for (int i = 0; i < at_once; ++i)
-        copy_one(element, true, &x[i], make_smem_ptr(smem.tile + (lane * (BLK_K + 1) + warp * at_once + i)));
+      for (int i = 0; i < loads; ++i)
+        copy_one(element, true, &x[i], make_smem_ptr(smem.tile + (of_lane * (BLK_K + 1) + k_of_lane + i * together)));
       block.sync();
       CUTE_UNROLL
-      for (int i = 0; i < at_once; ++i)
-        copy_one(element, true, make_smem_ptr(smem.tile + (row * (BLK_K + 1) + rank % 8 * at_once + i)), &x[i]);
-      block.sync();
-      put(block, work, x, scale, l, first + row, k + rank % 8 * at_once, first + row < o.rows, known);
-    }
-    if constexpr (scales) {
-      join_lanes(block, 8, known);
-      put_factor(block, work, known, scale, l, first + row, first + row < o.rows && rank % 8 == 0);
-    }
-  }
-};
-
-// For each matrix of a batch: 1 if a row of A or B refuses f16 slices, else 0.
-template <class Step>
-struct Refusals {
-  SlicedOperand A, B;
-  unsigned* refusals;
-  int matrices;
-  static constexpr int threads = 1024, at_once = 8;
-  static constexpr LaunchInfo launch_info{.threads = threads, .follows = true};
-  struct Smem {
-    unsigned of_warp[threads / 32];
-    static void members(auto name) { name("of_warp", &Smem::of_warp); }
-  };
-  int64_t blocks() const { return matrices; }
-  void place(auto const& at) { A.place(at), B.place(at), refusals = at(refusals); }
-
-  template <class Block>
-  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
-    block.griddep_wait();
-    int const rank = int(block.thread_rank());
-    bool refused = false;
-    auto const look = [&](SlicedOperand const& o) {
-      Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
-      int64_t const rows = o.slices.rows, first = o.slices.matrices > kSlices<half_t> ? block.block_index() * rows : 0;
-      CUTE_NO_UNROLL
-      for (int64_t row = 0; row < rows; row += at_once * threads) {
-        float factor[at_once] = {};
+      for (int step = 0; step < BLK_K; step += lanes * at_once) {
+        float y[at_once];
+        int const at = step + rank % lanes * at_once;
         CUTE_UNROLL
         for (int i = 0; i < at_once; ++i)
-          copy_one(atom, row + i * threads + rank < rows, make_gmem_ptr(o.factors + (first + row + i * threads + rank)),
-                   &factor[i]);
-        CUTE_UNROLL
-        for (int i = 0; i < at_once; ++i) refused |= factor[i] < 0;
+          copy_one(element, true, make_smem_ptr(smem.tile + (row * (BLK_K + 1) + at + i)), &y[i]);
+        put(block, work, y, scale, l, first + row, k + at, writes && k + at < end, known);
       }
-    };
-    look(A), look(B);
-    Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> atom;
-    unsigned any = block.any(refused);
-    copy_one(atom, rank % 32 == 0, &any, make_smem_ptr(smem.of_warp + rank / 32));
-    block.sync();
-    CUTE_UNROLL
-    for (int w = 0; w < threads / 32; ++w) {
-      unsigned x = 0;
-      copy_one(atom, true, make_smem_ptr(smem.of_warp + w), &x);
-      any |= x;
+      block.sync();
     }
-    copy_one(atom, rank == 0, &any, make_gmem_ptr(refusals + block.block_index()));
+    if constexpr (scales) {
+      join_lanes(block, lanes, known);
+      put_factor(block, work, known, scale, l, first + row, writes && rank % lanes == 0);
+    }
   }
 };
 

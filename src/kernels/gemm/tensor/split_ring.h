@@ -2,13 +2,14 @@
 // Tensor cores add with truncation, so that their sums drift: sums of first slices are added to fp32 registers every 32 indices of
 // K, while other slices, which have an accumulator of their own, keep the tensor cores busy.
 #pragma once
-#include <inlay/kernels/gemm/tensor/slice_operands.h>
+#include <inlay/kernels/gemm/tensor/slice_refusals.h>
 #include <inlay/kernels/gemm/tensor/wgmma_ring.h>
 
 namespace inlay::kernels {
 
-// T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs.
-template <class Step, class T, int BLK_N_, int CLUSTER>
+// T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs. stores_by_tma: D by way of shared
+// memory, while the next tile is multiplied.
+template <class Step, class T, int BLK_N_, int CLUSTER, bool stores_by_tma>
 struct SplitRing {
   static constexpr int slices = kSlices<T>, consumers = 2, BLK_M = 128, BLK_N = BLK_N_, BLK_K = 64;
   static constexpr int PIPE = BLK_N == 128 ? 6 : 8;  // stages, each of one slice of A and of B
@@ -18,25 +19,35 @@ struct SplitRing {
   using SmemA = typename StagesOf<T, Major::K, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
   using SmemB = typename StagesOf<T, Major::K, BLK_N, BLK_K, PIPE>::type;  // (BLK_N,BLK_K,PIPE)
   using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
-  struct Smem {
+  static constexpr int D_cols = 32;  // of D in a shared tile: 128 bytes
+  struct Ring {
     alignas(1024) T A[cosize_v<SmemA>];
     alignas(1024) T B[cosize_v<SmemB>];
-    alignas(8) uint64_t full[PIPE];  // mbarriers: the stage is loaded
-    uint64_t empty[PIPE];            // all consumer warps of the cluster have multiplied it
+    alignas(8) uint64_t full[PIPE];         // mbarriers: the stage is loaded
+    uint64_t empty[PIPE];                   // all consumer warps of the cluster have multiplied it
+    float factors[consumers][64 + BLK_N];   // of the rows of A that a warpgroup multiplies, and of B
+    unsigned refused[4 * (consumers + 1)];  // (warps)
     static void members(auto name) {
-      name("A", &Smem::A), name("B", &Smem::B), name("full", &Smem::full), name("empty", &Smem::empty);
+      name("A", &Ring::A), name("B", &Ring::B), name("full", &Ring::full), name("empty", &Ring::empty),
+          name("factors", &Ring::factors), name("refused", &Ring::refused);
     }
   };
-  static constexpr int kStageBytes = int(sizeof(Smem::A) + sizeof(Smem::B)) / PIPE;
+  struct RingAndD : Ring {
+    alignas(1024) float D[2 * consumers][64 * D_cols];  // (64,D_cols), swizzled: two for each consumer warpgroup
+    static void members(auto name) { Ring::members(name), name("D", &RingAndD::D); }
+  };
+  using Smem = std::conditional_t<stores_by_tma, RingAndD, Ring>;
+  static constexpr int kStageBytes = int(sizeof(Ring::A) + sizeof(Ring::B)) / PIPE;
 
   Gemm g;  // with its fp32 operands
   SlicedOperand A, B;
-  CUtensorMap mapA, mapB;
-  unsigned const* refusals;  // of each matrix: computes those with `refusal`. Null: computes all
+  CUtensorMap mapA, mapB, mapD;
+  unsigned* refusals;  // of each matrix: computes those with `refusal`. Null: computes all
   unsigned refusal;
+  bool looks;                  // for the refusal of a batch of one matrix, instead of reading it; tells what it saw
   int tiles_m, tiles_n, grid;  // tiles of clusters; clusters
 
-  static SplitRing make(Gemm const& g, SlicedOperand const& A, SlicedOperand const& B, unsigned const* refusals,
+  static SplitRing make(Gemm const& g, SlicedOperand const& A, SlicedOperand const& B, unsigned* refusals,
                         unsigned refusal, auto const& setting) {
     int const tiles_m = int(ceil_div(g.M(), BLK_M * CLUSTER)), tiles_n = int(ceil_div(g.N(), BLK_N));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L(),
@@ -44,15 +55,29 @@ struct SplitRing {
     auto const map = [&](SlicedOperand const& o, int rows) {
       return setting.encode(tma_tensor<T>(o.slices, o.slices.matrices, rows));
     };
-    return {g,        A,       B,       map(A, BLK_M), map(B, BLK_N / CLUSTER),
-            refusals, refusal, tiles_m, tiles_n,       int(cute::min(clusters, resident))};
+    return {g,
+            A,
+            B,
+            map(A, BLK_M),
+            map(B, BLK_N / CLUSTER),
+            stores_by_tma ? setting.encode(tma_tensor<float>(g.D, g.L(), 64)) : CUtensorMap{},
+            refusals,
+            refusal,
+            kScalesRows<T> && g.L() == 1,
+            tiles_m,
+            tiles_n,
+            int(cute::min(clusters, resident))};
   }
+  // Whether TMA can store D.
+  static bool stores(Gemm const& g) { return g.D.col_stride == 1 && g.N() % 4 == 0 && !rejects_tma<float>(g, g.D); }
+
   int64_t blocks() const { return int64_t(grid) * CLUSTER; }
   int cluster() const requires(CLUSTER > 1) { return CLUSTER; }
   void place(auto const& at) {
     place_operands(g, at);
     A.place(at), B.place(at), refusals = at(refusals);
     at.map(mapA, A.slices.base), at.map(mapB, B.slices.base);
+    if (stores_by_tma) at.map(mapD, g.D.base);
   }
 
   // ---- device
@@ -71,17 +96,19 @@ struct SplitRing {
     auto* const full = reinterpret_cast<typename Block::Mbarrier*>(smem.full);
     auto* const empty = reinterpret_cast<typename Block::Mbarrier*>(smem.empty);
     if (block.thread_rank() == 0) {
+      block.prefetch(mapA), block.prefetch(mapB);
       for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * consumers * CLUSTER);
       block.fence_barrier_init();
     }
     block.griddep_wait();
+    unsigned const of_first = look(block, smem);
     sync_all(block);
     if (block.thread_rank() < 128 * consumers) {
       block.setmaxnreg_inc(Int<232>{});
-      multiply(block, smem, full, empty);
+      multiply(block, smem, full, empty, of_first);
     } else {
       block.setmaxnreg_dec(Int<40>{});
-      if (block.thread_rank() == 128 * consumers) fill(block, smem, full, empty);
+      if (block.thread_rank() == 128 * consumers) fill(block, smem, full, empty, of_first);
     }
     if constexpr (CLUSTER > 1) sync_all(block);  // other blocks arrive at this block's mbarriers
   }
@@ -94,12 +121,25 @@ struct SplitRing {
     else
       block.sync();
   }
-  // Calls f(place) for each tile of the block whose matrix has the refusal.
+  // Whether the one matrix of a batch is refused, if the kernel looks; block 0 tells the kernels behind it.
   template <class Block>
-  CUTE_DEVICE void for_each_tile(Block block, auto const& f) const {
+  CUTE_DEVICE unsigned look(Block block, Smem& smem) const {
+    if constexpr (kScalesRows<T>)
+      if (looks) {
+        constexpr int threads = launch_info.threads;
+        unsigned const refused = any_of_block<threads>(block, smem.refused, sees_refusal<threads>(block, A, B, 0));
+        Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> atom;
+        copy_one(atom, block.block_index() == 0 && block.thread_rank() == 0, &refused, make_gmem_ptr(refusals));
+        return refused;
+      }
+    return refusal;
+  }
+  // Calls f(place) for each tile of the block whose matrix has the refusal. of_first: what look() returned.
+  template <class Block>
+  CUTE_DEVICE void for_each_tile(Block block, unsigned of_first, auto const& f) const {
     Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> atom;
-    unsigned of_matrix = refusal;
-    int known = -1;  // the matrix of of_matrix
+    unsigned of_matrix = of_first;
+    int known = looks ? 0 : -1;  // the matrix of of_matrix
     CUTE_NO_UNROLL
     for (int tile = int(block.block_index()) / CLUSTER; tile < tiles(); tile += grid) {
       Place const here = place(tile, int(block.block_index()) % CLUSTER);
@@ -115,13 +155,13 @@ struct SplitRing {
   }
 
   template <class Block, class Mbarrier>
-  CUTE_DEVICE void fill(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
+  CUTE_DEVICE void fill(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty, unsigned of_first) const {
     constexpr int part = BLK_N / CLUSTER;  // rows of B
     int const rank = int(block.block_index()) % CLUSTER;
     // Matrices of a slice; the batch may share one.
     int const matrices_A = int(g.A.matrices), matrices_B = int(g.B.matrices);
     int stage = 0, phase = 0;
-    for_each_tile(block, [&](Place const& here) {
+    for_each_tile(block, of_first, [&](Place const& here) {
       CUTE_NO_UNROLL
       for (int k = 0; k < int(g.K()); k += BLK_K) CUTE_UNROLL
       for (int slice = 0; slice < slices; ++slice) {
@@ -142,7 +182,7 @@ struct SplitRing {
   }
 
   template <class Block, class Mbarrier>
-  CUTE_DEVICE void multiply(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
+  CUTE_DEVICE void multiply(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty, unsigned of_first) const {
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (BLK_N,BLK_K,PIPE)
     auto mma = make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N>>>{}, Layout<Shape<Int<consumers>, _1, _1>>{});
@@ -158,7 +198,7 @@ struct SplitRing {
       }
     };
     int stage = 0, phase = 0;
-    for_each_tile(block, [&](Place const& here) {
+    for_each_tile(block, of_first, [&](Place const& here) {
       Tensor sum = partition_fragment_C(mma, TileD{});     // (MMA,MMA_M,MMA_N): what has left the tensor cores
       Tensor chunk = partition_fragment_C(mma, TileD{});   // (MMA,MMA_M,MMA_N): first slices, 32 of K
       Tensor others = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N): other slices
@@ -223,6 +263,9 @@ struct SplitRing {
         CUTE_UNROLL
         for (int s = 0; s < slices; ++s) before[s] = at[s];
       }
+      float of_row = 0, of_column = 0;
+      if constexpr (kScalesRows<T>)
+        load_factors(block, here, of_row, of_column);  // while the last slices are multiplied
       block.wgmma_wait(Int<0>{});
       warpgroup_fence_operand(others);
       CUTE_UNROLL
@@ -230,35 +273,89 @@ struct SplitRing {
       constexpr float of_others = kScalesRows<T> ? 1.f / 2048 : 1.f;
       CUTE_UNROLL
       for (int i = 0; i < size(sum); ++i) sum(i) = fmaf(others(i), of_others, sum(i));
-      if constexpr (kScalesRows<T>) unscale(block, mma, sum, here);
+      if constexpr (kScalesRows<T>) unscale(block, smem, mma, sum, of_row, of_column);
       finish_fragment<float, Epilogues::plain>(block, g, mma, TileD{}, sum, here.m, here.n, here.l);
-      store_fragment<float, Epilogues::plain>(block, g, mma, TileD{}, sum, here.m, here.n, here.l);
+      if constexpr (stores_by_tma)
+        store_by_tma(block, smem, here, sum);
+      else
+        store_fragment<float, Epilogues::plain>(block, g, mma, TileD{}, sum, here.m, here.n, here.l);
     });
+    if constexpr (stores_by_tma) block.tma_store_wait(Int<0>{});
   }
 
-  // Multiplies the sums by the factors of their rows of A and of B.
-  template <class Block, class Mma, class RD>
-  CUTE_DEVICE void unscale(Block block, Mma const& mma, RD& sum, Place const& here) const {
-    Tensor tCcD = mma.get_slice(int(block.thread_rank())).partition_C(make_identity_tensor(TileD{}));
+  template <class Block>
+  CUTE_DEVICE static void sync_warpgroup(Block block) {
+    if (block.thread_rank() < 128)
+      block.sync(Int<1>{}, Int<128>{});
+    else
+      block.sync(Int<2>{}, Int<128>{});
+  }
+
+  // Each thread of a warpgroup loads the factor of a row of B, and the first 64 of a row of A.
+  template <class Block>
+  CUTE_DEVICE void load_factors(Block block, Place const& here, float& of_row, float& of_column) const {
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
-    auto const factor = [&](SlicedOperand const& o, int64_t matrices, int64_t row) {
-      float f = 0;
-      copy_one(atom, row < o.slices.rows,
-               make_gmem_ptr(o.factors + ((matrices > 1 ? here.l * o.slices.rows : 0) + row)), &f);
-      return f;
+    int const i = int(block.thread_rank()) % 128, m = here.m + int(block.thread_rank()) / 128 * 64 + i, n = here.n + i;
+    auto const load = [&](SlicedOperand const& o, int64_t matrices, int row, bool on, float& factor) {
+      copy_one(atom, on && row < o.slices.rows,
+               make_gmem_ptr(o.factors + ((matrices > 1 ? here.l * o.slices.rows : 0) + row)), &factor);
     };
+    load(A, g.A.matrices, m, i < 64, of_row), load(B, g.B.matrices, n, i < BLK_N, of_column);
+  }
+  // Multiplies the sums by the factors of their rows of A and of B, which the threads of the warpgroup have loaded.
+  template <class Block, class Mma, class RD>
+  CUTE_DEVICE static void unscale(Block block, Smem& smem, Mma const& mma, RD& sum, float of_row, float of_column) {
+    Tensor tCcD = mma.get_slice(int(block.thread_rank())).partition_C(make_identity_tensor(TileD{}));
+    Copy_Atom<On<Block, UniversalCopy<float>>, float> element;
+    using Pair = decltype(Adjacent<2, float>::word);
+    Copy_Atom<On<Block, UniversalCopy<Pair>>, Pair> pair;
+    int const i = int(block.thread_rank()) % 128;
+    float *const rows = smem.factors[block.thread_rank() / 128], *const columns = rows + 64;
+    sync_warpgroup(block);  // the factors of the tile before have been read
+    copy_one(element, i < 64, &of_row, make_smem_ptr(rows + i));
+    copy_one(element, i < BLK_N, &of_column, make_smem_ptr(columns + i));
+    sync_warpgroup(block);
     // A thread holds pairs of columns in two rows, eight apart.
     float of_rows[2];
     CUTE_UNROLL
-    for (int r = 0; r < 2; ++r) of_rows[r] = factor(A, g.A.matrices, here.m + get<0>(tCcD(2 * r)));
+    for (int r = 0; r < 2; ++r) copy_one(element, true, make_smem_ptr(rows + get<0>(tCcD(2 * r)) % 64), &of_rows[r]);
     CUTE_UNROLL
-    for (int i = 0; i < int(size(RD{})); i += 4) {
+    for (int j = 0; j < int(size(RD{})); j += 4) {
+      Adjacent<2, float> of_pair;
+      copy_one(pair, true, make_smem_ptr(reinterpret_cast<Pair const*>(columns + get<1>(tCcD(j)))), &of_pair.word);
       CUTE_UNROLL
-      for (int c = 0; c < 2; ++c) {
-        float const of_column = factor(B, g.B.matrices, here.n + get<1>(tCcD(i + c)));
+      for (int v = 0; v < 4; ++v) sum(j + v) = sum(j + v) * of_rows[v / 2] * of_pair.element[v % 2];
+    }
+  }
+
+  // A warpgroup writes 64 x 32 elements to one of its two shared tiles while TMA reads the other.
+  template <class Block, class RD>
+  CUTE_DEVICE void store_by_tma(Block block, Smem& smem, Place const& here, RD const& sum) const {
+    using Pair = decltype(Adjacent<2, float>::word);
+    Copy_Atom<On<Block, UniversalCopy<Pair>>, Pair> atom;
+    int const rank = int(block.thread_rank()), warpgroup = rank / 128, lane = rank % 32,
+              row = rank % 128 / 32 * 16 + lane / 4;
+    bool const issues = rank % 128 == 0;
+    CUTE_UNROLL
+    for (int chunk = 0; chunk < BLK_N / D_cols; ++chunk) {
+      float* const tile = smem.D[2 * warpgroup + chunk % 2];
+      if (issues) block.tma_store_wait_read(Int<1>{});  // TMA has read what the tile held
+      sync_warpgroup(block);
+      CUTE_UNROLL
+      for (int i = 0; i < 4; ++i) CUTE_UNROLL
+      for (int r = 0; r < 2; ++r) {  // eight rows apart, with the same swizzle
+        Adjacent<2, float> x;
         CUTE_UNROLL
-        for (int r = 0; r < 2; ++r) sum(i + 2 * r + c) = sum(i + 2 * r + c) * of_rows[r] * of_column;
+        for (int v = 0; v < 2; ++v) x.element[v] = sum(chunk * 16 + i * 4 + r * 2 + v);
+        int const vector = (i * 2 + lane % 4 / 2) ^ row % 8;
+        copy_one(atom, true, &x.word,
+                 make_smem_ptr(reinterpret_cast<Pair*>(tile + (row + 8 * r) * D_cols + vector * 4 + lane % 2 * 2)));
       }
+      block.fence_proxy_async();
+      sync_warpgroup(block);
+      if (!issues) continue;
+      block.tma_store(mapD, tile, here.n + chunk * D_cols, here.m + warpgroup * 64, here.l);
+      block.tma_store_commit();
     }
   }
 };
@@ -266,35 +363,58 @@ struct SplitRing {
 // Slices both operands and multiplies them: the launches of one type of slices.
 template <class Step, class T>
 struct SplitGemm {
-  static int64_t bytes(Gemm const& g) { return SlicedOperand::bytes<T>(g.A) + SlicedOperand::bytes<T>(g.B); }
-  // Predicted on an H200: slices are written at 3.4 TB/s; a multiprocessor takes 2 us for six pairs of 128 x 128 x 64, 1.1 us for three.
+  using Slicer = SliceOperands<Step, T>;
+  using Work = typename Slicer::Work;
+  // The operands that are kept need no workspace; if they alone are packed, the bytes are theirs.
+  static bool slices(Gemm const& g, Operand const& o) { return (o.kept != nullptr) == g.only_packs; }
+  static int64_t bytes(Gemm const& g) {
+    int64_t all = 0;
+    for (Operand const* o : {&g.A, &g.B})
+      if (slices(g, *o)) all += SlicedOperand::bytes<T>(*o);
+    return all;
+  }
+  // Predicted on an H200: 3.7 TB/s of fp32 read, twice where f16 slices of rows along m or n are made, and of slices written; a multiprocessor
+  // takes 2.15 us for six pairs of 128 x 128 x 64, 1.2 us for three. Fitted to squares of 1024 to 4096.
   static double seconds(Gemm const& g, Device const& device) {
-    double const elements = double(g.A.rows * g.A.matrices + g.B.rows * g.B.matrices) * double(g.K()),
-                 bytes = elements * (4 + 2 * kSlices<T>),
-                 tiles = double(ceil_div(g.M(), int64_t(128))) * double(ceil_div(g.N(), int64_t(128))) * double(g.L());
+    double bytes = 0;
+    for (Operand const* o : {&g.A, &g.B}) {
+      bool const is_read_twice = kScalesRows<T> && Work::make(*o, {}).lanes == 0;
+      if (slices(g, *o))
+        bytes +=
+            double(o->rows * o->matrices) * double(g.K()) * (is_read_twice ? 8 + 2 * kSlices<T> : 4 + 2 * kSlices<T>);
+    }
+    double const tiles = double(ceil_div(g.M(), int64_t(128))) * double(ceil_div(g.N(), int64_t(128))) * double(g.L());
     double const waves = tiles < device.sm_count ? .6 : std::ceil(tiles / device.sm_count),
-                 per_64_k = kScalesRows<T> ? 1.1e-6 : 2e-6;
-    return 5e-6 + bytes / 3.4e12 + waves * (3e-6 + double(ceil_div(g.K(), int64_t(64))) * per_64_k);
+                 per_64_k = kScalesRows<T> ? 1.2e-6 : 2.15e-6;
+    return 3e-6 + bytes / 3.7e12 + waves * (3e-6 + double(ceil_div(g.K(), int64_t(64))) * per_64_k);
   }
   // refusals: of f16 slices, if bf16 slices are to multiply what is refused; or null.
   template <class S, class F>
   static void launches(Gemm const& g, char* workspace, unsigned* refusals, S const& setting, F const& f) {
-    SlicedOperand const A = SlicedOperand::at<T>(g.A, workspace),
-                        B = SlicedOperand::at<T>(g.B, workspace + SlicedOperand::bytes<T>(g.A));
-    using Slicer = SliceOperands<Step, T>;
     constexpr bool decides = kScalesRows<T>;
-    f(Slicer{Slicer::Work::make(g.A, A), Slicer::Work::make(g.B, B), decides ? nullptr : refusals, int(g.L())});
-    if constexpr (decides) f(Refusals<Step>{A, B, refusals, int(g.L())});
-    auto const multiply = [&]<int N, int C>(Int<N>, Int<C>) {
-      f(SplitRing<Step, T, N, C>::make(g, A, B, refusals, decides ? 0u : 1u, setting));
+    SlicedOperand const A = SlicedOperand::kept_or_at<T>(g.A, workspace),
+                        B = SlicedOperand::kept_or_at<T>(
+                            g.B, workspace + (slices(g, g.A) ? SlicedOperand::bytes<T>(g.A) : 0));
+    auto const work = [&](Operand const& from, SlicedOperand const& to) {
+      return slices(g, from) ? Work::make(from, to) : Work::none(from, to);
     };
-    int64_t const tiles = ceil_div(g.M(), int64_t(128)) * ceil_div(g.N(), int64_t(128)) * g.L();
-    if (tiles < setting.device.sm_count)
-      multiply(Int<64>{}, Int<1>{});
-    else if (decides && tiles >= 4 * setting.device.sm_count)
-      multiply(Int<128>{}, Int<2>{});
-    else
-      multiply(Int<128>{}, Int<1>{});
+    f(Slicer::make(work(g.A, A), work(g.B, B), decides ? nullptr : refusals, g.L(), setting.device.sm_count));
+    if (g.only_packs) return;
+    if constexpr (decides)
+      if (g.L() > 1) f(Refusals<Step>{A, B, refusals, int(g.L())});
+    auto const multiply = [&]<int N, int C, bool stores>(Int<N>, Int<C>, std::bool_constant<stores>) {
+      f(SplitRing<Step, T, N, C, stores>::make(g, A, B, refusals, decides ? 0u : 1u, setting));
+    };
+    auto const with = [&](auto stores) {
+      int64_t const tiles = ceil_div(g.M(), int64_t(128)) * ceil_div(g.N(), int64_t(128)) * g.L();
+      if (tiles < setting.device.sm_count) return multiply(Int<64>{}, Int<1>{}, stores);
+      if constexpr (decides)
+        if (tiles >= 4 * setting.device.sm_count) return multiply(Int<128>{}, Int<2>{}, stores);
+      multiply(Int<128>{}, Int<1>{}, stores);
+    };
+    if constexpr (decides)  // six pairs take so long that a gain of stores by TMA is not seen
+      if (SplitRing<Step, T, 128, 1, true>::stores(g)) return with(std::true_type{});
+    with(std::false_type{});
   }
 };
 

@@ -25,7 +25,7 @@ struct WgmmaRingStep {
 // The operand with the mode last along which it is contiguous.
 inline Operand contiguous_last(Operand const& o, Major major) { return major == Major::K ? o : transposed(o); }
 
-// The TMA tensor of A, B or D with contiguous rows: (cols,rows,L), in boxes of (64,box_rows).
+// The TMA tensor of A, B or D with contiguous rows: (cols,rows,L), in boxes of 128 bytes and box_rows rows.
 template <class T>
 TmaTensor tma_tensor(Operand const& o, int64_t matrices, int box_rows) {
   // Strides of extents of 1 must be valid too. An operand shared by the batch is one matrix.
@@ -34,7 +34,7 @@ TmaTensor tma_tensor(Operand const& o, int64_t matrices, int box_rows) {
           int(size),
           {o.cols, o.rows, all},
           {o.rows > 1 ? o.row_stride * size : 16, all > 1 ? o.batch_stride * size : 16},
-          {64, box_rows, 1},
+          {int(128 / size), box_rows, 1},
           true};
 }
 template <class T>
@@ -188,7 +188,7 @@ struct WgmmaRing {
     auto* const full = reinterpret_cast<typename Block::Mbarrier*>(smem.full);
     auto* const empty = reinterpret_cast<typename Block::Mbarrier*>(smem.empty);
     if (block.thread_rank() == 0) {
-      prefetch(mapA), prefetch(mapB);
+      block.prefetch(mapA), block.prefetch(mapB);
       for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * consumers * (along_m() + along_n() - 1));
       block.fence_barrier_init();
     }
@@ -220,13 +220,6 @@ struct WgmmaRing {
     unsigned blocks;
     bool is_all;
   };
-  // Loads a descriptor before its first use, while the kernel before this one may still run. A replay sees nothing of it.
-  CUTE_DEVICE static void prefetch([[maybe_unused]] CUtensorMap const& map) {
-#ifdef __CUDA_ARCH__
-    prefetch_tma_descriptor(reinterpret_cast<TmaDescriptor const*>(&map));
-#endif
-  }
-
   // One thread loads the stages of a block: its share of A for the blocks along n, and of B for those along m.
   template <class Block, class Mbarrier>
   CUTE_DEVICE void fill(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {

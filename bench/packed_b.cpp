@@ -1,0 +1,122 @@
+// fp32 GEMMs by slices with a B that was packed once, beside the same GEMMs that pack it each time and cuBLAS in fp32.
+//
+// usage: packed_b > ROWS. A row is a JSON object. B is stored transposed. Each is launched back to back for half a second, of which the
+// later half is timed: interleaved, tensor cores would heat the chip and cuBLAS would pay.
+#include <cublas_v2.h>
+#include <inlay/error.h>
+#include <inlay/gemm.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+namespace {
+using namespace inlay;
+using detail::check;
+
+void check_cublas(cublasStatus_t s) {
+  if (s != CUBLAS_STATUS_SUCCESS) throw Error(cublasGetStatusString(s));
+}
+struct Free {
+  void operator()(float* p) const { cudaFree(p); }
+};
+using Buffer = std::unique_ptr<float, Free>;
+Buffer buffer(std::size_t bytes) {
+  void* p;
+  check(cudaMalloc(&p, std::max<std::size_t>(bytes, 256)));
+  return Buffer(static_cast<float*>(p));
+}
+// Numbers of either sign whose significands have 24 bits.
+Buffer random_floats(std::size_t count, std::uint64_t seed) {
+  std::vector<float> values(count);
+  for (float& v : values) {
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    v = float(std::int32_t(seed >> 32)) * 0x1p-31f;
+  }
+  Buffer p = buffer(4 * count);
+  check(cudaMemcpy(p.get(), values.data(), 4 * count, cudaMemcpyHostToDevice));
+  return p;
+}
+
+// Microseconds of a call.
+template <class F>
+double sustained(F const& f) {
+  usleep(250000);
+  cudaEvent_t begin, end;
+  check(cudaEventCreate(&begin)), check(cudaEventCreate(&end));
+  float ms = 0;
+  auto const timed = [&](int calls) {
+    check(cudaEventRecord(begin));
+    for (int i = 0; i < calls; ++i) f();
+    check(cudaEventRecord(end));
+  };
+  f(), timed(1);
+  check(cudaEventSynchronize(end)), check(cudaEventElapsedTime(&ms, begin, end));
+  int const calls = std::max(10, int(250 / std::max(ms, .005f)));
+  for (int i = 0; i < calls; ++i) f();
+  timed(calls);
+  check(cudaEventSynchronize(end)), check(cudaEventElapsedTime(&ms, begin, end));
+  return 1e3 * ms / calls;
+}
+
+// D: (n,n), as bytes that can be compared.
+std::vector<float> contents(Buffer const& D, std::int64_t n) {
+  std::vector<float> d(std::size_t(n * n));
+  check(cudaMemcpy(d.data(), D.get(), 4 * d.size(), cudaMemcpyDeviceToHost));
+  return d;
+}
+
+void measure(cublasHandle_t handle, std::int64_t n) {
+  auto const elements = std::size_t(n * n);
+  Buffer const A = random_floats(elements, 1), B = random_floats(elements, 2), D = buffer(4 * elements);
+  ConstTensor const a = matrix(A.get(), DType::f32, n, n), b = matrix(B.get(), DType::f32, n, n).transposed();
+  Tensor const d = matrix(D.get(), DType::f32, n, n);
+  float const one = 1, zero = 0;
+  int const size = int(n);
+  double const cublas = sustained([&] {
+    check_cublas(cublasSgemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, size, size, size, &one, B.get(), size, A.get(), size,
+                             &zero, D.get(), size));
+  });
+  auto const row = [&](char const* name, double us) {
+    std::printf("{\"case\":\"%dx%dx%d:nt\",\"kernel\":\"%s\",\"us\":%.2f,\"tflops\":%.1f,\"of_cublas\":%.3f}\n", size,
+                size, size, name, us, 2e-6 * double(n) * double(n) * double(n) / us, cublas / us);
+    std::fflush(stdout);
+  };
+  row("cublas", cublas);
+  for (auto const& [name, with_packed, compute] :
+       {std::tuple{"split_fast", "split_fast, packed B", Compute::split_fast},
+        {"split_safe", "split_safe, packed B", Compute::split_safe}}) {
+    std::size_t const bytes = packed_b_bytes(b, compute);
+    Buffer const storage = buffer(bytes);
+    PackedB const packed = pack_b(b, compute, storage.get(), bytes);
+    std::vector<float> expected;
+    for (bool keeps : {false, true}) {
+      GemmOptions options{.compute = compute, .packed_B = keeps ? &packed : nullptr};
+      options.workspace_bytes = gemm_workspace(a, b, d, {}, options);
+      Buffer const workspace = buffer(options.workspace_bytes);
+      options.workspace = workspace.get();
+      check(cudaMemset(D.get(), 0xFF, 4 * elements));
+      double const us = sustained([&] { gemm(a, b, d, {}, nullptr, options); });
+      if (!keeps) expected = contents(D, n);
+      if (keeps && contents(D, n) != expected) throw Error("a packed B gives other bits");
+      row(keeps ? with_packed : name, us);
+    }
+  }
+}
+
+}  // namespace
+
+int main() {
+  alarm(200);
+  try {
+    cublasHandle_t handle;
+    check_cublas(cublasCreate(&handle));
+    check_cublas(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH));
+    for (std::int64_t n : {1024, 2048, 4096, 8192}) measure(handle, n);
+  } catch (Error const& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}

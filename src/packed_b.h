@@ -1,0 +1,13 @@
+// A B that is packed once for many GEMMs.
+#pragma once
+#include <inlay/gemm.h>
+#include <inlay/problem/batched_gemm.h>
+
+namespace inlay {
+
+// Makes the kernels of a GEMM read `packed` where they would pack B. Throws Error if it is not B's: of another Compute, another shape,
+// of a batch, or in the way of D or the workspace.
+void keep_packed_b(problem::BatchedGemm& batched, PackedB const& packed, ConstTensor const& B, ConstTensor const& D,
+                   void const* workspace, std::size_t workspace_bytes);
+
+}  // namespace inlay
