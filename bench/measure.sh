@@ -58,7 +58,8 @@ for step in $steps; do
       fp32="--kernels gemm gemm_split_safe gemm_split_fast"
       build/inlay bench gemm $fp32 --sustained --cases "$squares${others%,}" --json "$out/accurate.json" &&
         build/inlay bench gemm $fp32 --errors --cases "${depths%,}" --json "$out/accurate_errors.json" &&
-        build/inlay bench gemm --suite sgemm_tc --errors normal,uniform --json "$out/sgemm_tc.json" ;;
+        build/inlay bench gemm --suite sgemm_tc --errors normal,uniform --json "$out/sgemm_tc.json" &&
+        build/bench/packed_b > "$out/packed_b.txt" ;;
     judge_accurate) build/inlay bench gemm --suite judge --kernels gemm gemm_split_safe gemm_split_fast --json "$out/judge_accurate.json" ;;
     counters)  # of Nsight Compute
       kept calibration python3 bench/counters.py calibrate --program build/tests/calibration &&

@@ -1,6 +1,6 @@
 // fp32 GEMMs by slices with a B that was packed once, beside the same GEMMs that pack it each time and cuBLAS in fp32.
 //
-// usage: packed_b > ROWS. A row is a JSON object. B is stored transposed. Each is launched back to back for half a second, of which the
+// usage: packed_b > ROWS. A line is a JSON object. B is stored transposed. Each is launched back to back for half a second, of which the
 // later half is timed: interleaved, tensor cores would heat the chip and cuBLAS would pay.
 #include <cublas_v2.h>
 #include <inlay/error.h>

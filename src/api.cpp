@@ -109,7 +109,7 @@ GemmPointers pointers_of(Gemm const& gemm, ConstTensor const& A, ConstTensor con
 BatchedGemm make_call(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                       GemmOptions const& options) {
   BatchedGemm batched = make_batched_gemm(A, B, D, epilogue, options.compute, options.C);
-  if (options.packed_B) keep_packed_b(batched, *options.packed_B, B, D, options.workspace, options.workspace_bytes);
+  if (options.packed_B) keep_packed_b(batched, *options.packed_B, B);
   return batched;
 }
 void check_gemm(std::size_t workspace_bytes, Gemm const& gemm, GemmPointers const& p, void* workspace,
@@ -223,6 +223,7 @@ void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
           GemmOptions const& options) {
   BatchedGemm const batched = make_call(A, B, D, epilogue, options);
   check_workspace(options.workspace, options.workspace_bytes, batched.gemm, A, B, D, options.C);
+  check_packed_b(batched.gemm, D, options.workspace, options.workspace_bytes);
   Device const& device = current_device();
   auto const plan = cached_plan(batched.gemm, device, options.workspace != nullptr);
   FurtherPlans const further = further_plans(batched, device, options.workspace != nullptr);
@@ -287,6 +288,7 @@ planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor 
                             double milliseconds) {
   check_measurable(stream);
   check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D, options.C);
+  check_packed_b(gemm, D, options.workspace, options.workspace_bytes);
   bool const with_workspace = options.workspace != nullptr;
   std::vector<planner::Plan> plans = planner::plans_to_time(gemm, device, with_workspace);
   if (!plans.empty() && with_workspace)
@@ -424,6 +426,7 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
       throw Error("D of shape " + shape(d) + " overlaps C, which is repeated to that shape, in memory");
   }
   check_workspace(workspace, workspace_size, *gemm, a, b, d, &c);
+  check_packed_b(*gemm, d, workspace, workspace_size);
   check_current(impl_->device);
   auto const run = [&](planner::Plan const& first, FurtherPlans const& further) {
     check_size(workspace_size, inlay::workspace_bytes(first, further));

@@ -1,6 +1,7 @@
 // fp32 GEMMs by 16-bit slices on the device: errors, which slices are refused, and a B that is packed once.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include <inlay/planner/candidate.h>
 #include <inlay/registry/registry.h>
@@ -81,25 +82,27 @@ Errors errors_of(std::string const& name, GemmOnDevice const& here, std::vector<
 // most fp32's, which one chain of FMAs makes here, with a margin for sums of few rows.
 TEST(GpuSplitGemm, AreAsAccurateAsFp32) {
   NEEDS_WGMMA();
+  enum class Fast { yes, no, either };  // from K = 64 on
   struct Set {
     char const* name;
     Data data;
+    Fast fast;
     double over_fp32 = 1;  // measured: docs/05_results.md
   };
-  int ran_fast = 0, refused = 0;
+  Set const sets[] = {{"normal", normal, Fast::yes},
+                      {"uniform", uniform, Fast::yes},
+                      {"outliers", outliers, Fast::no, 1.3},
+                      {"orthogonal", orthogonal, Fast::either, 1.5},
+                      {"wide", wide_range, Fast::either},
+                      {"scaled rows", scaled_rows, Fast::yes},
+                      {"sparse", sparse, Fast::no, 1.05},
+                      {"Hilbert", hilbert, Fast::yes},
+                      {"decaying", decaying, Fast::either},
+                      {"spikes", spikes, Fast::either, 1.05},
+                      {"huge column", huge_column, Fast::either, 1.3},
+                      {"lognormal", lognormal, Fast::either}};
   for (std::int64_t K : {1, 2, 17, 64, 100, 512, 4096, 131072})
-    for (Set const& set : {Set{"normal", normal},
-                           {"uniform", uniform},
-                           {"wide", wide_range},
-                           {"scaled rows", scaled_rows},
-                           {"outliers", outliers, 1.3},
-                           {"sparse", sparse, 1.05},
-                           {"Hilbert", hilbert},
-                           {"orthogonal", orthogonal, 1.5},
-                           {"decaying", decaying},
-                           {"spikes", spikes, 1.05},
-                           {"huge column", huge_column, 1.3},
-                           {"lognormal", lognormal}}) {
+    for (Set const& set : std::span(sets).first(K > 4096 ? 4 : std::size(sets))) {
       SCOPED_TRACE(set.name + (" " + std::to_string(K)));
       row_length = K, absolute_of = set.data;
       GemmCase const c{140, 70, K, 1, "nt"};
@@ -110,21 +113,25 @@ TEST(GpuSplitGemm, AreAsAccurateAsFp32) {
         EXPECT_LE(e.largest, 0x1p-24 * (14 + double(K) / 32)) << name;
         double const most = K < 64 ? INFINITY : std::max(1.05 * set.over_fp32 * fp32, 1.5 * 0x1p-23);
         EXPECT_LE(e.relative, most) << name << (e.is_fast ? " fast" : "");
-        EXPECT_TRUE(K >= 64 || !e.is_fast);
-        if (name == kFast) (e.is_fast ? ran_fast : refused) += 1;
+        if (name == kSafe || K < 64 || set.fast == Fast::no) {
+          EXPECT_FALSE(e.is_fast);
+        } else if (set.fast == Fast::yes) {
+          EXPECT_TRUE(e.is_fast);
+        }
       }
     }
-  EXPECT_GE(ran_fast, 20);
-  EXPECT_GE(refused, 20);
 }
+// Numbers near the least normal one lose low bits (inlay/types.h), and are not taken for zeros.
 TEST(GpuSplitGemm, RefusesDenormals) {
   NEEDS_WGMMA();
   GemmCase const c{140, 70, 512, 1, "nt"};
-  GemmOnDevice const here(c, [](std::uint64_t i, std::uint64_t seed) { return normal(i, seed) * 0x1p-130f; });
-  std::vector<double> const sizes(140 * 70, 1);
-  Errors const e = errors_of(kFast, here, sizes);
-  EXPECT_FALSE(e.is_fast);
-  EXPECT_LE(e.largest, 0x1p-126);
+  GemmOnDevice const here(
+      c, [](std::uint64_t i, std::uint64_t seed) { return normal(i, seed) * (seed ? 0x1p60f : 0x1p-124f); });
+  for (std::string const& name : {kSafe, kFast}) {
+    Errors const e = errors_of(name, here, std::vector<double>(140 * 70, 1));
+    EXPECT_FALSE(e.is_fast);
+    EXPECT_LE(e.relative, 0x1p-10) << name;
+  }
 }
 TEST(GpuSplitGemm, TakesARowOfZeros) {
   NEEDS_WGMMA();
@@ -142,7 +149,7 @@ TEST(GpuSplitGemm, WholeNumbersAreExact) {
     return seed ? integers(i, seed) : float(int(4097 * chance(i, seed)) - 2048);
   });
   for (std::string const& name : {kSafe, kFast}) {
-    errors_of(name, here, std::vector<double>(140 * 70, 1));
+    EXPECT_EQ(errors_of(name, here, std::vector<double>(140 * 70, 1)).is_fast, name == kFast);
     EXPECT_EQ(here.wrong_bytes(), 0u) << name;
   }
 }
@@ -188,13 +195,31 @@ TEST(GpuSplitGemm, SlicesAreRefusedWhereTheyLose) {
 GemmCase large(char const* transposes = "nt", std::int64_t L = 1, bool one_b = false, bool columns = false) {
   return {1030, 1000, 1056, L, transposes, 1, 0, 0, 0, 0, 0, 0, 0, one_b, columns};
 }
+// Expects that slices are multiplied.
 std::vector<char> bytes_of(GemmOnDevice const& here, GemmOptions const& options) {
+  inlay::Plan const p = plan(here.A(), here.B(), here.C(), here.epilogue(), options);
+  EXPECT_NE(p.why().find(options.compute == Compute::split_fast ? "chosen: " + kFast : "chosen: " + kSafe),
+            std::string::npos)
+      << p.why();
   here.reset();
   here.multiply(nullptr, options);
   check(cudaDeviceSynchronize());
   return here.bytes();
 }
 
+// More tiles than multiprocessors, clusters, and edges.
+TEST(GpuSplitGemm, LargerShapes) {
+  NEEDS_WGMMA();
+  for (Compute compute : {Compute::split_safe, Compute::split_fast})
+    for (GemmCase const& c : {GemmCase{2050, 2052, 600, 1, "nt"}, GemmCase{3100, 3104, 600, 1, "nt"},
+                              GemmCase{3001, 3003, 600, 1, "tn"}, GemmCase{1100, 1000, 600, 3, "nn", 1.5f, -1}}) {
+      SCOPED_TRACE(c.name());
+      GemmOnDevice const here(c, integers);
+      Workspace const workspace(here, compute);
+      bytes_of(here, workspace.options);
+      EXPECT_EQ(here.wrong_bytes(), 0u);
+    }
+}
 TEST(GpuSplitGemm, TheSameBitsOnEveryRun) {
   NEEDS_WGMMA();
   for (Compute compute : {Compute::split_safe, Compute::split_fast}) {
@@ -207,6 +232,14 @@ TEST(GpuSplitGemm, TheSameBitsOnEveryRun) {
   }
 }
 
+std::string refusal(auto const& f) {
+  try {
+    f();
+  } catch (Error const& e) {
+    return e.what();
+  }
+  return "";
+}
 struct Packed {
   DeviceBuffer memory;
   PackedB b;
@@ -243,20 +276,14 @@ TEST(GpuSplitGemm, APackedBGivesTheSameBits) {
         p.run(here.A().data, here.B().data, here.C().data, nullptr, options.workspace, options.workspace_bytes);
         check(cudaDeviceSynchronize());
         EXPECT_EQ(here.bytes(), expected) << "by a plan";
-        EXPECT_THROW(p.run(here.A().data, static_cast<char*>(here.B().data) + 32, here.C().data, nullptr,
-                           options.workspace, options.workspace_bytes),
-                     Error);
+        EXPECT_EQ(refusal([&] {
+                    p.run(here.A().data, static_cast<char*>(here.B().data) + 32, here.C().data, nullptr,
+                          options.workspace, options.workspace_bytes);
+                  }),
+                  "the plan has a packed B, and the run is for a B at another address than the one that was packed");
       }
 }
 
-std::string refusal(auto const& f) {
-  try {
-    f();
-  } catch (Error const& e) {
-    return e.what();
-  }
-  return "";
-}
 TEST(GpuSplitGemm, APackedBOfAnotherKindIsRefused) {
   NEEDS_WGMMA();
   GemmOnDevice const here(large(), normal), other(GemmCase{64, 64, 1056, 1, "nt"}), batch(large("nt", 2), normal);
@@ -268,15 +295,24 @@ TEST(GpuSplitGemm, APackedBOfAnotherKindIsRefused) {
     options.packed_B = &packed, options.compute = compute;
     return refusal([&] { g.multiply(nullptr, options); });
   };
-  EXPECT_EQ(with(here, safe.b), "B was packed for another Compute than that of the GEMM: number 2 and not 3");
-  EXPECT_EQ(with(here, fast.b, Compute::fp32),
-            "B was packed for another Compute than that of the GEMM: number 3 and not 0");
+  EXPECT_EQ(with(here, safe.b), "B was packed for split_safe, and the GEMM computes by split_fast");
+  EXPECT_EQ(with(here, fast.b, Compute::fp32), "a packed B is for split_safe or split_fast, not for fp32");
   EXPECT_EQ(with(here, narrow.b), "B of 1056 x 64 was packed, and the GEMM's has 1056 x 1000");
   EXPECT_EQ(with(batch, fast.b),
             "B of shape (2,1056,1000) is a batch; a packed B is one matrix, which a batch may share");
-  EXPECT_EQ(with(here, {nullptr, Compute::split_fast, 1056, 1000}), "the memory for the packed B is a null pointer");
+  EXPECT_EQ(with(here, {nullptr, Compute::split_fast, 1056, 1000}), "the packed B is a null pointer");
   EXPECT_EQ(with(here, {static_cast<char*>(here.C().data), Compute::split_fast, 1056, 1000}).substr(0, 10),
             "D of shape");
+
+  GemmOptions kept = workspace.options;
+  kept.packed_B = &fast.b;
+  inlay::Plan const p = plan(here.A(), here.B(), here.C(), here.epilogue(), kept);
+  EXPECT_EQ(refusal([&] {
+              p.run(here.A().data, here.B().data, fast.memory.get(), nullptr, kept.workspace, kept.workspace_bytes);
+            }).substr(0, 10),
+            "D of shape");
+  ConstTensor const no_rows = matrix(static_cast<void const*>(here.A().data), DType::f32, 0, 1056);
+  gemm(no_rows, here.B(), matrix(here.C().data, DType::f32, 0, 1000), {}, nullptr, kept);  // launches nothing
 
   std::size_t const bytes = packed_b_bytes(here.B(), Compute::split_fast);
   auto const pack = [&](ConstTensor const& B, Compute compute, char* to, std::size_t size) {
@@ -287,7 +323,7 @@ TEST(GpuSplitGemm, APackedBOfAnotherKindIsRefused) {
   EXPECT_EQ(pack(here.B(), Compute::split_fast, fast.memory.get() + 16, bytes),
             "the packed B begins 16 bytes past a multiple of 256");
   EXPECT_EQ(pack(here.B(), Compute::fp32, fast.memory.get(), bytes),
-            "a packed B is for split_safe or split_fast: fp32 and fp32_blocked pack nothing that could be kept");
+            "a packed B is for split_safe or split_fast, not for fp32");
   EXPECT_EQ(pack(batch.B(), Compute::split_fast, fast.memory.get(), bytes),
             "B has rank 3; what is packed is one matrix, of rank 2");
   ConstTensor halves = here.B();

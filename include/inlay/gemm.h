@@ -9,7 +9,8 @@
 
 namespace inlay {
 
-// A B: (K,N) that pack_b() has packed: a view of the caller's memory, of use as long as B keeps its elements.
+// A B: (K,N) that pack_b() has packed: a view of the caller's memory, which GEMMs and plans read as long as they run, and of use as long
+// as B keeps its elements. A GEMM on another stream than pack_b()'s must be ordered behind it.
 struct PackedB {
   void const* data = nullptr;
   Compute compute{};  // whose format it is
@@ -52,7 +53,7 @@ struct GemmOptions {
 // Throws Error, before anything is launched, for: ranks below 2 or that differ, shapes that do not match,
 // types other than these or that differ, a C that cannot be repeated to D's shape, or that shares memory with D and is not the same view, null or misaligned pointers with elements, a D that overlaps itself, A or B, byte offsets
 // beyond 63 bits, memory that the current device cannot access, a stream of another device, a matrix with more tiles
-// than a grid holds, a packed B of another Compute or shape or of a B that is a batch, a workspace that is too small, misaligned or
+// than a grid holds, a packed B of another Compute or shape, of a B that is a batch, null, misaligned, or in the way of D or the workspace, a workspace that is too small, misaligned or
 // overlaps an operand. While `stream` is being
 // captured, pointers unknown to CUDA count as memory of the graph.
 INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
@@ -70,10 +71,12 @@ INLAY_API std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B,
 // access, and for a device without wgmma (compute capability 9.0).
 INLAY_API PackedB pack_b(ConstTensor const& B, Compute compute, void* packed, std::size_t bytes,
                          cudaStream_t stream = nullptr);
-INLAY_API std::size_t packed_b_bytes(ConstTensor const& B, Compute compute);  // B.data is not read
+// Bytes for it; B.data is not read. Throws Error as above for B's shape and type and for another Compute.
+INLAY_API std::size_t packed_b_bytes(ConstTensor const& B, Compute compute);
 
-// Whether the last GEMM on `stream` that had this workspace and Compute::split_fast multiplied f16 slices for this matrix of its
-// batch, and did not refuse them; its plan was that of sgemm_split_fast (Plan::why()), for one batch mode. Synchronises `stream`.
+// Whether the last GEMM on `stream` that had this workspace and Compute::split_fast multiplied f16 slices for this matrix of its batch, and
+// did not refuse them. Its plan was that of sgemm_split_fast (Plan::why()), not in chunks, for one batch mode: the workspace of others does
+// not begin with the answer. Synchronises `stream`, which must not be captured. Throws Error for a null workspace or a negative index.
 INLAY_API bool took_f16_slices(void const* workspace, std::int64_t matrix = 0, cudaStream_t stream = nullptr);
 
 // The plan that gemm() would run on the current device, with or without a workspace. Throws like gemm(), except for

@@ -34,7 +34,8 @@ class INLAY_API Plan {
   void run(void* dst, void const* src, cudaStream_t stream = nullptr) const;
   // Runs a plan for a GEMM: D = epilogue(A B). Addresses as above; for others modulo 32, the run is that of gemm() with
   // this workspace, whose plan may need a larger one. `workspace`: device memory of workspace_size bytes, at least workspace_bytes(), aligned to 256.
-  // C: if the plan has one of its own. A plan with a packed B runs with the B it was made with.
+  // C: if the plan has one of its own. A plan with a packed B runs with the B it was made with, as long as its packed
+  // memory lives.
   void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr,
            std::size_t workspace_size = 0, void const* C = nullptr) const;
   // Both throw Error, before anything is launched, for: a plan of the other kind, another current device, null pointers

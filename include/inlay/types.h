@@ -88,9 +88,10 @@ enum class Compute : std::uint8_t {
   // are predicted to be faster, fp32 is computed.
   split_safe,
   // The same with two f16 slices, scaled by a power of two for each row of A and column of B, and three pairs. A matrix
-  // of a batch is computed so if every row of its A and every column of its B is finite, has a largest element between
-  // 2^-49 and 2^77, has half of its elements within 2^29 of that, and loses at most 2^-24 of the sum of its |x| to the slices; K must be 64
-  // or more. Otherwise it is computed as split_safe does. The GPU finds this out, and the call does not synchronise.
+  // of a batch is computed so if K is 64 or more and every row of its A and every column of its B is finite, has a largest
+  // element from 2^-49 to 2^78, half of its elements within 2^28 of that, and loses at most 2^-24 of the sum of its |x| to
+  // the slices, or is zero. Otherwise it is computed as split_safe does. The GPU finds this out, and the call does not
+  // synchronise.
   split_fast,
 };
 constexpr bool is_split(Compute compute) { return compute == Compute::split_safe || compute == Compute::split_fast; }

@@ -186,6 +186,8 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=None, c=None, activation=None, acc
         if beta and c is None:
             raise ValueError(f"beta is {beta}, and there is no out that it scales")
         out = _empty(a, _gemm_shape(a, b), stream)
+    if not isinstance(packed_b, PackedB | None):
+        raise TypeError(f"packed_b is a {type(packed_b).__name__}, not what pack_b() returned")
     packed = packed_b and (packed_b.storage, _compute(packed_b.accuracy), *packed_b.shape)
     return _extension().gemm(a, b, out, alpha, beta, _compute(accuracy), c, _activation(activation), packed,
                              _allocator(out, stream), stream)

@@ -324,6 +324,8 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
                                        ? std::size_t(whole_split.slices * g.elements()) * sizeof(float)
                                        : 0;
   bool const fits = partial_sums <= std::size_t(device.memory_bytes);  // otherwise K is not split
+  if (!info.split && !fits)
+    return {{"its workspace of {} bytes would not fit the device's memory", {std::int64_t(partial_sums)}}, {}};
   std::size_t const own = slices_of ? 256 : fits ? partial_sums : 0;
   if (own && !may_use_workspace && !candidate.requirements.workspace_is_optional)
     return {{"it needs a workspace of {} bytes, and there is none", {std::int64_t(own)}}, {}};

@@ -177,7 +177,7 @@ class Gemms(Case):
             self.assert_same(inlay.matmul(a, b, accuracy=accuracy, packed_b=packed), result)
             batch = a.reshape(11, 100, 1030)
             self.assert_same(inlay.matmul(batch, b, accuracy=accuracy, packed_b=packed), inlay.matmul(batch, b, accuracy=accuracy))
-            with self.assertRaisesRegex(ValueError, "packed for another Compute"):
+            with self.assertRaisesRegex(ValueError, "a packed B is for split_safe or split_fast"):
                 inlay.matmul(a, b, packed_b=packed)
 
 

@@ -21,8 +21,8 @@ struct Kinds<WgmmaRing<Step, T, MajorA, MajorB>> {
   }
 };
 
-template <class Step, class T, int BLK_N, int CLUSTER, bool stores_by_tma>
-struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER, stores_by_tma>> {
+template <class Step, class T, int BLK_N, int CLUSTER>
+struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER>> {
   template <class Kernel, class F>
   static void each(Kernel const& kernel, F const& f) {
     auto one_tile = kernel;  // of a cluster
@@ -37,7 +37,7 @@ struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER, stores_by_tma>> {
         });
   }
 };
-// All blocks of small operands; of large ones a few, which are alike but for the ends of an operand.
+// All blocks of small operands, or a few of large ones: blocks are alike but for the ends of an operand.
 template <class Step, class T>
 struct Kinds<SliceOperands<Step, T>> {
   template <class Kernel, class F>

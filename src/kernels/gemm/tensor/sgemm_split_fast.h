@@ -1,6 +1,6 @@
 // fp32 GEMM by f16 slices where they are as accurate as fp32, else by bf16 slices.
 #pragma once
-#include <inlay/kernels/gemm/tensor/split_ring.h>
+#include <inlay/kernels/gemm/tensor/split_gemm.h>
 
 namespace inlay::kernels::sgemm_split_fast {
 
@@ -15,7 +15,7 @@ struct Dispatch {
     SplitGemm<Step, half_t>::launches(g, behind, refusals, setting, f);
     if (!g.only_packs) SplitGemm<Step, bfloat16_t>::launches(without_kept(g), behind, refusals, setting, f);
   }
-  // What is refused is sliced otherwise than what is kept.
+  // bf16 slices take no operand that was packed as f16 slices.
   static Gemm without_kept(Gemm g) {
     g.A.kept = g.B.kept = nullptr;
     return g;

@@ -1,6 +1,6 @@
 // fp32 GEMM by bf16 slices.
 #pragma once
-#include <inlay/kernels/gemm/tensor/split_ring.h>
+#include <inlay/kernels/gemm/tensor/split_gemm.h>
 
 namespace inlay::kernels::sgemm_split_safe {
 

@@ -89,7 +89,7 @@ struct SliceOperands {
   int64_t grid;              // blocks, each of which slices every grid-th of the works' blocks
 
   static SliceOperands make(Work const& A, Work const& B, unsigned const* refusals, int64_t matrices, int sm_count) {
-    // A grid that mostly ends at once is small. Of a batch, each block would have to look at each matrix.
+    // A grid that mostly ends at once is small; in a batch each block would have to look at each matrix.
     int64_t const all = A.blocks() + B.blocks(), few = int64_t(sm_count) * 4;
     return {A, B, refusals, int(matrices), refusals && matrices == 1 ? std::min(all, few) : all};
   }
@@ -111,7 +111,7 @@ struct SliceOperands {
   struct Row {
     unsigned most = 0;  // |x| as bits
     float sum = 0, lost = 0;
-    int whole = 0;  // elements within 2^29 of the largest one, whose f16 slices have all bits
+    int whole = 0;  // elements that are scaled to 2^-14 or more, whose f16 slices have all bits
   };
   CUTE_HOST_DEVICE static unsigned bits(float x) {
     union {
@@ -180,17 +180,19 @@ struct SliceOperands {
   }
   // Whether any matrix of the batch that uses matrix l of the operand is refused elsewhere.
   template <class Block>
-  CUTE_DEVICE bool needs(Block, Work const& work, int64_t l) const {
+  CUTE_DEVICE bool needs(Block block, Work const& work, int64_t l) const {
     if (!refusals) return true;
     Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> atom;
-    unsigned any = 0;
+    int64_t const first = work.from.matrices > 1 ? l : 0, last = work.from.matrices > 1 ? l + 1 : matrices;
+    bool any = false;
     CUTE_NO_UNROLL
-    for (int64_t i = work.from.matrices > 1 ? l : 0; i < (work.from.matrices > 1 ? l + 1 : matrices); ++i) {
+    for (int64_t i = first; i < last; i += 32) {
+      int64_t const mine = i + block.thread_rank() % 32;
       unsigned refusal = 0;
-      copy_one(atom, true, make_gmem_ptr(refusals + i), &refusal);
-      any |= refusal;
+      copy_one(atom, mine < last, make_gmem_ptr(refusals + mine), &refusal);
+      any |= refusal != 0;
     }
-    return any != 0;
+    return block.any(any);
   }
 
   // Writes the slices of eight elements of a row from k on, and adds what they lose.
@@ -219,23 +221,6 @@ struct SliceOperands {
       copy_one(atom, on, &s[j].word, make_gmem_ptr(reinterpret_cast<Bytes<16>*>(at)));
     }
   }
-  // Waits for the lanes of the thread's row.
-  template <class Block>
-  CUTE_DEVICE static void sync_row(Block block, int lanes) {
-    int const row = int(block.thread_rank()) / lanes;
-    if (lanes == threads) return block.sync();
-    if (lanes == 128) {
-      if (row == 0)
-        block.sync(Int<1>{}, Int<128>{});
-      else
-        block.sync(Int<2>{}, Int<128>{});
-      return;
-    }
-    if (row == 0) block.sync(Int<1>{}, Int<64>{});
-    if (row == 1) block.sync(Int<2>{}, Int<64>{});
-    if (row == 2) block.sync(Int<3>{}, Int<64>{});
-    if (row == 3) block.sync(Int<4>{}, Int<64>{});
-  }
   // Replaces what each warp knows of a row by what its lanes know.
   template <class Block>
   CUTE_DEVICE static void join_warps(Block block, Smem& smem, int lanes, Row& known) {
@@ -244,12 +229,12 @@ struct SliceOperands {
     int const rank = int(block.thread_rank()), warp = rank / 32, first = rank / lanes * (lanes / 32);
     float const counted = float(known.whole);
     bool const on = rank % 32 == 0;
-    sync_row(block, lanes);
+    block.sync();
     copy_one(word, on, &known.most, make_smem_ptr(smem.most + warp));
     copy_one(element, on, &known.sum, make_smem_ptr(smem.tile + warp));
     copy_one(element, on, &known.lost, make_smem_ptr(smem.tile + 8 + warp));
     copy_one(element, on, &counted, make_smem_ptr(smem.tile + 16 + warp));
-    sync_row(block, lanes);
+    block.sync();
     known = {};
     float whole = 0;
     CUTE_NO_UNROLL

@@ -7,9 +7,8 @@
 
 namespace inlay::kernels {
 
-// T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs. stores_by_tma: D by way of shared
-// memory, while the next tile is multiplied.
-template <class Step, class T, int BLK_N_, int CLUSTER, bool stores_by_tma>
+// T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs.
+template <class Step, class T, int BLK_N_, int CLUSTER>
 struct SplitRing {
   static constexpr int slices = kSlices<T>, consumers = 2, BLK_M = 128, BLK_N = BLK_N_, BLK_K = 64;
   static constexpr int PIPE = BLK_N == 128 ? 6 : 8;  // stages, each of one slice of A and of B
@@ -19,8 +18,7 @@ struct SplitRing {
   using SmemA = typename StagesOf<T, Major::K, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
   using SmemB = typename StagesOf<T, Major::K, BLK_N, BLK_K, PIPE>::type;  // (BLK_N,BLK_K,PIPE)
   using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
-  static constexpr int D_cols = 32;  // of D in a shared tile: 128 bytes
-  struct Ring {
+  struct Smem {
     alignas(1024) T A[cosize_v<SmemA>];
     alignas(1024) T B[cosize_v<SmemB>];
     alignas(8) uint64_t full[PIPE];         // mbarriers: the stage is loaded
@@ -28,20 +26,15 @@ struct SplitRing {
     float factors[consumers][64 + BLK_N];   // of the rows of A that a warpgroup multiplies, and of B
     unsigned refused[4 * (consumers + 1)];  // (warps)
     static void members(auto name) {
-      name("A", &Ring::A), name("B", &Ring::B), name("full", &Ring::full), name("empty", &Ring::empty),
-          name("factors", &Ring::factors), name("refused", &Ring::refused);
+      name("A", &Smem::A), name("B", &Smem::B), name("full", &Smem::full), name("empty", &Smem::empty),
+          name("factors", &Smem::factors), name("refused", &Smem::refused);
     }
   };
-  struct RingAndD : Ring {
-    alignas(1024) float D[2 * consumers][64 * D_cols];  // (64,D_cols), swizzled: two for each consumer warpgroup
-    static void members(auto name) { Ring::members(name), name("D", &RingAndD::D); }
-  };
-  using Smem = std::conditional_t<stores_by_tma, RingAndD, Ring>;
-  static constexpr int kStageBytes = int(sizeof(Ring::A) + sizeof(Ring::B)) / PIPE;
+  static constexpr int kStageBytes = int(sizeof(Smem::A) + sizeof(Smem::B)) / PIPE;
 
   Gemm g;  // with its fp32 operands
   SlicedOperand A, B;
-  CUtensorMap mapA, mapB, mapD;
+  CUtensorMap mapA, mapB;
   unsigned* refusals;  // of each matrix: computes those with `refusal`. Null: computes all
   unsigned refusal;
   bool looks;                  // for the refusal of a batch of one matrix, instead of reading it; tells what it saw
@@ -60,7 +53,6 @@ struct SplitRing {
             B,
             map(A, BLK_M),
             map(B, BLK_N / CLUSTER),
-            stores_by_tma ? setting.encode(tma_tensor<float>(g.D, g.L(), 64)) : CUtensorMap{},
             refusals,
             refusal,
             kScalesRows<T> && g.L() == 1,
@@ -68,16 +60,12 @@ struct SplitRing {
             tiles_n,
             int(cute::min(clusters, resident))};
   }
-  // Whether TMA can store D.
-  static bool stores(Gemm const& g) { return g.D.col_stride == 1 && g.N() % 4 == 0 && !rejects_tma<float>(g, g.D); }
-
   int64_t blocks() const { return int64_t(grid) * CLUSTER; }
   int cluster() const requires(CLUSTER > 1) { return CLUSTER; }
   void place(auto const& at) {
     place_operands(g, at);
     A.place(at), B.place(at), refusals = at(refusals);
     at.map(mapA, A.slices.base), at.map(mapB, B.slices.base);
-    if (stores_by_tma) at.map(mapD, g.D.base);
   }
 
   // ---- device
@@ -275,12 +263,8 @@ struct SplitRing {
       for (int i = 0; i < size(sum); ++i) sum(i) = fmaf(others(i), of_others, sum(i));
       if constexpr (kScalesRows<T>) unscale(block, smem, mma, sum, of_row, of_column);
       finish_fragment<float, Epilogues::plain>(block, g, mma, TileD{}, sum, here.m, here.n, here.l);
-      if constexpr (stores_by_tma)
-        store_by_tma(block, smem, here, sum);
-      else
-        store_fragment<float, Epilogues::plain>(block, g, mma, TileD{}, sum, here.m, here.n, here.l);
+      store_fragment<float, Epilogues::plain>(block, g, mma, TileD{}, sum, here.m, here.n, here.l);
     });
-    if constexpr (stores_by_tma) block.tma_store_wait(Int<0>{});
   }
 
   template <class Block>
@@ -327,114 +311,6 @@ struct SplitRing {
       for (int v = 0; v < 4; ++v) sum(j + v) = sum(j + v) * of_rows[v / 2] * of_pair.element[v % 2];
     }
   }
-
-  // A warpgroup writes 64 x 32 elements to one of its two shared tiles while TMA reads the other.
-  template <class Block, class RD>
-  CUTE_DEVICE void store_by_tma(Block block, Smem& smem, Place const& here, RD const& sum) const {
-    using Pair = decltype(Adjacent<2, float>::word);
-    Copy_Atom<On<Block, UniversalCopy<Pair>>, Pair> atom;
-    int const rank = int(block.thread_rank()), warpgroup = rank / 128, lane = rank % 32,
-              row = rank % 128 / 32 * 16 + lane / 4;
-    bool const issues = rank % 128 == 0;
-    CUTE_UNROLL
-    for (int chunk = 0; chunk < BLK_N / D_cols; ++chunk) {
-      float* const tile = smem.D[2 * warpgroup + chunk % 2];
-      if (issues) block.tma_store_wait_read(Int<1>{});  // TMA has read what the tile held
-      sync_warpgroup(block);
-      CUTE_UNROLL
-      for (int i = 0; i < 4; ++i) CUTE_UNROLL
-      for (int r = 0; r < 2; ++r) {  // eight rows apart, with the same swizzle
-        Adjacent<2, float> x;
-        CUTE_UNROLL
-        for (int v = 0; v < 2; ++v) x.element[v] = sum(chunk * 16 + i * 4 + r * 2 + v);
-        int const vector = (i * 2 + lane % 4 / 2) ^ row % 8;
-        copy_one(atom, true, &x.word,
-                 make_smem_ptr(reinterpret_cast<Pair*>(tile + (row + 8 * r) * D_cols + vector * 4 + lane % 2 * 2)));
-      }
-      block.fence_proxy_async();
-      sync_warpgroup(block);
-      if (!issues) continue;
-      block.tma_store(mapD, tile, here.n + chunk * D_cols, here.m + warpgroup * 64, here.l);
-      block.tma_store_commit();
-    }
-  }
 };
-
-// Slices both operands and multiplies them: the launches of one type of slices.
-template <class Step, class T>
-struct SplitGemm {
-  using Slicer = SliceOperands<Step, T>;
-  using Work = typename Slicer::Work;
-  // The operands that are kept need no workspace; if they alone are packed, the bytes are theirs.
-  static bool slices(Gemm const& g, Operand const& o) { return (o.kept != nullptr) == g.only_packs; }
-  static int64_t bytes(Gemm const& g) {
-    int64_t all = 0;
-    for (Operand const* o : {&g.A, &g.B})
-      if (slices(g, *o)) all += SlicedOperand::bytes<T>(*o);
-    return all;
-  }
-  // Predicted on an H200: 3.7 TB/s of fp32 read, twice where f16 slices of rows along m or n are made, and of slices written; a multiprocessor
-  // takes 2.15 us for six pairs of 128 x 128 x 64, 1.2 us for three. Fitted to squares of 1024 to 4096.
-  static double seconds(Gemm const& g, Device const& device) {
-    double bytes = 0;
-    for (Operand const* o : {&g.A, &g.B}) {
-      bool const is_read_twice = kScalesRows<T> && Work::make(*o, {}).lanes == 0;
-      if (slices(g, *o))
-        bytes +=
-            double(o->rows * o->matrices) * double(g.K()) * (is_read_twice ? 8 + 2 * kSlices<T> : 4 + 2 * kSlices<T>);
-    }
-    double const tiles = double(ceil_div(g.M(), int64_t(128))) * double(ceil_div(g.N(), int64_t(128))) * double(g.L());
-    double const waves = tiles < device.sm_count ? .6 : std::ceil(tiles / device.sm_count),
-                 per_64_k = kScalesRows<T> ? 1.2e-6 : 2.15e-6;
-    return 3e-6 + bytes / 3.7e12 + waves * (3e-6 + double(ceil_div(g.K(), int64_t(64))) * per_64_k);
-  }
-  // refusals: of f16 slices, if bf16 slices are to multiply what is refused; or null.
-  template <class S, class F>
-  static void launches(Gemm const& g, char* workspace, unsigned* refusals, S const& setting, F const& f) {
-    constexpr bool decides = kScalesRows<T>;
-    SlicedOperand const A = SlicedOperand::kept_or_at<T>(g.A, workspace),
-                        B = SlicedOperand::kept_or_at<T>(
-                            g.B, workspace + (slices(g, g.A) ? SlicedOperand::bytes<T>(g.A) : 0));
-    auto const work = [&](Operand const& from, SlicedOperand const& to) {
-      return slices(g, from) ? Work::make(from, to) : Work::none(from, to);
-    };
-    f(Slicer::make(work(g.A, A), work(g.B, B), decides ? nullptr : refusals, g.L(), setting.device.sm_count));
-    if (g.only_packs) return;
-    if constexpr (decides)
-      if (g.L() > 1) f(Refusals<Step>{A, B, refusals, int(g.L())});
-    auto const multiply = [&]<int N, int C, bool stores>(Int<N>, Int<C>, std::bool_constant<stores>) {
-      f(SplitRing<Step, T, N, C, stores>::make(g, A, B, refusals, decides ? 0u : 1u, setting));
-    };
-    auto const with = [&](auto stores) {
-      int64_t const tiles = ceil_div(g.M(), int64_t(128)) * ceil_div(g.N(), int64_t(128)) * g.L();
-      if (tiles < setting.device.sm_count) return multiply(Int<64>{}, Int<1>{}, stores);
-      if constexpr (decides)
-        if (tiles >= 4 * setting.device.sm_count) return multiply(Int<128>{}, Int<2>{}, stores);
-      multiply(Int<128>{}, Int<1>{}, stores);
-    };
-    if constexpr (decides)  // six pairs take so long that a gain of stores by TMA is not seen
-      if (SplitRing<Step, T, 128, 1, true>::stores(g)) return with(std::true_type{});
-    with(std::false_type{});
-  }
-};
-
-inline Reason rejects_split(Gemm const& g, Device const& device) {
-  if (g.A.type != f32 || g.D.type != f32) return {"slices are made of f32 operands, for a D of f32"};
-  if (Reason r = rejects_wgmma(device)) return r;
-  if (g.elements() == 0) return {};
-  if (g.K() == 0) return {"K is 0: there is nothing to multiply"};
-  constexpr int64_t most = INT32_MAX - 1024;  // TMA coordinates have 31 bits
-  for (int64_t extent : {g.M(), g.N(), g.K()})
-    if (extent > most) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};
-  for (Operand const* o : {&g.A, &g.B})
-    if (o->rows > ((int64_t(1) << 39) / round_up(g.K(), 64)))
-      return {"TMA strides have 40 bits, slices of {} x {} elements do not fit", {o->rows, g.K()}};
-  __int128 const elements = (__int128(g.M()) * g.A.matrices + __int128(g.N()) * g.B.matrices) * round_up(g.K(), 64);
-  if (elements * 2 * kSlices < bfloat16_t >> device.memory_bytes)
-    return {"slices of {} x {} and {} elements do not fit the device's memory", {g.M(), g.N(), g.K()}};
-  int64_t const m = ceil_div(g.M(), int64_t(128)), n = ceil_div(g.N(), int64_t(64));
-  return too_many("{} x {} tiles in {} matrices are more than 31 bits count", __int128(m) * n * 3, g.L(), {m, n, g.L()},
-                  kMostBlocks / 2);
-}
 
 }  // namespace inlay::kernels
