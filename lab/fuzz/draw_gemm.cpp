@@ -66,6 +66,7 @@ problem::Gemm FuzzedGemm::problem(float* A, float* B, float* D) const {
   return make_gemm(a.view(A, batched), b.view(B, batched), d.view(D, batched), {.alpha = alpha, .beta = beta}, compute);
 }
 std::string FuzzedGemm::text() const {
+  constexpr char const* kSums[] = {"", ", blocked summation", ", split_safe", ", split_fast"};
   auto const strides = [](char const* name, DrawnMatrix const& x) {
     return fmt::format(", {} strides ({},{},{}) + {}", name, x.stride[0], x.stride[1], x.stride[2], x.base);
   };
@@ -73,8 +74,7 @@ std::string FuzzedGemm::text() const {
       candidate < 0 ? "the planner's choice" : candidates<Gemm>()[std::size_t(candidate)].kernel.info->name;
   return fmt::format("gemm: L {} M {} N {} K {}", L, M, N, K) + strides("A", a) + strides("B", b) + strides("D", d) +
          fmt::format(", alpha {}, beta {}{}{}; {}, run {}, {} and {} elements from the plan's A, B and D", alpha, beta,
-                     compute == Compute::fp32_blocked ? ", blocked summation" : "",
-                     with_workspace ? ", with a workspace" : "", by, shift[0], shift[1], shift[2]);
+                     kSums[int(compute)], with_workspace ? ", with a workspace" : "", by, shift[0], shift[1], shift[2]);
 }
 
 FuzzedGemm draw_fuzzed_gemm(Random& random, std::int64_t most) {
@@ -95,7 +95,8 @@ FuzzedGemm draw_fuzzed_gemm(Random& random, std::int64_t most) {
   t.a = draw_matrix(random, t.L, t.M, t.K, true, true);
   t.b = draw_matrix(random, t.L, t.K, t.N, true, true);
   t.d = draw_matrix(random, t.L, t.M, t.N, false, t.beta == 0);
-  t.compute = random.one_in(6) ? Compute::fp32_blocked : Compute::fp32;
+  Compute const others[] = {Compute::fp32_blocked, Compute::split_safe, Compute::split_fast};
+  t.compute = random.one_in(3) ? others[random.below(3)] : Compute::fp32;
   t.with_workspace = !random.one_in(3);
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Gemm>().size())));
   for (std::int64_t& shift : t.shift)
