@@ -21,7 +21,8 @@ namespace {
 constexpr char const* kPlanned = "candidate ";
 constexpr char const* kGemm = "gemm";  // with the workspace that it wants
 constexpr char const* kSplitFastKernel = "sgemm_split_fast";
-// gemm() with other accuracies than the case's: the first in every table of f32, the others where they are asked for.
+// Rows that call gemm() with another Compute than the case's. Every table of f32 has the row of blocked summation; the rows of the split
+// modes appear only if --kernels names them, so that other tables stay comparable with recorded ones.
 constexpr std::pair<char const*, Compute> kOtherAccuracies[] = {{kGemmBlocked, Compute::fp32_blocked},
                                                                 {kGemmSplitSafe, Compute::split_safe},
                                                                 {kGemmSplitFast, Compute::split_fast}};
