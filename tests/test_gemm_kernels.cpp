@@ -104,23 +104,32 @@ TEST(GemmKernels, AnyEpilogue) {
 }
 
 // Every tile and cluster of the ring, for D and for its transpose: ragged, several tiles for a cluster, rows of D that TMA takes and others.
-// Slices are multiplied by blocks that compute several tiles, and by clusters, on devices with few multiprocessors.
+// Slices are multiplied by blocks that compute several tiles, and by clusters, on devices with few multiprocessors. Of the kernel that packs
+// nothing, every tile and every cluster.
 TEST(GemmKernels, SlicesOnFewMultiprocessors) {
-  for (char const* name : {"sgemm_split_safe", "sgemm_split_fast"})
+  struct Named {
+    char const* name;
+    int tile;
+  };
+  std::vector<Named> all{{"sgemm_split_safe", 0}, {"sgemm_split_fast", 0}};
+  for (int tile = 0; tile <= 16; ++tile) all.push_back({"sgemm_split_unpacked", tile});
+  for (auto const& [name, tile] : all)
     for (int sm_count : {4, 2})
-      for (GemmCase c : {GemmCase{264, 520, 136}, GemmCase{264, 267, 72, 2, "tn"}}) {
+      for (GemmCase c : {GemmCase{264, 520, 136}, GemmCase{264, 267, 72, 2, "tn"}, GemmCase{60, 130, 290, 1, "tt"}}) {
+        if ((tile > 0) != (c.K == 290) || (tile > 0 && sm_count == 2)) continue;
         auto const& entry =
             *std::ranges::find_if(gemm_kernels(), [&](auto const& e) { return e.info().name == std::string(name); });
         Device device;
         device.sm_count = sm_count;
-        SCOPED_TRACE(c.name() + " " + name + " on " + std::to_string(sm_count));
+        SCOPED_TRACE(c.name() + " " + name + " " + std::to_string(tile) + " on " + std::to_string(sm_count));
         Recorder recorder;
         auto const buffer = [&](char const* of, Stored const& stored, unsigned seed) {
           return allocate_numbers(recorder, of, std::size_t(stored.elements(c.L)), f32, seed);
         };
         void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
                     *const D = buffer("D", stored_c(c), 3);
-        Gemm const gemm = gemm_of(c, A, B, D, Compute::fp32, f32);
+        Gemm gemm = gemm_of(c, A, B, D, Compute::fp32, f32);
+        gemm.tile = tile;
         ASSERT_FALSE(entry.info().rejects(gemm, device)) << entry.info().rejects(gemm, device).sentence();
         recorder.allocate_workspace(entry.info().workspace(gemm, device));
         entry.replay(gemm, device, recorder);

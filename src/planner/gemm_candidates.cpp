@@ -4,6 +4,7 @@
 #include <inlay/problem/integers.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace inlay::planner {
 namespace {
@@ -74,21 +75,36 @@ bool half(Properties const& f) { return is_half(f.g.A.type) && f.g.K() > 0; }
 bool on_wgmma(Properties const& f) { return half(f) && !f.on_simple; }
 bool on_simple(Properties const& f) { return is_half(f.g.A.type) && (f.g.K() == 0 || f.on_simple); }
 
-// Whether slices take less time for a matrix than FMA units can: a launch, and at most 55 TFLOP/s on an H200, in tiles of 64 x 64 but for
-// narrow matrices. The batch must not decide, because the bits of the two differ.
-bool slices_pay(Properties const& f, LinkedKernel<Gemm> const& kernel) {
+// Predicted seconds of a kernel for one matrix, because the batch must not decide: the bits of the ways differ. Infinite if it rejects it.
+double seconds_of_one(LinkedKernel<Gemm> const& kernel, Properties const& f) {
   Gemm const one = Planner<Gemm>::chunk(f.g, 1);
+  return kernel.info->rejects(one, f.device) ? HUGE_VAL : kernel.info->seconds(one, f.device);
+}
+// FMA units: 55 TFLOP/s on an H200, in tiles of 64 x 64 but for narrow matrices, and what small GEMMs lose. Fitted to every other GEMM of
+// suites/gemm/wild.json.
+double seconds_of_fma(Gemm const& g) {
   auto const in_tiles = [](std::int64_t extent) { return double(extent <= 32 ? extent : round_up(extent, 64)); };
-  double const flops = 2 * in_tiles(one.M()) * in_tiles(one.N()) * double(one.K());
-  return one.K() >= 16 && kernel.info->seconds(one, f.device) < 3e-6 + flops / 55e12;
+  double const flops = 2 * in_tiles(g.M()) * in_tiles(g.N()) * double(g.K());
+  return 3e-6 + flops / 55e12 + std::min((g.K() <= 128 ? 16e-6 : 26e-6) * std::sqrt(flops / 1e9), 60e-6);
+}
+// With a margin for both predictions.
+bool slices_pay(Properties const& f, double seconds) { return f.g.K() >= 16 && seconds < .9 * seconds_of_fma(f.g); }
+double seconds_of_packed(Properties const& f) {
+  static LinkedKernel<Gemm> const safe = kernels::sgemm_split_safe::kernel(),
+                                  fast = kernels::sgemm_split_fast::kernel();
+  return seconds_of_one(f.g.compute == Compute::split_fast ? fast : safe, f);
 }
 bool split_safe(Properties const& f) {
-  static LinkedKernel<Gemm> const kernel = kernels::sgemm_split_safe::kernel();
-  return f.g.compute == Compute::split_safe && slices_pay(f, kernel);
+  return f.g.compute == Compute::split_safe && slices_pay(f, seconds_of_packed(f));
 }
 bool split_fast(Properties const& f) {
-  static LinkedKernel<Gemm> const kernel = kernels::sgemm_split_fast::kernel();
-  return f.g.compute == Compute::split_fast && slices_pay(f, kernel);
+  return f.g.compute == Compute::split_fast && slices_pay(f, seconds_of_packed(f));
+}
+bool split_unpacked(Properties const& f) {
+  static LinkedKernel<Gemm> const unpacked = kernels::sgemm_split_unpacked::kernel();
+  if (!is_split(f.g.compute)) return false;
+  double const seconds = seconds_of_one(unpacked, f);
+  return slices_pay(f, seconds) && seconds < seconds_of_packed(f);
 }
 
 bool batch_takes(Properties const& f, char const* kernel) { return std::string_view(f.of_batch) == kernel; }
@@ -155,7 +171,8 @@ bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
 Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not requested, or not worth it"};
 constexpr char const* kNoSlices = "not requested, or FMA units are predicted to be faster";
-Applicability<Gemm> const kSplitSafe{split_safe, kNoSlices}, kSplitFast{split_fast, kNoSlices};
+Applicability<Gemm> const kSplitSafe{split_safe, kNoSlices}, kSplitFast{split_fast, kNoSlices},
+    kSplitUnpacked{split_unpacked, "not requested, or FMA units or packed slices are predicted to be faster"};
 Applicability<Gemm> const kSmallBatch{small_batch,
                                       "another kernel is predicted to be faster, or it is no batch with a K of at most "
                                       "256 and more than 4.5 tiles of 32 x 32 per SM"};
@@ -219,6 +236,7 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.kernel = sgemm_tma_blocked::kernel(),
        .applies = kBlockedSums,
        .requirements = {.a = aligned_mn, .b = aligned_mn}},
+      {.kernel = sgemm_split_unpacked::kernel(), .applies = kSplitUnpacked},
       {.kernel = sgemm_split_safe::kernel(), .applies = kSplitSafe},
       {.kernel = sgemm_split_fast::kernel(), .applies = kSplitFast},
       {.kernel = sgemm_thin::kernel(), .applies = kThin},

@@ -25,7 +25,7 @@ inline std::int64_t resident_clusters(Device const& device, ClusterShape const& 
 // Tiles of 128 x width. In microseconds: from the launch to the first stage; the start and the end of a tile, in which all multiprocessors
 // write at the same time; 64 indices of K, if wgmma decides; a thousand lines of 128 bytes, if loads decide. The last two are shorter where
 // few multiprocessors have tiles: by `idle` times their part without any; and by the power `busy` of the part with some.
-// Fitted to bench/wgmma_tiles on the aligned half of suites/gemm/half_wild.json, times predicted too short counting one and a half times
+// Fitted to bench/gemm_tiles on the aligned half of suites/gemm/half_wild.json, times predicted too short counting one and a half times
 // (docs/log.md).
 struct WgmmaTile {
   int width;

@@ -2,20 +2,20 @@
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/slice_sums_samples.h>
-#include <inlay/kernels/gemm/fma/split.h>
+#include <inlay/kernels/gemm/fma/split_k.h>
 
 namespace inlay::kernels {
 
-template <template <Vectors A, Vectors B> class Step>
-struct Samples<SgemmSplit<Step>> {
+template <class Base>
+struct Samples<SplitK<Base>> {
   template <class S, class Sample>
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
-    using Split = SgemmSplit<Step>;
+    using Split = SplitK<Base>;
     auto const part_of = [&](Gemm const& part, int64_t times) {
-      sample_lengths<SgemmVectors<Step>>(part, Split::period(part), setting, sample, times);
+      sample_lengths<Base>(part, Split::period(part), setting, sample, times);
     };
     Gemm const split = setting.workspace ? Split::split(g, setting.device) : g;
-    if (split.slices == 1) return part_of(g, 1);
+    if (split.slices == 1) return part_of(Split::of_tile(g, setting.device), 1);
     auto const partial = static_cast<float*>(setting.workspace);
     auto const part = [&](int64_t number, int64_t K) {
       Gemm p = split.with_K(K);

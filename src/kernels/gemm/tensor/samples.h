@@ -1,6 +1,7 @@
 // Samples of the tensor-core GEMMs: one tile stands for all tiles with the same memory accesses.
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
+#include <inlay/kernels/gemm/fma/split_samples.h>
 #include <inlay/kernels/gemm/tensor/split_ring.h>
 
 namespace inlay::kernels {
@@ -35,6 +36,19 @@ struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER>> {
           f(one_tile, (l * kernel.tiles_m * kernel.tiles_n + first * kernel.tiles_m + m * width + n - first) * CLUSTER,
             times);
         });
+  }
+};
+template <class Step, bool A_along_K, bool B_along_K>
+struct SplitUnpacked;
+template <class Step, bool A_along_K, bool B_along_K>
+struct Kinds<SplitUnpacked<Step, A_along_K, B_along_K>> {
+  template <class Kernel, class F>
+  static void each(Kernel const& kernel, F const& f) {
+    auto one_tile = kernel;  // of a cluster
+    one_tile.grid = one_tile.tiles;
+    over_clipped_tile_kinds(kernel.g, kernel.BLK_M, kernel.BLK_N, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
+      f(one_tile, kernel.block_of(int(m), int(n), int(l)) * kernel.parts, times);
+    });
   }
 };
 // All blocks of small operands, or a few of large ones: blocks are alike but for the ends of an operand.

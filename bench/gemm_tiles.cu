@@ -1,9 +1,9 @@
-// Times every tile of hgemm_10_narrow_tiles in several numbers of slices of K, also computing the transpose of D, for the constants of
-// src/planner/wgmma_times.h.
+// Times every tile of a GEMM kernel in several numbers of slices of K, for the constants of its predicted time: of hgemm_10_narrow_tiles
+// (src/planner/wgmma_times.h), also computing the transpose of D, or of sgemm_split_unpacked.
 //
-// usage: wgmma_tiles < GEMMS > TIMES
-// A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; extents are multiples of 8. A line of TIMES adds the tile's width
-// and cluster, 1 for the transpose of D, the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
+// usage: gemm_tiles KERNEL < GEMMS > TIMES
+// A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; for hgemm_10_narrow_tiles, extents are multiples of 8. A line of TIMES adds
+// the tile's number, 1 for the transpose of D, the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
 #include <inlay/error.h>
 #include <inlay/gemm.h>
 #include <inlay/planner/candidate.h>
@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 namespace {
@@ -22,12 +23,15 @@ using detail::check;
 
 constexpr std::size_t kPool = std::size_t(1) << 30;  // bytes of operands; several times the L2
 
-// bf16 numbers of either sign between 1/256 and 2: data with full significands, which the power of the tensor cores depends on.
-__global__ void fill(std::uint16_t* data, std::size_t count) {
+// Numbers of either sign between 1/256 and 2, bf16 or the f32 of which that is the upper half: data with full significands, which the
+// power of the tensor cores depends on.
+template <class T>
+__global__ void fill(T* data, std::size_t count) {
   for (std::size_t i = blockIdx.x * 256ul + threadIdx.x; i < count; i += gridDim.x * 256ul) {
     std::uint64_t x = (i + 1) * 0x9E3779B97F4A7C15u;
     x = (x ^ x >> 32) * 0xBF58476D1CE4E5B9u;
-    data[i] = std::uint16_t((x >> 63 << 15) | (119 + (x >> 50) % 9) << 7 | (x >> 40 & 127));
+    std::uint32_t const upper = std::uint32_t((x >> 63 << 15) | (119 + (x >> 50) % 9) << 7 | (x >> 40 & 127));
+    data[i] = sizeof(T) == 2 ? T(upper) : T(upper << 16 | (x & 0xffff));
   }
 }
 
@@ -75,22 +79,32 @@ planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm g, int slices, Devic
 
 }  // namespace
 
-int main() {
+int main(int argc, char** argv) {
   alarm(580);
+  if (argc != 2) return std::fprintf(stderr, "usage: gemm_tiles KERNEL < GEMMS > TIMES\n"), 2;
+  bool const of_f32 = !std::strcmp(argv[1], "sgemm_split_unpacked");
+  LinkedKernel<Gemm> const kernel =
+      of_f32 ? kernels::sgemm_split_unpacked::kernel() : kernels::hgemm_10_narrow_tiles::kernel();
+  inlay::DType const type = of_f32 ? problem::f32 : problem::bf16;
+  int const num_tiles = of_f32 ? 16 : int(std::size(kWgmmaTiles)), least_k = of_f32 ? 64 : 256;
   Device const& device = current_device();
   char *pool, *workspace;
   check(cudaMalloc(&pool, kPool)), check(cudaMalloc(&workspace, kPool));
-  fill<<<1024, 256>>>(reinterpret_cast<std::uint16_t*>(pool), kPool / 2);
+  if (of_f32)
+    fill<<<1024, 256>>>(reinterpret_cast<std::uint32_t*>(pool), kPool / 4);
+  else
+    fill<<<1024, 256>>>(reinterpret_cast<std::uint16_t*>(pool), kPool / 2);
   Timer timer;
-  LinkedKernel<Gemm> const kernel = kernels::hgemm_10_narrow_tiles::kernel();
   long M, N, K;
   char transposes[4];
   while (std::scanf("%ld %ld %ld %3s", &M, &N, &K, transposes) == 4) {
-    auto const bytes = [](long rows, long cols) { return std::size_t(rows * cols * 2 + 255) / 256 * 256; };
+    auto const bytes = [&](long rows, long cols) {
+      return std::size_t(rows * cols * inlay::bytes_of(type) + 255) / 256 * 256;
+    };
     std::size_t const each = bytes(M, K) + bytes(K, N) + bytes(M, N);
     int const sets = int(std::min<std::size_t>(64, kPool / each));
     auto const stored = [&](char* at, long rows, long cols, bool transposed) {
-      Tensor const t = transposed ? matrix(at, problem::bf16, cols, rows) : matrix(at, problem::bf16, rows, cols);
+      Tensor const t = transposed ? matrix(at, type, cols, rows) : matrix(at, type, rows, cols);
       return transposed ? t.transposed() : t;
     };
     auto const pointers = [&](int set) {
@@ -108,18 +122,15 @@ int main() {
       std::vector<double> us;
     };
     std::vector<Timed> all;
-    int const most_slices = int(std::min(32l, K / 256));
-    for (int transposes : {0, 1})
-      for (int tile = 0; tile < int(std::size(kWgmmaTiles)); ++tile) {
-        Gemm h = transposes ? g.transposed() : g;
-        h.tile = tile + 1;
-        WgmmaTile const& t = kWgmmaTiles[tile];
-        long const tiles =
-            long(ceil_div(h.M(), 128 * t.cluster.m) * ceil_div(h.N(), t.width * t.cluster.n)) * t.cluster.blocks();
-        for (int slices : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32}) {
-          if (slices > 1 && (slices > most_slices || tiles * slices > 3 * device.sm_count)) continue;
+    int const most_slices = int(std::min(64l, K / least_k));
+    for (int transposed = 0; transposed <= int(!of_f32); ++transposed)
+      for (int tile = 1; tile <= num_tiles; ++tile) {
+        Gemm h = transposed ? g.transposed() : g;
+        h.tile = tile;
+        for (int slices : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+          if (slices > most_slices && slices > 1) continue;
           if (planner::Plan const plan = sliced(kernel, h, slices, device); plan.num_launches)
-            all.push_back({tile, transposes, slices, plan, {}});
+            all.push_back({tile, transposed, slices, plan, {}});
         }
       }
     for (int round = 0; round < 6; ++round)
@@ -129,9 +140,8 @@ int main() {
       }
     for (Timed& t : all) {
       std::sort(t.us.begin(), t.us.end());
-      WgmmaTile const& tile = kWgmmaTiles[t.tile];
-      std::printf("%ld %ld %ld %s %d %d %d %d %d %.3f\n", M, N, K, transposes, tile.width, tile.cluster.m,
-                  tile.cluster.n, t.transposes, t.slices, t.us[t.us.size() / 2]);
+      std::printf("%ld %ld %ld %s %d %d %d %.3f\n", M, N, K, transposes, t.tile, t.transposes, t.slices,
+                  t.us[t.us.size() / 2]);
     }
     std::fflush(stdout);
   }

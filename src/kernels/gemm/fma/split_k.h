@@ -1,0 +1,54 @@
+// K split into slices, so that a GEMM with few tiles of D fills the GPU. Each block writes the sums of a slice to the workspace; sum_slices
+// adds them.
+#pragma once
+#include <inlay/kernels/gemm/fma/slice_sums.h>
+
+namespace inlay::kernels {
+
+// Base computes the slices. Besides launches() and rejects() it has
+//   slice_k(g, device)    indices of K of a slice; at least K: nothing is split
+//   tiles(g)              of one matrix
+//   of_tile(g, device)    g with the tile that it chooses, if it has several
+//   period(g)             of its accesses along K
+template <class Base>
+struct SplitK : Base {
+  static int64_t slices(Gemm const& g, Device const& device) {
+    return g.K() ? ceil_div(g.K(), Base::slice_k(g, device)) : 1;
+  }
+  static std::size_t workspace(Gemm const& g, Device const& device) {
+    int64_t const n = g.elements() ? slices(g, device) : 1;
+    return n > 1 ? std::size_t(n * g.elements()) * sizeof(float) : 0;
+  }
+
+  // The GEMM whose D are partial sums; with one slice, the GEMM itself.
+  static Gemm split(Gemm const& g, Device const& device) {
+    Gemm c = Base::of_tile(g, device);
+    c.slices = g.elements() ? int(slices(c, device)) : 1, c.slice_K = Base::slice_k(c, device);
+    if (c.slices == 1) return g;
+    c.epilogue = {};
+    c.D.base = nullptr, c.D.row_stride = g.N(), c.D.col_stride = 1, c.D.batch_stride = g.M() * g.N();
+    return c;
+  }
+
+  // A plan launches the GEMM and the sum separately; run on its own, the kernel launches both.
+  template <class S, class F>
+  static void launches(Gemm const& g, S const& setting, F const& f) {
+    Gemm c = g.slices == 1 && setting.workspace ? split(g, setting.device) : g;
+    if (c.slices == g.slices) return Base::launches(g, setting, f);
+    c.D.base = setting.workspace;
+    Base::launches(c, setting, f);
+    SumSlices::launches({g.D, g.epilogue, c.D.as<float>(), c.slices}, setting, f);
+  }
+
+  static Reason rejects(Gemm const& g, Device const& device) {
+    if (Reason r = Base::rejects(g, device)) return r;
+    if (!g.elements() || !g.K()) return {};
+    int64_t const n = slices(g, device);
+    if (n > 1 && __int128(n) * g.elements() * 4 > device.memory_bytes)
+      return {"{} partial sums of each of {} elements do not fit the device's memory", {n, g.elements()}};
+    return too_many("{} tiles in {} parts and {} matrices are more blocks than a grid holds",
+                    __int128(Base::tiles(g)) * n, g.L(), {Base::tiles(g), n, g.L()});
+  }
+};
+
+}  // namespace inlay::kernels
