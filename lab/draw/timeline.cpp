@@ -35,6 +35,7 @@ class Watcher {
       case Happens::box:
         return note_box(e, thread);
       case Happens::arrive:  // at a full barrier: the stage also has the words that the thread has stored itself
+        is_mixed |= e.operand->name.ends_with("full") && !begin_of_.empty();
         if (e.operand->name.ends_with("full") && !thread.stored.empty()) assign(thread.stored, phase_use(e));
         thread.stored.clear();
         return;
@@ -62,6 +63,8 @@ class Watcher {
   }
 
   Timeline timeline;
+  bool is_mixed =
+      false;  // mbarriers tell of stages that cp.async fills, so that groups of several threads are not one stage
 
  private:
   static constexpr std::size_t kNone = SIZE_MAX;
@@ -185,6 +188,9 @@ Timeline timeline(Entry<P> const& entry, C const& c) {
   watcher.name_stages();
   if (watcher.timeline.uses.empty())
     throw UsageError(fmt::format("{} loads nothing asynchronously: it has no stages to draw", entry.info().name));
+  if (watcher.is_mixed)
+    throw UsageError(
+        fmt::format("{} loads by cp.async in warps that alternate, which is not drawn", entry.info().name));
   return watcher.timeline;
 }
 
