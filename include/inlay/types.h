@@ -84,14 +84,14 @@ enum class Compute : std::uint8_t {
   // Tensor cores: f32 operands are written as sums of three bf16 slices, six pairs of which are multiplied and added in
   // fp32. As accurate as fp32 on nearly all data from K = 16 on (docs/05_results.md). Of elements below about 2^-110 low
   // bits are lost. An infinite element of A makes NaN of its row of D, of B of its column, where fp32 may give an
-  // infinity. A sum that is zero is +0. Needs a workspace and compute capability 9.0; without them, and where FMA units
-  // are predicted to be faster, fp32 is computed.
+  // infinity. A sum that is zero is +0. Needs compute capability 9.0 and, if matrices are large, a workspace; without
+  // them, and where FMA units are predicted to be faster, fp32 is computed.
   split_safe,
   // The same with two f16 slices, scaled by a power of two for each row of A and column of B, and three pairs. A matrix
   // of a batch is computed so if K is 64 or more and every row of its A and every column of its B is finite, has a largest
   // element from 2^-49 to 2^78, half of its elements within 2^28 of that, and loses at most 2^-24 of the sum of its |x| to
-  // the slices, or is zero. Otherwise it is computed as split_safe does. The GPU finds this out, and the call does not
-  // synchronise.
+  // the slices, or is zero. Otherwise, and where that is predicted to be faster, it is computed as split_safe does. The GPU finds
+  // out whether slices lose too much, and the call does not synchronise.
   split_fast,
 };
 constexpr bool is_split(Compute compute) { return compute == Compute::split_safe || compute == Compute::split_fast; }

@@ -279,9 +279,27 @@ struct SliceOperands {
       for (int i = 0; i < 2; ++i)
         copy_one(vector, on, make_gmem_ptr(reinterpret_cast<Bytes<16> const*>(from + (k + 4 * i))), &x[i].word);
     };
+    // A row of contiguous elements that does not begin at a vector: those around eight elements, if they lie in the row.
+    int const shift = o.col_stride == 1 ? int(reinterpret_cast<uintptr_t>(from) / sizeof(float) % 4) : -1;
+    auto const load_shifted = [&](int64_t k, Floats(&x)[2]) {
+      float around[12];
+      CUTE_UNROLL
+      for (int i = 0; i < 3; ++i) {
+        Floats v;
+        copy_one(vector, exists, make_gmem_ptr(reinterpret_cast<Bytes<16> const*>(from + (k - shift + 4 * i))),
+                 &v.word);
+        CUTE_UNROLL
+        for (int e = 0; e < 4; ++e) around[4 * i + e] = v.x[e];
+      }
+      CUTE_UNROLL
+      for (int i = 0; i < 10; ++i) around[i] = shift & 2 ? around[i + 2] : around[i];
+      CUTE_UNROLL
+      for (int i = 0; i < at_once; ++i) x[i / 4].x[i % 4] = shift & 1 ? around[i + 1] : around[i];
+    };
     // Eight elements of the row from k on; zeros behind K.
     auto const load = [&](int64_t k, Floats(&x)[2]) {
       if (work.vectors && k + at_once <= o.cols) return load_vectors(k, exists, x);
+      if (shift >= 0 && k >= shift && k - shift + 12 <= o.cols) return load_shifted(k, x);
       CUTE_UNROLL
       for (int i = 0; i < at_once; ++i)
         copy_one(element, exists && k + i < o.cols, make_gmem_ptr(from + (k + i) * o.col_stride), &x[i / 4].x[i % 4]);
