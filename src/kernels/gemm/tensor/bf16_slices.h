@@ -23,8 +23,8 @@ CUTE_HOST_DEVICE uint32_t bf16_pair(float first, float second) {
 #endif
 }
 
-// The slices of two elements. The first slice is finite if its element is, and so are the others. Slices of an infinite element add up to
-// NaN.
+// Makes three slices of each of two fp32 elements; slices[i] holds slice i of both. All three slices of a finite element are finite. Of an
+// infinite element the first slice is the largest bf16, the second is infinite and the third is NaN, so that every sum it enters becomes NaN.
 CUTE_HOST_DEVICE void slice_pair(float first, float second, uint32_t (&slices)[3]) {
   CUTE_UNROLL
   for (int i = 0; i < 3; ++i) {
