@@ -129,7 +129,8 @@ int main(int argc, char** argv) {
         h.tile = tile;
         for (int slices : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
           if (slices > most_slices && slices > 1) continue;
-          if (planner::Plan const plan = sliced(kernel, h, slices, device); plan.num_launches)
+          if (planner::Plan const plan = sliced(kernel, h, slices, device);
+              plan.num_launches && plan.workspace_bytes <= kPool)
             all.push_back({tile, transposed, slices, plan, {}});
         }
       }

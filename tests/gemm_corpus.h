@@ -77,6 +77,9 @@ inline std::vector<GemmCase> gemm_corpus() {
       {60, 68, 36, 1, "nn", 1, 0, 0, 0, 0, 1, 2, 3},
       {33, 35, 19, 1, "tn", 1, 0, 1, 2, 3, 3, 1, 2},
       {33, 35, 19, 1, "nt", -1, 3, 2, 1, 5, 1, 3, 1},
+      // A by vectors, B by elements: tiles that are not transposed, D by vectors; the second case splits K in a cluster
+      {72, 64, 40, 1, "nn", 1.5f, .5f, 0, 1},
+      {72, 64, 600, 1, "nn", 1.5f, .5f, 0, 1},
       // vectors of eight elements along K
       {64, 64, 64, 1, "nt"},
       {9, 17, 200, 1, "nt"},

@@ -16,7 +16,7 @@ RULES = {
     "src/replay": "inlay/block/ cute/ boost/context/ sys/mman.h unistd.h",
     "src/explain": "inlay/planner/ inlay/replay/",
     "src/registry": "inlay/problem/ inlay/planner/ inlay/kernels/ inlay/replay/ inlay/tutorial/.*\\.def",
-    "src": "inlay/problem/ inlay/planner/ access\\.h measured\\.h packed_b\\.h",
+    "src": "inlay/problem/ inlay/planner/ access\\.h calls\\.h measured\\.h packed_b\\.h",
     "tutorial": "inlay/planner/ inlay/block/ inlay/kernels/ cute/",
 }
 root = pathlib.Path(sys.argv[1])

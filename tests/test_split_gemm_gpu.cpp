@@ -241,9 +241,10 @@ std::vector<char> bytes_of(GemmOnDevice const& here, GemmOptions const& options)
 TEST(GpuSplitGemm, LargerShapes) {
   NEEDS_WGMMA();
   for (Compute compute : {Compute::split_safe, Compute::split_fast})
-    for (GemmCase const& c : {GemmCase{2050, 2052, 600, 1, "nt"}, GemmCase{2050, 2052, 601, 1, "nt"},
-                              GemmCase{2051, 2050, 603, 2, "nt"}, GemmCase{3100, 3104, 600, 1, "nt"},
-                              GemmCase{3001, 3003, 600, 1, "tn"}, GemmCase{1100, 1000, 600, 3, "nn", 1.5f, -1}}) {
+    for (GemmCase const& c :
+         {GemmCase{2050, 2052, 600, 1, "nt"}, GemmCase{2050, 2052, 601, 1, "nt"}, GemmCase{2051, 2050, 603, 2, "nt"},
+          GemmCase{3100, 3104, 600, 1, "nt"}, GemmCase{3001, 3003, 600, 1, "tn", 1.5f, -1},
+          GemmCase{1100, 1000, 600, 3, "nn", 1.5f, -1}}) {
       SCOPED_TRACE(c.name());
       GemmOnDevice const here(c, integers);
       Workspace const workspace(here, compute);

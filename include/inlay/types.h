@@ -84,7 +84,7 @@ enum class Compute : std::uint8_t {
   // Tensor cores: f32 operands are written as sums of three bf16 slices, six pairs of which are multiplied and added in
   // fp32. As accurate as fp32 on nearly all data from K = 16 on (docs/05_results.md). Of elements below about 2^-110 low
   // bits are lost. An infinite element of A makes NaN of its row of D, of B of its column, where fp32 may give an
-  // infinity. A sum that is zero is +0. Needs compute capability 9.0 and, if matrices are large, a workspace; without
+  // infinity. A sum that is zero is +0. Needs compute capability 9.0 and, for most shapes, a workspace; without
   // them, and where FMA units are predicted to be faster, fp32 is computed.
   split_safe,
   // The same with two f16 slices, scaled by a power of two for each row of A and column of B, and three pairs. A matrix

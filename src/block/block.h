@@ -115,6 +115,14 @@ CUTE_HOST_DEVICE void copy_one(Atom const& atom, bool on, From from, To to) {
                 cute::make_tensor(to, cute::Layout<cute::_1>{}));
 }
 
+// x, of which the compiler knows nothing: what is computed of it behind a loop does not take registers in the loop.
+CUTE_HOST_DEVICE int behind_loop(int x) {
+#ifdef __CUDA_ARCH__
+  asm volatile("" : "+r"(x));
+#endif
+  return x;
+}
+
 // Operand types of shuffles (4 or 8 bytes), of atomic_min, atomic_max and atomic_cas (integers), of the other atomics
 // (numbers).
 template <class X>

@@ -20,7 +20,8 @@ union Adjacent {
 };
 
 // Loads what beta scales, if it is added, for N sums of a thread from number `first` on; tCc: their coordinates. Zeros beyond the edge.
-template <class T, int N, class Block, class C>
+// pairs: loads two elements at once if all pairs are aligned.
+template <class T, bool pairs, int N, class Block, class C>
 CUTE_DEVICE void load_old(Block, Gemm const& g, C const& tCc, int first, auto const& edge, int64_t m, int64_t n,
                           int64_t matrix, float (&old)[N]) {
   Operand const& o = g.old();
@@ -38,14 +39,13 @@ CUTE_DEVICE void load_old(Block, Gemm const& g, C const& tCc, int first, auto co
     CUTE_UNROLL
     for (int i = 0; i < N; ++i) old[i] = float(x[i / V].element[i % V]);
   };
-  if (takes_pairs<T>(o, g.N()))
-    load(_2{});
-  else
-    load(_1{});
+  if constexpr (pairs)
+    if (takes_pairs<T>(o, g.N())) return load(_2{});
+  load(_1{});
 }
 
-// Makes the elements of D of the sums in the accumulators of a TiledMMA, in fp32: the tile at (m,n) of a matrix of D.
-template <class T, Epilogues epilogues, class Block, class TiledMma, class Tile, class RD>
+// Makes the elements of D of the sums in the accumulators of a TiledMMA, in fp32: the tile at (m,n) of a matrix of D. pairs: of load_old.
+template <class T, Epilogues epilogues, bool pairs = true, class Block, class TiledMma, class Tile, class RD>
 CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma, Tile const& tile, RD& tCrD, int64_t m,
                                  int64_t n, int64_t matrix) {
   Epilogue const& e = g.epilogue;
@@ -70,9 +70,9 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma
       bool is_f32 = false;
       if constexpr (epilogues == Epilogues::full) is_f32 = g.D.type == f32;
       if (is_f32)
-        load_old<float>(block, g, tCcD, first, edge, m, n, matrix, old);
+        load_old<float, pairs>(block, g, tCcD, first, edge, m, n, matrix, old);
       else
-        load_old<T>(block, g, tCcD, first, edge, m, n, matrix, old);
+        load_old<T, pairs>(block, g, tCcD, first, edge, m, n, matrix, old);
       CUTE_UNROLL
       for (int i = 0; i < at_once; ++i) tCrD(first + i) = scaled(e, tCrD(first + i), old[i]);
     }

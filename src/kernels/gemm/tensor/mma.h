@@ -1,4 +1,4 @@
-// Shared by the tensor-core GEMMs: element types, instructions, and cp.async stages.
+// Shared by the tensor-core GEMMs: element types, instructions, barriers of warpgroups, and cp.async stages.
 #pragma once
 #include <inlay/block/matrix_ops.h>
 #include <inlay/kernels/gemm/tensor/fragment_epilogue.h>
@@ -134,6 +134,15 @@ struct AsyncStages : GemmGrid<128, 128, T> {
     block.cp_async_wait(Int<0>{});
   }
 };
+
+// Synchronises the 128 threads of warpgroup 0 or 1, by barrier 1 or 2.
+template <class Block>
+CUTE_DEVICE void sync_warpgroup(Block block, int warpgroup) {
+  if (warpgroup == 0)
+    block.sync(Int<1>{}, Int<128>{});
+  else
+    block.sync(Int<2>{}, Int<128>{});
+}
 
 // wgmma of 64 x N x 16 with both operands in shared memory and sums in fp32.
 template <class T, int N, GMMA::Major A = GMMA::Major::K, GMMA::Major B = GMMA::Major::K>

@@ -2,14 +2,24 @@
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/split_samples.h>
-#include <inlay/kernels/gemm/tensor/split_ring.h>
+#include <inlay/kernels/gemm/tensor/mma.h>
 
 namespace inlay::kernels {
 
-template <class Step, class T, Major MajorA, Major MajorB>
+// Only declared: a unit that replays one of these kernels includes its header behind this one, and is not compiled again for the others'.
+template <class Step, class T, GMMA::Major MajorA, GMMA::Major MajorB>
+struct WgmmaRing;
+template <class Step, class T, int BLK_N, int CLUSTER>
+struct SplitRing;
+template <class Step, bool A_along_K, bool B_along_K>
+struct SplitUnpacked;
+template <class Step, class T>
+struct SliceOperands;
+
+template <class Step, class T, GMMA::Major MajorA, GMMA::Major MajorB>
 struct Kinds<WgmmaRing<Step, T, MajorA, MajorB>> {
   template <class F>
-  static void each(WgmmaRing<Step, T, MajorA, MajorB> const& kernel, F const& f) {
+  static void each(auto const& kernel, F const& f) {
     auto one_tile = kernel;  // of a block, or of a cluster
     int const blocks = kernel.cluster_blocks();
     one_tile.grid = one_tile.tiles(), one_tile.band = one_tile.tiles_n;
@@ -22,33 +32,27 @@ struct Kinds<WgmmaRing<Step, T, MajorA, MajorB>> {
   }
 };
 
+// Kernels whose clusters of `blocks` compute several tiles each, in bands: here a cluster computes one. rows: of a tile.
+template <class Kernel, class F>
+void over_band_tiles(Kernel one_tile, int tiles, int rows, int blocks, auto const& order, F const& f) {
+  one_tile.grid = tiles;
+  over_clipped_tile_kinds(one_tile.g, rows, Kernel::BLK_N, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
+    f(one_tile, order.tile(m, n, l) * blocks, times);
+  });
+}
 template <class Step, class T, int BLK_N, int CLUSTER>
 struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER>> {
   template <class Kernel, class F>
-  static void each(Kernel const& kernel, F const& f) {
-    auto one_tile = kernel;  // of a cluster
-    one_tile.grid = one_tile.tiles();
-    if (one_tile.looks) one_tile.looks = false, one_tile.refusals = nullptr;  // once for many tiles, which is not seen
-    over_clipped_tile_kinds(
-        kernel.g, kernel.BLK_M * CLUSTER, BLK_N, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
-          int64_t const first = n / kernel.band * kernel.band,
-                        width = std::min<int64_t>(kernel.band, kernel.tiles_n - first);
-          f(one_tile, (l * kernel.tiles_m * kernel.tiles_n + first * kernel.tiles_m + m * width + n - first) * CLUSTER,
-            times);
-        });
+  static void each(Kernel kernel, F const& f) {
+    if (kernel.looks) kernel.looks = false, kernel.refusals = nullptr;  // once for many tiles, which is not seen
+    over_band_tiles(kernel, kernel.tiles(), kernel.BLK_M * CLUSTER, CLUSTER, kernel.order, f);
   }
 };
-template <class Step, bool A_along_K, bool B_along_K>
-struct SplitUnpacked;
 template <class Step, bool A_along_K, bool B_along_K>
 struct Kinds<SplitUnpacked<Step, A_along_K, B_along_K>> {
   template <class Kernel, class F>
   static void each(Kernel const& kernel, F const& f) {
-    auto one_tile = kernel;  // of a cluster
-    one_tile.grid = one_tile.tiles;
-    over_clipped_tile_kinds(kernel.g, kernel.BLK_M, kernel.BLK_N, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
-      f(one_tile, kernel.block_of(int(m), int(n), int(l)) * kernel.parts, times);
-    });
+    over_band_tiles(kernel, kernel.tiles, kernel.BLK_M, kernel.parts, kernel.order(), f);
   }
 };
 // All blocks of small operands, or a few of large ones: blocks are alike but for the ends of an operand.

@@ -1,45 +1,10 @@
 // Writes fp32 operands as sums of 16-bit slices, contiguous along K, for tensor cores.
 #pragma once
-#include <inlay/kernels/common/gemm_grid.h>
+#include <inlay/kernels/gemm/tensor/bf16_slices.h>
+#include <inlay/kernels/gemm/tensor/f16_slices.h>
+#include <inlay/kernels/gemm/tensor/sliced_operand.h>
 
 namespace inlay::kernels {
-
-// How many slices of type T an fp32 number is written as. bf16: h + m + l, each the rounded rest of the one before, exact but for what l
-// rounds. f16: hi + lo / 2^11 of the number times a power of two for its row, which brings the largest of a row near 2^15.
-template <class T>
-inline constexpr int kSlices = std::is_same_v<T, half_t> ? 2 : 3;
-template <class T>
-inline constexpr bool kScalesRows = std::is_same_v<T, half_t>;
-
-// The slices of an operand in a workspace: matrices one after the other, all of the first slice, then those of the second, with a pitch of
-// whole lines. For f16 also a number for each row, by which its sums are multiplied; negative: the row refuses f16 slices.
-struct SlicedOperand {
-  Operand slices;  // (rows,K rounded up to whole lines,matrices * slices)
-  float* factors = nullptr;
-
-  template <class T>
-  static SlicedOperand at(Operand const& o, char* to) {
-    SlicedOperand s{o, nullptr};
-    s.slices.base = to, s.slices.type = type_of<T>, s.slices.matrices = o.matrices * kSlices<T>;
-    s.slices.cols = s.slices.row_stride = round_up(o.cols, 64), s.slices.col_stride = 1;  // zeros behind K
-    s.slices.batch_stride = o.rows * s.slices.row_stride;
-    if (kScalesRows<T>) s.factors = reinterpret_cast<float*>(to + slice_bytes(s));
-    return s;
-  }
-  static int64_t slice_bytes(SlicedOperand const& s) {
-    return round_up(s.slices.matrices * s.slices.batch_stride * 2, 256);
-  }
-  template <class T>
-  static int64_t bytes(Operand const& o) {
-    return slice_bytes(at<T>(o, nullptr)) + (kScalesRows<T> ? round_up(o.rows * o.matrices * 4, 256) : 0);
-  }
-  // The operand packed before, or else to be packed to `to`.
-  template <class T>
-  static SlicedOperand kept_or_at(Operand const& o, char* to) {
-    return at<T>(o, o.kept ? static_cast<char*>(o.kept) : to);
-  }
-  void place(auto const& at) { slices.base = at(slices.base), factors = at(factors); }
-};
 
 // Slices both operands. 32 to 256 lanes of a block slice a row that is contiguous along K, of which up to 8192 elements stay in registers,
 // because f16 slices need the largest one first. Other rows are sliced BLK_M at a time by a block, or a part of their K where nothing is
@@ -107,49 +72,8 @@ struct SliceOperands {
   union Slice {
     Bytes<16> word{};
     T x[at_once];
+    uint32_t pair[at_once / 2];
   };
-  struct Row {
-    unsigned most = 0;  // |x| as bits
-    float sum = 0, lost = 0;
-    int whole = 0;  // elements that are scaled to 2^-14 or more, whose f16 slices have all bits
-  };
-  CUTE_HOST_DEVICE static unsigned bits(float x) {
-    union {
-      float f;
-      unsigned u;
-    } const v{x};
-    return v.u;
-  }
-  CUTE_HOST_DEVICE static float as_float(unsigned u) {
-    union {
-      unsigned u;
-      float f;
-    } const v{.u = u};
-    return v.f;
-  }
-  // The power of two, from 2^-63 to 2^63, that brings `most` to 2^14 or more, below 2^15. Two of them multiplied are finite.
-  CUTE_HOST_DEVICE static int exponent(unsigned most) { return most ? 141 - int(most >> 23) : 0; }
-  CUTE_HOST_DEVICE static float power(int exponent) {
-    return as_float(unsigned(cute::max(-63, cute::min(exponent, 63)) + 127) << 23);
-  }
-  // Whether the f16 slices of a row may lose more than cuBLAS's fp32 does, which was measured (docs/05_results.md): if many elements are
-  // far below the largest one, whose scale leaves few bits for them; if more than half are zero, for which fp32 rounds nothing, or hardly
-  // have bits, which counts where the other operand has zeros for the large ones; and if K is so small that the truncation of the tensor
-  // cores is seen.
-  CUTE_HOST_DEVICE static bool refuses(Row const& row, int64_t K) {
-    int const e = exponent(row.most);
-    if (row.most == 0) return false;  // of zeros alone, which are exact
-    return !(row.most < 0x7f800000u && e >= -63 && e <= 63 && K >= 64 && row.lost <= .5f / 8388608 * row.sum &&
-             2 * int64_t(row.whole) >= K);
-  }
-  // The next slice of x: rounded, but one that would become infinite loses its last bits instead.
-  CUTE_HOST_DEVICE static T next_slice(float x) {
-    T const y = T(x);
-    if (!scales && (bits(float(y)) & 0x7fffffffu) == 0x7f800000u && (bits(x) & 0x7fffffffu) < 0x7f800000u)
-      return T(as_float(bits(x) & 0xffff0000u));
-    return y;
-  }
-
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     block.griddep_wait();
@@ -195,23 +119,22 @@ struct SliceOperands {
     return block.any(any);
   }
 
-  // Writes the slices of eight elements of a row from k on, and adds what they lose.
+  // Writes the slices of eight elements of a row from k on; adds what f16 slices lose.
   template <class Block>
   CUTE_DEVICE void put(Block, Work const& work, float const (&x)[at_once], float scale, int64_t l, int64_t row,
-                       int64_t k, bool on, Row& known) const {
+                       int64_t k, bool on, ScaledRow& known) const {
     Slice s[slices];
     CUTE_UNROLL
-    for (int i = 0; i < at_once; ++i) {
-      float rest = x[i] * scale;
-      known.sum += fabsf(rest), known.whole += fabsf(rest) >= 0x1p-14f;
-      CUTE_UNROLL
-      for (int j = 0; j < slices; ++j) {
-        T const part = next_slice(rest);
-        s[j].x[i] = part;
-        rest -= float(part);
-        if (scales && j == 0) rest *= 2048;
+    for (int i = 0; i < at_once; i += 2) {
+      if constexpr (scales) {
+        known.slice(x[i] * scale, s[0].x[i], s[1].x[i]);
+        known.slice(x[i + 1] * scale, s[0].x[i + 1], s[1].x[i + 1]);
+      } else {
+        uint32_t pair[slices];
+        slice_pair(x[i], x[i + 1], pair);
+        CUTE_UNROLL
+        for (int j = 0; j < slices; ++j) s[j].pair[i / 2] = pair[j];
       }
-      known.lost += fabsf(rest) * (1.f / 2048);
     }
     Copy_Atom<On<Block, UniversalCopy<Bytes<16>>>, Bytes<16>> atom;
     Operand const& o = work.to.slices;
@@ -223,7 +146,7 @@ struct SliceOperands {
   }
   // Replaces what each warp knows of a row by what its lanes know.
   template <class Block>
-  CUTE_DEVICE static void join_warps(Block block, Smem& smem, int lanes, Row& known) {
+  CUTE_DEVICE static void join_warps(Block block, Smem& smem, int lanes, ScaledRow& known) {
     Copy_Atom<On<Block, UniversalCopy<float>>, float> element;
     Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> word;
     int const rank = int(block.thread_rank()), warp = rank / 32, first = rank / lanes * (lanes / 32);
@@ -251,7 +174,7 @@ struct SliceOperands {
   }
   // Replaces what each lane knows of a row by what `lanes` lanes know.
   template <class Block>
-  CUTE_DEVICE static void join_lanes(Block block, int lanes, Row& known) {
+  CUTE_DEVICE static void join_lanes(Block block, int lanes, ScaledRow& known) {
     for (int mask = lanes / 2; mask > 0; mask /= 2) {
       known.most = cute::max(known.most, block.shfl_xor(known.most, mask));
       known.sum += block.shfl_xor(known.sum, mask), known.lost += block.shfl_xor(known.lost, mask);
@@ -259,9 +182,9 @@ struct SliceOperands {
     }
   }
   template <class Block>
-  CUTE_DEVICE void put_factor(Block, Work const& work, Row const& known, float scale, int64_t l, int64_t row,
+  CUTE_DEVICE void put_factor(Block, Work const& work, ScaledRow const& known, float scale, int64_t l, int64_t row,
                               bool on) const {
-    float const factor = refuses(known, work.from.cols) ? -1.f : 1 / scale;
+    float const factor = known.refuses(work.from.cols) ? -1.f : 1 / scale;
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
     copy_one(atom, on, &factor, make_gmem_ptr(work.to.factors + (l * work.from.rows + row)));
   }
@@ -332,16 +255,16 @@ struct SliceOperands {
         eight(y, k);
       }
     };
-    Row known;
+    ScaledRow known;
     float scale = 1;
     if constexpr (scales) {
       each([&](float const(&y)[at_once], int64_t) {
         CUTE_UNROLL
-        for (int i = 0; i < at_once; ++i) known.most = cute::max(known.most, bits(y[i]) & 0x7fffffffu);
+        for (int i = 0; i < at_once; ++i) known.most = cute::max(known.most, ScaledRow::size_bits(y[i]));
       });
       join_lanes(block, 32, known);
       if (lanes > 32) join_warps(block, smem, lanes, known);
-      scale = power(exponent(known.most));
+      scale = known.scale();
     }
     each([&](float const(&y)[at_once], int64_t k) {
       put(block, work, y, scale, l, row, k, exists && k < work.to.slices.row_stride, known);
@@ -375,7 +298,7 @@ struct SliceOperands {
     };
     int const row = rank / lanes;  // of those that write it
     bool const writes = first + row < o.rows;
-    Row known;
+    ScaledRow known;
     float scale = 1;
     if constexpr (scales) {
       unsigned most = 0;
@@ -384,7 +307,7 @@ struct SliceOperands {
         float x[loads];
         load(k, x);
         CUTE_UNROLL
-        for (int i = 0; i < loads; ++i) most = cute::max(most, bits(x[i]) & 0x7fffffffu);
+        for (int i = 0; i < loads; ++i) most = cute::max(most, ScaledRow::size_bits(x[i]));
       }
       copy_one(word, true, &most, make_smem_ptr(smem.most + (of_lane * lanes + rank / BLK_M)));
       block.sync();
@@ -394,7 +317,7 @@ struct SliceOperands {
         copy_one(word, true, make_smem_ptr(smem.most + (row * lanes + i)), &of_part);
         known.most = cute::max(known.most, of_part);
       }
-      scale = power(exponent(known.most));
+      scale = known.scale();
     }
     int64_t const end = work.to.slices.row_stride;
     CUTE_NO_UNROLL

@@ -2,8 +2,10 @@
 // Tensor cores add with truncation, so that their sums drift: sums of first slices are added to fp32 registers every 32 indices of
 // K, while other slices, which have an accumulator of their own, keep the tensor cores busy.
 #pragma once
+#include <inlay/kernels/common/tile_bands.h>
 #include <inlay/kernels/gemm/tensor/slice_refusals.h>
-#include <inlay/kernels/gemm/tensor/wgmma_ring.h>
+#include <inlay/kernels/gemm/tensor/staged_sums.h>
+#include <inlay/kernels/gemm/tensor/tma_operand.h>
 
 namespace inlay::kernels {
 
@@ -12,24 +14,26 @@ template <class Step, class T, int BLK_N_, int CLUSTER>
 struct SplitRing {
   static constexpr int slices = kSlices<T>, consumers = 2, BLK_M = 128, BLK_N = BLK_N_, BLK_K = 64;
   static constexpr int PIPE = BLK_N == 128 ? 6 : 8;  // stages, each of one slice of A and of B
-  static constexpr int band = 8;                     // tiles along n that are computed one after the other for each m
   static constexpr LaunchInfo launch_info{
       .threads = 128 * (consumers + 1), .min_blocks = 1, .clusters = CLUSTER > 1, .follows = true};
   using SmemA = typename StagesOf<T, Major::K, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
   using SmemB = typename StagesOf<T, Major::K, BLK_N, BLK_K, PIPE>::type;  // (BLK_N,BLK_K,PIPE)
   using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
+  using Staged = StagedSums<BLK_N>;
   struct Smem {
     alignas(1024) T A[cosize_v<SmemA>];
     alignas(1024) T B[cosize_v<SmemB>];
-    alignas(8) uint64_t full[PIPE];         // mbarriers: the stage is loaded
-    uint64_t empty[PIPE];                   // all consumer warps of the cluster have multiplied it
-    float factors[consumers][64 + BLK_N];   // of the rows of A that a warpgroup multiplies, and of B
-    unsigned refused[4 * (consumers + 1)];  // (warps)
+    alignas(8) uint64_t full[PIPE];                            // mbarriers: the stage is loaded
+    uint64_t empty[PIPE];                                      // all consumer warps of the cluster have multiplied it
+    alignas(16) float staged[4 * consumers * Staged::floats];  // sums on their way to D
+    float factors[consumers][64 + BLK_N];                      // of the rows of A that a warpgroup multiplies, and of B
+    unsigned refused[4 * (consumers + 1)];                     // (warps)
     static void members(auto name) {
       name("A", &Smem::A), name("B", &Smem::B), name("full", &Smem::full), name("empty", &Smem::empty),
-          name("factors", &Smem::factors), name("refused", &Smem::refused);
+          name("staged", &Smem::staged), name("factors", &Smem::factors), name("refused", &Smem::refused);
     }
   };
+  static_assert(sizeof(Smem) <= 227 << 10);  // what a block may have
   static constexpr int kStageBytes = int(sizeof(Smem::A) + sizeof(Smem::B)) / PIPE;
 
   Gemm g;  // with its fp32 operands
@@ -37,8 +41,9 @@ struct SplitRing {
   CUtensorMap mapA, mapB;
   unsigned* refusals;  // of each matrix: computes those with `refusal`. Null: computes all
   unsigned refusal;
-  bool looks;                  // for the refusal of a batch of one matrix, instead of reading it; tells what it saw
-  int tiles_m, tiles_n, grid;  // tiles of clusters; clusters
+  bool looks;          // for the refusal of a batch of one matrix, instead of reading it; tells what it saw
+  TileBands<8> order;  // of the tiles of clusters
+  int grid;            // clusters
 
   static SplitRing make(Gemm const& g, SlicedOperand const& A, SlicedOperand const& B, unsigned* refusals,
                         unsigned refusal, auto const& setting) {
@@ -56,8 +61,7 @@ struct SplitRing {
             refusals,
             refusal,
             kScalesRows<T> && g.L() == 1,
-            tiles_m,
-            tiles_n,
+            {tiles_m, tiles_n},
             int(cute::min(clusters, resident))};
   }
   int64_t blocks() const { return int64_t(grid) * CLUSTER; }
@@ -72,11 +76,10 @@ struct SplitRing {
   struct Place {
     int m, n, l;  // first row and column of the tile, matrix of the batch
   };
-  CUTE_HOST_DEVICE int tiles() const { return tiles_m * tiles_n * int(g.L()); }
+  CUTE_HOST_DEVICE int tiles() const { return order.of_matrix() * int(g.L()); }
   CUTE_HOST_DEVICE Place place(int tile, int rank) const {
-    int const t = tile % (tiles_m * tiles_n), first = t / (band * tiles_m) * band,
-              width = cute::min(int(band), tiles_n - first), in_band = t - first * tiles_m;
-    return {(in_band / width * CLUSTER + rank) * BLK_M, (first + in_band % width) * BLK_N, tile / (tiles_m * tiles_n)};
+    auto const at = order.at(tile);
+    return {(at.m * CLUSTER + rank) * BLK_M, at.n * BLK_N, at.matrix};
   }
 
   template <class Block>
@@ -136,7 +139,7 @@ struct SplitRing {
       if (of_matrix == refusal) {
         f(here);
       } else {  // on to the next matrix
-        int const ahead = (here.l + 1) * (tiles_m * tiles_n) - tile;
+        int const ahead = (here.l + 1) * order.of_matrix() - tile;
         tile += (ahead - 1) / grid * grid;
       }
     }
@@ -262,24 +265,16 @@ struct SplitRing {
       CUTE_UNROLL
       for (int i = 0; i < size(sum); ++i) sum(i) = fmaf(others(i), of_others, sum(i));
       if constexpr (kScalesRows<T>) unscale(block, smem, mma, sum, of_row, of_column);
-      finish_fragment<float, Epilogues::plain>(block, g, mma, TileD{}, sum, here.m, here.n, here.l);
-      store_fragment<float, Epilogues::plain>(block, g, mma, TileD{}, sum, here.m, here.n, here.l);
+      Staged::store(block, g, smem.staged, mma, TileD{}, sum, here.m, here.n, here.l);
     });
-  }
-
-  template <class Block>
-  CUTE_DEVICE static void sync_warpgroup(Block block) {
-    if (block.thread_rank() < 128)
-      block.sync(Int<1>{}, Int<128>{});
-    else
-      block.sync(Int<2>{}, Int<128>{});
   }
 
   // Each thread of a warpgroup loads the factor of a row of B, and the first 64 of a row of A.
   template <class Block>
   CUTE_DEVICE void load_factors(Block block, Place const& here, float& of_row, float& of_column) const {
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
-    int const i = int(block.thread_rank()) % 128, m = here.m + int(block.thread_rank()) / 128 * 64 + i, n = here.n + i;
+    int const rank = behind_loop(int(block.thread_rank())), i = rank % 128, m = here.m + rank / 128 * 64 + i,
+              n = here.n + i;
     auto const load = [&](SlicedOperand const& o, int64_t matrices, int row, bool on, float& factor) {
       copy_one(atom, on && row < o.slices.rows,
                make_gmem_ptr(o.factors + ((matrices > 1 ? here.l * o.slices.rows : 0) + row)), &factor);
@@ -289,16 +284,16 @@ struct SplitRing {
   // Multiplies the sums by the factors of their rows of A and of B, which the threads of the warpgroup have loaded.
   template <class Block, class Mma, class RD>
   CUTE_DEVICE static void unscale(Block block, Smem& smem, Mma const& mma, RD& sum, float of_row, float of_column) {
-    Tensor tCcD = mma.get_slice(int(block.thread_rank())).partition_C(make_identity_tensor(TileD{}));
+    int const rank = behind_loop(int(block.thread_rank())), i = rank % 128, warpgroup = rank / 128;
+    Tensor tCcD = mma.get_slice(rank).partition_C(make_identity_tensor(TileD{}));
     Copy_Atom<On<Block, UniversalCopy<float>>, float> element;
     using Pair = decltype(Adjacent<2, float>::word);
     Copy_Atom<On<Block, UniversalCopy<Pair>>, Pair> pair;
-    int const i = int(block.thread_rank()) % 128;
-    float *const rows = smem.factors[block.thread_rank() / 128], *const columns = rows + 64;
-    sync_warpgroup(block);  // the factors of the tile before have been read
+    float *const rows = smem.factors[warpgroup], *const columns = rows + 64;
+    sync_warpgroup(block, warpgroup);  // the factors of the tile before have been read
     copy_one(element, i < 64, &of_row, make_smem_ptr(rows + i));
     copy_one(element, i < BLK_N, &of_column, make_smem_ptr(columns + i));
-    sync_warpgroup(block);
+    sync_warpgroup(block, warpgroup);
     // A thread holds pairs of columns in two rows, eight apart.
     float of_rows[2];
     CUTE_UNROLL

@@ -2,10 +2,12 @@
 // are made in the registers of the warps that multiply them, slices of B are written to shared memory by warpgroups that also load.
 // Sums are those of split_ring.h: of first slices in fp32 registers every 32 indices of K, of others apart.
 #pragma once
-#include <inlay/block/quad_ops.h>
+#include <inlay/kernels/common/tile_bands.h>
 #include <inlay/kernels/gemm/tensor/bf16_slices.h>
+#include <inlay/kernels/gemm/tensor/cluster_sums.h>
 #include <inlay/kernels/gemm/tensor/mma.h>
 #include <inlay/kernels/gemm/tensor/split_stages.h>
+#include <inlay/kernels/gemm/tensor/staged_sums.h>
 
 namespace inlay::kernels {
 
@@ -19,9 +21,10 @@ template <class Step, bool A_along_K, bool B_along_K>
 struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
   using Grid = GemmGrid<128, Step::BLK_N>;
   static constexpr int BLK_M = 128, BLK_N = Step::BLK_N, BLK_K = 32, PIPE = Step::PIPE, slices = 3;
-  static constexpr int consumers = 2, fillers = 2;    // warpgroups; fillers alternate
-  static constexpr int ahead = (PIPE - 2) / fillers;  // tiles that a filler is loading
-  static constexpr int band = 1024 / BLK_N;           // tiles along n that are computed one after the other for each m
+  // Warpgroups. A step is 32 indices of K of a tile of D; the fillers load and slice every other one.
+  static constexpr int consumers = 2, fillers = 2;
+  static constexpr int ahead = (PIPE - 2) / fillers;  // steps that a filler is loading
+  using Bands = TileBands<1024 / BLK_N>;
   static constexpr LaunchInfo launch_info{
       .threads = 128 * (consumers + fillers), .min_blocks = 1, .clusters = true, .follows = true};
   static_assert(PIPE % fillers == 0);
@@ -31,17 +34,20 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
   using Slices = decltype(tile_to_shape(GMMA::Layout_K_SW64_Atom<bfloat16_t>{},
                                         Shape<Int<BLK_N>, Int<BLK_K>, Int<slices * PIPE>>{}));  // (BLK_N,BLK_K,slice)
   using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
+  using Staged = StagedSums<32>;
   struct Smem {
     alignas(1024) bfloat16_t slices[cosize_v<Slices>];  // of B
     alignas(128) float A[PIPE * StageA::floats];
     alignas(128) float B[PIPE * StageB::floats];
-    alignas(8) uint64_t full[PIPE];  // mbarriers: A is loaded and B is sliced
-    uint64_t empty[PIPE];            // all warps have multiplied the stage
+    alignas(16) float staged[4 * consumers * Staged::floats];  // sums on their way to D
+    alignas(8) uint64_t full[PIPE];                            // mbarriers: A is loaded and B is sliced
+    uint64_t empty[PIPE];                                      // all warps have multiplied the stage
     static void members(auto name) {
-      name("slices", &Smem::slices), name("A", &Smem::A), name("B", &Smem::B), name("full", &Smem::full),
-          name("empty", &Smem::empty);
+      name("slices", &Smem::slices), name("A", &Smem::A), name("B", &Smem::B), name("staged", &Smem::staged),
+          name("full", &Smem::full), name("empty", &Smem::empty);
     }
   };
+  static_assert(sizeof(Smem) <= 227 << 10);  // what a block may have
   bool vectors_A, vectors_B;
   int parts;  // blocks of a cluster, which split the K of a tile
   // tiles: of all split-K slices. grid: clusters, each of which computes every grid-th tile, or one if it has several blocks.
@@ -59,6 +65,7 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
   }
   int64_t blocks() const { return int64_t(grid) * parts; }
   int cluster() const { return parts; }
+  CUTE_HOST_DEVICE Bands order() const { return {this->tiles_m, this->tiles_n}; }
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_wgmma(device)) return r;
     if (Reason r = Grid::rejects(g, device)) return r;
@@ -75,6 +82,7 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
     auto* const full = reinterpret_cast<typename Block::Mbarrier*>(smem.full);
     auto* const empty = reinterpret_cast<typename Block::Mbarrier*>(smem.empty);
     if (block.thread_rank() == 0) {
+      // One arrival a warp: of the filler that fills the stage, and of all consumers.
       for (int s = 0; s < PIPE; ++s) full[s].init(4), empty[s].init(4 * consumers);
       block.fence_barrier_init();
     }
@@ -90,12 +98,10 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
   }
 
  private:
-  // The place of a tile and of the block's part of K: bands of columns one after the other, in them rows of tiles.
+  // The place of a tile; of its K, the block's part.
   CUTE_HOST_DEVICE typename Grid::At tile_at(int tile, unsigned block_index) const {
-    int const of_matrix = this->tiles_m * this->tiles_n, t = tile % of_matrix,
-              first = t / (band * this->tiles_m) * band, width = cute::min(int(band), this->tiles_n - first),
-              in_band = t - first * this->tiles_m;
-    auto here = this->at(unsigned(tile - t + in_band / width * this->tiles_n + first + in_band % width));
+    auto const c = order().at(tile);
+    auto here = this->at(unsigned((c.matrix * this->tiles_m + c.m) * this->tiles_n + c.n));
     if (parts > 1) {
       int const steps = (steps_of(here) + parts - 1) / parts;
       int64_t const k = int64_t(block_index % unsigned(parts)) * steps * BLK_K;
@@ -104,23 +110,15 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
     }
     return here;
   }
-
-  // The tile at that place.
- public:
-  int64_t block_of(int m, int n, int matrix) const {
-    int const first = n / band * band, width = std::min(int(band), this->tiles_n - first);
-    return (int64_t(matrix) * this->tiles_m * this->tiles_n) + first * this->tiles_m + m * width + n - first;
-  }
-
- private:
   CUTE_HOST_DEVICE static int steps_of(typename Grid::At const& here) { return (int(here.K) + BLK_K - 1) / BLK_K; }
 
-  // What a filler loads: of the steps along K of all tiles of the block, one after the other, every `fillers`-th.
+  // The steps that a filler loads: every `fillers`-th of those of all tiles of the block, one after the other.
   template <class Block>
   struct Loads {
     SplitUnpacked const& kernel;
     Block block;
-    int tile, step, steps, rank;  // step: of the tile, with the next load
+    int tile, step;   // of the next load
+    int steps, rank;  // of the tile; of the thread in its warpgroup
     SplitProducer<Block, BLK_M, A_along_K, 128, fillers> A;
     SplitProducer<Block, BLK_N, B_along_K, 128, fillers> B;
 
@@ -181,7 +179,7 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
     CUTE_NO_UNROLL
     for (; landing > 0; --landing) {
       block.cp_async_wait(Int<ahead - 1>{});
-      sync_filler(block, filler);  // the step has landed for all threads of the warpgroup
+      sync_warpgroup(block, filler);  // the step has landed for all threads of the warpgroup
       slice_B(block, smem, stage, rank);
       block.fence_proxy_async();  // threads write through the generic proxy, and wgmma reads through the async proxy
       block.syncwarp();
@@ -192,16 +190,10 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
     block.cp_async_wait(Int<0>{});
     block.griddep_launch_dependents();
   }
-  template <class Block>
-  CUTE_DEVICE static void sync_filler(Block block, int filler) {
-    if (filler == 0)
-      block.sync(Int<1>{}, Int<128>{});
-    else
-      block.sync(Int<2>{}, Int<128>{});
-  }
 
-  // Writes the slices of B of a stage; a thread those of 16 indices of K of a row. Their order is that of A in registers (load_A): where
-  // mma's lane t has indices 2t, 2t + 1, 2t + 8 and 2t + 9, it has 4t to 4t + 3 of the operand.
+  // Writes the slices of a stage of B to shared memory; each thread has 16 indices of K of a row. They are permuted as those of A in
+  // registers are (load_A): the indices 2t, 2t + 1, 2t + 8 and 2t + 9 of wgmma's lane t are 4t to 4t + 3 of the operand, so that a lane
+  // loads them at once. A sum needs no more than the same order in both operands.
   template <class Block>
   CUTE_DEVICE static void slice_B(Block block, Smem& smem, int stage, int rank) {
     constexpr int items = BLK_N * BLK_K / 16, chunk = 8;  // elements
@@ -312,77 +304,20 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
       before = -1;
       CUTE_UNROLL
       for (int i = 0; i < size(sum); ++i) sum(i) += others(i);
-      if (parts > 1) return add_parts(block, smem, mma, sum, here);
-      finish_fragment<float, Epilogues::plain>(block, this->g, mma, TileD{}, sum, here.m, here.n, here.matrix);
-      store_fragment<float, Epilogues::plain>(block, this->g, mma, TileD{}, sum, here.m, here.n, here.matrix);
-    }
-  }
-
-  // Adds the sums of the cluster's blocks, in the order of K: each block those of some rows, which it writes to D.
-  template <class Block, class TiledMma, class RD>
-  CUTE_DEVICE void add_parts(Block block, Smem& smem, TiledMma const& mma, RD const& sum,
-                             typename Grid::At const& here) const {
-    constexpr int threads = 128 * consumers;
-    float* const sums = smem.A;  // (BLK_M,BLK_N):(pitch,1), in stages that have been multiplied
-    static_assert(BLK_M * pitch <= int(sizeof(Smem::A) / sizeof(float)));
-    Tensor tCcD = mma.get_slice(int(block.thread_rank())).partition_C(make_identity_tensor(TileD{}));
-    using Pair = decltype(Adjacent<2, float>::word);
-    Copy_Atom<On<Block, UniversalCopy<Pair>>, Pair> atom;
-    block.sync(Int<3>{}, Int<threads>{});  // both warpgroups have multiplied all stages
-    CUTE_UNROLL
-    for (int i = 0; i < int(size(RD{})); i += 2) {
-      Adjacent<2, float> pair;
-      pair.element[0] = sum(i), pair.element[1] = sum(i + 1);
-      float* const to = sums + get<0>(tCcD(i)) * pitch + get<1>(tCcD(i));
-      copy_one(atom, true, &pair.word, make_smem_ptr(reinterpret_cast<Pair*>(to)));
-    }
-    block.sync_cluster(Int<threads>{});
-    if (parts == 2)
-      store_rows(block, sums, here, Int<2>{});
-    else if (parts == 4)
-      store_rows(block, sums, here, Int<4>{});
-    else
-      store_rows(block, sums, here, Int<8>{});
-    block.sync_cluster(Int<threads>{});  // no block exits while others read its sums
-  }
-  static constexpr int pitch = BLK_N + 8;  // of sums: pairs of eight rows have different banks
-
-  template <class Block, int PARTS>
-  CUTE_DEVICE void store_rows(Block block, float const* sums, typename Grid::At const& here, Int<PARTS>) const {
-    constexpr int threads = 128 * consumers, rows = BLK_M / PARTS, all = rows * BLK_N / 4;
-    Copy_Atom<On<Block, LoadCluster<Quad>>, Quad> peer;
-    Gemm const& g = this->g;
-    int const first = int(block.block_index() % unsigned(PARTS)) * rows;
-    bool const along_rows = g.D.row_stride == 1;  // of a D that is transposed, whose columns are written together
-    CUTE_UNROLL
-    for (int e = 0; e < all; e += threads) {
-      int const number = e + int(block.thread_rank());
-      if (all < threads && number >= all) return;  // whole warps
-      int const row = first + (along_rows ? number % rows : number / (BLK_N / 4)),
-                column = (along_rows ? number / rows : number % (BLK_N / 4)) * 4;
-      Quad x[PARTS], total{};
-      CUTE_UNROLL
-      for (int p = 0; p < PARTS; ++p)
-        copy_one(peer, true, make_smem_ptr(block.peer(reinterpret_cast<Quad const*>(sums + row * pitch + column), p)),
-                 &x[p]);
-      CUTE_UNROLL
-      for (int p = 0; p < PARTS; ++p) CUTE_UNROLL
-      for (int v = 0; v < 4; ++v) total.x[v] += x[p].x[v];
-      float* const to = g.D.as<float>() + (here.matrix * g.D.batch_stride + (here.m + row) * g.D.row_stride +
-                                           (here.n + column) * g.D.col_stride);
-      if (takes_vectors(g.D)) {
-        store_scaled(block, g.epilogue, row < here.rows && column < here.cols, total, reinterpret_cast<Quad*>(to));
-      } else {
-        CUTE_UNROLL
-        for (int v = 0; v < 4; ++v)
-          store_scaled(block, g.epilogue, row < here.rows && column + v < here.cols, total.x[v],
-                       to + v * g.D.col_stride);
+      if (parts > 1) {
+        using Sums = ClusterSums<BLK_M, BLK_N, 128 * consumers>;
+        static_assert(Sums::floats <= PIPE * StageA::floats);
+        // Both warpgroups have multiplied all stages, which the sums overwrite.
+        block.sync(Int<3>{}, Int<128 * consumers>{});
+        return Sums::add(block, this->g, parts, smem.A, mma, sum, here);
       }
+      Staged::store(block, this->g, smem.staged, mma, TileD{}, sum, here.m, here.n, here.matrix);
     }
   }
 
   static constexpr int elements_A = BLK_M * BLK_K / (128 * consumers);  // of a thread
-  // Loads a thread's elements of A: four of each of two rows, for 16 indices of K after the other. of_row: where those of the rows begin.
+  // Loads a thread's elements of A of a step: for each 16 indices of K, four adjacent ones of each of two rows. of_row: where those of
+  // either row begin in the stage.
   template <class Block>
   CUTE_DEVICE static void load_A(Block block, float const* stage, unsigned const (&of_row)[2], float (&x)[elements_A]) {
     CUTE_UNROLL

@@ -1,11 +1,11 @@
 // Family: TMA fills a ring of stages, and one or two consumer warpgroups multiply them by wgmma.
 // Steps differ in the tile, the number of consumers, the grid, the cluster, and how D is stored.
 #pragma once
-#include <inlay/kernels/gemm/tensor/mma.h>
+#include <inlay/kernels/gemm/tensor/staged_tile.h>
+#include <inlay/kernels/gemm/tensor/tma_operand.h>
 #include <inlay/planner/wgmma_times.h>
 
 namespace inlay::kernels {
-using GMMA::Major;
 
 // Defaults; a step overrides what it changes.
 struct WgmmaRingStep {
@@ -20,49 +20,6 @@ struct WgmmaRingStep {
   // D goes through shared memory if its rows are contiguous and it is not f32: by TMA if that takes it, else element by element.
   static constexpr bool stores_by_tma = false;
   static constexpr Epilogues epilogues = Epilogues::plain;
-};
-
-// The operand with the mode last along which it is contiguous.
-inline Operand contiguous_last(Operand const& o, Major major) { return major == Major::K ? o : transposed(o); }
-
-// The TMA tensor of A, B or D with contiguous rows: (cols,rows,L), in boxes of 128 bytes and box_rows rows.
-template <class T>
-TmaTensor tma_tensor(Operand const& o, int64_t matrices, int box_rows) {
-  // Strides of extents of 1 must be valid too. An operand shared by the batch is one matrix.
-  int64_t const all = o.batch_stride ? matrices : 1, size = sizeof(T);
-  return {o.base,
-          int(size),
-          {o.cols, o.rows, all},
-          {o.rows > 1 ? o.row_stride * size : 16, all > 1 ? o.batch_stride * size : 16},
-          {int(128 / size), box_rows, 1},
-          true};
-}
-template <class T>
-Reason rejects_tma(Gemm const& g, Operand const& o) {
-  if (Reason r = rejects_rows<T>(g, o)) return r;
-  if ((o.rows > 1 && o.row_stride <= 0) || o.batch_stride < 0)
-    return {"TMA takes no negative strides: pitch {}, batch stride {}", {o.row_stride, o.batch_stride}};
-  constexpr int64_t most = INT32_MAX - 1024;  // the end of the last cluster's tiles must fit 31 bits too
-  for (int64_t extent : {o.rows, o.cols})
-    if (extent > most) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};
-  for (int64_t stride : {o.row_stride, o.batch_stride})
-    if (stride >= (int64_t(1) << 40) / int64_t(sizeof(T)))
-      return {"TMA strides have 40 bits, one of {} elements does not fit", {stride}};
-  return too_many("TMA coordinates have 31 bits, {} matrices do not fit", 1, g.L(), {g.L()}, most);
-}
-
-// Stages of an operand as TMA fills them and wgmma reads them: rows of 128 bytes along the contiguous mode, swizzled. Tiles
-// that are contiguous along m or n are slabs of 64 x 64 elements, one box each.
-template <class T, Major major, int BLK_MN, int BLK_K, int PIPE>
-struct StagesOf {
-  using Stage = Shape<Int<BLK_MN>, Int<BLK_K>, Int<PIPE>>;
-  static auto layout() {
-    if constexpr (major == Major::K)
-      return tile_to_shape(GMMA::Layout_K_SW128_Atom<T>{}, Stage{});
-    else
-      return tile_to_shape(GMMA::Layout_MN_SW128_Atom<T>{}, Stage{}, Step<_2, _1, _3>{});
-  }
-  using type = decltype(layout());  // (BLK_MN,BLK_K,PIPE)
 };
 
 template <class Step, class T, Major MajorA = Major::K, Major MajorB = Major::K>
@@ -325,59 +282,6 @@ struct WgmmaRing {
     if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
   }
 
-  template <class Block>
-  CUTE_DEVICE static void sync_warpgroup(Block block, int warpgroup) {
-    if (warpgroup == 0)
-      block.sync(Int<1>{}, Int<128>{});
-    else
-      block.sync(Int<2>{}, Int<128>{});
-  }
-
-  // A warp writes 16 rows of a shared tile of SmemD to D, which has them contiguous, at `to`: consecutive lanes, consecutive elements.
-  // rows, cols: of D from there on.
-  template <class Block>
-  CUTE_DEVICE static void store_rows(Block, T const* tile, T* to, int64_t pitch, int64_t rows, int64_t cols, int warp,
-                                     int lane) {
-    Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
-    constexpr int at_once = 4;  // rows
-    CUTE_NO_UNROLL
-    for (int first = warp * 16; first < warp * 16 + 16; first += at_once) {
-      T x[at_once][2];
-      auto const each = [&](auto const& f) {
-        CUTE_UNROLL
-        for (int r = 0; r < at_once; ++r) CUTE_UNROLL
-        for (int half = 0; half < 2; ++half) {
-          int const row = first + r, column = 32 * half + lane;
-          f(row < rows && column < cols, row, column, &x[r][half]);
-        }
-      };
-      each([&](bool on, int row, int column, T* p) {
-        int const swizzled =
-            column ^ row % 8 * 8;  // its 16-byte chunk; a swizzled pointer would be loaded by generic instructions
-        copy_one(atom, on, make_smem_ptr(tile + (row * 64 + swizzled)), p);
-      });
-      each([&](bool on, int row, int column, T* p) {
-        copy_one(atom, on, p, make_gmem_ptr(to + (row * pitch + column)));
-      });
-    }
-  }
-
-  // A warp writes its 16 x 64 sums, of which `sum` gives the i-th, to a shared tile whose rows are those of D.
-  template <bool along_m, class Block, class SD>
-  CUTE_DEVICE static void stage(Block, SD const& sD, int warp, int lane, auto const& sum) {
-    using Stmatrix = std::conditional_t<along_m, SM90_U16x8_STSM_T, SM90_U32x4_STSM_N>;
-    Copy_Atom<On<Block, Stmatrix>, T> stmatrix;
-    CUTE_UNROLL
-    for (int c = 0; c < 4; ++c) {  // 16 x 16: four 8 x 8 matrices, the address of a row of the shared tile per lane
-      Tensor values = make_tensor<T>(_8{});
-      CUTE_UNROLL
-      for (int v = 0; v < 8; ++v) values(v) = T(sum(c * 8 + v));
-      T* const row = along_m ? &sD(c * 16 + lane / 16 * 8 + lane % 8, warp * 16 + lane / 8 % 2 * 8)
-                             : &sD(warp * 16 + lane % 16, c * 16 + lane / 16 * 8);
-      copy(stmatrix, values, make_tensor(make_smem_ptr(row), _8{}));
-    }
-  }
-
   // The four ways are apart, so that the instructions of each lie together: a block runs them once, and each jump would wait for a line of
   // the instruction cache.
   template <class Block, class RD>
@@ -408,7 +312,8 @@ struct WgmmaRing {
           block.tma_store_wait_read(Int<1>{});
       }
       sync_warpgroup(block, warpgroup);
-      stage<along_m>(block, sD(_, _, buffer), warp, lane, [&](int j) { return tCrD(chunk * 32 + j, round, 0); });
+      stage_sums<along_m, T>(block, sD(_, _, buffer), warp, lane,
+                             [&](int j) { return tCrD(chunk * 32 + j, round, 0); });
       if constexpr (by_tma) block.fence_proxy_async();
       sync_warpgroup(block, warpgroup);
       int const m = here.m + (round * consumers + warpgroup) * 64, n = here.n + chunk * 64;
@@ -419,8 +324,9 @@ struct WgmmaRing {
         block.tma_store_commit();
       } else {
         int64_t const pitch = along_m ? g.D.col_stride : g.D.row_stride;
-        store_rows(block, smem.D + buffer * 4096, g.D.as<T>() + (here.l * g.D.batch_stride + row * pitch + column),
-                   pitch, (along_m ? g.N() : g.M()) - row, (along_m ? g.M() : g.N()) - column, warp, lane);
+        store_staged_rows(block, smem.D + buffer * 4096,
+                          g.D.as<T>() + (here.l * g.D.batch_stride + row * pitch + column), pitch,
+                          (along_m ? g.N() : g.M()) - row, (along_m ? g.M() : g.N()) - column, warp, lane);
       }
     }
   }
