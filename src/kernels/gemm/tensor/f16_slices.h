@@ -1,25 +1,18 @@
-// fp32 elements as sums of two f16 slices, hi + lo / 2^11, for which a row is scaled by a power of two; and what a row loses to them.
+// A row of fp32 elements that is scaled by a power of two and sliced, hi + lo / 2^11 in f16: its scale, and what it loses.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 
 namespace inlay::kernels {
 
 struct ScaledRow {
-  unsigned most = 0;  // the largest |x| as bits, before scaling
-  float sum = 0, lost = 0;
-  int whole = 0;  // elements that are scaled to 2^-14 or more, whose slices have all bits
+  unsigned most = 0;        // the largest |x| as bits, before scaling
+  float sum = 0, lost = 0;  // of the sizes of its elements, scaled; of what their slices lose
+  int whole = 0;            // number of elements that are scaled to 2^-14 or more, whose slices have all bits
 
   CUTE_HOST_DEVICE static unsigned size_bits(float x) { return std::bit_cast<unsigned>(x) & 0x7fffffffu; }
   // The power of two, from 2^-63 to 2^63, that brings `most` to 2^14 or more, below 2^15. Two of them multiplied are finite.
   CUTE_HOST_DEVICE float scale() const {
     return std::bit_cast<float>(unsigned(cute::max(-63, cute::min(exponent(), 63)) + 127) << 23);
-  }
-  // Slices an element that is scaled, and adds what that loses.
-  CUTE_HOST_DEVICE void slice(float x, half_t& hi, half_t& lo) {
-    hi = half_t(x);
-    float const rest = (x - float(hi)) * 2048;
-    lo = half_t(rest);
-    sum += fabsf(x), whole += fabsf(x) >= 0x1p-14f, lost += fabsf(rest - float(lo)) * (1.f / 2048);
   }
   // Whether the slices of a row of K elements may lose more than cuBLAS's fp32 does, which was measured (docs/05_results.md): if many
   // elements are far below the largest one, whose scale leaves few bits for them; if more than half are zero, for which fp32 rounds

@@ -1,6 +1,5 @@
 // Writes fp32 operands as sums of 16-bit slices, contiguous along K, for tensor cores.
 #pragma once
-#include <inlay/kernels/gemm/tensor/bf16_slices.h>
 #include <inlay/kernels/gemm/tensor/f16_slices.h>
 #include <inlay/kernels/gemm/tensor/sliced_operand.h>
 
@@ -72,7 +71,6 @@ struct SliceOperands {
   union Slice {
     Bytes<16> word{};
     T x[at_once];
-    uint32_t pair[at_once / 2];
   };
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
@@ -119,22 +117,31 @@ struct SliceOperands {
     return block.any(any);
   }
 
-  // Writes the slices of eight elements of a row from k on; adds what f16 slices lose.
+  // The next slice of x: rounded, but a bf16 that would become infinite loses its last bits instead.
+  CUTE_HOST_DEVICE static T next_slice(float x) {
+    T const y = T(x);
+    if (!scales && ScaledRow::size_bits(float(y)) == 0x7f800000u && ScaledRow::size_bits(x) < 0x7f800000u)
+      return T(std::bit_cast<float>(std::bit_cast<unsigned>(x) & 0xffff0000u));
+    return y;
+  }
+  // Writes the slices of eight elements of a row from k on, and adds what they lose. Element by element: of pairs that are made together,
+  // as on the chip (bf16_slices.h), the compiler stores 8 bytes at a time.
   template <class Block>
   CUTE_DEVICE void put(Block, Work const& work, float const (&x)[at_once], float scale, int64_t l, int64_t row,
                        int64_t k, bool on, ScaledRow& known) const {
     Slice s[slices];
     CUTE_UNROLL
-    for (int i = 0; i < at_once; i += 2) {
-      if constexpr (scales) {
-        known.slice(x[i] * scale, s[0].x[i], s[1].x[i]);
-        known.slice(x[i + 1] * scale, s[0].x[i + 1], s[1].x[i + 1]);
-      } else {
-        uint32_t pair[slices];
-        slice_pair(x[i], x[i + 1], pair);
-        CUTE_UNROLL
-        for (int j = 0; j < slices; ++j) s[j].pair[i / 2] = pair[j];
+    for (int i = 0; i < at_once; ++i) {
+      float rest = x[i] * scale;
+      known.sum += fabsf(rest), known.whole += fabsf(rest) >= 0x1p-14f;
+      CUTE_UNROLL
+      for (int j = 0; j < slices; ++j) {
+        T const part = next_slice(rest);
+        s[j].x[i] = part;
+        rest -= float(part);
+        if (scales && j == 0) rest *= 2048;
       }
+      known.lost += fabsf(rest) * (1.f / 2048);
     }
     Copy_Atom<On<Block, UniversalCopy<Bytes<16>>>, Bytes<16>> atom;
     Operand const& o = work.to.slices;
