@@ -29,6 +29,8 @@ CachedPlan find_list_plan(problem::Copy const& copy, planner::Device const& devi
 // Kernels do not write to these operands.
 inline void* only_read(void const* p) { return const_cast<void*>(p); }
 
+// Each check_ function throws Error if the device cannot use an address or the stream; each run_ function checks, then launches.
+
 // ---- copies
 
 void check_copy(void* dst, void const* src, planner::Device const& device, cudaStream_t stream);

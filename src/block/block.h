@@ -115,7 +115,8 @@ CUTE_HOST_DEVICE void copy_one(Atom const& atom, bool on, From from, To to) {
                 cute::make_tensor(to, cute::Layout<cute::_1>{}));
 }
 
-// x, of which the compiler knows nothing: what is computed of it behind a loop does not take registers in the loop.
+// Returns x as a value whose origin the compiler does not know: values computed from it after a loop are not moved before the loop, where they
+// would occupy registers.
 CUTE_HOST_DEVICE int behind_loop(int x) {
 #ifdef __CUDA_ARCH__
   asm volatile("" : "+r"(x));

@@ -81,7 +81,7 @@ double seconds_of_one(LinkedKernel<Gemm> const& kernel, Properties const& f) {
   return kernel.info->rejects(one, f.device) ? HUGE_VAL : kernel.info->seconds(one, f.device);
 }
 // FMA units: 55 TFLOP/s on an H200, in tiles of 64 x 64 but for narrow matrices, 3 TB/s of D that are read and written, and what small GEMMs
-// lose. Fitted to every other GEMM of suites/gemm/wild.json.
+// lose. Fitted to every other GEMM of suites/gemm/wild.json; the rate of D, and what is lost for K up to 128, to nine of them alone.
 double seconds_of_fma(Gemm const& g) {
   auto const in_tiles = [](std::int64_t extent) { return double(extent <= 32 ? extent : round_up(extent, 64)); };
   double const flops = 2 * in_tiles(g.M()) * in_tiles(g.N()) * double(g.K());

@@ -1,4 +1,5 @@
-// The plan of one candidate for a GEMM: which operands it packs, whether it splits K, and what is left to the launch that adds.
+// The plan of one candidate for a GEMM: which operands it packs, whether it splits K, and what it leaves to sum_slices. How a batch is cut
+// into pieces.
 #include <inlay/planner/gemm_packing.h>
 #include <inlay/planner/kernel_list.h>
 

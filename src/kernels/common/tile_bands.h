@@ -1,5 +1,5 @@
-// The order of tiles in bands of columns: in a band, the tiles of one row after those of another, so that the tiles that run at the same time
-// share rows of A and columns of B in the L2.
+// The order in which blocks compute tiles: in bands of BAND columns of tiles, and in a band row after row, so that the blocks that run at the
+// same time read the same rows of A and columns of B, and find them in the L2.
 #pragma once
 #include <cute/config.hpp>
 #include <cute/numeric/math.hpp>
@@ -8,7 +8,7 @@
 
 namespace inlay::kernels {
 
-// BAND: tiles along n of a band.
+// BAND: the width of a band, in tiles along n.
 template <int BAND>
 struct TileBands {
   int tiles_m, tiles_n;  // of a matrix

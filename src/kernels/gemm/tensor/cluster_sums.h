@@ -6,7 +6,7 @@
 
 namespace inlay::kernels {
 
-// For `threads` threads of each block, those of number 0 on, which hold the accumulators of a TiledMMA.
+// Called by threads 0 to `threads` - 1 of each block of the cluster, which hold the accumulators of a TiledMMA.
 template <int BLK_M, int BLK_N, int threads>
 struct ClusterSums {
   static constexpr int pitch = BLK_N + 8;  // of sums: pairs of eight rows have different banks
@@ -43,7 +43,8 @@ struct ClusterSums {
     constexpr int rows = BLK_M / PARTS, all = rows * BLK_N / 4;
     Copy_Atom<On<Block, LoadCluster<Quad>>, Quad> peer;
     int const first = int(block.block_index() % unsigned(PARTS)) * rows;
-    bool const along_rows = g.D.row_stride == 1;  // of a D that is transposed, whose columns are written together
+    bool const along_rows =
+        g.D.row_stride == 1;  // D is transposed: elements of a column lie together, so consecutive lanes write one
     CUTE_UNROLL
     for (int e = 0; e < all; e += threads) {
       int const number = e + int(block.thread_rank());

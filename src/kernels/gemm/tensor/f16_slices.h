@@ -6,7 +6,7 @@ namespace inlay::kernels {
 
 struct ScaledRow {
   unsigned most = 0;        // the largest |x| as bits, before scaling
-  float sum = 0, lost = 0;  // of the sizes of its elements, scaled; of what their slices lose
+  float sum = 0, lost = 0;  // sums over the row: of |x| after scaling, and of |x - its slices|
   int whole = 0;            // number of elements that are scaled to 2^-14 or more, whose slices have all bits
 
   CUTE_HOST_DEVICE static unsigned size_bits(float x) { return std::bit_cast<unsigned>(x) & 0x7fffffffu; }

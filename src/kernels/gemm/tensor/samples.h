@@ -6,7 +6,8 @@
 
 namespace inlay::kernels {
 
-// Only declared: a unit that replays one of these kernels includes its header behind this one, and is not compiled again for the others'.
+// Declared only, to save compilation: a unit that replays some of these kernels includes their headers after this one, and a change of the
+// other kernels' headers does not compile the unit again.
 template <class Step, class T, GMMA::Major MajorA, GMMA::Major MajorB>
 struct WgmmaRing;
 template <class Step, class T, int BLK_N, int CLUSTER>
@@ -32,7 +33,8 @@ struct Kinds<WgmmaRing<Step, T, MajorA, MajorB>> {
   }
 };
 
-// Kernels whose clusters of `blocks` compute several tiles each, in bands: here a cluster computes one. rows: of a tile.
+// Samples of a kernel whose clusters, of `blocks` blocks each, compute several tiles in turn, ordered in bands (tile_bands.h). In a sample
+// each cluster computes one tile, of `rows` rows; `tiles` is their number.
 template <class Kernel, class F>
 void over_band_tiles(Kernel one_tile, int tiles, int rows, int blocks, auto const& order, F const& f) {
   one_tile.grid = tiles;
@@ -44,7 +46,8 @@ template <class Step, class T, int BLK_N, int CLUSTER>
 struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER>> {
   template <class Kernel, class F>
   static void each(Kernel kernel, F const& f) {
-    if (kernel.looks) kernel.looks = false, kernel.refusals = nullptr;  // once for many tiles, which is not seen
+    // A block looks for refusals once, however many tiles it computes: samples, which are of one tile, leave that out.
+    if (kernel.looks) kernel.looks = false, kernel.refusals = nullptr;
     over_band_tiles(kernel, kernel.tiles(), kernel.BLK_M * CLUSTER, CLUSTER, kernel.order, f);
   }
 };

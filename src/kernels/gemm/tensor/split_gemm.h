@@ -19,7 +19,9 @@ struct SplitGemm {
   }
   // Predicted on an H200: 3.7 TB/s of fp32 read, twice where f16 slices of rows along m or n are made, and of slices written; a multiprocessor
   // takes 1.9 us for six pairs of 128 x 128 x 64, 1.1 us for three, and 3 or 4 us apart from that for a tile, which it has to write; 2.2 TB/s
-  // of old elements of D are read. Fitted to 40 of every other GEMM of suites/gemm/wild.json: 2 % off with bf16 slices, 3.5 % with f16 slices.
+  // of old elements of D are read. Fitted to 20 GEMMs of 132 tiles
+  // and more, from the first half of suites/gemm/wild.json: 2 % off with bf16 slices, 3.5 % with f16 slices. The 30 bytes of an element in an
+  // operand with gaps are a guess from two GEMMs, which lie on either side of it.
   static double seconds(Gemm const& g, Device const& device) {
     double bytes = 0;
     for (Operand const* o : {&g.A, &g.B}) {
@@ -30,7 +32,7 @@ struct SplitGemm {
                  ((is_read_twice ? 8 : 4) + (has_gaps ? 30 : 0) + 2 * kSlices<T>);
     }
     double const tiles = double(ceil_div(g.M(), int64_t(128))) * double(ceil_div(g.N(), int64_t(128))) * double(g.L());
-    // Few tiles are halved.
+    // Too few tiles for all multiprocessors are halved along n; half a tile takes .6 of the time.
     double const waves = tiles < device.sm_count ? .6 * std::ceil(2 * tiles / device.sm_count)
                                                  : std::ceil(tiles / device.sm_count),
                  per_64_k = kScalesRows<T> ? 1.1e-6 : 1.9e-6;

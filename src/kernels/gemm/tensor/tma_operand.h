@@ -5,7 +5,7 @@
 namespace inlay::kernels {
 using GMMA::Major;
 
-// The operand with the mode last along which it is contiguous.
+// The operand, transposed if it is contiguous along m or n: its contiguous mode is the last one.
 inline Operand contiguous_last(Operand const& o, Major major) { return major == Major::K ? o : transposed(o); }
 
 // The TMA tensor of A, B or D with contiguous rows: (cols,rows,L), in boxes of 128 bytes and box_rows rows.
