@@ -19,8 +19,6 @@ BYTES = {"h": 1, "t": 2, "j": 4, "m": 8, "o": 16, "N7cutlass9uint128_tE": 16}
 PARTS = re.compile(r"ClearFlags|SumSlicesBy")  # kernels that several kernels launch beside their own
 ONE_FOR_ALL = "copy_03_tiled", "copy_03_vector", "copy_contiguous"  # one kernel of 16 bytes for every element size
 REJECTED = {("transpose_10_cp_async", 1), ("transpose_10_cp_async", 2)}  # compiled, and never replayed: rejects all there
-# The replay records stores of 16 bytes of which the compiler makes two. One that it no longer halves fails too, and leaves the list.
-HALVED = {("sgemm_split_safe", 4), ("sgemm_split_fast", 4)}
 ACCESS = re.compile(
     r"^\s*(?:@%p\d+\s+)?(ld|st)\.(?!param)(?:(?:relaxed|volatile|weak)\.)?(global|shared(?:::(?:cta|cluster))?|local|const)?(?:\.nc)?(?:\.L2::cache_hint)?\.?(?:(v\d)\.)?[bsuf](\d+)\b", re.M)
 CP_ASYNC = re.compile(r"cp\.async\.c[ag]\.shared\.global\S* \[[^\]]*\], \[[^\]]*\], (\d+)")
@@ -104,8 +102,6 @@ for key in sorted(set(found) & set(replay)):
     if "_tma" in key[0] and int(re.search(r"\d+", arch)[0]) < 90:
         continue  # compiled into a trap there, and rejected
     only_ptx, only_replay = found[key] - replay[key], replay[key] - found[key] - (parts if "gemm_" in key[0] else set())
-    if key in HALVED:
-        only_ptx ^= {("global", "store", 8)}
     if only_ptx or only_replay:
         bad.append(f"{key}: only in PTX {sorted(only_ptx)}, only in the replay {sorted(only_replay)}")
 if not 0 < instances <= MOST_INSTANCES:

@@ -223,7 +223,7 @@ TEST(GpuSplitGemm, EveryUnpackedTile) {
 // ---- through gemm(), at sizes for which slices pay
 
 GemmCase large(char const* transposes = "nt", std::int64_t L = 1, bool one_b = false, bool columns = false) {
-  return {1030, 1000, 1056, L, transposes, 1, 0, 0, 0, 0, 0, 0, 0, one_b, columns};
+  return {2060, 2052, 1056, L, transposes, 1, 0, 0, 0, 0, 0, 0, 0, one_b, columns};
 }
 // Expects that slices are multiplied.
 std::vector<char> bytes_of(GemmOnDevice const& here, GemmOptions const& options) {
@@ -244,7 +244,7 @@ TEST(GpuSplitGemm, LargerShapes) {
     for (GemmCase const& c :
          {GemmCase{2050, 2052, 600, 1, "nt"}, GemmCase{2050, 2052, 601, 1, "nt"}, GemmCase{2051, 2050, 603, 2, "nt"},
           GemmCase{3100, 3104, 600, 1, "nt"}, GemmCase{3001, 3003, 600, 1, "tn", 1.5f, -1},
-          GemmCase{1100, 1000, 600, 3, "nn", 1.5f, -1}}) {
+          GemmCase{2100, 2052, 600, 3, "nn", 1.5f, -1}}) {
       SCOPED_TRACE(c.name());
       GemmOnDevice const here(c, integers);
       Workspace const workspace(here, compute);
@@ -329,11 +329,11 @@ TEST(GpuSplitGemm, APackedBOfAnotherKindIsRefused) {
   };
   EXPECT_EQ(with(here, safe.b), "B was packed for split_safe, and the GEMM computes by split_fast");
   EXPECT_EQ(with(here, fast.b, Compute::fp32), "a packed B is for split_safe or split_fast, not for fp32");
-  EXPECT_EQ(with(here, narrow.b), "B of 1056 x 64 was packed, and the GEMM's has 1056 x 1000");
+  EXPECT_EQ(with(here, narrow.b), "B of 1056 x 64 was packed, and the GEMM's has 1056 x 2052");
   EXPECT_EQ(with(batch, fast.b),
-            "B of shape (2,1056,1000) is a batch; a packed B is one matrix, which a batch may share");
-  EXPECT_EQ(with(here, {nullptr, Compute::split_fast, 1056, 1000}), "the packed B is a null pointer");
-  EXPECT_EQ(with(here, {static_cast<char*>(here.C().data), Compute::split_fast, 1056, 1000}).substr(0, 10),
+            "B of shape (2,1056,2052) is a batch; a packed B is one matrix, which a batch may share");
+  EXPECT_EQ(with(here, {nullptr, Compute::split_fast, 1056, 2052}), "the packed B is a null pointer");
+  EXPECT_EQ(with(here, {static_cast<char*>(here.C().data), Compute::split_fast, 1056, 2052}).substr(0, 10),
             "D of shape");
 
   GemmOptions kept = workspace.options;
@@ -344,7 +344,7 @@ TEST(GpuSplitGemm, APackedBOfAnotherKindIsRefused) {
             }).substr(0, 10),
             "D of shape");
   ConstTensor const no_rows = matrix(static_cast<void const*>(here.A().data), DType::f32, 0, 1056);
-  gemm(no_rows, here.B(), matrix(here.C().data, DType::f32, 0, 1000), {}, nullptr, kept);  // launches nothing
+  gemm(no_rows, here.B(), matrix(here.C().data, DType::f32, 0, 2052), {}, nullptr, kept);  // launches nothing
 
   std::size_t const bytes = packed_b_bytes(here.B(), Compute::split_fast);
   auto const pack = [&](ConstTensor const& B, Compute compute, char* to, std::size_t size) {

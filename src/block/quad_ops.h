@@ -1,5 +1,5 @@
-// Loads of four floats from shared memory as CuTe copy operations. Their order in the source is kept, because kernels
-// schedule the loads of an outer product by hand.
+// Loads and stores of four floats as CuTe copy operations. Their order in the source is kept, because kernels schedule the
+// loads of an outer product by hand.
 #pragma once
 #include <inlay/block/block.h>
 
@@ -48,8 +48,26 @@ struct LoadCluster {
   }
 };
 
+// Stores to global memory with one instruction; of words that are put together from halves, the compiler stores 8 bytes at a time.
+struct StoreGlobal {
+  using SRegisters = Quad[1];
+  using DRegisters = Quad[1];
+
+  CUTE_HOST_DEVICE static void copy(Quad const& src, Quad& dst) {
+#ifdef __CUDA_ARCH__
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(&dst)), "f"(src.x[0]),
+                 "f"(src.x[1]), "f"(src.x[2]), "f"(src.x[3])
+                 : "memory");
+#else
+    dst = src;
+#endif
+  }
+};
+
 }  // namespace inlay::block
 
+template <>
+struct cute::Copy_Traits<inlay::block::StoreGlobal> : cute::Copy_Traits<cute::UniversalCopy<inlay::block::Quad>> {};
 template <class X>
 struct cute::Copy_Traits<inlay::block::LoadCluster<X>> : cute::Copy_Traits<cute::UniversalCopy<X>> {};
 template <>

@@ -15,6 +15,9 @@ inline constexpr DType type_of<bfloat16_t> = bf16;
 template <>
 inline constexpr DType type_of<half_t> = f16;
 
+// Whether fp32 GEMMs by slices treat an operand as contiguous along K: also if it is contiguous along neither mode.
+inline bool is_along_K(Operand const& o) { return o.row_stride != 1 || o.col_stride == 1; }
+
 // What a kernel makes of the sums. plain: alpha A B + beta D, of the type of A and B. full: any epilogue, and an f32 D too.
 enum class Epilogues { plain, full };
 

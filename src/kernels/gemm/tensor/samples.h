@@ -58,29 +58,32 @@ struct Kinds<SplitUnpacked<Step, A_along_K, B_along_K>> {
     over_band_tiles(kernel, kernel.tiles, kernel.BLK_M, kernel.parts, kernel.order(), f);
   }
 };
-// All blocks of small operands, or a few of large ones: blocks are alike but for the ends of an operand.
+// All clusters of small operands, or a few of large ones: they are alike but for the ends of an operand.
 template <class Step, class T>
 struct Kinds<SliceOperands<Step, T>> {
   template <class Kernel, class F>
   static void each(Kernel const& kernel, F const& f) {
-    int64_t const all = kernel.blocks(), n = all < 256 ? all : 8;
-    for (int64_t i = 0; i < n; ++i) f(kernel, i * all / n, (i + 1) * all / n - i * all / n);
+    int64_t const blocks = kernel.in_cluster, all = kernel.blocks() / blocks,
+                  n = kernel.blocks() < 256 ? all : std::max<int64_t>(8 / blocks, 2);
+    for (int64_t i = 0; i < n; ++i) f(kernel, i * all / n * blocks, (i + 1) * all / n - i * all / n);
   }
 };
 
-// The operands are sliced with all of K, because rows of different lengths are sliced differently; a few short K replace a long one in the
-// ring. Samples have no data, which no slices refuse.
+// A few short K replace a long one in the ring, whose tiles are those of the long one. Samples have no data, which no slices refuse.
 template <class Dispatch>
 requires Dispatch::slices_operands struct Samples<Dispatch> {
   template <class S, class Sample>
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
-    auto const each = [&]<bool rings>(Gemm const& part, int64_t times, std::bool_constant<rings>) {
-      launches<Dispatch>(part, setting, [&](auto const& kernel) {
-        if constexpr (rings == requires { kernel.mapA; }) sample.kinds(kernel, times);
-      });
-    };
-    each(g, 1, std::false_type{});
-    over_lengths(g.K(), 64, [&](int64_t K, int64_t times) { each(g.with_K(K), times, std::true_type{}); });
+    launches<Dispatch>(g, setting, [&](auto const& kernel) {
+      if constexpr (requires { kernel.mapA; })
+        over_lengths(g.K(), 64, [&](int64_t K, int64_t times) {
+          auto part = kernel;
+          part.g = kernel.g.with_K(K);
+          sample.kinds(part, times);
+        });
+      else
+        sample.kinds(kernel, 1);
+    });
   }
 };
 

@@ -17,28 +17,33 @@ struct SplitGemm {
       if (is_sliced(g, *o)) all += SlicedOperand::bytes<T>(*o);
     return all;
   }
-  // Predicted on an H200: 3.7 TB/s of fp32 read, twice where f16 slices of rows along m or n are made, and of slices written; a multiprocessor
-  // takes 1.9 us for six pairs of 128 x 128 x 64, 1.1 us for three, and 3 or 4 us apart from that for a tile, which it has to write; 2.2 TB/s
-  // of old elements of D are read. Fitted to 20 GEMMs of 132 tiles
-  // and more, from the first half of suites/gemm/wild.json: 2 % off with bf16 slices, 3.5 % with f16 slices. The 30 bytes of an element in an
-  // operand with gaps are a guess from two GEMMs, which lie on either side of it.
+  // Predicted on an H200. Microseconds for a million elements that are sliced, by whether rows are contiguous along K, and for 64 indices of K
+  // of a tile of 128 x 128, or of half of it.
+  struct Times {
+    double along_K, along_rows, tile, half_tile;
+  };
+  static constexpr Times kTimes = kScalesRows<T> ? Times{2.9, 3.7, 1.0, .58} : Times{2.5, 2.7, 1.85, .97};
+  // Apart from these 8 us for a million elements of an operand with gaps between them, 5 us for the launches and 3 us for each tile, which has
+  // to be written. Fitted to GEMMs of every other one of suites/gemm/wild.json and of another seed: 3 % off (f16) and 4 % (bf16) where there
+  // are tiles for all multiprocessors, 7 % and 9 % where there are fewer.
   static double seconds(Gemm const& g, Device const& device) {
-    double bytes = 0;
+    double us = 5;
     for (Operand const* o : {&g.A, &g.B}) {
-      bool const is_read_twice = kScalesRows<T> && Work::make(*o, {}).lanes == 0,
-                 has_gaps = o->row_stride != 1 && o->col_stride != 1;  // between elements
+      bool const has_gaps = o->row_stride != 1 && o->col_stride != 1;
       if (is_sliced(g, *o))
-        bytes += double(o->rows * o->matrices) * double(g.K()) *
-                 ((is_read_twice ? 8 : 4) + (has_gaps ? 30 : 0) + 2 * kSlices<T>);
+        us += 1e-6 * double(o->rows * o->matrices) * double(g.K()) *
+              ((is_along_K(*o) ? kTimes.along_K : kTimes.along_rows) + (has_gaps ? 8 : 0));
     }
-    double const tiles = double(ceil_div(g.M(), int64_t(128))) * double(ceil_div(g.N(), int64_t(128))) * double(g.L());
-    // Too few tiles for all multiprocessors are halved along n; half a tile takes .6 of the time.
-    double const waves = tiles < device.sm_count ? .6 * std::ceil(2 * tiles / device.sm_count)
-                                                 : std::ceil(tiles / device.sm_count),
-                 per_64_k = kScalesRows<T> ? 1.1e-6 : 1.9e-6;
-    double const of_tile = (kScalesRows<T> ? 4e-6 : 3e-6) + double(ceil_div(g.K(), int64_t(64))) * per_64_k;
-    double const old = g.epilogue.beta != 0 ? 4 * double(g.elements()) : 0;  // bytes
-    return 4e-6 + bytes / 3.7e12 + waves * of_tile + old / 2.2e12;
+    us += std::min(of_tiles(g, device, 128), of_tiles(g, device, 64));
+    return 1e-6 * us + seconds_of_old(g);
+  }
+  static int64_t tiles(Gemm const& g, int64_t columns) {
+    return ceil_div(g.M(), int64_t(128)) * ceil_div(g.N(), columns) * g.L();
+  }
+  // Microseconds for tiles of 128 x `columns`, 128 or 64 of them.
+  static double of_tiles(Gemm const& g, Device const& device, int64_t columns) {
+    return std::ceil(double(tiles(g, columns)) / device.sm_count) *
+           (3 + double(ceil_div(g.K(), int64_t(64))) * (columns == 64 ? kTimes.half_tile : kTimes.tile));
   }
   // refusals: of f16 slices, if bf16 slices are to multiply what is refused; or null.
   template <class S, class F>
@@ -57,10 +62,10 @@ struct SplitGemm {
     auto const multiply = [&]<int N, int C>(Int<N>, Int<C>) {
       f(SplitRing<Step, T, N, C>::make(g, A, B, refusals, decides ? 0u : 1u, setting));
     };
-    int64_t const tiles = ceil_div(g.M(), int64_t(128)) * ceil_div(g.N(), int64_t(128)) * g.L();
-    if (tiles < setting.device.sm_count) return multiply(Int<64>{}, Int<1>{});
+    Device const& device = setting.device;
+    if (of_tiles(g, device, 64) < of_tiles(g, device, 128)) return multiply(Int<64>{}, Int<1>{});
     if constexpr (decides)
-      if (tiles >= 4 * setting.device.sm_count) return multiply(Int<128>{}, Int<2>{});
+      if (tiles(g, 128) >= 4 * device.sm_count) return multiply(Int<128>{}, Int<2>{});
     multiply(Int<128>{}, Int<1>{});
   }
 };

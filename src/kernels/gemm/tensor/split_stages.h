@@ -88,7 +88,4 @@ class SplitProducer {
   }
 };
 
-// Whether an operand's tiles lie along K in shared memory: as in memory, and if it is contiguous along neither mode.
-inline bool is_along_K(Operand const& o) { return o.row_stride != 1 || o.col_stride == 1; }
-
 }  // namespace inlay::kernels
