@@ -48,10 +48,11 @@ void Executor::add_to_request(Request& q, Region& r, std::size_t offset, unsigne
                               Mechanism mechanism) {
   Operand const& operand = r.operand(offset);
   bool const store = direction == Direction::store;
-  // The lanes access one array, or the same one in several blocks of a cluster.
-  bool const one_array =
-      q.operand == &operand || (q.operand && q.region == &r && &r == shared_ && q.operand->name == operand.name);
-  if (q.lanes.active && (!one_array || q.lanes.bytes != bytes || q.store != store))
+  // An instruction accesses one array, which several blocks of a cluster may have.
+  auto const is_same_array = [&] {
+    return q.operand == &operand || (&r == shared_ && q.region == &r && q.operand->name == operand.name);
+  };
+  if (q.lanes.active && (!is_same_array() || q.lanes.bytes != bytes || q.store != store))
     fault(Check::divergence, (store ? "writes " : "reads ") + element(r, offset) + " where other lanes of its warp " +
                                  (q.store ? "write " : "read ") + q.operand->name + ", " + str(q.lanes.bytes) +
                                  " bytes");
