@@ -109,6 +109,8 @@ inline std::vector<GemmCase> gemm_corpus() {
       {43, 2, 37, 2, "tn", 2, -1, 3, 1, 2, 1, 1, 1},
       {8, 36, 40, 1, "nt", 1, 1},
       {7, 36, 44, 1, "nn", 1, 0, 0, 0, 0, 0, 0, 0, false, true},
+      // a K below 64, four tiles of 128 x 128
+      {131, 133, 61, 1, "tn", -1, 1, 0, 0, 1},
       // scales: nothing is read of C, or nothing of A and B
       {45, 50, 33, 1, "nn", 2, -1},
       {45, 50, 33, 1, "nt", 0, 2},

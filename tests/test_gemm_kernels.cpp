@@ -115,9 +115,9 @@ TEST(GemmKernels, SlicesOnFewMultiprocessors) {
   for (int tile = 0; tile <= 16; ++tile) all.push_back({"sgemm_split_unpacked", tile});
   for (auto const& [name, tile] : all)
     for (int sm_count : {4, 2})
-      for (GemmCase c :
-           {GemmCase{264, 520, 136, 1, "nn", 2, 1}, GemmCase{264, 267, 72, 2, "tn", 1.5f, -1},
-            GemmCase{264, 267, 72, 2, "tn"}, GemmCase{135, 70, 77, 2, "nt"}, GemmCase{60, 130, 290, 1, "tt"}}) {
+      for (GemmCase c : {GemmCase{264, 520, 136, 1, "nn", 2, 1}, GemmCase{264, 267, 72, 2, "tn", 1.5f, -1},
+                         GemmCase{264, 267, 72, 2, "tn"}, GemmCase{135, 70, 77, 2, "nt"},
+                         GemmCase{60, 70, 600, 3, "nt"}, GemmCase{60, 130, 290, 1, "tt"}}) {
         if ((tile > 0) != (c.K == 290) || (tile > 0 && sm_count == 2)) continue;
         auto const& entry =
             *std::ranges::find_if(gemm_kernels(), [&](auto const& e) { return e.info().name == std::string(name); });

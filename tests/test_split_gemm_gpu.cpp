@@ -263,6 +263,23 @@ TEST(GpuSplitGemm, TheSameBitsOnEveryRun) {
     EXPECT_LE(here.error().relative, 1e-6);
   }
 }
+// One matrix alone: blocks of a cluster compute its split-K slices. Four: a block computes one after the other.
+TEST(GpuSplitGemm, TheSameBitsInABatch) {
+  NEEDS_WGMMA();
+  for (Compute compute : {Compute::split_safe, Compute::split_fast}) {
+    GemmOnDevice const here(GemmCase{797, 491, 5779, 4, "nt", 1.3f, -.7f}, normal);
+    Workspace const workspace(here, compute);
+    here.multiply(nullptr, workspace.options);
+    check(cudaDeviceSynchronize());
+    std::vector<float> const together = here.elements();
+    here.reset();
+    for (std::int64_t l = 0; l < 4; ++l)
+      gemm(here.A().slice(0, l, 1), here.B().slice(0, l, 1), here.C().slice(0, l, 1), here.epilogue(), nullptr,
+           workspace.options);
+    check(cudaDeviceSynchronize());
+    EXPECT_EQ(here.elements(), together);
+  }
+}
 
 std::string refusal(auto const& f) {
   try {

@@ -97,12 +97,12 @@ bool is_copy(std::string_view name) {
 }
 
 namespace {
-// Shapes at which kernels are shown: the given one; a batch of 16 x 16 x 16 with as many multiply-adds, for those that take small
+// Shapes at which kernels are shown: the given one; with a K of 16, for those that take a short one; a batch of 16 x 16 x 16 with as many multiply-adds, for those that take small
 // matrices; four columns, for those that take few.
 std::vector<GemmCase> shapes(std::int64_t M, std::int64_t N, std::int64_t K) {
   GemmCase batch = gemm_case(16, 16, 16, "nn");
   batch.batch = std::clamp<std::int64_t>(M * N * K / 4096, 10, 100000);
-  return {gemm_case(M, N, K, "nn"), batch, gemm_case(M, 4, K, "nn")};
+  return {gemm_case(M, N, K, "nn"), gemm_case(M, N, 16, "nn"), batch, gemm_case(M, 4, K, "nn")};
 }
 // The first of these shapes that the kernel accepts with the type, at the first operand transposes; none: it does not accept the type.
 // The ladder of the tensor cores is recorded at nt.
@@ -123,7 +123,7 @@ bool takes_type(Info<Gemm> const& info, DType type) {
 
 GemmCase shown_case(Info<Gemm> const& info, std::int64_t M, std::int64_t N, std::int64_t K) {
   std::string const type = takes_type(info, f32) ? "f32" : "bf16";
-  auto const small = shapes(256, 256, 32), all = shapes(M, N, K);
+  auto const small = shapes(256, 256, 96), all = shapes(M, N, K);
   // The shape and the transposes are those that it accepts at a small size: at another one it may reject odd extents.
   GemmCase c = all[0];
   for (std::size_t i = small.size(); i-- > 0;)

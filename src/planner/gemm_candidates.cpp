@@ -80,9 +80,21 @@ double seconds_of_one(LinkedKernel<Gemm> const& kernel, Properties const& f) {
   Gemm const one = Planner<Gemm>::chunk(f.g, 1);
   return kernel.info->rejects(one, f.device) ? HUGE_VAL : kernel.info->seconds(one, f.device);
 }
+// So short a K that D is all that takes time, and two tiles of 128 x 128 for each multiprocessor: where sgemm_outer was the fastest on an
+// H200. Other kernels lose more where old elements of D are read.
+bool outer(Gemm const& g, Device const& device, std::int64_t matrices) {
+  return wide(g) && g.K() > 0 && g.K() <= (g.epilogue.beta != 0 ? 64 : 24) &&
+         (g.D.col_stride == 1 || g.D.row_stride == 1) &&
+         tiles(g, 128, 128) * matrices >= std::int64_t(2) * device.sm_count;
+}
 // FMA units: 55 TFLOP/s on an H200, in tiles of 64 x 64 but for narrow matrices, 3 TB/s of D that are read and written, and what small GEMMs
 // lose. Fitted to every other GEMM of suites/gemm/wild.json; the rate of D, and what is lost for K up to 128, to nine of them alone.
-double seconds_of_fma(Gemm const& g) {
+double seconds_of_fma(Gemm const& g, Device const& device) {
+  if (outer(g, device, 1)) {  // fitted to 14 GEMMs
+    double const k = double(g.K());
+    return 2e-6 + 1e-12 * double(g.M()) * double(g.N()) *
+                      (g.epilogue.beta != 0 ? std::max(2.95, 1.75 + .07 * k) : std::max(.95, .69 + .054 * k));
+  }
   auto const in_tiles = [](std::int64_t extent) { return double(extent <= 32 ? extent : round_up(extent, 64)); };
   double const flops = 2 * in_tiles(g.M()) * in_tiles(g.N()) * double(g.K());
   double const bytes_of_D = (g.epilogue.beta != 0 ? 8 : 4) * double(g.M()) * double(g.N());
@@ -90,7 +102,9 @@ double seconds_of_fma(Gemm const& g) {
          std::min((g.K() <= 128 ? 12e-6 : 26e-6) * std::sqrt(flops / 1e9), 60e-6);
 }
 // With a margin for both predictions.
-bool slices_pay(Properties const& f, double seconds) { return f.g.K() >= 16 && seconds < .9 * seconds_of_fma(f.g); }
+bool slices_pay(Properties const& f, double seconds) {
+  return f.g.K() >= 16 && seconds < .9 * seconds_of_fma(f.g, f.device);
+}
 double seconds_of_packed(Properties const& f) {
   static LinkedKernel<Gemm> const safe = kernels::sgemm_split_safe::kernel(),
                                   fast = kernels::sgemm_split_fast::kernel();
@@ -184,6 +198,10 @@ Applicability<Gemm> const kBatchOfSquares{batch_of_squares,
 Applicability<Gemm> const kThin{thin,
                                 "made for 1 to 8 rows or columns, a K of at least 64 and a large operand of a "
                                 "megabyte; or sgemm_narrow is predicted to be faster"};
+Applicability<Gemm> const kOuter{
+    [](Properties const& f) { return !is_half(f.g.A.type) && outer(f.g, f.device, f.g.L()); },
+    "made for a K of at most 24, or 64 if old elements of D are added, and two tiles of 128 x 128 for each SM",
+    kCurves};
 Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 per SM", kCurves};
 Applicability<Gemm> const kNarrow{
     narrow,
@@ -241,6 +259,7 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.kernel = sgemm_split_unpacked::kernel(), .applies = kSplitUnpacked},
       {.kernel = sgemm_split_safe::kernel(), .applies = kSplitSafe},
       {.kernel = sgemm_split_fast::kernel(), .applies = kSplitFast},
+      {.kernel = sgemm_outer::kernel(), .applies = kOuter},
       {.kernel = sgemm_thin::kernel(), .applies = kThin},
       {.kernel = sgemm_packed::kernel(), .applies = kSmallBatch},
       {.label = "of a batch", .kernel = sgemm_tile_128x128::kernel(), .applies = kBatchOfSquares},

@@ -108,12 +108,7 @@ struct WgmmaThread {
 
   // The sum, with C, is rounded once: see MmaLane.
   static void execute(std::span<WgmmaThread* const> threads) {
-    static std::vector<int> const index = [] {  // in the tile, of each value of each thread
-      std::vector<int> all;
-      for (int thread = 0; thread < 128; ++thread)
-        for (int v = 0; v < values; ++v) all.push_back(int(typename Traits::CLayout{}(thread, v)));
-      return all;
-    }();
+    static std::vector<int> const index = indices();
     Executor& x = running();
     for (WgmmaThread const* thread : threads)
       if (!((A_in_registers || thread->A == threads[0]->A) && thread->B == threads[0]->B))
@@ -138,6 +133,13 @@ struct WgmmaThread {
   }
 
  private:
+  // The index in the tile of each value of each thread. A function, because GCC would try to evaluate a lambda while it compiles, for seconds.
+  static std::vector<int> indices() {
+    std::vector<int> all;
+    for (int thread = 0; thread < 128; ++thread)
+      for (int v = 0; v < values; ++v) all.push_back(int(typename Traits::CLayout{}(thread, v)));
+    return all;
+  }
   // A (M,K) as floats, row by row, from the registers of all threads.
   static void gather(std::span<WgmmaThread* const> threads, std::vector<float>& to) {
     to.resize(std::size_t(M) * K);

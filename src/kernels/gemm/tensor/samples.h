@@ -48,7 +48,7 @@ struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER>> {
   static void each(Kernel kernel, F const& f) {
     // A block looks for refusals once, however many tiles it computes: samples, which are of one tile, leave that out.
     if (kernel.looks) kernel.looks = false, kernel.refusals = nullptr;
-    over_band_tiles(kernel, kernel.tiles(), kernel.BLK_M * CLUSTER, CLUSTER, kernel.order, f);
+    over_band_tiles(kernel, kernel.tiles(), kernel.BLK_M * CLUSTER, kernel.in_cluster(), kernel.order, f);
   }
 };
 template <class Step, bool A_along_K, bool B_along_K>
@@ -76,7 +76,7 @@ requires Dispatch::slices_operands struct Samples<Dispatch> {
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
     launches<Dispatch>(g, setting, [&](auto const& kernel) {
       if constexpr (requires { kernel.mapA; })
-        over_lengths(g.K(), 64, [&](int64_t K, int64_t times) {
+        over_lengths(g.K(), 64 * kernel.parts(), [&](int64_t K, int64_t times) {
           auto part = kernel;
           part.g = kernel.g.with_K(K);
           sample.kinds(part, times);

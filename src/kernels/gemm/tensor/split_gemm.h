@@ -35,16 +35,38 @@ struct SplitGemm {
         us += 1e-6 * double(o->rows * o->matrices) * double(g.K()) *
               ((is_along_K(*o) ? kTimes.along_K : kTimes.along_rows) + (has_gaps ? 8 : 0));
     }
-    us += std::min(of_tiles(g, device, 128), of_tiles(g, device, 64));
-    return 1e-6 * us + seconds_of_old(g);
+    return 1e-6 * (us + choose(g, device).us) + seconds_of_old(g);
+  }
+  // Columns of the tiles, 128 or 64, and their split-K slices.
+  struct Choice {
+    int columns;
+    SplitKSlices split_K;
+    double us;
+  };
+  // The number of split-K slices is that of a batch of one matrix, so that the sums do not depend on the batch.
+  static Choice choose(Gemm const& g, Device const& device) {
+    Choice best = of_matrices(g, 1, 1, device);
+    for (int parts : {2, 4, 8})
+      if (Choice const c = of_matrices(g, 1, parts, device); c.us < best.us) best = c;
+    return of_matrices(g, g.L(), best.split_K.number, device);
+  }
+  static Choice of_matrices(Gemm const& g, int64_t matrices, int parts, Device const& device) {
+    int64_t const steps = ceil_div(g.K(), int64_t(64));
+    // 3 us for each tile of a block, 2.5 us for the sums of a cluster; clusters of 4 and 8 fill .91 of the multiprocessors.
+    auto const us = [&](int columns, int blocks_of_tile) {
+      double const resident = device.sm_count * (blocks_of_tile > 2 ? .91 : 1),
+                   of_step = columns == 64 ? kTimes.half_tile : kTimes.tile;
+      return std::ceil(double(tiles(g, columns) * matrices * blocks_of_tile) / resident) *
+             (3 + double(ceil_div(steps, int64_t(blocks_of_tile))) * of_step + (blocks_of_tile > 1 ? 2.5 : 0));
+    };
+    double const narrow = us(64, 1), wide = us(128, 1);
+    if (parts == 1) return narrow < wide ? Choice{64, {}, narrow} : Choice{128, {}, wide};
+    if (steps < parts) return {64, {1, false}, std::numeric_limits<double>::infinity()};
+    double const shared = us(64, parts);
+    return shared < narrow ? Choice{64, {parts, true}, shared} : Choice{64, {parts, false}, narrow};
   }
   static int64_t tiles(Gemm const& g, int64_t columns) {
-    return ceil_div(g.M(), int64_t(128)) * ceil_div(g.N(), columns) * g.L();
-  }
-  // Microseconds for tiles of 128 x `columns`, 128 or 64 of them.
-  static double of_tiles(Gemm const& g, Device const& device, int64_t columns) {
-    return std::ceil(double(tiles(g, columns)) / device.sm_count) *
-           (3 + double(ceil_div(g.K(), int64_t(64))) * (columns == 64 ? kTimes.half_tile : kTimes.tile));
+    return ceil_div(g.M(), int64_t(128)) * ceil_div(g.N(), columns);
   }
   // refusals: of f16 slices, if bf16 slices are to multiply what is refused; or null.
   template <class S, class F>
@@ -60,13 +82,13 @@ struct SplitGemm {
     if (g.only_packs) return;
     if constexpr (decides)
       if (g.L() > 1) f(Refusals<Step>{A, B, refusals, int(g.L())});
+    Choice const choice = choose(g, setting.device);
     auto const multiply = [&]<int N, int C>(Int<N>, Int<C>) {
-      f(SplitRing<Step, T, N, C>::make(g, A, B, refusals, decides ? 0u : 1u, setting));
+      f(SplitRing<Step, T, N, C>::make(g, A, B, refusals, decides ? 0u : 1u, choice.split_K, setting));
     };
-    Device const& device = setting.device;
-    if (of_tiles(g, device, 64) < of_tiles(g, device, 128)) return multiply(Int<64>{}, Int<1>{});
+    if (choice.columns == 64) return multiply(Int<64>{}, Int<1>{});
     if constexpr (decides)
-      if (tiles(g, 128) >= 4 * device.sm_count) return multiply(Int<128>{}, Int<2>{});
+      if (tiles(g, 128) * g.L() >= 4 * setting.device.sm_count) return multiply(Int<128>{}, Int<2>{});
     multiply(Int<128>{}, Int<1>{});
   }
 };

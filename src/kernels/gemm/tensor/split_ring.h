@@ -1,21 +1,31 @@
 // Family: 16-bit slices of fp32 operands (slice_operands.h) are multiplied on tensor cores, with sums as accurate as fp32's.
 // Tensor cores add with truncation, so that their sums drift: sums of first slices are added to fp32 registers every 32 indices of
 // K, while other slices, which have an accumulator of their own, keep the tensor cores busy.
+// Where tiles are few and K is long, each block of a cluster computes a split-K slice of a tile of 64 columns. A batch has tiles enough; there
+// a block computes one split-K slice after the other, so that the sums are the same.
 #pragma once
 #include <inlay/kernels/common/tile_bands.h>
+#include <inlay/kernels/gemm/tensor/cluster_sums.h>
 #include <inlay/kernels/gemm/tensor/slice_refusals.h>
 #include <inlay/kernels/gemm/tensor/staged_sums.h>
 #include <inlay/kernels/gemm/tensor/tma_operand.h>
 
 namespace inlay::kernels {
 
+// Split-K slices of a tile. in_cluster: each block of a cluster computes one of them.
+struct SplitKSlices {
+  int number = 1;
+  bool in_cluster = false;
+};
+
 // T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs.
 template <class Step, class T, int BLK_N_, int CLUSTER>
 struct SplitRing {
   static constexpr int slices = kSlices<T>, consumers = 2, BLK_M = 128, BLK_N = BLK_N_, BLK_K = 64;
   static constexpr int PIPE = BLK_N == 128 ? 6 : 8;  // stages, each of one slice of A and of B
+  static constexpr bool splits_K = BLK_N == 64;
   static constexpr LaunchInfo launch_info{
-      .threads = 128 * (consumers + 1), .min_blocks = 1, .clusters = CLUSTER > 1, .follows = true};
+      .threads = 128 * (consumers + 1), .min_blocks = 1, .clusters = CLUSTER > 1 || splits_K, .follows = true};
   using SmemA = typename StagesOf<T, Major::K, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
   using SmemB = typename StagesOf<T, Major::K, BLK_N, BLK_K, PIPE>::type;  // (BLK_N,BLK_K,PIPE)
   using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
@@ -34,6 +44,7 @@ struct SplitRing {
     }
   };
   static_assert(sizeof(Smem) <= 227 << 10);  // what a block may have
+  static_assert(!splits_K || CLUSTER == 1);
   static constexpr int kStageBytes = int(sizeof(Smem::A) + sizeof(Smem::B)) / PIPE;
 
   Gemm g;  // with its fp32 operands
@@ -43,10 +54,11 @@ struct SplitRing {
   unsigned refusal;
   bool looks;          // for the refusal of a batch of one matrix, instead of reading it; tells what it saw
   TileBands<8> order;  // of the tiles of clusters
-  int grid;            // clusters
+  SplitKSlices split_K;
+  int grid;  // clusters
 
   static SplitRing make(Gemm const& g, SlicedOperand const& A, SlicedOperand const& B, unsigned* refusals,
-                        unsigned refusal, auto const& setting) {
+                        unsigned refusal, SplitKSlices split_K, auto const& setting) {
     int const tiles_m = int(ceil_div(g.M(), BLK_M * CLUSTER)), tiles_n = int(ceil_div(g.N(), BLK_N));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L(),
                   resident = std::max(setting.device.sm_count / CLUSTER, 1);
@@ -62,10 +74,11 @@ struct SplitRing {
             refusal,
             kScalesRows<T> && g.L() == 1,
             {tiles_m, tiles_n},
-            int(cute::min(clusters, resident))};
+            split_K,
+            int(split_K.in_cluster ? clusters : cute::min(clusters, resident))};
   }
-  int64_t blocks() const { return int64_t(grid) * CLUSTER; }
-  int cluster() const requires(CLUSTER > 1) { return CLUSTER; }
+  int64_t blocks() const { return int64_t(grid) * in_cluster(); }
+  int cluster() const requires(launch_info.clusters) { return in_cluster(); }
   void place(auto const& at) {
     place_operands(g, at);
     A.place(at), B.place(at), refusals = at(refusals);
@@ -74,12 +87,30 @@ struct SplitRing {
 
   // ---- device
   struct Place {
-    int m, n, l;  // first row and column of the tile, matrix of the batch
+    int m, n, matrix;  // first row and column of the tile, matrix of the batch
+    int rows, cols;    // of the tile, inside D
+    int first, last;   // split-K slices that the block computes: `last` is not
   };
   CUTE_HOST_DEVICE int tiles() const { return order.of_matrix() * int(g.L()); }
+  CUTE_HOST_DEVICE int parts() const { return splits_K ? split_K.number : 1; }
+  CUTE_HOST_DEVICE bool shares_tile() const { return splits_K && split_K.in_cluster; }
+  // Blocks of a cluster, each of which computes rows of its own, or a split-K slice of one tile.
+  CUTE_HOST_DEVICE int in_cluster() const { return shares_tile() ? parts() : CLUSTER; }
   CUTE_HOST_DEVICE Place place(int tile, int rank) const {
     auto const at = order.at(tile);
-    return {(at.m * CLUSTER + rank) * BLK_M, at.n * BLK_N, at.matrix};
+    int const m = (at.m * CLUSTER + rank % CLUSTER) * BLK_M, n = at.n * BLK_N;
+    return {m,
+            n,
+            at.matrix,
+            int(cute::min(g.M() - m, int64_t(BLK_M))),
+            int(cute::min(g.N() - n, int64_t(BLK_N))),
+            shares_tile() ? rank : 0,
+            shares_tile() ? rank + 1 : parts()};
+  }
+  // The first index of a split-K slice: a multiple of BLK_K, as the end of the last one is.
+  CUTE_HOST_DEVICE int begin_of(int part) const {
+    int const steps = (int(g.K()) + BLK_K - 1) / BLK_K;
+    return steps * part / parts() * BLK_K;
   }
 
   template <class Block>
@@ -131,15 +162,16 @@ struct SplitRing {
     Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> atom;
     unsigned of_matrix = of_first;
     int known = looks ? 0 : -1;  // the matrix of of_matrix
+    int const blocks = in_cluster();
     CUTE_NO_UNROLL
-    for (int tile = int(block.block_index()) / CLUSTER; tile < tiles(); tile += grid) {
-      Place const here = place(tile, int(block.block_index()) % CLUSTER);
-      if (refusals && here.l != known)
-        copy_one(atom, true, make_gmem_ptr(refusals + here.l), &of_matrix), known = here.l;
+    for (int tile = int(block.block_index()) / blocks; tile < tiles(); tile += grid) {
+      Place const here = place(tile, int(block.block_index()) % blocks);
+      if (refusals && here.matrix != known)
+        copy_one(atom, true, make_gmem_ptr(refusals + here.matrix), &of_matrix), known = here.matrix;
       if (of_matrix == refusal) {
         f(here);
       } else {  // on to the next matrix
-        int const ahead = (here.l + 1) * order.of_matrix() - tile;
+        int const ahead = (here.matrix + 1) * order.of_matrix() - tile;
         tile += (ahead - 1) / grid * grid;
       }
     }
@@ -147,26 +179,29 @@ struct SplitRing {
 
   template <class Block, class Mbarrier>
   CUTE_DEVICE void fill(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty, unsigned of_first) const {
-    constexpr int part = BLK_N / CLUSTER;  // rows of B
+    constexpr int share = BLK_N / CLUSTER;  // rows of B
     int const rank = int(block.block_index()) % CLUSTER;
     // Matrices of a slice; the batch may share one.
     int const matrices_A = int(g.A.matrices), matrices_B = int(g.B.matrices);
     int stage = 0, phase = 0;
     for_each_tile(block, of_first, [&](Place const& here) {
+      int const end = begin_of(here.last);
       CUTE_NO_UNROLL
-      for (int k = 0; k < int(g.K()); k += BLK_K) CUTE_UNROLL
-      for (int slice = 0; slice < slices; ++slice) {
-        empty[stage].wait(phase ^ 1);
-        full[stage].arrive_and_expect_tx(kStageBytes);
-        block.tma_load(mapA, full[stage], smem.A + stage * (BLK_M * BLK_K), k, here.m,
-                       slice * matrices_A + (matrices_A > 1 ? here.l : 0));
-        T* const to = smem.B + (stage * BLK_N + rank * part) * BLK_K;
-        int const l = slice * matrices_B + (matrices_B > 1 ? here.l : 0);
-        if constexpr (CLUSTER > 1)
-          block.tma_load_multicast(mapB, full[stage], to, k, here.n + rank * part, l, (1u << CLUSTER) - 1);
-        else
-          block.tma_load(mapB, full[stage], to, k, here.n, l);
-        if (++stage == PIPE) stage = 0, phase ^= 1;
+      for (int k = begin_of(here.first); k < end; k += BLK_K) {
+        CUTE_UNROLL
+        for (int slice = 0; slice < slices; ++slice) {
+          empty[stage].wait(phase ^ 1);
+          full[stage].arrive_and_expect_tx(kStageBytes);
+          block.tma_load(mapA, full[stage], smem.A + stage * (BLK_M * BLK_K), k, here.m,
+                         slice * matrices_A + (matrices_A > 1 ? here.matrix : 0));
+          T* const to = smem.B + (stage * BLK_N + rank * share) * BLK_K;
+          int const l = slice * matrices_B + (matrices_B > 1 ? here.matrix : 0);
+          if constexpr (CLUSTER > 1)
+            block.tma_load_multicast(mapB, full[stage], to, k, here.n + rank * share, l, (1u << CLUSTER) - 1);
+          else
+            block.tma_load(mapB, full[stage], to, k, here.n, l);
+          if (++stage == PIPE) stage = 0, phase ^= 1;
+        }
       }
     });
     block.griddep_launch_dependents();
@@ -189,8 +224,8 @@ struct SplitRing {
       }
     };
     int stage = 0, phase = 0;
-    for_each_tile(block, of_first, [&](Place const& here) {
-      Tensor sum = partition_fragment_C(mma, TileD{});     // (MMA,MMA_M,MMA_N): what has left the tensor cores
+    // sum: (MMA,MMA_M,MMA_N), what has left the tensor cores, at last all of a split-K slice.
+    auto const multiply_part = [&](Place const& here, int part, auto& sum) {
       Tensor chunk = partition_fragment_C(mma, TileD{});   // (MMA,MMA_M,MMA_N): first slices, 32 of K
       Tensor others = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N): other slices
       clear(sum);
@@ -221,8 +256,9 @@ struct SplitRing {
         CUTE_UNROLL
         for (int i = 0; i < size(sum); ++i) sum(i) += chunk(i);
       };
+      int const end = behind_loop(begin_of(part + 1));  // a division, which the compiler would repeat in each step
       CUTE_NO_UNROLL
-      for (int k = 0; k < int(g.K()); k += BLK_K) {
+      for (int k = begin_of(part); k < end; k += BLK_K) {
         int at[slices], phase_of[slices];
         CUTE_UNROLL
         for (int s = 0; s < slices; ++s) {
@@ -254,7 +290,7 @@ struct SplitRing {
         CUTE_UNROLL
         for (int s = 0; s < slices; ++s) before[s] = at[s];
       }
-      float of_row = 0, of_column = 0;
+      [[maybe_unused]] float of_row = 0, of_column = 0;
       if constexpr (kScalesRows<T>)
         load_factors(block, here, of_row, of_column);  // while the last slices are multiplied
       block.wgmma_wait(Int<0>{});
@@ -265,7 +301,30 @@ struct SplitRing {
       CUTE_UNROLL
       for (int i = 0; i < size(sum); ++i) sum(i) = fmaf(others(i), of_others, sum(i));
       if constexpr (kScalesRows<T>) unscale(block, smem, mma, sum, of_row, of_column);
-      Staged::store(block, g, smem.staged, mma, TileD{}, sum, here.m, here.n, here.l);
+    };
+    for_each_tile(block, of_first, [&](Place const& here) {
+      if constexpr (!splits_K) {
+        Tensor sum = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
+        multiply_part(here, 0, sum);
+        Staged::store(block, g, smem.staged, mma, TileD{}, sum, here.m, here.n, here.matrix);
+      } else {
+        Tensor total = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
+        cute::fill(total, parts() > 1 ? 0.f : -0.f);        // as ClusterSums begins; one part keeps its bits
+        CUTE_NO_UNROLL
+        for (int part = here.first; part < here.last; ++part) {
+          Tensor sum = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
+          multiply_part(here, part, sum);
+          CUTE_UNROLL
+          for (int i = 0; i < size(sum); ++i) total(i) += sum(i);
+        }
+        if (!shares_tile())
+          return Staged::store(block, g, smem.staged, mma, TileD{}, total, here.m, here.n, here.matrix);
+        using Sums = ClusterSums<BLK_M, BLK_N, 128 * consumers>;
+        static_assert(Sums::floats * sizeof(float) <= sizeof(Smem::A));
+        block.sync(Int<3>{},
+                   Int<128 * consumers>{});  // both warpgroups have multiplied all stages, which the sums overwrite
+        Sums::add(block, g, parts(), reinterpret_cast<float*>(smem.A), mma, total, here);
+      }
     });
   }
 
@@ -277,7 +336,7 @@ struct SplitRing {
               n = here.n + i;
     auto const load = [&](SlicedOperand const& o, int64_t matrices, int row, bool on, float& factor) {
       copy_one(atom, on && row < o.slices.rows,
-               make_gmem_ptr(o.factors + ((matrices > 1 ? here.l * o.slices.rows : 0) + row)), &factor);
+               make_gmem_ptr(o.factors + ((matrices > 1 ? here.matrix * o.slices.rows : 0) + row)), &factor);
     };
     load(A, g.A.matrices, m, i < 64, of_row), load(B, g.B.matrices, n, i < BLK_N, of_column);
   }
