@@ -101,9 +101,9 @@ double seconds_of_fma(Gemm const& g, Device const& device) {
   return 3e-6 + flops / 55e12 + bytes_of_D / 3e12 +
          std::min((g.K() <= 128 ? 12e-6 : 26e-6) * std::sqrt(flops / 1e9), 60e-6);
 }
-// With a margin for both predictions.
+// With a margin for both predictions. A K of up to 24 is sgemm_outer's, if not of one matrix then of a batch, which must not decide.
 bool slices_pay(Properties const& f, double seconds) {
-  return f.g.K() >= 16 && seconds < .9 * seconds_of_fma(f.g, f.device);
+  return f.g.K() > 24 && seconds < .9 * seconds_of_fma(f.g, f.device);
 }
 double seconds_of_packed(Properties const& f) {
   static LinkedKernel<Gemm> const safe = kernels::sgemm_split_safe::kernel(),

@@ -59,7 +59,7 @@ struct Slices {
     double const sums = slices > 1 ? 1.4e-6 + double(slices + 1) * double(g.M() * g.N()) * 4 / 1.8e12 : 0;
     double const bytes = 4 * (double(g.M() + g.N()) * double(g.K()) + double(g.M()) * double(g.N()));
     return 1.9e-6 + std::max(waves * (2 + steps * of_step + parts.us) * 1e-6 + sums, bytes / 2.7e12) +
-           seconds_of_old(g);
+           seconds_of_old(g, 2.2e12, 1.1e12);
   }
   // may_split: into slices for other blocks, whose sums sum_slices adds.
   static Choice choose(Gemm g, Device const& device, bool may_split) {

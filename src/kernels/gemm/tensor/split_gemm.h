@@ -35,7 +35,7 @@ struct SplitGemm {
         us += 1e-6 * double(o->rows * o->matrices) * double(g.K()) *
               ((is_along_K(*o) ? kTimes.along_K : kTimes.along_rows) + (has_gaps ? 8 : 0));
     }
-    return 1e-6 * (us + choose(g, device).us) + seconds_of_old(g);
+    return 1e-6 * (us + choose(g, device).us) + seconds_of_old(g, 2.5e12, 1.6e12);
   }
   // Columns of the tiles, 128 or 64, and their split-K slices.
   struct Choice {

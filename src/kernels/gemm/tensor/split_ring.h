@@ -4,6 +4,7 @@
 // Where tiles are few and K is long, each block of a cluster computes a split-K slice of a tile of 64 columns. A batch has tiles enough; there
 // a block computes one split-K slice after the other, so that the sums are the same.
 #pragma once
+#include <inlay/block/prefetch_l2.h>
 #include <inlay/kernels/common/tile_bands.h>
 #include <inlay/kernels/gemm/tensor/cluster_sums.h>
 #include <inlay/kernels/gemm/tensor/slice_refusals.h>
@@ -130,9 +131,18 @@ struct SplitRing {
       multiply(block, smem, full, empty, of_first);
     } else {
       block.setmaxnreg_dec(Int<40>{});
-      if (block.thread_rank() == 128 * consumers) fill(block, smem, full, empty, of_first);
+      // All other threads exit, and the branches are of whole warps, as the compiler knows by shfl: fill() then keeps its addresses in uniform
+      // registers. Else each of its steps moves them there and waits, 7 % of a GEMM.
+      int const warp = block.shfl(int(block.thread_rank()) / 32, 0);
+      if (warp != 4 * consumers) {
+        if (warp == 4 * consumers + 1 && prefetches_old()) prefetch_old(block, of_first);
+        return;
+      }
+      if (block.thread_rank() != 128 * consumers) return;
+      fill(block, smem, full, empty, of_first);
     }
-    if constexpr (CLUSTER > 1) sync_all(block);  // other blocks arrive at this block's mbarriers
+    if constexpr (CLUSTER > 1)
+      block.sync_cluster(Int<128 * consumers + 1>{});  // other blocks arrive at this block's mbarriers
   }
 
  private:
@@ -175,6 +185,27 @@ struct SplitRing {
         tile += (ahead - 1) / grid * grid;
       }
     }
+  }
+
+  // A warp brings the old elements of each tile to the L2 when the tile begins, because the threads that add them have few loads in flight.
+  // With a longer K they are little beside the slices, which might leave the L2 for them.
+  CUTE_HOST_DEVICE bool prefetches_old() const {
+    return g.epilogue.beta != 0 && g.D.col_stride == 1 && g.K() <= 2048 && !shares_tile();
+  }
+  template <class Block>
+  CUTE_DEVICE static void begin_tile(Block block) {
+    block.sync(Int<4>{}, Int<128 * consumers + 32>{});
+  }
+  template <class Block>
+  CUTE_DEVICE void prefetch_old(Block block, unsigned of_first) const {
+    constexpr int lines = BLK_N * 4 / 128 + 1;  // of a row, which may begin anywhere in one
+    for_each_tile(block, of_first, [&](Place const& here) {
+      begin_tile(block);
+      float const* const D = g.D.as<float>() + (here.matrix * g.D.batch_stride + here.m * g.D.row_stride + here.n);
+      CUTE_NO_UNROLL
+      for (int line = int(block.thread_rank()) % 32; line < here.rows * lines; line += 32)
+        prefetch_l2(D + (line / lines * g.D.row_stride + cute::min(line % lines * 32, here.cols - 1)));
+    });
   }
 
   template <class Block, class Mbarrier>
@@ -303,6 +334,7 @@ struct SplitRing {
       if constexpr (kScalesRows<T>) unscale(block, smem, mma, sum, of_row, of_column);
     };
     for_each_tile(block, of_first, [&](Place const& here) {
+      if (prefetches_old()) begin_tile(block);
       if constexpr (!splits_K) {
         Tensor sum = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
         multiply_part(here, 0, sum);

@@ -5,9 +5,9 @@
 
 namespace inlay::kernels {
 
-// Predicted on an H200, for old elements of D that are read: 2.2 TB/s in vectors, half of that element by element.
-inline double seconds_of_old(Gemm const& g) {
-  return g.epilogue.beta == 0 ? 0 : 4 * double(g.elements()) / (takes_vectors(g.D) ? 2.2e12 : 1.1e12);
+// Predicted for old elements of D that are read, at these bytes a second, in vectors or element by element.
+inline double seconds_of_old(Gemm const& g, double vectors, double elements) {
+  return g.epilogue.beta == 0 ? 0 : 4 * double(g.elements()) / (takes_vectors(g.D) ? vectors : elements);
 }
 
 // For the threads that hold the accumulators of a TiledMMA, 16 rows a warp: a warp stages 8 rows and COLS columns at a time.
