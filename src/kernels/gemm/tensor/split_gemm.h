@@ -37,20 +37,20 @@ struct SplitGemm {
     }
     return 1e-6 * (us + choose(g, device).us) + seconds_of_old(g, 2.5e12, 1.6e12);
   }
-  // Columns of the tiles, 128 or 64, and their split-K slices.
+  // Columns of the tiles, 128 or 64; their split-K slices, and whether blocks of a cluster share a tile, or a block computes all of them.
   struct Choice {
-    int columns;
-    SplitKSlices split_K;
+    int columns, split_K;
+    bool shares_tile;
     double us;
   };
   // The number of split-K slices is that of a batch of one matrix, so that the sums do not depend on the batch.
   static Choice choose(Gemm const& g, Device const& device) {
     Choice best = of_matrices(g, 1, 1, device);
-    for (int parts : {2, 4, 8})
-      if (Choice const c = of_matrices(g, 1, parts, device); c.us < best.us) best = c;
-    return of_matrices(g, g.L(), best.split_K.number, device);
+    for (int split_K : {2, 4, 8})
+      if (Choice const c = of_matrices(g, 1, split_K, device); c.us < best.us) best = c;
+    return of_matrices(g, g.L(), best.split_K, device);
   }
-  static Choice of_matrices(Gemm const& g, int64_t matrices, int parts, Device const& device) {
+  static Choice of_matrices(Gemm const& g, int64_t matrices, int split_K, Device const& device) {
     int64_t const steps = ceil_div(g.K(), int64_t(64));
     // 3 us for each tile of a block, 2.5 us for the sums of a cluster; clusters of 4 and 8 fill .91 of the multiprocessors.
     auto const us = [&](int columns, int blocks_of_tile) {
@@ -59,11 +59,11 @@ struct SplitGemm {
       return std::ceil(double(tiles(g, columns) * matrices * blocks_of_tile) / resident) *
              (3 + double(ceil_div(steps, int64_t(blocks_of_tile))) * of_step + (blocks_of_tile > 1 ? 2.5 : 0));
     };
-    double const narrow = us(64, 1), wide = us(128, 1);
-    if (parts == 1) return narrow < wide ? Choice{64, {}, narrow} : Choice{128, {}, wide};
-    if (steps < parts) return {64, {1, false}, std::numeric_limits<double>::infinity()};
-    double const shared = us(64, parts);
-    return shared < narrow ? Choice{64, {parts, true}, shared} : Choice{64, {parts, false}, narrow};
+    Choice const wide{128, 1, false, us(128, 1)}, narrow{64, split_K, false, us(64, 1)},
+        shared{64, split_K, true, us(64, split_K)};
+    if (split_K == 1) return narrow.us < wide.us ? narrow : wide;
+    if (steps < split_K) return {64, 1, false, std::numeric_limits<double>::infinity()};
+    return shared.us < narrow.us ? shared : narrow;
   }
   static int64_t tiles(Gemm const& g, int64_t columns) {
     return ceil_div(g.M(), int64_t(128)) * ceil_div(g.N(), columns);
@@ -86,6 +86,7 @@ struct SplitGemm {
     auto const multiply = [&]<int N, int C>(Int<N>, Int<C>) {
       f(SplitRing<Step, T, N, C>::make(g, A, B, refusals, decides ? 0u : 1u, choice.split_K, setting));
     };
+    if (choice.shares_tile) return multiply(Int<64>{}, Int<0>{});
     if (choice.columns == 64) return multiply(Int<64>{}, Int<1>{});
     if constexpr (decides)
       if (tiles(g, 128) * g.L() >= 4 * setting.device.sm_count) return multiply(Int<128>{}, Int<2>{});

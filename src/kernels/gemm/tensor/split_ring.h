@@ -13,20 +13,16 @@
 
 namespace inlay::kernels {
 
-// Split-K slices of a tile. in_cluster: each block of a cluster computes one of them.
-struct SplitKSlices {
-  int number = 1;
-  bool in_cluster = false;
-};
-
-// T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs.
-template <class Step, class T, int BLK_N_, int CLUSTER>
+// T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs. CLUSTER_: blocks of a cluster, each of
+// which computes rows of its own; 0: as many as there are split-K slices, each of which computes one of the same tile.
+template <class Step, class T, int BLK_N_, int CLUSTER_>
 struct SplitRing {
+  static constexpr bool shares_tile = CLUSTER_ == 0, splits_K = BLK_N_ == 64;
+  static constexpr int CLUSTER = shares_tile ? 1 : CLUSTER_;
   static constexpr int slices = kSlices<T>, consumers = 2, BLK_M = 128, BLK_N = BLK_N_, BLK_K = 64;
   static constexpr int PIPE = BLK_N == 128 ? 6 : 8;  // stages, each of one slice of A and of B
-  static constexpr bool splits_K = BLK_N == 64;
   static constexpr LaunchInfo launch_info{
-      .threads = 128 * (consumers + 1), .min_blocks = 1, .clusters = CLUSTER > 1 || splits_K, .follows = true};
+      .threads = 128 * (consumers + 1), .min_blocks = 1, .clusters = CLUSTER_ != 1, .follows = true};
   using SmemA = typename StagesOf<T, Major::K, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
   using SmemB = typename StagesOf<T, Major::K, BLK_N, BLK_K, PIPE>::type;  // (BLK_N,BLK_K,PIPE)
   using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
@@ -45,7 +41,8 @@ struct SplitRing {
     }
   };
   static_assert(sizeof(Smem) <= 227 << 10);  // what a block may have
-  static_assert(!splits_K || CLUSTER == 1);
+  static_assert(CLUSTER == 1 || !splits_K);
+  static_assert(splits_K || !shares_tile);
   static constexpr int kStageBytes = int(sizeof(Smem::A) + sizeof(Smem::B)) / PIPE;
 
   Gemm g;  // with its fp32 operands
@@ -55,11 +52,11 @@ struct SplitRing {
   unsigned refusal;
   bool looks;          // for the refusal of a batch of one matrix, instead of reading it; tells what it saw
   TileBands<8> order;  // of the tiles of clusters
-  SplitKSlices split_K;
-  int grid;  // clusters
+  int split_K;         // split-K slices of a tile
+  int grid;            // clusters
 
   static SplitRing make(Gemm const& g, SlicedOperand const& A, SlicedOperand const& B, unsigned* refusals,
-                        unsigned refusal, SplitKSlices split_K, auto const& setting) {
+                        unsigned refusal, int split_K, auto const& setting) {
     int const tiles_m = int(ceil_div(g.M(), BLK_M * CLUSTER)), tiles_n = int(ceil_div(g.N(), BLK_N));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L(),
                   resident = std::max(setting.device.sm_count / CLUSTER, 1);
@@ -76,7 +73,7 @@ struct SplitRing {
             kScalesRows<T> && g.L() == 1,
             {tiles_m, tiles_n},
             split_K,
-            int(split_K.in_cluster ? clusters : cute::min(clusters, resident))};
+            int(shares_tile ? clusters : cute::min(clusters, resident))};
   }
   int64_t blocks() const { return int64_t(grid) * in_cluster(); }
   int cluster() const requires(launch_info.clusters) { return in_cluster(); }
@@ -93,10 +90,8 @@ struct SplitRing {
     int first, last;   // split-K slices that the block computes: `last` is not
   };
   CUTE_HOST_DEVICE int tiles() const { return order.of_matrix() * int(g.L()); }
-  CUTE_HOST_DEVICE int parts() const { return splits_K ? split_K.number : 1; }
-  CUTE_HOST_DEVICE bool shares_tile() const { return splits_K && split_K.in_cluster; }
-  // Blocks of a cluster, each of which computes rows of its own, or a split-K slice of one tile.
-  CUTE_HOST_DEVICE int in_cluster() const { return shares_tile() ? parts() : CLUSTER; }
+  CUTE_HOST_DEVICE int parts() const { return splits_K ? split_K : 1; }
+  CUTE_HOST_DEVICE int in_cluster() const { return shares_tile ? parts() : CLUSTER; }
   CUTE_HOST_DEVICE Place place(int tile, int rank) const {
     auto const at = order.at(tile);
     int const m = (at.m * CLUSTER + rank % CLUSTER) * BLK_M, n = at.n * BLK_N;
@@ -105,8 +100,8 @@ struct SplitRing {
             at.matrix,
             int(cute::min(g.M() - m, int64_t(BLK_M))),
             int(cute::min(g.N() - n, int64_t(BLK_N))),
-            shares_tile() ? rank : 0,
-            shares_tile() ? rank + 1 : parts()};
+            shares_tile ? rank : 0,
+            shares_tile ? rank + 1 : parts()};
   }
   // The first index of a split-K slice: a multiple of BLK_K, as the end of the last one is.
   CUTE_HOST_DEVICE int begin_of(int part) const {
@@ -190,7 +185,7 @@ struct SplitRing {
   // A warp brings the old elements of each tile to the L2 when the tile begins, because the threads that add them have few loads in flight.
   // With a longer K they are little beside the slices, which might leave the L2 for them.
   CUTE_HOST_DEVICE bool prefetches_old() const {
-    return g.epilogue.beta != 0 && g.D.col_stride == 1 && g.K() <= 2048 && !shares_tile();
+    return g.epilogue.beta != 0 && g.D.col_stride == 1 && g.K() <= 2048 && !shares_tile;
   }
   template <class Block>
   CUTE_DEVICE static void begin_tile(Block block) {
@@ -349,13 +344,15 @@ struct SplitRing {
           CUTE_UNROLL
           for (int i = 0; i < size(sum); ++i) total(i) += sum(i);
         }
-        if (!shares_tile())
-          return Staged::store(block, g, smem.staged, mma, TileD{}, total, here.m, here.n, here.matrix);
-        using Sums = ClusterSums<BLK_M, BLK_N, 128 * consumers>;
-        static_assert(Sums::floats * sizeof(float) <= sizeof(Smem::A));
-        block.sync(Int<3>{},
-                   Int<128 * consumers>{});  // both warpgroups have multiplied all stages, which the sums overwrite
-        Sums::add(block, g, parts(), reinterpret_cast<float*>(smem.A), mma, total, here);
+        if constexpr (shares_tile) {
+          using Sums = ClusterSums<BLK_M, BLK_N, 128 * consumers>;
+          static_assert(Sums::floats * sizeof(float) <= sizeof(Smem::A));
+          block.sync(Int<3>{},
+                     Int<128 * consumers>{});  // both warpgroups have multiplied all stages, which the sums overwrite
+          Sums::add(block, g, parts(), reinterpret_cast<float*>(smem.A), mma, total, here);
+        } else {
+          Staged::store(block, g, smem.staged, mma, TileD{}, total, here.m, here.n, here.matrix);
+        }
       }
     });
   }
