@@ -62,12 +62,13 @@ double sustained(F const& f) {
   return 1e3 * ms / calls;
 }
 
-// The name of the kernel that a plan chose.
+// What a plan says of the kernel that it chose: its name.
 std::string kernel_of(Plan const& plan) {
   std::string const why = plan.why();
   std::size_t const at = why.find("chosen: ");
   return why.substr(at, why.find(". ", at) - at);
 }
+
 // D: (n,n), as bytes that can be compared.
 std::vector<float> contents(Buffer const& D, std::int64_t n) {
   std::vector<float> d(std::size_t(n * n));

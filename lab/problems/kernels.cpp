@@ -97,8 +97,8 @@ bool is_copy(std::string_view name) {
 }
 
 namespace {
-// Shapes at which kernels are shown: the given one; with a K of 16, for those that take a short one; a batch of 16 x 16 x 16 with as many multiply-adds, for those that take small
-// matrices; four columns, for those that take few.
+// Shapes at which kernels are shown: the given one; with a K of 16, for those that take a short one; a batch of 16 x 16 x 16 with as many
+// multiply-adds, for those that take small matrices; four columns, for those that take few.
 std::vector<GemmCase> shapes(std::int64_t M, std::int64_t N, std::int64_t K) {
   GemmCase batch = gemm_case(16, 16, 16, "nn");
   batch.batch = std::clamp<std::int64_t>(M * N * K / 4096, 10, 100000);
@@ -123,7 +123,7 @@ bool takes_type(Info<Gemm> const& info, DType type) {
 
 GemmCase shown_case(Info<Gemm> const& info, std::int64_t M, std::int64_t N, std::int64_t K) {
   std::string const type = takes_type(info, f32) ? "f32" : "bf16";
-  auto const small = shapes(256, 256, 96), all = shapes(M, N, K);
+  auto const small = shapes(256, 256, 96), all = shapes(M, N, K);  // 96 is no short K
   // The shape and the transposes are those that it accepts at a small size: at another one it may reject odd extents.
   GemmCase c = all[0];
   for (std::size_t i = small.size(); i-- > 0;)

@@ -80,20 +80,21 @@ double seconds_of_one(LinkedKernel<Gemm> const& kernel, Properties const& f) {
   Gemm const one = Planner<Gemm>::chunk(f.g, 1);
   return kernel.info->rejects(one, f.device) ? HUGE_VAL : kernel.info->seconds(one, f.device);
 }
-// So short a K that D is all that takes time, and two tiles of 128 x 128 for each multiprocessor: where sgemm_outer was the fastest on an
+// Whether the kernel adds old elements of D; another C is added by a launch of its own.
+bool adds_old(Gemm const& g) { return g.epilogue.beta != 0 && !g.C.base; }
+// So short a K that D takes most of the time, and two tiles of 128 x 128 for each multiprocessor: where sgemm_outer was the fastest on an
 // H200. Other kernels lose more where old elements of D are read.
 bool outer(Gemm const& g, Device const& device, std::int64_t matrices) {
-  return wide(g) && g.K() > 0 && g.K() <= (g.epilogue.beta != 0 ? 64 : 24) &&
-         (g.D.col_stride == 1 || g.D.row_stride == 1) &&
+  return wide(g) && g.K() > 0 && g.K() <= (adds_old(g) ? 64 : 24) && (g.D.col_stride == 1 || g.D.row_stride == 1) &&
          tiles(g, 128, 128) * matrices >= std::int64_t(2) * device.sm_count;
 }
 // FMA units: 55 TFLOP/s on an H200, in tiles of 64 x 64 but for narrow matrices, 3 TB/s of D that are read and written, and what small GEMMs
 // lose. Fitted to every other GEMM of suites/gemm/wild.json; the rate of D, and what is lost for K up to 128, to nine of them alone.
 double seconds_of_fma(Gemm const& g, Device const& device) {
-  if (outer(g, device, 1)) {  // fitted to 14 GEMMs
+  if (outer(g, device, 1)) {  // fitted on an H200 to GEMMs of 16.8 to 44 million elements of D, K from 1 to 64
     double const k = double(g.K());
     return 2e-6 + 1e-12 * double(g.M()) * double(g.N()) *
-                      (g.epilogue.beta != 0 ? std::max(2.95, 1.75 + .07 * k) : std::max(.95, .69 + .054 * k));
+                      (adds_old(g) ? std::max(2.95, 1.75 + .07 * k) : std::max(.95, .69 + .054 * k));
   }
   auto const in_tiles = [](std::int64_t extent) { return double(extent <= 32 ? extent : round_up(extent, 64)); };
   double const flops = 2 * in_tiles(g.M()) * in_tiles(g.N()) * double(g.K());
@@ -101,7 +102,8 @@ double seconds_of_fma(Gemm const& g, Device const& device) {
   return 3e-6 + flops / 55e12 + bytes_of_D / 3e12 +
          std::min((g.K() <= 128 ? 12e-6 : 26e-6) * std::sqrt(flops / 1e9), 60e-6);
 }
-// With a margin for both predictions. A K of up to 24 is sgemm_outer's, if not of one matrix then of a batch, which must not decide.
+// With a margin for both predictions. Up to K = 24 FMA units compute every GEMM: sgemm_outer is faster than slices for large batches, and the
+// batch must not decide.
 bool slices_pay(Properties const& f, double seconds) {
   return f.g.K() > 24 && seconds < .9 * seconds_of_fma(f.g, f.device);
 }
@@ -200,7 +202,8 @@ Applicability<Gemm> const kThin{thin,
                                 "megabyte; or sgemm_narrow is predicted to be faster"};
 Applicability<Gemm> const kOuter{
     [](Properties const& f) { return !is_half(f.g.A.type) && outer(f.g, f.device, f.g.L()); },
-    "made for a K of at most 24, or 64 if old elements of D are added, and two tiles of 128 x 128 for each SM",
+    "made for a K of at most 24, or 64 if old elements of D are added, for more than 32 rows and columns, two tiles of "
+    "128 x 128 for each SM, and a D that is contiguous along one mode",
     kCurves};
 Applicability<Gemm> const kSmall{small, "made for a few tiles of 32 x 32 per SM", kCurves};
 Applicability<Gemm> const kNarrow{

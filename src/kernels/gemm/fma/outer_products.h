@@ -1,4 +1,4 @@
-// Family: a short K, whose bytes are those of D. All of K lies in shared memory; a warp computes whole pieces of 512 bytes of rows of D, and
+// Family: a short K, with which D takes most of the time. All of K lies in shared memory; a warp computes whole pieces of 512 bytes of rows of D, and
 // writes them from its registers.
 #pragma once
 #include <inlay/block/load_ops.h>
@@ -12,7 +12,8 @@ struct OuterProducts : GemmGrid<128, 128> {
   using Grid = GemmGrid<128, 128>;
   static constexpr int threads = 256, BLK_M = 128, BLK_N = 128;
   static constexpr int ROWS = 8, of_warp = BLK_M * 32 / threads;  // rows that a warp computes at a time, and in all
-  static constexpr int pitch = BLK_M + 4;                         // of shared memory: transposed rows get other banks
+  // Floats from one k to the next in shared memory. Where lanes store 16 indices k of two rows, two of them share a bank.
+  static constexpr int pitch = BLK_M + 4;
   static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = MOST_K <= 32 ? 3 : 2};
   static_assert(V == 1 || V == 4);
   static_assert(BLK_M == BLK_N);

@@ -1,4 +1,4 @@
-// fp32 GEMM with a K of at most 64: D is all that takes time.
+// fp32 GEMM with a K of at most 64, where D takes most of the time.
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/outer_products.h>
@@ -44,7 +44,7 @@ inline constexpr Info<Gemm> info = {
 
 }  // namespace inlay::kernels::sgemm_outer
 
-// Not with a shorter K, which would be staged otherwise.
+// Samples have all of K, because a shorter one would be staged in another way.
 template <>
 struct inlay::kernels::Samples<inlay::kernels::sgemm_outer::Dispatch> {
   template <class S, class Sample>

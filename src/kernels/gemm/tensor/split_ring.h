@@ -1,8 +1,8 @@
 // Family: 16-bit slices of fp32 operands (slice_operands.h) are multiplied on tensor cores, with sums as accurate as fp32's.
 // Tensor cores add with truncation, so that their sums drift: sums of first slices are added to fp32 registers every 32 indices of
 // K, while other slices, which have an accumulator of their own, keep the tensor cores busy.
-// Where tiles are few and K is long, each block of a cluster computes a split-K slice of a tile of 64 columns. A batch has tiles enough; there
-// a block computes one split-K slice after the other, so that the sums are the same.
+// Where tiles are few and K is long, each block of a cluster computes a split-K slice of a tile of 64 columns. Where the
+// batch has tiles enough, a block computes one split-K slice after the other, so that the sums are the same.
 #pragma once
 #include <inlay/block/prefetch_l2.h>
 #include <inlay/kernels/common/tile_bands.h>
@@ -87,7 +87,7 @@ struct SplitRing {
   struct Place {
     int m, n, matrix;  // first row and column of the tile, matrix of the batch
     int rows, cols;    // of the tile, inside D
-    int first, last;   // split-K slices that the block computes: `last` is not
+    int first, end;    // split-K slices first to end - 1, which the block computes
   };
   CUTE_HOST_DEVICE int tiles() const { return order.of_matrix() * int(g.L()); }
   CUTE_HOST_DEVICE int parts() const { return splits_K ? split_K : 1; }
@@ -200,6 +200,7 @@ struct SplitRing {
       CUTE_NO_UNROLL
       for (int line = int(block.thread_rank()) % 32; line < here.rows * lines; line += 32)
         prefetch_l2(D + (line / lines * g.D.row_stride + cute::min(line % lines * 32, here.cols - 1)));
+      block.syncwarp();  // the barrier above is of whole warps
     });
   }
 
@@ -211,7 +212,7 @@ struct SplitRing {
     int const matrices_A = int(g.A.matrices), matrices_B = int(g.B.matrices);
     int stage = 0, phase = 0;
     for_each_tile(block, of_first, [&](Place const& here) {
-      int const end = begin_of(here.last);
+      int const end = begin_of(here.end);
       CUTE_NO_UNROLL
       for (int k = begin_of(here.first); k < end; k += BLK_K) {
         CUTE_UNROLL
@@ -338,7 +339,7 @@ struct SplitRing {
         Tensor total = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
         cute::fill(total, parts() > 1 ? 0.f : -0.f);        // as ClusterSums begins; one part keeps its bits
         CUTE_NO_UNROLL
-        for (int part = here.first; part < here.last; ++part) {
+        for (int part = here.first; part < here.end; ++part) {
           Tensor sum = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
           multiply_part(here, part, sum);
           CUTE_UNROLL

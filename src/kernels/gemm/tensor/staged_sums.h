@@ -5,9 +5,11 @@
 
 namespace inlay::kernels {
 
-// Predicted for old elements of D that are read, at these bytes a second, in vectors or element by element.
+// Predicted for old elements of D that are read, at these bytes a second, in vectors or element by element. By the layout alone: where a
+// matrix of a batch begins must not decide.
 inline double seconds_of_old(Gemm const& g, double vectors, double elements) {
-  return g.epilogue.beta == 0 ? 0 : 4 * double(g.elements()) / (takes_vectors(g.D) ? vectors : elements);
+  bool const whole = g.D.col_stride == 1 && g.D.row_stride % 4 == 0 && g.D.cols % 4 == 0;
+  return g.epilogue.beta == 0 ? 0 : 4 * double(g.elements()) / (whole ? vectors : elements);
 }
 
 // For the threads that hold the accumulators of a TiledMMA, 16 rows a warp: a warp stages 8 rows and COLS columns at a time.
