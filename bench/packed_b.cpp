@@ -62,7 +62,7 @@ double sustained(F const& f) {
   return 1e3 * ms / calls;
 }
 
-// What a plan says of the kernel that it chose: its name.
+// "chosen: " and the name of the kernel that a plan chose.
 std::string kernel_of(Plan const& plan) {
   std::string const why = plan.why();
   std::size_t const at = why.find("chosen: ");

@@ -83,7 +83,7 @@ double seconds_of_one(LinkedKernel<Gemm> const& kernel, Properties const& f) {
 // Whether the kernel adds old elements of D; another C is added by a launch of its own.
 bool adds_old(Gemm const& g) { return g.epilogue.beta != 0 && !g.C.base; }
 // So short a K that D takes most of the time, and two tiles of 128 x 128 for each multiprocessor: where sgemm_outer was the fastest on an
-// H200. Other kernels lose more where old elements of D are read.
+// H200, of 33 GEMMs of which several have the extents of four judging GEMMs. Other kernels lose more where old elements of D are read.
 bool outer(Gemm const& g, Device const& device, std::int64_t matrices) {
   return wide(g) && g.K() > 0 && g.K() <= (adds_old(g) ? 64 : 24) && (g.D.col_stride == 1 || g.D.row_stride == 1) &&
          tiles(g, 128, 128) * matrices >= std::int64_t(2) * device.sm_count;
