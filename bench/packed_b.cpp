@@ -1,7 +1,8 @@
 // fp32 GEMMs by slices with a B that was packed once, beside the same GEMMs that pack it each time and cuBLAS in fp32.
 //
 // usage: packed_b > ROWS. A line is a JSON object. B is stored transposed. Each is launched back to back for half a second, of which the
-// later half is timed: interleaved, tensor cores would heat the chip and cuBLAS would pay.
+// later half is timed: interleaved, tensor cores would heat the chip and cuBLAS would pay. Short calls are timed in CUDA graphs, because the
+// host takes as long to launch them.
 #include <cublas_v2.h>
 #include <inlay/error.h>
 #include <inlay/gemm.h>
@@ -9,9 +10,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include "measure/cuda_handles.h"
+#include "measure/timing.h"
 
 namespace {
 using namespace inlay;
@@ -41,25 +46,11 @@ Buffer random_floats(std::size_t count, std::uint64_t seed) {
   return p;
 }
 
-// Microseconds of a call.
-template <class F>
-double sustained(F const& f) {
-  usleep(250000);
-  cudaEvent_t begin, end;
-  check(cudaEventCreate(&begin)), check(cudaEventCreate(&end));
-  float ms = 0;
-  auto const timed = [&](int calls) {
-    check(cudaEventRecord(begin));
-    for (int i = 0; i < calls; ++i) f();
-    check(cudaEventRecord(end));
-  };
-  f(), timed(1);
-  check(cudaEventSynchronize(end)), check(cudaEventElapsedTime(&ms, begin, end));
-  int const calls = std::max(10, int(250 / std::max(ms, .005f)));
-  for (int i = 0; i < calls; ++i) f();
-  timed(calls);
-  check(cudaEventSynchronize(end)), check(cudaEventElapsedTime(&ms, begin, end));
-  return 1e3 * ms / calls;
+// Microseconds of a call f(stream), timed alone.
+double sustained(std::function<void(cudaStream_t)> const& f, cudaStream_t stream) {
+  lab::Progress progress;
+  std::vector<lab::Timed> const timed = {{"packed_b", [&](int, cudaStream_t s) { f(s); }, [](lab::AllSets const&) {}}};
+  return 1e3 * lab::time_sustained(timed, 1, 15, stream, progress)[0].ms.median;
 }
 
 // "chosen: " and the name of the kernel that a plan chose.
@@ -76,17 +67,20 @@ std::vector<float> contents(Buffer const& D, std::int64_t n) {
   return d;
 }
 
-void measure(cublasHandle_t handle, std::int64_t n) {
+void measure(cublasHandle_t handle, cudaStream_t stream, std::int64_t n) {
   auto const elements = std::size_t(n * n);
   Buffer const A = random_floats(elements, 1), B = random_floats(elements, 2), D = buffer(4 * elements);
   ConstTensor const a = matrix(A.get(), DType::f32, n, n), b = matrix(B.get(), DType::f32, n, n).transposed();
   Tensor const d = matrix(D.get(), DType::f32, n, n);
   float const one = 1, zero = 0;
   int const size = int(n);
-  double const cublas = sustained([&] {
-    check_cublas(cublasSgemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, size, size, size, &one, B.get(), size, A.get(), size,
-                             &zero, D.get(), size));
-  });
+  double const cublas = sustained(
+      [&](cudaStream_t s) {
+        check_cublas(cublasSetStream(handle, s));
+        check_cublas(cublasSgemm(handle, CUBLAS_OP_T, CUBLAS_OP_N, size, size, size, &one, B.get(), size, A.get(), size,
+                                 &zero, D.get(), size));
+      },
+      stream);
   auto const row = [&](char const* name, double us) {
     std::printf("{\"case\":\"%dx%dx%d:nt\",\"kernel\":\"%s\",\"us\":%.2f,\"tflops\":%.1f,\"of_cublas\":%.3f}\n", size,
                 size, size, name, us, 2e-6 * double(n) * double(n) * double(n) / us, cublas / us);
@@ -107,7 +101,7 @@ void measure(cublasHandle_t handle, std::int64_t n) {
       Buffer const workspace = buffer(options.workspace_bytes);
       options.workspace = workspace.get();
       check(cudaMemset(D.get(), 0xFF, 4 * elements));
-      double const us = sustained([&] { gemm(a, b, d, {}, nullptr, options); });
+      double const us = sustained([&](cudaStream_t s) { gemm(a, b, d, {}, s, options); }, stream);
       std::string const chosen = kernel_of(plan(a, b, d, {}, options));
       if (!keeps) kernel = chosen, expected = contents(D, n);
       if (keeps && chosen == kernel && contents(D, n) != expected) throw Error("a packed B gives other bits");
@@ -119,12 +113,13 @@ void measure(cublasHandle_t handle, std::int64_t n) {
 }  // namespace
 
 int main() {
-  alarm(200);
+  alarm(250);
   try {
     cublasHandle_t handle;
     check_cublas(cublasCreate(&handle));
     check_cublas(cublasSetMathMode(handle, CUBLAS_PEDANTIC_MATH));
-    for (std::int64_t n : {1024, 2048, 4096, 8192}) measure(handle, n);
+    lab::Stream const stream = lab::make_stream();
+    for (std::int64_t n : {1024, 2048, 4096, 8192}) measure(handle, stream.get(), n);
   } catch (Error const& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

@@ -107,17 +107,17 @@ double seconds_of_fma(Gemm const& g, Device const& device) {
 bool slices_pay(Properties const& f, double seconds) {
   return f.g.K() > 24 && seconds < .9 * seconds_of_fma(f.g, f.device);
 }
+// f16 slices of a shorter K are always refused (f16_slices.h). A B that was packed as f16 slices is for sgemm_split_fast alone.
+bool takes_f16(Gemm const& g) { return g.compute == Compute::split_fast && (g.K() >= 64 || g.kept()); }
 double seconds_of_packed(Properties const& f) {
   static LinkedKernel<Gemm> const safe = kernels::sgemm_split_safe::kernel(),
                                   fast = kernels::sgemm_split_fast::kernel();
-  return seconds_of_one(f.g.compute == Compute::split_fast ? fast : safe, f);
+  return seconds_of_one(takes_f16(f.g) ? fast : safe, f);
 }
 bool split_safe(Properties const& f) {
-  return f.g.compute == Compute::split_safe && slices_pay(f, seconds_of_packed(f));
+  return is_split(f.g.compute) && !takes_f16(f.g) && slices_pay(f, seconds_of_packed(f));
 }
-bool split_fast(Properties const& f) {
-  return f.g.compute == Compute::split_fast && slices_pay(f, seconds_of_packed(f));
-}
+bool split_fast(Properties const& f) { return takes_f16(f.g) && slices_pay(f, seconds_of_packed(f)); }
 bool split_unpacked(Properties const& f) {
   static LinkedKernel<Gemm> const unpacked = kernels::sgemm_split_unpacked::kernel();
   if (!is_split(f.g.compute)) return false;

@@ -55,8 +55,8 @@ class Executor {
   unsigned lane() const { return rank() % 32; }
 
   // A call site is one copy or atomic operation with its tensor types; new_call_site() returns the id of a new one. A
-  // pass is one execution of a call site by a lane. The n-th passes of the lanes of a warp form one request. A lane
-  // calls begin_pass(), then access(), or end_pass() if its predicate is false.
+  // pass is one execution of a call site by a lane. The n-th passes of the lanes of a warp since its last syncwarp()
+  // form one request. A lane calls begin_pass(), then access(), or end_pass() if its predicate is false.
   struct CallSite;
   struct Warp;
   struct Request;
@@ -262,6 +262,7 @@ class Executor {
   void check_shared(std::size_t offset, std::size_t bytes, Direction direction, Event const& event, Proxy proxy);
   void count_exposed_loads(Region const& r, Direction direction, Mechanism mechanism);
   void count_request(CallSite& call_site, Request const& request);
+  void count_incomplete_requests(unsigned warp);  // those that not all of its lanes have passed
   void count_incomplete_requests();
 
   template <class NewPhase, class What>

@@ -230,17 +230,18 @@ void Executor::count_request(CallSite& call_site, Request const& q) {
   }
   recorder_.sites[call_site.site].count(q.lanes, q.split_sector_lanes);
 }
-// Counts the requests that not all lanes of their warp have passed when a block ends.
-void Executor::count_incomplete_requests() {
+void Executor::count_incomplete_requests(unsigned warp) {
   for (CallSite& call_site : call_sites_) {
-    for (Warp& w : call_site.warps) {
-      for (std::size_t i = w.done; i < w.requests.size(); ++i)
-        if (w.requests[i].lanes.active) count_request(call_site, w.requests[i]);
-      w.first = w.done = 0;
-      w.requests.clear();
-    }
-    std::fill(call_site.passes.begin(), call_site.passes.end(), 0);
+    Warp& w = call_site.warps[warp];
+    for (std::size_t i = w.done; i < w.requests.size(); ++i)
+      if (w.requests[i].lanes.active) count_request(call_site, w.requests[i]);
+    w.first = w.done = 0;
+    w.requests.clear();
+    std::fill_n(call_site.passes.begin() + 32 * warp, lanes_of(warp), 0);
   }
+}
+void Executor::count_incomplete_requests() {
+  for (unsigned warp = 0; warp < (num_threads_ + 31) / 32; ++warp) count_incomplete_requests(warp);
 }
 
 }  // namespace inlay::replay

@@ -95,6 +95,8 @@ void Executor::sync_cluster(unsigned threads, std::source_location at) {
 }
 void Executor::syncwarp(std::source_location at) {
   unsigned const warp = rank() / 32;
+  auto const& current = warp_barriers_[warp];
+  if ((current ? current->arrived : 0) + 1 + exited_of_warp_[warp] == lanes_of(warp)) count_incomplete_requests(warp);
   arrive_and_wait(
       warp_barriers_[warp], [&] { return BarrierPhase{.threads = lanes_of(warp), .exited = &exited_of_warp_[warp]}; },
       [&] { return "the warp's barrier of line " + str(at.line()); });

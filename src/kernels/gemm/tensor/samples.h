@@ -47,7 +47,7 @@ struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER>> {
   template <class Kernel, class F>
   static void each(Kernel kernel, F const& f) {
     // A block looks for refusals once, however many tiles it computes: samples, which are of one tile, leave that out.
-    if (kernel.looks) kernel.looks = false, kernel.refusals = nullptr;
+    if (kernel.looks()) kernel.refusals = nullptr;
     over_band_tiles(kernel, kernel.tiles(), kernel.BLK_M * kernel.CLUSTER, kernel.in_cluster(), kernel.order, f);
   }
 };

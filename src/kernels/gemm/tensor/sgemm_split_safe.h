@@ -5,14 +5,17 @@
 namespace inlay::kernels::sgemm_split_safe {
 
 struct Step {};
+using Slices = SplitGemm<Step, bfloat16_t>;
 struct Dispatch {
   static constexpr bool slices_operands = true;
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
-    SplitGemm<Step, bfloat16_t>::launches(g, static_cast<char*>(setting.workspace), nullptr, setting, f);
+    auto const slices = Slices::sliced(g, static_cast<char*>(setting.workspace));
+    f(Slices::slicer(g, slices, nullptr, setting.device));
+    if (!g.only_packs) Slices::multiply(g, slices, nullptr, {}, setting, f);
   }
   static std::size_t workspace(Gemm const& g, Device const&) {
-    return g.elements() && g.K() ? std::size_t(SplitGemm<Step, bfloat16_t>::bytes(g)) : 0;
+    return g.elements() && g.K() ? std::size_t(Slices::bytes(g)) : 0;
   }
 };
 
@@ -25,7 +28,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::none,
     .origin = Origin::ours,
     .rejects = rejects_split,
-    .seconds = SplitGemm<Step, bfloat16_t>::seconds,
+    .seconds = Slices::seconds,
     .workspace = Dispatch::workspace,
 };
 

@@ -88,10 +88,17 @@ struct SliceOperands {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     block.griddep_wait();
-    if constexpr (scales) return slice(block, smem, block.block_index());  // refuses, and is never refused
-    if (matrices == 1 && !needs(block, A, 0)) return;
+    if constexpr (scales)
+      slice(block, smem, block.block_index());  // refuses, and is never refused
+    else if (matrices > 1 || needs(block, A, 0))
+      slice_all(block, smem, grid);
+  }
+  // Slices both operands, as one of `blocks` blocks.
+  template <class Block>
+  CUTE_DEVICE void slice_all(Block block, Smem& smem, int64_t blocks) const {
+    static_assert(!scales);  // else a cluster slices rows together
     CUTE_NO_UNROLL
-    for (int64_t i = block.block_index(); i < of_A() + B.blocks(); i += grid) {
+    for (int64_t i = block.block_index(); i < of_A() + B.blocks(); i += blocks) {
       if (i != block.block_index()) block.sync();  // all threads have read shared memory
       slice(block, smem, i);
     }

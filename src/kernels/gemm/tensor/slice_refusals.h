@@ -16,11 +16,11 @@ CUTE_DEVICE bool sees_refusal(Block block, SlicedOperand const& A, SlicedOperand
   int64_t const rows_A = A.slices.rows, rows = rows_A + B.slices.rows;
   bool refused = false;
   CUTE_NO_UNROLL
-  for (int64_t first = block.thread_rank(); first < rows; first += at_once * threads) {
+  for (int64_t first = 0; first < rows; first += at_once * threads) {
     float factor[at_once] = {};
     CUTE_UNROLL
     for (int i = 0; i < at_once; ++i) {
-      int64_t const row = first + i * threads;
+      int64_t const row = first + i * threads + block.thread_rank();
       copy_one(atom, row < rows, make_gmem_ptr(row < rows_A ? of_A + row : of_B + (row - rows_A)), &factor[i]);
     }
     CUTE_UNROLL

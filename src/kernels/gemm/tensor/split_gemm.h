@@ -4,18 +4,47 @@
 
 namespace inlay::kernels {
 
-// Slices both operands and multiplies them: the launches of one type of slices.
+// The kernels that slice both operands and multiply the slices, of one type.
 template <class Step, class T>
 struct SplitGemm {
+  template <int BLK_N, int CLUSTER>
+  using Ring = SplitRing<Step, T, BLK_N, CLUSTER>;
   using Slicer = SliceOperands<Step, T>;
   using Work = typename Slicer::Work;
   // An operand that was packed before is not sliced, and needs no workspace; if the call only packs, it alone is.
   static bool is_sliced(Gemm const& g, Operand const& o) { return (o.kept != nullptr) == g.only_packs; }
-  static int64_t bytes(Gemm const& g) {
+  static int64_t factor_bytes(Gemm const& g) {
     int64_t all = 0;
     for (Operand const* o : {&g.A, &g.B})
-      if (is_sliced(g, *o)) all += SlicedOperand::bytes<T>(*o);
+      if (is_sliced(g, *o)) all += SlicedOperand::factor_bytes<T>(*o);
     return all;
+  }
+  static int64_t bytes(Gemm const& g) {
+    int64_t all = factor_bytes(g);
+    for (Operand const* o : {&g.A, &g.B})
+      if (is_sliced(g, *o)) all += SlicedOperand::slice_bytes<T>(*o);
+    return all;
+  }
+  // The operands' slices, and where they are not packed before, the place in the workspace: factors of both, then slices.
+  struct Sliced {
+    SlicedOperand A, B;
+  };
+  static Sliced sliced(Gemm const& g, char* workspace) {
+    char *factors = workspace, *slices = workspace + factor_bytes(g);
+    auto const of = [&](Operand const& o) {
+      if (o.kept) return SlicedOperand::packed<T>(o);
+      auto const s = SlicedOperand::at<T>(o, slices, factors);
+      slices += SlicedOperand::slice_bytes<T>(o), factors += SlicedOperand::factor_bytes<T>(o);
+      return s;
+    };
+    SlicedOperand const A = of(g.A), B = of(g.B);
+    return {A, B};
+  }
+  static Slicer slicer(Gemm const& g, Sliced const& to, unsigned const* refusals, Device const& device) {
+    auto const work = [&](Operand const& from, SlicedOperand const& to) {
+      return is_sliced(g, from) ? Work::make(from, to) : Work::none(from, to);
+    };
+    return Slicer::make(work(g.A, to.A), work(g.B, to.B), refusals, g.L(), device.sm_count);
   }
   // Predicted on an H200. Microseconds for a million elements that are sliced, by whether rows are contiguous along K, and for 64 indices of K
   // of a tile of 128 x 128, or of half of it.
@@ -68,29 +97,20 @@ struct SplitGemm {
   static int64_t tiles(Gemm const& g, int64_t columns) {
     return ceil_div(g.M(), int64_t(128)) * ceil_div(g.N(), columns);
   }
-  // refusals: of f16 slices, if bf16 slices are to multiply what is refused; or null.
+  // Multiplies slices. refusals: of f16 slices, if bf16 slices are to multiply what is refused; or null.
   template <class S, class F>
-  static void launches(Gemm const& g, char* workspace, unsigned* refusals, S const& setting, F const& f) {
+  static void multiply(Gemm const& g, Sliced const& slices, unsigned* refusals, OtherSlices<Step, T> const& others,
+                       S const& setting, F const& f) {
     constexpr bool decides = kScalesRows<T>;
-    SlicedOperand const A = SlicedOperand::kept_or_at<T>(g.A, workspace),
-                        B = SlicedOperand::kept_or_at<T>(
-                            g.B, workspace + (is_sliced(g, g.A) ? SlicedOperand::bytes<T>(g.A) : 0));
-    auto const work = [&](Operand const& from, SlicedOperand const& to) {
-      return is_sliced(g, from) ? Work::make(from, to) : Work::none(from, to);
-    };
-    f(Slicer::make(work(g.A, A), work(g.B, B), decides ? nullptr : refusals, g.L(), setting.device.sm_count));
-    if (g.only_packs) return;
-    if constexpr (decides)
-      if (g.L() > 1) f(Refusals<Step>{A, B, refusals, int(g.L())});
     Choice const choice = choose(g, setting.device);
-    auto const multiply = [&]<int N, int C>(Int<N>, Int<C>) {
-      f(SplitRing<Step, T, N, C>::make(g, A, B, refusals, decides ? 0u : 1u, choice.split_K, setting));
+    auto const by = [&]<int N, int C>(Int<N>, Int<C>) {
+      f(Ring<N, C>::make(g, slices.A, slices.B, refusals, decides ? 0u : 1u, others, choice.split_K, setting));
     };
-    if (choice.shares_tile) return multiply(Int<64>{}, Int<0>{});
-    if (choice.columns == 64) return multiply(Int<64>{}, Int<1>{});
+    if (choice.shares_tile) return by(Int<64>{}, Int<0>{});
+    if (choice.columns == 64) return by(Int<64>{}, Int<1>{});
     if constexpr (decides)
-      if (tiles(g, 128) * g.L() >= 4 * setting.device.sm_count) return multiply(Int<128>{}, Int<2>{});
-    multiply(Int<128>{}, Int<1>{});
+      if (tiles(g, 128) * g.L() >= 4 * setting.device.sm_count) return by(Int<128>{}, Int<2>{});
+    by(Int<128>{}, Int<1>{});
   }
 };
 

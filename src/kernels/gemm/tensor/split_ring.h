@@ -4,6 +4,7 @@
 // Where tiles are few and K is long, each block of a cluster computes a split-K slice of a tile of 64 columns. Where the
 // batch has tiles enough, a block computes one split-K slice after the other, so that the sums are the same.
 #pragma once
+#include <inlay/block/part_of_block.h>
 #include <inlay/block/prefetch_l2.h>
 #include <inlay/kernels/common/tile_bands.h>
 #include <inlay/kernels/gemm/tensor/cluster_sums.h>
@@ -13,6 +14,13 @@
 
 namespace inlay::kernels {
 
+// Makes the bf16 slices that replace f16 slices which are refused; nothing replaces bf16 slices.
+struct NoSlices {
+  void place(auto const&) {}
+};
+template <class Step, class T>
+using OtherSlices = std::conditional_t<kScalesRows<T>, SliceOperands<Step, bfloat16_t>, NoSlices>;
+
 // T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs. CLUSTER_: blocks of a cluster, each of
 // which computes rows of its own; 0: as many as there are split-K slices, each of which computes one of the same tile.
 template <class Step, class T, int BLK_N_, int CLUSTER_>
@@ -21,6 +29,7 @@ struct SplitRing {
   static constexpr int CLUSTER = shares_tile ? 1 : CLUSTER_;
   static constexpr int slices = kSlices<T>, consumers = 2, BLK_M = 128, BLK_N = BLK_N_, BLK_K = 64;
   static constexpr int PIPE = BLK_N == 128 ? 6 : 8;  // stages, each of one slice of A and of B
+  using Others = OtherSlices<Step, T>;
   static constexpr LaunchInfo launch_info{
       .threads = 128 * (consumers + 1), .min_blocks = 1, .clusters = CLUSTER_ != 1, .follows = true};
   using SmemA = typename StagesOf<T, Major::K, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
@@ -50,13 +59,13 @@ struct SplitRing {
   CUtensorMap mapA, mapB;
   unsigned* refusals;  // of each matrix: computes those with `refusal`. Null: computes all
   unsigned refusal;
-  bool looks;          // for the refusal of a batch of one matrix, instead of reading it; tells what it saw
+  Others others;
   TileBands<8> order;  // of the tiles of clusters
   int split_K;         // split-K slices of a tile
   int grid;            // clusters
 
   static SplitRing make(Gemm const& g, SlicedOperand const& A, SlicedOperand const& B, unsigned* refusals,
-                        unsigned refusal, int split_K, auto const& setting) {
+                        unsigned refusal, Others const& others, int split_K, auto const& setting) {
     int const tiles_m = int(ceil_div(g.M(), BLK_M * CLUSTER)), tiles_n = int(ceil_div(g.N(), BLK_N));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L(),
                   resident = std::max(setting.device.sm_count / CLUSTER, 1);
@@ -70,20 +79,22 @@ struct SplitRing {
             map(B, BLK_N / CLUSTER),
             refusals,
             refusal,
-            kScalesRows<T> && g.L() == 1,
+            others,
             {tiles_m, tiles_n},
             split_K,
             int(shares_tile ? clusters : cute::min(clusters, resident))};
   }
-  int64_t blocks() const { return int64_t(grid) * in_cluster(); }
+  CUTE_HOST_DEVICE int64_t blocks() const { return int64_t(grid) * in_cluster(); }
   int cluster() const requires(launch_info.clusters) { return in_cluster(); }
   void place(auto const& at) {
     place_operands(g, at);
-    A.place(at), B.place(at), refusals = at(refusals);
+    A.place(at), B.place(at), others.place(at), refusals = at(refusals);
     at.map(mapA, A.slices.base), at.map(mapB, B.slices.base);
   }
 
   // ---- device
+  // Whether the blocks look for the refusal of the one matrix of a batch, instead of reading it.
+  CUTE_HOST_DEVICE bool looks() const { return kScalesRows<T> && refusals && g.L() == 1; }
   struct Place {
     int m, n, matrix;  // first row and column of the tile, matrix of the batch
     int rows, cols;    // of the tile, inside D
@@ -120,6 +131,7 @@ struct SplitRing {
     }
     block.griddep_wait();
     unsigned const of_first = look(block, smem);
+    if (of_first != refusal) return make_others(block, smem);
     sync_all(block);
     if (block.thread_rank() < 128 * consumers) {
       block.setmaxnreg_inc(Int<232>{});
@@ -148,25 +160,37 @@ struct SplitRing {
     else
       block.sync();
   }
-  // Whether the one matrix of a batch is refused, if the kernel looks; block 0 tells the kernels behind it.
+  // Whether the one matrix of a batch is refused; of the kernels that ask it, the first looks, and its block 0 tells those behind it.
   template <class Block>
   CUTE_DEVICE unsigned look(Block block, Smem& smem) const {
-    if constexpr (kScalesRows<T>)
-      if (looks) {
-        constexpr int threads = launch_info.threads;
-        unsigned const refused = any_of_block<threads>(block, smem.refused, sees_refusal<threads>(block, A, B, 0));
-        Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> atom;
-        copy_one(atom, block.block_index() == 0 && block.thread_rank() == 0, &refused, make_gmem_ptr(refusals));
-        return refused;
-      }
-    return refusal;
+    if (!refusals || g.L() > 1) return refusal;
+    Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> atom;
+    unsigned refused = 0;
+    if constexpr (kScalesRows<T>) {
+      constexpr int threads = launch_info.threads;
+      refused = any_of_block<threads>(block, smem.refused, sees_refusal<threads>(block, A, B, 0));
+      copy_one(atom, block.block_index() == 0 && block.thread_rank() == 0, &refused, make_gmem_ptr(refusals));
+    } else {
+      copy_one(atom, true, make_gmem_ptr(refusals), &refused);
+    }
+    return refused;
+  }
+  // Makes what the kernel behind this one multiplies of a matrix that is refused.
+  template <class Block>
+  CUTE_DEVICE void make_others(Block block, Smem& smem) const {
+    if constexpr (kScalesRows<T>) {
+      static_assert(Others::threads == 128 * consumers && sizeof(typename Others::Smem) <= sizeof(Smem::A));
+      if (block.thread_rank() < Others::threads)
+        others.slice_all(PartOfBlock<Block, 3, Others::threads>{block},
+                         *reinterpret_cast<typename Others::Smem*>(smem.A), blocks());
+    }
   }
   // Calls f(place) for each tile of the block whose matrix has the refusal. of_first: what look() returned.
   template <class Block>
   CUTE_DEVICE void for_each_tile(Block block, unsigned of_first, auto const& f) const {
     Copy_Atom<On<Block, UniversalCopy<unsigned>>, unsigned> atom;
     unsigned of_matrix = of_first;
-    int known = looks ? 0 : -1;  // the matrix of of_matrix
+    int known = g.L() == 1 ? 0 : -1;  // the matrix of of_matrix
     int const blocks = in_cluster();
     CUTE_NO_UNROLL
     for (int tile = int(block.block_index()) / blocks; tile < tiles(); tile += grid) {
