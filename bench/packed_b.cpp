@@ -1,4 +1,5 @@
-// fp32 GEMMs by slices with a B that was packed once, beside the same GEMMs that pack it each time and cuBLAS in fp32.
+// fp32 GEMMs by slices with a B that was packed once, beside the same GEMMs that pack it each time, one whose f16 slices are refused, and cuBLAS
+// in fp32.
 //
 // usage: packed_b > ROWS. A line is a JSON object. B is stored transposed. Each is launched back to back for half a second, of which the
 // later half is timed: interleaved, tensor cores would heat the chip and cuBLAS would pay. Short calls are timed in CUDA graphs, because the
@@ -108,6 +109,15 @@ void measure(cublasHandle_t handle, cudaStream_t stream, std::int64_t n) {
       row(keeps ? with_packed : name, us);
     }
   }
+  float const large = 0x1p40f;  // of an element of A, whose row refuses f16 slices
+  check(cudaMemcpy(A.get() + 5, &large, sizeof large, cudaMemcpyHostToDevice));
+  GemmOptions options{.compute = Compute::split_fast};
+  options.workspace_bytes = gemm_workspace(a, b, d, {}, options);
+  Buffer const workspace = buffer(options.workspace_bytes);
+  options.workspace = workspace.get();
+  double const us = sustained([&](cudaStream_t s) { gemm(a, b, d, {}, s, options); }, stream);
+  if (took_f16_slices(workspace.get(), 0, stream)) throw Error("f16 slices were not refused");
+  row("split_fast, refused", us);
 }
 
 }  // namespace
