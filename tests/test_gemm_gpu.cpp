@@ -346,6 +346,8 @@ TEST(GpuGemm, TheSameBitsAtEveryBatchIndexAndCount) {
       expect_same_bits_alone({70, 900, 1000, 20, transposes, 1.3f, -.7f}, packed);
       expect_same_bits_alone({70, 65, 16600, 140, transposes, 1.3f, -.7f}, packed);  // more than 256 slices
       expect_same_bits_alone({3, 701, 1030, 5, transposes, 1.3f, -.7f}, packed);
+      for (std::int64_t k : {12, 60})  // sgemm_outer computes the batch
+        expect_same_bits_alone({300, 300, k, 40, transposes, 1.3f, -.7f}, packed);
       expect_same_bits_alone({1000, 1, 512, 5, transposes, 1.3f, -.7f}, packed);
       expect_same_bits_alone({9, 7, 100, 800, transposes, 1.3f, -.7f, 0, 0, 0, 0, 0, 0, false, false, 0}, packed);
       expect_same_bits_alone({20, 20, 12, 900, transposes, 1.3f, -.7f, 0, 0, 0, 0, 0, 0, false, false, 0}, packed);

@@ -190,6 +190,37 @@ TEST(GpuSplitGemm, SlicesAreRefusedWhereTheyLose) {
   }
 }
 
+std::vector<float> elements_by(std::string const& name, GemmOnDevice const& here) {
+  LinkedKernel<Gemm> const& kernel = kernel_named(name);
+  here.reset();
+  Workspace const workspace(kernel.info->workspace(here.problem(), current_device()));
+  kernel.run(here.problem(), current_device(), workspace.options.workspace, nullptr);
+  check(cudaDeviceSynchronize());
+  return here.elements();
+}
+// A refused matrix has the bits of bf16 slices, with old elements of D and whatever the tiles of its f16 slices are; others of its batch keep
+// theirs.
+TEST(GpuSplitGemm, ARefusedMatrixHasTheBitsOfBf16Slices) {
+  NEEDS_WGMMA();
+  for (auto const& [m, n, k, L] : {std::array<std::int64_t, 4>{797, 491, 5779, 1},  // blocks of a cluster split K
+                                   {1000, 1000, 520, 1},                            // tiles of 64 columns
+                                   {1101, 1703, 264, 1},                            // of 128 columns
+                                   {4100, 3100, 131, 1},                            // in clusters of two blocks
+                                   {300, 333, 200, 3}})
+    for (char const* transposes : {"nt", "tn"}) {
+      GemmOnDevice const here(GemmCase{m, n, k, L, transposes, 1.3f, -.7f}, normal);
+      std::vector<float> expected = elements_by(kFast, here);
+      Operand const A = here.problem().A;
+      std::int64_t const refused = L / 2, element = refused * A.batch_stride + 5 * A.row_stride + 7 * A.col_stride;
+      float const x = 0x1.77p40f;
+      check(cudaMemcpy(static_cast<float*>(A.base) + element, &x, sizeof x, cudaMemcpyHostToDevice));
+      std::vector<float> const safe = elements_by(kSafe, here);
+      std::ranges::copy(std::span(safe).subspan(std::size_t(refused * m * n), std::size_t(m * n)),
+                        expected.begin() + refused * m * n);
+      EXPECT_EQ(elements_by(kFast, here), expected) << here.problem().M() << " " << transposes;
+    }
+}
+
 // Every tile of sgemm_split_unpacked, and every cluster that shares a tile: whole numbers are exact, infinities become NaN, and
 // the largest numbers stay finite.
 TEST(GpuSplitGemm, EveryUnpackedTile) {
@@ -269,6 +300,8 @@ TEST(GpuSplitGemm, TheSameBitsInABatch) {
   for (Compute compute : {Compute::split_safe, Compute::split_fast}) {
     GemmOnDevice const here(GemmCase{797, 491, 5779, 4, "nt", 1.3f, -.7f}, normal);
     Workspace const workspace(here, compute);
+    std::string const why = plan(here.A(), here.B(), here.C(), here.epilogue(), workspace.options).why();
+    EXPECT_NE(why.find("chosen: " + (compute == Compute::split_safe ? kSafe : kFast)), std::string::npos) << why;
     here.multiply(nullptr, workspace.options);
     check(cudaDeviceSynchronize());
     std::vector<float> const together = here.elements();
