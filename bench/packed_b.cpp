@@ -93,7 +93,7 @@ void measure(cublasHandle_t handle, cudaStream_t stream, std::int64_t n) {
         {"split_safe", "split_safe, packed B", Compute::split_safe}}) {
     std::size_t const bytes = packed_b_bytes(b, compute);
     Buffer const storage = buffer(bytes);
-    PackedB const packed = pack_b(b, compute, storage.get(), bytes);
+    PackedB const packed = pack_b(b, compute, storage.get(), bytes, stream);
     std::string kernel;  // without a packed B; another one, which does not pack, has other bits
     std::vector<float> expected;
     for (bool keeps : {false, true}) {
@@ -101,7 +101,7 @@ void measure(cublasHandle_t handle, cudaStream_t stream, std::int64_t n) {
       options.workspace_bytes = gemm_workspace(a, b, d, {}, options);
       Buffer const workspace = buffer(options.workspace_bytes);
       options.workspace = workspace.get();
-      check(cudaMemset(D.get(), 0xFF, 4 * elements));
+      check(cudaMemsetAsync(D.get(), 0xFF, 4 * elements, stream));
       double const us = sustained([&](cudaStream_t s) { gemm(a, b, d, {}, s, options); }, stream);
       std::string const chosen = kernel_of(plan(a, b, d, {}, options));
       if (!keeps) kernel = chosen, expected = contents(D, n);

@@ -251,7 +251,8 @@ TEST(Path, EveryStepsTileIsSummed) {
       SCOPED_TRACE(title_of(entry, c));
       std::string_view const name = entry.info().name;
       if (name == "sgemm_split_safe" || name == "sgemm_split_fast") {
-        EXPECT_THROW(tiles_of(entry, c), UsageError);  // its first block slices, and tensor cores sum
+        // Its first block slices, and tensor cores sum. Of a shorter K f16 slices are refused, and a block does both.
+        EXPECT_THROW(tiles_of(entry, gemm_case(256, 256, 64, layout)), UsageError);
         continue;
       }
       BlockTiles const tiles = tiles_of(entry, c);

@@ -7,7 +7,9 @@
 
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <string>
+#include <string_view>
 
 namespace inlay::planner {
 namespace {
@@ -55,6 +57,29 @@ TEST(Tuning, AChoiceGivesItsPlan) {
   for (Plan const& plan : gemms)
     EXPECT_EQ(plan_of(choice_of<Gemm>(plan, 1), square(), Device{}, true).candidate, plan.candidate);
 }
+// Slices are timed for those who ask for them, and a packed B by the kernel that it was packed for.
+TEST(Tuning, SlicesAreForThoseWhoAskForThem) {
+  using Names = std::set<std::string_view>;
+  Names const all = {"sgemm_split_fast", "sgemm_split_safe", "sgemm_split_unpacked"};
+  auto const slices_of = [&](Compute compute, void* packed_B) {
+    Gemm g = square(1024);
+    g.compute = compute, g.B.kept = packed_B;
+    Names names;
+    for (Plan const& plan : plans_to_time(g, Device{}, true)) {
+      std::string_view const name = candidates<Gemm>()[std::size_t(plan.candidate)].kernel.info->name;
+      if (all.contains(name)) names.insert(name);
+    }
+    return names;
+  };
+  void* const packed = at(0x50000000);
+  EXPECT_EQ(slices_of(Compute::fp32, nullptr), Names{});
+  EXPECT_EQ(slices_of(Compute::split_fast, nullptr), all);
+  EXPECT_EQ(slices_of(Compute::split_fast, packed), (Names{"sgemm_split_fast", "sgemm_split_unpacked"}));
+  EXPECT_EQ(slices_of(Compute::split_safe, packed), (Names{"sgemm_split_safe", "sgemm_split_unpacked"}));
+  Choice const choice{"sgemm_split_safe", ""};
+  EXPECT_LT(plan_of(choice, square(1024), Device{}, true).candidate, 0);
+}
+
 TEST(Tuning, WhySaysSo) {
   Plan const plan = plan_of({.kernel = "copy_direct", .label = "", .us = 3.25}, cube(), Device{}, false);
   std::string const text = why(plan, cube(), Device{}, false);

@@ -189,7 +189,8 @@ bool not_shallow(Properties const& f) { return f.g.K() > 0 && !shallow(f.g); }
 constexpr char const* kCurves = "where the curves meet on an H200, docs/log.md";
 Applicability<Gemm> const kBlockedSums{in_blocks, "blocked summation is not requested, or not worth it"};
 constexpr char const* kNoSlices = "not requested, or FMA units are predicted to be faster";
-Applicability<Gemm> const kSplitSafe{split_safe, kNoSlices}, kSplitFast{split_fast, kNoSlices},
+Applicability<Gemm> const kSplitSafe{split_safe, kNoSlices},
+    kSplitFast{split_fast, "not requested, K is below 64, or FMA units are predicted to be faster"},
     kSplitUnpacked{split_unpacked, "not requested, or FMA units or packed slices are predicted to be faster"};
 Applicability<Gemm> const kSmallBatch{small_batch,
                                       "another kernel is predicted to be faster, or it is no batch with a K of at most "
