@@ -14,15 +14,14 @@ struct Dispatch {
   // refused, the kernel that would have multiplied its f16 slices makes the bf16 slices: a launch that ends at once takes 1 to 2 us.
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
-    Device const& device = setting.device;
     auto* const refusals = static_cast<unsigned*>(setting.workspace);
     char* const behind = static_cast<char*>(setting.workspace) + round_up(g.L() * 4, 256);
     auto const slices = F16::sliced(g, behind);
-    f(F16::slicer(g, slices, nullptr, device));
+    f(F16::slicer(g, slices, nullptr));
     if (g.only_packs) return;
     Gemm const again = without_kept(g);
     auto const others = Bf16::sliced(again, behind + F16::factor_bytes(g));
-    auto const slicer = Bf16::slicer(again, others, refusals, device);
+    auto const slicer = Bf16::slicer(again, others, refusals);
     if (g.L() > 1) f(Refusals<Step>{slices.A, slices.B, refusals, int(g.L())});
     F16::multiply(g, slices, refusals, slicer, setting, f);
     if (g.L() > 1) f(slicer);

@@ -11,7 +11,7 @@ struct Dispatch {
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
     auto const slices = Slices::sliced(g, static_cast<char*>(setting.workspace));
-    f(Slices::slicer(g, slices, nullptr, setting.device));
+    f(Slices::slicer(g, slices, nullptr));
     if (!g.only_packs) Slices::multiply(g, slices, nullptr, {}, setting, f);
   }
   static std::size_t workspace(Gemm const& g, Device const&) {

@@ -60,16 +60,11 @@ struct SliceOperands {
   int in_cluster;            // blocks
   unsigned const* refusals;  // one for each matrix of the batch: slices what is refused elsewhere. Null: slices all
   int matrices;              // refusals
-  int64_t grid;              // blocks, each of which slices every grid-th of the works' blocks
 
-  static SliceOperands make(Work const& A, Work const& B, unsigned const* refusals, int64_t matrices, int sm_count) {
-    SliceOperands all{A, B, scales ? int(std::max(A.parts, B.parts)) : 1, refusals, int(matrices), 0};
-    all.grid = all.of_A() + round_up(B.blocks(), int64_t(all.in_cluster));
-    // A grid that mostly ends at once is small; in a batch each block would have to look at each matrix.
-    if (refusals && matrices == 1) all.grid = std::min(all.grid, int64_t(sm_count) * 4);
-    return all;
+  static SliceOperands make(Work const& A, Work const& B, unsigned const* refusals, int64_t matrices) {
+    return {A, B, scales ? int(std::max(A.parts, B.parts)) : 1, refusals, int(matrices)};
   }
-  int64_t blocks() const { return grid; }
+  int64_t blocks() const { return of_A() + round_up(B.blocks(), int64_t(in_cluster)); }
   int cluster() const requires(scales) { return in_cluster; }
   void place(auto const& at) {
     A.from.base = at(A.from.base), B.from.base = at(B.from.base), refusals = at(refusals);
@@ -88,12 +83,9 @@ struct SliceOperands {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     block.griddep_wait();
-    if constexpr (scales)
-      slice(block, smem, block.block_index());  // refuses, and is never refused
-    else if (matrices > 1 || needs(block, A, 0))
-      slice_all(block, smem, grid);
+    slice(block, smem, block.block_index());
   }
-  // Slices both operands, as one of `blocks` blocks.
+  // Slices both operands, as one of any number of blocks.
   template <class Block>
   CUTE_DEVICE void slice_all(Block block, Smem& smem, int64_t blocks) const {
     static_assert(!scales);  // else a cluster slices rows together

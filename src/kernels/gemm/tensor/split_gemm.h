@@ -40,11 +40,11 @@ struct SplitGemm {
     SlicedOperand const A = of(g.A), B = of(g.B);
     return {A, B};
   }
-  static Slicer slicer(Gemm const& g, Sliced const& to, unsigned const* refusals, Device const& device) {
+  static Slicer slicer(Gemm const& g, Sliced const& to, unsigned const* refusals) {
     auto const work = [&](Operand const& from, SlicedOperand const& to) {
       return is_sliced(g, from) ? Work::make(from, to) : Work::none(from, to);
     };
-    return Slicer::make(work(g.A, to.A), work(g.B, to.B), refusals, g.L(), device.sm_count);
+    return Slicer::make(work(g.A, to.A), work(g.B, to.B), refusals, g.L());
   }
   // Predicted on an H200. Microseconds for a million elements that are sliced, by whether rows are contiguous along K, and for 64 indices of K
   // of a tile of 128 x 128, or of half of it.
