@@ -496,7 +496,7 @@ TEST(GemmPlan, AGemmInPartsHasTwoSteps) {
     LaunchOf<Reduction> const& sum = *p.plan.find<Reduction>();
     EXPECT_STREQ(sum.kernel->info->name, "sum_slices");
     EXPECT_EQ(sum.problem.slices, slices.slices);
-    EXPECT_EQ(sum.problem.partial, presumed(0));
+    EXPECT_EQ(sum.problem.partial.base, presumed(0));
     EXPECT_EQ(sum.problem.D.base, g.D.base);
     EXPECT_EQ(sum.problem.elements(), g.elements());
     expect_workspace(sum.slots[0], 0);
@@ -530,7 +530,7 @@ TEST(GemmPlan, PartsLieBehindPackedOperands) {
   expect_workspace(p.launch().slots[1], a);
   expect_workspace(p.launch().slots[2], a + b);
   expect_workspace(p.plan.find<Reduction>()->slots[0], a + b);
-  EXPECT_EQ(p.plan.find<Reduction>()->problem.partial, presumed(a + b));
+  EXPECT_EQ(p.plan.find<Reduction>()->problem.partial.base, presumed(a + b));
 }
 
 // ---- running it: what a GPU would do for packed operands, tests/test_gemm_gpu.cpp sees
@@ -595,7 +595,7 @@ TEST(GemmPlan, RunsItsStepsInOrder) {
   EXPECT_EQ(ran.B.base, B);
   std::size_t const a = 64 * 20000 * 4;
   EXPECT_EQ(ran.D.base, workspace + a);
-  EXPECT_EQ(static_cast<void const*>(summed.partial), workspace + a);
+  EXPECT_EQ(summed.partial.base, workspace + a);
   EXPECT_EQ(summed.D.base, C);
 }
 
@@ -702,12 +702,11 @@ void multiply_on_host(Gemm const& g, Device const&, void*, cudaStream_t) {
         }
 }
 void add_on_host(Reduction const& r, Device const&, void*, cudaStream_t) {
-  std::int64_t e = 0;
   for (std::int64_t l = 0; l < r.D.matrices; ++l)
     for (std::int64_t m = 0; m < r.D.rows; ++m)
-      for (std::int64_t n = 0; n < r.D.cols; ++n, ++e) {
+      for (std::int64_t n = 0; n < r.D.cols; ++n) {
         float &c = element(r.D, m, n, l), sum = r.slices ? 0 : c;
-        for (int p = 0; p < r.slices; ++p) sum += r.partial[p * r.elements() + e];
+        for (int p = 0; p < r.slices; ++p) sum += (&element(r.partial, m, n, l))[p * r.elements()];
         c = r.epilogue.alpha * sum + (r.epilogue.beta != 0 ? r.epilogue.beta * element(r.old(), m, n, l) : 0);
         if (r.epilogue.activation == Activation::relu) c = std::max(c, 0.f);
       }
@@ -725,18 +724,21 @@ Plan on_host(Plan plan) {
   if (plan.last_chunk) plan.last_chunk = std::make_shared<Plan const>(on_host(*plan.last_chunk));
   return plan;
 }
-// L matrices with rows of a pitch that no vector has; A may be shared by the batch, C may be column-major.
+// Strides of D along m, n and the batch.
+struct StridesOfD {
+  std::int64_t m, n, l;
+};
+// L matrices of 6 x 5 with rows of a pitch that no vector has; A may be shared by the batch.
 // adds: D = relu(2 A B - C), where C has a row for each matrix, which is repeated; otherwise D = 2 A B - D.
-void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bool shared, bool columns,
-                  bool adds = false) {
+void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bool shared, StridesOfD const& d,
+                  bool adds) {
   std::int64_t const M = 6, N = 5, pitch = K + 3;
-  std::vector<float> a(std::size_t(L * M * pitch)), b(std::size_t(L * K * N)), c(std::size_t(L * M * N)), expected;
+  std::vector<float> a(std::size_t(L * M * pitch)), b(std::size_t(L * K * N)), c(std::size_t(L * d.l)), expected;
   for (std::size_t i = 0; i < a.size(); ++i) a[i] = float(int(i * 7 % 11) - 5);
   for (std::size_t i = 0; i < b.size(); ++i) b[i] = float(int(i * 5 % 13) - 6);
   for (std::size_t i = 0; i < c.size(); ++i) c[i] = float(int(i % 9) - 4);
   inlay::Tensor const A = tensor(a.data(), {L, M, K}, {shared ? 0 : M * pitch, pitch, 1}),
-                      B = tensor(b.data(), {L, K, N}),
-                      C = columns ? tensor(c.data(), {L, N, M}).transposed() : tensor(c.data(), {L, M, N});
+                      B = tensor(b.data(), {L, K, N}), C = tensor(c.data(), {L, M, N}, {d.l, d.m, d.n});
   std::vector<float> rows(std::size_t(L * N));
   for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = float(int(i * 3 % 17) - 8);
   ConstTensor const added = tensor(rows.data(), {L, 1, N});
@@ -750,7 +752,7 @@ void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bo
         float sum = 0;
         for (std::int64_t k = 0; k < K; ++k)
           sum += a[std::size_t((shared ? 0 : l * M * pitch) + m * pitch + k)] * b[std::size_t((l * K + k) * N + n)];
-        float& x = expected[std::size_t(l * M * N + (columns ? n * M + m : m * N + n))];
+        float& x = expected[std::size_t(l * d.l + m * d.m + n * d.n)];
         x = 2 * sum - (adds ? rows[std::size_t(l * N + n)] : x);
         if (adds) x = std::max(x, 0.f);
       }
@@ -761,20 +763,25 @@ void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bo
   std::vector<char> workspace(p.plan.workspace_bytes + 64, 77);
   run(on_host(p.plan), Device{}, {{a.data(), b.data(), c.data(), rows.data()}, workspace.data()}, nullptr);
   EXPECT_EQ(c, expected) << (adds ? "adds, " : "") << "L " << L << " K " << K << (shared ? " shared" : "")
-                         << (columns ? " columns" : "");
+                         << ", strides of D " << d.m << " and " << d.n;
   for (std::size_t i = p.plan.workspace_bytes; i < workspace.size(); ++i) EXPECT_EQ(workspace[i], 77);
 }
 TEST(GemmInPieces, MultipliesEveryMatrixOnce) {
-  Info<Gemm> split = *kernels::sgemm_split_64x64::kernel_info;
-  split.rejects = only_most;
+  Info<Gemm> split = *kernels::sgemm_split_64x64::kernel_info, wgmma = *kernels::hgemm_10_narrow_tiles::kernel_info;
+  split.rejects = wgmma.rejects = only_most;
   Candidate<Gemm> const as_it_lies{.kernel = {&split, note}, .applies = any},
-      packed{.kernel = {&split, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned}};
-  for (auto const& row : {as_it_lies, packed})
+      packed{.kernel = {&split, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned}},
+      of_wgmma{.kernel = {&wgmma, note}, .applies = any, .requirements = {.tile = 9}},
+      transposes{.kernel = {&wgmma, note}, .applies = any, .requirements = {.tile = 9, .transposes = true}};
+  for (auto const& row : {as_it_lies, packed, of_wgmma, transposes}) {
+    std::int64_t const deep = row.kernel.info == &split ? 700 : 2500;
+    ASSERT_GT(row.kernel.info->split(problem(6, 5, deep), Device{}).slices, 1);
     for (std::int64_t L : {1, 9, 10, 21, 70})
-      for (std::int64_t K : {9, 700})  // whole, in parts
+      for (std::int64_t K : {std::int64_t(9), deep})  // whole, in parts
         for (bool shared : {false, true})
-          for (bool columns : {false, true})
-            for (bool adds : {false, true}) expect_gemms(row, L, K, shared, columns, adds);
+          for (StridesOfD const& d : {StridesOfD{5, 1, 30}, {1, 6, 30}, {16, 3, 97}, {2, 16, 80}})
+            for (bool adds : {false, true}) expect_gemms(row, L, K, shared, d, adds);
+  }
 }
 // What the library itself would launch: no grid limits a batch, and its length does not change how it adds.
 TEST(GemmInPieces, BatchesOfAnyLength) {

@@ -39,6 +39,7 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   Gemm g = gemm;
   g.A = a.used(), g.B = b.used(), g.tile = candidate.requirements.tile;
   if (candidate.requirements.transposes) g = g.transposed();
+  Gemm const whole = g;  // with the epilogue of the call
   RestOfEpilogue const rest = info.has_full_epilogue ? RestOfEpilogue{} : RestOfEpilogue::taken_from(g);
   auto const* const slices_of = candidate.requirements.slices_of;
   if (slices_of) {
@@ -76,21 +77,19 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   if (predicts(gemm) && info.seconds)
     plan.seconds = a.seconds(device) + b.seconds(device) + info.seconds(split, device);
   static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
-  auto const reduce = [&](Operand const& C, Epilogue const& epilogue, float* partial, OperandSlot const& slot) {
-    plan.add(LaunchOf<Reduction>{
-        &sum, {gemm.D, epilogue, partial, split.slices == 1 ? 0 : split.slices, C}, {slot, slot_d, slot_c(C)}});
+  auto const reduce = [&](Reduction const& r, OperandSlot const& partial) {
+    plan.add(LaunchOf<Reduction>{&sum, r, {partial, slot_d, slot_c(r.C)}});
   };
   if (split.slices == 1) {
     OperandSlot const kept = g.kept() ? OperandSlot{OperandSlot::In::operand, kKeptOperand, 0} : OperandSlot{};
     plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d, slot_c(g.C), kept}, own_slot});
-    if (rest.is_needed) reduce(rest.C, rest.epilogue, nullptr, {});
+    if (rest.is_needed) reduce({.D = gemm.D, .epilogue = rest.epilogue, .C = rest.C}, {});
     return result;
   }
-  auto* const partial = reinterpret_cast<float*>(static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + own_offset);
   Gemm slices = split;
-  slices.D.base = partial;
+  slices.D.base = static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + own_offset;
   plan.add(LaunchOf<Gemm>{&candidate.kernel, slices, {slot_a, slot_b, own_slot}});
-  reduce(gemm.C, gemm.epilogue, partial, own_slot);
+  reduce(add_slices(whole, slices), own_slot);
   return result;
 }
 

@@ -13,7 +13,7 @@ Gemm at(LaunchOf<Gemm> const& l, Operands const& o) {
 }
 Reduction at(LaunchOf<Reduction> const& l, Operands const& o) {
   Reduction r = l.problem;
-  r.partial = static_cast<float const*>(o.at(l.slots[0])), r.D.base = o.at(l.slots[1]);
+  r.partial.base = o.at(l.slots[0]), r.D.base = o.at(l.slots[1]);
   r.C.base = o.at(l.slots[2]);
   return r;
 }

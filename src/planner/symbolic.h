@@ -61,13 +61,13 @@ inline Gemm symbolic(Gemm g) {
   return g;
 }
 inline Reduction symbolic(Reduction r) {
-  r.partial = static_cast<float const*>(symbolic(0, r.partial)), r.D.base = symbolic(1, r.D.base);
+  r.partial.base = symbolic(0, r.partial.base), r.D.base = symbolic(1, r.D.base);
   if (r.C.base) r.C.base = symbolic(2, r.C.base);
   return r;
 }
 // The problem's own places.
 inline Places places_of(Copy const& c) { return Places(c.dst, c.src); }
 inline Places places_of(Gemm const& g) { return Places(g.A.base, g.B.base, g.D.base, g.C.base, g.kept()); }
-inline Places places_of(Reduction const& r) { return Places(r.partial, r.D.base, r.C.base); }
+inline Places places_of(Reduction const& r) { return Places(r.partial.base, r.D.base, r.C.base); }
 
 }  // namespace inlay::planner

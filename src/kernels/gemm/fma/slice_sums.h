@@ -19,7 +19,7 @@ struct SumSlicesBy {
   };
 
   int64_t blocks() const { return ceil_div(r.elements(), int64_t(elements)); }
-  void place(auto const& at) { r.partial = at(r.partial), r.D.base = at(r.D.base), r.C.base = at(r.C.base); }
+  void place(auto const& at) { r.partial.base = at(r.partial.base), r.D.base = at(r.D.base), r.C.base = at(r.C.base); }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
@@ -27,9 +27,9 @@ struct SumSlicesBy {
     block.griddep_wait();
     int64_t const all = r.elements(), e = int64_t(block.block_index()) * elements + rank % elements;
     int64_t const n = e % r.D.cols, m = e / r.D.cols % r.D.rows, l = e / r.D.cols / r.D.rows;
-    auto const in = [&](Operand const& o) {
-      return o.as<T>() + (l * o.batch_stride + m * o.row_stride + n * o.col_stride);
-    };
+    auto const at = [&](Operand const& o) { return l * o.batch_stride + m * o.row_stride + n * o.col_stride; };
+    auto const in = [&](Operand const& o) { return o.as<T>() + at(o); };
+    float const* const partial = r.partial.as<float>() + at(r.partial);
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
     int const share = ceil_div(r.slices, GROUPS), end = share * (group + 1) < r.slices ? share * (group + 1) : r.slices;
     float sum = 0;
@@ -38,7 +38,7 @@ struct SumSlicesBy {
       float part[at_once] = {};
       CUTE_UNROLL
       for (int i = 0; i < at_once; ++i)
-        copy_one(atom, e < all && first + i < end, make_gmem_ptr(r.partial + ((first + i) * all + e)), &part[i]);
+        copy_one(atom, e < all && first + i < end, make_gmem_ptr(partial + (first + i) * all), &part[i]);
       CUTE_UNROLL
       for (int i = 0; i < at_once; ++i) sum += part[i];
     }

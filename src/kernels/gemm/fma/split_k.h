@@ -37,7 +37,7 @@ struct SplitK : Base {
     if (c.slices == g.slices) return Base::launches(g, setting, f);
     c.D.base = setting.workspace;
     Base::launches(c, setting, f);
-    SumSlices::launches({g.D, g.epilogue, c.D.as<float>(), c.slices}, setting, f);
+    SumSlices::launches(problem::add_slices(g, c), setting, f);
   }
 
   static Reason rejects(Gemm const& g, Device const& device) {

@@ -14,20 +14,19 @@ struct Samples<SplitK<Base>> {
     auto const part_of = [&](Gemm const& part, int64_t times) {
       sample_lengths<Base>(part, Split::period(part), setting, sample, times);
     };
-    Gemm const split = setting.workspace ? Split::split(g, setting.device) : g;
+    Gemm split = setting.workspace ? Split::split(g, setting.device) : g;
     if (split.slices == 1) return part_of(Split::of_tile(g, setting.device), 1);
-    auto const partial = static_cast<float*>(setting.workspace);
+    split.D.base = setting.workspace;
     auto const part = [&](int64_t number, int64_t K) {
       Gemm p = split.with_K(K);
-      p.slices = 1, p.D.base = partial + number * g.elements();
+      p.slices = 1, p.D.base = split.D.as<float>() + number * g.elements();
       return p;
     };
     int64_t const last = split.slices - 1;
     over_phases(last, g.elements() * 4, 0,
                 [&](int64_t number, int64_t times) { part_of(part(number, split.slice_K), times); });
     part_of(part(last, g.K() - last * split.slice_K), 1);
-    SumSlices::launches({g.D, g.epilogue, partial, split.slices}, setting,
-                        [&](auto const& kernel) { sample.kinds(kernel, 1); });
+    SumSlices::launches(problem::add_slices(g, split), setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
   }
 };
 
