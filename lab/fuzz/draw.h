@@ -2,6 +2,7 @@
 // anywhere.
 #pragma once
 #include <inlay/planner/candidate.h>
+#include <inlay/problem/batched_gemm.h>
 
 #include <cstdint>
 #include <random>
@@ -49,30 +50,39 @@ planner::Plan plan_of(FuzzedCopy const& fuzzed, problem::Copy const& planned, pl
 // A copy whose grid has about as many blocks as a grid can have. Its addresses must not be accessed.
 problem::Copy draw_large_copy(Random& random, planner::Device const& device);
 
-// An operand of a drawn GEMM: modes (batch, rows, cols), strides in elements, base in elements from a buffer's aligned
-// start to the lowest element.
+// An operand of a drawn GEMM: modes (outer batch, batch, rows, cols), strides in elements, base in elements from a buffer's aligned start to
+// the lowest element.
 struct DrawnMatrix {
-  std::int64_t extent[3], stride[3], base;
+  static constexpr int kModes = 4;
+  std::int64_t extent[kModes], stride[kModes], base;
+  DType type;
 
-  std::int64_t elements() const;  // of the buffer, from its start to the highest element
-  std::int64_t first() const;     // the first element's offset in the buffer
-  Tensor view(float* buffer, bool batched) const;
+  std::int64_t elements() const;              // of the buffer, from its start to the highest element
+  std::int64_t first() const;                 // the first element's offset in the buffer
+  Tensor view(void* buffer, int rank) const;  // of the last modes
 };
 struct FuzzedGemm {
-  std::int64_t L, M, N, K;
-  DrawnMatrix a, b, d;
-  float alpha, beta;
+  enum { A, B, D, C, kOperands };
+  int rank;  // 2 to 4
+  std::int64_t M, N, K;
+  DrawnMatrix x[kOperands];
+  bool has_C;  // else C is D
+  Epilogue epilogue;
   Compute compute;
-  bool batched, with_workspace;
-  int candidate = -1;       // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
-  std::int64_t shift[3]{};  // of A, B and D: elements from the addresses of the plan to those of the run
+  bool with_workspace;
+  int candidate = -1;  // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
+  std::int64_t shift[kOperands]{};  // elements from the addresses of the plan to those of the run
 
   bool agrees() const;
-  problem::Gemm problem(float* A, float* B, float* D) const;
+  Tensor view(int operand, void* buffer) const { return x[operand].view(buffer, rank); }
+  problem::BatchedGemm problem(void* const (&buffers)[kOperands]) const;
   std::string text() const;
 };
-// At most `most` multiply-adds.
-FuzzedGemm draw_fuzzed_gemm(Random& random, std::int64_t most);
+// The most multiply-adds of a drawn GEMM; deep: with a K above 1024, which has its own limit because K is split from there on.
+struct MostFma {
+  std::int64_t most, deep;
+};
+FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit);
 planner::Plan plan_of(FuzzedGemm const& fuzzed, problem::Gemm const& planned, planner::Device const& device);
 
 // Why a launch of the plan with these operands would be rejected, which means that the plan is wrong; empty if none

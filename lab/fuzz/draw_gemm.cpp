@@ -10,24 +10,38 @@
 namespace inlay::lab {
 namespace {
 using namespace planner;
+using enum DType;
 
-// Nested modes in any order. The batch is the outermost one in most cases.
-DrawnMatrix draw_matrix(Random& random, std::int64_t L, std::int64_t rows, std::int64_t cols, bool reads,
-                        bool backwards) {
-  DrawnMatrix x{{L, rows, cols}, {}, random.one_in(2) ? random.below(16) : 0};
-  int order[3] = {2, 1, 0};
+struct Uses {
+  bool reads, backwards, repeats;  // repeats: broadcast as a C may be, along any mode
+};
+
+// Nested modes in any order. The batch modes are the outermost ones in most cases.
+DrawnMatrix draw_matrix(Random& random, DType type, std::int64_t const (&extent)[DrawnMatrix::kModes],
+                        Uses const& uses) {
+  DrawnMatrix x{{}, {}, random.one_in(2) ? random.below(16) : 0, type};
+  std::copy(std::begin(extent), std::end(extent), x.extent);
+  int order[] = {3, 2, 1, 0};
   if (random.one_in(2)) std::swap(order[0], order[1]);
-  if (random.one_in(8)) std::shuffle(order, order + 3, random.engine());
-  std::int64_t n = random.one_in(8) ? random.between(1, 3) : 1;
+  if (random.one_in(4)) std::swap(order[2], order[3]);
+  if (random.one_in(8)) std::shuffle(order, order + DrawnMatrix::kModes, random.engine());
+  std::int64_t n = random.one_in(4) ? random.between(1, 3) : 1;
   for (int k : order) {
     x.stride[k] = n, n *= x.extent[k];
     if (random.one_in(3)) n += random.between(1, 5);
-    if (random.one_in(4)) n = (n + 3) / 4 * 4;
+    if (random.one_in(4)) n = (n + 7) / 8 * 8;
   }
-  if (reads && random.one_in(6)) x.stride[0] = 0;
+  if (uses.reads)
+    for (int k = 0; k < 2; ++k)
+      if (random.one_in(6)) x.stride[k] = 0;
   for (std::int64_t& stride : x.stride) {
-    if (backwards && random.one_in(12)) stride = -stride;
-    if (reads && random.one_in(24)) stride = 0;
+    if (uses.backwards && random.one_in(12)) stride = -stride;
+    if (uses.reads && random.one_in(24)) stride = 0;
+  }
+  if (uses.repeats) {  // a bias along m or along n, or a number
+    int const kept = int(random.below(3));
+    for (int k = 0; k < DrawnMatrix::kModes; ++k)
+      if (k != kept + 2) x.stride[k] = 0;
   }
   return x;
 }
@@ -39,69 +53,114 @@ std::int64_t draw_extent(Random& random, std::int64_t most) {
   if (random.one_in(8)) extent = random.between(1, 3000);
   return std::clamp<std::int64_t>(extent, 1, std::max<std::int64_t>(most, 1));
 }
+// A K from 1024 to 65536, and few rows and columns.
+void draw_deep(Random& random, FuzzedGemm& t, std::int64_t most) {
+  t.K = (std::int64_t(1024) << random.below(6)) + random.below(1024 << random.below(6));
+  t.K = std::min({t.K, most, std::int64_t(65536)});
+  std::int64_t left = most / t.K;
+  auto const draw = [&] {
+    std::int64_t const extent =
+        std::clamp<std::int64_t>(random.between(1, random.one_in(2) ? 40 : 300), 1, std::max<std::int64_t>(left, 1));
+    left /= extent;
+    return random.one_in(3) ? std::max<std::int64_t>(extent / 8 * 8, 1) : extent;
+  };
+  t.M = draw(), t.N = draw();
+  if (random.one_in(2)) std::swap(t.M, t.N);
+}
+void draw_extents(Random& random, FuzzedGemm& t, std::int64_t most) {
+  std::int64_t* const extents[] = {&t.M, &t.N, &t.K};
+  int order[3] = {0, 1, 2};
+  std::shuffle(order, order + 3, random.engine());
+  for (int k : order) *extents[k] = draw_extent(random, most), most /= *extents[k];
+}
+std::int64_t draw_batch(Random& random, std::int64_t most) {
+  return std::clamp<std::int64_t>(random.between(1, random.one_in(4) ? 100 : 5), 1, std::max<std::int64_t>(most, 1));
+}
+
+void draw_types(Random& random, FuzzedGemm& t, DType& of_operands, DType& of_D) {
+  DType const types[] = {f32, f32, bf16, f16};
+  of_operands = types[random.below(4)], of_D = random.one_in(3) ? f32 : of_operands;
+  Compute const others[] = {Compute::fp32_blocked, Compute::split_safe, Compute::split_fast};
+  t.compute = random.one_in(3) ? others[random.below(of_operands == f32 ? 3 : 1)] : Compute::fp32;
+}
+void draw_epilogue(Random& random, FuzzedGemm& t) {
+  float const alphas[] = {1, 1, 1, 2, -1, 0}, betas[] = {0, 0, 0, 1, -2};
+  Activation const activations[] = {Activation::relu, Activation::gelu_tanh, Activation::gelu_erf, Activation::silu};
+  t.epilogue = {alphas[random.below(6)], betas[random.below(5)], Activation::none};
+  if (random.one_in(3)) t.epilogue.activation = activations[random.below(4)];
+  t.has_C = random.one_in(2);
+}
 
 }  // namespace
 
 std::int64_t DrawnMatrix::first() const {
   std::int64_t n = base;
-  for (int k = 0; k < 3; ++k) n += stride[k] < 0 && extent[k] > 1 ? -stride[k] * (extent[k] - 1) : 0;
+  for (int k = 0; k < kModes; ++k) n += stride[k] < 0 && extent[k] > 1 ? -stride[k] * (extent[k] - 1) : 0;
   return n;
 }
 std::int64_t DrawnMatrix::elements() const {
   std::int64_t n = base + 1;
-  for (int k = 0; k < 3; ++k) n += extent[k] > 1 ? std::abs(stride[k]) * (extent[k] - 1) : 0;
+  for (int k = 0; k < kModes; ++k) n += extent[k] > 1 ? std::abs(stride[k]) * (extent[k] - 1) : 0;
   return n;
 }
-Tensor DrawnMatrix::view(float* buffer, bool batched) const {
+Tensor DrawnMatrix::view(void* buffer, int rank) const {
   Tensor t;
-  t.data = buffer + first(), t.dtype = f32, t.rank = batched ? 3 : 2;
-  for (int k = 0; k < t.rank; ++k) t.extent[k] = extent[k + 3 - t.rank], t.stride[k] = stride[k + 3 - t.rank];
+  t.data = static_cast<char*>(buffer) + first() * bytes_of(type), t.dtype = type, t.rank = rank;
+  for (int k = 0; k < rank; ++k) t.extent[k] = extent[k + kModes - rank], t.stride[k] = stride[k + kModes - rank];
   return t;
 }
 
 bool FuzzedGemm::agrees() const {
-  return std::all_of(shift, shift + 3, [](std::int64_t elements) { return elements * 4 % kPlanAlignment == 0; });
+  for (int i = 0; i < kOperands; ++i)
+    if (shift[i] * bytes_of(x[i].type) % kPlanAlignment) return false;
+  return true;
 }
-problem::Gemm FuzzedGemm::problem(float* A, float* B, float* D) const {
-  return make_gemm(a.view(A, batched), b.view(B, batched), d.view(D, batched), {.alpha = alpha, .beta = beta}, compute);
+problem::BatchedGemm FuzzedGemm::problem(void* const (&buffers)[kOperands]) const {
+  ConstTensor const c = view(C, buffers[C]);
+  return make_batched_gemm(view(A, buffers[A]), view(B, buffers[B]), view(D, buffers[D]), epilogue, compute,
+                           has_C ? &c : nullptr);
 }
 std::string FuzzedGemm::text() const {
   constexpr char const* kSums[] = {"", ", blocked summation", ", split_safe", ", split_fast"};
-  auto const strides = [](char const* name, DrawnMatrix const& x) {
-    return fmt::format(", {} strides ({},{},{}) + {}", name, x.stride[0], x.stride[1], x.stride[2], x.base);
-  };
-  std::string const by =
-      candidate < 0 ? "the planner's choice" : candidates<Gemm>()[std::size_t(candidate)].kernel.info->name;
-  return fmt::format("gemm: L {} M {} N {} K {}", L, M, N, K) + strides("A", a) + strides("B", b) + strides("D", d) +
-         fmt::format(", alpha {}, beta {}{}{}; {}, run {}, {} and {} elements from the plan's A, B and D", alpha, beta,
-                     kSums[int(compute)], with_workspace ? ", with a workspace" : "", by, shift[0], shift[1], shift[2]);
+  std::string s = fmt::format("gemm: batch ({},{}) M {} N {} K {}, {} to {}", x[D].extent[0], x[D].extent[1], M, N, K,
+                              name_of(x[A].type), name_of(x[D].type));
+  for (int i = 0; i < (has_C ? kOperands : int(C)); ++i)
+    s += fmt::format(", {} strides ({},{},{},{}) + {}", "ABDC"[i], x[i].stride[0], x[i].stride[1], x[i].stride[2],
+                     x[i].stride[3], x[i].base);
+  return s + fmt::format(
+                 ", alpha {}, beta {}, activation {}{}{}; {}, run {} elements from the plan's A, B, D and C",
+                 epilogue.alpha, epilogue.beta, name_of(epilogue.activation), kSums[int(compute)],
+                 with_workspace ? ", with a workspace" : "",
+                 candidate < 0 ? "the planner's choice" : candidates<Gemm>()[std::size_t(candidate)].kernel.info->name,
+                 fmt::join(shift, ", "));
 }
 
-FuzzedGemm draw_fuzzed_gemm(Random& random, std::int64_t most) {
+FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit) {
   FuzzedGemm t{};
-  most = std::max<std::int64_t>(1, most >> random.below(7));
-  std::int64_t extent[3], left = most;
-  int order[3] = {0, 1, 2};
-  std::shuffle(order, order + 3, random.engine());
-  for (int k : order) extent[k] = draw_extent(random, left), left /= extent[k];
-  t.M = extent[0], t.N = extent[1], t.K = extent[2];
-  t.batched = random.one_in(2);
-  t.L = t.batched ? std::clamp<std::int64_t>(random.between(1, random.one_in(4) ? 100 : 5), 1,
-                                             std::max<std::int64_t>(left, 1))
-                  : 1;
+  bool const is_deep = random.one_in(4);
+  std::int64_t const most =
+      std::max<std::int64_t>(1, (is_deep ? limit.deep : limit.most) >> random.below(is_deep ? 3 : 7));
+  is_deep ? draw_deep(random, t, most) : draw_extents(random, t, most);
+  std::int64_t left = most / (t.M * t.N * t.K);
+  t.rank = random.one_in(2) ? 2 : random.one_in(3) ? 4 : 3;
+  std::int64_t const batch = t.rank > 2 ? draw_batch(random, left) : 1,
+                     outer = t.rank > 3 ? random.between(1, std::clamp<std::int64_t>(left / batch, 1, 3)) : 1;
   if (random.one_in(40)) (random.one_in(2) ? t.K : random.one_in(2) ? t.M : t.N) = 0;
-  float const alphas[] = {1, 1, 1, 2, -1, 0}, betas[] = {0, 0, 0, 1, -2};
-  t.alpha = alphas[random.below(6)], t.beta = betas[random.below(5)];
-  t.a = draw_matrix(random, t.L, t.M, t.K, true, true);
-  t.b = draw_matrix(random, t.L, t.K, t.N, true, true);
-  t.d = draw_matrix(random, t.L, t.M, t.N, false, t.beta == 0);
-  Compute const others[] = {Compute::fp32_blocked, Compute::split_safe, Compute::split_fast};
-  t.compute = random.one_in(3) ? others[random.below(3)] : Compute::fp32;
+  DType of_operands, of_D;
+  draw_types(random, t, of_operands, of_D);
+  draw_epilogue(random, t);
+  t.x[t.A] = draw_matrix(random, of_operands, {outer, batch, t.M, t.K}, {true, true, false});
+  t.x[t.B] = draw_matrix(random, of_operands, {outer, batch, t.K, t.N}, {true, true, false});
+  t.x[t.D] = draw_matrix(random, of_D, {outer, batch, t.M, t.N}, {false, true, false});
+  t.x[t.C] = draw_matrix(random, of_D, {outer, batch, t.M, t.N}, {true, true, random.one_in(2)});
   t.with_workspace = !random.one_in(3);
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Gemm>().size())));
-  for (std::int64_t& shift : t.shift)
-    shift = random.one_in(4) ? random.below(kMostShift / 4)
-                             : kPlanAlignment / 4 * random.below(kMostShift / kPlanAlignment);
+  bool const agrees = !random.one_in(3);
+  for (int i = 0; i < t.kOperands; ++i) {
+    std::int64_t const bytes = bytes_of(t.x[i].type);
+    t.shift[i] = agrees ? kPlanAlignment / bytes * random.below(kMostShift / kPlanAlignment)
+                        : random.below(kMostShift / bytes);
+  }
   return t;
 }
 

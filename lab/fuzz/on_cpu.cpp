@@ -1,6 +1,10 @@
 // Runs cases of `inlay fuzz` on the CPU: replays every launch of a plan with all checks.
+#include <inlay/registry/number.h>
 #include <inlay/registry/registry.h>
+#include <inlay/registry/rounding.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "fuzz/draw.h"
@@ -11,13 +15,25 @@ namespace {
 using namespace planner;
 using registry::Entry, replay::Recorder;
 
-constexpr std::int64_t kMostElements = 6000, kMostPlanned = 1 << 22, kMostFma = 40000;
+constexpr std::int64_t kMostElements = 6000, kMostPlanned = 1 << 22;
+constexpr MostFma kMostFma{40000, 2000000};
+constexpr std::size_t kMostWorkspace = 256 << 20;  // bytes, of a GEMM that is replayed
 
 template <class P>
 Entry<P> const& entry_of(Info<P> const* info, std::span<Entry<P> const> entries) {
   for (Entry<P> const& entry : entries)
     if (entry.kernel.info == info) return entry;
   throw Error(std::string("nobody replays ") + info->name);
+}
+
+template <class P>
+std::span<Entry<P> const> entries() {
+  if constexpr (std::is_same_v<P, Copy>)
+    return registry::copy_kernels();
+  else if constexpr (std::is_same_v<P, Gemm>)
+    return registry::gemm_kernels();
+  else
+    return registry::reductions();
 }
 
 // The first finding of the replay; empty if there is none.
@@ -97,38 +113,120 @@ FuzzResult run_copy(Random& random, bool transpose) {
   return result;
 }
 
+// The result of a drawn GEMM, by the strides of the caller, independently of the canonical problem. It is exact: operands are whole numbers.
+class GemmCheck {
+ public:
+  GemmCheck(FuzzedGemm const& fuzzed, void* const (&run)[FuzzedGemm::kOperands], Recorder const& recorder)
+      : t_(fuzzed) {
+    for (int i = 0; i < t_.kOperands; ++i) first_[i] = recorder.real(t_.view(i, run[i]).data);
+    DrawnMatrix const& added = t_.x[t_.has_C ? t_.C : t_.D];
+    over_D([&](std::int64_t const(&at)[kModes]) {
+      old_.push_back(t_.epilogue.beta != 0 ? number(t_.has_C ? t_.C : t_.D, offset(added, at)) : 0);
+    });
+  }
+  // The number of elements of D that are wrong now.
+  std::int64_t wrong() const {
+    std::int64_t count = 0;
+    std::size_t i = 0;
+    over_D([&](std::int64_t const(&at)[kModes]) {
+      double sum = 0;
+      std::int64_t const a = offset(t_.x[t_.A], {at[0], at[1], at[2], 0}),
+                         b = offset(t_.x[t_.B], {at[0], at[1], 0, at[3]});
+      if (t_.epilogue.alpha != 0)
+        for (std::int64_t k = 0; k < t_.K; ++k)
+          sum +=
+              double(number(t_.A, a + k * t_.x[t_.A].stride[3])) * double(number(t_.B, b + k * t_.x[t_.B].stride[2]));
+      count += !is_result(number(t_.D, offset(t_.x[t_.D], at)),
+                          t_.epilogue.alpha * sum + t_.epilogue.beta * double(old_[i++]));
+    });
+    return count;
+  }
+
+ private:
+  static constexpr int kModes = DrawnMatrix::kModes;
+
+  template <class F>
+  void over_D(F const& f) const {
+    auto const& extent = t_.x[t_.D].extent;
+    for (std::int64_t h = 0; h < extent[0]; ++h)
+      for (std::int64_t l = 0; l < extent[1]; ++l)
+        for (std::int64_t m = 0; m < extent[2]; ++m)
+          for (std::int64_t n = 0; n < extent[3]; ++n) f({h, l, m, n});
+  }
+  static std::int64_t offset(DrawnMatrix const& x, std::int64_t const (&at)[kModes]) {
+    std::int64_t elements = 0;
+    for (int k = 0; k < kModes; ++k) elements += at[k] * x.stride[k];
+    return elements;
+  }
+  float number(int operand, std::int64_t at) const {
+    DType const type = t_.x[operand].type;
+    return registry::read_number(first_[operand] + at * bytes_of(type), type);
+  }
+  // GELU and SiLU may be off by 1e-6 of x, as inlay/types.h says, and by an ulp of the type.
+  bool is_result(float got, double x) const {
+    double const expected = registry::activated(t_.epilogue.activation, x);
+    DType const type = t_.x[t_.D].type;
+    if (got == registry::rounded(float(expected), type)) return true;
+    double const ulp = std::max(std::abs(expected) * (type == bf16  ? 0x1p-7
+                                                      : type == f16 ? 0x1p-10
+                                                                    : 0x1p-23),
+                                type == f16 ? 0x1p-24 : 0);
+    return t_.epilogue.activation > Activation::relu && std::abs(double(got) - expected) <= 1e-6 * std::abs(x) + ulp;
+  }
+
+  FuzzedGemm const& t_;
+  char const* first_[FuzzedGemm::kOperands];
+  std::vector<float> old_;  // what beta scales
+};
+
+// Replays every launch of the plan at these operands, each with the checks of its own problem, until one finds something. Packed operands
+// and partial sums lie in memory like that of operands, filled with NaN; what a GEMM keeps for itself is a workspace of the replay, whose words must be
+// written before they are read.
+std::string replay_launches(Plan const& plan, Operands operands, Device const& device, Recorder& recorder,
+                            FuzzResult& result) {
+  if (plan.workspace_bytes) {
+    operands.workspace = recorder.allocate("packed operands and partial sums", plan.workspace_bytes, 4, 0);
+    std::memset(recorder.real(operands.workspace), 0xFF, plan.workspace_bytes);
+  }
+  for_each_planned(plan, operands, [&]<class P>(LaunchOf<P> const& launch, Operands const& now) {
+    if (!recorder.findings.empty()) return;
+    ++result.launched[launch.kernel->info->name];
+    bool const has_own = launch.workspace.in == OperandSlot::In::workspace;
+    recorder.allocate_workspace(has_own ? plan.workspace_bytes - std::size_t(launch.workspace.offset) : 0);
+    entry_of(launch.kernel->info, entries<P>()).replay(at(launch, now), device, recorder);
+  });
+  return found(recorder);
+}
+
 FuzzResult run_gemm(Random& random) {
   FuzzResult result;
   FuzzedGemm const fuzzed = draw_fuzzed_gemm(random, kMostFma);
   result.problem = fuzzed.text();
   Device const device;
   Recorder recorder;
-  DrawnMatrix const* const x[] = {&fuzzed.a, &fuzzed.b, &fuzzed.d};
-  char const* const name[] = {"A", "B", "D"};
-  float *planned[3], *run[3];
-  for (int i = 0; i < 3; ++i) {
-    planned[i] = recorder.allocate_integers(name[i], std::size_t(x[i]->elements() + kMostShift / 4), unsigned(i) + 1);
-    run[i] = planned[i] + fuzzed.shift[i];
+  void *planned[FuzzedGemm::kOperands], *run[FuzzedGemm::kOperands];
+  for (int i = 0; i < FuzzedGemm::kOperands; ++i) {
+    DrawnMatrix const& x = fuzzed.x[i];
+    auto const elements = std::size_t(x.elements() + kMostShift / bytes_of(x.type));
+    planned[i] = registry::allocate_numbers(recorder, std::string(1, "ABDC"[i]), elements, x.type, unsigned(i) + 1);
+    run[i] = static_cast<char*>(planned[i]) + fuzzed.shift[i] * bytes_of(x.type);
   }
-  Plan const plan = plan_of(fuzzed, fuzzed.problem(planned[0], planned[1], planned[2]), device);
-  if (fuzzed.agrees() && plan.workspace_bytes < std::size_t(1) << 32) {
-    void* const workspace = planner::symbolic(planner::kWorkspaceRegion, nullptr);
-    Operands operands{{}, workspace};
-    for (int i = 0; i < 3; ++i) operands.operand[i] = x[i]->view(run[i], fuzzed.batched).data;
-    if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return result;
-  }
-  Gemm const problem = fuzzed.problem(run[0], run[1], run[2]);
-  auto const* const launch = plan.find<Gemm>();
-  if (!launch) return result;
-  Entry<Gemm> const& entry = entry_of(launch->kernel->info, registry::gemm_kernels());
-  if (entry.info().rejects(problem, device)) {
-    result.skipped = true;  // the plan packs an operand first
-    return result;
-  }
-  ++result.launched[entry.info().name];
-  recorder.allocate_workspace(entry.info().workspace(problem, device));
-  entry.replay(problem, device, recorder);
-  result.failed = found(recorder);
+  GemmCheck const check(fuzzed, run, recorder);
+  // A plan whose addresses do not agree is made anew, as the library does.
+  problem::BatchedGemm const batched = fuzzed.problem(fuzzed.agrees() ? planned : run);
+  batched.for_each([&](problem::BatchedGemm::Bytes const& offset) {
+    if (!result.failed.empty()) return;
+    Plan const plan = plan_of(fuzzed, batched.at(offset), device);
+    Operands operands{{}, symbolic(kWorkspaceRegion, nullptr)};
+    for (std::size_t i = 0; i < offset.size(); ++i)
+      operands.operand[i] = static_cast<char*>(fuzzed.view(int(i), run[i]).data) + offset[i];
+    result.failed = rejected_launch(plan, operands, device);
+    result.skipped |= plan.workspace_bytes > kMostWorkspace;
+    if (result.failed.empty() && !result.skipped)
+      result.failed = replay_launches(plan, operands, device, recorder, result);
+  });
+  if (result.failed.empty() && !result.skipped)
+    if (std::int64_t const wrong = check.wrong()) result.failed = std::to_string(wrong) + " elements are wrong";
   return result;
 }
 

@@ -168,7 +168,7 @@ GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math) {
   };
 }
 
-GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, cudaStream_t stream) {
+GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, CublasMath math, cudaStream_t stream) {
   if (std::string const why = refusal(c); !why.empty())
     return [why](GemmCall const&, cudaStream_t) { throw Rejection(why); };
   auto const gemm = std::make_shared<LtGemm>(c);
@@ -177,6 +177,10 @@ GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, cudaStream_t strea
   std::unique_ptr<cublasLtMatmulPreferenceOpaque_t, Destroy<cublasLtMatmulPreferenceDestroy>> const preference(made);
   check_cublas(cublasLtMatmulPreferenceSetAttribute(made, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &kWorkspace,
                                                     sizeof kWorkspace));
+  std::uint32_t const schemes =
+      math == CublasMath::pedantic ? CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : CUBLASLT_REDUCTION_SCHEME_MASK;
+  check_cublas(
+      cublasLtMatmulPreferenceSetAttribute(made, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &schemes, sizeof schemes));
   cublasLtMatmulHeuristicResult_t found[16];
   int count = 0;
   cublasStatus_t const status =

@@ -76,7 +76,7 @@ __global__ void compare_kernel(GemmArrays p, Sample sample, Sum const* sums, Tot
                        m = spread_index(i / sample.cols % sample.rows, sample.rows, p.M),
                        n = spread_index(i % sample.cols, sample.cols, p.N);
     auto const [exact, size] = sums[i];
-    double const error = fabs(double(static_cast<float const*>(p.c)[l * p.c_l + m * p.c_m + n * p.c_n]) - exact);
+    double const error = fabs(double(static_cast<float const*>(p.d)[l * p.d_l + m * p.d_m + n * p.d_n]) - exact);
     double const share = error == 0 ? 0 : error / size;
     mine.error += error * error, mine.exact += exact * exact;
     mine.largest = max(mine.largest, Index(__double_as_longlong(fabs(share))));

@@ -15,7 +15,7 @@ class ExactSums {
     double rel_err;  // the Frobenius norm of the error, relative to that of the result
     double largest;  // |e| / (|A| |B|) of an element, at most; NaN if an element is NaN
   };
-  // The errors of what C of `p` holds now. Synchronises the stream.
+  // The errors of what D of `p` holds now. Synchronises the stream.
   Errors errors(cudaStream_t stream) const;
 
   // Evenly spread indices of each mode, the first and the last among them.

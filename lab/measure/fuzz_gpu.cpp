@@ -19,7 +19,9 @@ using planner::current_device, planner::for_each_launch;
 using problem::Copy;
 
 constexpr std::int64_t kBand = 64 << 10;  // bytes before and behind what a case may write
-constexpr std::int64_t kMostElements = 1 << 20, kMostFma = 1 << 22;
+constexpr std::int64_t kMostElements = 1 << 20;
+constexpr MostFma kMostFma{1 << 22, 1 << 25};
+constexpr Values kValues{3};  // sums of 65536 products are exact
 constexpr std::int64_t kCopyBytes = 256 << 20, kMatrixBytes = 64 << 20, kWorkspaceBytes = 1 << 30;
 
 void count(planner::Plan const& plan, planner::Operands const& operands, FuzzResult& result) {
@@ -127,6 +129,8 @@ class CopyFuzz {
 };
 
 class GemmFuzz {
+  using Case = FuzzedGemm;
+
  public:
   GemmFuzz() : workspace_(device_memory(kWorkspaceBytes + 2 * kBand)) {
     for (DeviceMemory& m : matrix_) m = device_memory(kMatrixBytes);
@@ -134,16 +138,15 @@ class GemmFuzz {
 
   FuzzResult run(Random& random) {
     FuzzResult result;
-    FuzzedGemm const fuzzed = draw_fuzzed_gemm(random, kMostFma);
+    Case const fuzzed = draw_fuzzed_gemm(random, kMostFma);
     result.problem = fuzzed.text();
-    DrawnMatrix const* const x[] = {&fuzzed.a, &fuzzed.b, &fuzzed.d};
-    Tensor planned[3], run[3];  // A, B and D at the addresses of the plan and of the run
-    for (int i = 0; i < 3; ++i) {
-      if (x[i]->elements() * 4 + kMostShift + 2 * kBand > kMatrixBytes) return result.skipped = true, result;
-      planned[i] = run[i] = x[i]->view(buffer(i), fuzzed.batched);
-      run[i].data = static_cast<float*>(run[i].data) + fuzzed.shift[i];
+    Views planned, run;  // at the addresses of the plan and of the run
+    for (int i = 0; i < Case::kOperands; ++i) {
+      DrawnMatrix const& x = fuzzed.x[i];
+      if (x.elements() * bytes_of(x.type) + kMostShift + 2 * kBand > kMatrixBytes) return result.skipped = true, result;
+      planned[std::size_t(i)] = fuzzed.view(i, buffer(i)), run[std::size_t(i)] = fuzzed.view(i, shifted(fuzzed, i));
     }
-    GemmArrays const gemm = prepared(fuzzed);
+    prepare(fuzzed);
     auto const way = random.below(4);
     switch (!fuzzed.agrees() && way > 1 ? 1 : way) {  // only public plans check the alignment of the addresses
       case 0:
@@ -158,7 +161,7 @@ class GemmFuzz {
         attempt_run(result, false, [&] { run_plan(fuzzed, run, result); });
     }
     if (!result.failed.empty() || result.refused || result.skipped) return result;
-    result.failed = check_result(fuzzed, gemm, buffer(2) + fuzzed.shift[2]);
+    result.failed = check_result(fuzzed);
     if (result.failed.empty() && fuzzed.with_workspace)
       for (char const* band : {workspace_.get(), workspace_.get() + kBand + workspace_bytes_})
         if (count_unpoisoned(band, kBand, nullptr).count) result.failed = "bytes beside the workspace were written";
@@ -166,98 +169,116 @@ class GemmFuzz {
   }
 
  private:
-  float* buffer(int i) const { return reinterpret_cast<float*>(matrix_[i].get() + kBand); }
+  using Views = std::array<Tensor, Case::kOperands>;
 
-  // Fills A and B between bands of NaN, and D between bands of poison.
-  GemmArrays prepared(FuzzedGemm const& fuzzed) {
-    DrawnMatrix const* const x[] = {&fuzzed.a, &fuzzed.b, &fuzzed.d};
-    float* run[3];
-    for (int i = 0; i < 3; ++i) run[i] = buffer(i) + fuzzed.shift[i];
-    for (int i = 0; i < 2; ++i) {
-      check(cudaMemsetAsync(run[i] + x[i]->base - kBand / 8, 0xFF, std::size_t(kBand / 2), nullptr));
-      fill_values(run[i] + x[i]->base, f32, x[i]->elements() - x[i]->base, nested(*x[i]), {3}, unsigned(i) + 1,
-                  nullptr);
-      check(cudaMemsetAsync(run[i] + x[i]->elements(), 0xFF, kBand / 2, nullptr));
+  void* buffer(int i) const { return matrix_[i].get() + kBand; }
+  // The buffer's start in the run.
+  char* shifted(Case const& t, int i) const {
+    return static_cast<char*>(buffer(i)) + t.shift[i] * bytes_of(t.x[i].type);
+  }
+  // The lowest element in the run.
+  char* lowest(Case const& t, int i) const { return shifted(t, i) + t.x[i].base * bytes_of(t.x[i].type); }
+
+  // Fills A, B and C between bands of NaN, and D between bands of poison.
+  void prepare(Case const& t) {
+    for (int i : {Case::A, Case::B, Case::C}) {
+      DrawnMatrix const& x = t.x[i];
+      std::int64_t const elements = x.elements() - x.base;
+      check(cudaMemsetAsync(lowest(t, i) - kBand / 2, 0xFF, std::size_t(kBand / 2), nullptr));
+      fill_values(lowest(t, i), x.type, elements, nested(x), kValues, unsigned(i) + 1, nullptr);
+      check(cudaMemsetAsync(lowest(t, i) + elements * bytes_of(x.type), 0xFF, kBand / 2, nullptr));
     }
-    GemmArrays const gemm = gemm_arrays(fuzzed, run, nested(*x[2]));
-    check(cudaMemsetAsync(matrix_[2].get(), kPoison, std::size_t(x[2]->elements() * 4 + kMostShift + 2 * kBand),
-                          nullptr));
-    prepare_c(gemm, {3}, nullptr);
-    return gemm;
+    DrawnMatrix const& d = t.x[Case::D];
+    check(cudaMemsetAsync(matrix_[Case::D].get(), kPoison,
+                          std::size_t(d.elements() * bytes_of(d.type) + kMostShift + 2 * kBand), nullptr));
+    prepare_d(arrays(t, 0), kValues, nullptr);
   }
   // The workspace, poisoned, with its guard bands. Null if the case has none, or if it is too large, which skips the
   // case.
-  void* workspace(FuzzedGemm const& fuzzed, std::size_t bytes, FuzzResult& result) {
+  void* workspace(Case const& t, std::size_t bytes, FuzzResult& result) {
     if (result.skipped = bytes > std::size_t(kWorkspaceBytes); result.skipped) return nullptr;
     workspace_bytes_ = std::int64_t(bytes);
     check(cudaMemsetAsync(workspace_.get(), kPoison, bytes + 2 * kBand, nullptr));
-    return fuzzed.with_workspace ? workspace_.get() + kBand : nullptr;
+    return t.with_workspace ? workspace_.get() + kBand : nullptr;
   }
-  void call(FuzzedGemm const& fuzzed, Tensor const (&run)[3], FuzzResult& result) {
-    Epilogue const epilogue{.alpha = fuzzed.alpha, .beta = fuzzed.beta};
-    std::size_t const bytes =
-        fuzzed.with_workspace ? gemm_workspace(run[0], run[1], run[2], epilogue, {.compute = fuzzed.compute}) : 0;
-    void* const at = workspace(fuzzed, bytes, result);
-    if (!result.skipped)
-      inlay::gemm(run[0], run[1], run[2], epilogue, nullptr,
-                  {.compute = fuzzed.compute, .workspace = at, .workspace_bytes = bytes});
+  void call(Case const& t, Views const& run, FuzzResult& result) {
+    ConstTensor const c = run[Case::C];
+    GemmOptions options{.compute = t.compute, .C = t.has_C ? &c : nullptr};
+    if (t.with_workspace)
+      options.workspace_bytes = gemm_workspace(run[Case::A], run[Case::B], run[Case::D], t.epilogue, options);
+    options.workspace = workspace(t, options.workspace_bytes, result);
+    if (!result.skipped) inlay::gemm(run[Case::A], run[Case::B], run[Case::D], t.epilogue, nullptr, options);
   }
-  void run_public_plan(FuzzedGemm const& fuzzed, Tensor const (&planned)[3], Tensor const (&run)[3],
-                       FuzzResult& result) {
+  void run_public_plan(Case const& t, Views const& planned, Views const& run, FuzzResult& result) {
+    ConstTensor const c = planned[Case::C];
     inlay::Plan const plan =
-        inlay::plan(planned[0], planned[1], planned[2], {.alpha = fuzzed.alpha, .beta = fuzzed.beta},
-                    {.compute = fuzzed.compute, .may_use_workspace = fuzzed.with_workspace});
-    void* const at = workspace(fuzzed, plan.workspace_bytes(), result);
+        inlay::plan(planned[Case::A], planned[Case::B], planned[Case::D], t.epilogue,
+                    {.compute = t.compute, .C = t.has_C ? &c : nullptr, .may_use_workspace = t.with_workspace});
+    void* const at = workspace(t, plan.workspace_bytes(), result);
+    bool const reads_C = t.has_C && t.epilogue.beta != 0;  // else the plan has no C
     if (!result.skipped)
-      plan.run(run[0].data, run[1].data, run[2].data, nullptr, plan.workspace_bytes() ? at : nullptr,
-               plan.workspace_bytes());
+      plan.run(run[Case::A].data, run[Case::B].data, run[Case::D].data, nullptr, plan.workspace_bytes() ? at : nullptr,
+               plan.workspace_bytes(), reads_C ? run[Case::C].data : nullptr);
   }
-  void run_plan(FuzzedGemm const& fuzzed, Tensor const (&run)[3], FuzzResult& result) {
+  // Runs the planner's own plans, one for each index of the outer batch modes.
+  void run_plan(Case const& t, Views const& run, FuzzResult& result) {
     planner::Device const& device = current_device();
-    planner::Plan const plan = plan_of(fuzzed, fuzzed.problem(buffer(0), buffer(1), buffer(2)), device);
-    void* const at = workspace(fuzzed, plan.workspace_bytes, result);
-    if (result.skipped) return;
-    planner::Operands const operands{{run[0].data, run[1].data, run[2].data}, at};
-    if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return;
-    count(plan, operands, result);
-    planner::run(plan, device, operands, nullptr);
+    problem::BatchedGemm const batched =
+        t.problem({buffer(Case::A), buffer(Case::B), buffer(Case::D), buffer(Case::C)});
+    batched.for_each([&](problem::BatchedGemm::Bytes const& offset) {
+      if (result.skipped || !result.failed.empty()) return;
+      planner::Plan const plan = plan_of(t, batched.at(offset), device);
+      planner::Operands operands{{}, workspace(t, plan.workspace_bytes, result)};
+      if (result.skipped) return;
+      for (std::size_t i = 0; i < Case::kOperands; ++i)
+        operands.operand[i] = static_cast<char*>(run[i].data) + offset[i];
+      if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return;
+      count(plan, operands, result);
+      planner::run(plan, device, operands, nullptr);
+    });
   }
   static Nested nested(DrawnMatrix const& x) {
-    std::array<std::pair<std::int64_t, std::int64_t>, 3> modes;
-    for (std::size_t k = 0; k < 3; ++k) modes[k] = {x.extent[k], std::abs(x.stride[k])};
+    std::array<std::pair<std::int64_t, std::int64_t>, Nested::kModes> modes;
+    for (std::size_t k = 0; k < modes.size(); ++k) modes[k] = {x.extent[k], std::abs(x.stride[k])};
     return Nested::of(modes);
   }
-  // D from its lowest element on.
-  static GemmArrays gemm_arrays(FuzzedGemm const& t, float* const (&run)[3], Nested const& used) {
+  // The batch at an index of the outer batch mode. D's buffer begins at its lowest element.
+  GemmArrays arrays(Case const& t, std::int64_t outer) const {
+    auto const first = [&](int i) {
+      return static_cast<char*>(t.view(i, shifted(t, i)).data) + outer * t.x[i].stride[0] * bytes_of(t.x[i].type);
+    };
+    DrawnMatrix const &a = t.x[Case::A], &b = t.x[Case::B], &c = t.x[Case::C], &d = t.x[Case::D];
     GemmArrays p{};
-    p.M = t.M, p.N = t.N, p.K = t.alpha == 0 ? 0 : t.K, p.batch = t.L, p.alpha = t.alpha, p.beta = t.beta;
-    p.type = f32;
-    p.a = run[0] + t.a.first(), p.a_l = t.a.stride[0], p.a_m = t.a.stride[1], p.a_k = t.a.stride[2];
-    p.b = run[1] + t.b.first(), p.b_l = t.b.stride[0], p.b_k = t.b.stride[1], p.b_n = t.b.stride[2];
-    p.c = run[2] + t.d.base, p.c_l = t.d.stride[0], p.c_m = t.d.stride[1], p.c_n = t.d.stride[2];
-    p.c_elements = t.M * t.N > 0 ? t.d.elements() - t.d.base : 0, p.c_at = used;
+    p.M = t.M, p.N = t.N, p.K = t.epilogue.alpha == 0 ? 0 : t.K, p.batch = d.extent[1];
+    p.alpha = t.epilogue.alpha, p.beta = t.epilogue.beta, p.activation = t.epilogue.activation;
+    p.type = a.type, p.type_d = d.type;
+    p.a = first(Case::A), p.a_l = a.stride[1], p.a_m = a.stride[2], p.a_k = a.stride[3];
+    p.b = first(Case::B), p.b_l = b.stride[1], p.b_k = b.stride[2], p.b_n = b.stride[3];
+    if (t.has_C) p.c = first(Case::C), p.c_l = c.stride[1], p.c_m = c.stride[2], p.c_n = c.stride[3];
+    p.d = lowest(t, Case::D), p.d_l = d.stride[1], p.d_m = d.stride[2], p.d_n = d.stride[3];
+    p.d_first = d.first() - d.base + outer * d.stride[0];
+    p.d_elements = t.M * t.N > 0 ? d.elements() - d.base : 0, p.d_at = nested(d);
     return p;
   }
-  std::string check_result(FuzzedGemm const& t, GemmArrays const& gemm, float* run) {
-    std::int64_t const bytes = gemm.c_elements * 4;
-    char* const first = static_cast<char*>(gemm.c);
-    for (auto [from, size] : {std::pair{matrix_[2].get(), first - matrix_[2].get()}, {first + bytes, kBand}})
+  std::string check_result(Case const& t) const {
+    GemmArrays const all = arrays(t, 0);
+    char *const first = static_cast<char*>(all.d), *const end = first + all.d_elements * bytes_of(all.type_d);
+    for (auto [from, size] : {std::pair{matrix_[Case::D].get(), first - matrix_[Case::D].get()}, {end, kBand}})
       if (Wrong const w = count_unpoisoned(from, size, nullptr); w.count)
         return fmt::format("{} bytes beside D were written, the first {} bytes into {}", w.count, w.first,
-                           from == first + bytes ? "what lies behind it" : "what lies before it");
-    if (bytes == 0) return "";
-    if (std::string const said = sentence(compare_c({gemm}, gemm.c, nullptr)); !said.empty()) return said;
-    GemmArrays from_first = gemm;
-    from_first.c = run + t.d.first();
-    for (std::int64_t l = 0; l < t.L; ++l)
-      if (Wrong const w = deviation(from_first, {3}, l, {t.M, t.N}, nullptr).wrong; w.count)
-        return fmt::format("{} elements of matrix {} are wrong, the first {} elements from its first", w.count, l,
-                           w.first);
+                           from == end ? "what lies behind it" : "what lies before it");
+    if (first == end) return "";
+    if (std::string const said = sentence(compare_d({all}, all.d, nullptr)); !said.empty()) return said;
+    for (std::int64_t outer = 0; outer < t.x[Case::D].extent[0]; ++outer)
+      for (std::int64_t l = 0; l < all.batch; ++l)
+        if (Wrong const w = deviation(arrays(t, outer), kValues, l, {t.M, t.N}, nullptr).wrong; w.count)
+          return fmt::format("{} elements of matrix ({},{}) are wrong, the first {} elements from the lowest", w.count,
+                             outer, l, w.first);
     return "";
   }
 
-  DeviceMemory matrix_[3], workspace_;
-  std::int64_t workspace_bytes_ = 0;  // of the current case
+  DeviceMemory matrix_[Case::kOperands], workspace_;
+  std::int64_t workspace_bytes_ = 0;  // of the current launch
 };
 
 }  // namespace

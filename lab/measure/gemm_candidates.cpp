@@ -56,9 +56,13 @@ GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall con
 std::vector<GemmCandidate> cublas_candidates([[maybe_unused]] GemmCase const& c, [[maybe_unused]] GemmCall const& call,
                                              [[maybe_unused]] cudaStream_t stream) {
 #ifdef INLAY_CUBLAS
-  return {{{kPedantic, cublas_gemm(c, CublasMath::pedantic)}},
-          {{kDefault, cublas_gemm(c, CublasMath::standard)}},
-          {{kLt, cublas_lt(c, call, stream)}}};
+  std::vector<GemmCandidate> rows{{{kPedantic, cublas_gemm(c, CublasMath::pedantic)}},
+                                  {{kDefault, cublas_gemm(c, CublasMath::standard)}},
+                                  {{kLt, cublas_lt(c, call, CublasMath::standard, stream)}}};
+  if (c.dtype() == f32) return rows;
+  rows[1].rounds_partial_sums = rows[2].rounds_partial_sums = true;
+  rows.push_back({{kLtExact, cublas_lt(c, call, CublasMath::pedantic, stream)}});
+  return rows;
 #else
   throw UsageError("GEMMs are measured against cuBLAS, which this build was made without");
 #endif

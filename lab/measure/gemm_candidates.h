@@ -10,9 +10,11 @@ namespace inlay::lab {
 
 using GemmLaunch = std::function<void(GemmCall const&, cudaStream_t)>;
 
-// cuBLAS in pedantic math, in default math, and cublasLt with the fastest algorithm that its heuristics propose. The
-// fastest of the three is repeated as the row kCublas, the baseline.
-inline constexpr char const *kPedantic = "cublas_pedantic", *kDefault = "cublas_default", *kLt = "cublas_lt";
+// cuBLAS in pedantic math, in default math, and cublasLt with the fastest algorithm that its heuristics propose. With bf16 and f16 default
+// math and cublasLt may round partial sums of a split K; kLtExact is cublasLt with sums in fp32. The fastest is repeated as the row
+// kCublas, the baseline.
+inline constexpr char const *kPedantic = "cublas_pedantic", *kDefault = "cublas_default", *kLt = "cublas_lt",
+                            *kLtExact = "cublas_lt_exact";
 inline constexpr char const* kCublas = "cublas";
 inline constexpr char const* kGemmWithout = "gemm_no_workspace";
 inline constexpr char const *kGemmBlocked = "gemm_blocked", *kGemmSplitSafe = "gemm_split_safe",

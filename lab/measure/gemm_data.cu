@@ -12,7 +12,7 @@
 namespace inlay::lab {
 namespace {
 
-constexpr unsigned kSeedOfC = 3;
+constexpr unsigned kSeedOfD = 3;
 
 __device__ float value(Values values, unsigned seed, std::int64_t i) {
   std::uint64_t x = (std::uint64_t(i) ^ std::uint64_t(seed) << 48) * 0x9E3779B97F4A7C15u;
@@ -61,22 +61,47 @@ __global__ void fill_kernel(void* data, DType type, std::int64_t elements, Neste
 
 __global__ void prepare_kernel(GemmArrays p, std::int64_t elements, Values values) {
   over_all(elements, [=](std::int64_t i) {
-    if (p.c_at.holds(i))
-      put(p.c, p.type, i, p.beta != 0 ? value(values, kSeedOfC, i) : not_a_number());
+    if (p.d_at.holds(i))
+      put(p.d, p.type_d, i, p.beta != 0 ? value(values, kSeedOfD, i) : not_a_number());
     else
-      put_poison(p.c, p.type, i);
+      put_poison(p.d, p.type_d, i);
   });
 }
 
 __global__ void compare_kernel(GemmArrays p, std::int64_t elements, void const* expected, Tallies* tallies) {
   over_all(elements, [=](std::int64_t i) {
-    if (!p.c_at.holds(i)) {
-      if (!is_poisoned(p.c, p.type, i)) note(&tallies->stray, i);
+    if (!p.d_at.holds(i)) {
+      if (!is_poisoned(p.d, p.type_d, i)) note(&tallies->stray, i);
       return;
     }
-    float const got = number(p.c, p.type, i), wanted = number(expected, p.type, i);
-    if (!(got == wanted || (expected != p.c && isnan(got) && isnan(wanted)))) note(&tallies->wrong, i);
+    float const got = number(p.d, p.type_d, i), wanted = number(expected, p.type_d, i);
+    if (!(got == wanted || (expected != p.d && isnan(got) && isnan(wanted)))) note(&tallies->wrong, i);
   });
+}
+
+// The activation in fp64.
+__device__ double activated(Activation activation, double x) {
+  switch (activation) {
+    case Activation::relu:
+      return x < 0 ? 0 : x;
+    case Activation::gelu_tanh:
+      return x / 2 * (1 + tanh(0.7978845608028654 * (x + .044715 * x * x * x)));
+    case Activation::gelu_erf:
+      return x * normcdf(x);
+    case Activation::silu:
+      return x / (1 + exp(-x));
+    default:
+      return x;
+  }
+}
+// Whether `got` is activation(x), rounded to the type. GELU and SiLU may be off by 1e-6 of x, and by an ulp of the type.
+__device__ bool is_result(float got, double x, Activation activation, DType type) {
+  double const expected = activated(activation, x);
+  if (got == rounded(float(expected), type)) return true;
+  double const ulp = type == bf16  ? 0x1p-7 * fabs(expected)
+                     : type == f16 ? fmax(0x1p-10 * fabs(expected), 0x1p-24)
+                                   : 0x1p-23 * fabs(expected);
+  return activation > Activation::relu && fabs(double(got) - expected) <= 1e-6 * fabs(x) + ulp;
 }
 
 struct Sums {
@@ -106,13 +131,15 @@ __global__ void deviation_kernel(GemmArrays p, Values values, std::int64_t l, Sa
       __syncthreads();
     }
     if (threadIdx.x == 0) {
-      std::int64_t const at = l * p.c_l + m * p.c_m + n * p.c_n;
-      double expected = double(p.alpha) * part[0];
-      if (p.beta != 0) expected += double(p.beta) * double(rounded(value(values, kSeedOfC, at), p.type));
-      float const got = number(p.c, p.type, at);
+      std::int64_t const at = p.d_first + l * p.d_l + m * p.d_m + n * p.d_n;
+      double x = double(p.alpha) * part[0];
+      if (p.beta != 0)
+        x += double(p.beta) * double(p.c ? number(p.c, p.type_d, l * p.c_l + m * p.c_m + n * p.c_n)
+                                         : rounded(value(values, kSeedOfD, at), p.type_d));
+      double const expected = activated(p.activation, x);
+      float const got = number(p.d, p.type_d, at);
       double const difference = double(got) - expected;
-      bool const is_exact = p.type == f32 ? difference == 0 : got == rounded(float(expected), p.type);
-      if (!is_exact) note(&sums->wrong, at);
+      if (!is_result(got, x, p.activation, p.type_d)) note(&sums->wrong, at);
       atomicAdd(&sums->difference, difference * difference);
       atomicAdd(&sums->expected, expected * expected);
     }
@@ -122,12 +149,12 @@ __global__ void deviation_kernel(GemmArrays p, Values values, std::int64_t l, Sa
 
 }  // namespace
 
-Nested Nested::of(std::array<std::pair<std::int64_t, std::int64_t>, 3> modes) {
+Nested Nested::of(std::array<std::pair<std::int64_t, std::int64_t>, kModes> modes) {
   for (auto& [extent, stride] : modes)
     if (extent == 1 || stride == 0) extent = 1, stride = std::numeric_limits<std::int64_t>::max();
   std::sort(modes.begin(), modes.end(), [](auto const& x, auto const& y) { return x.second > y.second; });
   Nested n{};
-  for (std::size_t k = 0; k < 3; ++k) n.extent[k] = modes[k].first, n.stride[k] = modes[k].second;
+  for (std::size_t k = 0; k < kModes; ++k) n.extent[k] = modes[k].first, n.stride[k] = modes[k].second;
   return n;
 }
 
@@ -137,15 +164,15 @@ void fill_values(void* data, DType type, std::int64_t elements, Nested const& us
   check(cudaGetLastError());
 }
 
-void prepare_c(GemmArrays const& p, Values values, cudaStream_t stream) {
-  prepare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements, values);
+void prepare_d(GemmArrays const& p, Values values, cudaStream_t stream) {
+  prepare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.d_elements, values);
   check(cudaGetLastError());
 }
 
-Checked compare_c(std::vector<GemmArrays> const& gemms, void const* expected, cudaStream_t stream) {
+Checked compare_d(std::vector<GemmArrays> const& gemms, void const* expected, cudaStream_t stream) {
   return tallied(stream, [&](Tallies* tallies) {
     for (GemmArrays const& p : gemms)
-      compare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.c_elements, expected, tallies);
+      compare_kernel<<<kBlocks, kThreads, 0, stream>>>(p, p.d_elements, expected, tallies);
   });
 }
 

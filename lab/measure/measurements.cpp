@@ -36,7 +36,7 @@ std::vector<Row> verified(Problem const& problem, std::vector<Measurement> const
     progress.say(fmt::format("{}: verifying {}", sentence(problem), measurement.timed.name));
     Row& row = rows.emplace_back();
     CheckResult const check_result = measurement.check_result();
-    row.measured = problem, row.kernel = measurement.timed.name;
+    row.measured = problem, row.kernel = measurement.timed.name, row.is_baseline = measurement.baseline;
     row.check_result = check_result.said, row.rel_err = check_result.rel_err;
   }
   return rows;

@@ -32,6 +32,7 @@ struct Row {
   Problem measured;
   std::string kernel;
   std::string check_result;  // "ok", "rejected: ...", "FAILED: ..."
+  bool is_baseline = false;  // what is not ours; only a failure of ours is one of the command
   std::optional<double> ms_median, ms_iqr;
   std::optional<double> rate;                     // GB/s; GEMMs: TFLOP/s
   std::optional<double> share;                    // of the copy limit; GEMMs: of the rate of cuBLAS

@@ -42,6 +42,13 @@ void over_matrices(Operand const& o, std::int64_t matrices, F f) {
         f(o.as<char>() + (l * o.batch_stride + i * o.row_stride + j * o.col_stride) * bytes_of(o.type));
 }
 
+auto may_read(Recorder& recorder, DType type) {
+  return [&recorder, bytes = std::size_t(bytes_of(type))](char const* p) { recorder.may_read(p, bytes); };
+}
+auto must_write(Recorder& recorder, DType type) {
+  return [&recorder, bytes = std::size_t(bytes_of(type))](char const* p) { recorder.must_write(p, bytes); };
+}
+
 // Counts elements with one kind of error and keeps the name of the first.
 struct Wrong {
   std::int64_t count = 0;
@@ -101,20 +108,13 @@ ExpectedGemm::ExpectedGemm(Gemm const& g, Recorder& recorder, std::int64_t accum
     : gemm_(g), recorder_(recorder), accumulation_length_(accumulation_length) {
   if (g.elements() == 0) return;
   recorder.begin();
-  recorder.forget_expectations(g.D.base);
+  // Operands may share a buffer: packed ones do.
+  for (Operand const* o : {&g.A, &g.B, &g.C, &g.D})
+    if (o->base && (g.K() > 0 || o == &g.C || o == &g.D)) recorder.forget_expectations(o->base);
   if (g.K() > 0)
-    for (Operand const* o : {&g.A, &g.B}) {
-      recorder.forget_expectations(o->base);
-      over_matrices(*o, g.L(), [&](char const* p) { recorder.may_read(p, std::size_t(bytes_of(o->type))); });
-    }
-  over_matrices(g.D, g.L(), [&](char const* p) {
-    if (g.epilogue.beta != 0 && !g.C.base) recorder.may_read(p, bytes_of_D());
-    recorder.must_write(p, bytes_of_D());
-  });
-  if (g.epilogue.beta != 0 && g.C.base) {
-    recorder.forget_expectations(g.C.base);
-    over_matrices(g.C, g.L(), [&](char const* p) { recorder.may_read(p, bytes_of_D()); });
-  }
+    for (Operand const* o : {&g.A, &g.B}) over_matrices(*o, g.L(), may_read(recorder, o->type));
+  over_matrices(g.D, g.L() * g.slices, must_write(recorder, g.D.type));
+  if (g.epilogue.beta != 0) over_matrices(g.old(), g.L(), may_read(recorder, g.D.type));
   over_matrices(g.old(), g.L(), [&](char const* p) { old_.push_back(number(p, g.D.type)); });
 }
 
@@ -136,16 +136,20 @@ void ExpectedGemm::conclude() const {
   Wrong unwritten, different;
   double squares = 0, arguments = 0;  // sums of squares: of the errors, and of what is activated
   std::int64_t i = 0;
-  over_matrices(g.D, g.L(), [&](char const* p) {
-    std::int64_t const n = i % g.N(), m = i / g.N() % g.M(), l = i / g.N() / g.M();
+  over_matrices(g.D, g.L() * g.slices, [&](char const* p) {
+    std::int64_t const n = i % g.N(), m = i / g.N() % g.M(), l = i / g.N() / g.M() % g.L(), slice = i / g.elements();
+    std::int64_t const first = g.slices > 1 ? slice * g.slice_K : 0,
+                       end = g.slices > 1 ? std::min(g.K(), first + g.slice_K) : g.K();
     auto const name = [&] {
-      return "D[" + std::to_string(m) + "," + std::to_string(n) + "," + std::to_string(l) + "]";
+      return "D[" + std::to_string(m) + "," + std::to_string(n) + "," + std::to_string(l) + "]" +
+             (g.slices > 1 ? " of slice " + std::to_string(slice) : "");
     };
     double sum = 0;
-    for (std::int64_t k = 0; k < g.K(); ++k)
+    for (std::int64_t k = first; k < end; ++k)
       sum += A[std::size_t((l * g.M() + m) * g.K() + k)] * B[std::size_t((l * g.N() + n) * g.K() + k)];
     double const scaled = g.K() > 0 ? g.epilogue.alpha * sum : 0;
-    double const x = g.epilogue.beta != 0 ? scaled + g.epilogue.beta * double(old_[std::size_t(i)]) : scaled,
+    double const x = g.epilogue.beta != 0 ? scaled + g.epilogue.beta * double(old_[std::size_t(i % g.elements())])
+                                          : scaled,
                  value = activated(g.epilogue.activation, x);
     arguments += x * x;
     float const want = rounded(float(value), g.D.type), got = number(p, g.D.type);
@@ -158,7 +162,7 @@ void ExpectedGemm::conclude() const {
   });
   unwritten.report(recorder_, Check::coverage, "leaves ", " elements unwritten, the first is ");
   different.report(recorder_, Check::result, "", " elements differ from alpha A B + beta C, the first is ");
-  double const error = std::sqrt(squares / double(g.elements()));
+  double const error = std::sqrt(squares / double(g.elements() * g.slices));
   double bound = error_bound({g.K(), accumulation_length_, g.epilogue.alpha, g.epilogue.beta, g.D.type}, g.elements());
   // inlay/types.h: the activation is off by up to 1e-6 of its argument; its slope is at most 1.13.
   if (g.epilogue.activation > Activation::relu)
@@ -167,6 +171,30 @@ void ExpectedGemm::conclude() const {
     recorder_.report(Check::result, recorder_.kernel + ": the root mean square error is " + scientific(error) +
                                         ", more than the bound " + scientific(bound) +
                                         " for accumulations of this length");
+}
+
+ExpectedReduction::ExpectedReduction(Reduction const& r, Recorder& recorder) : reduction_(r), recorder_(recorder) {
+  recorder.begin();
+  for (Operand const* o : {&r.partial, &r.C, &r.D})
+    if (o->base) recorder.forget_expectations(o->base);
+  for (int s = 0; s < r.slices; ++s) {
+    Operand slice = r.partial;
+    slice.base = r.partial.as<float>() + s * r.elements();
+    over_matrices(slice, r.D.matrices, may_read(recorder, f32));
+  }
+  if (r.slices == 0) over_matrices(r.D, r.D.matrices, may_read(recorder, f32));
+  if (r.epilogue.beta != 0) over_matrices(r.old(), r.D.matrices, may_read(recorder, r.D.type));
+  over_matrices(r.D, r.D.matrices, must_write(recorder, r.D.type));
+}
+
+void ExpectedReduction::conclude() const {
+  Wrong unwritten;
+  Operand const& D = reduction_.D;
+  over_matrices(D, D.matrices, [&](char const* p) {
+    if (!recorder_.written(p, std::size_t(bytes_of(D.type))))
+      unwritten.add([&] { return "the one at byte " + std::to_string(recorder_.offset_of(p)); });
+  });
+  unwritten.report(recorder_, Check::coverage, "leaves ", " elements unwritten, the first is ");
 }
 
 }  // namespace inlay::registry

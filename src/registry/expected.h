@@ -1,6 +1,7 @@
 // Checks of a replayed kernel that depend on its problem: which memory it may access, and the results.
 #pragma once
 #include <inlay/planner/kernel_info.h>
+#include <inlay/problem/reduction.h>
 #include <inlay/replay/recorder.h>
 
 #include <vector>
@@ -23,7 +24,7 @@ class ExpectedCopy {
   Recorder& recorder_;
 };
 
-// The expectations of a GEMM. A and B may be read if K > 0; C, or D if it is that, may be read if beta != 0, D only before it is written;
+// The expectations of a GEMM, or of the partial sums of a split one. A and B may be read if K > 0; C, or D if it is that, may be read if beta != 0, D only before it is written;
 // each element of D must be written exactly once by all launches together. The workspace has no expectations. After the
 // replay, conclude() reports elements that were not written. If all operands are whole numbers, it reports elements
 // that differ from activation(alpha A B + beta C), computed in double; otherwise it reports an error beyond error_bound().
@@ -42,9 +43,24 @@ class ExpectedGemm {
   std::vector<float> old_;            // what beta scales, before the replay, [l][m][n]
 };
 
+// The expectations of a reduction. Partial sums may be read, each of them, C, or D if it is that, before it is written; each element of D
+// must be written exactly once. After the replay, conclude() reports elements that were not written. Sums are not compared.
+class ExpectedReduction {
+ public:
+  ExpectedReduction(Reduction const& reduction, Recorder& recorder);
+  void conclude() const;
+
+ private:
+  Reduction const& reduction_;
+  Recorder& recorder_;
+};
+
 inline ExpectedCopy expected(Copy const& copy, Recorder& recorder, std::int64_t = 0) { return {copy, recorder}; }
 inline ExpectedGemm expected(Gemm const& gemm, Recorder& recorder, std::int64_t accumulation_length = 0) {
   return {gemm, recorder, accumulation_length};
+}
+inline ExpectedReduction expected(Reduction const& reduction, Recorder& recorder, std::int64_t = 0) {
+  return {reduction, recorder};
 }
 
 }  // namespace inlay::registry

@@ -37,6 +37,10 @@
 
 #undef INLAY_KERNEL
 #undef INLAY_INSTANCE
+#define INLAY_KERNEL(NAME) INLAY_DECLARE_REPLAY(Reduction, NAME)
+#include <inlay/kernels/gemm/fma/reductions.def>
+
+#undef INLAY_KERNEL
 
 namespace inlay::registry {
 
@@ -63,6 +67,13 @@ std::span<Entry<Gemm> const> gemm_kernels() {
 #include <inlay/kernels/gemm/tensor/kernels.def>
 
 #include <inlay/kernels/gemm/fma/kernels.def>
+  };
+  return entries;
+}
+
+std::span<Entry<Reduction> const> reductions() {
+  static Entry<Reduction> const entries[] = {
+#include <inlay/kernels/gemm/fma/reductions.def>
   };
   return entries;
 }

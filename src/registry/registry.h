@@ -1,6 +1,7 @@
-// All kernels: the steps of the tutorial, then those of the library. Only the lab and the tests link the registry.
+// All kernels: the steps of the tutorial, then those of the library; and the reductions, which complete plans. Only the lab and the tests link the registry.
 #pragma once
 #include <inlay/planner/kernel_info.h>
+#include <inlay/problem/reduction.h>
 #include <inlay/replay/recorder.h>
 
 #include <span>
@@ -23,5 +24,6 @@ struct Entry {
 
 std::span<Entry<Copy> const> copy_kernels();  // in the order of their lists
 std::span<Entry<Gemm> const> gemm_kernels();  // in the order of their lists
+std::span<Entry<Reduction> const> reductions();
 
 }  // namespace inlay::registry

@@ -67,9 +67,9 @@ struct Sample {
 };
 
 // The samples of a dispatch type without Samples: its launches by kinds; for a GEMM, with a few short K.
-template <class V>
-void sample_launches(Copy const& copy, ReplaySetting const& setting, Sample const& sample) {
-  kernels::launches<V>(copy, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
+template <class V, class P>
+void sample_launches(P const& problem, ReplaySetting const& setting, Sample const& sample) {
+  kernels::launches<V>(problem, setting, [&](auto const& kernel) { sample.kinds(kernel, 1); });
 }
 template <class V>
 void sample_launches(Gemm const& gemm, ReplaySetting const& setting, Sample const& sample) {

@@ -87,6 +87,7 @@ float* Recorder::allocate_integers(std::string name, std::size_t count, unsigned
 char* Recorder::real(void const* seen) const { return executor_->memory.real(seen); }
 
 void Recorder::reserve_workspace(std::size_t bytes) {
+  workspace_ = nullptr;
   if (bytes == 0) return;
   auto& r = executor_->memory.map(Space::global, bytes, {{"workspace", 0, bytes, sizeof(float)}});
   r.workspace = true;
