@@ -23,8 +23,12 @@
 
 namespace {
 
-// Thrown after a Python exception has been set.
-struct Raised {};
+// Thrown after a Python exception has been set. It takes the exception along until guarded() sets it again: views that end meanwhile may
+// run a producer's Python code, which would clear it.
+struct Raised {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  Raised() { PyErr_Fetch(&type, &value, &traceback); }
+};
 [[noreturn]] void raise(PyObject* type, std::string const& sentence) {
   PyErr_SetString(type, sentence.c_str());
   throw Raised{};
@@ -142,7 +146,10 @@ DLPackExchangeAPI const* exchange_api(PyObject* o) {
   return api;
 }
 
-bool on_cuda(DLTensor const& t) { return t.device.device_type == kDLCUDA || t.device.device_type == kDLCUDAManaged; }
+// Whether it lies on a GPU. What has no memory lies nowhere.
+bool on_cuda(DLTensor const& t) {
+  return t.data && (t.device.device_type == kDLCUDA || t.device.device_type == kDLCUDAManaged);
+}
 
 // A tensor argument. Its DLTensor is valid as long as this and the Python object live.
 struct View {
@@ -238,17 +245,22 @@ struct View {
                std::uint8_t(bytes * 8), 1};
     Ref const address = owned(PySequence_GetItem(item("data"), 0)),
               read_only = owned(PySequence_GetItem(item("data"), 1));
-    t.data = PyLong_AsVoidPtr(address.get());
+    t.data = address.get() == Py_None ? nullptr : PyLong_AsVoidPtr(address.get());  // None: of an empty array
     if (!t.data && PyErr_Occurred()) throw Raised{};
     if (is_written && PyObject_IsTrue(read_only.get())) raise(PyExc_ValueError, std::string(who) + " is read-only");
-    read_numbers(item("shape"), shape);
-    PyObject* const in_bytes = item("strides");
-    if (in_bytes && in_bytes != Py_None) {
-      read_numbers(in_bytes, strides);
-      for (std::int64_t& s : strides) {
+    over_items(item("shape"), [&](Py_ssize_t, PyObject* extent) { shape.push_back(number(extent)); });
+    bool const is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    if (PyObject* const in_bytes = item("strides"); in_bytes && in_bytes != Py_None) {
+      over_items(in_bytes, [&](Py_ssize_t k, PyObject* stride) {
+        // The stride of an extent of 1 may be any number.
+        bool const matters = !is_empty && (std::size_t(k) >= shape.size() || shape[std::size_t(k)] != 1);
+        std::int64_t const s = matters ? number(stride) : 0;
         if (s % bytes) raise(PyExc_ValueError, std::string(who) + " has a stride of " + std::to_string(s) + " bytes");
-        s /= bytes;
-      }
+        strides.push_back(s / bytes);
+      });
+      if (strides.size() != shape.size())
+        raise(PyExc_ValueError, std::string(who) + " has " + std::to_string(shape.size()) + " modes and " +
+                                    std::to_string(strides.size()) + " strides");
     }
     t.ndim = int(shape.size()), t.shape = shape.data(), t.strides = strides.empty() ? nullptr : strides.data();
     t.device = {kDLCUDA, 0};
@@ -261,10 +273,12 @@ struct View {
     if (!theirs || theirs == Py_None) return;
     wait_for(stream_at(number(theirs)), static_cast<cudaStream_t>(stream), t.device.device_id);
   }
-  static void read_numbers(PyObject* sequence, std::vector<std::int64_t>& to) {
+  // Calls f(index, item).
+  template <class F>
+  static void over_items(PyObject* sequence, F const& f) {
     Py_ssize_t const n = PySequence_Size(sequence);
     if (n < 0) throw Raised{};
-    for (Py_ssize_t i = 0; i < n; ++i) to.push_back(number(owned(PySequence_GetItem(sequence, i)).get()));
+    for (Py_ssize_t i = 0; i < n; ++i) f(i, owned(PySequence_GetItem(sequence, i)).get());
   }
 };
 
@@ -613,7 +627,7 @@ PyObject* is_row_major(PyObject* const* args, Py_ssize_t n) {
   std::int64_t packed = 1;
   bool is = true;
   for (int k = t.ndim; k-- > 0; packed *= t.shape[k]) is &= !t.strides || t.shape[k] == 1 || t.strides[k] == packed;
-  return PyBool_FromLong(is);
+  return PyBool_FromLong(is || std::find(t.shape, t.shape + t.ndim, 0) != t.shape + t.ndim);
 }
 
 // set_stream_of(function)
@@ -661,7 +675,8 @@ template <PyObject* (*f)(PyObject* const*, Py_ssize_t)>
 PyObject* guarded(PyObject*, PyObject* const* args, Py_ssize_t n) noexcept {
   try {
     return f(args, n);
-  } catch (Raised const&) {
+  } catch (Raised const& raised) {
+    PyErr_Restore(raised.type, raised.value, raised.traceback);
   } catch (std::bad_alloc const&) {
     PyErr_NoMemory();
   } catch (std::exception const& e) {

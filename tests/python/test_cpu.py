@@ -1,5 +1,6 @@
 """What the package does without a GPU."""
 import concurrent.futures
+import ctypes
 import os
 import pathlib
 import pickle
@@ -116,6 +117,65 @@ class Arguments(unittest.TestCase):
     def test_lists(self):
         with self.assertRaisesRegex(ValueError, "there are 1 destinations and 2 sources"):
             inlay.copy_list([1], [1, 2])
+
+    def test_dlpack(self):
+        plain, ended = Exported(), len(Exported.ended)
+        with self.assertRaisesRegex(ValueError, "the destination is read-only"):
+            inlay.copy(Exported(flags=1), plain)
+        with self.assertRaisesRegex(ValueError, "the source comes in version 2 of DLPack; version 1 is understood"):
+            inlay.copy(plain, Exported(major=2))
+        self.assertEqual(len(Exported.ended), ended + 3)  # the deleters ran
+
+    def test_strides_that_do_not_matter(self):
+        for shape, strides in (((1, 3), (2**63 - 1, 4)), ((1, 3), (2**70, 4)), ((0, 3), (3, 1)), ((3, 1), (4, -(2**64)))):
+            with self.subTest(shape=shape, strides=strides):
+                self.assertTrue(inlay._extension().is_row_major(Interface(shape, strides)))
+        with self.assertRaisesRegex(ValueError, "the source has a stride of 7 bytes"):
+            inlay._extension().is_row_major(Interface((2, 3), (7, 4)))
+        with self.assertRaisesRegex(ValueError, "the source has 2 modes and 1 strides"):
+            inlay._extension().is_row_major(Interface((2, 3), (4,)))
+
+    def test_empty_arrays(self):
+        for x in (Interface((0, 3)), Interface((2, 0, 3), (0, 12, 4)), Interface((3, 0), (4, 4), address=0)):
+            self.assertIs(inlay.contiguous(x), x)
+
+
+class Interface:
+    """Floats by __cuda_array_interface__, with strides in bytes; without an address they have no memory."""
+
+    def __init__(self, shape, strides=None, address=None):
+        self.shape = shape
+        self.__cuda_array_interface__ = {"shape": shape, "strides": strides, "typestr": "<f4", "data": (address, False), "version": 3}
+
+
+class Exported:
+    """Floats by DLPack at an address that is not read, with a deleter in Python, as that of a producer may be."""
+
+    ended = []
+
+    class Tensor(ctypes.Structure):
+        _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                    ("flags", ctypes.c_uint64), ("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
+                    ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                    ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.c_void_p), ("offset", ctypes.c_uint64)]
+
+    def __init__(self, major=1, flags=0, lanes=1, shape=(6,)):
+        self.shape = shape
+        self.extents = (ctypes.c_int64 * len(shape))(*shape)
+        self.tensor = self.Tensor(major=major, flags=flags, data=1 << 40, device=(2, 0), ndim=len(shape), code=2, bits=32, lanes=lanes,
+                                  shape=self.extents)
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, **_):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return new(ctypes.addressof(self.tensor), b"dltensor_versioned", ctypes.cast(self.end, ctypes.c_void_p))
+
+    @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    def end(capsule):
+        Exported.ended.append(capsule)
 
 
 class Fake:

@@ -11,6 +11,7 @@ try:
 except ImportError:
     HAS_GPU = False
 import inlay
+from test_cpu import Exported, Interface
 
 TYPES = ("float32", "float16", "bfloat16", "float64", "int64", "uint8", "int16", "bool", "complex64", "complex128",
          "float8_e4m3fn", "float8_e5m2")
@@ -345,6 +346,25 @@ class Protocols(Case):
             with self.subTest(protocol):
                 inlay.permute(Array(x, protocol), (1, 0), Array(out, protocol))
                 self.assert_same(out, x.t().contiguous())
+
+    def test_refuses_vectors(self):
+        with self.assertRaisesRegex(ValueError, "elements of 4 bytes|8 bytes"):
+            inlay.copy(Exported(), Exported(lanes=2))
+        with self.assertRaisesRegex(ValueError, "gemm takes f32, bf16 and f16"):
+            inlay.matmul(Exported(lanes=2, shape=(2, 3)), Exported(lanes=2, shape=(3, 2)), Exported(shape=(2, 2)))
+
+    def test_ignores_strides_of_one_element(self):
+        x = torch.tensor([1., 2., 3.], device="cuda")
+        one, y = torch.ones(1, 1, device="cuda"), torch.empty(1, 3, device="cuda")
+        for row in (Interface((1, 3), (2**63 - 1, 4), x.data_ptr()), Interface((1, 3), (-7, 4), x.data_ptr()),
+                    x.as_strided((1, 3), (2**61, 1)), x.as_strided((1, 3), (0, 1))):
+            self.assert_same(inlay.copy(y.zero_(), row), x[None])
+            self.assert_same(inlay.matmul(one, row, y.zero_()), x[None])
+
+    def test_takes_what_is_empty(self):
+        x = torch.empty(2, 0, 3, device="cuda")
+        self.assertIs(inlay.contiguous(x), x)
+        inlay.copy(x, Interface((2, 0, 3)))
 
     def test_tells_the_producer_the_stream(self):
         x, out = Array(numbers((7, 9), torch.float32), "dlpack"), torch.empty(9, 7, device="cuda")
