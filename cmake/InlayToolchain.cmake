@@ -3,6 +3,8 @@
 file(GLOB site_packages ${PROJECT_SOURCE_DIR}/.venv/lib/python3.*/site-packages)
 set(wheels "${site_packages}/nvidia/cu13")
 
+option(INLAY_HEADERS_ONLY "Compile for the replay alone, with CUDA's headers, whatever nvcc is installed" OFF)
+
 # Asked again in every configure run: a toolkit that arrives later makes a build with headers one with kernels.
 unset(INLAY_NVCC)
 foreach(candidate IN ITEMS "${CMAKE_CUDA_COMPILER}" "$ENV{CUDACXX}" "$ENV{CUDA_HOME}/bin/nvcc" "$ENV{CUDA_PATH}/bin/nvcc" nvcc
@@ -24,9 +26,16 @@ foreach(candidate IN ITEMS "${CMAKE_CUDA_COMPILER}" "$ENV{CUDACXX}" "$ENV{CUDA_H
   unset(found)
 endforeach()
 
+set(INLAY_CUDA_INCLUDE "${wheels}/include")
 if(INLAY_NVCC)
   get_filename_component(CUDAToolkit_ROOT ${INLAY_NVCC} DIRECTORY)
   get_filename_component(CUDAToolkit_ROOT ${CUDAToolkit_ROOT} DIRECTORY)
+  if(INLAY_HEADERS_ONLY)
+    set(INLAY_CUDA_INCLUDE "${CUDAToolkit_ROOT}/include")
+    unset(INLAY_NVCC)
+  endif()
+endif()
+if(INLAY_NVCC)
   set(CMAKE_CUDA_COMPILER ${INLAY_NVCC})
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES 90a)  # a Hopper GPU that is here, or none; any other that is here by its own number
@@ -40,11 +49,8 @@ if(INLAY_NVCC)
   enable_language(CUDA)
   find_package(CUDAToolkit 13 REQUIRED)
   list(GET CUDAToolkit_INCLUDE_DIRS 0 INLAY_CUDA_INCLUDE)
-else()
-  set(INLAY_CUDA_INCLUDE "${wheels}/include")
-  if(NOT EXISTS "${INLAY_CUDA_INCLUDE}/cuda.h")
-    message(FATAL_ERROR "There is neither nvcc of CUDA 13 nor CUDA's headers: run scripts/setup.")
-  endif()
+elseif(NOT EXISTS "${INLAY_CUDA_INCLUDE}/cuda.h")
+  message(FATAL_ERROR "There is neither nvcc of CUDA 13 nor CUDA's headers: run scripts/setup.")
 endif()
 
 set(cute_include "${site_packages}/cutlass_library/source/include")

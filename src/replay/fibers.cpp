@@ -6,6 +6,7 @@
 #include <boost/context/fiber.hpp>
 #include <exception>
 #include <map>
+#include <mutex>
 #include <vector>
 
 namespace inlay::replay {
@@ -13,28 +14,53 @@ namespace {
 
 constexpr std::size_t kStackBytes = 128 * 1024;  // the deepest body seen used 6 KB; untouched pages cost nothing
 
-// A pool of stacks, reused by all blocks. The page below each stack is inaccessible, so that an overflow faults.
+// Stacks that no replay uses now. It outlives all replays and is never destroyed. The page below each stack is inaccessible, so that an
+// overflow faults.
+class UnusedStacks {
+ public:
+  static UnusedStacks& all() {
+    static UnusedStacks& stacks = *new UnusedStacks;
+    return stacks;
+  }
+  char* take() {
+    {
+      std::lock_guard const lock(mutex_);
+      if (!stacks_.empty()) {
+        char* const p = stacks_.back();
+        stacks_.pop_back();
+        return p;
+      }
+    }
+    void* p = mmap(nullptr, page + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+                   0);
+    if (p == MAP_FAILED) throw std::runtime_error("replay: no memory for another fiber's stack");
+    mprotect(p, page, PROT_NONE);
+    return static_cast<char*>(p);
+  }
+  void give_back(std::vector<char*> const& stacks) {
+    std::lock_guard const lock(mutex_);
+    stacks_.insert(stacks_.end(), stacks.begin(), stacks.end());
+  }
+  std::size_t const page = std::size_t(sysconf(_SC_PAGESIZE));
+
+ private:
+  std::mutex mutex_;
+  std::vector<char*> stacks_;
+};
+
+// The stacks of a replay, reused by all its blocks.
 class Stacks {
  public:
-  ~Stacks() {
-    for (char* p : all_) munmap(p, kStackBytes + page_);
-  }
+  ~Stacks() { UnusedStacks::all().give_back(all_); }
   boost::context::stack_context get(std::size_t i) {
-    while (all_.size() <= i) {
-      void* p = mmap(nullptr, kStackBytes + page_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                     -1, 0);
-      if (p == MAP_FAILED) throw std::runtime_error("replay: no memory for another fiber's stack");
-      mprotect(p, page_, PROT_NONE);
-      all_.push_back(static_cast<char*>(p));
-    }
+    while (all_.size() <= i) all_.push_back(UnusedStacks::all().take());
     boost::context::stack_context s;
     s.size = kStackBytes - i % 32 * 128;  // different offsets in the page spread the stack tops over the L1 sets
-    s.sp = all_[i] + page_ + s.size;
+    s.sp = all_[i] + UnusedStacks::all().page + s.size;
     return s;
   }
 
  private:
-  std::size_t page_ = std::size_t(sysconf(_SC_PAGESIZE));
   std::vector<char*> all_;
 };
 

@@ -88,7 +88,7 @@ struct OuterProducts : GemmGrid<128, 128> {
   }
   // Four rows at once, whose old elements are loaded before any is written.
   template <class Block>
-  CUTE_DEVICE void store(Block block, float* to, int rows, int cols, int lane, float (*sums)[4]) const {
+  CUTE_DEVICE void store(Block, float* to, int rows, int cols, int lane, float (*sums)[4]) const {
     using X = std::conditional_t<V == 4, Quad, float>;
     Copy_Atom<On<Block, UniversalCopy<X>>, X> atom;
     Epilogue const e = g.epilogue;

@@ -77,7 +77,9 @@ class SplitProducer {
     for (int i = 0; i < kinds; ++i) to[i] = Stage::offset(row + i * by, k);
     float const* from = left.data;
     // If all of many copies were unrolled, the compiler would keep their addresses in registers.
+#ifdef __CUDACC__
 #pragma unroll(times <= 8 ? times : 4)
+#endif
     for (int i = 0; i < times; ++i) {
       bool const on = along_K ? i * by < left.rows && left.K > 0 : i * by < left.K && left.rows > 0;
       unsigned const at = along_K ? to[i % kinds] + i / kinds * kinds * by * 16 : Stage::offset(row, k + i * by);
