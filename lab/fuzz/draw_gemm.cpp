@@ -158,8 +158,8 @@ FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit) {
   bool const agrees = !random.one_in(3);
   for (int i = 0; i < t.kOperands; ++i) {
     std::int64_t const bytes = bytes_of(t.x[i].type);
-    t.shift[i] = agrees ? kPlanAlignment / bytes * random.below(kMostShift / kPlanAlignment)
-                        : random.below(kMostShift / bytes);
+    t.shift[i] =
+        agrees ? kPlanAlignment / bytes * random.below(kMostShift / kPlanAlignment) : random.below(kMostShift / bytes);
   }
   return t;
 }

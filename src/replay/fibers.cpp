@@ -31,8 +31,8 @@ class UnusedStacks {
         return p;
       }
     }
-    void* p = mmap(nullptr, page + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-                   0);
+    void* p =
+        mmap(nullptr, page + kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) throw std::runtime_error("replay: no memory for another fiber's stack");
     mprotect(p, page, PROT_NONE);
     return static_cast<char*>(p);
