@@ -672,8 +672,11 @@ TEST(GemmPlan, WithoutAWorkspaceAKernelLaunchesOneKernel) {
 
 // ---- in pieces, where a grid does not hold the whole batch
 constexpr std::int64_t kMost = 9;  // matrices
+Reason most_of_any(Gemm const& g, Device const&) {
+  return too_many("{} matrices are too many", 1, g.L(), {g.L(), 0, 0}, kMost);
+}
 Reason only_most(Gemm const& g, Device const& device) {
-  if (Reason r = too_many("{} matrices are too many", 1, g.L(), {g.L(), 0, 0}, kMost)) return r;
+  if (Reason r = most_of_any(g, device)) return r;
   return kernels::sgemm_split_64x64::kernel_info->rejects(g, device);
 }
 // What kernels would do, on the host and in any order of k: numbers are whole.
@@ -698,7 +701,9 @@ void multiply_on_host(Gemm const& g, Device const&, void*, cudaStream_t) {
           float sum = 0;
           for (std::int64_t k = first; k < end; ++k) sum += element(g.A, m, k, l) * element(g.B, n, k, l);
           float& c = element(g.D, m, n, part * g.L() + l);
-          c = g.epilogue.alpha * sum + (g.epilogue.beta != 0 ? g.epilogue.beta * c : 0);
+          float const old = g.C.base ? element(g.C, m, n, l) : c;
+          c = g.epilogue.alpha * sum + (g.epilogue.beta != 0 ? g.epilogue.beta * old : 0);
+          if (g.epilogue.activation == Activation::relu) c = std::max(c, 0.f);
         }
 }
 void add_on_host(Reduction const& r, Device const&, void*, cudaStream_t) {
@@ -768,15 +773,16 @@ void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bo
 }
 TEST(GemmInPieces, MultipliesEveryMatrixOnce) {
   Info<Gemm> split = *kernels::sgemm_split_64x64::kernel_info, wgmma = *kernels::hgemm_10_narrow_tiles::kernel_info;
-  split.rejects = wgmma.rejects = only_most;
+  split.rejects = only_most, wgmma.rejects = most_of_any;
   Candidate<Gemm> const as_it_lies{.kernel = {&split, note}, .applies = any},
       packed{.kernel = {&split, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned}},
       of_wgmma{.kernel = {&wgmma, note}, .applies = any, .requirements = {.tile = 9}},
       transposes{.kernel = {&wgmma, note}, .applies = any, .requirements = {.tile = 9, .transposes = true}};
   for (auto const& row : {as_it_lies, packed, of_wgmma, transposes}) {
-    std::int64_t const deep = row.kernel.info == &split ? 700 : 2500;
+    bool const is_wgmma = row.kernel.info == &wgmma;
+    std::int64_t const deep = is_wgmma ? 2500 : 700;
     ASSERT_GT(row.kernel.info->split(problem(6, 5, deep), Device{}).slices, 1);
-    for (std::int64_t L : {1, 9, 10, 21, 70})
+    for (std::int64_t L : is_wgmma ? std::vector<std::int64_t>{1, 10} : std::vector<std::int64_t>{1, 9, 10, 21, 70})
       for (std::int64_t K : {std::int64_t(9), deep})  // whole, in parts
         for (bool shared : {false, true})
           for (StridesOfD const& d : {StridesOfD{5, 1, 30}, {1, 6, 30}, {16, 3, 97}, {2, 16, 80}})

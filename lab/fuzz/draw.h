@@ -78,9 +78,10 @@ struct FuzzedGemm {
   problem::BatchedGemm problem(void* const (&buffers)[kOperands]) const;
   std::string text() const;
 };
-// The most multiply-adds of a drawn GEMM; deep: with a K above 1024, which has its own limit because K is split from there on.
+// The most multiply-adds of a drawn GEMM. deep: with a K above 1024, which has its own limit because K is split from there on;
+// deep_in_tiles: of these with rows and columns rounded up to 128, because a tile of tensor cores computes as many.
 struct MostFma {
-  std::int64_t most, deep;
+  std::int64_t most, deep, deep_in_tiles;
 };
 FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit);
 planner::Plan plan_of(FuzzedGemm const& fuzzed, problem::Gemm const& planned, planner::Device const& device);

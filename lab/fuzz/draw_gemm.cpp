@@ -54,14 +54,15 @@ std::int64_t draw_extent(Random& random, std::int64_t most) {
   return std::clamp<std::int64_t>(extent, 1, std::max<std::int64_t>(most, 1));
 }
 // A K from 1024 to 65536, and few rows and columns.
-void draw_deep(Random& random, FuzzedGemm& t, std::int64_t most) {
-  t.K = (std::int64_t(1024) << random.below(6)) + random.below(1024 << random.below(6));
-  t.K = std::min({t.K, most, std::int64_t(65536)});
-  std::int64_t left = most / t.K;
+void draw_deep(Random& random, FuzzedGemm& t, std::int64_t most, std::int64_t most_in_tiles) {
+  constexpr std::int64_t kTile = 128;
+  std::int64_t const longest = std::min({most, most_in_tiles / (kTile * kTile), std::int64_t(65536)});
+  t.K = std::min((std::int64_t(1024) << random.below(6)) + random.below(1024 << random.below(6)), longest);
+  std::int64_t left = most / t.K, tiles = most_in_tiles / (t.K * kTile * kTile);
   auto const draw = [&] {
-    std::int64_t const extent =
-        std::clamp<std::int64_t>(random.between(1, random.one_in(2) ? 40 : 300), 1, std::max<std::int64_t>(left, 1));
-    left /= extent;
+    std::int64_t extent = random.between(1, random.one_in(2) ? 40 : 300);
+    extent = std::clamp<std::int64_t>(extent, 1, std::max<std::int64_t>(std::min(left, tiles * kTile), 1));
+    left /= extent, tiles /= (extent + kTile - 1) / kTile;
     return random.one_in(3) ? std::max<std::int64_t>(extent / 8 * 8, 1) : extent;
   };
   t.M = draw(), t.N = draw();
@@ -140,7 +141,7 @@ FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit) {
   bool const is_deep = random.one_in(4);
   std::int64_t const most =
       std::max<std::int64_t>(1, (is_deep ? limit.deep : limit.most) >> random.below(is_deep ? 3 : 7));
-  is_deep ? draw_deep(random, t, most) : draw_extents(random, t, most);
+  is_deep ? draw_deep(random, t, most, limit.deep_in_tiles) : draw_extents(random, t, most);
   std::int64_t left = most / (t.M * t.N * t.K);
   t.rank = random.one_in(2) ? 2 : random.one_in(3) ? 4 : 3;
   std::int64_t const batch = t.rank > 2 ? draw_batch(random, left) : 1,

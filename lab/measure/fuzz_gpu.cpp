@@ -20,7 +20,7 @@ using problem::Copy;
 
 constexpr std::int64_t kBand = 64 << 10;  // bytes before and behind what a case may write
 constexpr std::int64_t kMostElements = 1 << 20;
-constexpr MostFma kMostFma{1 << 22, 1 << 25};
+constexpr MostFma kMostFma{1 << 22, 1 << 25, std::int64_t(1) << 36};
 constexpr Values kValues{3};  // with K up to 65536 all sums are exact in fp32
 constexpr std::int64_t kCopyBytes = 256 << 20, kMatrixBytes = 64 << 20, kWorkspaceBytes = 1 << 30;
 

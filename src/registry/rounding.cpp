@@ -65,6 +65,16 @@ double error_bound(RoundedSum const& sum, std::int64_t elements) {
 
 std::int64_t longest_accumulation(Compute compute) { return compute == Compute::fp32_blocked ? 1024 : 0; }
 
+bool is_activated(float got, Activation activation, double x, DType type) {
+  double const exact = activated(activation, x);
+  float const expected = rounded(float(exact), type);
+  if (got == expected || (std::isnan(got) && std::isnan(expected))) return true;
+  double const ulp = type == f32   ? 0x1p-23 * std::abs(exact)
+                     : type == f16 ? std::max(0x1p-10 * std::abs(exact), 0x1p-24)
+                                   : 0x1p-7 * std::abs(exact);
+  return activation > Activation::relu && std::abs(got - exact) <= 1e-6 * std::abs(x) + ulp;
+}
+
 double activated(Activation activation, double x) {
   switch (activation) {
     case Activation::relu:
