@@ -75,7 +75,9 @@ class CopyFuzz {
         break;
       case 1: {
         result.problem += ", by a public plan";
-        bool const must_refuse = !fuzzed.agrees() && c.elements(), is_timed = random.one_in(8);
+        // Plan::run() makes another plan for addresses that agree modulo 16 bytes alone.
+        bool const must_refuse = (fuzzed.src_shift % 16 || fuzzed.dst_shift % 16) && c.elements(),
+                   is_timed = random.one_in(8);
         attempt_run(result, must_refuse, [&] {
           inlay::Plan const plan =
               inlay::plan(c.destination(out), c.source(in), is_timed ? Choose::measured : Choose::predicted);
