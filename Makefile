@@ -1,10 +1,10 @@
 # No logic here: scripts/setup finds or installs what a build needs, CMakePresets.json says what is built and how.
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport MAKEFLAGS  # ninja takes all cores by itself; in make's -j it would look for a jobserver
-configure := .venv/bin/cmake --preset default >/dev/null  # warnings and errors come on stderr
+configure := .venv/bin/cmake >/dev/null --preset  # warnings and errors come on stderr
 build := .venv/bin/cmake --build --preset
 
-.PHONY: demo test bench format clean lab
+.PHONY: demo test gpu-code bench format clean lab
 
 demo: lab
 	@build/inlay demo
@@ -13,14 +13,20 @@ bench: lab
 	@build/inlay bench transpose
 
 test:
-	@scripts/setup toolkit
-	@$(configure)
+	@scripts/setup
+	@$(configure) default
 	@$(build) default
 	@scripts/test
 
+gpu-code:
+	@scripts/setup toolkit
+	@$(configure) gpu-code
+	@$(build) gpu-code
+	@scripts/test -L gpu-code
+
 lab:
 	@scripts/setup
-	@$(configure)
+	@$(configure) default
 	@$(build) demo
 
 format:

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <inlay/problem/gemm.h>
+#include "long_tests.h"
 
 namespace inlay::test {
 using namespace problem;
@@ -119,6 +120,23 @@ inline std::vector<GemmCase> gemm_corpus() {
       {37, 41, 29, 1, "nn", 1, 0, 0, 0, 0, 0, 0, 0, false, true},
       {36, 44, 28, 2, "tn", 2, -1, 0, 0, 4, 0, 0, 0, false, true},
   };
+}
+
+// A case as a short test runs it with this kernel: at most 5 matrices, unless a block computes several; for steps of the tutorial a K up to
+// 263, with the same remainder modulo 8.
+inline GemmCase shortened(GemmCase c, std::string_view kernel) {
+  if (runs_long_tests()) return c;
+  if (kernel != "sgemm_packed") c.L = std::min<std::int64_t>(c.L, 5);
+  if (is_step(kernel) && c.K > 263) c.K = 256 + c.K % 8;
+  return c;
+}
+// The corpus of kernel `number` of the registry. A short test runs a third of it with each step of the tutorial, another third with the next.
+inline std::vector<GemmCase> gemm_corpus_of(std::string_view kernel, int number) {
+  std::vector<GemmCase> cases;
+  int index = 0;
+  for (GemmCase const& c : gemm_corpus())
+    if (index++ % 3 == number % 3 || !is_thinned(kernel)) cases.push_back(shortened(c, kernel));
+  return cases;
 }
 
 // 1 to 8 vectors with more rows and a longer K than the tiles and stages of sgemm_thin: too much for a replay of kernels with large tiles.

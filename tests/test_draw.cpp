@@ -12,6 +12,7 @@
 #include "draw/request.h"
 #include "draw/svg.h"
 #include "draw/timeline.h"
+#include "long_tests.h"
 #include "problems/kernels.h"
 #include "usage_error.h"
 
@@ -244,10 +245,12 @@ TEST(Path, TheNaiveStepsThreads) {
 
 // Whatever way the operands take, every element of the block's tile is summed, by as many threads as share its k.
 TEST(Path, EveryStepsTileIsSummed) {
+  int number = 0;
   for (auto const& entry : gemm_kernels())
     for (char const* layout : {"nn", "nt", "tn", "tt"}) {
       GemmCase const c = gemm_case(256, 256, 32, layout);
       if (entry.info().rejects(planned(c), Device{})) continue;
+      if (number++ % 3 && !test::runs_long_tests()) continue;
       SCOPED_TRACE(title_of(entry, c));
       std::string_view const name = entry.info().name;
       if (name == "sgemm_split_safe" || name == "sgemm_split_fast") {

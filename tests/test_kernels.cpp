@@ -7,6 +7,7 @@
 #include <inlay/explain/explanation.h>
 #include <inlay/registry/registry.h>
 #include "corpus.h"
+#include "long_tests.h"
 
 namespace inlay::test {
 namespace {
@@ -56,14 +57,16 @@ class Kernels : public testing::TestWithParam<std::tuple<int, int>> {};
 TEST_P(Kernels, ReplayIsRightAndCostsWhatWasPredicted) {
   auto const& entry = copy_kernels()[std::size_t(std::get<0>(GetParam()))];
   int const e = std::get<1>(GetParam());
-  int ran = 0;
+  std::string const name = entry.info().name;
+  bool const is_short = is_thinned(name);
+  int ran = 0, number = std::get<0>(GetParam()) + e;
   for (Case const& c : corpus()) {
+    if (is_short && number++ % 3) continue;  // another third of the corpus with the next step and element size
     ran += runs(entry, c, e) && c.M * c.N > 0;
     if (HasFailure()) return;
   }
-  std::string const name = entry.info().name;
   bool const never = (name == "transpose_10_cp_async" && e < 4) || (name.ends_with("interleave") && e > 2);
-  EXPECT_EQ(ran >= kFewest, !never) << "cases run: " << ran;
+  EXPECT_EQ(ran >= (is_short ? 1 : kFewest), !never) << "cases run: " << ran;
 }
 
 INSTANTIATE_TEST_SUITE_P(Ladder, Kernels,

@@ -47,6 +47,7 @@ TEST_P(CopySamples, CountWhatAllBlocksCount) {
                                    packed(7, 9, 3000, 1, 3)};
   for (Case const& c : cases)
     for (int e : {1, 4}) {
+      if (e == 1 && is_thinned(entry.info().name)) continue;
       SCOPED_TRACE(c.name() + ", " + std::to_string(e) + " bytes");
       Views const v = views_of(c, is_transpose(entry.info()));
       auto const bytes = [&](std::int64_t n) { return std::size_t(n * e) + 64; };
@@ -110,7 +111,8 @@ TEST_P(GemmSamples, CountWhatAllBlocksCount) {
       {130, 260, 136, 1, "nt", 2, 1},
       {128, 128, 264, 2, "nt", 1, 0, 8, 0, 0, 0, 0, 0, false, false, 8},
   };
-  for (auto const& [c, type] : typed(cases)) {
+  for (auto const& [whole, type] : typed(cases)) {
+    GemmCase const c = shortened(whole, entry.info().name);
     SCOPED_TRACE(c.name() + " " + name_of(type));
     auto const elements = [&](Stored const& x) { return std::size_t(x.elements(c.L)) + 16; };
     std::size_t const a = elements(stored_a(c)), b = elements(stored_b(c)), d = elements(stored_c(c));
