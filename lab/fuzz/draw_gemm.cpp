@@ -13,7 +13,7 @@ using namespace planner;
 using enum DType;
 
 struct Uses {
-  bool reads, backwards, repeats;  // repeats: broadcast as a C may be, along any mode
+  bool reads, backwards, repeats;  // repeats: one mode at most has a stride, as that of a bias along m or n
 };
 
 // Nested modes in any order. The batch modes are the outermost ones in most cases.
