@@ -8,8 +8,6 @@
 
 namespace inlay::kernels {
 
-using T = std::uint32_t;
-
 // A kernel of this program as a candidate of the lab, which checks and times it.
 template <class Kernel>
 lab::CopyCandidate candidate(std::string name, lab::CopyCase const& c, lab::CopyCall const& call) {
@@ -28,17 +26,17 @@ lab::CopyCandidate candidate(std::string name, lab::CopyCase const& c, lab::Copy
 
 // transpose_06 (one element a load) and transpose_09 (16 bytes) with tiles of M x N.
 template <int M, int N, int kThreads, int kVector, bool kInterior = true>
-struct TransposeStep : SmemStep<T> {
+struct TransposeStep : SmemStep {
   static constexpr int threads = kThreads, vector = kVector;
   static constexpr bool interior_path = kInterior;
   using Tile = Shape<Int<M>, Int<N>>;  // (BLK_M,BLK_N)
-  using Swz = typename ConflictFree<N, sizeof(T), kVector * sizeof(T)>::type;
+  using Swz = typename ConflictFree<N, sizeof(float), kVector * sizeof(float)>::type;
   using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
-  using Load = std::conditional_t<kVector == 1, UniversalCopy<T>, UniversalCopy<Vector16>>;
+  using Load = std::conditional_t<kVector == 1, UniversalCopy<float>, UniversalCopy<Vector16>>;
 };
 template <int M, int N, int kThreads, int kVector, bool kInterior = true>
 lab::CopyCandidate transpose(lab::CopyCase const& c, lab::CopyCall const& call) {
-  return candidate<SmemTile<T, TransposeStep<M, N, kThreads, kVector, kInterior>>>(
+  return candidate<SmemTile<TransposeStep<M, N, kThreads, kVector, kInterior>>>(
       std::string(kVector == 1 ? "transpose_06, " : "transpose_09, ") + std::to_string(M) + " x " + std::to_string(N) +
           ", " + std::to_string(kThreads) + " threads" + (kInterior ? "" : ", always predicated"),
       c, call);

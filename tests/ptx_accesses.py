@@ -18,7 +18,8 @@ ELEMENT = re.compile(r"entryI\S*?\d[A-Za-z]+I([htjmo]|N7cutlass9uint128_tE)")
 BYTES = {"h": 1, "t": 2, "j": 4, "m": 8, "o": 16, "N7cutlass9uint128_tE": 16}
 PARTS = re.compile(r"ClearFlags|SumSlicesBy")  # kernels that several kernels launch beside their own
 ONE_FOR_ALL = "copy_03_tiled", "copy_03_vector", "copy_contiguous"  # one kernel of 16 bytes for every element size
-REJECTED = {("transpose_10_cp_async", 1), ("transpose_10_cp_async", 2)}  # compiled, and never replayed: rejects all there
+STEPS = {m[1] for file in (pathlib.Path(__file__).parent.parent / "tutorial").glob("*/steps.def")  # of copies: for elements of 4 bytes
+         for m in re.finditer(r"^INLAY_KERNEL\(((?:copy|transpose)_\w+)\)$", file.read_text(), re.M)}
 ACCESS = re.compile(
     r"^\s*(?:@%p\d+\s+)?(ld|st)\.(?!param)(?:(?:relaxed|volatile|weak)\.)?(global|shared(?:::(?:cta|cluster))?|local|const)?(?:\.nc)?(?:\.L2::cache_hint)?\.?(?:(v\d)\.)?[bsuf](\d+)\b", re.M)
 CP_ASYNC = re.compile(r"cp\.async\.c[ag]\.shared\.global\S* \[[^\]]*\], \[[^\]]*\], (\d+)")
@@ -81,15 +82,16 @@ for file in sorted(pathlib.Path(folder).glob("*.ptx")):
             parts |= set(accesses(body))
             continue
         name, element = name_of(symbol), ELEMENT.search(symbol)
-        if not name or not (element or "gemm_" in name):
+        if not name or not (element or "gemm_" in name or name in STEPS):
             bad.append(f"{file.name}: {symbol} does not name its {'element' if name else 'kernel'}")
             continue
         instances += name in candidates and "6Listed" not in symbol  # a kernel for lists repeats one that is counted
         if name in not_recorded:
             continue  # compiled for access widths, which are wider than the elements that are replayed
-        key = name, {"sgemm": 4, "hgemm": 2}.get(name[:5]) or BYTES[element[1]]
+        known = 16 if name in ONE_FOR_ALL else 4 if name in STEPS else {"sgemm": 4, "hgemm": 2}.get(name[:5])
+        key = name, known or BYTES[element[1]]
         found[key] |= set(accesses(body))  # a kernel of Gemm has several kernels
-        if key not in replay and key not in REJECTED:
+        if key not in replay:
             bad.append(f"{key}: compiled, never replayed")
     level = options[file.stem] or "-O3"
     said = subprocess.run([ptxas, f"-arch={arch}", level, "-v", file, "-o", "/dev/null"], capture_output=True, text=True, check=True).stderr

@@ -11,6 +11,7 @@
 #include <inlay/explain/explanation.h>
 #include <inlay/registry/registry.h>
 #include "corpus.h"
+#include "long_tests.h"
 
 namespace inlay::test {
 namespace {
@@ -88,7 +89,7 @@ TEST(GoldenCounts, AlignedPerRequest) {
   for (auto const& entry : copy_kernels())
     for (int e : kElementSizes) {
       SCOPED_TRACE(std::string(entry.info().name) + ", " + std::to_string(e) + " bytes");
-      if (std::string(entry.info().name) == "transpose_10_cp_async" && e < 4) continue;
+      if (!takes_elements_of(entry.info().name, e)) continue;
       auto const golden = aligned(entry.info().name, e);
       if (!golden) continue;
       PerRequest const p = *golden;
@@ -104,20 +105,16 @@ TEST(GoldenCounts, AlignedPerRequest) {
       EXPECT_EQ(c.tma_store.transactions, name_is(entry, "transpose_11_tma_store") ? 256 * 256 * e : tma);
       EXPECT_DOUBLE_EQ(c.async_copy.per_request(), std::string(entry.info().name) == "transpose_10_cp_async" ? e : 0);
     }
-  EXPECT_EQ(met, 23 * 5 - 2);  // every step of the ladder, cp.async from 4 bytes on
+  EXPECT_EQ(met, 17 + 6 * 5);  // steps at 4 bytes; copies of vectors and kernels of the library at every size
 }
 
 // 203 x 149, two primes: lengths that no tile divides. 203 = 6 * 32 + 11 and 149 = 4 * 32 + 21, so the input has
 // 203 * 5 row requests, the output 149 * 7; sums of sectors run over rows whose bases walk through all residues mod 32.
 TEST(GoldenCounts, RaggedTotals) {
-  struct Row {
-    char const* name;
-    int e;
-    Traffic load, store, shared_store, shared_load;
-  };
+  constexpr int e = 4;
   constexpr std::int64_t in = 203 * 5, out = 149 * 7, lanes = 203 * 149;
   // Sectors of rows of n bytes from residue r: a row of 149 * e bytes starts at r = 149 * e * i mod 32.
-  auto const row_sectors = [](std::int64_t rows, std::int64_t cols, std::int64_t e) {
+  auto const row_sectors = [](std::int64_t rows, std::int64_t cols) {
     std::int64_t total = 0;
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < cols; j += 32) {
@@ -126,99 +123,80 @@ TEST(GoldenCounts, RaggedTotals) {
       }
     return total;
   };
-  for (int e : kElementSizes) {
-    std::int64_t const ld = row_sectors(203, 149, e), st = row_sectors(149, 203, e);
-    // passes of a row of n lanes: groups of 32, 16 or 8
-    std::int64_t const group = e == 16 ? 8 : e == 8 ? 16 : 32;
-    auto const passes = [&](std::int64_t n) { return n / 32 * (32 / group) + (n % 32 + group - 1) / group; };
-    Row const rows[] = {
-        {"transpose_01_naive_read", e, {in, ld}, {in, lanes}, {}, {}},
-        {"transpose_02_naive_write", e, {out, lanes}, {out, st}, {}, {}},
-        {"transpose_03_smem_read_conflict", e, {in, ld}, {out, st}, {in, 203 * passes(149)}, {out, lanes}},
-        {"transpose_04_smem_write_conflict", e, {in, ld}, {out, st}, {in, lanes}, {out, 149 * passes(203)}},
-        {"transpose_05_smem_padded", e, {in, ld}, {out, st}, {in, 203 * passes(149)}, {out, 149 * passes(203)}},
-        {"transpose_06_smem_swizzled", e, {in, ld}, {out, st}, {in, 203 * passes(149)}, {out, 149 * passes(203)}},
-        // cp.async's loads and shared stores are in neither counter
-        {"transpose_10_cp_async", e, {}, {out, st}, {}, {out, 149 * passes(203)}},
-        // a copy is one row: 203 * 149 = 30247 elements, 945 whole warps and 7 lanes
-        {"copy_01_scalar", e, {946, row_sectors(1, lanes, e)}, {946, row_sectors(1, lanes, e)}, {}, {}},
-        {"copy_02_smem",
-         e,
-         {946, row_sectors(1, lanes, e)},
-         {946, row_sectors(1, lanes, e)},
-         {946, passes(lanes)},
-         {946, passes(lanes)}},
-    };
-    for (Row const& row : rows) {
-      if (std::string(row.name) == "transpose_10_cp_async" && e < 4) continue;  // rejected
-      int met = 0;
-      for (auto const& entry : copy_kernels())
-        if (name_is(entry, row.name)) {
-          ++met;
-          SCOPED_TRACE(std::string(row.name) + ", " + std::to_string(e) + " bytes");
-          Counts const c = replayed(entry, {203, 149}, e);
-          EXPECT_EQ(c.global_load, row.load);
-          EXPECT_EQ(c.global_store, row.store);
-          EXPECT_EQ(c.shared_store, row.shared_store);
-          EXPECT_EQ(c.shared_load, row.shared_load);
-        }
-      EXPECT_EQ(met, 1) << row.name;
-    }
+  std::int64_t const ld = row_sectors(203, 149), st = row_sectors(149, 203), one = row_sectors(1, lanes);
+  struct {
+    char const* name;
+    Traffic load, store, shared_store, shared_load;
+  } const rows[] = {
+      {"transpose_01_naive_read", {in, ld}, {in, lanes}, {}, {}},
+      {"transpose_02_naive_write", {out, lanes}, {out, st}, {}, {}},
+      {"transpose_03_smem_read_conflict", {in, ld}, {out, st}, {in, in}, {out, lanes}},
+      {"transpose_04_smem_write_conflict", {in, ld}, {out, st}, {in, lanes}, {out, out}},
+      {"transpose_05_smem_padded", {in, ld}, {out, st}, {in, in}, {out, out}},
+      {"transpose_06_smem_swizzled", {in, ld}, {out, st}, {in, in}, {out, out}},
+      // cp.async's loads and shared stores are in neither counter
+      {"transpose_10_cp_async", {}, {out, st}, {}, {out, out}},
+      // a copy is one row: 203 * 149 = 30247 elements, 945 whole warps and 7 lanes
+      {"copy_01_scalar", {946, one}, {946, one}, {}, {}},
+      {"copy_02_smem", {946, one}, {946, one}, {946, 946}, {946, 946}},
+  };
+  for (auto const& row : rows) {
+    int met = 0;
+    for (auto const& entry : copy_kernels())
+      if (name_is(entry, row.name)) {
+        ++met;
+        SCOPED_TRACE(row.name);
+        Counts const c = replayed(entry, {203, 149}, e);
+        EXPECT_EQ(c.global_load, row.load);
+        EXPECT_EQ(c.global_store, row.store);
+        EXPECT_EQ(c.shared_store, row.shared_store);
+        EXPECT_EQ(c.shared_load, row.shared_load);
+      }
+    EXPECT_EQ(met, 1) << row.name;
   }
 }
 
-// 208 x 144: rows of whole vectors at every element size on both sides, as TMA stores them, and nothing else that a tile divides.
+// 208 x 144: rows of whole vectors on both sides, as TMA stores them, and nothing else that a tile of 64 x 64 divides.
 TEST(GoldenCounts, RaggedTotalsOfVectors) {
-  constexpr std::int64_t M = 208, N = 144, gap_out = 16;
-  for (auto const [e, lanes, tile_m, tile_n] :
-       {std::array{1, 8, 128, 128}, {2, 16, 64, 128}, {4, 16, 64, 64}, {8, 32, 32, 64}, {16, 32, 32, 32}}) {
-    SCOPED_TRACE(std::to_string(e) + " bytes");
-    auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
-    auto const load_sectors = [&](std::int64_t bytes_per_run) {  // rows of 144 e bytes in runs of one request's row
-      std::int64_t total = 0;
-      for (std::int64_t i = 0; i < M; ++i)
-        for (std::int64_t j = 0; j < N * e; j += bytes_per_run) {
-          std::int64_t const first = i * N * e + j, last = i * N * e + std::min(j + bytes_per_run, N * e) - 1;
-          total += last / 32 - first / 32 + 1;
-        }
-      return total;
-    };
-    std::int64_t quarters = 0;  // of a warp: 8 vectors of a row in a wavefront
-    for (std::int64_t j = 0; j < N * e; j += lanes * 16)
-      quarters += up(std::min<std::int64_t>(lanes * 16, N * e - j), 128);
-    std::int64_t const requests = up(M, 32 / lanes) * up(N * e, lanes * 16);
-    // A column of n rows: groups of 32, 16 or 8 lanes, 8 places in each.
-    std::int64_t column = 0, all = 0;
-    for (std::int64_t i = 0; i < M; i += 32)
-      for (std::int64_t n = std::min<std::int64_t>(32, M - i), g = e == 16 ? 8 : e == 8 ? 16 : 32; n > 0; n -= g)
-        column += up(std::min(n, g), 8), all += std::min(n, g);
-    // Vectors taken apart: 8 rows by 4 vectors, an element of each vector a request; rows of a pass by element size.
-    std::int64_t passes = 0;
-    for (std::int64_t i = 0; i < M; i += 8)
-      passes += up(std::min<std::int64_t>(8, M - i), e == 16 ? 2 : e == 8 ? 4 : 8);
-    std::int64_t const scattered = up(M, 8) * up(N * e, 64);
-
-    int met = 0;
-    for (auto const& entry : copy_kernels()) {
-      std::string const name = entry.info().name;
-      constexpr std::string_view vector_steps[] = {"transpose_07_vector_conflict", "transpose_08_vector_padded",
-                                                   "transpose_09_vector_swizzled", "transpose_11_tma_store"};
-      if (std::find(std::begin(vector_steps), std::end(vector_steps), name) == std::end(vector_steps)) continue;
-      ++met;
-      SCOPED_TRACE(name);
-      Counts const c = replayed(entry, {M, N, 1, 0, gap_out}, e);
-      if (name.starts_with("transpose_11")) {
-        EXPECT_EQ(c.global_load, (Traffic{scattered, load_sectors(64)}));
-        EXPECT_EQ(c.shared_store, (Traffic{scattered * 16 / e, passes * N}));
-        EXPECT_EQ(c.tma_store, (Traffic{up(M, tile_m) * up(N, tile_n), M * N * e}));
-        continue;
+  constexpr std::int64_t M = 208, N = 144, gap_out = 16, e = 4, lanes = 16, tile = 64;
+  auto const up = [](std::int64_t a, std::int64_t b) { return (a + b - 1) / b; };
+  auto const load_sectors = [&](std::int64_t bytes_per_run) {  // rows of 144 e bytes in runs of one request's row
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < M; ++i)
+      for (std::int64_t j = 0; j < N * e; j += bytes_per_run) {
+        std::int64_t const first = i * N * e + j, last = i * N * e + std::min(j + bytes_per_run, N * e) - 1;
+        total += last / 32 - first / 32 + 1;
       }
-      EXPECT_EQ(c.global_load, (Traffic{requests, load_sectors(lanes * 16)}));
-      EXPECT_EQ(c.shared_store, (Traffic{requests, M * quarters}));
-      EXPECT_EQ(c.shared_load, (Traffic{N * up(M, 32), N * (name.starts_with("transpose_07") ? all : column)}));
+    return total;
+  };
+  std::int64_t quarters = 0;  // of a warp: 8 vectors of a row in a wavefront
+  for (std::int64_t j = 0; j < N * e; j += lanes * 16)
+    quarters += up(std::min<std::int64_t>(lanes * 16, N * e - j), 128);
+  std::int64_t const requests = up(M, 32 / lanes) * up(N * e, lanes * 16);
+  std::int64_t column = 0;  // of M rows, 32 lanes a request, in 8 places
+  for (std::int64_t i = 0; i < M; i += 32) column += up(std::min<std::int64_t>(32, M - i), 8);
+  std::int64_t const scattered = up(M, 8) * up(N * e, 64);  // 8 rows by 4 vectors, an element of each vector a request
+
+  int met = 0;
+  for (auto const& entry : copy_kernels()) {
+    std::string const name = entry.info().name;
+    constexpr std::string_view vector_steps[] = {"transpose_07_vector_conflict", "transpose_08_vector_padded",
+                                                 "transpose_09_vector_swizzled", "transpose_11_tma_store"};
+    if (std::find(std::begin(vector_steps), std::end(vector_steps), name) == std::end(vector_steps)) continue;
+    ++met;
+    SCOPED_TRACE(name);
+    Counts const c = replayed(entry, {M, N, 1, 0, gap_out}, e);
+    if (name.starts_with("transpose_11")) {
+      EXPECT_EQ(c.global_load, (Traffic{scattered, load_sectors(64)}));
+      EXPECT_EQ(c.shared_store, (Traffic{scattered * 16 / e, up(M, 8) * N}));
+      EXPECT_EQ(c.tma_store, (Traffic{up(M, tile) * up(N, tile), M * N * e}));
+      continue;
     }
-    EXPECT_EQ(met, 4);
+    EXPECT_EQ(c.global_load, (Traffic{requests, load_sectors(lanes * 16)}));
+    EXPECT_EQ(c.shared_store, (Traffic{requests, M * quarters}));
+    EXPECT_EQ(c.shared_load, (Traffic{N * up(M, 32), N * (name.starts_with("transpose_07") ? M : column)}));
   }
+  EXPECT_EQ(met, 4);
 }
 
 }  // namespace

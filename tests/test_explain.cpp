@@ -87,6 +87,9 @@ void expect_roughly(char const* file, int rows, double share, int step = 1) {
   int number = 0, n = 0, near = 0;
   for (Row const& row : results->rows) {
     bool const ours = row.kernel.starts_with("sgemm_") || row.kernel.starts_with("transpose_");
+    auto const* const copy = std::get_if<CopyCase>(&row.measured);
+    if (copy && !test::takes_elements_of(row.kernel, copy->elem_bytes))
+      continue;  // recorded when the steps had other sizes
     if (!ours || !row.ms_median || row.kernel.find("naive") != std::string::npos || number++ % step) continue;
     double const off = predicted_ms(row.kernel, row.measured, h200()) / *row.ms_median - 1;
     ++n, near += std::abs(off) < .25;
@@ -94,7 +97,7 @@ void expect_roughly(char const* file, int rows, double share, int step = 1) {
   EXPECT_EQ(number, rows);
   EXPECT_GE(near, share * n) << near << " of " << n;
 }
-TEST(Explain, TimesOfSmallTransposes) { expect_roughly("small.json", 201, .9); }
+TEST(Explain, TimesOfSmallTransposes) { expect_roughly("small.json", 155, .9); }
 TEST(Explain, TimesOfSmallGemms) { expect_roughly("small_gemms.json", 392, .7, 4); }
 
 TEST(Explain, SmallProblemsWait) {
@@ -189,7 +192,8 @@ TEST(Explain, AnySizeFromAFewBlocks) {
   for (auto const& entry : copy_kernels())
     for (std::int64_t n : {32768, 65536}) {
       SCOPED_TRACE(entry.info().name + (" " + std::to_string(n)));
-      Replayed const seen = replayed(entry, transpose_case(n, n, 1, 1));
+      Replayed const seen =
+          replayed(entry, transpose_case(n, n, 1, test::takes_elements_of(entry.info().name, 1) ? 1 : 4));
       if (seen.launched == 0) continue;  // rejected
       ++ran, expect_a_few_blocks(seen);
     }

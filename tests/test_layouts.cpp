@@ -39,41 +39,59 @@ template <class Step>
 constexpr int rows = 32;  // a column request; the patterns repeat after 32 rows
 template <class Step>
 constexpr int cols = size<1>(typename Step::Tile{});
-template <class Step, class T>
+template <class Step, int elem_bytes>
 unsigned write_wavefronts() {
-  return banks::worst_row_wavefronts(typename Step::SmemLayout{}, rows<Step>, cols<Step>, sizeof(T), Step::vector,
+  return banks::worst_row_wavefronts(typename Step::SmemLayout{}, rows<Step>, cols<Step>, elem_bytes, Step::vector,
                                      Access::store);
 }
-template <class Step, class T>
+template <class Step, int elem_bytes>
 unsigned read_wavefronts() {
-  return banks::worst_column_wavefronts(typename Step::SmemLayout{}, rows<Step>, cols<Step>, sizeof(T), Access::load);
+  return banks::worst_column_wavefronts(typename Step::SmemLayout{}, rows<Step>, cols<Step>, elem_bytes, Access::load);
 }
 // What "free of conflicts" means: the least a full warp of that width can need, 1 up to 4 bytes a lane, 2 at 8, 4 at 16.
-template <template <class> class Step, class T>
+template <class Step, int elem_bytes>
 bool conflict_free() {
-  return write_wavefronts<Step<T>, T>() == banks::least_wavefronts(sizeof(T) * Step<T>::vector) &&
-         read_wavefronts<Step<T>, T>() == banks::least_wavefronts(sizeof(T));
-}
-template <template <class> class Step>
-bool conflict_free_at_every_size() {
-  return conflict_free<Step, Bytes<1>>() && conflict_free<Step, Bytes<2>>() && conflict_free<Step, Bytes<4>>() &&
-         conflict_free<Step, Bytes<8>>() && conflict_free<Step, Bytes<16>>();
+  return write_wavefronts<Step, elem_bytes>() == banks::least_wavefronts(elem_bytes * Step::vector) &&
+         read_wavefronts<Step, elem_bytes>() == banks::least_wavefronts(elem_bytes);
 }
 TEST(Layouts, StepsWithoutConflictsHaveNone) {
-  EXPECT_TRUE((conflict_free_at_every_size<transpose_05_smem_padded::Step>()));
-  EXPECT_TRUE((conflict_free_at_every_size<transpose_06_smem_swizzled::Step>()));
-  EXPECT_TRUE((conflict_free_at_every_size<transpose_10_cp_async::Step>()));
+  EXPECT_TRUE((conflict_free<transpose_05_smem_padded::Step, 4>()));
+  EXPECT_TRUE((conflict_free<transpose_06_smem_swizzled::Step, 4>()));
+  EXPECT_TRUE((conflict_free<transpose_10_cp_async::Step, 4>()));
+}
+// The same formulas for elements of every size, in tiles whose rows cover all banks.
+template <int elem_bytes>
+struct Tiled {
+  static constexpr int width = elem_bytes <= 2 ? 128 : elem_bytes <= 8 ? 64 : 32;
+  using Tile = Shape<_32, Int<width>>;  // (BLK_M,BLK_N)
+  static constexpr int vector = 1;
+};
+template <int elem_bytes>
+struct Padded : Tiled<elem_bytes> {
+  using SmemLayout = PaddedRows<typename Padded::Tile, Padding<elem_bytes>>;
+};
+template <int elem_bytes>
+struct Swizzled : Tiled<elem_bytes> {
+  using SmemLayout = SwizzledRows<typename Swizzled::Tile, typename ConflictFree<Swizzled::width, elem_bytes>::type>;
+};
+template <template <int> class Step>
+bool conflict_free_at_every_size() {
+  return conflict_free<Step<1>, 1>() && conflict_free<Step<2>, 2>() && conflict_free<Step<4>, 4>() &&
+         conflict_free<Step<8>, 8>() && conflict_free<Step<16>, 16>();
+}
+TEST(Layouts, FormulasOfPaddingAndSwizzle) {
+  EXPECT_TRUE((conflict_free_at_every_size<Padded>()));
+  EXPECT_TRUE((conflict_free_at_every_size<Swizzled>()));
 }
 
 // The conflicts that 03, 04 and 07 are about, and the compromise of 08 and 09.
-using F = std::uint32_t;
 TEST(Layouts, StepsWithConflictsHaveThem) {
-  EXPECT_EQ((read_wavefronts<transpose_03_smem_read_conflict::Step<F>, F>()), 32u);
-  EXPECT_EQ((write_wavefronts<transpose_04_smem_write_conflict::Step<F>, F>()), 32u);
-  EXPECT_EQ((read_wavefronts<transpose_07_vector_conflict::Step<F>, F>()), 32u);
-  EXPECT_EQ((read_wavefronts<transpose_08_vector_padded::Step<F>, F>()), 4u);
-  EXPECT_EQ((read_wavefronts<transpose_09_vector_swizzled::Step<F>, F>()), 4u);
-  EXPECT_EQ((write_wavefronts<transpose_09_vector_swizzled::Step<F>, F>()), 4u);  // 16 bytes a lane: the least
+  EXPECT_EQ((read_wavefronts<transpose_03_smem_read_conflict::Step, 4>()), 32u);
+  EXPECT_EQ((write_wavefronts<transpose_04_smem_write_conflict::Step, 4>()), 32u);
+  EXPECT_EQ((read_wavefronts<transpose_07_vector_conflict::Step, 4>()), 32u);
+  EXPECT_EQ((read_wavefronts<transpose_08_vector_padded::Step, 4>()), 4u);
+  EXPECT_EQ((read_wavefronts<transpose_09_vector_swizzled::Step, 4>()), 4u);
+  EXPECT_EQ((write_wavefronts<transpose_09_vector_swizzled::Step, 4>()), 4u);  // 16 bytes a lane: the least
 }
 
 template <template <class> class Kernel, template <class> class Holds>
@@ -111,8 +129,8 @@ struct RegisterTileIsFree {
   static bool value() { return worst() == banks::least_wavefronts(16); }
 };
 TEST(Layouts, RegisterTilesAreFree) {
-  EXPECT_TRUE((at_every_size<transpose_12_register_tile::Kernel, RegisterTileIsFree>()));
-  EXPECT_TRUE((at_every_size<transpose_13_in_flight::Kernel, RegisterTileIsFree>()));
+  EXPECT_TRUE(RegisterTileIsFree<transpose_12_register_tile::Kernel>::value());
+  EXPECT_TRUE(RegisterTileIsFree<transpose_13_in_flight::Kernel>::value());
   EXPECT_TRUE((at_every_size<transpose_registers::Kernel, RegisterTileIsFree>()));
 }
 
@@ -188,17 +206,10 @@ unsigned tma_wavefronts(Access access) {
     }
   return worst;
 }
-template <class K>
-struct TmaIsFree {
-  static constexpr bool diagonal = K::V > 1;  // a square of one element lies in a row of squares
-  static bool value() {
-    return tma_wavefronts<K, diagonal>(Access::load) == banks::least_wavefronts(16) &&
-           tma_wavefronts<K, diagonal>(Access::store) == banks::least_wavefronts(16);
-  }
-};
 TEST(Layouts, TmaTilesAreFree) {
-  EXPECT_TRUE((at_every_size<transpose_14_tma::Kernel, TmaIsFree>()));
-  using Tma = transpose_14_tma::Kernel<F>;
+  using Tma = transpose_14_tma::Kernel;
+  EXPECT_EQ((tma_wavefronts<Tma, true>(Access::load)), banks::least_wavefronts(16));
+  EXPECT_EQ((tma_wavefronts<Tma, true>(Access::store)), banks::least_wavefronts(16));
   EXPECT_EQ((tma_wavefronts<Tma, false>(Access::load)), 4u);
   EXPECT_EQ((tma_wavefronts<Tma, false>(Access::store)), 16u);  // rows 4 a + i of the output: 2 chunks of 8
 }
@@ -229,9 +240,9 @@ TEST(Layouts, PaddingByOneElementIsNotEnough) {
 // The tutorial's second form: a transposed view by composing with the row-major layout of the transposed tile is the
 // same function as the column-major view of the swizzled tile.
 TEST(Layouts, CompositionTransposesASwizzledTile) {
-  using S = transpose_06_smem_swizzled::Step<F>::SmemLayout;  // (BLK_M,BLK_N)
-  auto tile = RowMajor<Shape<_64, _64>>{};                    // (BLK_N,BLK_M), row-major
-  auto view = composition(S{}, tile);                         // (BLK_N,BLK_M)
+  using S = transpose_06_smem_swizzled::Step::SmemLayout;  // (BLK_M,BLK_N)
+  auto tile = RowMajor<Shape<_64, _64>>{};                 // (BLK_N,BLK_M), row-major
+  auto view = composition(S{}, tile);                      // (BLK_N,BLK_M)
   for (int m = 0; m < 64; ++m)
     for (int n = 0; n < 64; ++n) ASSERT_EQ(view(n, m), S{}(m, n)) << m << "," << n;
 }

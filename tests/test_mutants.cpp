@@ -64,23 +64,23 @@ void expect_only(Recorder const& r, std::initializer_list<Check> checks) {
   }
 }
 
-using Copy01 = copy_01_scalar::Kernel<T>;
-using Copy02 = copy_02_smem::Kernel<T>;
-using Copy03 = copy_03_vector::Kernel<T>;
-using Copy04 = copy_04_tma::Kernel<T>;
-using NaiveRead = transpose_01_naive_read::Kernel<T>;
-using NaiveWrite = transpose_02_naive_write::Kernel<T>;
-using Padded = transpose_05_smem_padded::Kernel<T>;
-using Swizzled = transpose_06_smem_swizzled::Kernel<T>;
-using Vector = transpose_09_vector_swizzled::Kernel<T>;
-using CpAsync = transpose_10_cp_async::Kernel<T>;
-using TmaStore = transpose_11_tma_store::Kernel<T>;
-using RegisterTranspose = transpose_12_register_tile::Kernel<T>;
-using InFlight = transpose_13_in_flight::Kernel<T>;
+using Copy01 = copy_01_scalar::Kernel;
+using Copy02 = copy_02_smem::Kernel;
+using Copy03 = copy_03_vector::Kernel;
+using Copy04 = copy_04_tma::Kernel;
+using NaiveRead = transpose_01_naive_read::Kernel;
+using NaiveWrite = transpose_02_naive_write::Kernel;
+using Padded = transpose_05_smem_padded::Kernel;
+using Swizzled = transpose_06_smem_swizzled::Kernel;
+using Vector = transpose_09_vector_swizzled::Kernel;
+using CpAsync = transpose_10_cp_async::Kernel;
+using TmaStore = transpose_11_tma_store::Kernel;
+using RegisterTranspose = transpose_12_register_tile::Kernel;
+using InFlight = transpose_13_in_flight::Kernel;
 using EvictLast = transpose_registers::Kernel<T>;
 using Skewed = transpose_realigned::Kernel<T>;
 using Realigned = transpose_realigned::Kernel<std::uint8_t>;
-using TmaBothWays = transpose_14_tma::Kernel<T>;
+using TmaBothWays = transpose_14_tma::Kernel;
 using Squares = transpose_batched::Kernel<T>;
 
 // Ragged at the tiles' edges, and: whole vectors both ways; odd pitches and bases; matrices of 16 x 16, of which a block
@@ -175,17 +175,17 @@ struct Plain : Step {
 };
 template <class Step>
 Traffic shared_loads_without_swizzle() {
-  auto const r = run<SmemTile<T, Plain<Step>>>();
+  auto const r = run<SmemTile<Plain<Step>>>();
   expect_only(*r, {});
   return counted(*r).shared_load;
 }
 TEST(Mutants, SwizzleDroppedOnBothSides) {
   auto const promised = [](auto kernel) { return counted(*run<decltype(kernel)>()).shared_load; };
-  EXPECT_GT(shared_loads_without_swizzle<transpose_06_smem_swizzled::Step<T>>().transactions,
+  EXPECT_GT(shared_loads_without_swizzle<transpose_06_smem_swizzled::Step>().transactions,
             promised(Swizzled{}).transactions * 8);
-  EXPECT_GT(shared_loads_without_swizzle<transpose_10_cp_async::Step<T>>().transactions,
+  EXPECT_GT(shared_loads_without_swizzle<transpose_10_cp_async::Step>().transactions,
             promised(CpAsync{}).transactions * 8);
-  EXPECT_GT(shared_loads_without_swizzle<transpose_09_vector_swizzled::Step<T>>().transactions,
+  EXPECT_GT(shared_loads_without_swizzle<transpose_09_vector_swizzled::Step>().transactions,
             promised(Vector{}).transactions * 4);
 }
 

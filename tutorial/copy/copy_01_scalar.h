@@ -1,18 +1,17 @@
 // One element per access: each thread copies four elements of a row, 256 elements apart.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
+#include <inlay/tutorial/copy/step.h>
 
 namespace inlay::kernels::copy_01_scalar {
 
-template <class T>
 struct Step {
   static constexpr Writes writes = Writes::copy;
   using Tile = Shape<_1, _1024>;                              // (BLK_M,BLK_N)
   using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
 };
-template <class T>
-using Kernel = DirectTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Kernel = DirectTile<float, Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "copy_01_scalar",
@@ -20,8 +19,8 @@ inline constexpr Info<Copy> info = {
     .source = "Harris: copy",
     .ladder = Ladder::copy,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::copy_01_scalar

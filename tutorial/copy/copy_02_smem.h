@@ -4,16 +4,14 @@
 
 namespace inlay::kernels::copy_02_smem {
 
-template <class T>
-struct Step : SmemStep<T> {
+struct Step : SmemStep {
   static constexpr Writes writes = Writes::copy;
   static constexpr int threads = 256;
   using Tile = Shape<_1, _1024>;      // (BLK_M,BLK_N)
   using SmemLayout = RowMajor<Tile>;  // (BLK_M,BLK_N)
 };
-template <class T>
-using Kernel = SmemTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Kernel = SmemTile<Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "copy_02_smem",
@@ -21,8 +19,8 @@ inline constexpr Info<Copy> info = {
     .source = "Harris: copySharedMem",
     .ladder = Ladder::copy,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::copy_02_smem

@@ -1,6 +1,7 @@
 // The tutorial's TiledCopy: four 16-byte vectors per thread, all loaded before the first store.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
+#include <inlay/tutorial/copy/step.h>
 
 namespace inlay::kernels::copy_03_tiled {
 
@@ -9,9 +10,8 @@ struct Step {
   using Tile = Shape<_1, _1024>;                              // (BLK_M,BLK_N), in vectors
   using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
 };
-template <class T>
 using Kernel = DirectTile<Vector16, Step>;  // for elements of any size
-using Dispatch = ByElement<Kernel>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "copy_03_tiled",
@@ -19,8 +19,8 @@ inline constexpr Info<Copy> info = {
     .source = "Colfax: JustCopy (tiled_copy)",
     .ladder = Ladder::copy,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_any<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::copy_03_tiled

@@ -4,18 +4,16 @@
 
 namespace inlay::kernels::copy_04_tma {
 
-template <class T>
-using Tile = Shape<_32, Int<(sizeof(T) < 8 ? 256 : 2048 / sizeof(T))>>;  // (BLK_M,BLK_N)
+using Tile = Shape<_32, _256>;  // (BLK_M,BLK_N)
 
-template <class T>
-struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
-  using Grid = TileGrid<T, Tile<T>, Writes::copy>;
+struct Kernel : TileGrid<float, Tile, Writes::copy> {
+  using Grid = TileGrid<float, Tile, Writes::copy>;
   CUtensorMap mapA, mapB;
 
   static constexpr LaunchInfo launch_info{.threads = 32};
   struct Smem {
-    alignas(128) T A[Grid::BLK_M * Grid::BLK_N];  // (BLK_M,BLK_N)
-    alignas(8) uint64_t full;                     // mbarrier: A is loaded
+    alignas(128) float A[Grid::BLK_M * Grid::BLK_N];  // (BLK_M,BLK_N)
+    alignas(8) uint64_t full;                         // mbarrier: A is loaded
     static void members(auto name) { name("A", &Smem::A), name("full", &Smem::full); }
   };
 
@@ -29,8 +27,8 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
   static Kernel make(Copy const& copy, auto const& setting) {
     Matrices const x = *matrices(copy);
     constexpr int bm = Grid::BLK_M, bn = Grid::BLK_N;
-    return {Grid::make(x), setting.encode(tma_matrix<T>(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, bm, bn)),
-            setting.encode(tma_matrix<T>(x.out, x.M, x.N, x.L, x.ld_out, x.batch_out, bm, bn))};
+    return {Grid::make(x), setting.encode(tma_matrix(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, bm, bn)),
+            setting.encode(tma_matrix(x.out, x.M, x.N, x.L, x.ld_out, x.batch_out, bm, bn))};
   }
   void place(auto const& at) {
     Grid::place(at);
@@ -45,9 +43,9 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
     full.init(1);
     block.fence_barrier_init();
     full.arrive_and_expect_tx(sizeof(smem.A));  // TMA fills whole boxes, zeros outside the matrix
-    block.tma_load(mapA, full, smem.A, int(here.n) * kTmaParts<T>, int(here.m), here.l);
+    block.tma_load(mapA, full, smem.A, int(here.n), int(here.m), here.l);
     full.wait(0);
-    block.tma_store(mapB, smem.A, int(here.n) * kTmaParts<T>, int(here.m), here.l);  // clipped at the edge
+    block.tma_store(mapB, smem.A, int(here.n), int(here.m), here.l);  // clipped at the edge
     block.tma_store_commit();
     block.tma_store_wait_read(Int<0>{});
   }
@@ -56,20 +54,20 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::copy> {
     if (Reason r = rejects_tma(device)) return r;
     if (Reason r = Grid::rejects(copy)) return r;
     Matrices const x = *matrices(copy);
-    if (Reason r = rejects_unaligned_input(x, sizeof(T))) return r;
-    if (Reason r = rejects_unaligned_output(x, x.M, sizeof(T))) return r;
-    if (Reason r = rejects_tma_store(x.N * int64_t(sizeof(T)))) return r;
-    if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in, sizeof(T))) return r;
-    return rejects_tma_extents(x.M, x.N, x.L, x.ld_out, x.batch_out, sizeof(T));
+    if (Reason r = rejects_unaligned_input(x, sizeof(float))) return r;
+    if (Reason r = rejects_unaligned_output(x, x.M, sizeof(float))) return r;
+    if (Reason r = rejects_tma_store(x.N * int64_t(sizeof(float)))) return r;
+    if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in)) return r;
+    return rejects_tma_extents(x.M, x.N, x.L, x.ld_out, x.batch_out);
   }
   static Counts counts(Copy const& copy) {
     Matrices const x = *matrices(copy);
     Counts c;
-    c.tma_load = c.tma_store = boxes(input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N));
+    c.tma_load = c.tma_store = boxes(input_walk(x, sizeof(float), Grid::BLK_M, Grid::BLK_N));
     return c;
   }
 };
-using Dispatch = ByElement<Kernel>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "copy_04_tma",
@@ -77,8 +75,8 @@ inline constexpr Info<Copy> info = {
     .source = "Colfax: TMA copy",
     .ladder = Ladder::copy,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::copy_04_tma

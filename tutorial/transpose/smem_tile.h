@@ -3,19 +3,15 @@
 // in the tile, its shared layout and the load operation.
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
+#include <inlay/tutorial/copy/step.h>
 
 namespace inlay::kernels {
 
-// Tile extents for elements of 1, 2, 4, 8 and 16 bytes: 16 KB. Rows of the tile and of its
-// transpose have at least 128 bytes, which cover all banks: columns of a plain tile conflict most.
-inline constexpr int kTileM[] = {128, 64, 64, 32, 32}, kTileN[] = {128, 128, 64, 64, 32};
-template <class T>
-using TileFor = Shape<Int<kTileM[log2_of(sizeof(T))]>, Int<kTileN[log2_of(sizeof(T))]>>;  // (BLK_M,BLK_N)
+// 16 KB. Rows of the tile and of its transpose cover all banks: columns of a plain tile conflict most.
+using StepTile = Shape<_64, _64>;  // (BLK_M,BLK_N)
 
-// At most 16 elements per thread: unrolling more takes registers and minutes of compile time.
-// 4 blocks of 512 threads fill an SM and have 64 KB of loads in flight; 32 to 64 KB are fastest.
-template <class T>
-inline constexpr int ThreadsFor = sizeof(T) == 1 ? 1024 : 512;
+// 8 elements per thread. 4 blocks of 512 threads fill an SM and have 64 KB of loads in flight; 32 to 64 KB are fastest.
+inline constexpr int kStepThreads = 512;
 
 // The swizzle that avoids bank conflicts in columns of a row-major tile of `width` columns.
 //
@@ -67,21 +63,21 @@ template <int threads>
 using AlongM = Layout<Shape<_32, Int<threads / 32>>, Stride<_1, _32>>;
 
 // Defaults; a step overrides what it changes.
-template <class T>
 struct SmemStep {
   static constexpr Writes writes = Writes::transpose;
-  static constexpr int threads = ThreadsFor<T>;
-  using Tile = TileFor<T>;                     // (BLK_M,BLK_N)
+  static constexpr int threads = kStepThreads;
+  using Tile = StepTile;                       // (BLK_M,BLK_N)
   using SmemLayout = RowMajor<Tile>;           // (BLK_M,BLK_N)
-  using Load = UniversalCopy<T>;               // global -> shared
+  using Load = UniversalCopy<float>;           // global -> shared
   static constexpr int vector = 1;             // elements of one load
   static constexpr bool interior_path = true;  // full tiles are copied without predicates
   // For counts(): how many consecutive lanes access different banks in column reads and row writes.
   static constexpr int read_apart = 32, write_apart = 32;
 };
 
-template <class T, class Step>
-struct SmemTile : TileGrid<T, typename Step::Tile, Step::writes> {
+template <class Step>
+struct SmemTile : TileGrid<float, typename Step::Tile, Step::writes> {
+  using T = float;  // four bytes of any type
   using Grid = TileGrid<T, typename Step::Tile, Step::writes>;
   using Tile = typename Step::Tile;              // (BLK_M,BLK_N)
   using SmemLayout = typename Step::SmemLayout;  // (BLK_M,BLK_N)

@@ -1,21 +1,17 @@
 // Shared by the TMA steps: TMA tensors of matrices, and why TMA cannot describe a matrix.
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
+#include <inlay/tutorial/copy/step.h>
 
 namespace inlay::kernels {
 
-// TMA elements have at most 8 bytes: 16 bytes are two elements, and column coordinates double.
-template <class T>
-inline constexpr int kTmaParts = sizeof(T) == 16 ? 2 : 1;
-
-// A batch of row-major matrices (rows, cols, L):(ld,1,batch) whose boxes are (box_rows, box_cols).
-template <class T>
-TmaTensor tma_matrix(void const* base, int64_t rows, int64_t cols, int64_t L, int64_t ld, int64_t batch, int box_rows,
-                     int box_cols, bool swizzle_128b = false) {
-  constexpr int parts = kTmaParts<T>, e = sizeof(T) / parts;
+// A batch of row-major matrices of floats, (rows, cols, L):(ld,1,batch), whose boxes are (box_rows, box_cols).
+inline TmaTensor tma_matrix(void const* base, int64_t rows, int64_t cols, int64_t L, int64_t ld, int64_t batch,
+                            int box_rows, int box_cols, bool swizzle_128b = false) {
+  constexpr int64_t e = sizeof(float);
   // A stride over an extent of 1 is never used, but must still be one that TMA accepts.
-  int64_t const row = rows > 1 ? ld * int64_t(sizeof(T)) : 16, matrix = L > 1 ? batch * int64_t(sizeof(T)) : 16;
-  return {base, e, {cols * parts, rows, L}, {row, matrix}, {box_cols * parts, box_rows, 1}, swizzle_128b};
+  int64_t const row = rows > 1 ? ld * e : 16, matrix = L > 1 ? batch * e : 16;
+  return {base, int(e), {cols, rows, L}, {row, matrix}, {box_cols, box_rows, 1}, swizzle_128b};
 }
 
 inline Reason rejects_tma(Device const& device) {
@@ -24,10 +20,11 @@ inline Reason rejects_tma(Device const& device) {
           {device.compute_capability / 10, device.compute_capability % 10}};
 }
 // Extents fit 31 bits, strides are positive and below 2^40 bytes. Alignment: rejects_unaligned.
-inline Reason rejects_tma_extents(int64_t rows, int64_t cols, int64_t L, int64_t ld, int64_t batch, int elem_bytes) {
-  for (int64_t extent : {rows, cols * (elem_bytes == 16 ? 2 : 1), L})
+inline Reason rejects_tma_extents(int64_t rows, int64_t cols, int64_t L, int64_t ld, int64_t batch) {
+  constexpr int64_t e = sizeof(float);
+  for (int64_t extent : {rows, cols, L})
     if (extent > INT32_MAX) return {"TMA coordinates have 31 bits, an extent of {} does not fit", {extent}};
-  for (int64_t stride : {rows > 1 ? ld * elem_bytes : 16, L > 1 ? batch * elem_bytes : 16})
+  for (int64_t stride : {rows > 1 ? ld * e : 16, L > 1 ? batch * e : 16})
     if (stride <= 0 || stride >> 40) return {"TMA strides are positive and below 2^40 bytes, not {}", {stride}};
   return {};
 }

@@ -1,14 +1,13 @@
 // Lanes run along rows of the output. Caches make strided reads cheaper than strided writes.
 #pragma once
 #include <inlay/kernels/copy/direct_tile.h>
+#include <inlay/tutorial/copy/step.h>
 
 namespace inlay::kernels::transpose_02_naive_write {
 
-template <class T>
 struct Step : CoalescedWrites {};
-template <class T>
-using Kernel = DirectTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Kernel = DirectTile<float, Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_02_naive_write",
@@ -16,8 +15,8 @@ inline constexpr Info<Copy> info = {
     .source = "Lei Mao: naive, coalesced write",
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_02_naive_write

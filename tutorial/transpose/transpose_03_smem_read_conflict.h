@@ -4,15 +4,13 @@
 
 namespace inlay::kernels::transpose_03_smem_read_conflict {
 
-template <class T>
-struct Step : SmemStep<T> {
-  using Tile = TileFor<T>;            // (BLK_M,BLK_N)
+struct Step : SmemStep {
+  using Tile = StepTile;              // (BLK_M,BLK_N)
   using SmemLayout = RowMajor<Tile>;  // (BLK_M,BLK_N)
   static constexpr int read_apart = 1;
 };
-template <class T>
-using Kernel = SmemTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Kernel = SmemTile<Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_03_smem_read_conflict",
@@ -20,8 +18,8 @@ inline constexpr Info<Copy> info = {
     .source = "Lei Mao: shared memory, bank conflict read; Colfax: SMEM transpose; Harris: transposeCoalesced",
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_03_smem_read_conflict

@@ -4,14 +4,12 @@
 
 namespace inlay::kernels::transpose_05_smem_padded {
 
-template <class T>
-struct Step : SmemStep<T> {
-  using Tile = TileFor<T>;                                  // (BLK_M,BLK_N)
-  using SmemLayout = PaddedRows<Tile, Padding<sizeof(T)>>;  // (BLK_M,BLK_N):(BLK_N+pad,1)
+struct Step : SmemStep {
+  using Tile = StepTile;                                        // (BLK_M,BLK_N)
+  using SmemLayout = PaddedRows<Tile, Padding<sizeof(float)>>;  // (BLK_M,BLK_N):(BLK_N+pad,1)
 };
-template <class T>
-using Kernel = SmemTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Kernel = SmemTile<Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_05_smem_padded",
@@ -19,8 +17,8 @@ inline constexpr Info<Copy> info = {
     .source = "Lei Mao: shared memory, padded; Harris: transposeNoBankConflicts",
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_05_smem_padded

@@ -4,15 +4,13 @@
 
 namespace inlay::kernels::transpose_06_smem_swizzled {
 
-template <class T>
-struct Step : SmemStep<T> {
-  using Tile = TileFor<T>;  // (BLK_M,BLK_N)
-  using Swz = typename ConflictFree<size<1>(Tile{}), sizeof(T)>::type;
+struct Step : SmemStep {
+  using Tile = StepTile;  // (BLK_M,BLK_N)
+  using Swz = ConflictFree<size<1>(Tile{}), sizeof(float)>::type;
   using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
 };
-template <class T>
-using Kernel = SmemTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Kernel = SmemTile<Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_06_smem_swizzled",
@@ -20,8 +18,8 @@ inline constexpr Info<Copy> info = {
     .source = "Lei Mao: shared memory, swizzled; Colfax: SMEM swizzle",
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_06_smem_swizzled

@@ -4,17 +4,15 @@
 
 namespace inlay::kernels::transpose_07_vector_conflict {
 
-template <class T>
-struct Step : SmemStep<T> {
-  using Tile = TileFor<T>;            // (BLK_M,BLK_N)
+struct Step : SmemStep {
+  using Tile = StepTile;              // (BLK_M,BLK_N)
   using SmemLayout = RowMajor<Tile>;  // (BLK_M,BLK_N)
   using Load = UniversalCopy<Vector16>;
-  static constexpr int vector = 16 / sizeof(T);
+  static constexpr int vector = 16 / sizeof(float);
   static constexpr int read_apart = 1;
 };
-template <class T>
-using Kernel = SmemTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Kernel = SmemTile<Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_07_vector_conflict",
@@ -22,8 +20,8 @@ inline constexpr Info<Copy> info = {
     .source = "Lei Mao: vectorized, bank conflict read",
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_07_vector_conflict

@@ -4,17 +4,15 @@
 
 namespace inlay::kernels::transpose_08_vector_padded {
 
-template <class T>
-struct Step : SmemStep<T> {
-  using Tile = TileFor<T>;                                   // (BLK_M,BLK_N)
-  using SmemLayout = PaddedRows<Tile, Int<16 / sizeof(T)>>;  // (BLK_M,BLK_N):(BLK_N+V,1)
+struct Step : SmemStep {
+  using Tile = StepTile;                                         // (BLK_M,BLK_N)
+  using SmemLayout = PaddedRows<Tile, Int<16 / sizeof(float)>>;  // (BLK_M,BLK_N):(BLK_N+V,1)
   using Load = UniversalCopy<Vector16>;
-  static constexpr int vector = 16 / sizeof(T);
+  static constexpr int vector = 16 / sizeof(float);
   static constexpr int read_apart = 8;
 };
-template <class T>
-using Kernel = SmemTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Kernel = SmemTile<Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_08_vector_padded",
@@ -22,8 +20,8 @@ inline constexpr Info<Copy> info = {
     .source = "Lei Mao: vectorized, padded",
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_08_vector_padded

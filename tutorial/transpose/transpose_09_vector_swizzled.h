@@ -4,18 +4,16 @@
 
 namespace inlay::kernels::transpose_09_vector_swizzled {
 
-template <class T>
-struct Step : SmemStep<T> {
-  using Tile = TileFor<T>;  // (BLK_M,BLK_N)
-  using Swz = typename ConflictFree<size<1>(Tile{}), sizeof(T), 16>::type;
+struct Step : SmemStep {
+  using Tile = StepTile;  // (BLK_M,BLK_N)
+  using Swz = ConflictFree<size<1>(Tile{}), sizeof(float), 16>::type;
   using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
   using Load = UniversalCopy<Vector16>;
-  static constexpr int vector = 16 / sizeof(T);
+  static constexpr int vector = 16 / sizeof(float);
   static constexpr int read_apart = 8;
 };
-template <class T>
-using Kernel = SmemTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Kernel = SmemTile<Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_09_vector_swizzled",
@@ -24,8 +22,8 @@ inline constexpr Info<Copy> info = {
     .source = "Lei Mao: vectorized, swizzled",
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_09_vector_swizzled

@@ -4,23 +4,14 @@
 
 namespace inlay::kernels::transpose_10_cp_async {
 
-template <class T>
-struct Step : SmemStep<T> {
-  static constexpr bool possible = sizeof(T) >= 4;  // cp.async moves 4, 8 or 16 bytes
-  using Tile = TileFor<T>;                          // (BLK_M,BLK_N)
-  using Swz = typename ConflictFree<size<1>(Tile{}), sizeof(T)>::type;
-  using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
-  using Load = typename std::conditional_t<possible, std::type_identity<SM80_CP_ASYNC_CACHEALWAYS<T>>,
-                                           std::type_identity<UniversalCopy<T>>>::type;
+struct Step : SmemStep {
+  using Tile = StepTile;  // (BLK_M,BLK_N)
+  using Swz = ConflictFree<size<1>(Tile{}), sizeof(float)>::type;
+  using SmemLayout = SwizzledRows<Tile, Swz>;     // (BLK_M,BLK_N)
+  using Load = SM80_CP_ASYNC_CACHEALWAYS<float>;  // of 4, 8 or 16 bytes
 };
-template <class T>
-using Kernel = SmemTile<T, Step<T>>;
-
-inline Reason rejects_narrow(Copy const& copy, Device const& device) {
-  if (copy.elem_bytes < 4) return {"cp.async moves 4, 8 or 16 bytes, an element has {}", {copy.elem_bytes}};
-  return rejects<Kernel>(copy, device);
-}
-using Dispatch = ByElement<Kernel>;
+using Kernel = SmemTile<Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_10_cp_async",
@@ -28,8 +19,8 @@ inline constexpr Info<Copy> info = {
     .source = "Lei Mao and Colfax: fence and wait around the copy",
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
-    .rejects = rejects_narrow,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_10_cp_async

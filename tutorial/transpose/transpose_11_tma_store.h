@@ -5,29 +5,28 @@
 
 namespace inlay::kernels::transpose_11_tma_store {
 
-template <class T>
-struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
-  using Grid = TileGrid<T, TileFor<T>, Writes::transpose>;
+struct Kernel : TileGrid<float, StepTile, Writes::transpose> {
+  using Grid = TileGrid<float, StepTile, Writes::transpose>;
   CUtensorMap mapB;
 
-  static constexpr int threads = ThreadsFor<T>, V = 16 / sizeof(T);
+  static constexpr int threads = kStepThreads, V = 16 / sizeof(float);
   static constexpr LaunchInfo launch_info{.threads = threads};
   static constexpr int WN = Grid::BLK_N / V / 4 < 8 ? Grid::BLK_N / V / 4 : 8;  // warps along N
   static constexpr int WM = threads / 32 / WN;                                  // warps along M
-  using Tile = TileFor<T>;                                                      // (BLK_M,BLK_N)
+  using Tile = StepTile;                                                        // (BLK_M,BLK_N)
   using SmemLayout = ColumnMajor<Tile>;                                         // (BLK_M,BLK_N), rows of the output
   // A warp takes 8 rows by 4 vectors: 64 contiguous bytes of input rows, 8 elements of output rows.
   using Threads = Layout<Shape<Shape<_8, Int<WM>>, Shape<_4, Int<WN>>>,
                          Stride<Stride<_4, Int<32 * WN>>, Stride<_1, _32>>>;  // (THR_M,THR_N)
   struct Smem {
-    alignas(128) T B[cosize_v<SmemLayout>];
+    alignas(128) float B[cosize_v<SmemLayout>];
     static void members(auto name) { name("B", &Smem::B); }
   };
 
   static Kernel make(Copy const& copy, auto const& setting) {
     Matrices const& x = *Grid::matrices(copy);
     return {Grid::make(x),
-            setting.encode(tma_matrix<T>(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, Grid::BLK_N, Grid::BLK_M))};
+            setting.encode(tma_matrix(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, Grid::BLK_N, Grid::BLK_M))};
   }
   void place(auto const& at) {
     Grid::place(at);
@@ -43,8 +42,8 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
     Tensor cA = make_identity_tensor(Tile{});                           // (BLK_M,BLK_N) -> (m,n)
 
     using Values = Layout<Shape<_1, Int<V>>>;
-    auto copy_A = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<Vector16>>, T>{}, Threads{}, Values{});
-    auto copy_B = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<T>>, T>{}, Threads{}, Values{});
+    auto copy_A = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<Vector16>>, float>{}, Threads{}, Values{});
+    auto copy_B = make_tiled_copy(Copy_Atom<On<Block, UniversalCopy<float>>, float>{}, Threads{}, Values{});
     auto thr_A = copy_A.get_slice(block.thread_rank());
     auto thr_B = copy_B.get_slice(block.thread_rank());
     Tensor tAgA = thr_A.partition_S(gA);     // (CPY,CPY_M,CPY_N)
@@ -64,7 +63,7 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
     block.fence_proxy_async();  // makes the stores visible to TMA
     block.sync();
     if (block.thread_rank() == 0) {
-      block.tma_store(mapB, smem.B, int(here.m) * kTmaParts<T>, int(here.n), here.l);  // clipped at the edge
+      block.tma_store(mapB, smem.B, int(here.m), int(here.n), here.l);  // clipped at the edge
       block.tma_store_commit();
       block.tma_store_wait_read(Int<0>{});
     }
@@ -74,23 +73,23 @@ struct Kernel : TileGrid<T, TileFor<T>, Writes::transpose> {
     if (Reason r = rejects_tma(device)) return r;
     if (Reason r = Grid::rejects(copy)) return r;
     auto const& x = *Grid::matrices(copy);
-    if (Reason r = rejects_unaligned_input(x, sizeof(T))) return r;
-    if (Reason r = rejects_unaligned_output(x, x.N, sizeof(T))) return r;
-    if (Reason r = rejects_tma_store(x.M * int64_t(sizeof(T)))) return r;
-    return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out, sizeof(T));
+    if (Reason r = rejects_unaligned_input(x, sizeof(float))) return r;
+    if (Reason r = rejects_unaligned_output(x, x.N, sizeof(float))) return r;
+    if (Reason r = rejects_tma_store(x.M * int64_t(sizeof(float)))) return r;
+    return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out);
   }
   static Counts counts(Copy const& copy) {
     Matrices const& x = *Grid::matrices(copy);
-    Walk in = input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N);
+    Walk in = input_walk(x, sizeof(float), Grid::BLK_M, Grid::BLK_N);
     in.vector = V, in.lanes_along = 4;
     Counts c;
     c.global_load = row_sectors(in);
     c.shared_store = scattered_wavefronts(in);
-    c.tma_store = boxes(output_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N, true));
+    c.tma_store = boxes(output_walk(x, sizeof(float), Grid::BLK_M, Grid::BLK_N, true));
     return c;
   }
 };
-using Dispatch = ByElement<Kernel>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_11_tma_store",
@@ -100,8 +99,8 @@ inline constexpr Info<Copy> info = {
     .source = "Colfax: TMA store",
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_11_tma_store

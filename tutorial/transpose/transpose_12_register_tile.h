@@ -2,14 +2,13 @@
 // every access has 16 bytes.
 #pragma once
 #include <inlay/kernels/copy/register_tile.h>
+#include <inlay/tutorial/copy/step.h>
 
 namespace inlay::kernels::transpose_12_register_tile {
 
-template <class T>
-struct Step : RegisterStep<T> {};
-template <class T>
-using Kernel = RegisterTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+struct Step : RegisterStep<float> {};
+using Kernel = RegisterTile<float, Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_12_register_tile",
@@ -17,8 +16,8 @@ inline constexpr Info<Copy> info = {
     .source = "inlay",
     .ladder = Ladder::transpose,
     .origin = Origin::ours,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_12_register_tile

@@ -1,16 +1,15 @@
 // Step 12 with 32 to 64 KB of loads in flight per SM (128 KB for 1-byte elements) and a larger L1.
 #pragma once
 #include <inlay/kernels/copy/register_tile.h>
+#include <inlay/tutorial/copy/step.h>
 
 namespace inlay::kernels::transpose_13_in_flight {
 
-template <class T>
-struct Step : RegisterStep<T> {
-  static constexpr int blocks_per_sm = BlocksInFlight<T>;
+struct Step : RegisterStep<float> {
+  static constexpr int blocks_per_sm = BlocksInFlight<float>;
 };
-template <class T>
-using Kernel = RegisterTile<T, Step<T>>;
-using Dispatch = ByElement<Kernel>;
+using Kernel = RegisterTile<float, Step>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_13_in_flight",
@@ -20,8 +19,8 @@ inline constexpr Info<Copy> info = {
     .source = "inlay",
     .ladder = Ladder::transpose,
     .origin = Origin::ours,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_13_in_flight

@@ -7,21 +7,15 @@
 
 namespace inlay::kernels::transpose_14_tma {
 
-template <class T>
-using Tile = Shape<Int<256 / sizeof(T)>, Int<256 / sizeof(T)>>;  // (BLK_M,BLK_N): two boxes per row
+using Tile = Shape<_64, _64>;  // (BLK_M,BLK_N): two boxes per row
 
-template <class T>
-struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
-  using Grid = TileGrid<T, Tile<T>, Writes::transpose>;
+struct Kernel : TileGrid<float, Tile, Writes::transpose> {
+  using Grid = TileGrid<float, Tile, Writes::transpose>;
   CUtensorMap mapA, mapB;
 
   static constexpr int threads = 256;
-  static constexpr LaunchInfo launch_info{.threads = threads,
-                                          .blocks_per_sm = sizeof(T) <= 2   ? 2
-                                                           : sizeof(T) == 4 ? 4
-                                                           : sizeof(T) == 8 ? 6
-                                                                            : 12};
-  static constexpr int E = sizeof(T), V = 16 / E, BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, BOX = 128 / E;
+  static constexpr LaunchInfo launch_info{.threads = threads, .blocks_per_sm = 4};
+  static constexpr int E = sizeof(float), V = 16 / E, BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, BOX = 128 / E;
   // Rows of 8 chunks of 16 bytes, as TMA swizzles them; one box after the other.
   using Swz = Swizzle<3, 0, 3>;
   using LayoutA = decltype(composition(
@@ -36,8 +30,8 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
 
   static Kernel make(Copy const& copy, auto const& setting) {
     Matrices const& x = *Grid::matrices(copy);
-    return {Grid::make(x), setting.encode(tma_matrix<T>(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, BLK_M, BOX, true)),
-            setting.encode(tma_matrix<T>(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, BLK_N, BOX, true))};
+    return {Grid::make(x), setting.encode(tma_matrix(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, BLK_M, BOX, true)),
+            setting.encode(tma_matrix(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, BLK_N, BOX, true))};
   }
   void place(auto const& at) {
     Grid::place(at);
@@ -56,16 +50,16 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
       block.fence_barrier_init();
       full.arrive_and_expect_tx(sizeof(smem.A));  // TMA fills whole boxes, zeros outside the matrix
       for (int box = 0; box < 2; ++box)
-        block.tma_load(mapA, full, smem.A + box * BLK_M * 8, (int(here.n) + box * BOX) * kTmaParts<T>, int(here.m),
-                       here.l, L2::evict_last);
+        block.tma_load(mapA, full, smem.A + box * BLK_M * 8, int(here.n) + box * BOX, int(here.m), here.l,
+                       L2::evict_last);
     }
     block.sync();  // the mbarrier is initialised
     full.wait(0);
 
     // A thread's square: chunk `a` of rows V * b to V * b + V - 1. Eight lanes take diagonal d of a
-    // group of 8 x 8 squares, b % 8 = a ^ d; if a square is one element (V = 1), they take row d.
+    // group of 8 x 8 squares, b % 8 = a ^ d.
     int const tid = block.thread_rank(), a = tid % 8, d = tid / 8 % 8, group = tid / 64 % 2, box = tid / 128;
-    int const b = group * 8 + (V == 1 ? d : a ^ d);
+    int const b = group * 8 + (a ^ d);
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
     Vector16 rows[V], columns[V];
     CUTE_UNROLL
@@ -79,8 +73,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     block.sync();
     if (first) {
       for (int half = 0; half < 2; ++half)  // clipped at the edge
-        block.tma_store(mapB, smem.A + half * BLK_N * 8, (int(here.m) + half * BOX) * kTmaParts<T>, int(here.n),
-                        here.l);
+        block.tma_store(mapB, smem.A + half * BLK_N * 8, int(here.m) + half * BOX, int(here.n), here.l);
       block.tma_store_commit();
       block.tma_store_wait_read(Int<0>{});
     }
@@ -93,8 +86,8 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     if (Reason r = rejects_unaligned_input(x, E)) return r;
     if (Reason r = rejects_unaligned_output(x, x.N, E)) return r;
     if (Reason r = rejects_tma_store(x.M * E)) return r;
-    if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in, E)) return r;
-    return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out, E);
+    if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in)) return r;
+    return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out);
   }
   static Counts counts(Copy const& copy) {
     Matrices const& x = *Grid::matrices(copy);
@@ -105,7 +98,7 @@ struct Kernel : TileGrid<T, Tile<T>, Writes::transpose> {
     return c;
   }
 };
-using Dispatch = ByElement<Kernel>;
+using Dispatch = Kernel;
 
 inline constexpr Info<Copy> info = {
     .name = "transpose_14_tma",
@@ -116,8 +109,8 @@ inline constexpr Info<Copy> info = {
     .source = "Colfax: TMA load and store, left open there",
     .ladder = Ladder::transpose,
     .origin = Origin::ours,
-    .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
+    .rejects = rejects_step<Kernel>,
+    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_14_tma

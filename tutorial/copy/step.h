@@ -1,0 +1,25 @@
+// What the steps of the copy and transpose ladders share: they are for elements of 4 bytes, as in the tutorials. Kernels of the library take
+// the other sizes.
+#pragma once
+#include <inlay/kernels/common/dispatch.h>
+
+namespace inlay::kernels {
+
+template <class Kernel>
+Reason rejects_any(Copy const& copy, Device const& device) {
+  if (copy.elements() == 0) return {};
+  return Kernel::rejects(copy, device);
+}
+template <class Kernel>
+Reason rejects_step(Copy const& copy, Device const& device) {
+  if (copy.elem_bytes != 4)
+    return {"a step of the tutorial copies elements of 4 bytes, not of {}; kernels of the library do", {copy.elem_bytes}};
+  return rejects_any<Kernel>(copy, device);
+}
+template <class Kernel>
+Counts counts_of_step(Copy const& copy, Device const&) {
+  if (copy.elements() == 0) return {};
+  return Kernel::counts(copy);
+}
+
+}  // namespace inlay::kernels
