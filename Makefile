@@ -4,10 +4,22 @@ unexport MAKEFLAGS  # ninja takes all cores by itself; in make's -j it would loo
 configure := .venv/bin/cmake >/dev/null --preset  # warnings and errors come on stderr
 build := .venv/bin/cmake --build --preset
 
-.PHONY: demo test gpu-code bench format clean lab
+.PHONY: demo report lab test gpu-code bench format clean
 
-demo: lab
-	@build/inlay demo
+demo:
+	@scripts/setup
+	@$(configure) default
+	@$(build) demo
+	@build/inlay-first
+
+report: lab
+	@build/inlay report --out build/report.html
+	@echo build/report.html
+
+lab:
+	@scripts/setup
+	@$(configure) default
+	@$(build) lab
 
 bench: lab
 	@build/inlay bench transpose
@@ -23,11 +35,6 @@ gpu-code:
 	@$(configure) gpu-code
 	@$(build) gpu-code
 	@scripts/test -L gpu-code
-
-lab:
-	@scripts/setup
-	@$(configure) default
-	@$(build) demo
 
 format:
 	@scripts/format

@@ -14,8 +14,9 @@ file(CREATE_LINK ${PROJECT_SOURCE_DIR}/tutorial ${PROJECT_BINARY_DIR}/modules/in
 #   TYPE     the problem's type: Copy, Gemm or Reduction
 #   LIST     the list, relative to the project; its lines name headers of its folder
 #   SAMPLES  the header, in <inlay/...>, that says how blocks are sampled; empty: the kernels are replayed as parts of others
-# Appends to INLAY_RUN_UNITS of the library or, for a list of the tutorial, to INLAY_TUTORIAL_UNITS; to INLAY_REPLAY_UNITS; and
-# to INLAY_ANY_GPU_UNITS if the unit compiles for compute capability 8.0.
+# Appends to INLAY_RUN_UNITS and INLAY_REPLAY_UNITS of the library or, for a list of the tutorial, to INLAY_STEP_RUN_UNITS and
+# INLAY_STEP_REPLAY_UNITS; and to INLAY_ANY_GPU_UNITS if the unit compiles for compute capability 8.0. Steps without GPU code are defined
+# where they are replayed.
 function(inlay_kernel_units type list samples)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${list})
   get_filename_component(folder ${list} DIRECTORY)
@@ -23,8 +24,12 @@ function(inlay_kernel_units type list samples)
   string(REPLACE "/" "_" prefix ${folder})
   string(REGEX REPLACE "^kernels_" "" prefix ${prefix})
   set(role KERNEL)
+  set(of "")
+  set(on_gpu ${INLAY_NVCC})
   if(folder MATCHES "^tutorial")
     set(role STEP)
+    set(of STEP_)
+    set(on_gpu ${INLAY_GPU_STEPS})
   endif()
   file(STRINGS ${PROJECT_SOURCE_DIR}/${list} lines REGEX "^INLAY_")
   set(units)
@@ -55,15 +60,21 @@ function(inlay_kernel_units type list samples)
 
   set(note "// Written by cmake/InlayKernels.cmake from ${list}.\n")
   foreach(unit IN LISTS units)
+    if(role STREQUAL "STEP" AND NOT on_gpu)
+      string(PREPEND includes_${unit} "#include <inlay/kernels/common/launch_kernel.h>\n")
+      string(APPEND replays_${unit} "${runs_${unit}}")
+    endif()
     if(samples)
       set(content "${note}#include <inlay/registry/replay_kernel.h>\n#include <inlay/${samples}>\n${includes_${unit}}\n${instances_${unit}}${replays_${unit}}")
       file(CONFIGURE OUTPUT ${INLAY_GENERATED}/${unit}_replay.cpp CONTENT "${content}" @ONLY)  # written if it changed
-      list(APPEND INLAY_REPLAY_UNITS ${INLAY_GENERATED}/${unit}_replay.cpp)
+      list(APPEND INLAY_${of}REPLAY_UNITS ${INLAY_GENERATED}/${unit}_replay.cpp)
     endif()
   endforeach()
 
   set(extension cu)
-  if(NOT INLAY_NVCC)  # what each kernel says of itself, and no launches: one unit for all
+  if(NOT on_gpu AND role STREQUAL "STEP")
+    set(units)
+  elseif(NOT on_gpu)  # what each kernel says of itself, and no launches: one unit for all
     get_filename_component(stem ${list} NAME_WE)
     set(all ${prefix}_${stem}_all)
     foreach(unit IN LISTS units)
@@ -78,19 +89,15 @@ function(inlay_kernel_units type list samples)
     set(run ${INLAY_GENERATED}/${unit}.${extension})
     set(content "${note}#include <inlay/kernels/common/launch_kernel.h>\n${includes_${unit}}\n${instances_${unit}}${runs_${unit}}")
     file(CONFIGURE OUTPUT ${run} CONTENT "${content}" @ONLY)
-    if(role STREQUAL "STEP")
-      list(APPEND INLAY_TUTORIAL_UNITS ${run})
-    else()
-      list(APPEND INLAY_RUN_UNITS ${run})
-    endif()
-    if(INLAY_NVCC AND arch_${unit} LESS_EQUAL 80)
+    list(APPEND INLAY_${of}RUN_UNITS ${run})
+    if(on_gpu AND arch_${unit} LESS_EQUAL 80)
       list(APPEND INLAY_ANY_GPU_UNITS ${run})
     endif()
-    if(INLAY_NVCC AND ptxas_${unit})
+    if(on_gpu AND ptxas_${unit})
       set_property(SOURCE ${run} PROPERTY COMPILE_OPTIONS "-Xptxas=${ptxas_${unit}}")
     endif()
   endforeach()
-  return(PROPAGATE INLAY_RUN_UNITS INLAY_TUTORIAL_UNITS INLAY_ANY_GPU_UNITS INLAY_REPLAY_UNITS)
+  return(PROPAGATE INLAY_RUN_UNITS INLAY_REPLAY_UNITS INLAY_STEP_RUN_UNITS INLAY_STEP_REPLAY_UNITS INLAY_ANY_GPU_UNITS)
 endfunction()
 
 # What nvcc compiles: its PTX is kept, in which a test reads what each kernel accesses, and few units at a time, because one
@@ -100,4 +107,10 @@ function(inlay_compile_kernels target)
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--keep --keep-dir=${INLAY_PTX}>)
     set_target_properties(${target} PROPERTIES JOB_POOL_COMPILE library)
   endif()
+endfunction()
+
+# These sources of a target are compiled as one unit: what they include takes most of the time of each.
+function(inlay_one_unit target name)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+  set_source_files_properties(${ARGN} PROPERTIES UNITY_GROUP ${name})
 endfunction()

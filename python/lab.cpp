@@ -1,15 +1,11 @@
 // libinlay_lab.so: the commands of the lab that need no GPU, for a caller in another language. One C function takes a command line and
 // gives what the command printed.
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <utility>
 
-#include "commands.h"
-#include "draw/command.h"
-#include "explain/explain.h"
-#include "layout/command.h"
+#include "run.h"
 
 namespace {
 
@@ -46,13 +42,7 @@ extern "C" [[gnu::visibility("default")]] int inlay_lab(int argc, char** argv, c
   Captured printed(stdout), complained(stderr);
   int status = 0;
   try {
-    CLI::App app("The commands of inlay that need no GPU.", "inlay");
-    app.require_subcommand(1);
-    inlay::lab::add_list_command(app);
-    inlay::lab::add_layout_command(app);
-    inlay::lab::add_explain_command(app);
-    inlay::lab::add_draw_command(app);
-    status = inlay::lab::run_command(app, argc, argv, status);
+    status = inlay::lab::run_without_gpu(argc, argv);
   } catch (std::exception const& e) {
     std::fprintf(stderr, "inlay: %s\n", e.what());
     status = 1;

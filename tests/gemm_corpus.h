@@ -130,12 +130,18 @@ inline GemmCase shortened(GemmCase c, std::string_view kernel) {
   if (is_step(kernel) && c.K > 263) c.K = 256 + c.K % 8;
   return c;
 }
-// The corpus of kernel `number` of the registry. A short test runs a third of it with each step of the tutorial, another third with the next.
+// A short test runs one of this many cases with the kernel.
+inline int share_of_cases(std::string_view kernel) {
+  return runs_long_tests() ? 1 : is_step(kernel) ? 3 : kernel.starts_with("sgemm_split_") ? 2 : 1;
+}
+// The corpus of kernel `number` of the registry. A short test runs a share of it with each step of the tutorial and each kernel of slices, another
+// share with the next.
 inline std::vector<GemmCase> gemm_corpus_of(std::string_view kernel, int number) {
   std::vector<GemmCase> cases;
+  int const share = share_of_cases(kernel);
   int index = 0;
   for (GemmCase const& c : gemm_corpus())
-    if (index++ % 3 == number % 3 || !is_thinned(kernel)) cases.push_back(shortened(c, kernel));
+    if (index++ % share == number % share) cases.push_back(shortened(c, kernel));
   return cases;
 }
 

@@ -56,9 +56,11 @@ inline constexpr Info<Copy> info = {.name = "copy_99_own", .idea = "A test.", .s
                                     .origin = Origin::ours, .rejects = none};
 }  // namespace inlay::kernels::copy_99_own
 """
-UNIT = """#include <inlay/kernels/common/launch_kernel.h>
+SHARED = """#include <inlay/kernels/common/launch_kernel.h>
 #include <inlay/registry/replay_kernel.h>
 #include <inlay/kernels/common/tile_grid_samples.h>
+"""
+UNIT = """#include "shared.h"
 #include "%(name)s.h"
 INLAY_DEFINE_%(role)s(Copy, %(name)s)
 namespace inlay::test {
@@ -86,7 +88,7 @@ def compiled(work, name, text):
     folder = pathlib.Path(tempfile.mkdtemp(dir=work))
     (folder / f"{name}.h").write_text(text)
     (folder / "unit.cpp").write_text(UNIT % {"name": name, "role": "KERNEL" if text.startswith("// Transposes") else "STEP"})
-    return subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-w", *flags, f"-I{folder}", folder / "unit.cpp"],
+    return subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-w", *flags, f"-I{work}", f"-I{folder}", folder / "unit.cpp"],
                           capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"})
 
 
@@ -134,6 +136,8 @@ def check_one_file(work):
 
 with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
     work = pathlib.Path(folder)
+    (work / "shared.h").write_text(SHARED)  # compiled once, because all units begin with it
+    subprocess.run([compiler, "-std=c++20", "-w", *flags, work / "shared.h", "-o", work / "shared.h.gch"], check=True)
     jobs = [pool.submit(check_as_it_is, work, name, text) for name, text in (("transpose_99_toy", TOY), ("copy_99_own", OWN))]
     jobs += [pool.submit(check_slip, work, *slip) for slip in SLIPS]
     jobs.append(pool.submit(check_one_file, work))

@@ -11,6 +11,7 @@
 #include <inlay/planner/kernel_list.h>
 #include <inlay/registry/registry.h>
 #include "copy_corpus.h"
+#include "long_tests.h"
 
 namespace inlay::test {
 namespace {
@@ -69,14 +70,15 @@ INSTANTIATE_TEST_SUITE_P(Replayed, HardCopies, testing::Range(0, int(hard_cases(
 TEST(RandomCopies, AreRightByEveryKernel) {
   std::mt19937 rng(18);
   taken.clear();
-  for (int i = 0; i < 300 && !HasFailure(); ++i) replay_all(random_copy(rng, 3000));
+  int const share = runs_long_tests() ? 1 : 3;
+  for (int i = 0; i < 300 / share && !HasFailure(); ++i) replay_all(random_copy(rng, 3000));
   // A candidate that takes fewer cases is not tested by them.
   std::map<std::string, int> const fewest = {
       {"copy_deinterleave", 0},    {"copy_interleave", 0},   {"transpose_batched", 1}, {"transpose_registers", 4},
       {"transpose_realigned", 20}, {"transpose_direct", 40}, {"copy_contiguous", 20}};
   for (Candidate<Copy> const& row : candidates<Copy>()) {
     auto const few = fewest.find(row.kernel.info->name);
-    EXPECT_GE(taken[row.kernel.info->name], few == fewest.end() ? 200 : few->second) << row.kernel.info->name;
+    EXPECT_GE(taken[row.kernel.info->name], (few == fewest.end() ? 200 : few->second) / share) << row.kernel.info->name;
   }
 }
 // Every candidate takes at least four of the hard cases. A candidate that takes fewer is not tested by them.

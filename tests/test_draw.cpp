@@ -21,11 +21,12 @@ namespace {
 
 // Every tag that opens closes again in order, and no bare & or < stands in the text.
 void expect_well_formed(std::string const& xml) {
+  static std::regex const escaped_badly("&(?!amp;|lt;|gt;|quot;)|>"), good("[a-z]+( [a-zA-Z0-9-]+=\"[^\"<]*\")*/?");
   std::vector<std::string> open;
   std::size_t last = 0, elements = 0;
   for (std::size_t at; (at = xml.find('<', last)) != std::string::npos;) {
     std::string const text = xml.substr(last, at - last);
-    EXPECT_FALSE(std::regex_search(text, std::regex("&(?!amp;|lt;|gt;|quot;)|>"))) << text;
+    EXPECT_FALSE(std::regex_search(text, escaped_badly)) << text;
     std::size_t const end = xml.find('>', at);
     ASSERT_NE(end, std::string::npos) << xml.substr(at, 60);
     std::string const tag = xml.substr(at + 1, end - at - 1);
@@ -36,7 +37,7 @@ void expect_well_formed(std::string const& xml) {
       open.pop_back();
       continue;
     }
-    EXPECT_TRUE(std::regex_match(tag, std::regex("[a-z]+( [a-zA-Z0-9-]+=\"[^\"<]*\")*/?"))) << tag;
+    EXPECT_TRUE(std::regex_match(tag, good)) << tag;
     ++elements;
     if (tag.back() != '/') open.push_back(tag.substr(0, tag.find(' ')));
   }

@@ -13,6 +13,7 @@
 #include "explain/explain.h"
 #include "long_tests.h"
 #include "problems/kernels.h"
+#include "problems/shown_case.h"
 #include "results/results.h"
 #include "usage_error.h"
 
@@ -98,7 +99,7 @@ void expect_roughly(char const* file, int rows, double share, int step = 1) {
   EXPECT_GE(near, share * n) << near << " of " << n;
 }
 TEST(Explain, TimesOfSmallTransposes) { expect_roughly("small.json", 155, .9); }
-TEST(Explain, TimesOfSmallGemms) { expect_roughly("small_gemms.json", 392, .7, 4); }
+TEST(Explain, TimesOfSmallGemms) { expect_roughly("small_gemms.json", 392, .7, 8); }
 
 TEST(Explain, SmallProblemsWait) {
   EXPECT_EQ(explain_kernel("transpose_06_smem_swizzled", square(64), h200()).limit, "launch");
@@ -190,14 +191,15 @@ void expect_a_few_blocks(Replayed const& seen) {
 TEST(Explain, AnySizeFromAFewBlocks) {
   int ran = 0;
   for (auto const& entry : copy_kernels())
-    for (std::int64_t n : {32768, 65536}) {
+    for (std::int64_t n : {65536, 32768}) {
+      if (n == 32768 && !test::runs_long_tests()) continue;
       SCOPED_TRACE(entry.info().name + (" " + std::to_string(n)));
       Replayed const seen =
           replayed(entry, transpose_case(n, n, 1, test::takes_elements_of(entry.info().name, 1) ? 1 : 4));
       if (seen.launched == 0) continue;  // rejected
       ++ran, expect_a_few_blocks(seen);
     }
-  EXPECT_GE(ran, 40);
+  EXPECT_GE(ran, 20);
   for (auto const& entry : gemm_kernels()) {
     SCOPED_TRACE(entry.info().name);
     expect_a_few_blocks(replayed(entry, shown_case(entry.info(), 16384, 16384, 16384)));

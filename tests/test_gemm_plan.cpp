@@ -845,9 +845,10 @@ TEST(GemmPlan, HalvesTakeTheShortestPredictedTime) {
       EXPECT_GT(p.plan.seconds, 0);
       Planner<Gemm>::Properties const properties(p.gemm, Device{});
       for (auto const& other : candidates<Gemm>())
-        if (other.applies.holds(properties))
-          if (Attempt const a = attempt_in_chunks(other, p.gemm, Device{}, true); !a.rejected)
-            EXPECT_LE(p.plan.seconds, a.plan.seconds) << other.kernel.info->name << " " << other.label;
+        if (other.applies.holds(properties)) {
+          Attempt const a = attempt_in_chunks(other, p.gemm, Device{}, true);
+          EXPECT_TRUE(a.rejected || p.plan.seconds <= a.plan.seconds) << other.kernel.info->name << " " << other.label;
+        }
     }
 }
 // Few tiles and a deep K: slices of K fill the GPU, as many for a batch as for one matrix, because the bits depend on them.

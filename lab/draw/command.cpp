@@ -12,6 +12,7 @@
 #include "draw/timeline.h"
 #include "draw/watch.h"
 #include "problems/kernels.h"
+#include "problems/shown_case.h"
 #include "results/output.h"
 
 namespace inlay::lab {

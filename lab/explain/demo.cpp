@@ -1,10 +1,8 @@
 #include "explain/demo.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include "problems/kernels.h"
-#include "results/data_files.h"
+#include "problems/shown_case.h"
 #include "results/text.h"
 
 namespace inlay::lab {
@@ -67,11 +65,12 @@ std::string published_figure(std::vector<Published> const& published, std::strin
 }
 
 template <class C>
-std::string ladder(Results const& results, std::vector<Published> const& published) {
+std::string ladder(std::span<Entry<typename C::Canonical> const> kernels, Results const& results,
+                   std::vector<Published> const& published) {
   std::string s;
   for (auto const rung : {planner::Ladder::copy, planner::Ladder::transpose, planner::Ladder::sgemm,
                           planner::Ladder::hgemm, planner::Ladder::sgemm_tc, planner::Ladder::none})
-    for (auto const& entry : C::kernels()) {
+    for (auto const& entry : kernels) {
       if (entry.info().ladder != rung) continue;
       std::string const name = entry.info().name;
       auto const [ragged, full, measured] = shown_cases(entry);
@@ -122,20 +121,14 @@ std::string short_check_result(Replayed const& ragged, Replayed const& full) {
   return ragged.ok() ? "ok" : full.ok() ? "ok (aligned)" : "rejected";
 }
 
-std::filesystem::path demo_report(std::string const& file) {
-  if (!file.empty()) return file;
-  auto const folder = program_folder();
-  bool const beside_program = !is_installed() && access(folder.c_str(), W_OK) == 0;
-  return (beside_program ? folder : std::filesystem::current_path()) / "report.html";
-}
-
-std::string demo_screen() {
+std::string demo_screen(std::span<Entry<Copy> const> copies, std::span<Entry<Gemm> const> gemms) {
   auto recorded = load_recorded();
   for (Results const* more : {&recorded.tensor_gemms, &recorded.sliced_gemms})
     recorded.gemms.rows.insert(recorded.gemms.rows.end(), more->rows.begin(), more->rows.end());
   auto const published = load_published();
-  return kCopies + ladder<CopyCase>(recorded.ours, published) + legend_of_copies(!recorded.ours.rows.empty()) + '\n' +
-         kGemms + ladder<GemmCase>(recorded.gemms, published) + legend_of_gemms(!recorded.gemms.rows.empty());
+  return kCopies + ladder<CopyCase>(copies, recorded.ours, published) + legend_of_copies(!recorded.ours.rows.empty()) +
+         '\n' + kGemms + ladder<GemmCase>(gemms, recorded.gemms, published) +
+         legend_of_gemms(!recorded.gemms.rows.empty());
 }
 
 }  // namespace inlay::lab

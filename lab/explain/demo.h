@@ -1,6 +1,6 @@
-// `inlay demo`: the ladders on one screen, and the path of a report that explains each step.
+// `inlay demo`, and the first screen of a build: the ladders, replayed.
 #pragma once
-#include <filesystem>
+#include <span>
 #include <string>
 
 #include "problems/problem.h"
@@ -8,11 +8,7 @@
 
 namespace inlay::lab {
 
-std::string demo_screen();
-
-// `file` if it is not empty; otherwise report.html beside the program, or in the working directory if the program is
-// installed or its folder is not writable.
-std::filesystem::path demo_report(std::string const& file);
+std::string demo_screen(std::span<Entry<Copy> const> copies, std::span<Entry<Gemm> const> gemms);
 
 // The cases at which the demo and the report show a kernel.
 template <class C>

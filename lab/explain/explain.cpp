@@ -7,6 +7,7 @@
 
 #include "commands.h"
 #include "problems/kernels.h"
+#include "problems/shown_case.h"
 #include "results/results.h"
 #include "usage_error.h"
 
@@ -41,7 +42,7 @@ Json site_json(explain::ExplainedSite const& x) {
   return j;
 }
 
-struct Options {
+struct ExplainOptions {
   std::string kernel, device = "H200";
   CopyCase copy = transpose_case();
   GemmCase gemm;
@@ -50,7 +51,7 @@ struct Options {
 
 // The problem of the kernel's kind. Without --type, --transa and --transb a GEMM has a type and operand transposes
 // that the kernel accepts.
-Problem problem_of(Options& o, CLI::App const& command) {
+Problem problem_of(ExplainOptions& o, CLI::App const& command) {
   refuse_ignored(command, {o.kernel}, o.gemm);
   if (!info_of<GemmCase>(o.kernel)) return o.copy;
   GemmCase const shown = shown_case(kernel_named<GemmCase>(o.kernel).info(), o.gemm.M, o.gemm.N, o.gemm.K);
@@ -61,7 +62,7 @@ Problem problem_of(Options& o, CLI::App const& command) {
   return o.gemm;
 }
 
-void run(Options& o, CLI::App const& command) {
+void run(ExplainOptions& o, CLI::App const& command) {
   o.kernel = resolve(o.kernel, all_kernel_names());
   Problem const problem = problem_of(o, command);
   Explanation const x = explain_kernel(o.kernel, problem, known_device(o.device));
@@ -141,7 +142,7 @@ Json to_json(Explanation const& x) {
 
 void add_explain_command(CLI::App& app) {
   auto* const command = app.add_subcommand("explain", "a kernel's memory accesses, and its predicted time on a GPU");
-  auto const o = std::make_shared<Options>();
+  auto const o = std::make_shared<ExplainOptions>();
   command->add_option("kernel", o->kernel, "its name or the beginning of it")->required();
   add_flags(*command, o->copy);
   add_flags(*command, o->gemm, {kBatchFlag});

@@ -14,7 +14,7 @@ namespace {
 
 using Walk = WarpAccess::Walk;
 
-struct Options {
+struct LayoutOptions {
   std::string expression, threads, access;
   std::optional<int> elem_bytes;
   std::vector<int> vector;  // bytes of a lane: one number, or one along rows and one down columns
@@ -22,7 +22,7 @@ struct Options {
 };
 
 // The bytes of an element. Throws UsageError if options contradict each other or the expression.
-int checked_elem_bytes(Options const& o, Layout const& layout) {
+int checked_elem_bytes(LayoutOptions const& o, Layout const& layout) {
   int const elem = elem_bytes_of({layout}, o.elem_bytes);
   if (o.bytes && layout.front().elem_bytes)
     throw UsageError("--bytes was given with an smem_ptr, whose swizzle acts on bytes anyway");
@@ -35,14 +35,14 @@ int checked_elem_bytes(Options const& o, Layout const& layout) {
   return elem;
 }
 
-std::vector<Walk> walks(Options const& o) {
+std::vector<Walk> walks(LayoutOptions const& o) {
   if (o.access == "row") return {Walk::row};
   if (o.access == "col") return {Walk::column};
   return {Walk::row, Walk::column};
 }
 
 // Accesses of one element per lane, and of 4, 8 and 16 bytes per lane if these are wider.
-std::vector<WarpAccess> accesses_of_every_width(Options const& o, int elem_bytes, Layout const* threads) {
+std::vector<WarpAccess> accesses_of_every_width(LayoutOptions const& o, int elem_bytes, Layout const* threads) {
   std::vector<WarpAccess> all;
   auto lanes = walks(o);
   if (threads) lanes.push_back(Walk::threads);
@@ -54,7 +54,7 @@ std::vector<WarpAccess> accesses_of_every_width(Options const& o, int elem_bytes
 
 // The access of --threads, with the bytes of a lane that --vector says, or else the widest that the thread's values
 // allow.
-WarpAccess partition_access(Options const& o, TileOffsets const& tile, Layout const& threads, int elem_bytes) {
+WarpAccess partition_access(LayoutOptions const& o, TileOffsets const& tile, Layout const& threads, int elem_bytes) {
   check_partition(tile, threads);
   WarpAccess access{Walk::threads, o.vector.empty() ? 16 : o.vector[0], &threads};
   if (o.vector.empty())
@@ -67,7 +67,7 @@ WarpAccess partition_access(Options const& o, TileOffsets const& tile, Layout co
 
 // The accesses that suggestions make free of conflicts: those of --threads and those that --access names; without
 // --access, those of --threads, or else both along rows and down columns.
-std::vector<WarpAccess> accesses_to_free(Options const& o, std::optional<WarpAccess> const& of_threads,
+std::vector<WarpAccess> accesses_to_free(LayoutOptions const& o, std::optional<WarpAccess> const& of_threads,
                                          int elem_bytes) {
   std::vector<WarpAccess> all;
   if (of_threads) all.push_back(*of_threads);
@@ -79,7 +79,7 @@ std::vector<WarpAccess> accesses_to_free(Options const& o, std::optional<WarpAcc
   return all;
 }
 
-std::string output(Options const& o) {
+std::string output(LayoutOptions const& o) {
   Layout layout = parse_layout(o.expression);
   int const elem = checked_elem_bytes(o, layout);
   if (o.bytes) layout = layout.with(in_elements(layout.front().swizzle, elem));
@@ -112,7 +112,7 @@ std::string output(Options const& o) {
 void add_layout_command(CLI::App& app) {
   auto* const command =
       app.add_subcommand("layout", "offsets, banks and bank conflicts of a layout in CuTe's notation");
-  auto const o = std::make_shared<Options>();
+  auto const o = std::make_shared<LayoutOptions>();
   command->add_option("expression", o->expression, "such as 'Swizzle<3,3,3> o (8,64):(64,1)'")->required();
   command->add_option("--elem", o->elem_bytes, "bytes of an element (default: 4, or what an smem_ptr names)");
   command->add_flag("--bytes", o->bytes, "the swizzle acts on byte offsets, not on elements");

@@ -10,6 +10,7 @@
 
 #include "measure/cuda_handles.h"
 #include "problems/kernels.h"
+#include "problems/shown_case.h"
 #include "usage_error.h"
 #ifdef INLAY_CUBLAS
 #include "measure/cublas.h"

@@ -5,6 +5,7 @@
 #include "draw/watch.h"
 #include "page/parts.h"
 #include "problems/kernels.h"
+#include "problems/shown_case.h"
 #include "usage_error.h"
 
 namespace inlay::lab::page {

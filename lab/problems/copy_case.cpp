@@ -16,26 +16,26 @@
 namespace inlay::lab {
 namespace {
 
-using Numbers = std::vector<std::int64_t>;
+using Integers = std::vector<std::int64_t>;
 
-Numbers packed(Numbers const& extents) {
-  Numbers strides;
+Integers packed(Integers const& extents) {
+  Integers strides;
   std::int64_t n = 1;
   for (std::int64_t e : extents) strides.push_back(n), n *= e;
   return strides;
 }
-Numbers permuted(Numbers const& of, Numbers const& perm) {
-  Numbers result;
+Integers permuted(Integers const& of, Integers const& perm) {
+  Integers result;
   for (std::int64_t k : perm) result.push_back(of[std::size_t(k)]);
   return result;
 }
-std::int64_t span(Numbers const& extents, Numbers const& strides, int elem_bytes) {
+std::int64_t span(Integers const& extents, Integers const& strides, int elem_bytes) {
   std::int64_t last = 0;
   for (std::size_t k = 0; k < extents.size(); ++k) last += std::abs(strides[k]) * (extents[k] - 1);
   return (last + 1) * elem_bytes;
 }
 // Elements from the lowest address to the first element: modes with negative strides start above it.
-std::int64_t before(Numbers const& extents, Numbers const& strides) {
+std::int64_t before(Integers const& extents, Integers const& strides) {
   std::int64_t n = 0;
   for (std::size_t k = 0; k < extents.size(); ++k) n -= std::min<std::int64_t>(strides[k], 0) * (extents[k] - 1);
   return n;
@@ -44,7 +44,7 @@ std::int64_t before(Numbers const& extents, Numbers const& strides) {
 // The number of distinct sectors of a view that begins `base` bytes after a sector's start. Runs with gaps of less than
 // a sector are joined, because all sectors between them are accessed. Beyond 2^22 runs, runs times the mean number of
 // sectors of a run.
-double sectors(Numbers const& extents, Numbers const& strides, int elem_bytes, std::int64_t base) {
+double sectors(Integers const& extents, Integers const& strides, int elem_bytes, std::int64_t base) {
   struct Mode {
     std::int64_t stride, extent;
   };
@@ -68,7 +68,7 @@ double sectors(Numbers const& extents, Numbers const& strides, int elem_bytes, s
   }
   double count = 0;
   std::int64_t seen = -1;
-  Numbers digit(modes.size(), 0);
+  Integers digit(modes.size(), 0);
   for (std::int64_t at = base;;) {
     std::int64_t const first = std::max(at / 32, seen + 1), last = (at + run - 1) / 32;
     if (last >= first) count += double(last - first + 1);
@@ -84,8 +84,8 @@ double sectors(Numbers const& extents, Numbers const& strides, int elem_bytes, s
   }
 }
 
-Numbers listed(std::string const& text, char between) {
-  Numbers all;
+Integers listed(std::string const& text, char between) {
+  Integers all;
   std::istringstream in(text);
   for (std::string one; std::getline(in, one, between);) all.push_back(number(one));
   return all;
@@ -158,11 +158,11 @@ CopyCase transpose_case(std::int64_t rows, std::int64_t cols, std::int64_t batch
 
 Notation const& CopyCase::notation() const { return is_transpose ? kTransposeNotation : kCopyNotation; }
 
-Numbers CopyCase::source_strides() const {
+Integers CopyCase::source_strides() const {
   if (is_transpose) return {1, source_pitch(), rows() * source_pitch()};
   return src_strides.empty() ? packed(sizes) : src_strides;
 }
-Numbers CopyCase::destination_strides() const {
+Integers CopyCase::destination_strides() const {
   if (is_transpose) return {1, destination_pitch(), cols() * destination_pitch()};
   return dst_strides.empty() ? packed(permuted(sizes, perm)) : dst_strides;
 }
@@ -199,12 +199,12 @@ bool operator==(CopyCase const& a, CopyCase const& b) {
 }
 
 CopyViews views(CopyCase const& c, CopyCall const& call) {
-  Numbers extents = permuted(c.sizes, c.perm), from = permuted(c.source_strides(), c.perm),
-          to = c.destination_strides();
+  Integers extents = permuted(c.sizes, c.perm), from = permuted(c.source_strides(), c.perm),
+           to = c.destination_strides();
   auto const src = static_cast<char const*>(call.src) + c.base_src * c.base_unit() +
                    before(c.sizes, c.source_strides()) * c.elem_bytes;
   auto const dst = static_cast<char*>(call.dst) + c.base_dst * c.base_unit() + before(extents, to) * c.elem_bytes;
-  for (Numbers* v : {&extents, &from, &to}) std::reverse(v->begin(), v->end());
+  for (Integers* v : {&extents, &from, &to}) std::reverse(v->begin(), v->end());
   DType const bits = opaque(c.elem_bytes);
   return {tensor(static_cast<void*>(dst), bits, extents, to),
           tensor(static_cast<void const*>(src), bits, extents, from)};
@@ -255,7 +255,7 @@ void CopyCase::validate() const {
   double bytes = elem_bytes;
   for (std::int64_t e : sizes) at_least_one("--sizes", e), bytes *= double(e);
   if (bytes > double(std::int64_t(1) << 46)) throw UsageError(fmt::format("{} bytes are more than 2^46", bytes));
-  Numbers sorted = perm;
+  Integers sorted = perm;
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t k = 0; k < rank; ++k)
     if (sorted.size() != rank || sorted[k] != std::int64_t(k))
@@ -276,7 +276,7 @@ void CopyCase::validate() const {
 }
 
 void CopyCase::write(std::string const& kernel, Json& json) const {
-  auto const in_bytes = [&](Numbers strides) {
+  auto const in_bytes = [&](Integers strides) {
     for (std::int64_t& s : strides) s *= elem_bytes;
     return strides;
   };
@@ -300,10 +300,10 @@ bool CopyCase::wrote(Json const& row) { return row.contains("elem_bytes") && !ro
 CopyCase CopyCase::read(Json const& row) {
   if (!row.contains("extents")) return read_transpose(row);
   CopyCase c;
-  c.sizes = row.at("extents").get<Numbers>(), c.perm = row.at("perm").get<Numbers>();
+  c.sizes = row.at("extents").get<Integers>(), c.perm = row.at("perm").get<Integers>();
   c.elem_bytes = row.at("elem_bytes");
   auto const elements = [&](char const* key) {
-    auto strides = row.at(key).get<Numbers>();
+    auto strides = row.at(key).get<Integers>();
     for (std::int64_t& s : strides) s /= c.elem_bytes;
     return strides;
   };

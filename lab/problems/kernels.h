@@ -62,12 +62,6 @@ class Selection {
   std::vector<std::string> wanted_;
 };
 
-// Whether the kernel accepts operands of the type for some operand transposes.
-bool takes_type(Info<Gemm> const& info, DType type);
-// The case at which a GEMM kernel is shown: with these extents, with a K of 16, as a batch of 16 x 16 x 16 or with four columns, whichever it takes first; in f32, or in bf16 if it does not accept f32, at the first operand
-// transposes that it accepts. The step about a transposed B is shown at nt.
-GemmCase shown_case(Info<Gemm> const& info, std::int64_t M, std::int64_t N, std::int64_t K);
-
 // `inlay list`
 void list_kernels(bool json);
 

@@ -27,7 +27,7 @@ Json to_json(Redistributed const& row) {
   return j;
 }
 
-struct Asked {
+struct AskedSharded {
   ShardedCase shape;
   std::vector<std::string> suites;
   std::string json;
@@ -42,7 +42,7 @@ struct Asked {
 };
 
 // Whether all are right.
-bool bench_redistributions(Asked const& asked, std::string const& typed) {
+bool bench_redistributions(AskedSharded const& asked, std::string const& typed) {
   auto const cases = asked.all();
   if (!asked.json.empty()) check_writable(asked.json);
   if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("bench redistribute needs a GPU: " + why);
@@ -80,7 +80,7 @@ std::string why_redistribution(ShardedCase const& c, int ranks, int rank, Device
 void add_bench_of_redistributions(CLI::App& bench, std::string const& typed, int& status) {
   auto* const command = bench.add_subcommand(
       "redistribute", "over all GPUs of this host, or two ranks on its only one, against their copy engine");
-  auto const asked = std::make_shared<Asked>();
+  auto const asked = std::make_shared<AskedSharded>();
   auto* const one = command->add_option_group("one problem");
   add_flags(*one, asked->shape);
   auto* const suite = command->add_option(

@@ -1,4 +1,5 @@
-// All kernels: the steps of the tutorial, then those of the library; and the reductions, which complete plans. Only the lab and the tests link the registry.
+// All kernels: the steps of the tutorial, then those of the library; and the reductions, which complete plans. Only the lab and the tests link
+// the registry. The steps alone need nothing but them: the first screen is made of them.
 #pragma once
 #include <inlay/planner/kernel_info.h>
 #include <inlay/problem/reduction.h>
@@ -22,8 +23,21 @@ struct Entry {
   Info<P> const& info() const { return *kernel.info; }
 };
 
-std::span<Entry<Copy> const> copy_kernels();  // in the order of their lists
-std::span<Entry<Gemm> const> gemm_kernels();  // in the order of their lists
+// Each in the order of its lists.
+std::span<Entry<Copy> const> copy_steps();
+std::span<Entry<Gemm> const> gemm_steps();
+std::span<Entry<Copy> const> copy_kernels();  // the steps first
+std::span<Entry<Gemm> const> gemm_kernels();
 std::span<Entry<Reduction> const> reductions();
 
 }  // namespace inlay::registry
+
+// For the files that list entries: what INLAY_DEFINE_REPLAY defines, and the entry of a kernel.
+#define INLAY_DECLARE_REPLAY(P, NAME)                             \
+  namespace inlay::kernels::NAME {                                \
+  using namespace problem;                                        \
+  using namespace planner;                                        \
+  void replay(P const&, Device const&, inlay::replay::Recorder&); \
+  void sample(P const&, Device const&, inlay::replay::Recorder&); \
+  }
+#define INLAY_ENTRY(NAME) {kernels::NAME::kernel(), kernels::NAME::replay, kernels::NAME::sample},

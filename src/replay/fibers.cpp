@@ -48,6 +48,8 @@ class UnusedStacks {
   std::vector<char*> stacks_;
 };
 
+}  // namespace
+
 // The stacks of a replay, reused by all its blocks.
 class Stacks {
  public:
@@ -63,6 +65,8 @@ class Stacks {
  private:
   std::vector<char*> all_;
 };
+
+namespace {
 
 struct Pooled {  // Boost's stack-allocator concept
   Stacks* stacks;

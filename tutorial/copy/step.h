@@ -13,7 +13,8 @@ Reason rejects_any(Copy const& copy, Device const& device) {
 template <class Kernel>
 Reason rejects_step(Copy const& copy, Device const& device) {
   if (copy.elem_bytes != 4)
-    return {"a step of the tutorial copies elements of 4 bytes, not of {}; kernels of the library do", {copy.elem_bytes}};
+    return {"a step of the tutorial copies elements of 4 bytes, not of {}; kernels of the library do",
+            {copy.elem_bytes}};
   return rejects_any<Kernel>(copy, device);
 }
 template <class Kernel>

@@ -67,10 +67,11 @@ std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const&
 
 #else
 
-// A build without nvcc can plan and replay, but not launch.
+// Without nvcc: can be planned and replayed, but not launched.
 template <class D, class P>
 void prepare_kernel(P const&, Device const&, void*) {
-  throw Error("no kernel can be launched: this build was made without nvcc", ErrorCode::unsupported);
+  throw Error("the kernel cannot be launched: it was compiled for the replay alone, without nvcc",
+              ErrorCode::unsupported);
 }
 template <class D, class P>
 void launch_kernel(P const& problem, Device const& device, void* workspace, cudaStream_t) {
