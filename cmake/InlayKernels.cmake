@@ -100,12 +100,12 @@ function(inlay_kernel_units type list samples)
   return(PROPAGATE INLAY_RUN_UNITS INLAY_REPLAY_UNITS INLAY_STEP_RUN_UNITS INLAY_STEP_REPLAY_UNITS INLAY_ANY_GPU_UNITS)
 endfunction()
 
-# What nvcc compiles: its PTX is kept, in which a test reads what each kernel accesses, and few units at a time, because one
-# takes the device compiler up to 6 GB.
+# What nvcc compiles: its PTX is kept, in which a test reads what each kernel accesses, and what ptxas says of it; and few units at a time,
+# because one takes the device compiler up to 6 GB.
 function(inlay_compile_kernels target)
   if(INLAY_NVCC)
-    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--keep --keep-dir=${INLAY_PTX}>)
-    set_target_properties(${target} PROPERTIES JOB_POOL_COMPILE library)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--keep --keep-dir=${INLAY_PTX} -Xptxas=-v>)
+    set_target_properties(${target} PROPERTIES JOB_POOL_COMPILE library CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/cmake/keep_ptxas.sh)
   endif()
 endfunction()
 

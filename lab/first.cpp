@@ -11,6 +11,8 @@ int main() {
     std::fprintf(stderr, "inlay: %s\n", e.what());
     return 1;
   }
-  std::puts("\nmake report: every step and every kernel of the library explained, with pictures and code. make lab: the command build/inlay.");
+  std::puts(
+      "\nmake report: every step and every kernel of the library explained, with pictures and code. make lab: the "
+      "command build/inlay.");
   return std::fflush(stdout) ? 1 : 0;
 }

@@ -76,7 +76,14 @@ Lines of(Entry<Gemm> const& entry, DType type, DType type_of_D) {
 int main() {
   using namespace inlay;
   using namespace inlay::registry;
-  for (auto const& entry : copy_kernels()) {
+  // The kernels that have GPU code: all, or those of the library.
+  auto copies = copy_kernels();
+  auto gemms = gemm_kernels();
+#ifndef INLAY_GPU_STEPS
+  std::puts("no steps");
+  copies = copies.subspan(copy_steps().size()), gemms = gemms.subspan(gemm_steps().size());
+#endif
+  for (auto const& entry : copies) {
     if (entry.info().ladder == planner::Ladder::none) {  // compiled for access widths, which are wider than elements
       std::printf("not_recorded %s\n", entry.info().name);
       continue;
@@ -85,7 +92,7 @@ int main() {
       for (auto const& line : of(entry, e)) std::puts(line.c_str());
   }
   for (auto const& row : planner::candidates<Copy>()) std::printf("candidate %s\n", row.kernel.info->name);
-  for (auto const& entry : gemm_kernels())
+  for (auto const& entry : gemms)
     for (auto const& [type, type_of_D] : {std::pair{f32, f32}, {bf16, bf16}, {bf16, f32}})
       for (auto const& line : of(entry, type, type_of_D)) std::puts(line.c_str());
 }
