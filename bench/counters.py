@@ -28,8 +28,8 @@ import counters_ncu as ncu
 PRODUCTS = [(4096, 4096, 4096), (256, 256, 64)]  # of the small one a multiprocessor has one block at most
 SIZES = [  # rows, columns, bytes of an element, the kernels
     (32768, 32768, [4], ""),
-    (2051, 1537, [1, 8], ""),  # odd
-    (2064, 1552, [1, 8], ""),  # no multiple of a tile, but of 16 bytes
+    (2051, 1537, [1, 4, 8], ""),  # odd; steps of the tutorial take 4 alone
+    (2064, 1552, [1, 4, 8], ""),  # no multiple of a tile, but of 16 bytes
     (100003, 37, [1, 8], "few_columns"),  # those that take neither
     (37, 100003, [1, 8], "few_rows"),
     (1003, 37, [8], "few_columns"),  # as many blocks as multiprocessors, or fewer
