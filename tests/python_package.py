@@ -35,6 +35,8 @@ with tempfile.TemporaryDirectory() as folder:
             listed = subprocess.run(["nm", "-D", "--defined-only", build / library], check=True, capture_output=True, text=True)
             found = {line.split()[-1] for line in listed.stdout.splitlines() if " T " in line}
             assert found == exported, (library, found)
+    # Loaded where there is no CUDA toolkit: its name would stand among the libraries that it needs.
+    assert b"libcublas" not in (build / "python/libinlay_lab.so").read_bytes(), "libinlay_lab.so needs cuBLAS"
 
     run(sys.executable, "-m", "venv", "--without-pip", here / "venv")
     python = here / "venv/bin/python"

@@ -19,7 +19,7 @@ inline constexpr Info<Copy> info = {
     .source = "Colfax: JustCopy (tiled_copy)",
     .ladder = Ladder::copy,
     .origin = Origin::tutorial,
-    .rejects = rejects_any<Kernel>,
+    .rejects = rejects_at_any_size<Kernel>,
     .counts = counts_of_step<Kernel>,
 };
 

@@ -19,7 +19,7 @@ inline constexpr Info<Copy> info = {
     .source = "inlay",
     .ladder = Ladder::copy,
     .origin = Origin::ours,
-    .rejects = rejects_any<Kernel>,
+    .rejects = rejects_at_any_size<Kernel>,
     .counts = counts_of_step<Kernel>,
 };
 

@@ -6,16 +6,16 @@
 namespace inlay::kernels {
 
 template <class Kernel>
-Reason rejects_any(Copy const& copy, Device const& device) {
+Reason rejects_at_any_size(Copy const& copy, Device const& device) {
   if (copy.elements() == 0) return {};
   return Kernel::rejects(copy, device);
 }
 template <class Kernel>
 Reason rejects_step(Copy const& copy, Device const& device) {
   if (copy.elem_bytes != 4)
-    return {"a step of the tutorial copies elements of 4 bytes, not of {}; kernels of the library do",
+    return {"a step of the tutorial copies elements of 4 bytes, not of {}; kernels of the library take any",
             {copy.elem_bytes}};
-  return rejects_any<Kernel>(copy, device);
+  return rejects_at_any_size<Kernel>(copy, device);
 }
 template <class Kernel>
 Counts counts_of_step(Copy const& copy, Device const&) {
