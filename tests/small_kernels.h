@@ -60,16 +60,19 @@ class SmallKernels : public testing::Test {
  protected:
   static constexpr LaunchInfo kWarp{.threads = 32}, kTwoWarps{.threads = 64};
 
+  SmallKernels() = default;
+  explicit SmallKernels(std::function<std::unique_ptr<Executor>(Recorder&)> const& make) : recorder(make) {}
+
   Recorder recorder;
   // Of 128 numbers, which a kernel may read; which it must write; which it may read before it writes.
   float *in = recorder.allocate_integers("in", 128, 1), *out = recorder.allocate_integers("out", 128, 2),
         *both = recorder.allocate_integers("both", 128, 3);
 
-  template <LaunchInfo info, class Smem = NoSmem, class Block = HostBlock, class Body>
+  template <LaunchInfo info, class Smem = NoSmem, class Body>
   void replay(Body const& body, std::int64_t grid = 1) {
     Small<info, Smem, Body> const kernel{body, grid};
     recorder.kernel = "test";
-    guarded(recorder, [&] { run<Block>(kernel, recorder); });
+    guarded(recorder, [&] { run(kernel, recorder); });
   }
   // Nothing but this was found, and it says so; no check: nothing was found.
   void expect(Check check, std::string const& sentence) {

@@ -1,23 +1,18 @@
-// Broken GEMM kernels of the tensor cores, each caught by the check that should catch it. A mutant is a Block that leaves
-// something out; the kernels are the ladder's own.
+// Broken GEMM kernels of the tensor cores, each caught by the check that should catch it. A mutant is an executor that leaves
+// something out; the kernels are the registry's own.
 #include <gtest/gtest.h>
 
 #include <inlay/registry/replay_kernel.h>
 
-#include <inlay/kernels/gemm/tensor/hgemm_10_narrow_tiles.h>
-#include <inlay/kernels/gemm/tensor/samples.h>
 #include <inlay/registry/rounding.h>
-#include <inlay/tutorial/hgemm/hgemm_03_wgmma.h>
-#include <inlay/tutorial/hgemm/hgemm_06_persistent.h>
 #include <inlay/tutorial/hgemm/hgemm_08_tma_store.h>
-#include <inlay/tutorial/sgemm_tc/sgemm_tc_05_overlapped.h>
 #include "gemm_corpus.h"
 #include "mutants.h"
 
 namespace inlay::kernels {
 namespace {
 
-using replay::Check, replay::Finding, replay::HostBlock, replay::Recorder;
+using replay::Check, replay::Executor, replay::Launch, replay::Recorder;
 using test::GemmCase;
 
 // What is left out or done wrong.
@@ -37,142 +32,129 @@ enum class Flaw {
   too_many_registers,
   ragged_tma_store,  // stores rows by TMA whose bytes are no multiple of 16
 };
-thread_local Flaw flaw = Flaw::none;
 
-struct Mbarrier : replay::Mbarrier {
-  using replay::Mbarrier::arrive;
-  void arrive(unsigned rank) const {
-    replay::Mbarrier::arrive(flaw == Flaw::no_remote_arrival ? replay::running().rank() / 384 : rank);
+struct Flawed : test::Changed {
+  Flaw flaw;
+  Flawed(Recorder& recorder, test::Change change_, Flaw f) : Changed(recorder, std::move(change_)), flaw(f) {}
+
+  void mbarrier_arrive_at(void const* p, unsigned block) override {
+    Executor::mbarrier_arrive_at(p, flaw == Flaw::no_remote_arrival ? rank() / 384 : block);
   }
-};
-struct Flawed : HostBlock {
-  using Mbarrier = kernels::Mbarrier;
-  void wgmma_fence() const {
-    if (flaw != Flaw::no_wgmma_fence) HostBlock::wgmma_fence();
+  void wgmma_fence() override {
+    if (flaw != Flaw::no_wgmma_fence) Executor::wgmma_fence();
   }
-  void wgmma_commit() const {
-    if (flaw != Flaw::no_wgmma_commit) HostBlock::wgmma_commit();
+  void wgmma_commit() override {
+    if (flaw != Flaw::no_wgmma_commit) Executor::wgmma_commit();
   }
-  template <int N>
-  void wgmma_wait(Int<N>) const {
-    if (flaw == Flaw::a_group_too_few || (flaw == Flaw::empty_too_early && N > 0))
-      return HostBlock::wgmma_wait(Int<N + 1>{});
-    if (flaw != Flaw::no_wgmma_wait) HostBlock::wgmma_wait(Int<N>{});
+  void wgmma_wait(int groups) override {
+    if (flaw == Flaw::a_group_too_few || (flaw == Flaw::empty_too_early && groups > 0)) ++groups;
+    if (flaw != Flaw::no_wgmma_wait) Executor::wgmma_wait(groups);
   }
-  void fence_proxy_async() const {
-    if (flaw != Flaw::no_proxy_fence) HostBlock::fence_proxy_async();
+  void fence_proxy_async() override {
+    if (flaw != Flaw::no_proxy_fence) Executor::fence_proxy_async();
   }
-  void tma_load_multicast(CUtensorMap const& map, Mbarrier const& full, void const* smem, int c0, int c1, int c2,
-                          unsigned ranks) const {
-    HostBlock::tma_load_multicast(map, full, smem, c0, c1, c2,
-                                  flaw == Flaw::multicast_to_itself ? 1u << block_index() % 2 : ranks);
+  void tma_load(TmaTensor const& map, void const* full, void const* smem, std::int64_t const (&c)[3],
+                unsigned ranks) override {
+    if (ranks && flaw == Flaw::multicast_to_itself) ranks = 1u << block_index() % 2;
+    Executor::tma_load(map, full, smem, c, ranks);
   }
-  template <int Threads>
-  void sync_cluster(Int<Threads> threads) const {
-    if (flaw != Flaw::no_sync_cluster) HostBlock::sync_cluster(threads);
+  void sync_cluster(unsigned threads, std::source_location at) override {
+    if (flaw != Flaw::no_sync_cluster) Executor::sync_cluster(threads, at);
   }
-  template <int Id, int Threads>
-  void sync(Int<Id> id, Int<Threads> threads) const {
-    if (flaw != Flaw::no_sync_before_store) HostBlock::sync(id, threads);
+  using Changed::sync;
+  void sync(int id, unsigned threads, std::source_location at) override {
+    if (flaw != Flaw::no_sync_before_store) Executor::sync(id, threads, at);
   }
-  void sync() const { HostBlock::sync(); }
-  template <int N>
-  void tma_store_wait_read(Int<N> n) const {
-    if (flaw != Flaw::no_store_wait) HostBlock::tma_store_wait_read(n);
+  void tma_store_wait_read(int groups) override {
+    if (flaw != Flaw::no_store_wait) Executor::tma_store_wait_read(groups);
   }
-  template <int N>
-  void setmaxnreg_inc(Int<N> n) const {
-    if (flaw == Flaw::too_many_registers)
-      HostBlock::setmaxnreg_inc(Int<240>{});
-    else
-      HostBlock::setmaxnreg_inc(n);
+  void set_registers(int count) override {
+    constexpr int kLaunched = 168;  // with 384 threads; consumers ask for more
+    Executor::set_registers(flaw == Flaw::too_many_registers && count > kLaunched ? 240 : count);
   }
 };
 
-template <class Kernel, DType type = bf16>
-void expect_found(GemmCase const& c, Flaw f, std::vector<Check> const& checks) {
-  SCOPED_TRACE("flaw " + std::to_string(int(f)) + ", " + c.name());
-  Recorder recorder;
-  recorder.kernel = "mutant";
+template <DType type = bf16>
+void expect_found(char const* kernel, GemmCase const& c, Flaw flaw, std::vector<Check> const& checks) {
+  SCOPED_TRACE(std::string(kernel) + ", flaw " + std::to_string(int(flaw)) + ", " + c.name());
+  Gemm gemm;
+  auto const change = [&](Launch const& x) {
+    using Stores = decltype(hgemm_08_tma_store::Kernel<bfloat16_t>::make(
+        gemm, Setting<SymbolicEncoder<replay::ReplayEncoder>>{Device{}, nullptr, {}}));
+    if (flaw == Flaw::ragged_tma_store) {
+      Stores& stores = *x.as<Stores>();
+      stores.uses_tma_store = stores.stages_D = true;
+      stores.mapD = replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, 64));
+    }
+    return true;
+  };
+  auto const recorder = test::recorder_with<Flawed>(change, flaw);
   auto const buffer = [&](char const* name, test::Stored const& s, unsigned seed) {
-    return registry::allocate_numbers(recorder, name, std::size_t(s.elements(c.L)) + 16, type, seed);
+    return registry::allocate_numbers(*recorder, name, std::size_t(s.elements(c.L)) + 16, type, seed);
   };
   void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
               *const D = buffer("D", stored_c(c), 3);
-  Gemm const gemm = gemm_of(c, A, B, D, Compute::fp32, type);
+  gemm = gemm_of(c, A, B, D, Compute::fp32, type);
   Device device;
   device.sm_count = 2;  // blocks of a persistent grid have several tiles
-  flaw = f;
-  auto const wanted = registry::expected(gemm, recorder);
-  launches<Kernel>(gemm, registry::ReplaySetting{device, recorder.workspace(), {}}, [&](auto kernel) {
-    if constexpr (requires { kernel.mapD; })
-      if (f == Flaw::ragged_tma_store)
-        kernel.uses_tma_store = kernel.stages_D = true,
-        kernel.mapD = replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, 64));
-    replay::run<Flawed>(kernel, recorder);
-  });
-  wanted.conclude();
-  flaw = Flaw::none;
-  test::expect_only(recorder, checks);
+  test::entry_named(registry::gemm_kernels(), kernel).replay(gemm, device, *recorder);
+  test::expect_only(*recorder, checks);
 }
 
-using Wgmma03 = hgemm_03_wgmma::Kernel<bfloat16_t>;
-using Persistent = hgemm_06_persistent::Kernel<bfloat16_t>;
-using TmaStore = hgemm_08_tma_store::Kernel<bfloat16_t>;
-using Majors = hgemm_09_majors::Kernel<bfloat16_t>;
-using NarrowTiles = hgemm_10_narrow_tiles::Kernel<bfloat16_t>;
+constexpr char const *kWgmma03 = "hgemm_03_wgmma", *kPersistent = "hgemm_06_persistent",
+                     *kTmaStore = "hgemm_08_tma_store", *kMajors = "hgemm_09_majors",
+                     *kNarrowTiles = "hgemm_10_narrow_tiles", *kOverlapped = "sgemm_tc_05_overlapped";
 
 // K beyond all stages, several tiles for a block.
 constexpr GemmCase kCase{256, 512, 64 * 6, 1, "nt"};
 
 TEST(HgemmMutants, TheKernelsThemselves) {
-  expect_found<Wgmma03>(kCase, Flaw::none, {});
-  expect_found<Persistent>(kCase, Flaw::none, {});
-  expect_found<TmaStore>(kCase, Flaw::none, {});
+  expect_found(kWgmma03, kCase, Flaw::none, {});
+  expect_found(kPersistent, kCase, Flaw::none, {});
+  expect_found(kTmaStore, kCase, Flaw::none, {});
   for (char const* transposes : {"nn", "nt", "tn", "tt"})
     for (GemmCase c : {GemmCase{256, 512, 64 * 6}, GemmCase{128, 384, 64 * 9}, GemmCase{200, 64, 64 * 9}}) {
       c.transposes = transposes;
-      expect_found<Majors>(c, Flaw::none, {});
-      expect_found<NarrowTiles>(c, Flaw::none, {});  // tiles of 256, 192 and 64 columns
+      expect_found(kMajors, c, Flaw::none, {});
+      expect_found(kNarrowTiles, c, Flaw::none, {});  // tiles of 256, 192 and 64 columns
     }
 }
 // Several tiles of an odd number of stores for a block: the last one of a tile and the first of the next share a buffer.
 TEST(HgemmMutants, TilesOneAfterTheOther) {
-  expect_found<NarrowTiles>({1024, 64, 64, 1, "nt"}, Flaw::none, {});
-  expect_found<NarrowTiles>({512, 192, 64, 1, "nt"}, Flaw::none, {});
-  expect_found<NarrowTiles>({1024, 64, 64, 1, "nt"}, Flaw::no_store_wait, {Check::race, Check::result});
+  expect_found(kNarrowTiles, {1024, 64, 64, 1, "nt"}, Flaw::none, {});
+  expect_found(kNarrowTiles, {512, 192, 64, 1, "nt"}, Flaw::none, {});
+  expect_found(kNarrowTiles, {1024, 64, 64, 1, "nt"}, Flaw::no_store_wait, {Check::race, Check::result});
 }
 TEST(HgemmMutants, ProtocolOfWgmma) {
-  expect_found<Wgmma03>(kCase, Flaw::no_wgmma_fence, {Check::race});
-  expect_found<Persistent>(kCase, Flaw::no_wgmma_fence, {Check::race});
-  expect_found<Wgmma03>(kCase, Flaw::no_wgmma_commit, {Check::misuse, Check::race, Check::result});
-  expect_found<Wgmma03>(kCase, Flaw::a_group_too_few, {Check::misuse, Check::race, Check::result});
-  expect_found<Wgmma03>(kCase, Flaw::no_wgmma_wait, {Check::misuse, Check::race, Check::result});
-  expect_found<Wgmma03>(kCase, Flaw::no_proxy_fence, {Check::race});
-  expect_found<Persistent>(kCase, Flaw::empty_too_early, {Check::race});
+  expect_found(kWgmma03, kCase, Flaw::no_wgmma_fence, {Check::race});
+  expect_found(kPersistent, kCase, Flaw::no_wgmma_fence, {Check::race});
+  expect_found(kWgmma03, kCase, Flaw::no_wgmma_commit, {Check::misuse, Check::race, Check::result});
+  expect_found(kWgmma03, kCase, Flaw::a_group_too_few, {Check::misuse, Check::race, Check::result});
+  expect_found(kWgmma03, kCase, Flaw::no_wgmma_wait, {Check::misuse, Check::race, Check::result});
+  expect_found(kWgmma03, kCase, Flaw::no_proxy_fence, {Check::race});
+  expect_found(kPersistent, kCase, Flaw::empty_too_early, {Check::race});
 }
 // Threads write the tiles, and one accumulator is read while wgmma adds to another one.
 TEST(HgemmMutants, SlicesOfFp32) {
-  using Overlapped = sgemm_tc_05_overlapped::Kernel;
   constexpr GemmCase c{130, 136, 136, 1, "nt"};
-  expect_found<Overlapped, f32>(c, Flaw::none, {});
-  expect_found<Overlapped, f32>(c, Flaw::no_wgmma_fence, {Check::race});
-  expect_found<Overlapped, f32>(c, Flaw::no_proxy_fence, {Check::race});
-  expect_found<Overlapped, f32>(c, Flaw::a_group_too_few, {Check::misuse, Check::race, Check::result});
-  expect_found<Overlapped, f32>(c, Flaw::no_wgmma_wait, {Check::misuse, Check::race, Check::result});
+  expect_found<f32>(kOverlapped, c, Flaw::none, {});
+  expect_found<f32>(kOverlapped, c, Flaw::no_wgmma_fence, {Check::race});
+  expect_found<f32>(kOverlapped, c, Flaw::no_proxy_fence, {Check::race});
+  expect_found<f32>(kOverlapped, c, Flaw::a_group_too_few, {Check::misuse, Check::race, Check::result});
+  expect_found<f32>(kOverlapped, c, Flaw::no_wgmma_wait, {Check::misuse, Check::race, Check::result});
 }
 TEST(HgemmMutants, ClustersAndStores) {
-  expect_found<TmaStore>(kCase, Flaw::no_remote_arrival, {Check::race});
-  expect_found<TmaStore>(kCase, Flaw::multicast_to_itself, {Check::deadlock, Check::coverage});
-  expect_found<TmaStore>(kCase, Flaw::no_sync_cluster, {Check::race, Check::misuse, Check::coverage});
-  expect_found<TmaStore>(kCase, Flaw::no_store_wait, {Check::race, Check::result});
-  expect_found<TmaStore>(kCase, Flaw::no_sync_before_store, {Check::race});
-  expect_found<TmaStore>(kCase, Flaw::no_proxy_fence, {Check::race});
-  expect_found<TmaStore>(kCase, Flaw::too_many_registers, {Check::misuse});
+  expect_found(kTmaStore, kCase, Flaw::no_remote_arrival, {Check::race});
+  expect_found(kTmaStore, kCase, Flaw::multicast_to_itself, {Check::deadlock, Check::coverage});
+  expect_found(kTmaStore, kCase, Flaw::no_sync_cluster, {Check::race, Check::misuse, Check::coverage});
+  expect_found(kTmaStore, kCase, Flaw::no_store_wait, {Check::race, Check::result});
+  expect_found(kTmaStore, kCase, Flaw::no_sync_before_store, {Check::race});
+  expect_found(kTmaStore, kCase, Flaw::no_proxy_fence, {Check::race});
+  expect_found(kTmaStore, kCase, Flaw::too_many_registers, {Check::misuse});
   GemmCase ragged{64, 60, 64 * 4, 1, "nt"};
   ragged.gap_c = 4;
-  expect_found<TmaStore>(ragged, Flaw::none, {});
-  expect_found<TmaStore>(ragged, Flaw::ragged_tma_store, {Check::bounds, Check::coverage, Check::result});
+  expect_found(kTmaStore, ragged, Flaw::none, {});
+  expect_found(kTmaStore, ragged, Flaw::ragged_tma_store, {Check::bounds, Check::coverage, Check::result});
 }
 
 }  // namespace

@@ -1,23 +1,14 @@
 // Lists of copies: grouping, choice, and replays of the kernels that take them.
 #include <gtest/gtest.h>
 
-#include <inlay/kernels/copy/copy_direct.h>
-#include <inlay/kernels/copy/copy_tiled.h>
-#include <inlay/kernels/copy/transpose_realigned.h>
-#include <inlay/kernels/copy/transpose_registers.h>
 #include <inlay/planner/candidate.h>
 #include <inlay/planner/copy_list.h>
-#include <inlay/registry/replay_kernel.h>
+#include "mutants.h"
 
 namespace inlay::test {
 namespace {
 using namespace planner;
-using kernels::Tiles16K;
 using replay::Check, replay::Recorder;
-namespace copy_direct = kernels::copy_direct;
-namespace copy_tiled = kernels::copy_tiled;
-namespace transpose_realigned = kernels::transpose_realigned;
-namespace transpose_registers = kernels::transpose_registers;
 
 void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 Tensor block(std::uintptr_t address, std::int64_t n = 64) { return matrix(at(address), b32, n, n); }
@@ -86,8 +77,8 @@ TEST(Lists, AListIsPlannedAsAWhole) {
 }
 
 // Replays three copies of one layout, each between buffers of its own that begin `past` bytes past a multiple of 256.
-template <class V>
-std::unique_ptr<Recorder> replayed(Tensor dst, ConstTensor src, int past, bool same_destination = false) {
+std::unique_ptr<Recorder> replayed(char const* kernel, Tensor dst, ConstTensor src, int past,
+                                   bool same_destination = false) {
   auto recorder = std::make_unique<Recorder>();
   recorder->kernel = "list";
   int const e = bytes_of(dst.dtype);
@@ -100,35 +91,29 @@ std::unique_ptr<Recorder> replayed(Tensor dst, ConstTensor src, int past, bool s
   dst.data = pairs[0].dst, src.data = pairs[0].src;
   Copy copy = make_copy(dst, src);
   copy.pairs = 3;
-  registry::replay_list<V>(copy, pairs, Device{}, *recorder);
+  entry_named(registry::copy_kernels(), kernel).replay_list(copy, pairs, Device{}, *recorder);
   return recorder;
 }
-struct Step16K : Tiles16K {};
-
-template <class V>
-void expect_right(Tensor const& dst, ConstTensor const& src, int past) {
-  auto const recorder = replayed<V>(dst, src, past);
+void expect_right(char const* kernel, Tensor const& dst, ConstTensor const& src, int past) {
+  SCOPED_TRACE(kernel);
+  auto const recorder = replayed(kernel, dst, src, past);
   for (auto const& finding : recorder->findings) ADD_FAILURE() << finding.sentence;
   EXPECT_FALSE(recorder->sites.empty());
 }
 TEST(Lists, EachPairIsCopied) {
   Tensor const cube = tensor(static_cast<void*>(nullptr), b16, {9, 17, 23});
-  expect_right<copy_tiled::Family<Step16K>::Kernel<std::uint16_t>>(
-      cube, tensor(static_cast<void const*>(nullptr), b16, {23, 17, 9}).permuted({2, 1, 0}), 6);
-  expect_right<copy_direct::Kernel<std::uint32_t>>(tensor(static_cast<void*>(nullptr), b32, {7, 33}),
-                                                   tensor(static_cast<void const*>(nullptr), b32, {7, 33}, {40, 1}), 4);
-  expect_right<transpose_registers::Kernel<std::uint32_t>>(
-      tensor(static_cast<void*>(nullptr), b32, {72, 100}),
-      tensor(static_cast<void const*>(nullptr), b32, {100, 72}).transposed(), 0);
-  expect_right<transpose_realigned::Kernel<std::uint8_t>>(
-      tensor(static_cast<void*>(nullptr), b8, {131, 97}),
-      tensor(static_cast<void const*>(nullptr), b8, {97, 131}).transposed(), 3);
-  expect_right<transpose_realigned::Kernel<std::uint32_t>>(
-      tensor(static_cast<void*>(nullptr), b32, {71, 67}),
-      tensor(static_cast<void const*>(nullptr), b32, {67, 71}).transposed(), 12);
+  expect_right("copy_tiled_16k", cube, tensor(static_cast<void const*>(nullptr), b16, {23, 17, 9}).permuted({2, 1, 0}),
+               6);
+  expect_right("copy_direct", tensor(static_cast<void*>(nullptr), b32, {7, 33}),
+               tensor(static_cast<void const*>(nullptr), b32, {7, 33}, {40, 1}), 4);
+  expect_right("transpose_registers", tensor(static_cast<void*>(nullptr), b32, {72, 100}),
+               tensor(static_cast<void const*>(nullptr), b32, {100, 72}).transposed(), 0);
+  expect_right("transpose_realigned", tensor(static_cast<void*>(nullptr), b8, {131, 97}),
+               tensor(static_cast<void const*>(nullptr), b8, {97, 131}).transposed(), 3);
+  expect_right("transpose_realigned", tensor(static_cast<void*>(nullptr), b32, {71, 67}),
+               tensor(static_cast<void const*>(nullptr), b32, {67, 71}).transposed(), 12);
 }
 // Pairs that begin at different addresses modulo 32, in one launch.
-template <class V>
 void expect_right_at_any_alignment(Tensor dst, ConstTensor src) {
   Recorder recorder;
   recorder.kernel = "list";
@@ -140,7 +125,7 @@ void expect_right_at_any_alignment(Tensor dst, ConstTensor src) {
   dst.data = pairs[1].dst, src.data = pairs[1].src;
   Copy copy = make_copy(dst, src);
   copy.pairs = 5, copy.any_alignment = true;
-  registry::replay_list<V>(copy, pairs, Device{}, recorder);
+  entry_named(registry::copy_kernels(), "transpose_realigned").replay_list(copy, pairs, Device{}, recorder);
   for (auto const& finding : recorder.findings) ADD_FAILURE() << finding.sentence;
   EXPECT_FALSE(recorder.sites.empty());
 }
@@ -150,11 +135,11 @@ TEST(Lists, PairsOfAnyAlignmentAreCopied) {
                      tensor(static_cast<void const*>(nullptr), type, {97, 131}).transposed()};
   };
   auto const [dst, src] = matrices(b8);
-  expect_right_at_any_alignment<transpose_realigned::Kernel<std::uint8_t>>(dst, src);
+  expect_right_at_any_alignment(dst, src);
   auto const [dst2, src2] = matrices(b16);
-  expect_right_at_any_alignment<transpose_realigned::Kernel<std::uint16_t>>(dst2, src2);
+  expect_right_at_any_alignment(dst2, src2);
   auto const [dst4, src4] = matrices(b32);
-  expect_right_at_any_alignment<transpose_realigned::Kernel<std::uint32_t>>(dst4, src4);
+  expect_right_at_any_alignment(dst4, src4);
 }
 // Groups with equal modes can be one launch by a kernel that takes any alignment.
 TEST(Lists, GroupsOfOneLayoutAreMerged) {
@@ -174,9 +159,8 @@ TEST(Lists, GroupsOfOneLayoutAreMerged) {
   EXPECT_STREQ(candidates<Copy>()[std::size_t(plan.candidate)].kernel.info->name, "transpose_realigned");
 }
 TEST(Lists, TwoPairsThatWriteOneElementAreFound) {
-  auto const recorder = replayed<copy_direct::Kernel<std::uint32_t>>(
-      tensor(static_cast<void*>(nullptr), b32, {7, 33}),
-      tensor(static_cast<void const*>(nullptr), b32, {7, 33}, {40, 1}), 4, true);
+  auto const recorder = replayed("copy_direct", tensor(static_cast<void*>(nullptr), b32, {7, 33}),
+                                 tensor(static_cast<void const*>(nullptr), b32, {7, 33}, {40, 1}), 4, true);
   ASSERT_TRUE(recorder->found(Check::coverage));
   EXPECT_EQ(recorder->findings[0].sentence, "list, block 1, thread 31: writes out[116] (byte 464) once more");
 }

@@ -18,47 +18,42 @@ constexpr LaunchInfo kWarpgroup{.threads = 128};
 int a(int m, int k) { return (m * 5 + k * 3) % 7 - 3; }
 int b(int n, int k) { return (n * 2 + k * 11) % 5 - 2; }
 
-enum class Flaw { none, no_fence, no_commit, no_wait, short_wait, no_proxy_fence };
-thread_local Flaw flaw = Flaw::none;
-struct Flawed : HostBlock {
-  void wgmma_fence() const {
-    if (flaw != Flaw::no_fence) HostBlock::wgmma_fence();
-  }
-  void wgmma_commit() const {
-    if (flaw != Flaw::no_commit) HostBlock::wgmma_commit();
-  }
-  template <int N>
-  void wgmma_wait(Int<N>) const {
-    if (flaw == Flaw::short_wait) return HostBlock::wgmma_wait(Int<N + 1>{});
-    if (flaw != Flaw::no_wait) HostBlock::wgmma_wait(Int<N>{});
-  }
-  void fence_proxy_async() const {
-    if (flaw != Flaw::no_proxy_fence) HostBlock::fence_proxy_async();
-  }
+enum class Flaw {
+  none,
+  no_fence,
+  no_commit,
+  no_wait,
+  short_wait,
+  no_proxy_fence,
+  // descriptors that do not describe their tensor
+  wrong_swizzle,
+  wrong_stride_of_A,
+  wrong_stride_of_B,
+  wrong_leading,
+  wrong_k_step  // 16 bytes for each 16 elements along k, where 32 are right
 };
-// Descriptors that do not describe their tensor.
-struct WrongSwizzle {
-  static void edit(SmemOperand& operand, bool is_A) { operand.swizzle_bits -= is_A; }
-  static void edit(Lane&) {}
-};
-struct WrongStride {
-  static void edit(SmemOperand& operand, bool is_A) { operand.stride_bytes *= is_A ? 1 : 2; }
-  static void edit(Lane&) {}
-};
-struct WrongLeading {
-  static void edit(SmemOperand& operand, bool) { operand.leading_bytes += 64; }
-  static void edit(Lane&) {}
-};
-struct WrongKStep {  // 16 bytes for each 16 elements along k, where 32 are right
-  static void edit(SmemOperand& operand, bool is_A) {
-    if (is_A) operand.start -= reinterpret_cast<std::uintptr_t>(operand.start) % 1024 / 2;
+struct Flawed : Executor {
+  using Executor::Executor, Executor::edit;
+  Flaw flaw = Flaw::none;
+
+  void wgmma_fence() override {
+    if (flaw != Flaw::no_fence) Executor::wgmma_fence();
   }
-  static void edit(Lane&) {}
-};
-template <class Edit>
-struct Edited : Flawed {
-  template <class Op>
-  using op = Recorded<Op, Edit>;
+  void wgmma_commit() override {
+    if (flaw != Flaw::no_commit) Executor::wgmma_commit();
+  }
+  void wgmma_wait(int groups) override {
+    if (flaw != Flaw::no_wait) Executor::wgmma_wait(groups + (flaw == Flaw::short_wait));
+  }
+  void fence_proxy_async() override {
+    if (flaw != Flaw::no_proxy_fence) Executor::fence_proxy_async();
+  }
+  void edit(SmemOperand& operand, bool is_A) override {
+    if (flaw == Flaw::wrong_swizzle) operand.swizzle_bits -= is_A;
+    if (flaw == (is_A ? Flaw::wrong_stride_of_A : Flaw::wrong_stride_of_B)) operand.stride_bytes *= 2;
+    if (flaw == Flaw::wrong_leading) operand.leading_bytes += 64;
+    if (flaw == Flaw::wrong_k_step && is_A) operand.start -= reinterpret_cast<std::uintptr_t>(operand.start) % 1024 / 2;
+  }
 };
 
 template <GMMA::Major majorA, GMMA::Major majorB>
@@ -68,14 +63,17 @@ using Smem = decltype(tile_to_shape(Atom{}, Shape<Int<rows>, Int<kK>>{}));
 
 class ReplayWgmma : public SmallKernels {
  protected:
+  ReplayWgmma() : SmallKernels([](Recorder& r) { return std::make_unique<Flawed>(r); }) {}
+  Flaw& flaw() { return static_cast<Flawed&>(recorder.executor()).flaw; }
+
   float* sums = recorder.allocate_integers("sums", kM* kN, 7);
 
   // D = A B^T by one warpgroup, operands filled by ordinary stores.
-  template <class SmemA, class SmemB, GMMA::Major majorA = GMMA::Major::K, GMMA::Major majorB = GMMA::Major::K,
-            class Block = Flawed>
-  void multiply() {
+  template <class SmemA, class SmemB, GMMA::Major majorA = GMMA::Major::K, GMMA::Major majorB = GMMA::Major::K>
+  void multiply(Flaw f = Flaw::none) {
+    flaw() = f;
     recorder.expect_samples();
-    replay<kWarpgroup, Operands, Block>([&](auto block, auto& smem) {
+    replay<kWarpgroup, Operands>([&](auto block, auto& smem) {
       int const t = int(block.thread_rank());
       Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (M,K)
       Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (N,K)
@@ -139,17 +137,12 @@ TEST_F(ReplayWgmma, MultipliesEachLayoutOfItsOperands) {
   expect_nothing();
 }
 TEST_F(ReplayWgmma, ItsProtocolIsChecked) {
-  auto const with = [this](Flaw f) {
-    flaw = f;
-    multiply<KA, KB>();
-    flaw = Flaw::none;
-  };
-  with(Flaw::no_fence);
+  multiply<KA, KB>(Flaw::no_fence);
   expect(Check::race, "issues a wgmma with no wgmma_fence() since its registers were accessible");
-  with(Flaw::no_proxy_fence);
+  multiply<KA, KB>(Flaw::no_proxy_fence);
   expect(Check::race, "with no fence.proxy.async since");
   for (Flaw f : {Flaw::no_commit, Flaw::no_wait, Flaw::short_wait}) {
-    with(f);
+    multiply<KA, KB>(f);
     expect(Check::misuse, "ends with a wgmma that it did not commit and wait for");
     EXPECT_EQ(wrong_sums(), kM * kN);  // the accumulators were in flight
   }
@@ -159,7 +152,7 @@ enum class Registers { right, changed_in_flight, changed_without_fence };
 TEST_F(ReplayWgmma, TakesAFromRegisters) {
   auto const multiply_registers = [this](Registers how) {
     recorder.expect_samples();
-    replay<kWarpgroup, Operands, Flawed>([&](auto block, auto& smem) {
+    replay<kWarpgroup, Operands>([&](auto block, auto& smem) {
       int const t = int(block.thread_rank());
       Tensor sB = make_tensor(make_smem_ptr(smem.B), KB{});
       for (int i = t; i < kN * kK; i += 128)
@@ -202,7 +195,7 @@ TEST_F(ReplayWgmma, OperandsInFlightAreNotOverwritten) {
   // A thread stores to A before the wait, then after it.
   auto const overwrite = [this](bool before) {
     recorder.expect_samples();
-    replay<kWarpgroup, Operands, Flawed>([&](auto block, auto& smem) {
+    replay<kWarpgroup, Operands>([&](auto block, auto& smem) {
       int const t = int(block.thread_rank());
       Tensor sA = make_tensor(make_smem_ptr(smem.A), KA{});
       Tensor sB = make_tensor(make_smem_ptr(smem.B), KB{});
@@ -234,18 +227,18 @@ TEST_F(ReplayWgmma, OperandsInFlightAreNotOverwritten) {
 }
 TEST_F(ReplayWgmma, DescriptorsDescribeTheirTensor) {
   constexpr auto MN = GMMA::Major::MN, K = GMMA::Major::K;
-  multiply<KA, KB, K, K, Edited<WrongSwizzle>>();
+  multiply<KA, KB>(Flaw::wrong_swizzle);
   expect(Check::misuse, "issues wgmma with a descriptor that puts element (");
-  multiply<KA, KB, K, K, Edited<WrongStride>>();
+  multiply<KA, KB>(Flaw::wrong_stride_of_B);
   expect(Check::misuse,
          "issues wgmma with a descriptor that puts element (8,0) of an operand 2048 bytes from its start, "
          "where the tensor has it 1024 bytes from it");
-  multiply<Smem<GMMA::Layout_K_INTER_Atom<bfloat16_t>, kM>, KB, K, K, Edited<WrongLeading>>();
+  multiply<Smem<GMMA::Layout_K_INTER_Atom<bfloat16_t>, kM>, KB>(Flaw::wrong_leading);
   expect(Check::misuse, "issues wgmma with a descriptor that puts element (0,8)");
-  multiply<KA, KB, K, K, Edited<WrongKStep>>();  // describes a tensor, but not the one that is wanted
+  multiply<KA, KB>(Flaw::wrong_k_step);  // describes a tensor, but not the one that is wanted
   EXPECT_GT(wrong_sums(), 0);
   expect_nothing();
-  multiply<Smem<MN128, kM>, KB, MN, K, Edited<WrongStride>>();
+  multiply<Smem<MN128, kM>, KB, MN, K>(Flaw::wrong_stride_of_B);
   expect(Check::misuse, "issues wgmma with a descriptor that puts element (");
 }
 

@@ -1,11 +1,9 @@
 // What `inlay verify` finds on the CPU beyond a replay on whole numbers; what of memory a copy is measured by.
 #include <gtest/gtest.h>
-#include <inlay/registry/replay_kernel.h>
-#include <inlay/tutorial/sgemm/sgemm_01_naive.h>
 
-#include <bit>
 #include <set>
 
+#include "mutants.h"
 #include "problems/copy_case.h"
 #include "problems/gemm_case.h"
 #include "problems/kernels.h"
@@ -14,27 +12,11 @@
 namespace inlay::lab {
 namespace {
 
-// A Block that multiplies an A rounded to fewer bits: 11 of TF32, 8 of bf16, 24 of fp32.
-template <int Bits>
-struct Rounded : replay::HostBlock {
-  static float rounded(float x) {
-    auto const lost = std::uint32_t(1) << (24 - Bits), bits = std::bit_cast<std::uint32_t>(x);
-    return std::bit_cast<float>((bits + lost / 2) & ~(lost - 1));
-  }
-  using Fmadd = cute::UniversalFMA<float>;
-  struct Fma {
-    static void fma(float& d, float a, float b, float c) { HostBlock::op<Fmadd>::fma(d, rounded(a), b, c); }
-  };
-  template <class Op>
-  using op = std::conditional_t<std::is_same_v<Op, Fmadd>, Fma, HostBlock::op<Op>>;
-};
-
 template <int Bits>
 Replayed verified(GemmCase const& c) {
   Entry<Gemm> entry = kernel_named<GemmCase>("sgemm_01_naive");
   entry.replay = [](Gemm const& gemm, Device const& device, Recorder& recorder) {
-    recorder.kernel = "rounded";
-    registry::replay_kernel<kernels::sgemm_01_naive::Kernel, Rounded<Bits>>(gemm, device, recorder);
+    test::replay_rounded(kernel_named<GemmCase>("sgemm_01_naive"), gemm, device, recorder, Bits);
   };
   EXPECT_EQ(replay_on_cpu(entry, c).check_result, "ok");  // whole numbers do not see it
   return verify_on_cpu(entry, c);

@@ -15,11 +15,16 @@ using replay::Recorder;
 template <class P>
 using Replay = void (*)(P const&, Device const& device, Recorder&);
 
+// Replays a list of copies between these pairs of buffers.
+template <class P>
+using ReplayList = void (*)(P const&, std::span<planner::Pair const>, Device const&, Recorder&);
+
 template <class P>
 struct Entry {
   LinkedKernel<P> kernel;
-  Replay<P> replay;  // replays all blocks with all checks
-  Replay<P> sample;  // counts the accesses of the kernel from a few blocks
+  Replay<P> replay;                     // replays all blocks with all checks
+  Replay<P> sample;                     // counts the accesses of the kernel from a few blocks
+  ReplayList<P> replay_list = nullptr;  // null: the kernel takes no lists
   Info<P> const& info() const { return *kernel.info; }
 };
 
@@ -39,5 +44,7 @@ std::span<Entry<Reduction> const> reductions();
   using namespace planner;                                        \
   void replay(P const&, Device const&, inlay::replay::Recorder&); \
   void sample(P const&, Device const&, inlay::replay::Recorder&); \
+  extern inlay::registry::ReplayList<P> const replay_list;        \
   }
-#define INLAY_ENTRY(NAME) {kernels::NAME::kernel(), kernels::NAME::replay, kernels::NAME::sample},
+#define INLAY_ENTRY(NAME) \
+  {kernels::NAME::kernel(), kernels::NAME::replay, kernels::NAME::sample, kernels::NAME::replay_list},

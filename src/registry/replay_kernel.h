@@ -4,6 +4,7 @@
 #include <inlay/kernels/common/listed.h>
 #include <inlay/kernels/common/sampling.h>
 #include <inlay/registry/expected.h>
+#include <inlay/registry/registry.h>
 #include <inlay/replay/run.h>
 
 #include <deque>
@@ -15,20 +16,20 @@ namespace inlay::registry {
 using ReplaySetting = kernels::Setting<replay::ReplayEncoder>;
 
 // Replays all launches of dispatch type V in order, with all checks. accumulation_length: see Info.
-template <class V, class Block = replay::HostBlock, class P>
+template <class V, class P>
 void replay_kernel(P const& problem, planner::Device const& device, Recorder& recorder,
                    std::int64_t accumulation_length = 0) {
   auto const wanted = expected(problem, recorder, accumulation_length);
   if constexpr (requires { V::reads_gaps; }) wanted.allow_gaps();
   replay::guarded(recorder, [&] {
     kernels::placed_launches<V>(problem, ReplaySetting{device, recorder.workspace(), {}},
-                                [&](auto const& kernel) { replay::run<Block>(kernel, recorder); });
+                                [&](auto const& kernel) { replay::run(kernel, recorder); });
   });
   wanted.conclude();
 }
 
 // Replays a list of copies between these pairs of buffers in the kernel of dispatch type V, with all checks.
-template <class V, class Block = replay::HostBlock>
+template <class V>
 void replay_list(Copy const& copy, std::span<planner::Pair const> pairs, planner::Device const& device,
                  Recorder& recorder) {
   std::deque<Copy> each;
@@ -40,7 +41,7 @@ void replay_list(Copy const& copy, std::span<planner::Pair const> pairs, planner
   }
   replay::guarded(recorder, [&] {
     kernels::symbolic_launches<V, replay::ReplayEncoder>(copy, device, false, [&](auto const& kernel) {
-      kernels::list_launches(kernel, pairs, [&](auto const& listed) { replay::run<Block>(listed, recorder); });
+      kernels::list_launches(kernel, pairs, [&](auto const& listed) { replay::run(listed, recorder); });
     });
   });
   for (ExpectedCopy const& w : wanted) w.conclude();
@@ -96,6 +97,15 @@ void sample_kernel(P const& problem, planner::Device const& device, Recorder& re
   });
 }
 
+// replay_list() of a dispatch type; null where its kernels take no lists.
+template <class V, class P>
+constexpr ReplayList<P> list_replay() {
+  if constexpr (kernels::takes_lists<V>)
+    return replay_list<V>;
+  else
+    return nullptr;
+}
+
 }  // namespace inlay::registry
 
 #define INLAY_DEFINE_REPLAY(P, NAME)                                                        \
@@ -108,4 +118,6 @@ void sample_kernel(P const& problem, planner::Device const& device, Recorder& re
     recorder.kernel = #NAME;                                                                \
     registry::sample_kernel<Dispatch>(problem, device, recorder);                           \
   }                                                                                         \
+  extern registry::ReplayList<P> const replay_list;                                         \
+  registry::ReplayList<P> const replay_list = registry::list_replay<Dispatch, P>();         \
   }

@@ -1,5 +1,8 @@
 // Executes thread blocks of a kernel on the CPU, one block or cluster at a time. Each thread is a fiber. Every memory
 // access is recorded, and checked for bounds, alignment and its order with other accesses.
+//
+// A mutant is a subclass that overrides an operation: it leaves the operation out or changes its operands. Tests replay
+// kernels with mutants, each of which a check must find.
 #pragma once
 #include <inlay/banks.h>
 
@@ -13,6 +16,7 @@
 #include <source_location>
 #include <span>
 #include <stdexcept>
+#include <typeinfo>
 
 #include <inlay/block/kernel.h>
 #include <inlay/block/tensor_map.h>
@@ -34,12 +38,44 @@ struct Fault : std::runtime_error {
 
 inline std::string str(std::uint64_t n) { return std::to_string(n); }  // for sentences
 
+enum class Where { registers, global, shared };
+struct Lane {   // one execution of a copy operation by one lane
+  bool active;  // its predicate
+  void const* src;
+  void* dst;
+  unsigned src_bytes, dst_bytes;
+  Where src_in, dst_in;
+  bool zero_fills_when_off;
+};
+struct SmemOperand;  // of wgmma
+
+// A kernel that is about to be replayed.
+class Executor;
+struct Launch {
+  std::type_info const& type;
+  void* kernel;  // of that type
+  std::size_t bytes;
+  std::int64_t first, count;                             // blocks; a count of kAllBlocks: all of the grid
+  void (*replay)(Launch const& launch, Executor& with);  // calls Executor::run()
+
+  static constexpr std::int64_t kAllBlocks = -1;
+  template <class K>
+  K* as() const {  // null: the kernel has another type
+    return type == typeid(K) ? static_cast<K*>(kernel) : nullptr;
+  }
+};
+
 class Executor {
  public:
   explicit Executor(Recorder& recorder) : recorder_(recorder) {}
+  virtual ~Executor() = default;
+  Executor(Executor const&) = delete;
 
   Memory memory;
   GlobalOrdering global;
+
+  // Replays a kernel. A mutant may change it before, or leave it out.
+  virtual void launch(Launch const& x) { x.replay(x, *this); }
 
   // Replays blocks first .. first+blocks-1; the blocks of a cluster run together. `smem` names the arrays of a block's
   // shared memory of `smem_bytes` bytes. `body` runs one thread.
@@ -53,6 +89,7 @@ class Executor {
   // ---- Operations of the kernel. All act for the thread that runs now.
   unsigned rank() const { return fibers_.current(); }  // of the thread, in the cluster
   unsigned lane() const { return rank() % 32; }
+  unsigned block_index() const { return first_block_ + block_rank(); }
 
   // A call site is one copy or atomic operation with its tensor types; new_call_site() returns the id of a new one. A
   // pass is one execution of a call site by a lane. The n-th passes of the lanes of a warp since its last syncwarp()
@@ -68,6 +105,10 @@ class Executor {
   static int new_call_site();
   Pass begin_pass(int call_site);
   void end_pass(Pass pass);
+
+  // Called before a lane executes a copy, and before wgmma reads an operand. Only mutants do something.
+  virtual void edit(Lane&) {}
+  virtual void edit(SmemOperand&, bool /*is_A*/) {}
 
   enum class Direction { load, store };
   // Records and checks the access of one lane, then ends the pass. Returns the host address of the bytes. `operation`
@@ -88,10 +129,10 @@ class Executor {
   // of their own.
   void note_split_sectors(Pass pass, void const* from, void const* to);
 
-  void sync(std::source_location at);
-  void sync(int id, unsigned threads, std::source_location at);  // named barrier
-  void syncwarp(std::source_location at);
-  void sync_cluster(unsigned threads, std::source_location at);  // `threads` of each block
+  virtual void sync(std::source_location at);
+  virtual void sync(int id, unsigned threads, std::source_location at);  // named barrier
+  virtual void syncwarp(std::source_location at);
+  virtual void sync_cluster(unsigned threads, std::source_location at);  // `threads` of each block
   // Executes an instruction of a warp or of another aligned group of `threads` threads: each of them passes its operands
   // and waits until all have arrived; the last one calls execute(operands of all, by rank in the group), where the
   // operands of exited threads are null. With `needs_all`, exited threads are waited for as well: a deadlock. It orders
@@ -112,11 +153,11 @@ class Executor {
   std::uint32_t vote(char const* what, bool value, std::source_location at);
   // Returns the address of p, which is in this block's shared memory, in the shared memory of another block of the
   // cluster.
-  void const* map_shared_rank(void const* p, unsigned block_rank);
+  virtual void const* map_shared_rank(void const* p, unsigned block_rank);
 
   // Flags are words of the workspace. Polls of acquire() are not counted.
-  void release(void const* flag, std::uint32_t value);
-  void acquire(void const* flag, std::uint32_t value);
+  virtual void release(void const* flag, std::uint32_t value);
+  virtual void acquire(void const* flag, std::uint32_t value);
 
   struct PendingCopy {  // bytes of an asynchronous copy that are not written yet; from == nullptr: zeros
     char* to;
@@ -126,24 +167,25 @@ class Executor {
   void cp_async(PendingCopy copy) { thread().cp_pending.push_back(copy); }
   int cp_async_operation();
   void cp_async_fence();
-  void cp_async_wait(int groups_in_flight);
+  virtual void cp_async_wait(int groups_in_flight);
 
-  void mbarrier_init(void const* address, unsigned count);
-  void fence_barrier_init();
-  void mbarrier_arrive(void const* address, std::int64_t expected_bytes);
-  void mbarrier_wait(void const* address, unsigned parity);
+  virtual void mbarrier_init(void const* address, unsigned count);
+  virtual void fence_barrier_init();
+  virtual void mbarrier_arrive(void const* address, std::int64_t expected_bytes);
+  virtual void mbarrier_arrive_at(void const* address, unsigned block_rank);  // at the one of another block
+  virtual void mbarrier_wait(void const* address, unsigned parity);
 
   // ranks: a bit for each block of the cluster in whose shared memory the box arrives; 0: the running block's.
-  void tma_load(TmaTensor const& map, void const* mbarrier, void const* smem, std::int64_t const (&c)[3],
-                unsigned ranks);
+  virtual void tma_load(TmaTensor const& map, void const* mbarrier, void const* smem, std::int64_t const (&c)[3],
+                        unsigned ranks);
   void tma_store(TmaTensor const& map, void const* smem, std::int64_t const (&c)[3]);
   void tma_store_commit();
-  void tma_store_wait_read(int groups_in_flight);
+  virtual void tma_store_wait_read(int groups_in_flight);
   void tma_store_wait(int groups_in_flight);
-  void fence_proxy_async() { ordering_.fence_proxy_async(rank()); }
+  virtual void fence_proxy_async() { ordering_.fence_proxy_async(rank()); }
 
   // ---- wgmma. All threads of a warpgroup call each of them.
-  void wgmma_fence();
+  virtual void wgmma_fence();
   // Begins an instruction that accumulates into `count` registers of the running thread. Returns their values as the
   // instruction finds them. Until the wait that names the instruction's group, the registers hold NaN and the values are
   // elsewhere: reading registers in flight gives wrong results.
@@ -155,12 +197,12 @@ class Executor {
   void wgmma_issued(float* registers, int operation);
   // Says that the thread's wgmma `operation` reads A from these registers.
   void wgmma_reads_registers(void const* registers, std::size_t bytes, int operation);
-  void wgmma_commit();
-  void wgmma_wait(int groups_in_flight);
+  virtual void wgmma_commit();
+  virtual void wgmma_wait(int groups_in_flight);
   void count_wgmma_fma(std::int64_t n) { recorder_.wgmma_fma += n; }
 
-  void griddep_wait();
-  void set_registers(int count);  // per thread, for the warpgroup of the running thread
+  virtual void griddep_wait();
+  virtual void set_registers(int count);  // per thread, for the warpgroup of the running thread
 
   void watch(Trace trace) { trace_ = std::move(trace); }  // an empty trace ends watching
 

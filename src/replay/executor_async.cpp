@@ -143,7 +143,8 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
   bool is_first = true;  // global memory is read once
   for (unsigned rank = 0; rank < num_blocks(); ++rank)
     if (ranks >> rank & 1)
-      start_box(map, map_shared_rank(bar, rank), map_shared_rank(smem, rank), c, std::exchange(is_first, false));
+      start_box(map, Executor::map_shared_rank(bar, rank), Executor::map_shared_rank(smem, rank), c,
+                std::exchange(is_first, false));
 }
 // Starts the part of a TMA load that arrives in one block's shared memory.
 void Executor::start_box(TmaTensor const& map, void const* bar, void const* smem, std::int64_t const (&c)[3],
@@ -238,7 +239,7 @@ void Executor::tma_store_wait_read(int groups_in_flight) {
   emit(Happens::stored, before - thread().store_groups.size());
 }
 void Executor::tma_store_wait(int groups_in_flight) {
-  tma_store_wait_read(groups_in_flight);
+  Executor::tma_store_wait_read(groups_in_flight);
   std::vector<int>& write_operations = thread().write_operations;
   if (write_operations.size() <= std::size_t(groups_in_flight)) return;
   auto const kept = write_operations.end() - groups_in_flight;

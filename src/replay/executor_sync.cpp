@@ -331,6 +331,9 @@ void Executor::mbarrier_arrive(void const* address, std::int64_t expected_bytes)
                               std::to_string(-m.pending_bytes) + " bytes more have arrived than are expected");
   complete_phase_if_due(m, offset);
 }
+void Executor::mbarrier_arrive_at(void const* address, unsigned block_rank) {
+  Executor::mbarrier_arrive(Executor::map_shared_rank(address, block_rank), 0);
+}
 // Bytes count as they arrive. If a box has more bytes than the phase still expects, the phase completes before the box
 // has arrived.
 void Executor::complete_box(Mbarrier& m, std::size_t offset, std::int64_t bytes, int operation, unsigned issuer) {

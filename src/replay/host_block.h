@@ -1,4 +1,4 @@
-// The operations of block.h on the CPU: each calls the executor whose block runs now. Mutants in tests are subclasses.
+// The operations of block.h on the CPU: each calls the executor whose block runs now.
 #pragma once
 #include <inlay/block/block.h>
 #include <inlay/replay/executor.h>
@@ -13,7 +13,7 @@ class Mbarrier {
  public:
   void init(std::uint32_t count) const { running().mbarrier_init(this, count); }
   void arrive() const { running().mbarrier_arrive(this, 0); }
-  void arrive(unsigned rank) const { running().mbarrier_arrive(running().map_shared_rank(this, rank), 0); }
+  void arrive(unsigned rank) const { running().mbarrier_arrive_at(this, rank); }
   void arrive_and_expect_tx(std::uint32_t bytes) const { running().mbarrier_arrive(this, bytes); }
   void wait(std::uint32_t parity) const { running().mbarrier_wait(this, parity); }
 
@@ -25,13 +25,19 @@ struct HostBlock {
   template <class Op>
   using op = Recorded<Op>;
   using Mbarrier = replay::Mbarrier;
-  unsigned rank, group;  // thread rank in the block, block index
+  unsigned rank, group;           // thread rank in the block, block index
+  std::int64_t dst = 0, src = 0;  // bytes from the addresses in a kernel's parameters to those of its operands
 
   unsigned thread_rank() const { return rank; }
   unsigned block_index() const { return group; }
   template <class T>
-  static auto gmem(T* p) {
-    return cute::make_gmem_ptr(p);
+  auto gmem(T* p) const {
+    return cute::make_gmem_ptr(
+        reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(p) + std::uintptr_t(std::is_const_v<T> ? src : dst)));
+  }
+  // The same thread in block `index` of the blocks of one pair of a list (kernels/common/listed.h).
+  HostBlock of_pair(unsigned index, std::int64_t to_dst, std::int64_t to_src) const {
+    return {rank, index, to_dst, to_src};
   }
   void sync(std::source_location at = std::source_location::current()) const { running().sync(at); }
 

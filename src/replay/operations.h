@@ -13,32 +13,21 @@
 
 namespace inlay::replay {
 
-enum class Where { registers, global, shared };
-struct Lane {   // one execution of a copy operation by one lane
-  bool active;  // its predicate
-  void const* src;
-  void* dst;
-  unsigned src_bytes, dst_bytes;
-  Where src_in, dst_in;
-};
-
-// HostBlock::op<Op>. Edit::edit() may change a lane's copy before it is executed: mutants use it.
-struct Unedited {
-  static void edit(Lane&) {}
-};
-template <class Op, class Edit = Unedited>
+// HostBlock::op<Op>.
+template <class Op>
 struct Recorded {};
 
 // Executes and records a copy of one lane. The ids of its call sites are those of its load and of its store.
-template <bool cp_async, bool bypasses_l1, bool zero_fills_when_off>
-inline void execute_copy(int load_site, int store_site, Lane const& lane) {
+template <bool cp_async, bool bypasses_l1>
+inline void execute_copy(int load_site, int store_site, Lane& lane) {
   using Direction = Executor::Direction;
   Executor& x = running();
+  x.edit(lane);
   auto const load = lane.src_in != Where::registers ? x.begin_pass(load_site) : Executor::Pass{};
   auto const store = lane.dst_in != Where::registers ? x.begin_pass(store_site) : Executor::Pass{};
   if (!lane.active) {
     if (lane.src_in != Where::registers) x.end_pass(load);
-    if constexpr (zero_fills_when_off) {
+    if (lane.zero_fills_when_off) {
       char* const zeros =
           x.access(store, lane.dst, lane.dst_bytes, Direction::store, Mechanism::cp_async, x.cp_async_operation());
       x.cp_async({zeros, nullptr, lane.dst_bytes});
@@ -63,15 +52,15 @@ inline void execute_copy(int load_site, int store_site, Lane const& lane) {
 }
 
 // Fused multiply-adds.
-template <class D, class A, class B, class C, class Edit>
-struct Recorded<cute::UniversalFMA<D, A, B, C>, Edit> : cute::UniversalFMA<D, A, B, C> {
+template <class D, class A, class B, class C>
+struct Recorded<cute::UniversalFMA<D, A, B, C>> : cute::UniversalFMA<D, A, B, C> {
   static void fma(D& d, A const& a, B const& b, C const& c) {
     running().fma();
     cute::UniversalFMA<D, A, B, C>::fma(d, a, b, c);
   }
 };
-template <class Edit>
-struct Recorded<OrderedFma, Edit> {
+template <>
+struct Recorded<OrderedFma> {
   static void fma(float& d, float a, float b) {
     running().fma();
     OrderedFma::fma(d, a, b);
@@ -80,13 +69,13 @@ struct Recorded<OrderedFma, Edit> {
 }  // namespace inlay::replay
 
 namespace cute {
-template <class D, class A, class B, class C, class Edit>
-struct MMA_Traits<inlay::replay::Recorded<UniversalFMA<D, A, B, C>, Edit>> : MMA_Traits<UniversalFMA<D, A, B, C>> {};
+template <class D, class A, class B, class C>
+struct MMA_Traits<inlay::replay::Recorded<UniversalFMA<D, A, B, C>>> : MMA_Traits<UniversalFMA<D, A, B, C>> {};
 
 // mma.sync: the lanes of a warp meet.
-template <class Op, class Edit>
+template <class Op>
 requires inlay::block::is_warp_mma<Op>
-struct MMA_Traits<inlay::replay::Recorded<Op, Edit>> : MMA_Traits<Op> {
+struct MMA_Traits<inlay::replay::Recorded<Op>> : MMA_Traits<Op> {
   template <class TD, class DLayout, class TA, class ALayout, class TB, class BLayout, class TC, class CLayout>
   friend void mma_unpack(MMA_Traits const&, Tensor<TD, DLayout>& D, Tensor<TA, ALayout> const& A,
                          Tensor<TB, BLayout> const& B, Tensor<TC, CLayout> const& C) {
@@ -100,8 +89,8 @@ struct MMA_Traits<inlay::replay::Recorded<Op, Edit>> : MMA_Traits<Op> {
   }
 };
 
-template <class Op, class Edit>
-struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
+template <class Op>
+struct Copy_Traits<inlay::replay::Recorded<Op>> : Copy_Traits<Op> {
   bool active = true;
 
   // Because of this member, CuTe calls the operation also for lanes whose predicate is false, so that all lanes of a
@@ -138,10 +127,9 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
                                sizeof(Src),
                                sizeof(Dst),
                                where<SrcEngine>(),
-                               where<DstEngine>()};
-      Edit::edit(lane);
-      inlay::replay::execute_copy<inlay::block::is_cp_async<Op>, inlay::block::bypasses_l1<Op>,
-                                  inlay::block::zero_fills_when_off<Op>>(load, store, lane);
+                               where<DstEngine>(),
+                               inlay::block::zero_fills_when_off<Op>};
+      inlay::replay::execute_copy<inlay::block::is_cp_async<Op>, inlay::block::bypasses_l1<Op>>(load, store, lane);
     }
   }
 
@@ -160,8 +148,8 @@ struct Copy_Traits<inlay::replay::Recorded<Op, Edit>> : Copy_Traits<Op> {
     } else {
       row = &rS(0);
     }
-    inlay::replay::Lane lane{active, row, nullptr, 16, 16, Where::shared, Where::registers};
-    Edit::edit(lane);
+    inlay::replay::Lane lane{active, row, nullptr, 16, 16, Where::shared, Where::registers, false};
+    running().edit(lane);
     execute_matrix_copy<kind>(call_site, lane.src, lane.active, registers);
     if constexpr (!kind.is_store)
       for (int i = 0; i < kind.matrices; ++i) rD(i) = registers[i];

@@ -59,6 +59,7 @@ void Site::add(Site const& s, std::int64_t times) {
 }
 
 Recorder::Recorder() : executor_(std::make_unique<Executor>(*this)) {}
+Recorder::Recorder(std::function<std::unique_ptr<Executor>(Recorder&)> const& make) : executor_(make(*this)) {}
 Recorder::~Recorder() = default;
 void Recorder::watch(Trace trace) { executor_->watch(std::move(trace)); }
 

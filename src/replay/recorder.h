@@ -63,6 +63,8 @@ class Executor;
 class Recorder {
  public:
   Recorder();
+  // With an executor that make(recorder) returns: a mutant.
+  explicit Recorder(std::function<std::unique_ptr<Executor>(Recorder&)> const& make);
   ~Recorder();
 
   // Allocates a buffer of global memory, filled with pseudo-random bytes that depend on the position and on `seed`.

@@ -23,25 +23,31 @@ std::vector<Operand> operands_of() {
   return v;
 }
 
-// Replays blocks first .. first+count-1 of a kernel. With clusters, both are multiples of the cluster size.
-template <class Block = HostBlock, Kernel K>
-void run(K const& kernel, Recorder& recorder, std::int64_t first, std::int64_t count) {
+template <Kernel K>
+void run_launch(Launch const& launch, Executor& executor) {
   using Smem = typename K::Smem;
-  recorder.executor().run(first, count, K::launch_info, cluster_of(kernel), smem_bytes<K>, operands_of<Smem>(),
-                          [&](unsigned block_index, unsigned thread_rank, void* shared) {
-                            Block block;
-                            block.rank = thread_rank, block.group = block_index;
-                            if constexpr (std::is_empty_v<Smem>) {
-                              Smem none;
-                              kernel(block, none);
-                            } else {
-                              kernel(block, *static_cast<Smem*>(shared));
-                            }
-                          });
+  K const& kernel = *static_cast<K const*>(launch.kernel);
+  executor.run(launch.first, launch.count == Launch::kAllBlocks ? kernel.blocks() : launch.count, K::launch_info,
+               cluster_of(kernel), smem_bytes<K>, operands_of<Smem>(),
+               [&](unsigned block_index, unsigned thread_rank, void* shared) {
+                 HostBlock const block{thread_rank, block_index};
+                 if constexpr (std::is_empty_v<Smem>) {
+                   Smem none;
+                   kernel(block, none);
+                 } else {
+                   kernel(block, *static_cast<Smem*>(shared));
+                 }
+               });
 }
-template <class Block = HostBlock, Kernel K>
+
+// Replays blocks first .. first+count-1 of a kernel. With clusters, both are multiples of the cluster size.
+template <Kernel K>
+void run(K kernel, Recorder& recorder, std::int64_t first, std::int64_t count) {
+  recorder.executor().launch({typeid(K), &kernel, sizeof kernel, first, count, run_launch<K>});
+}
+template <Kernel K>
 void run(K const& kernel, Recorder& recorder) {
-  run<Block>(kernel, recorder, 0, kernel.blocks());
+  run(kernel, recorder, 0, Launch::kAllBlocks);
 }
 
 template <Kernel K>
@@ -64,11 +70,11 @@ void guarded(Recorder& recorder, F&& f) {
 
 // Replays all blocks of a kernel. Recorder::reads() and writes() must have named the buffers that it may access.
 // Performs all checks but that of the result: the caller compares the bytes at Recorder::real().
-template <class Block = HostBlock, Kernel K>
+template <Kernel K>
 void replay_kernel(std::string name, K const& kernel, Recorder& recorder) {
   recorder.kernel = std::move(name);
   recorder.launches.push_back(launch_of(kernel));
-  run<Block>(kernel, recorder);
+  run(kernel, recorder);
   recorder.conclude();
 }
 

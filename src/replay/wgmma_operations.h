@@ -189,12 +189,6 @@ requires(!block::has_A_in_registers<Op>) struct FragmentOfA<Op> : cute::MMA_Trai
   using FrgTypeA = typename OnHost<typename cute::MMA_Traits<Op>::FrgTypeA>::type;
 };
 
-// HostBlock::op<Op> of a wgmma may have an Edit with edit(SmemOperand&, bool is_A): mutants use it.
-template <class Edit>
-void edit_operand(SmemOperand& operand, bool is_A) {
-  if constexpr (requires { Edit::edit(operand, is_A); }) Edit::edit(operand, is_A);
-}
-
 }  // namespace inlay::replay
 
 namespace cute {
@@ -207,9 +201,9 @@ struct MakeTensor<inlay::replay::SmemFragment<major>> {
   }
 };
 
-template <class Op, class Edit>
+template <class Op>
 requires inlay::block::is_wgmma<Op>
-struct MMA_Traits<inlay::replay::Recorded<Op, Edit>> : inlay::replay::FragmentOfA<Op> {
+struct MMA_Traits<inlay::replay::Recorded<Op>> : inlay::replay::FragmentOfA<Op> {
   using FrgTypeB = typename inlay::replay::OnHost<typename MMA_Traits<Op>::FrgTypeB>::type;
 
   template <class TD, class DLayout, class TA, class ALayout, class TB, class BLayout, class TC, class CLayout>
@@ -227,9 +221,9 @@ struct MMA_Traits<inlay::replay::Recorded<Op, Edit>> : inlay::replay::FragmentOf
       mine.registers = &A(0);
     } else {
       mine.A = A(0);
-      edit_operand<Edit>(mine.A, true);
+      x.edit(mine.A, true);
     }
-    edit_operand<Edit>(mine.B, false);
+    x.edit(mine.B, false);
     x.collective("wgmma", {}, 128, true, mine, &Thread::execute);
     x.wgmma_issued(&D(0), mine.operation);
     if constexpr (Thread::A_in_registers)

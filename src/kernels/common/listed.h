@@ -9,7 +9,8 @@
 
 namespace inlay::kernels {
 
-// The block of one pair. Bodies compute with symbolic addresses; gmem() gives them the pair's.
+// The block of one pair. Bodies compute with symbolic addresses; gmem() gives them the pair's. HostBlock is its own, so that the
+// replay of a kernel serves lists too.
 template <class Block>
 struct BlockOfPair : Block {
   unsigned index;    // among the blocks of the pair
@@ -24,6 +25,14 @@ struct BlockOfPair : Block {
     return Block::gmem(reinterpret_cast<T*>(there));
   }
 };
+
+template <class Block>
+CUTE_DEVICE auto block_of_pair(Block block, unsigned index, int64_t dst, int64_t src) {
+  if constexpr (requires { block.of_pair(index, dst, src); })
+    return block.of_pair(index, dst, src);
+  else
+    return BlockOfPair<Block>{block, index, dst, src};
+}
 
 // Whether a kernel's parameters do not depend on the alignment of its operands: its body sees it in the addresses.
 template <class K>
@@ -60,7 +69,7 @@ struct Listed {
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int index, pair;
     pairs(index, pair, int(block.block_index()));
-    BlockOfPair<Block> here{block, unsigned(index), offsets[pair].dst, offsets[pair].src};
+    auto here = block_of_pair(block, unsigned(index), offsets[pair].dst, offsets[pair].src);
     if constexpr (takes_any_alignment<K>) {  // its few parameters are copied, with the addresses of the pair
       K moved = kernel;
       moved.in = here.gmem(kernel.in).get(), moved.out = here.gmem(kernel.out).get();
