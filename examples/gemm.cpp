@@ -1,4 +1,4 @@
-// Multiplies matrices on the GPU, one of them stored transposed: plain C++, one call.
+// Multiplies matrices of float on the GPU, one of them stored transposed: plain C++, one call.
 #include <inlay/gemm.h>
 
 #include <cuda_runtime.h>
@@ -22,13 +22,14 @@ int main() try {
 
   inlay::Tensor const A = inlay::matrix(device, M, K), B = inlay::matrix(device + a.size(), N, K).transposed(),
                       D = inlay::matrix(device + a.size() + b.size(), M, N);
-  inlay::gemm(A, B, D);
+  inlay::Workspace workspace;  // some plans need device memory of their own
+  inlay::gemm(A, B, D, workspace);
 
   check(cudaMemcpy(d.data(), D.data, d.size() * sizeof(float), cudaMemcpyDeviceToHost));
   float sum = 0;
   for (int k = 0; k < K; ++k) sum += a[5 * K + k] * b[7 * K + k];
   std::printf("D[5][7] = %g, row 5 of A times column 7 of B = %g\n", d[5 * N + 7], sum);
-  std::printf("%s", inlay::plan(A, B, D, {}, {.may_use_workspace = false}).why().c_str());
+  std::printf("%s", inlay::plan(A, B, D).why().c_str());
   return d[5 * N + 7] == sum ? 0 : 1;
 } catch (inlay::Error const& e) {
   std::fprintf(stderr, "%s\n", e.what());

@@ -67,24 +67,30 @@ void permute(Tensor const& dst, ConstTensor const& src, std::span<int const> axe
 void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, cudaStream_t stream,
           GemmOptions const& options) {
   BatchedGemm const batched = make_call(A, B, D, epilogue, options);
-  check_workspace(options.workspace, options.workspace_bytes, batched.gemm, A, B, D, options.C);
+  check_workspace(options.workspace, options.workspace_bytes, batched.gemm, A, B, D, c_of(options));
   check_packed_b(batched.gemm, D, options.workspace, options.workspace_bytes);
   Device const& device = current_device();
-  auto const plan = cached_plan(batched.gemm, device, options.workspace != nullptr);
-  FurtherPlans const further = further_plans(batched, device, options.workspace != nullptr);
-  if (options.workspace) check_size(options.workspace_bytes, workspace_bytes(*plan, further));
+  auto const plan = cached_plan(batched.gemm, device, limit_of(options));
+  FurtherPlans const further = further_plans(batched, device, limit_of(options));
   if (batched.gemm.elements())
     run_gemm(*plan, further, batched, pointers_of(batched.gemm, A, B, D, options), options.workspace, device, stream);
+}
+
+void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Workspace& workspace, Epilogue const& epilogue,
+          GemmOptions const& options) {
+  detail::require(!options.workspace, "the options name a workspace beside the one that the call has");
+  GemmOptions with = options;
+  workspace.reserve(gemm_workspace(A, B, D, epilogue, options));
+  with.workspace = workspace.data(), with.workspace_bytes = workspace.bytes();
+  gemm(A, B, D, epilogue, workspace.stream(), with);
 }
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                            GemmOptions const& options) {
   BatchedGemm const batched = make_call(A, B, D, epilogue, options);
   Device const& device = current_device();
-  FurtherPlans const further = further_plans(batched, device, true);
-  if (auto const plan = cache().find({batched.gemm, device, true})) return workspace_bytes(*plan, further);
   if (!batched.gemm.elements()) return 0;
-  return workspace_bytes(plan_or_throw(batched.gemm, device, true), further);
+  return workspace_bytes(*cached_plan(batched.gemm, device, true), further_plans(batched, device, true));
 }
 
 }  // namespace inlay

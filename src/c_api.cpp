@@ -106,10 +106,9 @@ Compute compute_of(int compute) {
 struct Multiplied {
   ConstTensor A, B;
   Tensor D;
-  ConstTensor C;
   Epilogue epilogue;
   PackedB packed_B;
-  GemmOptions options;  // with the addresses of C and packed_B
+  GemmOptions options;  // with the address of packed_B
 
   Multiplied(Multiplied const&) = delete;
   Multiplied(DLTensor const* a, DLTensor const* b, DLTensor const* d, inlay_gemm_options const* given_options)
@@ -124,13 +123,13 @@ struct Multiplied {
     if (o.activation < INLAY_ACTIVATION_NONE || o.activation > INLAY_ACTIVATION_SILU)
       throw Error("there is no activation " + std::to_string(o.activation));
     epilogue = {o.alpha, o.beta, Activation(o.activation)};
-    if (o.C) C = view(o.C, "C"), options.C = &C;
+    if (o.C) options.C = view(o.C, "C");
     options.compute = compute_of(o.compute);
     if (auto const* p = o.packed_B)
       packed_B = {p->data, compute_of(p->compute), p->K, p->N}, options.packed_B = &packed_B;
     options.workspace = o.workspace, options.workspace_bytes = o.workspace_bytes;
-    options.may_use_workspace = o.workspace != nullptr;
   }
+  PlanOptions of_plan() const { return {.most_workspace_bytes = options.workspace ? SIZE_MAX : 0}; }
 };
 
 // Writes the text and a 0, cut off after `size` bytes.
@@ -225,7 +224,7 @@ inlay_status inlay_plan_gemm(DLTensor const* A, DLTensor const* B, DLTensor cons
   return guarded([&] {
     given(out, "plan");
     Multiplied const m(A, B, D, options);
-    *out = new inlay_plan{plan(m.A, m.B, m.D, m.epilogue, m.options)};
+    *out = new inlay_plan{plan(m.A, m.B, m.D, m.epilogue, m.options, m.of_plan())};
   });
 }
 inlay_status inlay_plan_run_copy(inlay_plan const* plan, void* dst, void const* src, void* stream) {
@@ -249,7 +248,7 @@ inlay_status inlay_why_gemm(DLTensor const* A, DLTensor const* B, DLTensor const
                             char* buffer, size_t size, size_t* needed) {
   return guarded([&] {
     Multiplied const m(A, B, D, options);
-    write_text(plan(m.A, m.B, m.D, m.epilogue, m.options).why(), buffer, size, needed);
+    write_text(plan(m.A, m.B, m.D, m.epilogue, m.options, m.of_plan()).why(), buffer, size, needed);
   });
 }
 inlay_status inlay_save_tuning(char const* path) {

@@ -28,16 +28,14 @@ namespace {
 
 // The plan for a problem, by its tuned choice if there is one; throws if no kernel can run it.
 template <class P>
-planner::Plan chosen_plan(P const& problem, Device const& device, bool may_use_workspace, char const* what) {
+planner::Plan chosen_plan(P const& problem, Device const& device, planner::WorkspaceLimit limit, char const* what) {
   if (!tuning().is_empty() && problem.elements())
-    if (auto const choice = tuning().find({problem, device, may_use_workspace}))
-      if (planner::Plan tuned = planner::plan_of(*choice, problem, device, may_use_workspace); tuned.candidate >= 0)
-        return tuned;
-  planner::Plan plan = planner::make_plan(problem, device, may_use_workspace);
+    if (auto const choice = tuning().find({problem, device, !limit.is_none()}))
+      if (planner::Plan tuned = planner::plan_of(*choice, problem, device, limit); tuned.candidate >= 0) return tuned;
+  planner::Plan plan = planner::make_plan(problem, device, limit);
   if (plan.candidate < 0 && problem.elements())
-    throw Error(
-        std::string("no kernel can run this ") + what + ":\n" + planner::why(plan, problem, device, may_use_workspace),
-        ErrorCode::unsupported);
+    throw Error(std::string("no kernel can run this ") + what + ":\n" + planner::why(plan, problem, device, limit),
+                ErrorCode::unsupported);
   return plan;
 }
 
@@ -57,15 +55,20 @@ CachedPlan cached(P const& problem, Device const& device, planner::PlanKey const
 }  // namespace
 
 planner::Plan plan_or_throw(Copy const& copy, Device const& device) { return chosen_plan(copy, device, false, "copy"); }
-planner::Plan plan_or_throw(Gemm const& gemm, Device const& device, bool with_workspace) {
-  return chosen_plan(gemm, device, with_workspace, "gemm");
+planner::Plan plan_or_throw(Gemm const& gemm, Device const& device, planner::WorkspaceLimit limit) {
+  return chosen_plan(gemm, device, limit, "gemm");
 }
 CachedPlan cached_plan(Copy const& copy, Device const& device) {
   return cached(copy, device, {copy, device}, [&] { return plan_or_throw(copy, device); });
 }
-CachedPlan cached_plan(Gemm const& gemm, Device const& device, bool with_workspace) {
-  return cached(gemm, device, {gemm, device, with_workspace},
-                [&] { return plan_or_throw(gemm, device, with_workspace); });
+// The plan that may need any workspace serves all calls whose workspace suffices for it.
+CachedPlan cached_plan(Gemm const& gemm, Device const& device, planner::WorkspaceLimit limit) {
+  auto const plan_within = [&](planner::WorkspaceLimit most) {
+    return cached(gemm, device, {gemm, device, most}, [&] { return plan_or_throw(gemm, device, most); });
+  };
+  if (!limit.is_none())
+    if (CachedPlan plan = plan_within(true); plan->workspace_bytes <= limit.bytes) return plan;
+  return plan_within(limit);
 }
 
 CachedPlan find_list_plan(Copy const& copy, Device const& device) {
@@ -88,7 +91,7 @@ GemmPointers pointers_of(Gemm const& gemm, ConstTensor const& A, ConstTensor con
 }
 BatchedGemm make_call(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                       GemmOptions const& options) {
-  BatchedGemm batched = make_batched_gemm(A, B, D, epilogue, options.compute, options.C);
+  BatchedGemm batched = make_batched_gemm(A, B, D, epilogue, options.compute, c_of(options));
   if (options.packed_B) keep_packed_b(batched, *options.packed_B, B);
   return batched;
 }
@@ -105,7 +108,7 @@ void check_gemm(std::size_t workspace_bytes, Gemm const& gemm, GemmPointers cons
   if (workspace_bytes) check_accessible(workspace, "workspace", device, stream);
 }
 
-FurtherPlans further_plans(BatchedGemm const& batched, Device const& device, bool with_workspace) {
+FurtherPlans further_plans(BatchedGemm const& batched, Device const& device, planner::WorkspaceLimit limit) {
   bool all_agree = true;
   for (BatchedGemm::Mode const& mode : batched.outer)
     for (std::int64_t stride : mode.stride) all_agree &= stride % planner::kPlanAlignment == 0;
@@ -113,7 +116,7 @@ FurtherPlans further_plans(BatchedGemm const& batched, Device const& device, boo
   if (all_agree) return plans;
   bool is_first = true;
   batched.for_each([&](BatchedGemm::Bytes const& offset) {
-    if (!is_first) plans.push_back(cached_plan(batched.at(offset), device, with_workspace));
+    if (!is_first) plans.push_back(cached_plan(batched.at(offset), device, limit));
     is_first = false;
   });
   return plans;

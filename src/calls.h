@@ -17,12 +17,12 @@ planner::TuningTable& tuning();
 
 // The plan for a problem, by its tuned choice if there is one; throws Error if no kernel can run it.
 planner::Plan plan_or_throw(problem::Copy const& copy, planner::Device const& device);
-planner::Plan plan_or_throw(problem::Gemm const& gemm, planner::Device const& device, bool with_workspace);
+planner::Plan plan_or_throw(problem::Gemm const& gemm, planner::Device const& device, planner::WorkspaceLimit limit);
 
 // The same plan with its launches, from the cache.
 using CachedPlan = std::shared_ptr<planner::Plan const>;
 CachedPlan cached_plan(problem::Copy const& copy, planner::Device const& device);
-CachedPlan cached_plan(problem::Gemm const& gemm, planner::Device const& device, bool with_workspace);
+CachedPlan cached_plan(problem::Gemm const& gemm, planner::Device const& device, planner::WorkspaceLimit limit);
 // The plan for a list of copies; null if no kernel takes it.
 CachedPlan find_list_plan(problem::Copy const& copy, planner::Device const& device);
 
@@ -46,6 +46,11 @@ struct GemmPointers {
   void const* C;     // null: D, or not read
   void const* kept;  // the packed B; null: there is none
 };
+inline ConstTensor const* c_of(GemmOptions const& options) { return options.C ? &*options.C : nullptr; }
+// What a call may use: the workspace of its options.
+inline planner::WorkspaceLimit limit_of(GemmOptions const& options) {
+  return planner::WorkspaceLimit(options.workspace ? options.workspace_bytes : 0);
+}
 GemmPointers pointers_of(problem::Gemm const& gemm, ConstTensor const& A, ConstTensor const& B, ConstTensor const& D,
                          GemmOptions const& options);
 // The GEMM of a call.
@@ -59,7 +64,8 @@ void check_size(std::size_t given, std::size_t needed);
 // The plans of the outer indices behind the first, in their order. Empty: the first one's plan is for all, because their addresses
 // agree modulo kPlanAlignment.
 using FurtherPlans = std::vector<CachedPlan>;
-FurtherPlans further_plans(problem::BatchedGemm const& batched, planner::Device const& device, bool with_workspace);
+FurtherPlans further_plans(problem::BatchedGemm const& batched, planner::Device const& device,
+                           planner::WorkspaceLimit limit);
 std::size_t workspace_bytes(planner::Plan const& first, FurtherPlans const& further);
 void run_gemm(planner::Plan const& first, FurtherPlans const& further, problem::BatchedGemm const& batched,
               GemmPointers const& p, void* workspace, planner::Device const& device, cudaStream_t stream);

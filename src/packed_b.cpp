@@ -111,13 +111,4 @@ void check_packed_b(Gemm const& g, ConstTensor const& D, void const* workspace, 
                 ErrorCode::workspace);
 }
 
-bool took_f16_slices(void const* workspace, std::int64_t matrix, cudaStream_t stream) {
-  detail::require(workspace != nullptr && matrix >= 0, "the workspace is null, or the matrix is negative");
-  unsigned refused = 0;
-  detail::check(cudaMemcpyAsync(&refused, static_cast<unsigned const*>(workspace) + matrix, sizeof refused,
-                                cudaMemcpyDeviceToHost, stream));
-  detail::check(cudaStreamSynchronize(stream));
-  return refused == 0;
-}
-
 }  // namespace inlay

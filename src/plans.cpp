@@ -26,7 +26,7 @@ struct Plan::Impl {
   Device const& device;
   std::variant<Copy, BatchedGemm> problem;
   ConstTensor operand[4];  // the views that the plan was made with: destination, source; or A, B, D and C, repeated
-  bool with_workspace = false;
+  planner::WorkspaceLimit limit = false;
   planner::Plan plan;    // of a GEMM with outer batch modes: of their first index
   FurtherPlans further;  // of a GEMM: the plans of the other outer indices
 };
@@ -42,9 +42,9 @@ void check_measurable(cudaStream_t stream) {
 }
 // Remembers what was measured. Plans that are cached were chosen without it.
 template <class P>
-planner::Plan remembered(Timing timing, P const& problem, Device const& device, bool with_workspace) {
+planner::Plan remembered(Timing timing, P const& problem, Device const& device, planner::WorkspaceLimit limit) {
   if (timing.plan.candidate < 0) return {};
-  tuning().add({problem, device, with_workspace}, planner::choice_of<P>(timing.plan, timing.us));
+  tuning().add({problem, device, !limit.is_none()}, planner::choice_of<P>(timing.plan, timing.us));
   cache().clear();
   return std::move(timing.plan);
 }
@@ -65,7 +65,7 @@ planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor 
                             GemmOptions const& options, Device const& device, cudaStream_t stream,
                             double milliseconds) {
   check_measurable(stream);
-  check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D, options.C);
+  check_workspace(options.workspace, options.workspace_bytes, gemm, A, B, D, c_of(options));
   check_packed_b(gemm, D, options.workspace, options.workspace_bytes);
   bool const with_workspace = options.workspace != nullptr;
   std::vector<planner::Plan> plans = planner::plans_to_time(gemm, device, with_workspace);
@@ -84,31 +84,32 @@ planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor 
 
 }  // namespace
 
-Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose, cudaStream_t stream, double milliseconds) {
+Plan plan(Tensor const& dst, ConstTensor const& src, PlanOptions const& how) {
   Copy const copy = make_copy(dst, src);
   Device const& device = current_device();
   planner::Plan plan;
-  if (choose == Choose::measured && copy.elements()) plan = measured_plan(copy, dst, src, device, stream, milliseconds);
+  if (how.choose == Choose::measured && copy.elements())
+    plan = measured_plan(copy, dst, src, device, how.stream, how.milliseconds);
   if (plan.candidate < 0) plan = plan_or_throw(copy, device);
   planner::make_launches(plan, device);
   return detail::PlanMaker::make({device, copy, {dst, src, {}}, false, std::move(plan), {}});
 }
 Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
-          GemmOptions const& options, Choose choose, cudaStream_t stream, double milliseconds) {
+          GemmOptions const& options, PlanOptions const& how) {
   BatchedGemm const batched = make_call(A, B, D, epilogue, options);
   Gemm const& gemm = batched.gemm;
   Device const& device = current_device();
-  bool with_workspace = options.may_use_workspace;
+  planner::WorkspaceLimit limit(how.most_workspace_bytes);
   planner::Plan plan;
-  if (choose == Choose::measured && gemm.elements()) {
-    with_workspace = options.workspace != nullptr;
-    plan = measured_plan(gemm, A, B, D, options, device, stream, milliseconds);
+  if (how.choose == Choose::measured && gemm.elements()) {
+    limit = limit_of(options);
+    plan = measured_plan(gemm, A, B, D, options, device, how.stream, how.milliseconds);
   }
-  if (plan.candidate < 0) plan = plan_or_throw(gemm, device, with_workspace);
+  if (plan.candidate < 0) plan = plan_or_throw(gemm, device, limit);
   planner::make_launches(plan, device);
-  FurtherPlans further = further_plans(batched, device, with_workspace);
+  FurtherPlans further = further_plans(batched, device, limit);
   ConstTensor const C = gemm.C.base ? broadcast_to(*options.C, D) : ConstTensor{};
-  return detail::PlanMaker::make({device, batched, {A, B, D, C}, with_workspace, std::move(plan), std::move(further)});
+  return detail::PlanMaker::make({device, batched, {A, B, D, C}, limit, std::move(plan), std::move(further)});
 }
 
 void save_tuning(std::string const& path) { tuning().save(path); }
@@ -124,7 +125,7 @@ void forget_tuning() {
 
 std::size_t Plan::workspace_bytes() const { return inlay::workspace_bytes(impl_->plan, impl_->further); }
 std::string Plan::why() const {
-  auto const of = [&](auto const& p) { return planner::why(impl_->plan, p, impl_->device, impl_->with_workspace); };
+  auto const of = [&](auto const& p) { return planner::why(impl_->plan, p, impl_->device, impl_->limit); };
   if (auto const* copy = std::get_if<Copy>(&impl_->problem)) return of(*copy);
   auto const& batched = std::get<BatchedGemm>(impl_->problem);
   std::string const times = std::to_string(batched.outer_indices());
@@ -214,8 +215,27 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
   BatchedGemm there = *batched;
   there.gemm.A.base = only_read(gemm->exchanged ? B : A), there.gemm.B.base = only_read(gemm->exchanged ? A : B),
   there.gemm.D.base = D, there.gemm.C.base = only_read(C);
-  run(*cached_plan(there.gemm, impl_->device, impl_->with_workspace),
-      further_plans(there, impl_->device, impl_->with_workspace));
+  planner::WorkspaceLimit const limit(workspace ? workspace_size : 0);
+  run(*cached_plan(there.gemm, impl_->device, limit), further_plans(there, impl_->device, limit));
+}
+
+bool Plan::took_f16_slices(void const* workspace, std::int64_t matrix, cudaStream_t stream) const {
+  auto const* batched = std::get_if<BatchedGemm>(&impl_->problem);
+  planner::LaunchOf<Gemm> const* launch = nullptr;
+  if (batched && batched->outer.empty() && impl_->plan.is_whole())
+    for (int i = 0; auto const* l = impl_->plan.find<Gemm>(i); ++i)
+      if (std::string_view(l->kernel->info->name) == "sgemm_split_fast") launch = l;
+  if (!launch) return false;
+  detail::require(workspace != nullptr, "the workspace is a null pointer");
+  std::int64_t const matrices = batched->gemm.L();
+  if (matrix < 0 || matrix >= matrices)
+    throw Error("there is no matrix " + std::to_string(matrix) + " in a batch of " + std::to_string(matrices));
+  unsigned refused = 0;
+  auto const* const refusals = static_cast<char const*>(workspace) + launch->workspace.offset;
+  detail::check(cudaMemcpyAsync(&refused, refusals + matrix * std::int64_t(sizeof refused), sizeof refused,
+                                cudaMemcpyDeviceToHost, stream));
+  detail::check(cudaStreamSynchronize(stream));
+  return refused == 0;
 }
 
 }  // namespace inlay

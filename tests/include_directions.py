@@ -8,7 +8,7 @@ import sys
 
 # A module includes its own headers, the public ones, those of the modules named here and those of the libraries named here.
 RULES = {
-    "include/inlay": "cuda_runtime_api.h cuda/std/mdspan cute/ nccl\\.h nccl_device\\.h stddef.h stdint.h",
+    "include/inlay": "cuda_runtime_api.h cuda/std/mdspan cuda/mdspan cute/ nccl\\.h nccl_device\\.h stddef.h stdint.h",
     "src/problem": "",
     "src/planner": "inlay/problem/ inlay/kernels/.*\\.def cuda_runtime_api.h fmt/ nlohmann/json\\.hpp",
     "src/block": "cuda.h cute/ cutlass/",

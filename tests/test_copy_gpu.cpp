@@ -178,7 +178,7 @@ TEST(GpuCopies, ByPlansPredictedAndMeasured) {
   for (Copied const& c : hard_cases())
     for (Choose choose : {Choose::predicted, Choose::measured}) {
       Stream const stream;
-      Plan const p = plan(c.destination(bench.out()), c.source(bench.in()), choose, stream.id);
+      Plan const p = plan(c.destination(bench.out()), c.source(bench.in()), {choose, stream.id});
       EXPECT_EQ(p.workspace_bytes(), 0u);
       EXPECT_EQ(bench.wrong_after(c, [&] { p.run(c.dst_at(bench.out()), c.src_at(bench.in())); }), 0) << c.text();
     }
@@ -208,7 +208,7 @@ TEST(GpuCopies, NothingIsMeasuredIntoAGraph) {
   cudaGraph_t graph;
   check(cudaStreamBeginCapture(stream.id, cudaStreamCaptureModeGlobal));
   try {
-    (void)plan(c.destination(bench.out()), c.source(bench.in()), Choose::measured, stream.id);
+    (void)plan(c.destination(bench.out()), c.source(bench.in()), {Choose::measured, stream.id});
     ADD_FAILURE() << "measured while captured";
   } catch (Error const& e) {
     EXPECT_EQ(e.what(), std::string("a plan cannot be measured on a stream that is captured: measuring synchronises"));
@@ -220,7 +220,7 @@ TEST(GpuCopies, SaysWhatWasMeasured) {
   NEEDS_GPU();
   Bench bench(4 << 20);
   Copied const c = permuted("", 4, {640, 700}, {1, 0});
-  std::string const why = plan(c.destination(bench.out()), c.source(bench.in()), Choose::measured).why();
+  std::string const why = plan(c.destination(bench.out()), c.source(bench.in()), {Choose::measured}).why();
   EXPECT_NE(why.find("; slower: measured "), std::string::npos) << why;
 }
 TEST(GpuCopies, PermuteAndTransposeAreCopies) {

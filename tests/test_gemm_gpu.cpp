@@ -449,7 +449,8 @@ void expect_epilogue(GemmCase c, DType type, DType type_of_D, std::vector<std::i
       if (C.extent[k] > 1) at += index[k + 3 - rank] * C.stride[k];
     return double(read_number(&content[std::size_t(at) * bytes], type_of_D));
   };
-  GemmOptions options{.C = rank ? &C : nullptr};
+  GemmOptions options;
+  if (rank) options.C = C;
   Workspace const workspace(gemm_workspace(here.A(), here.B(), here.C(), epilogue, options));
   double const unit = type_of_D == bf16 ? 0x1p-8 : type_of_D == f16 ? 0x1p-11 : 0x1p-23;
   for (bool with : {false, true}) {
@@ -473,7 +474,7 @@ void expect_epilogue(GemmCase c, DType type, DType type_of_D, std::vector<std::i
     EXPECT_EQ(wrong, 0u) << (with ? "with" : "without") << " a workspace";
   }
   if (rank == 0) return;
-  inlay::Plan const planned = plan(here.A(), here.B(), here.C(), epilogue, {.C = &C});
+  inlay::Plan const planned = plan(here.A(), here.B(), here.C(), epilogue, {.C = C});
   Workspace const of_plan(planned.workspace_bytes());
   std::vector<char> const by_call = here.bytes();
   here.reset();
@@ -716,20 +717,68 @@ TEST(GpuGemm, AWorkspaceOfAGraphIsTaken) {
   check(cudaGraphExecDestroy(executable));
   check(cudaGraphDestroy(graph));
 }
-TEST(GpuGemm, ATooSmallWorkspaceIsRefused) {
+// A workspace of fewer bytes than the fastest plan needs has a plan of its own, of which no byte lies beyond the workspace.
+TEST(GpuGemm, AWorkspaceIsUsedAsFarAsItGoes) {
   NEEDS_GPU();
   int asked = 0;
-  for (char const* transposes : kTransposes) {
-    GemmOnDevice const here(square(1001, transposes));
-    Workspace workspace(here);
-    std::size_t const wanted = workspace.options.workspace_bytes;
-    if (wanted == 0) continue;
-    ++asked;
-    workspace.options.workspace_bytes = wanted - 1;
-    EXPECT_EQ(refusal(here.A(), here.B(), here.C(), workspace.options),
-              "the workspace has " + std::to_string(wanted - 1) + " bytes, the plan needs " + std::to_string(wanted));
-  }
+  for (char const* transposes : kTransposes)
+    for (GemmCase const& c : {square(1001, transposes), GemmCase{64, 64, 1 << 16, 1, transposes, 2, -1}}) {
+      GemmOnDevice const here(c);
+      std::size_t const wanted = here.workspace_bytes();
+      asked += wanted > 0;
+      for (std::size_t bytes : {wanted, wanted - wanted / 100, wanted / 2, wanted / 9, std::size_t(256)}) {
+        SCOPED_TRACE(c.name() + ", " + std::to_string(bytes) + " bytes of " + std::to_string(wanted));
+        Workspace const workspace(bytes);  // has guard bands
+        here.reset();
+        here.multiply(nullptr, workspace.options);
+        check(cudaDeviceSynchronize());
+        EXPECT_EQ(here.wrong_bytes(), 0u);
+        inlay::Plan const plan =
+            inlay::plan(here.A(), here.B(), here.C(), here.epilogue(), {}, {.most_workspace_bytes = bytes});
+        EXPECT_LE(plan.workspace_bytes(), bytes);
+      }
+    }
   EXPECT_GT(asked, 0) << "no plan wants a workspace";
+}
+TEST(GpuGemm, AWorkspaceGrowsWithItsCalls) {
+  NEEDS_GPU();
+  Stream const stream;
+  inlay::Workspace workspace(stream.id);
+  EXPECT_EQ(workspace.data(), nullptr);
+  for (GemmCase const& c :
+       {GemmCase{64, 64, 1 << 14}, GemmCase{64, 64, 1 << 16}, square(1001, "nn"), GemmCase{8, 8, 8}}) {
+    GemmOnDevice const here(c);
+    gemm(here.A(), here.B(), here.C(), workspace, here.epilogue());
+    EXPECT_GE(workspace.bytes(), here.workspace_bytes());
+    check(cudaStreamSynchronize(stream.id));
+    EXPECT_EQ(here.wrong_bytes(), 0u) << c.name();
+  }
+  std::size_t const bytes = workspace.bytes();
+  inlay::Workspace moved = std::move(workspace);
+  EXPECT_EQ(moved.bytes(), bytes);
+  EXPECT_EQ(workspace.bytes(), 0u);
+  GemmOnDevice const here(GemmCase{64, 64, 1 << 16});
+  try {
+    gemm(here.A(), here.B(), here.C(), moved, here.epilogue(), {.workspace = moved.data(), .workspace_bytes = bytes});
+    ADD_FAILURE() << "two workspaces";
+  } catch (Error const& e) {
+    EXPECT_EQ(e.what(), std::string("the options name a workspace beside the one that the call has"));
+  }
+  cudaGraph_t graph;
+  check(cudaStreamBeginCapture(stream.id, cudaStreamCaptureModeGlobal));
+  try {
+    workspace.reserve(1);  // whose stream is the same
+    ADD_FAILURE() << "grew while captured";
+  } catch (Error const& e) {
+    EXPECT_EQ(
+        e.what(),
+        std::string(
+            "the workspace has 0 bytes and cannot grow to 1 while its stream is captured: reserve() them before"));
+    EXPECT_EQ(e.code(), ErrorCode::workspace);
+  }
+  EXPECT_NO_THROW(moved.reserve(bytes));
+  check(cudaStreamEndCapture(stream.id, &graph));
+  check(cudaGraphDestroy(graph));
 }
 
 // ---- plans that are kept
@@ -745,8 +794,9 @@ TEST(GpuGemmPlan, MultipliesAsGemmDoes) {
       for (Compute compute : {Compute::fp32, Compute::fp32_blocked}) {
         SCOPED_TRACE(c.name() + (with_workspace ? ", with a workspace" : ""));
         GemmOnDevice const made_with(c, normal), other(c, normal);
-        inlay::Plan const plan = inlay::plan(made_with.A(), made_with.B(), made_with.C(), made_with.epilogue(),
-                                             {.compute = compute, .may_use_workspace = with_workspace});
+        inlay::Plan const plan =
+            inlay::plan(made_with.A(), made_with.B(), made_with.C(), made_with.epilogue(), {.compute = compute},
+                        {.most_workspace_bytes = with_workspace ? SIZE_MAX : 0});
         EXPECT_EQ(plan.workspace_bytes(), with_workspace ? made_with.workspace_bytes(compute) : 0u);
         Workspace workspace(with_workspace ? std::max<std::size_t>(plan.workspace_bytes(), 256) : 0, compute);
         workspace.options.compute = compute;
@@ -780,7 +830,7 @@ TEST(GpuGemmPlan, TunedChoicesAreTaken) {
   auto const text = [&] { return inlay::plan(here.A(), here.B(), here.C(), here.epilogue()).why(); };
   Workspace const workspace(here);
   GemmOptions const options = workspace.options;
-  inlay::plan(here.A(), here.B(), here.C(), here.epilogue(), options, Choose::measured);
+  inlay::plan(here.A(), here.B(), here.C(), here.epilogue(), options, {Choose::measured});
   EXPECT_NE(text().find("tuned: it took"), std::string::npos) << text();
   GemmOnDevice const other(GemmCase{300, 200, 4000});
   other.multiply(nullptr, options);

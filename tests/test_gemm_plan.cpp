@@ -78,20 +78,20 @@ using planner::Layout;
 // A problem with its plan.
 struct Planned {
   Gemm gemm;
-  bool may_use_workspace;
+  WorkspaceLimit limit;
   Rows rows;
-  Plan plan = make_plan(gemm, Device{}, may_use_workspace, rows);
+  Plan plan = make_plan(gemm, Device{}, limit, rows);
 
-  Planned(Gemm const& gemm, bool may_use_workspace, Rows rows = candidates<Gemm>())
-      : gemm(gemm), may_use_workspace(may_use_workspace), rows(rows) {}
+  Planned(Gemm const& gemm, WorkspaceLimit limit, Rows rows = candidates<Gemm>())
+      : gemm(gemm), limit(limit), rows(rows) {}
 
-  std::string why() const { return planner::why(plan, gemm, Device{}, may_use_workspace, rows); }
+  std::string why() const { return planner::why(plan, gemm, Device{}, limit, rows); }
   // The name of what answers; empty: nobody can.
   std::string chosen() const { return plan.candidate < 0 ? "" : rows[std::size_t(plan.candidate)].kernel.info->name; }
   LaunchOf<Gemm> const& launch() const { return *plan.find<Gemm>(); }
 };
-std::string chosen(Gemm const& gemm, bool may_use_workspace, Rows rows = candidates<Gemm>()) {
-  return Planned(gemm, may_use_workspace, rows).chosen();
+std::string chosen(Gemm const& gemm, WorkspaceLimit limit, Rows rows = candidates<Gemm>()) {
+  return Planned(gemm, limit, rows).chosen();
 }
 // Where an operand of a step lies.
 void expect_operand(OperandSlot const& place, int operand, std::int64_t offset = 0) {
@@ -289,6 +289,39 @@ TEST(GemmPlan, WhatRunsWithoutIsAskedToDoSo) {
   EXPECT_EQ(without.launch().workspace.in, OperandSlot::In::nothing);
   EXPECT_EQ(with.plan.workspace_bytes, 16u);
   expect_workspace(with.launch().workspace, 0);
+}
+TEST(GemmPlan, AWorkspaceIsUsedAsFarAsItGoes) {
+  Candidate<Gemm> const all[] = {
+      {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}},
+      {.kernel = {&own_workspace, note}, .applies = any, .requirements = {.workspace_is_optional = true}}};
+  Gemm const gemm = problem(64, 64, 64, "nt");  // A of 16 KB is packed
+  constexpr std::size_t packed = 64 * 64 * sizeof(float);
+  for (auto const& [bytes, candidate, used] :
+       {std::tuple{packed, 0, packed}, {packed - 1, 1, std::size_t(16)}, {16, 1, 16}, {15, 1, 0}, {0, 1, 0}}) {
+    SCOPED_TRACE(bytes);
+    Planned const p(gemm, WorkspaceLimit(bytes), all);
+    EXPECT_EQ(p.plan.candidate, candidate);
+    EXPECT_EQ(p.plan.workspace_bytes, used);
+  }
+  EXPECT_SAYS(Planned(gemm, WorkspaceLimit(packed - 1), all),
+              "nothing: it needs a workspace of 16384 bytes, and there are 16383");
+  EXPECT_SAYS(Planned(gemm, WorkspaceLimit(packed - 1), all), "workspace: 16 bytes (16383 were offered)");
+}
+// No candidate of the library needs more workspace than the limit.
+TEST(GemmPlan, NoPlanNeedsMoreThanThereIs) {
+  for (std::string transposes : {"nn", "nt", "tn", "tt"})
+    for (Gemm const& gemm : {problem(1001, 1003, 999, transposes), problem(64, 64, 1 << 16, transposes),
+                             problem(100, 60, 9000, transposes, 3)}) {
+      std::size_t const wanted = make_plan(gemm, Device{}, true).workspace_bytes;
+      for (std::size_t bytes : {std::size_t(0), std::size_t(255), wanted / 3, wanted - 1, wanted, 2 * wanted}) {
+        Planned const p(gemm, WorkspaceLimit(bytes));
+        EXPECT_GE(p.plan.candidate, 0);
+        EXPECT_LE(p.plan.workspace_bytes, bytes);
+        if (bytes >= wanted) {
+          EXPECT_EQ(p.plan.workspace_bytes, wanted);
+        }
+      }
+    }
 }
 TEST(GemmPlan, PackedOperandsLieOneBehindTheOther) {
   Candidate<Gemm> const all[] = {

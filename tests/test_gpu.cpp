@@ -487,7 +487,7 @@ TEST(GpuPlan, TunedChoicesAreKept) {
   auto const text = [&] { return inlay::plan(here.dst(), here.src().transposed()).why(); };
   std::string const path = testing::TempDir() + "inlay_tuning_gpu.jsonl", tuned = "tuned: it took";
   EXPECT_EQ(text().find(tuned), std::string::npos);
-  std::string const measured = inlay::plan(here.dst(), here.src().transposed(), Choose::measured).why();
+  std::string const measured = inlay::plan(here.dst(), here.src().transposed(), {Choose::measured}).why();
   EXPECT_NE(measured.find("measured"), std::string::npos) << measured;
   EXPECT_NE(text().find(tuned), std::string::npos) << text();
   check(cudaMemset(here.dst().data, 0, 4));

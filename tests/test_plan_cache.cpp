@@ -52,6 +52,8 @@ TEST(PlanCache, KeysTellProblemsApart) {
                             {copy(0x1000, 0x2000), other},
                             {gemm(64), Device{}, false},
                             {gemm(64), Device{}, true},
+                            {gemm(64), Device{}, WorkspaceLimit(256)},
+                            {gemm(64), Device{}, WorkspaceLimit(512)},
                             {gemm(65), Device{}, false},
                             {gemm(64, 2), Device{}, false},
                             {gemm(64), other, false}};

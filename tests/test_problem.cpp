@@ -2,8 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <random>
+#include <set>
 
 #include <inlay/problem/copy.h>
+#include <inlay/problem/footprint.h>
 
 namespace inlay::problem {
 namespace {
@@ -174,6 +177,55 @@ TEST(Refusals, Overlap) {
 TEST(Refusals, ColumnBlocksOfOneMatrixDoNotOverlap) {
   EXPECT_EQ(refusal(floats(kSrc + 4 * 8, 8, 8, 16), floats(kSrc, 8, 8, 16).transposed()), "");
   EXPECT_NE(refusal(floats(kSrc + 4 * 7, 8, 8, 16), floats(kSrc, 8, 8, 16).transposed()), "");
+}
+TEST(Refusals, DiagonalsOfOneMatrixDoNotOverlap) {
+  constexpr std::int64_t n = 100;  // (n):(n+1)
+  auto const diagonal = [](std::int64_t first) {
+    return tensor(at(kSrc + 4 * std::uint64_t(first)), f32, {n - 1}, {n + 1});
+  };
+  EXPECT_EQ(refusal(diagonal(0), diagonal(1)), "");
+  EXPECT_EQ(refusal(diagonal(0), diagonal(n)), "");
+  EXPECT_NE(refusal(diagonal(0), diagonal(n + 1)), "");
+  auto const row = [](std::int64_t first) { return tensor(at(kSrc + 4 * std::uint64_t(first)), f32, {n - 1}); };
+  EXPECT_NE(refusal(diagonal(0), row(n)), "");  // meets the row in its second element
+  EXPECT_EQ(refusal(tensor(at(kSrc), f32, {10}, {1000}), tensor(at(kSrc + 4), f32, {10}, {700})), "");
+  auto const diagonals = [](std::int64_t first) {  // of three matrices, one behind the other
+    return tensor(at(kSrc + 4 * std::uint64_t(first)), f32, {3, n - 1}, {n * n, n + 1});
+  };
+  EXPECT_EQ(refusal(diagonals(0), diagonals(1)), "");
+  EXPECT_NE(refusal(diagonals(0), diagonals(n * n)), "");
+}
+// Against all bytes of both: exact for views of one mode and of two.
+TEST(Refusals, OverlapIsExactForFewModes) {
+  std::mt19937 random(7);
+  auto const below = [&](int n) { return std::int64_t(random() % unsigned(n)); };
+  int apart = 0, meeting = 0;
+  for (int i = 0; i < 20000; ++i) {
+    Footprint f[2] = {{nullptr, 1}, {nullptr, 1}};
+    std::set<std::uint64_t> bytes[2];
+    for (int side : {0, 1}) {
+      std::int64_t const e = std::int64_t(1) << below(4);
+      int const modes = 1 + int(below(2));
+      ConstTensor t{at(0x10000 + 8 * std::uint64_t(below(40)) + (e == 1 ? std::uint64_t(below(8)) : 0)),
+                    opaque(int(e)),
+                    modes,
+                    {},
+                    {}};
+      for (int k = 0; k < modes; ++k) t.extent[k] = 1 + below(6), t.stride[k] = below(31) - 15;
+      f[side] = Footprint(t);
+      for (std::int64_t a = 0; a < t.extent[0]; ++a)
+        for (std::int64_t b = 0; b < (modes > 1 ? t.extent[1] : 1); ++b)
+          for (std::int64_t byte = 0; byte < e; ++byte)
+            bytes[side].insert(std::uint64_t(reinterpret_cast<std::int64_t>(t.data) +
+                                             (a * t.stride[0] + (modes > 1 ? b * t.stride[1] : 0)) * e + byte));
+    }
+    bool share = false;
+    for (std::uint64_t byte : bytes[0]) share |= bytes[1].contains(byte);
+    ASSERT_EQ(overlap(f[0], f[1]), share) << i;
+    ++(share ? meeting : apart);
+  }
+  EXPECT_GT(apart, 5000);
+  EXPECT_GT(meeting, 4000);
 }
 TEST(Refusals, ColumnBlocksDoNotOverlapWhereverTheMatrixLies) {
   for (std::int64_t pitch : {20, 24, 1000, 10009})

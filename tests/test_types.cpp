@@ -1,4 +1,7 @@
 // Element types: a closed list, each with its bytes and its name.
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
 #include <gtest/gtest.h>
 #include <inlay/inlay.h>
 
@@ -48,7 +51,7 @@ TEST(Types, AreAClosedList) {
 static_assert(f16 != bf16 && e4m3 != e5m2 && f32 != tf32 && f32 != b32 && f32 != i32 && i32 != u32 && u8 != b8 &&
               i8 != e4m3);
 
-// A C++ type: arithmetic ones are what they are, all others are bits.
+// A C++ type: arithmetic ones and CUDA's are what they are, all others are bits.
 struct Pixel {
   unsigned char red, green, blue;
 };
@@ -56,6 +59,8 @@ static_assert(dtype_of<float>() == f32 && dtype_of<double>() == f64);
 static_assert(dtype_of<signed char>() == i8 && dtype_of<short>() == i16 && dtype_of<int>() == i32);
 static_assert(dtype_of<long long>() == i64 && dtype_of<unsigned char>() == u8 && dtype_of<unsigned short>() == u16);
 static_assert(dtype_of<unsigned>() == u32 && dtype_of<unsigned long long>() == u64);
+static_assert(dtype_of<__half>() == f16 && dtype_of<__nv_bfloat16>() == bf16);
+static_assert(dtype_of<__nv_fp8_e4m3>() == e4m3 && dtype_of<__nv_fp8_e5m2>() == e5m2);
 static_assert(dtype_of<Pixel>() == b24 && dtype_of<unsigned __int128>() == b128 && bytes_of(dtype_of<Pixel>()) == 3);
 
 // Offsets of views are those of their elements.

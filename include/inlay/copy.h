@@ -18,8 +18,8 @@ namespace inlay {
 INLAY_API void copy(Tensor const& dst, ConstTensor const& src, cudaStream_t stream = nullptr);
 
 // dst[i] = src[i] for each pair of a list, as copy(). Pairs with the same shape, strides and addresses modulo 32 share a launch, in
-// which all of them progress together: 1,536 at most, more are several launches; so do pairs with other addresses, if a transpose kernel
-// takes them. A copy that exceeds a grid is launched alone. Throws as copy(), with the index of the
+// which all of them progress together: 1,536 at most, more are several launches. Pairs whose alignment differs share one only for some
+// transposes. A copy that exceeds a grid is launched alone. Throws as copy(), with the index of the
 // pair, and if a destination overlaps another destination or any source.
 INLAY_API void copy(std::span<Tensor const> dst, std::span<ConstTensor const> src, cudaStream_t stream = nullptr);
 
@@ -36,10 +36,8 @@ inline void permute(Tensor const& dst, ConstTensor const& src, std::initializer_
 
 // A plan for dst(i) = src(i) on the current device. With Choose::measured it runs what is predicted to be nearly as fast as the
 // fastest, up to 64 kernels and tilings, and compares the result of the fastest with the planned one bit for bit; for
-// this it allocates as many bytes as dst spans, and nobody may write between the elements of dst meanwhile. `milliseconds`: the time that measuring may take, but for the first few
-// runs. Throws like copy(), and for measuring on a stream that is being captured. With Choose::predicted, memory that
+// this it allocates as many bytes as dst spans, and nobody may write between the elements of dst meanwhile. Throws like copy(), and for measuring on a stream that is being captured. With Choose::predicted, memory that
 // the device cannot access is rejected by Plan::run().
-INLAY_API Plan plan(Tensor const& dst, ConstTensor const& src, Choose choose = Choose::predicted,
-                    cudaStream_t stream = nullptr, double milliseconds = 200);
+INLAY_API Plan plan(Tensor const& dst, ConstTensor const& src, PlanOptions const& how = {});
 
 }  // namespace inlay

@@ -4,13 +4,15 @@
 #include <inlay/export.h>
 #include <inlay/plan.h>
 #include <inlay/tensor.h>
+#include <inlay/workspace.h>
 
 #include <cstddef>
+#include <optional>
 
 namespace inlay {
 
-// A B: (K,N) that pack_b() has packed: a view of the caller's memory, which GEMMs and plans read as long as they run, and of use as long
-// as B keeps its elements. A GEMM on another stream than pack_b()'s must be ordered behind it.
+// A packed B: (K,N): a view of the caller's memory, valid until B's elements change. A GEMM on another stream than pack_b()'s must be
+// ordered behind it.
 struct PackedB {
   void const* data = nullptr;
   Compute compute{};  // whose format it is
@@ -21,15 +23,14 @@ struct PackedB {
 struct GemmOptions {
   Compute compute = Compute::fp32;  // of f32 operands: TF32 is never used, tensor cores by the split modes alone
   void* workspace = nullptr;        // device memory, aligned to 256 bytes; null: the call uses none
-  std::size_t workspace_bytes = 0;  // at least gemm_workspace() for the same arguments
+  std::size_t workspace_bytes =
+      0;  // of it; the call takes the best plan within them, and gemm_workspace() are enough for all
   // What beta scales, of D's type and a shape that is repeated to D's as NumPy does: a vector of N elements is a bias along n, one of
   // shape (M,1) a bias along m. Null: what D holds before the call.
-  ConstTensor const* C = nullptr;
-  // B packed, for the same Compute. B is one matrix, which a batch may share, and is given too: GEMMs whose plan does not take packed
-  // operands read it, and so do those of split_fast that refuse f16 slices. Null: it is packed by the call.
+  std::optional<ConstTensor> C = {};
+  // B packed, for the same Compute. B is one matrix, which a batch may share. Pass B as well: some plans read it, and so do GEMMs of
+  // split_fast that refuse f16 slices. Null: it is packed by the call.
   PackedB const* packed_B = nullptr;
-  bool may_use_workspace =
-      true;  // of plan() with Choose::predicted, which does not read the workspace: whether its runs have one
 };
 
 // D = epilogue(A B): activation(alpha A B + beta C) for views A: (M,K), B: (K,N), D: (M,N). A and B have one type: f32, or bf16 or f16, which
@@ -46,18 +47,23 @@ struct GemmOptions {
 // comes or goes (tuning.h). A batch whose matrices begin at different addresses modulo 16 bytes, or whose A or B has a negative batch
 // stride, counts as not aligned, for all of its matrices along one batch mode: the longest. Matrices along modes that do not merge with
 // it count by their own addresses.
-// Plans with and without a workspace may differ, and so may their last bits. A batch whose packed operands or partial sums exceed
-// the device's memory may get another plan than one of its matrices. A batch that exceeds a grid is computed in chunks,
+// Plans with workspaces of different sizes below gemm_workspace(), or without one, may differ, and so may their last bits. A batch whose
+// packed operands or partial sums exceed the workspace or the device's memory may get another plan than one of its matrices. A batch that exceeds a grid is computed in chunks,
 // with the same bits.
 //
 // Throws Error, before anything is launched, for: ranks below 2 or that differ, shapes that do not match,
 // types other than these or that differ, a C that cannot be repeated to D's shape, or that shares memory with D and is not the same view, null or misaligned pointers with elements, a D that overlaps itself, A or B, byte offsets
 // beyond 63 bits, memory that the current device cannot access, a stream of another device, a matrix with more tiles
-// than a grid holds, a packed B of another Compute or shape, of a B that is a batch, null, misaligned, or in the way of D or the workspace, a workspace that is too small, misaligned or
+// than a grid holds, a packed B of another Compute or shape, of a B that is a batch, null, misaligned, or in the way of D or the workspace, a workspace that is misaligned or
 // overlaps an operand. While `stream` is being
 // captured, pointers unknown to CUDA count as memory of the graph.
 INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
                     cudaStream_t stream = nullptr, GemmOptions const& options = {});
+
+// The same on workspace.stream(), with this workspace, which grows to what the call needs (workspace.h). Throws Error too for options that
+// name another workspace.
+INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Workspace& workspace,
+                    Epilogue const& epilogue = {}, GemmOptions const& options = {});
 
 // Bytes of workspace of the fastest plan for these arguments on the current device; may be 0. Calls that may run at the
 // same time need separate workspaces.
@@ -74,17 +80,11 @@ INLAY_API PackedB pack_b(ConstTensor const& B, Compute compute, void* packed, st
 // Bytes for it; B.data is not read. Throws Error as above for B's shape and type and for another Compute.
 INLAY_API std::size_t packed_b_bytes(ConstTensor const& B, Compute compute);
 
-// Whether the last GEMM on `stream` that had this workspace and Compute::split_fast multiplied f16 slices for this matrix of its batch, and
-// did not refuse them. Its plan was that of sgemm_split_fast (Plan::why()), not in chunks, for one batch mode: the workspace of others does
-// not begin with the answer. Synchronises `stream`, which must not be captured. Throws Error for a null workspace or a negative index.
-INLAY_API bool took_f16_slices(void const* workspace, std::int64_t matrix = 0, cudaStream_t stream = nullptr);
-
-// The plan that gemm() would run on the current device, with or without a workspace. Throws like gemm(), except for
-// inaccessible memory and for the workspace, which Plan::run() checks. With Choose::measured it runs every candidate that
-// accepts the problem on `stream`, with the workspace of the options, of gemm_workspace() bytes or none; it throws like
+// The plan that gemm() would run on the current device with a workspace of at most how.most_workspace_bytes. Throws like gemm(),
+// except for inaccessible memory and for the workspace, which Plan::run() checks. With Choose::measured it runs every candidate
+// that accepts the problem on how.stream, with the workspace of the options, of gemm_workspace() bytes or none; it throws like
 // gemm() then, and for a stream that is being captured.
 INLAY_API Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
-                    GemmOptions const& options = {}, Choose choose = Choose::predicted, cudaStream_t stream = nullptr,
-                    double milliseconds = 200);
+                    GemmOptions const& options = {}, PlanOptions const& how = {});
 
 }  // namespace inlay

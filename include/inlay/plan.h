@@ -4,6 +4,7 @@
 #include <inlay/tensor.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,9 +20,17 @@ enum class Choose {
   measured,   // by measured time: runs candidates on `stream`, overwrites the destination, synchronises, may allocate
 };
 
+// Options of plan().
+struct PlanOptions {
+  Choose choose = Choose::predicted;
+  cudaStream_t stream = nullptr;                // of Choose::measured, which runs candidates on it
+  double milliseconds = 200;                    // the time that measuring may take, warm-up not counted
+  std::size_t most_workspace_bytes = SIZE_MAX;  // of a GEMM with Choose::predicted: its runs have no larger workspace
+};
+
 // A small value; copies share one immutable plan. Thread-safe. plan() in inlay/copy.h and inlay/gemm.h makes a plan for
-// the current device. Making a plan allocates host memory; running one neither allocates nor synchronises, but for host memory where
-// addresses agree modulo 16 bytes only.
+// the current device. Making a plan allocates host memory. Running one never synchronises and never allocates device memory; it
+// may allocate host memory if addresses agree with the plan's modulo 16 bytes only.
 class INLAY_API Plan {
  public:
   // Bytes of workspace that a run needs; may be 0. Runs that may overlap in time need separate workspaces.
@@ -33,7 +42,7 @@ class INLAY_API Plan {
   // was made with. If one does not agree modulo 32, the run is that of copy(), which makes a plan if its cache has none.
   void run(void* dst, void const* src, cudaStream_t stream = nullptr) const;
   // Runs a plan for a GEMM: D = epilogue(A B). Addresses as above; for others modulo 32, the run is that of gemm() with
-  // this workspace, whose plan may need a larger one. `workspace`: device memory of workspace_size bytes, at least workspace_bytes(), aligned to 256.
+  // this workspace. `workspace`: device memory of workspace_size bytes, at least workspace_bytes(), aligned to 256.
   // C: if the plan has one of its own. A plan with a packed B runs with the B it was made with, as long as its packed
   // memory lives.
   void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr,
@@ -42,6 +51,11 @@ class INLAY_API Plan {
   // with elements, addresses that do not agree modulo 16 bytes, operands that overlap the destination, memory that the
   // device cannot access, a workspace that is too small, and a stream of another device. While `stream` is being
   // captured, pointers unknown to CUDA count as memory of the graph.
+
+  // Says of a GEMM with Compute::split_fast whether the last run with this workspace multiplied f16 slices for this matrix of its batch, and did
+  // not refuse them. False for a plan of other kernels, in chunks, or with batch modes that do not merge. Synchronises `stream`, that
+  // of the run, which must not be captured. Throws Error for a null workspace and a matrix that the batch does not have.
+  bool took_f16_slices(void const* workspace, std::int64_t matrix = 0, cudaStream_t stream = nullptr) const;
 
  private:
   friend struct detail::PlanMaker;

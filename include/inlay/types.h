@@ -3,6 +3,11 @@
 #include <cstdint>
 #include <type_traits>
 
+struct __half;  // of CUDA's cuda_fp16.h, cuda_bf16.h and cuda_fp8.h
+struct __nv_bfloat16;
+struct __nv_fp8_e4m3;
+struct __nv_fp8_e5m2;
+
 namespace inlay {
 
 // Element types. Copies take all of them, because they depend on the size only; GEMMs need the type. Opaque types are
@@ -62,7 +67,8 @@ constexpr char const* name_of(DType t) {
 // The opaque type of 1 to 16 bytes. Other sizes return a value that is no type, which every function rejects.
 constexpr DType opaque(int bytes) { return bytes >= 1 && bytes <= 16 ? DType(bytes) : DType{}; }
 
-// The element type of a C++ type: that of an arithmetic type, or an opaque type for other trivially copyable types.
+// The element type of a C++ type: that of an arithmetic type, CUDA's 16-bit and 8-bit floating-point types among them, or an opaque type
+// for other trivially copyable types.
 template <class T>
 constexpr DType dtype_of() {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16, "elements have 1 to 16 bytes");
@@ -70,6 +76,10 @@ constexpr DType dtype_of() {
   constexpr int log2 = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
   if constexpr (std::is_same_v<T, double>) return f64;
   if constexpr (std::is_same_v<T, float>) return f32;
+  if constexpr (std::is_same_v<T, __half>) return f16;
+  if constexpr (std::is_same_v<T, __nv_bfloat16>) return bf16;
+  if constexpr (std::is_same_v<T, __nv_fp8_e4m3>) return e4m3;
+  if constexpr (std::is_same_v<T, __nv_fp8_e5m2>) return e5m2;
   if constexpr (std::is_integral_v<T> && sizeof(T) <= 8) return DType(int(std::is_signed_v<T> ? i8 : u8) + log2);
   return opaque(sizeof(T));
 }

@@ -69,11 +69,12 @@ struct FuzzedGemm {
   bool has_C;  // else C is D
   Epilogue epilogue;
   Compute compute;
-  bool with_workspace;
-  int candidate = -1;  // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
+  int workspace_percent;  // of what the fastest plan wants: 0, no workspace
+  int candidate = -1;     // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
   std::int64_t shift[kOperands]{};  // elements from the addresses of the plan to those of the run
 
   bool agrees() const;
+  std::size_t workspace_of(std::size_t wanted) const { return wanted * std::size_t(workspace_percent) / 100; }
   Tensor view(int operand, void* buffer) const { return x[operand].view(buffer, rank); }
   problem::BatchedGemm problem(void* const (&buffers)[kOperands]) const;
   std::string text() const;

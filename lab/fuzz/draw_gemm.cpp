@@ -131,7 +131,9 @@ std::string FuzzedGemm::text() const {
   return s + fmt::format(
                  ", alpha {}, beta {}, activation {}{}{}; {}, run {} elements from the plan's A, B, D and C",
                  epilogue.alpha, epilogue.beta, name_of(epilogue.activation), kSums[int(compute)],
-                 with_workspace ? ", with a workspace" : "",
+                 workspace_percent == 0     ? ""
+                 : workspace_percent == 100 ? ", with a workspace"
+                                            : fmt::format(", with {} % of the workspace", workspace_percent),
                  candidate < 0 ? "the planner's choice" : candidates<Gemm>()[std::size_t(candidate)].kernel.info->name,
                  fmt::join(shift, ", "));
 }
@@ -154,7 +156,7 @@ FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit) {
   t.x[t.B] = draw_matrix(random, of_operands, {outer, batch, t.K, t.N}, {true, true, false});
   t.x[t.D] = draw_matrix(random, of_D, {outer, batch, t.M, t.N}, {false, true, false});
   t.x[t.C] = draw_matrix(random, of_D, {outer, batch, t.M, t.N}, {true, true, random.one_in(2)});
-  t.with_workspace = !random.one_in(3);
+  t.workspace_percent = random.one_in(3) ? 0 : random.one_in(3) ? int(random.between(1, 99)) : 100;
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Gemm>().size())));
   bool const agrees = !random.one_in(3);
   for (int i = 0; i < t.kOperands; ++i) {
@@ -166,13 +168,21 @@ FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit) {
 }
 
 planner::Plan plan_of(FuzzedGemm const& fuzzed, problem::Gemm const& planned, Device const& device) {
+  // f(limit), for the fuzzed part of what f(no limit) wants.
+  auto const limited = [&](auto const& f, auto const& bytes_of_plan) {
+    if (fuzzed.workspace_percent % 100 == 0) return f(fuzzed.workspace_percent == 100);
+    return f(WorkspaceLimit(fuzzed.workspace_of(bytes_of_plan(f(true)))));
+  };
   if (fuzzed.candidate >= 0 && planned.elements()) {
+    auto const& candidate = candidates<Gemm>()[std::size_t(fuzzed.candidate)];
     Attempt attempt =
-        attempt_in_chunks(candidates<Gemm>()[std::size_t(fuzzed.candidate)], planned, device, fuzzed.with_workspace);
+        limited([&](WorkspaceLimit limit) { return attempt_in_chunks(candidate, planned, device, limit); },
+                [](Attempt const& a) { return a.plan.workspace_bytes; });
     attempt.plan.candidate = fuzzed.candidate;
     if (!attempt.rejected) return attempt.plan;
   }
-  return make_plan(planned, device, fuzzed.with_workspace);
+  return limited([&](WorkspaceLimit limit) { return make_plan(planned, device, limit); },
+                 [](planner::Plan const& p) { return p.workspace_bytes; });
 }
 
 }  // namespace inlay::lab

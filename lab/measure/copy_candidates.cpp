@@ -77,7 +77,7 @@ std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, c
   auto const named = [&](std::string const& name) -> CopyCandidate {
     if (name == kTuned) {
       auto const [dst, src] = views(c, call);
-      Plan const tuned = plan(dst, c.is_transpose ? src.transposed() : src, Choose::measured, stream);
+      Plan const tuned = plan(dst, c.is_transpose ? src.transposed() : src, {Choose::measured, stream});
       forget_tuning();  // the public function's row keeps the predicted choice
       return whole(name, [c, tuned](CopyCall const& now, cudaStream_t s) {
         auto const at = views(c, now);

@@ -80,7 +80,7 @@ class CopyFuzz {
                    is_timed = random.one_in(8);
         attempt_run(result, must_refuse, [&] {
           inlay::Plan const plan =
-              inlay::plan(c.destination(out), c.source(in), is_timed ? Choose::measured : Choose::predicted);
+              inlay::plan(c.destination(out), c.source(in), {is_timed ? Choose::measured : Choose::predicted});
           if (is_timed) check(cudaMemset(dst_.get(), kPoison, std::size_t(bytes)));
           plan.run(to, from);
         });
@@ -164,7 +164,7 @@ class GemmFuzz {
     }
     if (!result.failed.empty() || result.refused || result.skipped) return result;
     result.failed = check_result(fuzzed);
-    if (result.failed.empty() && fuzzed.with_workspace)
+    if (result.failed.empty() && fuzzed.workspace_percent)
       for (char const* band : {workspace_.get(), workspace_.get() + kBand + workspace_bytes_})
         if (count_unpoisoned(band, kBand, nullptr).count) result.failed = "bytes beside the workspace were written";
     return result;
@@ -201,21 +201,24 @@ class GemmFuzz {
     if (result.skipped = bytes > std::size_t(kWorkspaceBytes); result.skipped) return nullptr;
     workspace_bytes_ = std::int64_t(bytes);
     check(cudaMemsetAsync(workspace_.get(), kPoison, bytes + 2 * kBand, nullptr));
-    return t.with_workspace ? workspace_.get() + kBand : nullptr;
+    return t.workspace_percent ? workspace_.get() + kBand : nullptr;
   }
   void call(Case const& t, Views const& run, FuzzResult& result) {
-    ConstTensor const c = run[Case::C];
-    GemmOptions options{.compute = t.compute, .C = t.has_C ? &c : nullptr};
-    if (t.with_workspace)
-      options.workspace_bytes = gemm_workspace(run[Case::A], run[Case::B], run[Case::D], t.epilogue, options);
+    GemmOptions options{.compute = t.compute};
+    if (t.has_C) options.C = run[Case::C];
+    if (t.workspace_percent)
+      options.workspace_bytes =
+          t.workspace_of(gemm_workspace(run[Case::A], run[Case::B], run[Case::D], t.epilogue, options));
     options.workspace = workspace(t, options.workspace_bytes, result);
     if (!result.skipped) inlay::gemm(run[Case::A], run[Case::B], run[Case::D], t.epilogue, nullptr, options);
   }
   void run_public_plan(Case const& t, Views const& planned, Views const& run, FuzzResult& result) {
-    ConstTensor const c = planned[Case::C];
-    inlay::Plan const plan =
-        inlay::plan(planned[Case::A], planned[Case::B], planned[Case::D], t.epilogue,
-                    {.compute = t.compute, .C = t.has_C ? &c : nullptr, .may_use_workspace = t.with_workspace});
+    GemmOptions options{.compute = t.compute};
+    if (t.has_C) options.C = planned[Case::C];
+    std::size_t const wanted =
+        gemm_workspace(planned[Case::A], planned[Case::B], planned[Case::D], t.epilogue, options);
+    inlay::Plan const plan = inlay::plan(planned[Case::A], planned[Case::B], planned[Case::D], t.epilogue, options,
+                                         {.most_workspace_bytes = t.workspace_of(wanted)});
     void* const at = workspace(t, plan.workspace_bytes(), result);
     bool const reads_C = t.has_C && t.epilogue.beta != 0;  // else the plan has no C
     if (!result.skipped)

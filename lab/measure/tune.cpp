@@ -16,7 +16,7 @@ namespace {
 
 Plan tuned_plan(CopyCase const& c, CopyCall const& call, double milliseconds, cudaStream_t stream) {
   auto const [dst, src] = views(c, call);
-  return plan(dst, c.is_transpose ? src.transposed() : src, Choose::measured, stream, milliseconds);
+  return plan(dst, c.is_transpose ? src.transposed() : src, {Choose::measured, stream, milliseconds});
 }
 Plan tuned_plan(GemmCase const& c, GemmCall const& call, double milliseconds, cudaStream_t stream) {
   auto const [a, b, d] = views(c, call);
@@ -24,7 +24,7 @@ Plan tuned_plan(GemmCase const& c, GemmCall const& call, double milliseconds, cu
   options.workspace_bytes = gemm_workspace(a, b, d, {call.alpha, call.beta}, options);
   auto const workspace = workspace_of(options.workspace_bytes);
   options.workspace = workspace ? workspace->get() : nullptr;
-  return plan(a, b, d, {call.alpha, call.beta}, options, Choose::measured, stream, milliseconds);
+  return plan(a, b, d, {call.alpha, call.beta}, options, {Choose::measured, stream, milliseconds});
 }
 
 }  // namespace

@@ -68,11 +68,20 @@ inline std::int64_t chunk_granularity(Batch const& batch) {
 }
 
 // The plan of a candidate. If one grid cannot hold the whole batch, the plan runs it in chunks. The extent of a chunk
-// is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits a grid.
+// is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits a grid. A candidate that wants
+// more workspace than there is gets none.
 template <class P>
-Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device,
-                          bool may_use_workspace) {
-  auto const attempt = [&](P const& p) { return Planner<P>::attempt(candidate, p, device, may_use_workspace); };
+Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit) {
+  auto const attempt = [&](P const& p) {
+    Attempt with = Planner<P>::attempt(candidate, p, device, !limit.is_none());
+    if (with.rejected || with.plan.workspace_bytes <= limit.bytes) return with;
+    Attempt without = Planner<P>::attempt(candidate, p, device, false);
+    if (without.rejected)
+      without.rejected = {"it needs a workspace of {} bytes, and there are {}",
+                          {std::int64_t(with.plan.workspace_bytes), std::int64_t(limit.bytes)},
+                          without.rejected.chunks};
+    return without;
+  };
   Attempt whole = attempt(problem);
   if (!whole.rejected.chunks) return whole;
   Batch const batch = Planner<P>::batch(problem);
@@ -100,10 +109,10 @@ Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Devic
 
 // Chooses among the candidates that apply and do not reject the problem. If Planner<P>::predicts(), the shortest
 // predicted time wins, and a candidate whose time is not a positive finite number is skipped; otherwise the first
-// candidate wins. If none qualifies, chooses by the same rule among the candidates that do not apply. Without a
-// workspace no operand is packed, and candidates that need a workspace reject the problem.
+// candidate wins. If none qualifies, chooses by the same rule among the candidates that do not apply. Candidates that need
+// more workspace than there is reject the problem.
 template <class P>
-Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
+Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
                std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
   if (problem.elements() == 0) return {};
   typename Planner<P>::Properties const properties(problem, device);
@@ -113,7 +122,7 @@ Plan make_plan(P const& problem, Device const& device, bool may_use_workspace,
     for (Candidate<P> const& candidate : all) {
       if (candidate.applies.holds(properties) != applies) continue;
       int const index = int(&candidate - all.data());
-      Attempt a = attempt_in_chunks(candidate, problem, device, may_use_workspace);
+      Attempt a = attempt_in_chunks(candidate, problem, device, limit);
       best.num_compared = index + 1;
       if (a.rejected) continue;
       if (predicts && !(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
@@ -145,7 +154,7 @@ std::string comparison_text(Plan const& plan, Plan const& other, int index) {
 // The problem, the chosen kernel with its launches, and a line for each candidate in order of preference: its cost, or
 // why it rejects the problem.
 template <class P>
-std::string why(Plan const& plan, P const& problem, Device const& device, bool may_use_workspace,
+std::string why(Plan const& plan, P const& problem, Device const& device, WorkspaceLimit limit,
                 std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
   using Trait = Planner<P>;
   std::string s = Trait::problem_text(problem, device);
@@ -156,7 +165,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, bool m
     Candidate<P> const& chosen = all[std::size_t(plan.candidate)];
     s += std::string("chosen: ") + chosen.kernel.info->name + ". " + chosen.kernel.info->idea + "\n";
     if (plan.tuned_us > 0) s += format("  tuned: it took %.2f us when it was measured, the least\n", plan.tuned_us);
-    s += Trait::choice_text(plan, chosen, problem, device, may_use_workspace);
+    s += Trait::choice_text(plan, chosen, problem, device, limit);
     if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1)
       s += "  the batch is more than a grid holds: " + std::to_string(chunks) + " chunks, one after the other\n";
   }
@@ -165,7 +174,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, bool m
     bool const chosen = &candidate - all.data() == plan.candidate;
     s += std::string("  ") + (chosen ? "->" : "  ") + " " + candidate.kernel.info->name;
     if (*candidate.label) s += std::string(" (") + candidate.label + ")";
-    Attempt const a = attempt_in_chunks(candidate, problem, device, may_use_workspace);
+    Attempt const a = attempt_in_chunks(candidate, problem, device, limit);
     s += ": ";
     if (a.rejected) {
       s += a.rejected.sentence() + "\n";
@@ -201,7 +210,7 @@ struct Planner<Copy> {
   static Copy chunk(Copy const& copy, std::int64_t count);
   static std::string problem_text(Copy const& copy, Device const& device);
   static std::string choice_text(Plan const& plan, Candidate<Copy> const& candidate, Copy const& copy,
-                                 Device const& device, bool may_use_workspace);
+                                 Device const& device, WorkspaceLimit limit);
   static std::string candidate_text(Plan const& plan, Candidate<Copy> const& candidate, Copy const& copy,
                                     Device const& device);
 };
@@ -242,7 +251,7 @@ struct Planner<Gemm> {
   static Gemm chunk(Gemm const& gemm, std::int64_t count);
   static std::string problem_text(Gemm const& gemm, Device const& device);
   static std::string choice_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& gemm,
-                                 Device const& device, bool may_use_workspace);
+                                 Device const& device, WorkspaceLimit limit);
   static std::string candidate_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& gemm,
                                     Device const& device);
 };

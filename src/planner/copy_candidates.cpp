@@ -125,7 +125,7 @@ std::string Planner<Copy>::problem_text(Copy const& copy, Device const& device) 
 }
 
 std::string Planner<Copy>::choice_text(Plan const& plan, Candidate<Copy> const&, Copy const& copy, Device const& device,
-                                       bool) {
+                                       WorkspaceLimit) {
   Counts const c = counts_of(plan, device);
   std::string s = line("global load", c.global_load, "sectors") + line("cp.async", c.async_copy, "sectors") +
                   line("global store", c.global_store, "sectors") + line("shared store", c.shared_store, "wavefronts") +

@@ -52,7 +52,7 @@ std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
 }
 
 std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& candidate, Gemm const& g, Device const&,
-                                       bool may_use_workspace) {
+                                       WorkspaceLimit limit) {
   std::string s;
   int copies = 0;
   auto const packed = [&](char const* name, Reason const& misplaced) {
@@ -67,8 +67,10 @@ std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& 
              : fmt::format("  {} completes the epilogue in a second launch\n", sum->kernel->info->name);
   if (candidate.requirements.transposes) s += "  the transpose of D is computed: A and B change places\n";
   if (plan.seconds > 0) s += fmt::format("  predicted: {:.2f} us\n", plan.seconds * 1e6);
-  return s +
-         fmt::format("  workspace: {} bytes{}\n", plan.workspace_bytes, may_use_workspace ? "" : " (none was offered)");
+  return s + fmt::format("  workspace: {} bytes{}\n", plan.workspace_bytes,
+                         limit.is_none()           ? " (none was offered)"
+                         : limit.bytes == SIZE_MAX ? ""
+                                                   : fmt::format(" ({} were offered)", limit.bytes));
 }
 
 std::string Planner<Gemm>::candidate_text(Plan const& plan, Candidate<Gemm> const&, Gemm const&, Device const&) {

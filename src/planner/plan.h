@@ -5,11 +5,21 @@
 #include <inlay/planner/symbolic.h>
 
 #include <array>
+#include <concepts>
+#include <cstdint>
 #include <memory>
 #include <variant>
 #include <vector>
 
 namespace inlay::planner {
+
+// The most bytes of workspace that a plan may need: true, as many as it wants; false, none.
+struct WorkspaceLimit {
+  std::size_t bytes;
+  WorkspaceLimit(std::same_as<bool> auto any) : bytes(any ? SIZE_MAX : 0) {}
+  explicit WorkspaceLimit(std::size_t n) : bytes(n) {}
+  bool is_none() const { return bytes == 0; }
+};
 
 // Where a launch finds one of its operands: at a byte offset in one of the caller's operands, or in the workspace.
 struct OperandSlot {

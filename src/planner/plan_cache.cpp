@@ -15,8 +15,8 @@ PlanKey::PlanKey(Copy const& copy, Device const& device) {
   for (int k = 0; k < copy.rank; ++k)
     add(copy.mode[k].extent), add(copy.mode[k].src_stride), add(copy.mode[k].dst_stride);
 }
-PlanKey::PlanKey(Gemm const& gemm, Device const& device, bool with_workspace) {
-  add(1), add(device.id), add(with_workspace), add(int(gemm.compute)), add(gemm.exchanged);
+PlanKey::PlanKey(Gemm const& gemm, Device const& device, WorkspaceLimit limit) {
+  add(1), add(device.id), add(std::int64_t(limit.bytes)), add(int(gemm.compute)), add(gemm.exchanged);
   add(std::bit_cast<std::int32_t>(gemm.epilogue.alpha)), add(std::bit_cast<std::int32_t>(gemm.epilogue.beta));
   add(int(gemm.epilogue.activation) + (gemm.C.base ? 256 : 0) + (gemm.A.kept ? 512 : 0) + (gemm.B.kept ? 1024 : 0));
   for (Operand const* o : {&gemm.A, &gemm.B, &gemm.D, &gemm.C}) {

@@ -8,12 +8,12 @@
 
 namespace inlay::planner {
 
-// What a plan depends on: the problem with its addresses modulo kPlanAlignment, the device, and whether there is a workspace.
+// What a plan depends on: the problem with its addresses modulo kPlanAlignment, the device, and how much workspace there is.
 class PlanKey {
  public:
   PlanKey() = default;
   PlanKey(Copy const& copy, Device const& device);
-  PlanKey(Gemm const& gemm, Device const& device, bool with_workspace);
+  PlanKey(Gemm const& gemm, Device const& device, WorkspaceLimit limit);
 
   explicit operator bool() const { return words_ > 0; }  // false: a problem with too many modes for a key
   std::uint64_t hash() const;

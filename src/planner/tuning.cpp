@@ -78,16 +78,16 @@ std::vector<Plan> plans_to_time(Copy const& copy, Device const& device) {
   return first;
 }
 
-std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, bool may_use_workspace) {
+std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, WorkspaceLimit limit) {
   std::vector<Plan> plans;
-  Plan planned = make_plan(gemm, device, may_use_workspace);
+  Plan planned = make_plan(gemm, device, limit);
   if (planned.candidate < 0) return plans;
   int const first = planned.candidate;
   plans.push_back(std::move(planned));
   auto const all = candidates<Gemm>();
   for (int i = 0; i < int(all.size()); ++i) {
     if (!is_admitted(all[std::size_t(i)], gemm)) continue;
-    Attempt other = attempt_in_chunks(all[std::size_t(i)], gemm, device, may_use_workspace);
+    Attempt other = attempt_in_chunks(all[std::size_t(i)], gemm, device, limit);
     other.plan.candidate = i;
     if (i != first && !other.rejected) plans.push_back(std::move(other.plan));
   }
@@ -107,7 +107,7 @@ template Choice choice_of<Copy>(Plan const&, double);
 template Choice choice_of<Gemm>(Plan const&, double);
 
 template <class P>
-Plan plan_of(Choice const& choice, P const& problem, Device const& device, bool may_use_workspace) {
+Plan plan_of(Choice const& choice, P const& problem, Device const& device, WorkspaceLimit limit) {
   auto const all = candidates<P>();
   for (Candidate<P> const& candidate : all) {
     if (candidate.kernel.info->name != choice.kernel || candidate.label != choice.label) continue;
@@ -117,7 +117,7 @@ Plan plan_of(Choice const& choice, P const& problem, Device const& device, bool 
       if (!fits(choice.tiling, problem.widened())) return {};
       if (candidate.kernel.info->limits) tuned.tiling = choice.tiling;
     }
-    Attempt a = attempt_in_chunks(candidate, tuned, device, may_use_workspace);
+    Attempt a = attempt_in_chunks(candidate, tuned, device, limit);
     if (a.rejected) return {};
     a.plan.candidate = int(&candidate - all.data());
     a.plan.tuned_us = choice.us;
@@ -125,7 +125,7 @@ Plan plan_of(Choice const& choice, P const& problem, Device const& device, bool 
   }
   return {};
 }
-template Plan plan_of(Choice const&, Copy const&, Device const&, bool);
-template Plan plan_of(Choice const&, Gemm const&, Device const&, bool);
+template Plan plan_of(Choice const&, Copy const&, Device const&, WorkspaceLimit);
+template Plan plan_of(Choice const&, Gemm const&, Device const&, WorkspaceLimit);
 
 }  // namespace inlay::planner

@@ -12,7 +12,7 @@ namespace inlay::planner {
 // has no other tilings.
 std::vector<Plan> plans_to_time(Copy const& copy, Device const& device);
 // The planner's choice first, then the other candidates that accept the problem. GEMMs have no predicted times.
-std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, bool may_use_workspace);
+std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, WorkspaceLimit limit);
 
 // What a tuned plan is made from again.
 struct Choice {
@@ -24,6 +24,6 @@ template <class P>
 Choice choice_of(Plan const& plan, double us);
 // The plan of a choice; without a candidate if there is none of this name, or if it rejects the problem.
 template <class P>
-Plan plan_of(Choice const& choice, P const& problem, Device const& device, bool may_use_workspace);
+Plan plan_of(Choice const& choice, P const& problem, Device const& device, WorkspaceLimit limit);
 
 }  // namespace inlay::planner

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include <inlay/problem/integers.h>
 
@@ -73,6 +75,77 @@ Footprint::Footprint(ConstTensor const& t) : Footprint(t.data, bytes_of(t.dtype)
   }
 }
 
+namespace {
+
+// The modes of a view, neighbours merged where the elements of one continue the other; an extent of 1 where there are fewer than two.
+struct Merged {
+  bool fits = false;  // in two modes
+  Footprint::Mode inner{1, 0}, outer{1, 0};
+
+  explicit Merged(Footprint const& f) {
+    Footprint sorted = f;
+    std::sort(sorted.mode, sorted.mode + f.rank, [](auto const& a, auto const& b) { return a.stride < b.stride; });
+    int modes = 0;
+    for (int k = 0; k < f.rank; ++k) {
+      Footprint::Mode const& m = sorted.mode[k];
+      if (m.stride == 0) continue;  // the same elements again
+      Footprint::Mode* const last = modes == 0 ? nullptr : modes == 1 ? &inner : &outer;
+      if (last && m.stride == last->stride * last->extent)
+        last->extent *= m.extent;
+      else if (++modes > 2)
+        return;
+      else
+        (modes == 1 ? inner : outer) = m;
+    }
+    fits = true;
+    if (outer.extent > inner.extent) std::swap(inner, outer);
+  }
+};
+
+// Whether an element at i * a.stride, i < a.extent, and one at distance + j * b.stride, j < b.extent, share a byte; in bytes.
+bool meet(Footprint::Mode a, std::int64_t bytes_a, Footprint::Mode b, std::int64_t bytes_b, std::int64_t distance) {
+  if (a.extent == 1) a.stride = 1;
+  if (b.extent == 1) b.stride = 1;
+  std::int64_t const common = std::gcd(a.stride, b.stride);
+  auto const step_i = b.stride / common,
+             step_j = a.stride / common;                      // from one pair with the same difference to the next
+  auto const inverse = [](std::int64_t x, std::int64_t of) {  // modulo `of`, to which x is prime
+    std::int64_t r = of, s = x % of, t = 0, u = 1;
+    while (s) {
+      std::int64_t const q = r / s;
+      r = std::exchange(s, r - q * s), t = std::exchange(u, t - q * u);
+    }
+    return (t % of + of) % of;
+  };
+  std::int64_t const reciprocal = step_i == 1 ? 0 : inverse(step_j, step_i);
+  // i * a.stride - j * b.stride = difference, for each difference at which the elements share a byte.
+  for (std::int64_t difference = distance - bytes_a + 1; difference < distance + bytes_b; ++difference) {
+    if (difference % common) continue;
+    __int128 const m = difference / common % step_i;
+    __int128 const i = (m < 0 ? m + step_i : m) * reciprocal % step_i;  // the least
+    __int128 const j = (i * a.stride - difference) / b.stride;
+    __int128 const first = j < 0 ? (-j + step_j - 1) / step_j : 0;
+    if (i + first * step_i < a.extent && j + first * step_j < b.extent) return true;
+  }
+  return false;
+}
+
+// Exact for views that have at most two modes once they are merged, and few indices of the shorter ones; otherwise true.
+bool share_a_byte(Footprint const& a, Footprint const& b) {
+  constexpr std::int64_t kMostPairs = 4096;
+  Merged const of_a(a), of_b(b);
+  if (!of_a.fits || !of_b.fits || of_a.outer.extent > kMostPairs / of_b.outer.extent) return true;
+  auto const distance = std::int64_t(b.first - a.first);
+  for (std::int64_t i = 0; i < of_a.outer.extent; ++i)
+    for (std::int64_t j = 0; j < of_b.outer.extent; ++j)
+      if (meet(of_a.inner, a.elem_bytes, of_b.inner, b.elem_bytes,
+               distance + j * of_b.outer.stride - i * of_a.outer.stride))
+        return true;
+  return false;
+}
+
+}  // namespace
+
 bool overlap(Footprint const& a, Footprint const& b) {
   if (a.last <= b.first || b.last <= a.first) return false;
   for (Footprint const* f : {&a, &b})
@@ -83,7 +156,7 @@ bool overlap(Footprint const& a, Footprint const& b) {
           b.first >= a.first ? (b.first - a.first) % pitch : (pitch - (a.first - b.first) % pitch) % pitch;
       if (span_within(a, pitch) <= distance && distance + span_within(b, pitch) <= pitch) return false;
     }
-  return true;
+  return share_a_byte(a, b);
 }
 
 bool overlaps_itself(Footprint f) {

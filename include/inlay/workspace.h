@@ -1,0 +1,40 @@
+// Device memory that the GEMMs of one stream need beside their operands.
+#pragma once
+#include <cuda_runtime_api.h>
+#include <inlay/export.h>
+
+#include <cstddef>
+
+namespace inlay {
+
+// Memory of cudaMallocAsync that grows to what its calls need. A growing workspace frees its old memory on the stream, behind the calls that
+// use it; so does its destructor, which must run before the stream is destroyed. Calls that may overlap in time, on several streams or
+// threads, need a workspace each.
+//
+//   inlay::Workspace workspace(stream);
+//   inlay::gemm(A, B, D, workspace);
+class INLAY_API Workspace {
+ public:
+  // Of a stream of the current device; null: its default stream. Allocates nothing.
+  explicit Workspace(cudaStream_t stream = nullptr) : stream_(stream) {}
+  Workspace(Workspace&& other) noexcept;
+  Workspace& operator=(Workspace&& other) noexcept;
+  ~Workspace();
+
+  // Grows to at least `bytes`. Throws Error if the device has not so much memory, and if it has to grow while the stream is being captured:
+  // grow it before.
+  void reserve(std::size_t bytes);
+
+  void* data() const { return data_; }  // aligned to 256 bytes; null: it has not grown yet
+  std::size_t bytes() const { return bytes_; }
+  cudaStream_t stream() const { return stream_; }
+
+ private:
+  void release() noexcept;
+
+  cudaStream_t stream_;
+  void* data_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace inlay
