@@ -132,7 +132,8 @@ inline GemmCase shortened(GemmCase c, std::string_view kernel) {
 }
 // A short test runs one of this many cases with the kernel.
 inline int share_of_cases(std::string_view kernel) {
-  return runs_long_tests() ? 1 : is_step(kernel) ? 3 : kernel.starts_with("sgemm_split_") ? 2 : 1;
+  int const of_quick = runs_quick_tests() ? 6 : 1;
+  return runs_long_tests() ? 1 : of_quick * (is_step(kernel) ? 3 : kernel.starts_with("sgemm_split_") ? 2 : 1);
 }
 // The corpus of kernel `number` of the registry. A short test runs a share of it with each step of the tutorial and each kernel of slices, another
 // share with the next.

@@ -9,6 +9,8 @@
 namespace inlay::test {
 
 inline bool runs_long_tests() { return std::getenv("INLAY_LONG_TESTS") != nullptr; }
+// Whether test_gemm_kernels runs a sixth of its cases on whole numbers alone, for `scripts/test quick`.
+inline bool runs_quick_tests() { return std::getenv("INLAY_QUICK_TESTS") != nullptr; }
 
 // Whether the kernel is a step of the tutorial, whose cases a short test thins.
 inline bool is_step(std::string_view kernel) {

@@ -227,6 +227,14 @@ TEST(Refusals, OverlapIsExactForFewModes) {
   EXPECT_GT(apart, 5000);
   EXPECT_GT(meeting, 4000);
 }
+// A workspace between the rows of a matrix, and one that reaches into the next row.
+TEST(Refusals, RangesOfMemoryBetweenRows) {
+  constexpr std::int64_t pitch = std::int64_t(1) << 33;
+  Footprint const rows(ConstTensor(tensor(at(kSrc), f32, {100, 16}, {pitch, 1})));
+  EXPECT_FALSE(overlap(rows, Footprint(at(kSrc + 64), 4 * pitch - 64)));
+  EXPECT_TRUE(overlap(rows, Footprint(at(kSrc + 64), 4 * pitch - 63)));
+  EXPECT_TRUE(overlap(rows, Footprint(at(kSrc + 63), 4 * pitch - 64)));
+}
 TEST(Refusals, ColumnBlocksDoNotOverlapWhereverTheMatrixLies) {
   for (std::int64_t pitch : {20, 24, 1000, 10009})
     for (std::uint64_t base = kSrc; base < kSrc + 4096; base += 256) {

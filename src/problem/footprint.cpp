@@ -80,9 +80,14 @@ namespace {
 // The modes of a view, neighbours merged where the elements of one continue the other; an extent of 1 where there are fewer than two.
 struct Merged {
   bool fits = false;  // in two modes
+  std::int64_t elem_bytes;
   Footprint::Mode inner{1, 0}, outer{1, 0};
 
-  explicit Merged(Footprint const& f) {
+  explicit Merged(Footprint const& f) : elem_bytes(f.elem_bytes) {
+    if (elem_bytes > 16) {  // a range of memory, of which each byte is an element
+      inner = {elem_bytes, 1}, elem_bytes = 1, fits = f.rank == 0;
+      return;
+    }
     Footprint sorted = f;
     std::sort(sorted.mode, sorted.mode + f.rank, [](auto const& a, auto const& b) { return a.stride < b.stride; });
     int modes = 0;
@@ -138,7 +143,7 @@ bool share_a_byte(Footprint const& a, Footprint const& b) {
   auto const distance = std::int64_t(b.first - a.first);
   for (std::int64_t i = 0; i < of_a.outer.extent; ++i)
     for (std::int64_t j = 0; j < of_b.outer.extent; ++j)
-      if (meet(of_a.inner, a.elem_bytes, of_b.inner, b.elem_bytes,
+      if (meet(of_a.inner, of_a.elem_bytes, of_b.inner, of_b.elem_bytes,
                distance + j * of_b.outer.stride - i * of_a.outer.stride))
         return true;
   return false;
