@@ -15,7 +15,7 @@ namespace inlay {
 //   inlay::gemm(A, B, D, workspace);
 class INLAY_API Workspace {
  public:
-  // Of a stream of the current device; null: its default stream. Allocates nothing.
+  // The stream is one of the current device; null: its default stream. Allocates nothing.
   explicit Workspace(cudaStream_t stream = nullptr) : stream_(stream) {}
   Workspace(Workspace&& other) noexcept;
   Workspace& operator=(Workspace&& other) noexcept;
