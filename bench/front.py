@@ -23,7 +23,7 @@ SIZES = [("below 1 MB", 0, 1e6), ("1 to 64 MB", 1e6, 64e6), ("above 64 MB", 64e6
 
 
 def drawn(what, seed, count, folder):
-    suite = folder / f"{what}.json"
+    suite = folder / f"drawn_{what}.json"
     suite.write_text(subprocess.check_output([sys.executable, ROOT / "suites" / "draw.py", what, "--seed", str(seed), "--count", str(count)], text=True))
     return suite
 
@@ -59,7 +59,7 @@ def gemms(inlay, seed, folder):
 def torch_rows(inlay, seed, folder):
     """Copies of drawn views, and bf16 GEMMs, which torch.compile pads where it predicts a gain."""
     all_rows = []
-    suite = drawn("copy", seed, 63, folder)
+    suite = drawn("copy", seed, 147, folder)
     key = lambda row: (row["case"], row["elem_bytes"], *row["src_strides"], *row["dst_strides"], row["base_src"], row["base_dst"])
     ours = {key(row): row for row in rows_of([inlay, "bench", "copy", "--suite", suite, "--kernels", "copy", "--json", folder / "copy.json"],
                                              folder / "copy.json") if row["kernel"] == "copy"}
@@ -68,7 +68,7 @@ def torch_rows(inlay, seed, folder):
         if row["kernel"] in names and row["ms_median"]:
             group = next(name for name, low, high in SIZES if low <= row["bytes"] < high)
             all_rows.append(ratio(f"copy {group}", names[row["kernel"]], row, row["ms_median"] / ours[key(row)]["ms_median"]))
-    half = drawn("half", seed + 1, 40, folder)
+    half = drawn("half", seed + 1, 100, folder)
     subprocess.run([str(inlay), "bench", "gemm", "--suite", str(half), "--json", str(folder / "half.json")], check=True, stdout=subprocess.DEVNULL)
     for row in rows_of([sys.executable, ROOT / "bench" / "torch_matmul.py", folder / "half.json", "--json", folder / "matmul.json"],
                        folder / "matmul.json"):
