@@ -1,6 +1,6 @@
-"""The tables of README that summarise the judging suites. usage: judge_figures.py [--check README.md | --write README.md]
+"""The tables that summarise the judging suites. usage: judge_figures.py [--check FILE.md | --write FILE.md], where FILE is docs/05_results.md
 
-The suites are drawn by seeds, and no constant of the library was fitted on them. Reads results/h200/judge_copy.json,
+The suites are drawn by seeds; README quotes others, which are drawn when they are measured (front.py). Reads results/h200/judge_copy.json,
 judge_gemm.json and judge_torch.json, and for comparison the tuned suites in copy.json and sgemm.json. Prints the tables.
 With --check it fails if the text between `<!-- judge -->` and `<!-- /judge -->` differs; with --write it replaces that text.
 """
