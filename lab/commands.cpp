@@ -67,18 +67,41 @@ void refuse_unfit_numbers(CLI::App& app) {
   for (CLI::App* command : app.get_subcommands(all)) refuse_unfit_numbers(*command);
 }
 
-// Throws UsageError if a word in the place of a command names none.
+// Those of a command and of its groups.
+std::vector<std::string> long_options(CLI::App const& command) {
+  std::vector<std::string> names;
+  for (CLI::Option const* option : command.get_options())
+    for (std::string const& name : option->get_lnames()) names.push_back("--" + name);
+  for (CLI::App const* group : command.get_subcommands([](CLI::App const* c) { return c->get_name().empty(); }))
+    for (std::string& name : long_options(*group)) names.push_back(std::move(name));
+  return names;
+}
+// Throws UsageError if a word in the place of a command names none, and if the command has no option of that name.
 void check_words(CLI::App const& app, int argc, char const* const* argv) {
   std::string so_far;
   CLI::App const* level = &app;
-  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+  int i = 1;
+  for (; i < argc && argv[i][0] != '-'; ++i) {
     std::string const word = argv[i];
     auto const commands = level->get_subcommands([](CLI::App const* c) { return !c->get_name().empty(); });
     auto const at = std::find_if(commands.begin(), commands.end(), [&](auto* c) { return c->get_name() == word; });
-    if (commands.empty()) return;
-    if (at == commands.end())
-      throw UsageError(fmt::format("there is no command '{}{}' (see {} --help)", so_far, word, app.get_name()));
+    if (commands.empty()) break;
+    if (at == commands.end()) {
+      std::vector<std::string> known;
+      for (auto const* command : commands) known.push_back(command->get_name());
+      throw UsageError(fmt::format("there is no command '{}{}'; did you mean '{}'? (see {} --help)", so_far, word,
+                                   nearest_name(word, known), app.get_name()));
+    }
     level = *at, so_far += word + ' ';
+  }
+  std::vector<std::string> const known = long_options(*level);
+  for (; i < argc; ++i) {
+    std::string const word = argv[i], name = word.substr(0, word.find('='));
+    if (!word.starts_with("--") || word.size() == 2 || known.empty()) continue;
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      throw UsageError(fmt::format("'{}' has no option '{}'; did you mean '{}'? (see {} {}--help)",
+                                   so_far.empty() ? app.get_name() : so_far.substr(0, so_far.size() - 1), name,
+                                   nearest_name(name, known), app.get_name(), so_far));
   }
 }
 
@@ -143,6 +166,12 @@ void add_list_command(CLI::App& app) {
 
 int run_command(CLI::App& app, int argc, char** argv, int const& status) {
   std::string const who = app.get_name();
+  // `inlay` alone and `inlay help WORD...` ask for help.
+  std::vector<char*> words(argv, argv + argc);
+  char help_option[] = "--help";
+  if (argc == 1) words.push_back(help_option);
+  if (argc > 1 && std::string_view(argv[1]) == "help") words.erase(words.begin() + 1), words.push_back(help_option);
+  argc = int(words.size()), argv = words.data();
   try {
     check_words(app, argc, argv);
     refuse_unfit_numbers(app);
@@ -158,6 +187,9 @@ int run_command(CLI::App& app, int argc, char** argv, int const& status) {
     fmt::print(stderr, "{0}: {1} (see {0} --help)\n", who, e.what());
   } catch (UsageError const& e) {
     fmt::print(stderr, "{}: {}\n", who, e.what());
+  } catch (Error const& e) {
+    fmt::print(stderr, "{}: {}\n", who, e.what());
+    return e.code() == ErrorCode::cuda ? 3 : 1;
   } catch (std::exception const& e) {
     fmt::print(stderr, "{}: {}\n", who, e.what());
     return 1;

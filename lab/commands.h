@@ -40,7 +40,8 @@ void add_list_command(CLI::App& app);
 void add_tune(CLI::App& app);
 
 // Parses the command line and runs its command. Errors are printed on stderr. Returns the exit code: `status`, which
-// the command may have set, 1 after an error, 2 after a usage error.
+// the command may have set, 1 after an error, 2 after a usage error, 3 after a failed call of CUDA. No words, and the word help
+// before others, ask for help.
 int run_command(CLI::App& app, int argc, char** argv, int const& status);
 
 }  // namespace inlay::lab

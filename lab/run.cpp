@@ -28,7 +28,7 @@ namespace {
 
 constexpr char const* kExitCodes =
     "Exit codes: 0 all is well; 1 something is not: a check failed, a row is worse, output cannot be written; 2 asked "
-    "wrongly, or without the GPU that it takes.";
+    "wrongly, or without the GPU that it takes; 3 a CUDA call failed.";
 
 void add_info(CLI::App& app) {
   app.add_subcommand("info", "the GPU, and how fast it copies")->callback([] {

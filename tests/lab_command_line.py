@@ -148,6 +148,12 @@ def test_layout():
     expect(2, "layout", "(512,512)", "--suggest", err="1048576 bytes are more than the 232448")
     expect(2, "layout", "(8,8)", "--access", "diagonal", err="diagonal")
     expect(2, "layout", err="expression")
+    expect(2, "layout", "(8,8)", "--sugest", err="'layout' has no option '--sugest'; did you mean '--suggest'?")
+    expect(2, "layuot", err="there is no command 'layuot'; did you mean 'layout'?")
+    expect(2, "draw", "layder", err="there is no command 'draw layder'; did you mean 'ladder'?")
+    expect(0, out="Exit codes:")
+    expect(0, "help", out="Exit codes:")
+    expect(0, "help", "draw", "banks", out="--elem")
 
 
 def picture(*arguments):

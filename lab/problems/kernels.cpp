@@ -58,6 +58,16 @@ std::string any_of(std::vector<std::string> const& names) {
 
 }  // namespace
 
+std::string nearest_name(std::string const& typed, std::vector<std::string> const& known) {
+  // The distance to the beginning of a name counts too: otherwise the nearest name of a short input would be the
+  // shortest.
+  auto const distance = [&](std::string const& name) {
+    return std::min(edit_distance(typed, name), edit_distance(typed, name.substr(0, typed.size())));
+  };
+  return *std::min_element(known.begin(), known.end(),
+                           [&](auto const& a, auto const& b) { return distance(a) < distance(b); });
+}
+
 std::string resolve(std::string const& typed, std::vector<std::string> const& known) {
   if (std::find(known.begin(), known.end(), typed) != known.end()) return typed;
   std::vector<std::string> begins;
@@ -74,14 +84,7 @@ std::string resolve(std::string const& typed, std::vector<std::string> const& kn
   if (!contain.empty())
     throw UsageError(fmt::format("there is no kernel '{}'; did you mean {}?", typed, any_of(contain)));
 
-  // The distance to the beginning of a name counts too: otherwise the nearest name of a short input would be the
-  // shortest.
-  auto const distance = [&](std::string const& name) {
-    return std::min(edit_distance(wanted, name), edit_distance(wanted, name.substr(0, wanted.size())));
-  };
-  auto const nearest = std::min_element(known.begin(), known.end(),
-                                        [&](auto const& a, auto const& b) { return distance(a) < distance(b); });
-  throw UsageError(fmt::format("there is no kernel '{}'; did you mean '{}'?", typed, *nearest));
+  throw UsageError(fmt::format("there is no kernel '{}'; did you mean '{}'?", typed, nearest_name(wanted, known)));
 }
 
 std::vector<std::string> all_kernel_names() {
