@@ -66,7 +66,7 @@ INLAY_API inlay_status inlay_pack_b(DLTensor const* B, int compute, void* packed
                                     inlay_packed_b* result);
 INLAY_API inlay_status inlay_packed_b_bytes(DLTensor const* B, int compute, size_t* bytes);
 
-/* Options of a GEMM. `size` tells the library which version of the struct the caller has: this library takes its own. */
+/* Options of a GEMM. `size` must equal sizeof(inlay_gemm_options). */
 typedef struct inlay_gemm_options {
   size_t size; /* sizeof(inlay_gemm_options) */
   float alpha, beta;

@@ -44,9 +44,11 @@ struct GemmOptions {
 //
 // Deterministic: for one device, one set of extents and strides, the same alignment of the matrices modulo 16 bytes and
 // the same options, the bits are the same on every run and stream and for every batch index and batch count, while no tuned choice
-// comes or goes (tuning.h). A batch whose matrices begin at different addresses modulo 16 bytes, or whose A or B has a negative batch
-// stride, counts as not aligned, for all of its matrices along one batch mode: the longest. Matrices along modes that do not merge with
-// it count by their own addresses.
+// comes or goes (tuning.h). Alignment of a batch:
+//   1. Matrices along the longest batch mode, and along modes that merge with it, count as not aligned unless all of them begin at the
+//      same address modulo 16 bytes.
+//   2. They count as not aligned too if A or B has a negative batch stride along it.
+//   3. Matrices along other batch modes count by their own addresses.
 // Plans with workspaces of different sizes below gemm_workspace(), or without one, may differ, and so may their last bits. A batch whose
 // packed operands or partial sums exceed the workspace or the device's memory may get another plan than one of its matrices. A batch that exceeds a grid is computed in chunks,
 // with the same bits.

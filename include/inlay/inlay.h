@@ -13,8 +13,8 @@
 //   Plan::run                     -              -             as made   yes         -
 //   save_, load_, forget_tuning   -              -             -         meanwhile   each call
 //
-// The launches of a gemm are those of each index of batch modes that do not merge. "meanwhile": may be called while a stream is captured, and
-// adds nothing to its graph. The first call on a device asks CUDA for its properties. redistribute.h and rank_barrier.h say of their calls
+// The launches of a gemm are those of each index of batch modes that do not merge. "meanwhile": allowed while a
+// stream is captured, not recorded. The first call on a device asks CUDA for its properties. redistribute.h and rank_barrier.h say of their calls
 // themselves.
 #pragma once
 #include <inlay/banks.h>

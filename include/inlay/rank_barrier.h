@@ -16,9 +16,8 @@ constexpr std::size_t rank_barrier_bytes(int ranks) { return (std::size_t(ranks)
 // address where this GPU sees it; null: rank p takes no part. After the barrier, work on this stream sees everything that the streams of
 // the other participating ranks stored before their barriers, in the memory of any of the GPUs.
 //
-// Every participating rank enqueues the same barriers in the same order on one stream, from a host thread or process of its own: one
-// thread that served two ranks was seen to hang, presumably because CUDA waits for the GPU when it loads a kernel between their barriers.
-// The call may be captured. If a rank does not reach a barrier within 60 seconds, the barrier kernels of the ranks that wait for it trap,
+// Every participating rank enqueues the same barriers in the same order on one stream, from a host thread or process of its own: use one
+// host thread per rank. The call may be captured. If a rank does not reach a barrier within 60 seconds, the barrier kernels of the ranks that wait for it trap,
 // and CUDA reports a launch failure to their processes. Throws Error for more than 512 ranks and for a rank without signal memory.
 INLAY_API void rank_barrier(std::span<void* const> signals, int rank, cudaStream_t stream = nullptr);
 

@@ -31,7 +31,7 @@ enum class DType : std::uint8_t {
   b128,
   f64,  // IEEE
   f32,
-  tf32,  // f32 in memory; a GEMM reads 10 bits of its significand
+  tf32,  // f32 in memory; copies alone take it
   f16,
   bf16,
   e4m3,  // OCP's fp8: 4 bits of exponent, no infinities
@@ -89,19 +89,26 @@ enum class Compute : std::uint8_t {
   // FMA units: each sum in one register, over all of K or over the slice of K of a block.
   fp32,
   // Blocked summation: at most 1024 FMAs in one register, 256 in large matrices, then added to another register. The
-  // error hardly grows with K. On an H200 .92 to .96 of the speed of fp32 with a workspace, far less without.
+  // error hardly grows with K. On an H200 0.92 to 0.96 of the speed of fp32 with a workspace, far less without.
   fp32_blocked,
   // Tensor cores: f32 operands are written as sums of three bf16 slices, six pairs of which are multiplied and added in
-  // fp32. As accurate as fp32 on nearly all data from K = 16 on (docs/05_results.md). Of elements below about 2^-110 low
-  // bits are lost. An infinite element of A makes NaN of its row of D, of B of its column, where fp32 may give an
-  // infinity. A sum that is zero is +0. Needs compute capability 9.0 and, for most shapes, a workspace; without
-  // them, and where FMA units are predicted to be faster, fp32 is computed.
+  // fp32. As accurate as fp32 on nearly all data from K = 16 on (docs/05_results.md), but
+  //   - of elements below about 2^-110 low bits are lost;
+  //   - an infinite element of A makes NaN of its row of D, of B of its column, where fp32 may give an infinity;
+  //   - a sum that is zero is +0.
+  // Needs compute capability 9.0 and, for most shapes, a workspace; without them, and where FMA units are predicted to be
+  // faster, fp32 is computed.
   split_safe,
-  // The same with two f16 slices, scaled by a power of two for each row of A and column of B, and three pairs. A matrix
-  // of a batch is computed so if K is 64 or more and every row of its A and every column of its B is finite, has a largest
-  // element from 2^-49 to 2^78, half of its elements within 2^28 of that, and loses at most 2^-24 of the sum of its |x| to
-  // the slices, or is zero. Otherwise, and where that is predicted to be faster, it is computed as split_safe does. The GPU finds
-  // out whether slices lose too much, and the call does not synchronise.
+  // The same with two f16 slices, scaled by a power of two for each row of A and column of B, and three pairs. A matrix of a
+  // batch is computed so if
+  //   - K is 64 or more,
+  // and every row of its A and every column of its B is zero, or
+  //   - is finite,
+  //   - has a largest element from 2^-49 to 2^78,
+  //   - has half of its elements within a factor of 2^28 of that, and
+  //   - loses at most 2^-24 of the sum of its |x| to the slices.
+  // Otherwise, and where that is predicted to be faster, it is computed as split_safe does. The GPU decides; the call does not
+  // synchronise.
   split_fast,
 };
 constexpr bool is_split(Compute compute) { return compute == Compute::split_safe || compute == Compute::split_fast; }
@@ -110,7 +117,7 @@ constexpr bool is_split(Compute compute) { return compute == Compute::split_safe
 enum class Activation : std::uint8_t {
   none,
   relu,       // max(x, 0); NaN stays
-  gelu_tanh,  // x / 2 (1 + tanh(sqrt(2 / pi) (x + .044715 x^3)))
+  gelu_tanh,  // x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)))
   gelu_erf,   // x / 2 (1 + erf(x / sqrt(2)))
   silu,       // x / (1 + exp(-x))
 };
