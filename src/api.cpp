@@ -79,10 +79,16 @@ void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue 
 void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Workspace& workspace, Epilogue const& epilogue,
           GemmOptions const& options) {
   detail::require(!options.workspace, "the options name a workspace beside the one that the call has");
-  GemmOptions with = options;
-  workspace.reserve(gemm_workspace(A, B, D, epilogue, options));
-  with.workspace = workspace.data(), with.workspace_bytes = workspace.bytes();
-  gemm(A, B, D, epilogue, workspace.stream(), with);
+  BatchedGemm const batched = make_call(A, B, D, epilogue, options);
+  Device const& device = current_device();
+  if (!batched.gemm.elements()) return;
+  auto const plan = cached_plan(batched.gemm, device, true);
+  FurtherPlans const further = further_plans(batched, device, true);
+  workspace.reserve(workspace_bytes(*plan, further));
+  check_workspace(workspace.data(), workspace.bytes(), batched.gemm, A, B, D, c_of(options));
+  check_packed_b(batched.gemm, D, workspace.data(), workspace.bytes());
+  run_gemm(*plan, further, batched, pointers_of(batched.gemm, A, B, D, options), workspace.data(), device,
+           workspace.stream());
 }
 
 std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,

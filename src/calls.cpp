@@ -30,8 +30,11 @@ namespace {
 template <class P>
 planner::Plan chosen_plan(P const& problem, Device const& device, planner::WorkspaceLimit limit, char const* what) {
   if (!tuning().is_empty() && problem.elements())
-    if (auto const choice = tuning().find({problem, device, !limit.is_none()}))
-      if (planner::Plan tuned = planner::plan_of(*choice, problem, device, limit); tuned.candidate >= 0) return tuned;
+    if (auto const choice = tuning().find({problem, device, !limit.is_none()})) {
+      // It was measured with any workspace or with none: a part of one is another question.
+      planner::Plan tuned = planner::plan_of(*choice, problem, device, !limit.is_none());
+      if (tuned.candidate >= 0 && tuned.workspace_bytes <= limit.bytes) return tuned;
+    }
   planner::Plan plan = planner::make_plan(problem, device, limit);
   if (plan.candidate < 0 && problem.elements())
     throw Error(std::string("no kernel can run this ") + what + ":\n" + planner::why(plan, problem, device, limit),

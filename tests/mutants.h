@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,16 @@ struct Changed : replay::Executor {
   void launch(replay::Launch const& x) override {
     if (!change || change(x)) Executor::launch(x);
   }
+};
+
+// What a mutant remembers of each thread of each block.
+template <class T>
+class PerThread {
+ public:
+  T& of(replay::Executor const& running) { return all_[{running.block_index(), running.rank()}]; }
+
+ private:
+  std::map<std::pair<unsigned, unsigned>, T> all_;
 };
 
 template <class P>

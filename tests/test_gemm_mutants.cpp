@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <map>
 
 #include <inlay/kernels/common/instance.h>
 #include <inlay/kernels/gemm/fma/ring.h>
@@ -109,10 +108,9 @@ struct Flawed : Changed {
   struct Passed {
     int syncs = 0, cluster_syncs = 0;
   };
-  std::map<std::pair<unsigned, unsigned>, Passed> passed;  // by block and thread
-  Passed& mine() { return passed[{block_index(), rank()}]; }
+  test::PerThread<Passed> passed;
   void sync(std::source_location at) override {
-    int const number = ++mine().syncs;
+    int const number = ++passed.of(*this).syncs;
     if (flaw == Flaw::no_sync || (flaw == Flaw::no_second_sync && number == 2)) return;
     Executor::sync(at);
   }
@@ -125,7 +123,7 @@ struct Flawed : Changed {
     if (flaw != Flaw::no_syncwarp) Executor::syncwarp(at);
   }
   void sync_cluster(unsigned threads, std::source_location at) override {
-    int const number = ++mine().cluster_syncs;
+    int const number = ++passed.of(*this).cluster_syncs;
     if (flaw == Flaw::no_sync_cluster && number == 1) return;
     if (flaw == Flaw::no_second_sync_cluster && number == 2) return;
     Executor::sync_cluster(threads, at);

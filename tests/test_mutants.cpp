@@ -2,8 +2,6 @@
 // edit of the lanes' passes, or a parameter changed: the kernels are the registry's own, unchanged.
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include <inlay/explain/explanation.h>
 #include <inlay/kernels/copy/transpose_batched.h>
 #include <inlay/kernels/copy/transpose_realigned.h>
@@ -129,9 +127,9 @@ TEST(Mutants, BarrierRemovedBeforeTmaStore) {
 template <int number>
 struct NoSyncNumber : Changed {
   using Changed::Changed, Changed::sync;
-  std::map<std::pair<unsigned, unsigned>, int> passed;  // by block and thread
+  test::PerThread<int> passed;
   void sync(std::source_location at) override {
-    if (++passed[{block_index(), rank()}] != number) Changed::sync(at);
+    if (++passed.of(*this) != number) Changed::sync(at);
   }
 };
 TEST(Mutants, OneBarrierOfTheTmaTransposeRemoved) {
@@ -279,9 +277,9 @@ struct NoRegisterTranspose : Changed {
     std::vector<void const*> loaded;  // its vectors, in order
     std::size_t stored = 0;
   };
-  std::map<std::pair<unsigned, unsigned>, Thread> threads;  // by block and thread
+  test::PerThread<Thread> threads;
   void edit(Lane& lane) override {
-    Thread& x = threads[{block_index(), rank()}];
+    Thread& x = threads.of(*this);
     if (lane.src_in == Where::global)
       x.loaded.push_back(lane.dst);
     else if (lane.dst_in == Where::shared)
@@ -300,9 +298,9 @@ struct OnePredicate : Changed {
     std::vector<bool> said;  // the predicates of its loads, in order
     std::size_t next = 0;
   };
-  std::map<std::pair<unsigned, unsigned>, Thread> threads;  // by block and thread
+  test::PerThread<Thread> threads;
   void edit(Lane& lane) override {
-    Thread& x = threads[{block_index(), rank()}];
+    Thread& x = threads.of(*this);
     if (lane.src_in == Where::global)
       x.said.push_back(lane.active);
     else if (lane.dst_in == Where::global && !x.said.empty())

@@ -107,33 +107,45 @@ struct Merged {
   }
 };
 
-// Whether an element at i * a.stride, i < a.extent, and one at distance + j * b.stride, j < b.extent, share a byte; in bytes.
-bool meet(Footprint::Mode a, std::int64_t bytes_a, Footprint::Mode b, std::int64_t bytes_b, std::int64_t distance) {
-  if (a.extent == 1) a.stride = 1;
-  if (b.extent == 1) b.stride = 1;
-  std::int64_t const common = std::gcd(a.stride, b.stride);
-  auto const step_i = b.stride / common,
-             step_j = a.stride / common;                      // from one pair with the same difference to the next
-  auto const inverse = [](std::int64_t x, std::int64_t of) {  // modulo `of`, to which x is prime
-    std::int64_t r = of, s = x % of, t = 0, u = 1;
-    while (s) {
-      std::int64_t const q = r / s;
-      r = std::exchange(s, r - q * s), t = std::exchange(u, t - q * u);
-    }
-    return (t % of + of) % of;
-  };
-  std::int64_t const reciprocal = step_i == 1 ? 0 : inverse(step_j, step_i);
-  // i * a.stride - j * b.stride = difference, for each difference at which the elements share a byte.
-  for (std::int64_t difference = distance - bytes_a + 1; difference < distance + bytes_b; ++difference) {
-    if (difference % common) continue;
-    __int128 const m = difference / common % step_i;
-    __int128 const i = (m < 0 ? m + step_i : m) * reciprocal % step_i;  // the least
-    __int128 const j = (i * a.stride - difference) / b.stride;
-    __int128 const first = j < 0 ? (-j + step_j - 1) / step_j : 0;
-    if (i + first * step_i < a.extent && j + first * step_j < b.extent) return true;
+// The inverse of x modulo `of`, to which x is prime.
+std::int64_t inverse(std::int64_t x, std::int64_t of) {
+  std::int64_t r = of, s = x % of, t = 0, u = 1;
+  while (s) {
+    std::int64_t const q = r / s;
+    r = std::exchange(s, r - q * s), t = std::exchange(u, t - q * u);
   }
-  return false;
+  return (t % of + of) % of;
 }
+
+// The inner modes of two views: elements at i * a.stride, i < a.extent, and at j * b.stride, j < b.extent, in bytes.
+struct Rows {
+  Footprint::Mode a, b;
+  std::int64_t bytes_a, bytes_b;                       // of an element
+  std::int64_t common = std::gcd(a.stride, b.stride);  // of all differences of two addresses
+  // From one pair (i,j) with the same difference to the next.
+  std::int64_t step_i = b.stride / common, step_j = a.stride / common;
+  std::int64_t reciprocal = step_i == 1 ? 0 : inverse(step_j, step_i);
+
+  static Footprint::Mode with_stride(Footprint::Mode m) { return {m.extent, m.extent == 1 ? 1 : m.stride}; }
+  Rows(Merged const& of_a, Merged const& of_b)
+      : a(with_stride(of_a.inner)), b(with_stride(of_b.inner)), bytes_a(of_a.elem_bytes), bytes_b(of_b.elem_bytes) {}
+
+  // Whether two elements share a byte where b begins `distance` bytes behind a.
+  bool meet(std::int64_t distance) const {
+    if (distance >= a.stride * (a.extent - 1) + bytes_a || -distance >= b.stride * (b.extent - 1) + bytes_b)
+      return false;
+    // i * a.stride - j * b.stride = difference, for each difference at which they do.
+    for (std::int64_t difference = distance - bytes_a + 1; difference < distance + bytes_b; ++difference) {
+      if (difference % common) continue;
+      __int128 const m = difference / common % step_i;
+      __int128 const i = (m < 0 ? m + step_i : m) * reciprocal % step_i;  // the least
+      __int128 const j = (i * a.stride - difference) / b.stride;
+      __int128 const first = j < 0 ? (-j + step_j - 1) / step_j : 0;
+      if (i + first * step_i < a.extent && j + first * step_j < b.extent) return true;
+    }
+    return false;
+  }
+};
 
 // Exact for views that have at most two modes once they are merged, and few indices of the shorter ones; otherwise true.
 bool share_a_byte(Footprint const& a, Footprint const& b) {
@@ -141,11 +153,10 @@ bool share_a_byte(Footprint const& a, Footprint const& b) {
   Merged const of_a(a), of_b(b);
   if (!of_a.fits || !of_b.fits || of_a.outer.extent > kMostPairs / of_b.outer.extent) return true;
   auto const distance = std::int64_t(b.first - a.first);
+  Rows const rows(of_a, of_b);
   for (std::int64_t i = 0; i < of_a.outer.extent; ++i)
     for (std::int64_t j = 0; j < of_b.outer.extent; ++j)
-      if (meet(of_a.inner, of_a.elem_bytes, of_b.inner, of_b.elem_bytes,
-               distance + j * of_b.outer.stride - i * of_a.outer.stride))
-        return true;
+      if (rows.meet(distance + j * of_b.outer.stride - i * of_a.outer.stride)) return true;
   return false;
 }
 
