@@ -82,7 +82,8 @@ INLAY_API PackedB pack_b(ConstTensor const& B, Compute compute, void* packed, st
 // Bytes for it; B.data is not read. Throws Error as above for B's shape and type and for another Compute.
 INLAY_API std::size_t packed_b_bytes(ConstTensor const& B, Compute compute);
 
-// The plan that gemm() would run on the current device with a workspace of at most how.most_workspace_bytes. Throws like gemm(),
+// The plan that gemm() would run on the current device with a workspace of at most how.most_workspace_bytes; that of the options
+// is read by Choose::measured alone. Throws like gemm(),
 // except for inaccessible memory and for the workspace, which Plan::run() checks. With Choose::measured it runs every candidate
 // that accepts the problem on how.stream, with the workspace of the options, of gemm_workspace() bytes or none; it throws like
 // gemm() then, and for a stream that is being captured.

@@ -53,7 +53,8 @@ class INLAY_API Plan {
   // captured, pointers unknown to CUDA count as memory of the graph.
 
   // Says of a GEMM with Compute::split_fast whether the last run with this workspace multiplied f16 slices for this matrix of its batch, and did
-  // not refuse them. False for a plan of other kernels, in chunks, or with batch modes that do not merge. Synchronises `stream`, that
+  // not refuse them. False for a plan of other kernels, in chunks, or with batch modes that do not merge. The addresses of that run agree with the plan's
+  // modulo 32 bytes: others had another plan. Synchronises `stream`, that
   // of the run, which must not be captured. Throws Error for a null workspace and a matrix that the batch does not have.
   bool took_f16_slices(void const* workspace, std::int64_t matrix = 0, cudaStream_t stream = nullptr) const;
 

@@ -8,7 +8,7 @@
 namespace inlay {
 
 // Memory of cudaMallocAsync that grows to what its calls need. A growing workspace frees its old memory on the stream, behind the calls that
-// use it; so does its destructor, which must run before the stream is destroyed. Calls that may overlap in time, on several streams or
+// use it; so does its destructor, which must run before the stream is destroyed. All its calls are made while the device of its stream is the current one. Calls that may overlap in time, on several streams or
 // threads, need a workspace each.
 //
 //   inlay::Workspace workspace(stream);
