@@ -18,15 +18,15 @@
 
 namespace inlay::banks {
 
-// One memory instruction of a warp: byte address of each lane, mask of active lanes, bytes per lane (1, 2, 4, 8 or 16).
+/// One memory instruction of a warp: byte address of each lane, mask of active lanes, bytes per lane (1, 2, 4, 8 or 16).
 struct Request {
   std::uint64_t address[32]{};
   std::uint32_t active = 0;
   std::uint32_t bytes = 0;
 };
 
-// Requests of warps and their transactions: 32-byte sectors in global memory, wavefronts in shared memory. For TMA,
-// requests are boxes and transactions are the bytes inside the tensor.
+/// Requests of warps and their transactions: 32-byte sectors in global memory, wavefronts in shared memory. For TMA,
+/// requests are boxes and transactions are the bytes inside the tensor.
 struct Traffic {
   std::int64_t requests = 0, transactions = 0;
   constexpr double per_request() const { return requests ? double(transactions) / double(requests) : 0; }
@@ -37,7 +37,7 @@ constexpr Traffic& operator+=(Traffic& sum, Traffic const& t) {
   return sum;
 }
 
-// Distinct 32-byte sectors that the active lanes touch.
+/// Distinct 32-byte sectors that the active lanes touch.
 constexpr unsigned sectors(Request const& r) {
   std::uint64_t seen[64]{};
   unsigned n = 0;
@@ -52,7 +52,7 @@ constexpr unsigned sectors(Request const& r) {
   return n;
 }
 
-// Distinct 128-byte cache lines that contain the first bytes of active lanes. The L1 looks up one line per clock.
+/// Distinct 128-byte cache lines that contain the first bytes of active lanes. The L1 looks up one line per clock.
 constexpr unsigned lines(Request const& r) {
   std::uint64_t seen[32]{};
   unsigned n = 0;
@@ -64,7 +64,7 @@ constexpr unsigned lines(Request const& r) {
   return n;
 }
 
-// Distinct bytes that the active lanes request.
+/// Distinct bytes that the active lanes request.
 constexpr std::uint64_t distinct_bytes(Request const& r) {
   std::uint64_t n = 0, beyond = 0;  // no previous lane has requested a byte at or after this address
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -91,9 +91,9 @@ constexpr bool partners_share(Request const& r, unsigned x) {
 
 enum class Access { load, store };
 
-// Lanes that one pass through the 32 banks of 4 bytes serves: 32 with up to 4 bytes each, 16 with 8 or 8 with 16. Twice
-// as many for loads of 8 and 16 bytes in which lanes t and t ^ 1, or t and t ^ 2, have equal addresses throughout the
-// warp; never for stores.
+/// Lanes that one pass through the 32 banks of 4 bytes serves: 32 with up to 4 bytes each, 16 with 8 or 8 with 16. Twice
+/// as many for loads of 8 and 16 bytes in which lanes t and t ^ 1, or t and t ^ 2, have equal addresses throughout the
+/// warp; never for stores.
 constexpr unsigned lanes_of_pass(Request const& r, Access access) {
   unsigned const lanes = r.bytes == 16 ? 8 : r.bytes == 8 ? 16 : 32;
   bool const pairs =
@@ -101,7 +101,7 @@ constexpr unsigned lanes_of_pass(Request const& r, Access access) {
   return pairs ? lanes * 2 : lanes;
 }
 
-// Passes with at least one active lane. Without bank conflicts, this is the number of wavefronts.
+/// Passes with at least one active lane. Without bank conflicts, this is the number of wavefronts.
 constexpr unsigned passes(Request const& r, Access access) {
   unsigned const lanes = lanes_of_pass(r, access);
   unsigned n = 0;
@@ -110,7 +110,7 @@ constexpr unsigned passes(Request const& r, Access access) {
   return n;
 }
 
-// Wavefronts of a request to shared memory: for each pass, the number of distinct words in the busiest bank.
+/// Wavefronts of a request to shared memory: for each pass, the number of distinct words in the busiest bank.
 constexpr unsigned wavefronts(Request const& r, Access access) {
   unsigned const lanes = lanes_of_pass(r, access);
   unsigned total = 0;
@@ -132,21 +132,21 @@ constexpr unsigned wavefronts(Request const& r, Access access) {
   return total;
 }
 
-// The fewest wavefronts of a full warp: 1 for up to 4 bytes per lane, 2 for 8, 4 for 16.
+/// The fewest wavefronts of a full warp: 1 for up to 4 bytes per lane, 2 for 8, 4 for 16.
 constexpr unsigned least_wavefronts(unsigned bytes_per_lane) {
   return bytes_per_lane == 16 ? 4 : bytes_per_lane == 8 ? 2 : 1;
 }
 
-// The bank of the first byte of element (i, j).
+/// The bank of the first byte of element (i, j).
 template <class Layout>
 constexpr unsigned bank(Layout const& layout, int i, int j, int elem_bytes) {
   return unsigned(std::uint64_t(layout(i, j)) * unsigned(elem_bytes) / 4 % 32);
 }
 
-// The most wavefronts of any full-warp request that accesses a (rows, cols) tile with lanes along a row (32 accesses of
-// `vector` elements) or down a column (32 rows, one element each). The tile has no bank conflicts in that direction if
-// the result is least_wavefronts() of the bytes per lane. Requests with fewer than 32 lanes are ignored: a column of
-// fewer than 32 rows gives 0.
+/// The most wavefronts of any full-warp request that accesses a (rows, cols) tile with lanes along a row (32 accesses of
+/// `vector` elements) or down a column (32 rows, one element each). The tile has no bank conflicts in that direction if
+/// the result is least_wavefronts() of the bytes per lane. Requests with fewer than 32 lanes are ignored: a column of
+/// fewer than 32 rows gives 0.
 template <class Layout>
 constexpr unsigned worst_row_wavefronts(Layout const& layout, int rows, int cols, int elem_bytes, int vector,
                                         Access access) {

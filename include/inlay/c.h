@@ -1,7 +1,8 @@
-/* The C interface of inlay, in C11. Tensors are DLTensor of DLPack: a device pointer, a type, extents, and strides in elements,
-   or no strides for a row-major tensor. Functions return a code; inlay_last_error() has the sentence. They do what the functions of
-   inlay/copy.h and inlay/gemm.h do: allocate no device memory, do not synchronise, and launch on `stream` (a cudaStream_t, or null)
-   of the current device. All are thread-safe. */
+/** @file
+   The C interface of inlay, in C11. Tensors are DLTensor of DLPack: a device pointer, a type, extents, and strides in elements, or
+   no strides for a row-major tensor. Functions return a code; inlay_last_error() has the sentence. They do what the functions of
+   inlay/copy.h and inlay/gemm.h do: allocate no device memory, do not synchronise, and launch on `stream` (a cudaStream_t, or
+   null) of the current device. All are thread-safe. */
 #ifndef INLAY_C_H
 #define INLAY_C_H
 #include <inlay/dlpack.h>
@@ -15,36 +16,36 @@ extern "C" {
 
 typedef enum inlay_status {
   INLAY_OK = 0,
-  INLAY_INVALID_ARGUMENT = 1, /* a shape, stride, type, pointer, stream or device that does not fit */
-  INLAY_UNSUPPORTED = 2,      /* a valid problem that no kernel can run */
-  INLAY_WORKSPACE = 3,        /* too small, misaligned, or overlapping an operand */
-  INLAY_CUDA = 4,             /* a CUDA call failed: inlay_last_cuda_status() */
-  INLAY_INTERNAL = 5          /* out of host memory, or a fault of the library */
+  INLAY_INVALID_ARGUMENT = 1, /**< a shape, stride, type, pointer, stream or device that does not fit */
+  INLAY_UNSUPPORTED = 2,      /**< a valid problem that no kernel can run */
+  INLAY_WORKSPACE = 3,        /**< too small, misaligned, or overlapping an operand */
+  INLAY_CUDA = 4,             /**< a CUDA call failed: inlay_last_cuda_status() */
+  INLAY_INTERNAL = 5          /**< out of host memory, or a fault of the library */
 } inlay_status;
 
-/* The version of the library, such as "0.1.0". */
+/** The version of the library, such as "0.1.0". */
 INLAY_API char const* inlay_version(void);
-/* The sentence of this thread's last call that did not return INLAY_OK, until its next such call; at first "". */
+/** The sentence of this thread's last call that did not return INLAY_OK, until its next such call; at first "". */
 INLAY_API char const* inlay_last_error(void);
-/* The cudaError_t of that call; 0 if it failed for another reason. */
+/** The cudaError_t of that call; 0 if it failed for another reason. */
 INLAY_API int inlay_last_cuda_status(void);
 
-/* dst(i) = src(i), for two tensors of one shape. Element sizes are 1 to 16 bytes, of equal type or size. */
+/** dst(i) = src(i), for two tensors of one shape. Elements have one size of 1 to 16 bytes. */
 INLAY_API inlay_status inlay_copy(DLTensor const* dst, DLTensor const* src, void* stream);
-/* dst(..., j, i) = src(..., i, j). */
+/** dst(..., j, i) = src(..., i, j). */
 INLAY_API inlay_status inlay_transpose(DLTensor const* dst, DLTensor const* src, void* stream);
-/* Mode k of dst is mode axes[k] of src. axes: as many as modes. */
+/** Mode k of dst is mode axes[k] of src. axes: as many as modes. */
 INLAY_API inlay_status inlay_permute(DLTensor const* dst, DLTensor const* src, int const* axes, void* stream);
 
-/* inlay_copy for `count` pairs; pairs with one layout share a launch. */
+/** inlay_copy for `count` pairs; copies of equal layouts are batched into one launch. */
 INLAY_API inlay_status inlay_copy_list(DLTensor const* const* dst, DLTensor const* const* src, size_t count,
                                        void* stream);
 
 typedef enum inlay_compute {
-  INLAY_COMPUTE_FP32 = 0,         /* FMA units, each sum in one register */
-  INLAY_COMPUTE_FP32_BLOCKED = 1, /* FMA units, blocked summation */
-  INLAY_COMPUTE_SPLIT_SAFE = 2,   /* tensor cores, three bf16 slices of each operand: inlay/types.h */
-  INLAY_COMPUTE_SPLIT_FAST = 3    /* tensor cores, two f16 slices where the data allow it, else as split_safe */
+  INLAY_COMPUTE_FP32 = 0,         /**< FMA units, each sum in one register */
+  INLAY_COMPUTE_FP32_BLOCKED = 1, /**< FMA units, blocked summation */
+  INLAY_COMPUTE_SPLIT_SAFE = 2,   /**< tensor cores, three bf16 slices of each operand: inlay/types.h */
+  INLAY_COMPUTE_SPLIT_FAST = 3    /**< tensor cores, two f16 slices where the data allow it, else as split_safe */
 } inlay_compute;
 
 typedef enum inlay_activation {
@@ -55,60 +56,64 @@ typedef enum inlay_activation {
   INLAY_ACTIVATION_SILU = 4
 } inlay_activation;
 
-/* A B: (K,N) that inlay_pack_b() has packed, as inlay/gemm.h says: a view of the caller's memory. */
+/** A packed B: (K,N): a view of the caller's memory, valid until B's elements change. */
 typedef struct inlay_packed_b {
   void const* data;
-  int compute; /* an inlay_compute */
+  int compute; /**< an inlay_compute */
   int64_t K, N;
 } inlay_packed_b;
-/* Packs a B for many GEMMs with one of the split modes. packed: device memory of `bytes` bytes, aligned to 256. */
+/** Packs a B for many GEMMs with one of the split modes. packed: device memory of `bytes` bytes, aligned to 256. */
 INLAY_API inlay_status inlay_pack_b(DLTensor const* B, int compute, void* packed, size_t bytes, void* stream,
                                     inlay_packed_b* result);
 INLAY_API inlay_status inlay_packed_b_bytes(DLTensor const* B, int compute, size_t* bytes);
 
-/* Options of a GEMM. `size` must equal sizeof(inlay_gemm_options). */
+/** Options of a GEMM. `size` must equal sizeof(inlay_gemm_options). */
 typedef struct inlay_gemm_options {
-  size_t size; /* sizeof(inlay_gemm_options) */
+  size_t size; /**< sizeof(inlay_gemm_options) */
   float alpha, beta;
-  int compute;     /* an inlay_compute */
-  void* workspace; /* device memory, aligned to 256 bytes; null: the plan needs none */
+  int compute;     /**< an inlay_compute */
+  void* workspace; /**< device memory, aligned to 256 bytes; null: the plan needs none */
   size_t workspace_bytes;
-  DLTensor const* C; /* what beta scales, of D's type, repeated to D's shape as NumPy does; null: what D holds */
-  int activation;    /* an inlay_activation */
-  inlay_packed_b const* packed_B; /* B, packed for the same compute mode; null: the call packs it */
+  DLTensor const* C; /**< what beta scales, of D's type, repeated to D's shape as NumPy does; null: what D holds */
+  int activation;    /**< an inlay_activation */
+  inlay_packed_b const* packed_B; /**< B, packed for the same compute mode; null: the call packs it */
 } inlay_gemm_options;
 #define INLAY_GEMM_OPTIONS \
   { sizeof(inlay_gemm_options), 1.0f, 0.0f, INLAY_COMPUTE_FP32, NULL, 0, NULL, INLAY_ACTIVATION_NONE, NULL }
 
-/* D = activation(alpha A B + beta C). A: (M,K), B: (K,N), D: (M,N), or batches, with the same modes before these. A and B have one type, f32,
-   bf16 or f16; D has it too or is f32. options: null for alpha 1, beta 0. */
+/** D = activation(alpha A B + beta C).
+    @param A        (M,K), or a batch (L,M,K) with any number of batch modes.
+    @param B        (K,N), or (L,K,N). A and B have one type: f32, bf16 or f16.
+    @param D        (M,N), or (L,M,N), of that type or f32.
+    @param options  Null: INLAY_GEMM_OPTIONS.
+    @param stream   A cudaStream_t of the current device, or null. */
 INLAY_API inlay_status inlay_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                   inlay_gemm_options const* options, void* stream);
-/* Bytes of workspace of the fastest plan; options->workspace is not read. */
+/** Bytes of workspace of the fastest plan; options->workspace is not read. */
 INLAY_API inlay_status inlay_gemm_workspace(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                             inlay_gemm_options const* options, size_t* bytes);
 
-/* A plan, which runs for other pointers that agree with those of its tensors modulo 16 bytes. */
+/** A plan, which runs for other pointers that agree with those of its tensors modulo 16 bytes. */
 typedef struct inlay_plan inlay_plan;
 INLAY_API inlay_status inlay_plan_copy(DLTensor const* dst, DLTensor const* src, inlay_plan** plan);
-/* options->workspace: not null for a plan with a workspace; its address and size are not read. */
+/** options->workspace: not null for a plan with a workspace; its address and size are not read. */
 INLAY_API inlay_status inlay_plan_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                        inlay_gemm_options const* options, inlay_plan** plan);
 INLAY_API inlay_status inlay_plan_run_copy(inlay_plan const* plan, void* dst, void const* src, void* stream);
-/* C: null, unless the plan has a C of its own. */
+/** C: null, unless the plan has a C of its own. */
 INLAY_API inlay_status inlay_plan_run_gemm(inlay_plan const* plan, void const* A, void const* B, void* D, void const* C,
                                            void* workspace, size_t workspace_bytes, void* stream);
 INLAY_API size_t inlay_plan_workspace(inlay_plan const* plan);
-/* Writes the plan's text and a 0 to `buffer`, cut off after `size` bytes. *needed, if not null: bytes of all of it. */
+/** Writes the plan's text and a 0 to `buffer`, cut off after `size` bytes. *needed, if not null: bytes of all of it. */
 INLAY_API inlay_status inlay_plan_why(inlay_plan const* plan, char* buffer, size_t size, size_t* needed);
-/* The same text for what inlay_copy or inlay_gemm would run. */
+/** The same text for what inlay_copy or inlay_gemm would run. */
 INLAY_API inlay_status inlay_why_copy(DLTensor const* dst, DLTensor const* src, char* buffer, size_t size,
                                       size_t* needed);
 INLAY_API inlay_status inlay_why_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                       inlay_gemm_options const* options, char* buffer, size_t size, size_t* needed);
-INLAY_API void inlay_plan_destroy(inlay_plan* plan); /* null: nothing happens */
+INLAY_API void inlay_plan_destroy(inlay_plan* plan); /**< null: nothing happens */
 
-/* Tuned choices, as inlay/tuning.h says. *count, if not null: how many were loaded. */
+/** Tuned choices, as inlay/tuning.h says. *count, if not null: how many were loaded. */
 INLAY_API inlay_status inlay_save_tuning(char const* path);
 INLAY_API inlay_status inlay_load_tuning(char const* path, size_t* count);
 

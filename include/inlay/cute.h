@@ -6,8 +6,8 @@
 
 namespace inlay {
 
-// A view of the same elements. Its modes are the leaves of the layout, in CuTe's order, where the first mode runs
-// fastest by convention. Takes pointers to global memory only, and no elements of sub-byte types.
+/// A view of the same elements. Its modes are the leaves of the layout, in CuTe's order, where the first mode runs
+/// fastest by convention. Takes pointers to global memory only, and no elements of sub-byte types.
 template <class Engine, class Layout>
 auto tensor(cute::Tensor<Engine, Layout> const& t) {
   auto const flat = cute::flatten(t.layout());

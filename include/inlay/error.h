@@ -9,17 +9,17 @@
 
 namespace inlay {
 
-// What a caller may react to; the sentence is for people.
+/// What a caller may react to; the sentence is for people.
 enum class ErrorCode : int {
-  invalid_argument = 1,  // a shape, stride, type, pointer, stream or device that does not fit
-  unsupported = 2,       // a valid problem that no kernel, or not this build or GPU, can run
-  workspace = 3,         // too small, misaligned, or overlapping an operand
-  cuda = 4,              // a CUDA call failed: cuda_status() says how
-  nccl = 6,              // an NCCL call failed, or one that had been enqueued
+  invalid_argument = 1,  ///< A shape, stride, type, pointer, stream or device that does not fit.
+  unsupported = 2,       ///< A valid problem that no kernel, or not this build or GPU, can run.
+  workspace = 3,         ///< Too small, misaligned, or overlapping an operand.
+  cuda = 4,              ///< A CUDA call failed: cuda_status() says how.
+  nccl = 6,              ///< An NCCL call failed, or one that had been enqueued.
 };
 
-// The exception type of the library. what() is a sentence for the user. If no kernel can run a problem, a line for each
-// candidate follows it, with the reason.
+/// The exception type of the library. what() is a sentence for the user. If no kernel can run a problem, a line for each
+/// candidate follows it, with the reason.
 class INLAY_API Error : public std::runtime_error {
  public:
   explicit Error(std::string const& sentence, ErrorCode code = ErrorCode::invalid_argument)
@@ -28,7 +28,7 @@ class INLAY_API Error : public std::runtime_error {
       : std::runtime_error(sentence), code_(ErrorCode::cuda), status_(status) {}
 
   ErrorCode code() const noexcept { return code_; }
-  cudaError_t cuda_status() const noexcept { return status_; }  // cudaSuccess unless code() is cuda
+  cudaError_t cuda_status() const noexcept { return status_; }  ///< cudaSuccess unless code() is cuda.
 
  private:
   ErrorCode code_;

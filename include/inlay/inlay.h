@@ -14,8 +14,8 @@
 //   save_, load_, forget_tuning   -              -             -         meanwhile   each call
 //
 // The launches of a gemm are those of each index of batch modes that do not merge. "meanwhile": allowed while a
-// stream is captured, not recorded. The first call on a device asks CUDA for its properties. redistribute.h and rank_barrier.h say of their calls
-// themselves.
+// stream is captured, not recorded. The first call on a device asks CUDA for its properties. redistribute.h and
+// rank_barrier.h say of their calls themselves.
 #pragma once
 #include <inlay/banks.h>
 #include <inlay/copy.h>

@@ -1,5 +1,5 @@
-// Redistribution over the ranks of an NCCL communicator, 2.28 or later. The only header that names NCCL: who includes it links NCCL.
-// With a version before 2.29 it is compiled by nvcc, because only a kernel can ask there where memory of other ranks is mapped.
+// Redistribution over the ranks of an NCCL communicator, 2.28 or later. The only header that names NCCL: who includes it links
+// NCCL. With a version before 2.29 it is compiled by nvcc, because only a kernel can ask there where memory of other ranks is mapped.
 //
 //   inlay::Ranks const ranks(comm);
 //   inlay::Window const window(ranks, bytes);                   // memory that all ranks can store to
@@ -44,7 +44,7 @@ __global__ void ask_where(ncclWindow_t window, int ranks, void** where) {
 
 }  // namespace detail
 
-// The ranks of a blocking communicator: a GPU each, of one process or several. Holds the communicator, but does not own it.
+/// The ranks of a blocking communicator: a GPU each, of one process or several. Holds the communicator, but does not own it.
 class Ranks {
  public:
   explicit Ranks(ncclComm_t comm) : comm_(comm) {
@@ -55,17 +55,17 @@ class Ranks {
   ncclComm_t comm() const { return comm_; }
   int count() const { return count_; }
   int rank() const { return rank_; }
-  // Whether this GPU can load from and store to windows of a rank: over NVLink, mostly within a host.
+  /// Whether this GPU can load from and store to windows of a rank: over NVLink, mostly within a host.
   bool reaches(int rank) const { return near_index(rank) >= 0; }
 
-  // Throws Error if a call that was enqueued before has failed.
+  /// @throws Error  If a call that was enqueued before has failed.
   void check_async() const {
     ncclResult_t status = ncclSuccess;
     detail::check(ncclCommGetAsyncError(comm_, &status), comm_);
     if (status != ncclInProgress) detail::check(status, comm_);
   }
 
-  // Position of a rank among those that this one reaches; -1: it is not one of them.
+  /// Position of a rank among those that this one reaches; -1: it is not one of them.
   int near_index(int rank) const {
     int const steps = rank - rank_, stride = std::max(near_.stride, 1);
     int const index = near_.rank + steps / stride;
@@ -79,9 +79,10 @@ class Ranks {
   ncclTeam_t near_{};
 };
 
-// `bytes` of device memory on the GPU of each rank, which the GPUs of all ranks can store to. Every rank constructs it with the same
-// size, and every rank destroys it: both calls wait for the other ranks, so each rank needs a thread or process of its own. Allocates
-// (ncclMemAlloc, ncclCommWindowRegister) and synchronises the device. Throws Error where NCCL fails or cannot map the memory.
+/// `bytes` of device memory on the GPU of each rank, which the GPUs of all ranks can store to. Every rank constructs it with the
+/// same size, and every rank destroys it: both calls wait for the other ranks, so each rank needs a thread or process of its own.
+/// Allocates (ncclMemAlloc, ncclCommWindowRegister) and synchronises the device.
+/// @throws Error  Where NCCL fails or cannot map the memory.
 class Window {
  public:
   Window(Ranks const& ranks, std::size_t bytes) : ranks_(ranks), bytes_(bytes) {
@@ -119,13 +120,13 @@ class Window {
 
   Ranks const& ranks() const { return ranks_; }
   std::size_t bytes() const { return bytes_; }
-  // Where this GPU sees the memory of a rank; null if it does not reach it.
+  /// Where this GPU sees the memory of a rank; null if it does not reach it.
   void* of(int rank) const { return parts_[std::size_t(rank)]; }
   void* data() const { return of(ranks_.rank()); }  // this rank's own
-  // Orders the streams of all ranks that reach each other (rank_barrier.h).
+  /// Orders the streams of all ranks that reach each other (rank_barrier.h).
   void barrier(cudaStream_t stream) const { rank_barrier(signals_, ranks_.rank(), stream); }
 
-  // Calls `enqueue` with a stream of the window's own, after all that `stream` has; join() lets `stream` wait for that.
+  /// Calls `enqueue` with a stream of the window's own, after all that `stream` has; join() lets `stream` wait for that.
   void beside(cudaStream_t stream, std::function<void(cudaStream_t)> const& enqueue) const {
     detail::check(cudaEventRecord(begin_, stream));
     detail::check(cudaStreamWaitEvent(side_, begin_, 0));
@@ -134,7 +135,7 @@ class Window {
   }
   void join(cudaStream_t stream) const { detail::check(cudaStreamWaitEvent(stream, end_, 0)); }
 
-  // What all ranks give, by rank; all call this. Waits for the stream.
+  /// What all ranks give, by rank; all call this. Waits for the stream.
   std::vector<std::uint64_t> gathered(std::uint64_t own, cudaStream_t stream) const {
     auto const count = std::size_t(ranks_.count());
     auto* const all = reinterpret_cast<std::uint64_t*>(static_cast<char*>(memory_) + hashes_at_);
@@ -187,11 +188,11 @@ class Window {
 };
 
 struct RedistributeOptions {
-  bool staged = false;              // to all ranks by send and receive, also to those that this one reaches
-  void* workspace = nullptr;        // device memory, aligned to 256 bytes, for what is sent and received
-  std::size_t workspace_bytes = 0;  // at least redistribute_workspace() for the same arguments
-  // For debugging: first compares what the ranks pass, and throws Error on all of them if it differs. Waits for the stream, and cannot be
-  // captured.
+  bool staged = false;              ///< To all ranks by send and receive, also to those that this one reaches.
+  void* workspace = nullptr;        ///< Device memory, aligned to 256 bytes, for what is sent and received.
+  std::size_t workspace_bytes = 0;  ///< At least redistribute_workspace() for the same arguments.
+  /// For debugging: first compares what the ranks pass, and throws Error on all of them if it differs. Waits for the stream, and
+  /// cannot be captured.
   bool compare_arguments = false;
 };
 
@@ -341,21 +342,23 @@ inline void check_inside(Sharded const& dst, Window const& window) {
 
 }  // namespace detail
 
-// Bytes of workspace that redistribute() needs on this rank: 0 if it reaches all others, and they are not staged.
+/// Bytes of workspace that redistribute() needs on this rank: 0 if it reaches all others, and they are not staged.
 inline std::size_t redistribute_workspace(Sharded const& dst, Window const& window, ConstSharded const& src,
                                           RedistributeOptions const& options = {}) {
   return detail::Redistribution(dst, window, src, options.staged).workspace_bytes;
 }
 
-// dst = src for two tensors of one shape, each cut over the ranks along a mode of its own. All ranks call it, in the same order.
-// dst.part lies in the window, at the same offset on all ranks; src.part anywhere in this GPU's memory. Allocates no device memory,
-// does not synchronise, and may be captured. Blocks for ranks that this one reaches are stored into their memory by one launch, between
-// two barriers; blocks for others are packed, sent and received by NCCL, which allocates when two ranks first meet, and unpacked;
-// the exchange runs beside the stores.
-//
-// Throws Error, before anything is launched, for what transfers() and copy() reject, parts beyond the window, a workspace that is too
-// small or misaligned, and a communicator with an error. If one rank throws, the barrier kernels of the other ranks
-// wait for it; after 60 seconds they trap, and CUDA reports a launch failure on those ranks.
+/// dst = src for two tensors of one shape, each cut over the ranks along a mode of its own. All ranks call it, in the same order.
+/// Allocates no device memory, does not synchronise, and may be captured.
+///
+/// Blocks for ranks that this one reaches are stored into their memory by one launch, between two barriers; blocks for others are
+/// packed, sent and received by NCCL, which allocates when two ranks first meet, and unpacked; the exchange runs beside the stores.
+///
+/// @param dst     dst.part lies in the window, at the same offset on all ranks.
+/// @param src     src.part lies anywhere in this GPU's memory.
+/// @throws Error  Before anything is launched, for what transfers() and copy() reject, parts beyond the window, a workspace that
+///                is too small or misaligned, and a communicator with an error. If one rank throws, the barrier kernels of the
+///                other ranks wait for it; after 60 seconds they trap, and CUDA reports a launch failure on those ranks.
 inline void redistribute(Sharded const& dst, Window const& window, ConstSharded const& src,
                          cudaStream_t stream = nullptr, RedistributeOptions const& options = {}) {
   Ranks const& ranks = window.ranks();
@@ -385,7 +388,7 @@ inline void redistribute(Sharded const& dst, Window const& window, ConstSharded 
   window.barrier(stream);
 }
 
-// Which ranks get their blocks by stores and which by NCCL, and what why() of redistribute.h says of the stores.
+/// Which ranks get their blocks by stores and which by NCCL, and what why() of redistribute.h says of the stores.
 inline std::string why(Sharded const& dst, Window const& window, ConstSharded const& src,
                        RedistributeOptions const& options = {}) {
   detail::Redistribution const r(dst, window, src, options.staged);

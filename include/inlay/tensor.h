@@ -17,8 +17,8 @@
 
 namespace inlay {
 
-// Extents or strides as arguments: in braces, or anything that converts to a span of 64-bit integers. Holds the first
-// kMaxRank values of any number; functions refuse more.
+/// Extents or strides as arguments: in braces, or anything that converts to a span of 64-bit integers. Holds the first
+/// kMaxRank values of any number; functions refuse more.
 class Modes {
  public:
   static constexpr int kMaxRank = 64;
@@ -32,15 +32,15 @@ class Modes {
   }
 
   std::size_t size() const { return size_; }
-  std::int64_t operator[](std::size_t k) const { return values_[k]; }  // k: below size() and kMaxRank
+  std::int64_t operator[](std::size_t k) const { return values_[k]; }  ///< k: below size() and kMaxRank
 
  private:
   std::size_t size_ = 0;
   std::int64_t values_[kMaxRank];  // (mode)
 };
 
-// Element (i0, i1, ...) lies at data + sum(i_k * stride[k]) elements. The last mode is the innermost by convention
-// (row-major). Strides are in elements and may be 0 or negative for a source. Void: void or void const.
+/// Element (i0, i1, ...) lies at data + sum(i_k * stride[k]) elements. The last mode is the innermost by convention
+/// (row-major). Strides are in elements and may be 0 or negative for a source. Void: void or void const.
 template <class Void>
 struct BasicTensor {
   static constexpr int kMaxRank = Modes::kMaxRank;
@@ -56,7 +56,7 @@ struct BasicTensor {
     return n;
   }
 
-  // Whether the elements lie one after the other in memory, the last mode fastest.
+  /// Whether the elements lie one after the other in memory, the last mode fastest.
   bool is_contiguous() const {
     std::int64_t inner = 1;
     for (int k = rank; k-- > 0; inner *= extent[k])
@@ -65,7 +65,8 @@ struct BasicTensor {
   }
   std::int64_t stride_bytes(int mode) const { return stride[mode] * bytes_of(dtype); }
 
-  // The same elements with the modes in another order: mode k of the result is mode axes[k] of this.
+  /// The same elements with the modes in another order: mode k of the result is mode axes[k] of this.
+  /// @throws Error  Unless axes (rank) name each mode once.
   BasicTensor permuted(std::span<int const> axes) const {
     check_rank("permuted");
     if (int(axes.size()) != rank)
@@ -85,13 +86,13 @@ struct BasicTensor {
   BasicTensor permuted(std::initializer_list<int> axes) const {
     return permuted(std::span<int const>(axes.begin(), axes.size()));
   }
-  // The same elements with the last two modes exchanged.
+  /// The same elements with the last two modes exchanged. @throws Error for fewer than two modes.
   BasicTensor transposed() const {
     check_rank("transposed");
     detail::require(rank >= 2, "transposed: the tensor has fewer than two modes");
     return transposed(rank - 2, rank - 1);
   }
-  // The same elements with modes i and j exchanged.
+  /// The same elements with modes i and j exchanged. @throws Error for modes that the tensor does not have.
   BasicTensor transposed(int i, int j) const {
     check_rank("transposed");
     for (int k : {i, j})
@@ -101,7 +102,7 @@ struct BasicTensor {
     t.stride[i] = stride[j], t.stride[j] = stride[i];
     return t;
   }
-  // The elements [first, first + count) of one mode.
+  /// The elements [first, first + count) of one mode. @throws Error for elements outside.
   BasicTensor slice(int axis, std::int64_t first, std::int64_t count) const {
     check_rank("slice");
     if (!(axis >= 0 && axis < rank)) throw Error("slice: there is no mode " + std::to_string(axis) + of_rank());
@@ -115,8 +116,8 @@ struct BasicTensor {
     return t;
   }
 
-  // The same elements, repeated: modes of extent 1 get the new extents, with stride 0; additional modes come first. A
-  // source only: as a destination the view would overlap itself.
+  /// The same elements, repeated: modes of extent 1 get the new extents, with stride 0; additional modes come first. A
+  /// source only: as a destination the view would overlap itself. @throws Error for extents that differ and are not 1.
   BasicTensor broadcast(Modes extents) const {
     check_rank("broadcast");
     int const more = int(extents.size()) - rank;
@@ -134,10 +135,10 @@ struct BasicTensor {
     }
     return t;
   }
-  // The same elements in the same order (last mode fastest) with other extents. Throws if strides do not allow it.
+  /// The same elements in the same order (last mode fastest) with other extents. @throws Error if strides do not allow it.
   BasicTensor reshape(Modes extents) const;
 
-  // Converts a Tensor to a ConstTensor.
+  /// Converts a Tensor to a ConstTensor.
   template <class ToVoid>
   requires(std::is_same_v<ToVoid, Void const> && !std::is_const_v<Void>) operator BasicTensor<ToVoid>() const {
     BasicTensor<ToVoid> t{data, dtype, rank, {}, {}};
@@ -190,12 +191,15 @@ BasicTensor<Void> BasicTensor<Void>::reshape(Modes extents) const {
 }
 using Tensor = BasicTensor<void>;
 using ConstTensor = BasicTensor<void const>;
-// The tensor type for a pointer to T: Tensor, or ConstTensor if T is const.
+/// The tensor type for a pointer to T: Tensor, or ConstTensor if T is const.
 template <class T>
 using TensorOf = BasicTensor<std::conditional_t<std::is_const_v<T>, void const, void>>;
 
-// A view of rank 0 to 64 with as many strides as extents; without strides it is row-major without gaps. Throws Error
-// for other ranks, and for row-major strides beyond 63 bits.
+/// A view of memory; data may be null.
+///
+/// @param extents  (rank), of rank 0 to 64.
+/// @param strides  (rank), in elements. Without them the view is row-major without gaps.
+/// @throws Error   For other ranks, another number of strides, and row-major strides beyond 63 bits.
 template <class T>
 requires std::is_void_v<T> TensorOf<T> tensor(T* data, DType dtype, Modes extents, Modes strides) {
   TensorOf<T> t{data, dtype, int(extents.size()), {}, {}};
@@ -230,8 +234,8 @@ requires(!std::is_void_v<T>) TensorOf<T> tensor(T* data, Modes extents) {
   return tensor(static_cast<Void*>(data), dtype_of<std::remove_const_t<T>>(), extents);
 }
 
-// A row-major matrix (rows, cols):(pitch, 1); the pitch is in elements and defaults to cols. With a negative pitch, row
-// i begins before row i - 1.
+/// A row-major matrix (rows, cols):(pitch, 1); the pitch is in elements and defaults to cols. With a negative pitch, row
+/// i begins before row i - 1.
 inline Tensor matrix(void* data, DType dtype, std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
   return tensor(data, dtype, {rows, cols}, {pitch, 1});
 }

@@ -8,6 +8,6 @@
 
 namespace inlay {
 
-INLAY_API char const* version();  // "0.1.0"
+INLAY_API char const* version();  ///< "0.1.0"
 
 }  // namespace inlay
