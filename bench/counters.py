@@ -12,18 +12,17 @@ calibrate  single requests of one warp, exactly as inlay/banks.h predicts them; 
 """
 import argparse
 import concurrent.futures
-import datetime
 import json
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import time
 
 import counters_check as checks
 import counters_ncu as ncu
+from provenance import provenance
 
 PRODUCTS = [(4096, 4096, 4096), (256, 256, 64)]  # of the small one a multiprocessor has one block at most
 SIZES = [  # rows, columns, bytes of an element, the kernels
@@ -109,12 +108,6 @@ def tasks(copies, gemms):
                    [{"case": "x".join(map(str, size)), "kernel": name, "elem_bytes": 4, "transa": layout[0], "transb": layout[1], "key": layout, "alone": True}])
 
 
-def device_name():
-    if not shutil.which("nvidia-smi"):
-        return "unknown"
-    return subprocess.run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"], capture_output=True, text=True).stdout.strip()
-
-
 def measure(options):
     profiler = ncu.find_ncu(options.ncu)
     copies, gemms = names_of(options.inlay, options.only)
@@ -126,7 +119,7 @@ def measure(options):
         launches, printed, wrong = ncu.profile(profiler, [options.inlay, *arguments], metrics, timeout=options.timeout,
                                                say=lambda line: print(f"          {line}", flush=True))
         rows += share_out(expected, launches, check_results(printed), wrong)
-        write(options.out, {"device": device_name(), "clock_mhz": clock_of(rows), "date": now(), "command": typed(),
+        write(options.out, {**provenance(), "clock_mhz": clock_of(rows),
                             "ncu": ncu.version_of(profiler), "rows": rows})  # after every process, so that an interrupted run keeps its rows
     failed = [row for row in rows if "failed" in row]
     for row in failed:
@@ -183,7 +176,7 @@ def join(options):
         if isinstance(said, str):
             print(f"{row['kernel']}, {row['case']}: {said}")
     times = checks.bench_times(options.times if options.times is not None else sorted(pathlib.Path(options.out).parent.glob("*.json")))
-    write(options.out, {**{key: raw[key] for key in ("device", "clock_mhz", "date", "command", "ncu")},
+    write(options.out, {**{key: value for key, value in raw.items() if key != "rows"},
                         **checks.joined(counted, explained, times),
                         "skipped": [row for row in raw["rows"] if "launches" not in row]})
     print(f"{len(counted)} kernels and sizes: {options.out}")
@@ -207,14 +200,6 @@ def check(options):
     text, kept = checks.checked(json.loads(pathlib.Path(options.file).read_text()))
     print(text)
     return not kept
-
-
-def now():
-    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def typed():
-    return " ".join(["bench/counters.py", *sys.argv[1:]])
 
 
 def write(file, content):

@@ -1,6 +1,6 @@
 """The figures of README's first page: cases that are drawn when they are measured, and that nobody has seen before.
 
-    front.py measure PART --seed N --commit SHA --inlay PROGRAM --json FILE    PART: gemms (inlay beside cuBLAS) or torch (permutes and bf16
+    front.py measure PART --seed N --inlay PROGRAM --json FILE    PART: gemms (inlay beside cuBLAS) or torch (permutes and bf16
                                                                                GEMMs beside PyTorch, eager and compiled)
     front.py [--check README.md | --write README.md] [--picture FILE.svg]      the table of results/h200/front_gemms.json and front_torch.json
 
@@ -8,7 +8,6 @@ A ratio is the time of the baseline over that of inlay, on one GPU, one after th
 figures. Every row that was measured is counted.
 """
 import argparse
-import datetime
 import json
 import pathlib
 import re
@@ -16,6 +15,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+from provenance import provenance, said
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results" / "h200"
@@ -78,18 +79,12 @@ def torch_rows(inlay, seed, folder):
     return all_rows
 
 
-def asked(*command):
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
-
-
 def measure(options):
     with tempfile.TemporaryDirectory() as folder:
         part = gemms if options.part == "gemms" else torch_rows
         rows = part(options.inlay.resolve(), options.seed, pathlib.Path(folder))
-    gpu = asked("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()[0].split(", ")
-    report = {"device": gpu[0], "driver": gpu[1], "cuda": asked("bash", "-c", "nvcc --version | grep -o 'release [0-9.]*'"),
-              "torch": asked(sys.executable, "-c", "import torch; print(torch.__version__)"), "commit": options.commit, "seed": options.seed,
-              "date": datetime.date.today().isoformat()}
+    torch = said(sys.executable, "-c", "import torch; print(torch.__version__)")
+    report = provenance() | {"torch": torch, "seed": options.seed}
     listed = ",\n  ".join(json.dumps(row) for row in rows)
     options.json.write_text(json.dumps(report, indent=1)[:-2] + f',\n "rows": [\n  {listed}\n ]\n}}\n')
 
@@ -107,10 +102,10 @@ def table():
             values = [row["ratio"] for row in report["rows"] if (row["group"], row["baseline"]) == (group, baseline)]
             share = sum(value > 1 for value in values)
             text += f"| {baseline} | {group} | {len(values)} | {statistics.median(values):.2f} | {share} of {len(values)} | {min(values):.2f} |\n"
-    notes = [f"seed {r['seed']}, {r['date']}, commit {r['commit'][:7]}" for r in recorded()]
+    notes = [f"seed {r['seed']}, {r['date'][:10]}, commit {r['commit'][:7]}" for r in recorded()]
     torch, gemm = recorded()
     return text + (f"\nTime of the baseline over that of inlay: above 1, inlay is faster. Cases drawn when they were measured, on one {gemm['device'].removeprefix('NVIDIA ')} "
-                   f"(driver {gemm['driver']}, CUDA {gemm['cuda'].removeprefix('release ')}, PyTorch {torch['torch']}): PyTorch's by {notes[0]}; cuBLAS's, the fastest of its algorithms, by {notes[1]}.\n")
+                   f"(driver {gemm['driver']}, CUDA {gemm['cuda']}, PyTorch {torch['torch']}): PyTorch's by {notes[0]}; cuBLAS's, the fastest of its algorithms, by {notes[1]}.\n")
 
 
 def picture(file):
@@ -127,8 +122,8 @@ def picture(file):
     speeds = [transposes[name]["of_copy"] for name in steps]
     left.bar(range(len(steps)), speeds, color="#4477aa")
     for i, name in enumerate(steps):
-        said = asked(str(ROOT / "build" / "inlay"), "explain", name, "--rows", "32768", "--cols", "32768", "--device", "H200")
-        predicted_ms = float(re.search(r"predicted: ([0-9.]+) ms", said)[1])
+        text = said(str(ROOT / "build" / "inlay"), "explain", name, "--rows", "32768", "--cols", "32768", "--device", "H200")
+        predicted_ms = float(re.search(r"predicted: ([0-9.]+) ms", text)[1])
         speed = speeds[i] * transposes[name]["ms_median"] / predicted_ms
         left.plot([i - 0.4, i + 0.4], [speed, speed], color="black", lw=1.5, label="predicted" if i == 0 else None)
     left.set_xticks(range(len(steps)), [name.removeprefix("transpose_") for name in steps], rotation=60, ha="right", fontsize=7)
@@ -154,7 +149,6 @@ def main():
     command = commands.add_parser("measure")
     command.add_argument("part", choices=("gemms", "torch"))
     command.add_argument("--seed", type=int, required=True)
-    command.add_argument("--commit", required=True)
     command.add_argument("--inlay", type=pathlib.Path, required=True)
     command.add_argument("--json", type=pathlib.Path, required=True)
     options = parser.parse_args()

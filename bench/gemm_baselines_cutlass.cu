@@ -24,7 +24,7 @@ void multiply(lab::GemmCase const& c, lab::GemmCall const& call, cudaStream_t st
                                   cutlass::gemm::threadblock::GemmIdentityThreadblockSwizzle<8>, 5>;
   auto const pitch = [](lab::Stored const& x) { return int(x.pitch); };
   typename Device::Arguments const arguments({int(c.M), int(c.N), int(c.K)}, {call.a, pitch(c.a())},
-                                             {call.b, pitch(c.b())}, {call.c, pitch(c.c())}, {call.c, pitch(c.c())},
+                                             {call.b, pitch(c.b())}, {call.d, pitch(c.d())}, {call.d, pitch(c.d())},
                                              {call.alpha, call.beta});
   Device gemm;
   if (auto const status = gemm(arguments, nullptr, stream); status != cutlass::Status::kSuccess)
@@ -35,7 +35,7 @@ template <class Block, class Warp>
 lab::GemmCandidate candidate(char const* name, lab::GemmCase const& c) {
   return {{name, [c](lab::GemmCall const& call, cudaStream_t stream) {
              if (c.batch > 1) throw lab::Rejection("takes one matrix");
-             if (std::max({c.M, c.N, c.K, c.a().pitch, c.b().pitch, c.c().pitch}) > INT_MAX)
+             if (std::max({c.M, c.N, c.K, c.a().pitch, c.b().pitch, c.d().pitch}) > INT_MAX)
                throw lab::Rejection("takes extents of 31 bits");
              if (c.a_transposed())
                c.b_transposed() ? multiply<Block, Warp, Column, Column>(c, call, stream)

@@ -1,4 +1,4 @@
-"""The tables that summarise the judging suites. usage: judge_figures.py [--check FILE.md | --write FILE.md], where FILE is docs/05_results.md
+"""The tables that summarise the development set. usage: judge_figures.py [--check FILE.md | --write FILE.md], where FILE is docs/05_results.md
 
 The suites are drawn by seeds; README quotes others, which are drawn when they are measured (front.py). Reads results/h200/judge_copy.json,
 judge_gemm.json and judge_torch.json, and for comparison the tuned suites in copy.json and sgemm.json. Prints the tables.
@@ -97,7 +97,7 @@ def main():
     if options.write:
         file.write_text(before + begin + table + end + after)
     elif recorded != table:
-        return f"the judged figures of {file} are not those of {RESULTS}; it should be\n{table}"
+        return f"the figures of {file} are not those of {RESULTS}; it should be\n{table}"
     return None
 
 

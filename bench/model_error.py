@@ -18,7 +18,7 @@ import subprocess
 root = pathlib.Path(__file__).resolve().parent.parent
 MOVE = {"rows": "rows", "cols": "cols", "batch": "batch", "elem_bytes": "elem", "pitch": "pitch", "pitch_dst": "pitch-dst",
         "base_src": "base-src", "base_dst": "base-dst"}
-PRODUCT = {key: key for key in ("m", "n", "k", "transa", "transb", "batch", "alpha", "beta", "lda", "ldb", "ldc", "accuracy")}
+PRODUCT = {key: key for key in ("m", "n", "k", "transa", "transb", "batch", "alpha", "beta", "lda", "ldb", "ldd", "compute")}
 NAIVE = re.compile(r"naive|copy_00")
 # Kernels by name: all but the public functions, the baselines, and the copy kernels for any layout, which the ladders lack.
 KERNEL = re.compile(r"(copy_(?!tiled|direct|interleave|deinterleave)|transpose_|sgemm_)")

@@ -10,6 +10,7 @@ import time
 
 import inlay.torch
 import torch
+from provenance import provenance
 
 
 def median_us(call, rounds=15, calls=400):
@@ -50,6 +51,4 @@ for name, us in found.items():
     print(f"{us:8.2f}  {name}")
 if options.json:
     with open(options.json, "w") as f:
-        json.dump({"device": torch.cuda.get_device_name(), "torch": torch.__version__,
-                   "command": "python3 bench/python_calls.py --host build/bench/host --json results/h200/python_calls.json",
-                   "us": found}, f, indent=1)
+        json.dump(provenance() | {"us": found}, f, indent=1)

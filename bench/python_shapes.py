@@ -158,8 +158,7 @@ def main():
         rows.append(row)
         print(row["case"], row["us"], file=sys.stderr, flush=True)
     print(table(rows))
-    recorded = {"device": torch.cuda.get_device_name(), "torch": torch.__version__,
-                "command": "python3 bench/python_shapes.py --json results/h200/python.json", "rows": rows}
+    recorded = provenance() | {"rows": rows}
     if options.json:
         options.json.write_text(json.dumps(recorded, indent=1) + "\n")
 

@@ -8,7 +8,6 @@ measures. Elements of 3, 6 and 12 bytes are units with a mode of their own, as P
 """
 import argparse
 import dataclasses
-import datetime
 import json
 import math
 import pathlib
@@ -17,6 +16,7 @@ import sys
 import torch
 
 import torch_transpose as common
+from provenance import provenance
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "suites"))
 from draw import packed  # noqa: E402
@@ -119,8 +119,7 @@ def main():
     if not torch.cuda.is_available():
         sys.exit("torch_copy.py needs a GPU that PyTorch can use.")
     torch._dynamo.config.cache_size_limit = 4096
-    report = {"device": torch.cuda.get_device_name(0), "date": datetime.date.today().isoformat(),
-              "command": "python3 " + " ".join(sys.argv), "torch": torch.__version__, "rows": []}
+    report = provenance() | {"rows": []}
     for suite in options.suites:
         options.suite = suite.stem
         cases = list(cases_of(suite))

@@ -9,6 +9,7 @@ import sys
 import torch
 import torch.distributed as dist
 import torch.multiprocessing as mp
+from provenance import provenance
 
 
 def transpose(P):
@@ -100,7 +101,7 @@ def run(rank, P, out):
         del x
     if rank == 0:
         with open(out, "w") as file:
-            json.dump({"torch": torch.__version__, "gpus": P, "device": torch.cuda.get_device_name(), "rows": rows}, file, indent=1)
+            json.dump(provenance() | {"gpus": P, "rows": rows}, file, indent=1)
     dist.destroy_process_group()
 
 

@@ -14,7 +14,6 @@ sign and no NaN in the data: equal is bitwise equal).
 """
 import argparse
 import dataclasses
-import datetime
 import itertools
 import json
 import pathlib
@@ -23,6 +22,7 @@ import sys
 import time
 
 import torch
+from provenance import provenance
 
 DEFAULT = "32768x32768:4,16384x16384:4,16384x16384:8,16384x16384:16,8192x8192:4,1024x1024:4,10007x10009:4"
 DTYPE = {1: torch.uint8, 2: torch.int16, 4: torch.float32, 8: torch.float64, 16: torch.complex128}
@@ -234,8 +234,7 @@ def main():
     options = parsed()
     if not torch.cuda.is_available():
         sys.exit("torch_transpose.py needs a GPU that PyTorch can use.")
-    report = {"device": torch.cuda.get_device_name(0), "date": datetime.date.today().isoformat(),
-              "command": "python3 " + " ".join(sys.argv), "torch": torch.__version__, "rows": []}
+    report = provenance() | {"rows": []}
     for case in cases_of(options):
         for row in measure(case, options):
             report["rows"].append(row)

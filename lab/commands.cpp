@@ -21,7 +21,7 @@ namespace {
 
 std::map<std::string, Compute> const& levels() {
   static std::map<std::string, Compute> const words{{"fp32", Compute::fp32},
-                                                    {"blocked", Compute::fp32_blocked},
+                                                    {"fp32_blocked", Compute::fp32_blocked},
                                                     {"split_safe", Compute::split_safe},
                                                     {"split_fast", Compute::split_fast}};
   return words;
@@ -47,6 +47,12 @@ void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> c
   for (Field const& field : c.fields())
     if (field.flag != kBatchFlag && given(command, field.flag))
       throw UsageError(fmt::format("{} was given without a {}", field.flag, C::kind));
+}
+
+// Whether the table has the rates of a device. A MIG instance has fewer multiprocessors than the GPU in the table.
+bool has_rates(Device const& device) {
+  Device const* const known = planner::find_device(device.name);
+  return known && known->sm_count == device.sm_count;
 }
 
 // Rejects numbers out of range, which CLI11 would replace by the largest integer or by infinity, in all sub-commands.
@@ -107,12 +113,13 @@ void check_words(CLI::App const& app, int argc, char const* const* argv) {
 
 }  // namespace
 
-void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector<std::string_view> const& but) {
+void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector<std::string_view> const& but,
+                std::string const& heading) {
   for (Field const& field : fields) {
     if (std::find(but.begin(), but.end(), field.flag) != but.end()) continue;
     std::visit(
         [&]<class T>(T* at) {
-          CLI::Option* const option = command.add_option(field.flag, *at, field.help);
+          CLI::Option* const option = command.add_option(field.flag, *at, field.help)->group(heading);
           if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) option->delimiter(',');
           if (field.shows_default) option->capture_default_str();
           if constexpr (std::is_same_v<T, Compute>)
@@ -127,14 +134,14 @@ void refuse_ignored(CLI::App const& command, std::vector<std::string> const& nam
   refuse_flags_of_another(command, names, GemmCase{});
   if (given(command, "--pitch-dst") && !any_uses<CopyCase>(names, [](auto const& info) { return !is_copy(info); }))
     throw UsageError("--pitch-dst was given with copies alone, which pack their rows");
-  // Split-K kernels sum as --accuracy says; other kernels have one way.
+  // Split-K kernels sum as --compute says; other kernels have one way.
   auto const knows = [&](Info<Gemm> const& info) {
     return info.split || (info.accumulation_length > 0) == (gemm.compute == Compute::fp32_blocked);
   };
-  if (given(command, "--accuracy") && !any_uses<GemmCase>(names, knows))
+  if (given(command, "--compute") && !any_uses<GemmCase>(names, knows))
     for (auto const& [word, level] : levels())
       if (level == gemm.compute)
-        throw UsageError(fmt::format("--accuracy {} has no effect on {}", word, fmt::join(names, ", ")));
+        throw UsageError(fmt::format("--compute {} has no effect on {}", word, fmt::join(names, ", ")));
 }
 
 std::string known_devices() {
@@ -157,6 +164,31 @@ Device device_named(std::string const& typed) {
   throw UsageError(fmt::format("there is no device '{}' in the table, which has {}, and here", typed, known_devices()));
 }
 
+DeviceOption::DeviceOption(CLI::App& command) {
+  command.add_option("--device", *typed_,
+                     known_devices() + ", or here (default: the GPU here, or else the table's H200)");
+}
+Device DeviceOption::get(bool needs_rates) const {
+  if (typed_->empty()) {
+    Device const device = gpu_or_table();
+    return !needs_rates || has_rates(device) ? device : Device{};
+  }
+  Device const device = device_named(*typed_);
+  if (needs_rates && !has_rates(device))
+    throw UsageError(fmt::format("the GPU here, {}, is not in the table", device.name));
+  return device;
+}
+std::string DeviceOption::note(Device const& device, char const* done) const {
+  if (!typed_->empty()) return fmt::format("({} for {})\n", done, device.name);
+  std::string why = why_no_gpu();
+  if (why.empty()) {
+    Device const here = gpu_or_table();
+    if (here.name == device.name) return "";
+    why = fmt::format("the GPU here, {}, is not in it", here.name);
+  }
+  return fmt::format("({} for the device table's {}: {})\n", done, device.name, why);
+}
+
 void add_list_command(CLI::App& app) {
   auto* const command = app.add_subcommand("list", "every kernel: its name, its idea, where it comes from");
   auto const json = std::make_shared<bool>(false);
@@ -172,6 +204,10 @@ int run_command(CLI::App& app, int argc, char** argv, int const& status) {
   if (argc == 1) words.push_back(help_option);
   if (argc > 1 && std::string_view(argv[1]) == "help") words.erase(words.begin() + 1), words.push_back(help_option);
   argc = int(words.size()), argv = words.data();
+  if (argc > 1 && std::string_view(argv[1]) == "complete") {
+    for (std::string const& word : completions(app, {argv + 2, argv + argc})) fmt::print("{}\n", word);
+    return 0;
+  }
   try {
     check_words(app, argc, argv);
     refuse_unfit_numbers(app);

@@ -18,6 +18,7 @@
 #include "page/report_page.h"
 #include "problems/kernels.h"
 #include "readme/readme.h"
+#include "results/colour.h"
 #include "results/compare.h"
 #include "results/output.h"
 #include "results/redistribute.h"
@@ -123,27 +124,28 @@ void add_demo(CLI::App& app, int& status) {
   });
 }
 
+constexpr std::size_t kShownCandidates = 5;  // of why without --all
+
 // `why transpose`, `why copy`, `why gemm`.
 template <class C>
 void add_why_of(CLI::App& why, C const& shape, char const* description) {
   auto* const command = why.add_subcommand(shape.notation().public_function, description);
   auto const c = std::make_shared<C>(shape);
-  auto const name = std::make_shared<std::string>();
+  auto const all = std::make_shared<bool>(false);
   auto const no_workspace = std::make_shared<bool>(!std::is_same_v<C, GemmCase>);
   add_flags(*command, *c);
-  command->add_option("--device", *name,
-                      known_devices() + ", or here (default: the GPU here, or else the table's H200)");
+  DeviceOption const named(*command);
+  command->add_flag("--all", *all, "every candidate, with why it was not chosen or rejects the problem");
   if (!*no_workspace) command->add_flag("--no-workspace", *no_workspace, "without a workspace");
-  command->callback([c, name, no_workspace] {
+  command->callback([c, all, no_workspace, named] {
     c->validate();
     auto const problem = planned(*c);
-    Device const device = name->empty() ? gpu_or_table() : device_named(*name);
+    Device const device = named.get(false);
     auto const plan = make_plan(problem, device, !*no_workspace);
-    fmt::print("{}", planner::why(plan, problem, device, !*no_workspace));
-    if (!name->empty())
-      fmt::print("(planned for {})\n", device.name);
-    else if (auto const none = why_no_gpu(); !none.empty())
-      fmt::print("(planned for the device table's H200: {})\n", none);
+    std::size_t const most = *all ? SIZE_MAX : kShownCandidates;
+    std::string const text =
+        planner::why(plan, problem, device, !*no_workspace, planner::candidates<typename C::Canonical>(), most);
+    fmt::print("{}{}", bold_lines(bold_lines(text, "chosen:"), "  ->"), named.note(device, "planned"));
   });
 }
 
@@ -196,6 +198,7 @@ int run(int argc, char** argv) {
   add_report_command(app);
   add_readme(app, status);
   add_draw_command(app);
+  add_completion_command(app);
   return run_command(app, argc, argv, status);
 }
 

@@ -14,6 +14,7 @@ int run_without_gpu(int argc, char** argv) {
   add_layout_command(app);
   add_explain_command(app);
   add_draw_command(app);
+  add_completion_command(app);
   return run_command(app, argc, argv, status);
 }
 

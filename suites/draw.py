@@ -8,10 +8,10 @@
                                              suites/gemm/half_wild.json is --seed 20 --count 300
     draw.py permute SOURCE FOLDER            the published benchmark cases, a file for each of their suites
 
-Several seeds give their lists one after the other, each of --count cases. The judging suites, which no constant is fitted on:
+Several seeds give their lists one after the other, each of --count cases. The development set:
 suites/copy/judge.json is copy --seed 4101 4102 --count 150, suites/gemm/judge.json is gemm --seed 4201 4202 --count 150.
 
-A third of the copies has more than 64 MB a side; they are spread evenly over the classes below. Of 300 products 100 are large,
+A third of the copies has more than 64 MB a side; they are spread evenly over the classes below. Of 300 GEMMs 100 are large,
 100 of middle size, 60 thin and 40 tiny.
 """
 import argparse

@@ -1,7 +1,9 @@
 """The lab's command line: every command runs, every mistake is one sentence and exit code 2. usage: lab_command_line.py INLAY"""
 import re
 import json
+import os
 import pathlib
+import pty
 import shutil
 import subprocess
 import sys
@@ -238,10 +240,10 @@ def test_ignored_options():
     expect(2, "verify", "sgemm_03", "sgemm_04", "--rows", "5", err="--rows was given without a copy")
     expect(0, "verify", "--cpu", "sgemm_01", "copy_01", "--m", "5", "--rows", "5", out=" ok")
     for command in ("verify", "sgemm_03"), ("explain", "sgemm_03"), ("draw", "path", "sgemm_03"), ("bench", "gemm", "--kernels", "sgemm_03"):
-        expect(2, *command, "--accuracy", "blocked", err="--accuracy blocked has no effect on sgemm_03_padded")
-    expect(2, "verify", "sgemm_tma_blocked", "--accuracy", "fp32", err="--accuracy fp32 has no effect on sgemm_tma_blocked")
-    expect(0, "verify", "--cpu", "sgemm_split_64x64", "sgemm_03", "--accuracy", "blocked", "--transa", "n", "--transb", "n", out=" ok")  # one knows both
-    expect(0, "explain", "sgemm_tma_blocked", "--accuracy", "blocked", "--transa", "t", "--transb", "n")
+        expect(2, *command, "--compute", "fp32_blocked", err="--compute fp32_blocked has no effect on sgemm_03_padded")
+    expect(2, "verify", "sgemm_tma_blocked", "--compute", "fp32", err="--compute fp32 has no effect on sgemm_tma_blocked")
+    expect(0, "verify", "--cpu", "sgemm_split_64x64", "sgemm_03", "--compute", "fp32_blocked", "--transa", "n", "--transb", "n", out=" ok")  # one knows both
+    expect(0, "explain", "sgemm_tma_blocked", "--compute", "fp32_blocked", "--transa", "t", "--transb", "n")
     for command in ("verify", "copy_01", "copy_03_v"), ("explain", "copy_01"), ("draw", "path", "copy_01"):
         expect(2, *command, "--pitch-dst", "99999", err="--pitch-dst was given with copies alone, which pack their rows")
     expect(2, "bench", "transpose", "--kernels", "copy_0", "--host", err="--host was given without the row of transpose")
@@ -331,15 +333,13 @@ def test_names():
 
 
 def test_verify():
-    """It says beforehand what it will do, and what it is at meanwhile."""
+    """It says beforehand what it will do."""
     code, out, err = run("verify", "--cpu", "transpose_01", "sgemm_01", "sgemm_02", "--rows", "9", "--cols", "7", "--m", "5")
     first, *check_results = out.splitlines()
     expect_equal("the exit code, and how many check_results", (code, len(check_results)), (0, 13))
     if ", 1 kernel of a copy x 5 cases, 2 kernels of a GEMM x 4 cases: every element is compared; GEMMs once more on significands" not in first:
         failed.append(f"verify begins with {first!r}")
-    progress = err.splitlines()
-    expect_equal("progress", (len(progress), progress[0], progress[-1]),
-                 (13, "1 of 13: transpose_01_naive_read, 9 x 7, 1 B", "13 of 13: sgemm_02_tiled_mma, 5 x 275 x 67, tt"))
+    expect_equal("progress where there is no terminal", err, "")
     expect(2, "verify", "--cpu", "transpose_01", "--rows", "100000", "--cols", "100000", err="at most 16777216 elements")  # before the first line
     demo = expect(0, "demo", out="transpose_03_smem_read_conflict")
     if "sgemm_01_naive                   ok           nn" not in demo:
@@ -347,6 +347,77 @@ def test_verify():
     gemms = {line.split()[0]: line.split()[3:7] for line in demo.splitlines() if line.startswith("sgemm_0")}
     expect_equal("accesses of the gemms' steps 2 and 3", (gemms["sgemm_02_tiled_mma"], gemms["sgemm_03_padded"]), (["6", "4", "8", "1"], ["6", "4", "1", "1"]))
     expect_equal("lines of the demo that are too long", [line for line in demo.splitlines() if len(line) > 152], [])
+
+
+def on_terminal(*arguments, **environment):
+    """What a command prints where both stdout and stderr are a terminal."""
+    reads, writes = pty.openpty()
+    process = subprocess.Popen([inlay, *arguments], stdin=subprocess.DEVNULL, stdout=writes, stderr=writes,
+                               env={k: v for k, v in os.environ.items() if k != "NO_COLOR"} | {"TERM": "xterm"} | environment)
+    os.close(writes)
+    said = b""
+    try:
+        while more := os.read(reads, 65536):
+            said += more
+    except OSError:  # Linux says so that the other side is closed
+        pass
+    os.close(reads)
+    process.wait(timeout=60)
+    return said.decode().replace("\r\n", "\n")
+
+
+def test_terminal():
+    """Colours and progress, on a terminal alone."""
+    conflicts = "layout", "(32,32):(32,1)"
+    plain = expect(0, *conflicts)
+    coloured = on_terminal(*conflicts)
+    expect_equal("without its colours", re.sub(r"\033\[\d+m", "", coloured), plain)
+    expect_equal("colours", sorted(set(re.findall(r"\033\[(\d+)m", coloured))), ["0", "31", "32"])
+    expect_equal("with NO_COLOR", on_terminal(*conflicts, NO_COLOR="1"), plain)
+    expect_equal("on a dumb terminal", on_terminal(*conflicts, TERM="dumb"), plain)
+    long = on_terminal("fuzz", "copy", "--cpu", "--seconds", "3")
+    if not re.search(r"\r\033\[Kcase \d+, [01] s left.*\r\033\[K\d+ cases in 3", long, re.S):
+        failed.append(f"progress: {long[:600]!r}")
+    if "s left" in on_terminal("fuzz", "copy", "--cpu", "--seconds", "1"):
+        failed.append("progress of what takes a second")
+
+
+def test_completion():
+    def after(*words):
+        return expect(0, "complete", *words).splitlines()
+
+    expect_equal("commands", after("ex"), ["explain"])
+    expect_equal("commands of a command", after("why", ""), ["transpose", "copy", "gemm", "redistribute"])
+    expect_equal("kernels", after("explain", "sgemm_03"), ["sgemm_03_padded"])
+    expect_equal("options", after("why", "gemm", "--batch-s"), ["--batch-stride-a", "--batch-stride-b", "--batch-stride-d"])
+    expect_equal("options of a group", after("bench", "gemm", "--ld"), ["--lda", "--ldb", "--ldd"])
+    expect_equal("devices", after("explain", "sgemm_03_padded", "--device", "RTX"), ["RTX-4090", "RTX-3090"])
+    expect_equal("files", after("explain", "--out", "nowhere/"), [])
+    for shell in "bash", "zsh", "fish":
+        expect(0, "completion", shell, out="inlay complete ")
+    expect(2, "completion", "tcsh", err="tcsh")
+    asked = "_inlay; printf '%s\\n' \"${COMPREPLY[@]}\""
+    script = f"PATH={pathlib.Path(inlay).resolve().parent}:$PATH; source <(inlay completion bash); COMP_WORDS=(inlay explain transpose_03); COMP_CWORD=2; {asked}"
+    expect_equal("bash", subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=60).stdout, "transpose_03_smem_read_conflict\n")
+
+
+def test_why():
+    """The five best, or all."""
+    few = expect(0, "why", "gemm", "--m", "1000", "--n", "1000", "--k", "1000", out=", no predicted time; not compared: ")
+    every = expect(0, "why", "gemm", "--m", "1000", "--n", "1000", "--k", "1000", "--all")
+    lines = [[line for line in text.splitlines() if line.startswith(("     ", "  ->"))] for text in (few, every)]
+    expect_equal("lines of why", (len(lines[0]), lines[0][0].startswith("  -> ")), (6, True))
+    rest = re.fullmatch(r"     and (\d+) more, (\d+) of which reject the problem", lines[0][5])
+    expect_equal("what why leaves out", rest and int(rest[1]), len(lines[1]) - 5)
+    expect_equal("lines of both", set(lines[0][:5]) - set(lines[1]), set())
+    times = [float(t) for t in re.findall(r"([\d.]+) us predicted", expect(0, "why", "transpose", "--rows", "4096", "--cols", "4096").partition("  ->")[2])]
+    expect_equal("the order of predicted times", times, sorted(times))
+    for command in ("explain", "sgemm_03"), ("why", "gemm"):  # both take the same GPU
+        expect(0, *command, "--device", "A100", out="for A100)\n")
+        if not shutil.which("nvidia-smi"):
+            expect(0, *command, out="for the device table's H200: ")
+    for heading in "Options of a copy:", "Options of a GEMM:":
+        expect(0, "explain", "--help", out=heading)
 
 
 names = [v["name"] for v in json.loads(expect(0, "list", "--json"))]
@@ -367,7 +438,7 @@ expect(0, "why", "transpose", *both, out="mode 0: extent 37, source stride 180 B
 expect(0, "why", "transpose", "--rows", "4096", "--cols", "1024", out="chosen: transpose_")
 expect(0, "list", out="sgemm_01_naive")
 for line in expect(0, "verify", "--cpu", "sgemm_01", "--m", "37", "--n", "41", "--k", "19", "--batch", "2", "--alpha", "2", "--beta", "-1",
-                   "--lda", "45", "--ldb", "50", "--ldc", "43").splitlines()[1:]:
+                   "--lda", "45", "--ldb", "50", "--ldd", "43").splitlines()[1:]:
     if not line.endswith(" ok"):
         failed.append(f"gemms with pitches: {line}")
 for kind in "copy", "transpose", "gemm":
@@ -395,10 +466,10 @@ expect(2, "bench", "transpose", "--suite", "2d", "--cases", "5x5:4", err="--case
 expect(2, "verify", "--transa", "a", err="--transa is 'a'; it is n or t")
 expect(2, "verify", "--m", "0", err="--m is 0; it must be at least 1")
 expect(2, "verify", "--lda", "5", err="--lda is 5, less than the 67 elements of a row of A")
-expect(2, "verify", "--step-b", "0", err="--step-b is 0; it must be at least 1")
-expect(2, "verify", "--lda", "100", "--step-a", "2", err="--lda is 100, less than the 134 elements of a row of A")
-expect(2, "verify", "--batch", "5", "--apart-c", "0", err="--apart-c is 0: 5 matrices of 131 rows, 275 elements apart, would overlap")
-expect(0, "verify", "--cpu", "sgemm_01", "--m", "5", "--n", "6", "--k", "7", "--step-a", "2", "--step-c", "3", "--batch", "3", "--apart-b", "0", err="steps 2, 1 and 3, matrices 70, 0 and 90 apart")
+expect(2, "verify", "--inc-b", "0", err="--inc-b is 0; it must be at least 1")
+expect(2, "verify", "--lda", "100", "--inc-a", "2", err="--lda is 100, less than the 134 elements of a row of A")
+expect(2, "verify", "--batch", "5", "--batch-stride-d", "0", err="--batch-stride-d is 0: 5 matrices of 131 rows, 275 elements apart, would overlap")
+expect(0, "verify", "--cpu", "sgemm_01", "--m", "5", "--n", "6", "--k", "7", "--inc-a", "2", "--inc-d", "3", "--batch", "3", "--batch-stride-b", "0", out=" ok")
 expect(2, "why", "gemm", "--rows", "5", err="--rows")
 expect(2, "bench", "gemm", "--suite", "2d", err="there is no suite '2d'; there are batched, batched_drawn, blind, half_drawn, half_odd, half_squares, half_wild, hgemm, judge, ladder, odd, sgemm_tc, shapes, small, squares, tensor, tensor_drawn, thin, thin_drawn, tiny, wild")
 expect(2, "bench", "gemm", "--suite", "odd,shapes", "--m", "5", err="--m was given with --suite")
@@ -424,6 +495,9 @@ test_output()
 test_numbers()
 test_names()
 test_verify()
+test_terminal()
+test_completion()
+test_why()
 test_compare()
 test_draw()
 test_layout()

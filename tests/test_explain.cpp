@@ -174,7 +174,7 @@ Replayed replayed(Entry<Gemm> const& entry, GemmCase const& c) {
     return static_cast<float*>(recorder.reserve(name, std::size_t(x.elements()) * sizeof(float), sizeof(float)));
   };
   Gemm const gemm =
-      c.canonical({c.alpha, c.beta, operand("A", c.a()), operand("B", c.b()), operand("C", c.c())}, nullptr);
+      c.canonical({c.alpha, c.beta, operand("A", c.a()), operand("B", c.b()), operand("D", c.d())}, nullptr);
   recorder.reserve_workspace(entry.info().workspace(gemm, h200()));
   Replayed seen;
   watch_sample(entry, gemm, recorder, seen);

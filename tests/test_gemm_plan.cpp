@@ -136,11 +136,12 @@ TEST(GemmPlan, TakesTheFirstThatIsWantedAndRuns) {
   EXPECT_EQ(p.plan.candidate, 2);
   EXPECT_EQ(p.launch().kernel, &all[2].kernel);
   EXPECT_SAYS(p, "chosen: nothing. Wants nothing.\n");
-  EXPECT_SAYS(p, "     own_workspace: 16 bytes of workspace; not compared: never wanted\n");
+  EXPECT_SAYS(p, "     own_workspace: 16 bytes of workspace, no predicted time; not compared: never wanted\n");
   EXPECT_SAYS(p, "     refuses: 3 rows are not to its taste\n");
   EXPECT_SAYS(p, "  -> nothing: 0 bytes of workspace\n");
   EXPECT_SAYS(p,
-              "     own_workspace (unpacked): 16 bytes of workspace; not compared: the choice comes first in the "
+              "     own_workspace (unpacked): 16 bytes of workspace, no predicted time; not compared: the choice comes "
+              "first in the "
               "order of preference\n");
 }
 TEST(GemmPlan, TakesWhatIsNotWantedWhereNothingElseRuns) {
@@ -161,8 +162,9 @@ TEST(GemmPlan, SaysThatABoundWasMeasured) {
   measured.measured = "by hand";
   Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = measured},
                                  {.kernel = {&nothing, note}, .applies = any}};
-  EXPECT_SAYS(Planned(problem(3, 5, 7), true, all),
-              "     own_workspace: 16 bytes of workspace; not compared: never wanted (measured: by hand)\n");
+  EXPECT_SAYS(
+      Planned(problem(3, 5, 7), true, all),
+      "     own_workspace: 16 bytes of workspace, no predicted time; not compared: never wanted (measured: by hand)\n");
 }
 TEST(GemmPlan, SaysWhichBoundsWereMeasured) {
   std::vector<Planned> all;

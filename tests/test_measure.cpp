@@ -88,7 +88,7 @@ TEST(Measure, AWrongKernelGetsNoNumber) {
 TEST(Measure, ErrorsAreThoseOfFp32) {
   if (auto const why = why_no_gpu(); !why.empty()) GTEST_SKIP() << why;
   GemmCase c = gemm_case(37, 70, 129, "tn");
-  c.batch = 3, c.lda = 45, c.step_b = 2, c.alpha = -3;
+  c.batch = 3, c.lda = 45, c.inc_b = 2, c.alpha = -3;
   auto const& naive = kernel_named<GemmCase>("sgemm_01_naive");
   Entry<Gemm> wrong = naive;
   wrong.kernel.run = [](Gemm const& g, Device const& device, void* workspace, cudaStream_t stream) {

@@ -49,11 +49,11 @@ class Watcher {
     std::int64_t const new_fma = recorder_.fma - fma_;  // of this thread, since the last event
     fma_ = recorder_.fma;
     bool const access = e.what == Happens::access;
-    if (access && e.store && e.operand->name == "C") note_stored(e);
+    if (access && e.store && e.operand->name == "D") note_stored(e);
     if (e.block != 0) return;
     if (readers.size() <= e.thread) readers.resize(e.thread + 1);
     Reader& reader = readers[e.thread];
-    if (access && e.store && e.operand->name == "C") note_stored(e, reader);
+    if (access && e.store && e.operand->name == "D") note_stored(e, reader);
     if (new_fma) note_multiplied(reader, new_fma);
     if (access) note_site(e);
     if (access && !e.store) note_read(e, reader);
@@ -79,7 +79,7 @@ class Watcher {
 
   void note_stored(replay::TraceEvent const& e) {
     if (stored.size() <= e.block) stored.resize(e.block + 1);
-    Stored const c = c_.c();
+    Stored const c = c_.d();
     for (std::size_t b = 0; b < e.bytes; b += sizeof(float)) {
       auto const [row, col] = c.at(std::int64_t((e.offset + b) / sizeof(float)));
       stored[e.block].add(row, col);
@@ -87,7 +87,7 @@ class Watcher {
   }
   void note_stored(replay::TraceEvent const& e, Reader& reader) const {
     for (std::size_t b = 0; b < e.bytes; b += sizeof(float)) {
-      auto const [row, col] = c_.c().at(std::int64_t((e.offset + b) / sizeof(float)));
+      auto const [row, col] = c_.d().at(std::int64_t((e.offset + b) / sizeof(float)));
       reader.stored_m.insert(row), reader.stored_n.insert(col);
     }
   }
@@ -122,7 +122,8 @@ class Watcher {
         first_k.insert(index_in_A(std::int64_t((e.offset + b) / sizeof(float))).k);
     }
     if (!shared && (e.operand->name == "A" || e.operand->name == "B")) note_operand(e);
-    if (e.mechanism != Mechanism::plain || e.operand->name.ends_with("C")) return;  // reads no factor into registers
+    if (e.mechanism != Mechanism::plain || e.operand->name.ends_with("C") || e.operand->name == "D")
+      return;  // reads no factor into registers
     for (std::size_t b = 0; b + sizeof(float) <= e.bytes; b += sizeof(float)) {
       float x;
       std::memcpy(&x, e.data + b, sizeof x);
@@ -152,7 +153,7 @@ GemmCall allocate_numbered(GemmCase const& c, Recorder& recorder) {
     }
     return address;
   };
-  return {1, 0, operand("A", c.a(), 1), operand("B", c.b(), -1), operand("C", c.c(), 1)};
+  return {1, 0, operand("A", c.a(), 1), operand("B", c.b(), -1), operand("D", c.d(), 1)};
 }
 
 // The tiles of a kernel whose first block reads elements of A and B, multiplies them on tensor cores, and stores their sums: a thread

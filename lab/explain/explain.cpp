@@ -14,14 +14,6 @@
 namespace inlay::lab {
 namespace {
 
-// Throws UsageError for a GPU whose rates are unknown. A MIG instance has fewer multiprocessors than the GPU in the
-// table.
-Device known_device(std::string const& name) {
-  Device const device = device_named(name);
-  if (Device const* known = find_device(device.name); known && known->sm_count == device.sm_count) return device;
-  throw UsageError(fmt::format("the GPU here, {}, is not in the table", device.name));
-}
-
 Json site_json(explain::ExplainedSite const& x) {
   replay::Site const& s = x.site;
   char const* const mechanisms[] = {"plain", "cp_async", "tma", "atomic", "wgmma"};
@@ -43,7 +35,7 @@ Json site_json(explain::ExplainedSite const& x) {
 }
 
 struct ExplainOptions {
-  std::string kernel, device = "H200";
+  std::string kernel;
   CopyCase copy = transpose_case();
   GemmCase gemm;
   bool json = false;
@@ -62,14 +54,15 @@ Problem problem_of(ExplainOptions& o, CLI::App const& command) {
   return o.gemm;
 }
 
-void run(ExplainOptions& o, CLI::App const& command) {
+void run(ExplainOptions& o, CLI::App const& command, DeviceOption const& named) {
   o.kernel = resolve(o.kernel, all_kernel_names());
   Problem const problem = problem_of(o, command);
-  Explanation const x = explain_kernel(o.kernel, problem, known_device(o.device));
+  Device const device = named.get(true);
+  Explanation const x = explain_kernel(o.kernel, problem, device);
   if (o.json)
     fmt::print("{}\n", to_json(x).dump(1));
   else
-    fmt::print("{}{}", to_text(x), recorded_text(x, problem));
+    fmt::print("{}{}{}", to_text(x), recorded_text(x, problem), named.note(device, "predicted"));
 }
 
 }  // namespace
@@ -146,9 +139,9 @@ void add_explain_command(CLI::App& app) {
   command->add_option("kernel", o->kernel, "its name or the beginning of it")->required();
   add_flags(*command, o->copy);
   add_flags(*command, o->gemm, {kBatchFlag});
-  command->add_option("--device", o->device, known_devices() + ", or here")->capture_default_str();
+  DeviceOption const device(*command);
   command->add_flag("--json", o->json, "as JSON; times in microseconds");
-  command->callback([o, command] { run(*o, *command); });
+  command->callback([o, command, device] { run(*o, *command, device); });
 }
 
 }  // namespace inlay::lab

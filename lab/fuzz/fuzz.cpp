@@ -7,8 +7,8 @@
 #include <memory>
 
 #include "measure/gpu.h"
-#include "measure/progress.h"
 #include "results/output.h"
+#include "results/progress.h"
 
 namespace inlay::lab {
 namespace {
@@ -33,9 +33,13 @@ bool fuzz(FuzzOptions const& options) {
   auto const more = [&] {
     return options.cases ? number < options.first + options.cases : seconds() < options.seconds;
   };
+  Progress progress(std::size_t(options.cases));
   for (; more(); ++number) {
+    progress.next(options.cases ? fmt::format("case {}", number)
+                                : fmt::format("case {}, {:.0f} s left", number, options.seconds - seconds()));
     FuzzResult const result = run(options.seed, number);
     if (!result.failed.empty()) {
+      progress.erase();
       fmt::print("FAILED: case {}: {}\n  {}\n  again: inlay fuzz {} --seed {} --first {} --cases 1{}\n", number,
                  result.failed, result.problem, name_of(options.kind), options.seed, number, on_gpu ? "" : " --cpu");
       return false;
@@ -43,6 +47,7 @@ bool fuzz(FuzzOptions const& options) {
     refused += result.refused, skipped += result.skipped;
     for (auto const& [kernel, times] : result.launched) launched[kernel] += times;
   }
+  progress.erase();
   fmt::print("{} cases in {:.1f} s: all right; {} refused with a sentence, {} too large to run here\n",
              number - options.first, seconds(), refused, skipped);
   for (auto const& [kernel, times] : launched) fmt::print("  {:<28}{:>9} launches\n", kernel, times);

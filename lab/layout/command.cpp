@@ -99,12 +99,10 @@ std::string output(LayoutOptions const& o) {
   }
   if (o.json) return layout_json(layout, tile, elem, accesses, of_threads, suggestions) + '\n';
 
-  std::string s =
-      summary(layout, tile, elem) + '\n' + offset_grid(tile, o.whole) + '\n' + bank_grid(tile, elem, o.whole) + '\n';
-  if (of_threads) s += partition(tile, *of_threads, elem, o.whole) + '\n';
-  s += access_table(tile, accesses, elem);
+  std::string s = summary(layout, tile, elem) + '\n' + access_table(tile, accesses, elem);
   if (suggestions) s += '\n' + table(*suggestions, layout, to_free, elem);
-  return s;
+  if (of_threads) s += '\n' + partition(tile, *of_threads, elem, o.whole);
+  return s + '\n' + offset_grid(tile, o.whole) + '\n' + bank_grid(tile, elem, o.whole);
 }
 
 }  // namespace

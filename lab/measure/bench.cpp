@@ -21,17 +21,14 @@ void add_host_time(C const& c, std::vector<Row>& rows, cudaStream_t stream) {
 }
 
 template <class C>
-Measured bench_case(C const& c, SuiteCase const& listed, BenchOptions const& options) {
+Measured bench_case(C const& c, SuiteCase const& listed, BenchOptions const& options, Progress& progress) {
   Stream const stream = make_stream();
   Measured measured;
-  {
-    Progress progress;
-    auto const candidates = [&](typename C::Call const& call, cudaStream_t s) {
-      return lab::candidates(c, call, s, listed.kernels, options);
-    };
-    measured.rows = measure<C>(c, candidates, options, stream.get(), progress);
-    measured.clock_mhz = clock_mhz(stream.get());
-  }
+  auto const candidates = [&](typename C::Call const& call, cudaStream_t s) {
+    return lab::candidates(c, call, s, listed.kernels, options);
+  };
+  measured.rows = measure<C>(c, candidates, options, stream.get(), progress);
+  measured.clock_mhz = clock_mhz(stream.get());
   for (Row& row : measured.rows) {
     row.suite = listed.suite;
     double const limit = peak(c, current_device(), row.clock_mhz.value_or(measured.clock_mhz));
@@ -43,8 +40,8 @@ Measured bench_case(C const& c, SuiteCase const& listed, BenchOptions const& opt
 
 }  // namespace
 
-Measured bench(SuiteCase const& listed, BenchOptions const& options) {
-  return std::visit([&](auto const& c) { return bench_case(c, listed, options); }, listed.problem);
+Measured bench(SuiteCase const& listed, BenchOptions const& options, Progress& progress) {
+  return std::visit([&](auto const& c) { return bench_case(c, listed, options, progress); }, listed.problem);
 }
 
 }  // namespace inlay::lab

@@ -37,8 +37,8 @@ cublasOperation_t operation(bool transposed) { return transposed ? CUBLAS_OP_T :
 
 // Why cuBLAS does not accept the case; empty if it does.
 std::string refusal(GemmCase const& c) {
-  if (c.step_a != 1 || c.step_b != 1 || c.step_c != 1) return "cuBLAS takes rows without gaps alone";
-  if (auto const longest = std::max({c.M, c.N, c.K, c.a().pitch, c.b().pitch, c.c().pitch, c.batch}); longest > INT_MAX)
+  if (c.inc_a != 1 || c.inc_b != 1 || c.inc_d != 1) return "cuBLAS takes rows without gaps alone";
+  if (auto const longest = std::max({c.M, c.N, c.K, c.a().pitch, c.b().pitch, c.d().pitch, c.batch}); longest > INT_MAX)
     return fmt::format("cuBLAS takes extents of 31 bits, not {}", longest);
   return "";
 }
@@ -63,7 +63,7 @@ struct LtGemm {
   Layout a, b, c;
 
   explicit LtGemm(GemmCase const& x)
-      : a(layout(x.dtype(), x.a())), b(layout(x.dtype(), x.b())), c(layout(x.dtype(), x.c())) {
+      : a(layout(x.dtype(), x.a())), b(layout(x.dtype(), x.b())), c(layout(x.dtype(), x.d())) {
     set(CUBLASLT_MATMUL_DESC_TRANSA, lab::operation(x.b_transposed()));
     set(CUBLASLT_MATMUL_DESC_TRANSB, lab::operation(x.a_transposed()));
   }
@@ -138,7 +138,7 @@ GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math) {
   check_cublas(cublasSetMathMode(handle.get(), math == CublasMath::pedantic ? pedantic : CUBLAS_DEFAULT_MATH));
   return [c, is_float, workspace, handle](GemmCall const& call, cudaStream_t stream) {
     if (std::string const why = refusal(c); !why.empty()) throw Rejection(why);
-    Stored const a = c.a(), b = c.b(), out = c.c();
+    Stored const a = c.a(), b = c.b(), out = c.d();
     check_cublas(cublasSetStream(handle.get(), stream));
     check_cublas(
         cublasSetWorkspace(handle.get(), workspace.get(), kWorkspace));  // cublasSetStream resets the workspace
@@ -148,23 +148,23 @@ GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math) {
     auto const type = cuda_type(c.dtype());
     auto const* const float_a = static_cast<float const*>(call.a);
     auto const* const float_b = static_cast<float const*>(call.b);
-    auto* const float_c = static_cast<float*>(call.c);
+    auto* const float_c = static_cast<float*>(call.d);
     if (!is_float && c.batch == 1)
       check_cublas(cublasGemmEx(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, type, int(b.pitch), call.a,
-                                type, int(a.pitch), &call.beta, call.c, type, int(out.pitch), CUBLAS_COMPUTE_32F,
+                                type, int(a.pitch), &call.beta, call.d, type, int(out.pitch), CUBLAS_COMPUTE_32F,
                                 CUBLAS_GEMM_DEFAULT));
     else if (!is_float)
       check_cublas(cublasGemmStridedBatchedEx(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, type,
                                               int(b.pitch), b.apart, call.a, type, int(a.pitch), a.apart, &call.beta,
-                                              call.c, type, int(out.pitch), out.apart, int(c.batch), CUBLAS_COMPUTE_32F,
-                                              CUBLAS_GEMM_DEFAULT));
+                                              call.d, type, int(out.pitch), out.batch_stride, int(c.batch),
+                                              CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
     else if (c.batch == 1)
       check_cublas(cublasSgemm(handle.get(), op_b, op_a, N, M, K, &call.alpha, float_b, int(b.pitch), float_a,
                                int(a.pitch), &call.beta, float_c, int(out.pitch)));
     else
       check_cublas(cublasSgemmStridedBatched(handle.get(), op_b, op_a, N, M, K, &call.alpha, float_b, int(b.pitch),
                                              b.apart, float_a, int(a.pitch), a.apart, &call.beta, float_c,
-                                             int(out.pitch), out.apart, int(c.batch)));
+                                             int(out.pitch), out.batch_stride, int(c.batch)));
   };
 }
 
@@ -191,7 +191,7 @@ GemmLaunch cublas_lt(GemmCase const& c, GemmCall const& call, CublasMath math, c
   auto const launch = [gemm, workspace = std::shared_ptr<char>(device_memory(kWorkspace))](
                           cublasLtMatmulAlgo_t const& algorithm, GemmCall const& now, cudaStream_t s) {
     return cublasLtMatmul(gemm->handle.get(), gemm->operation.get(), &now.alpha, now.b, gemm->b.get(), now.a,
-                          gemm->a.get(), &now.beta, now.c, gemm->c.get(), now.c, gemm->c.get(), &algorithm,
+                          gemm->a.get(), &now.beta, now.d, gemm->c.get(), now.d, gemm->c.get(), &algorithm,
                           workspace.get(), kWorkspace, s);
   };
   int best = 0;

@@ -80,7 +80,7 @@ std::optional<GemmCandidate> planned_candidate(planner::Candidate<Gemm> const& c
   auto const workspace = workspace_of(plan->workspace_bytes);
   auto const launch = [plan, workspace, &device](GemmCall const& now, cudaStream_t stream) {
     auto const written = [](void const* p) { return const_cast<void*>(p); };
-    planner::run(*plan, device, {{written(now.a), written(now.b), now.c}, workspace ? workspace->get() : nullptr},
+    planner::run(*plan, device, {{written(now.a), written(now.b), now.d}, workspace ? workspace->get() : nullptr},
                  stream);
   };
   std::string const label = *candidate.label ? fmt::format(" ({})", candidate.label) : "";
@@ -143,7 +143,7 @@ void add_best(GemmCase const&, std::vector<Row>& rows) {
 std::function<void(cudaStream_t)> public_call(GemmCase const& c, GemmCall const& call, void* workspace,
                                               std::size_t bytes) {
   return [v = views(c, call), epilogue = Epilogue{c.alpha, c.beta}, options = GemmOptions{c.compute, workspace, bytes}](
-             cudaStream_t stream) { gemm(v.a, v.b, v.c, epilogue, stream, options); };
+             cudaStream_t stream) { gemm(v.a, v.b, v.d, epilogue, stream, options); };
 }
 
 }  // namespace inlay::lab

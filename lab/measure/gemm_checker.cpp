@@ -71,8 +71,8 @@ GemmArrays gemm_arrays(GemmCase const& c, GemmCall const& call) {
   p.type = p.type_d = c.dtype();
   p.a = call.a, p.a_m = ta ? a.step : a.pitch, p.a_k = ta ? a.pitch : a.step, p.a_l = a.apart;
   p.b = call.b, p.b_k = tb ? b.step : b.pitch, p.b_n = tb ? b.pitch : b.step, p.b_l = b.apart;
-  Stored const out = c.c();
-  p.d = call.c, p.d_m = out.pitch, p.d_n = out.step, p.d_l = out.apart, p.d_elements = out.elements(),
+  Stored const out = c.d();
+  p.d = call.d, p.d_m = out.pitch, p.d_n = out.inc, p.d_l = out.batch_stride, p.d_elements = out.elements(),
   p.d_at = used(out);
   return p;
 }

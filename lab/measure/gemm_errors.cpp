@@ -41,7 +41,7 @@ void add_errors(GemmCase const& c, std::vector<GemmCandidate> const& candidates,
     ExactSums const exact(arrays, stream);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       if (!rows[i].ok()) continue;
-      check(cudaMemsetAsync(call.c, 0xFF, std::size_t(arrays.d_elements) * sizeof(float), stream));  // NaN
+      check(cudaMemsetAsync(call.d, 0xFF, std::size_t(arrays.d_elements) * sizeof(float), stream));  // NaN
       auto const launch = [&](cudaStream_t s) { candidates[i].launch(call, s); };
       if (std::string const said = attempt(candidates[i].name, launch, stream); !said.empty()) {
         rows[i].check_result = said;

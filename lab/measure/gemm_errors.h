@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "measure/gemm_checker.h"
-#include "measure/progress.h"
 #include "results/error_data.h"
+#include "results/progress.h"
 #include "results/results.h"
 
 namespace inlay::lab {

@@ -23,7 +23,7 @@ void print_gpu_info() {
   Stream const stream = make_stream();
   std::vector<Row> rows;
   {
-    Progress progress;
+    Progress progress;  // its line is erased before the rows are printed
     rows = measure<CopyCase>(
         gibibyte, [&](CopyCall const&, cudaStream_t) { return copy_limit(gibibyte); }, {}, stream.get(), progress);
   }

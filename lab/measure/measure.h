@@ -6,7 +6,7 @@
 
 #include "measure/buffers.h"
 #include "measure/candidate.h"
-#include "measure/progress.h"
+#include "results/progress.h"
 
 namespace inlay::lab {
 

@@ -35,6 +35,6 @@ void redistribute_on_gpus(std::vector<ShardedCase> const&, std::function<void(Re
   throw Error(why_no_gpu());
 }
 
-Measured bench(SuiteCase const&, BenchOptions const&) { throw Error(why_no_gpu()); }
+Measured bench(SuiteCase const&, BenchOptions const&, Progress&) { throw Error(why_no_gpu()); }
 
 }  // namespace inlay::lab

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "measure/progress.h"
 #include "measure/stats.h"
+#include "results/progress.h"
 
 namespace inlay::lab {
 

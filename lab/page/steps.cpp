@@ -5,12 +5,14 @@
 #include <atomic>
 #include <fstream>
 #include <future>
+#include <mutex>
 #include <thread>
 
 #include "explain/demo.h"
 #include "explain/explain.h"
 #include "page/parts.h"
 #include "problems/kernels.h"
+#include "results/progress.h"
 #include "usage_error.h"
 
 namespace inlay::lab::page {
@@ -55,8 +57,14 @@ std::vector<Counter> counters_of(Json const& rows, Step const& step) {
 template <class F>
 void on_all_cores(std::size_t n, F const& f) {
   std::atomic<std::size_t> next = 0;
+  Progress progress(n);
+  std::mutex one_at_a_time;
   auto const work = [&] {
-    for (std::size_t i; (i = next++) < n;) f(i);
+    for (std::size_t i; (i = next++) < n;) {
+      f(i);
+      std::scoped_lock const lock(one_at_a_time);
+      progress.next("kernels replayed");
+    }
   };
   std::vector<std::future<void>> workers;
   for (unsigned core = 1; core < std::thread::hardware_concurrency() && core < n; ++core)

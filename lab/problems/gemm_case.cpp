@@ -14,22 +14,24 @@ namespace {
 
 Tensor view(void const* data, DType type, Stored const& x, bool transposed) {
   Tensor t = matrix(static_cast<float*>(const_cast<void*>(data)), x.rows, x.cols, x.pitch);
-  t.dtype = type, t.stride[1] = x.step;
+  t.dtype = type, t.stride[1] = x.inc;
   if (x.batch > 1) {
     t.rank = 3;
     for (int k : {2, 1}) t.extent[k] = t.extent[k - 1], t.stride[k] = t.stride[k - 1];
-    t.extent[0] = x.batch, t.stride[0] = x.apart;
+    t.extent[0] = x.batch, t.stride[0] = x.batch_stride;
   }
   return transposed ? t.transposed() : t;
 }
 
 // Matrices do not overlap if they follow one another, or if all of them are side by side within a pitch.
-void check_apart(char const* flag, Stored const& x, bool may_share) {
-  if (x.batch == 1 || (may_share && x.apart == 0)) return;
-  std::int64_t const row = (x.cols - 1) * x.step + 1;
-  if (x.apart >= (x.rows - 1) * x.pitch + row || (x.apart >= row && (x.batch - 1) * x.apart + row <= x.pitch)) return;
-  throw UsageError(fmt::format("{} is {}: {} matrices of {} rows, {} elements apart, would overlap", flag, x.apart,
-                               x.batch, x.rows, x.pitch));
+void check_batch_stride(char const* flag, Stored const& x, bool may_share) {
+  if (x.batch == 1 || (may_share && x.batch_stride == 0)) return;
+  std::int64_t const row = (x.cols - 1) * x.inc + 1;
+  if (x.batch_stride >= (x.rows - 1) * x.pitch + row ||
+      (x.batch_stride >= row && (x.batch - 1) * x.batch_stride + row <= x.pitch))
+    return;
+  throw UsageError(fmt::format("{} is {}: {} matrices of {} rows, {} elements apart, would overlap", flag,
+                               x.batch_stride, x.batch, x.rows, x.pitch));
 }
 
 constexpr Notation kNotation{
@@ -49,7 +51,7 @@ constexpr Notation kNotation{
 Notation const& GemmCase::notation() const { return kNotation; }
 
 std::int64_t Stored::elements() const {
-  return std::max(rows * pitch, (batch - 1) * apart + (apart < pitch ? 1 : rows) * pitch);
+  return std::max(rows * pitch, (batch - 1) * batch_stride + (batch_stride < pitch ? 1 : rows) * pitch);
 }
 
 std::string GemmCase::sentence() const {
@@ -59,11 +61,11 @@ std::string GemmCase::sentence() const {
   if (type != "f32") s += ", " + type;
   if (alpha != 1) s += fmt::format(", alpha {}", alpha);
   if (beta != 0) s += fmt::format(", beta {}", beta);
-  if (a().pitch != a().cols || b().pitch != b().cols || c().pitch != c().cols)
-    s += fmt::format(", pitches {}, {} and {}", a().pitch, b().pitch, c().pitch);
-  if (step_a != 1 || step_b != 1 || step_c != 1) s += fmt::format(", steps {}, {} and {}", step_a, step_b, step_c);
-  if (batch > 1 && (apart_a >= 0 || apart_b >= 0 || apart_c >= 0))
-    s += fmt::format(", matrices {}, {} and {} apart", a().apart, b().apart, c().apart);
+  if (a().pitch != a().cols || b().pitch != b().cols || d().pitch != d().cols)
+    s += fmt::format(", pitches {}, {} and {}", a().pitch, b().pitch, d().pitch);
+  if (inc_a != 1 || inc_b != 1 || inc_d != 1) s += fmt::format(", steps {}, {} and {}", inc_a, inc_b, inc_d);
+  if (batch > 1 && (batch_stride_a >= 0 || batch_stride_b >= 0 || batch_stride_d >= 0))
+    s += fmt::format(", matrices {}, {} and {} apart", a().batch_stride, b().batch_stride, d().batch_stride);
   if (compute == Compute::fp32_blocked) s += ", blocked summation";
   if (is_split(compute)) s += compute == Compute::split_safe ? ", bf16 slices" : ", f16 slices";
   return s;
@@ -72,7 +74,7 @@ std::string GemmCase::sentence() const {
 bool operator==(GemmCase const& x, GemmCase const& y) {
   return x.M == y.M && x.N == y.N && x.K == y.K && x.batch == y.batch && x.type == y.type && x.transa == y.transa &&
          x.transb == y.transb && x.alpha == y.alpha && x.beta == y.beta && x.a() == y.a() && x.b() == y.b() &&
-         x.c() == y.c() && x.compute == y.compute;
+         x.d() == y.d() && x.compute == y.compute;
 }
 
 GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string const& transposes) {
@@ -90,39 +92,39 @@ void GemmCase::validate() const {
     throw UsageError(fmt::format("--type is '{}'; it is f32, bf16 or f16", type));
   for (auto const& [flag, trans] : {std::pair{"--transa", transa}, {"--transb", transb}})
     if (trans != "n" && trans != "t") throw UsageError(fmt::format("{} is '{}'; it is n or t", flag, trans));
-  at_least_one("--step-a", step_a);
-  at_least_one("--step-b", step_b);
-  at_least_one("--step-c", step_c);
-  check_pitch("--lda", lda, a().cols * step_a, "A");
-  check_pitch("--ldb", ldb, b().cols * step_b, "B");
-  check_pitch("--ldc", ldc, c().cols * step_c, "C");
+  at_least_one("--inc-a", inc_a);
+  at_least_one("--inc-b", inc_b);
+  at_least_one("--inc-d", inc_d);
+  check_pitch("--lda", lda, a().cols * inc_a, "A");
+  check_pitch("--ldb", ldb, b().cols * inc_b, "B");
+  check_pitch("--ldd", ldd, d().cols * inc_d, "D");
   int const bytes = bytes_of(dtype());
   check_bytes({a().rows, a().pitch, batch, 0, bytes}, "A");
   check_bytes({b().rows, b().pitch, batch, 0, bytes}, "B");
-  check_bytes({c().rows, c().pitch, batch, 0, bytes}, "C");
-  check_apart("--apart-a", a(), true);
-  check_apart("--apart-b", b(), true);
-  check_apart("--apart-c", c(), false);
+  check_bytes({d().rows, d().pitch, batch, 0, bytes}, "D");
+  check_batch_stride("--batch-stride-a", a(), true);
+  check_batch_stride("--batch-stride-b", b(), true);
+  check_batch_stride("--batch-stride-d", d(), false);
 }
 
 std::vector<Field> GemmCase::fields() {
   return {
-      {"m", "--m", &M, "rows of C", true, true},
-      {"n", "--n", &N, "columns of C", true, true},
+      {"m", "--m", &M, "rows of D", true, true},
+      {"n", "--n", &N, "columns of D", true, true},
       {"k", "--k", &K, "what is summed over", true, true},
       {"alpha", "--alpha", &alpha, "factor of the GEMM"},
-      {"beta", "--beta", &beta, "factor of C's old values"},
+      {"beta", "--beta", &beta, "factor of D's old values"},
       {"lda", "--lda", &lda, "elements from one row of A, as it is stored, to the next (default: its columns)", false},
       {"ldb", "--ldb", &ldb, "the same of B", false},
-      {"ldc", "--ldc", &ldc, "the same of C", false},
-      {"step_a", "--step-a", &step_a, "elements of A from one of a row, as it is stored, to the next"},
-      {"step_b", "--step-b", &step_b, "the same of B"},
-      {"step_c", "--step-c", &step_c, "the same of C"},
-      {"apart_a", "--apart-a", &apart_a,
+      {"ldd", "--ldd", &ldd, "the same of D", false},
+      {"inc_a", "--inc-a", &inc_a, "elements of A from one to the next of a row, as it is stored"},
+      {"inc_b", "--inc-b", &inc_b, "the same of B"},
+      {"inc_d", "--inc-d", &inc_d, "the same of D"},
+      {"batch_stride_a", "--batch-stride-a", &batch_stride_a,
        "elements of A from matrix to matrix; 0: all are one (default: one behind the other)", false},
-      {"apart_b", "--apart-b", &apart_b, "the same of B", false},
-      {"apart_c", "--apart-c", &apart_c, "the same of C, but 0", false},
-      {nullptr, "--accuracy", &compute, "how a sum is formed: fp32, blocked, split_safe or split_fast", false},
+      {"batch_stride_b", "--batch-stride-b", &batch_stride_b, "the same of B", false},
+      {"batch_stride_d", "--batch-stride-d", &batch_stride_d, "the same of D, but 0", false},
+      {nullptr, "--compute", &compute, "how a sum is formed: fp32, fp32_blocked, split_safe or split_fast", false},
       {"type", "--type", &type, "of the elements: f32, bf16 or f16"},
       {"batch", "--batch", &batch, "how many matrices"},
       {"class", "--class", &group, "what it is filed under (default: nothing)", false},
@@ -135,8 +137,8 @@ void GemmCase::take_item(std::smatch const& m) {
   M = number(m[1]), N = number(m[2]), K = number(m[3]), transa = m[4], transb = m[5];
 }
 
-// The words of --accuracy and of suites, in the order of Compute.
-constexpr char const* kLevels[] = {"fp32", "blocked", "split_safe", "split_fast"};
+// The words of --compute and of suites, in the order of Compute.
+constexpr char const* kLevels[] = {"fp32", "fp32_blocked", "split_safe", "split_fast"};
 
 void GemmCase::write(std::string const& kernel, Json& json) const {
   if (!group.empty()) json["class"] = group;
@@ -146,12 +148,14 @@ void GemmCase::write(std::string const& kernel, Json& json) const {
   if (beta != 0) json["beta"] = beta;
   if (lda) json["lda"] = lda;
   if (ldb) json["ldb"] = ldb;
-  if (ldc) json["ldc"] = ldc;
-  for (auto const& [key, step] : {std::pair{"step_a", step_a}, {"step_b", step_b}, {"step_c", step_c}})
-    if (step != 1) json[key] = step;
-  for (auto const& [key, apart] : {std::pair{"apart_a", apart_a}, {"apart_b", apart_b}, {"apart_c", apart_c}})
-    if (apart >= 0) json[key] = apart;
-  if (compute != Compute::fp32) json["accuracy"] = kLevels[int(compute)];
+  if (ldd) json["ldd"] = ldd;
+  for (auto const& [key, inc] : {std::pair{"inc_a", inc_a}, {"inc_b", inc_b}, {"inc_d", inc_d}})
+    if (inc != 1) json[key] = inc;
+  for (auto const& [key, stride] : {std::pair{"batch_stride_a", batch_stride_a},
+                                    {"batch_stride_b", batch_stride_b},
+                                    {"batch_stride_d", batch_stride_d}})
+    if (stride >= 0) json[key] = stride;
+  if (compute != Compute::fp32) json["compute"] = kLevels[int(compute)];
   json["kernel"] = kernel;
   json["dtype"] = type;
 }
@@ -165,19 +169,20 @@ GemmCase GemmCase::read(Json const& row) {
   c.type = row.value("dtype", c.type);
   c.transa = row.at("transa"), c.transb = row.at("transb");
   c.alpha = row.value("alpha", c.alpha), c.beta = row.value("beta", c.beta);
-  c.lda = row.value("lda", c.lda), c.ldb = row.value("ldb", c.ldb), c.ldc = row.value("ldc", c.ldc);
-  c.step_a = row.value("step_a", c.step_a), c.step_b = row.value("step_b", c.step_b);
-  c.step_c = row.value("step_c", c.step_c), c.group = row.value("class", c.group);
-  c.apart_a = row.value("apart_a", c.apart_a), c.apart_b = row.value("apart_b", c.apart_b);
-  c.apart_c = row.value("apart_c", c.apart_c);
+  c.lda = row.value("lda", c.lda), c.ldb = row.value("ldb", c.ldb), c.ldd = row.value("ldd", c.ldd);
+  c.inc_a = row.value("inc_a", c.inc_a), c.inc_b = row.value("inc_b", c.inc_b);
+  c.inc_d = row.value("inc_d", c.inc_d), c.group = row.value("class", c.group);
+  c.batch_stride_a = row.value("batch_stride_a", c.batch_stride_a),
+  c.batch_stride_b = row.value("batch_stride_b", c.batch_stride_b);
+  c.batch_stride_d = row.value("batch_stride_d", c.batch_stride_d);
   for (int level = 0; level < int(std::size(kLevels)); ++level)
-    if (row.value("accuracy", "fp32") == kLevels[level]) c.compute = Compute(level);
+    if (row.value("compute", "fp32") == kLevels[level]) c.compute = Compute(level);
   return c;
 }
 
 double GemmCase::bytes() const {
   double const m = double(M), n = double(N), k = double(K), all = double(batch);
-  auto const matrices = [&](Stored const& x) { return x.apart ? all : 1; };
+  auto const matrices = [&](Stored const& x) { return x.batch_stride ? all : 1; };
   return bytes_of(dtype()) * (m * k * matrices(a()) + k * n * matrices(b()) + m * n * (beta != 0 ? 2 : 1) * all);
 }
 
@@ -190,7 +195,7 @@ std::vector<OperandBuffer> GemmCase::operands() const {
   auto const buffer = [&](char const* name, Stored const& x) {
     return OperandBuffer{name, x.elements(), bytes_of(dtype()), dtype()};
   };
-  return {buffer("A", a()), buffer("B", b()), buffer("C", c())};
+  return {buffer("A", a()), buffer("B", b()), buffer("D", d())};
 }
 
 GemmCall GemmCase::call(std::span<void* const> at) const { return {alpha, beta, at[0], at[1], at[2]}; }
@@ -198,7 +203,7 @@ GemmCall GemmCase::call(std::span<void* const> at) const { return {alpha, beta, 
 GemmViews views(GemmCase const& c, GemmCall const& call) {
   DType const type = c.dtype();
   return {view(call.a, type, c.a(), c.a_transposed()), view(call.b, type, c.b(), c.b_transposed()),
-          view(call.c, type, c.c(), false)};
+          view(call.d, type, c.d(), false)};
 }
 
 Gemm GemmCase::canonical(GemmCall const& call, Info<Gemm> const*) const {

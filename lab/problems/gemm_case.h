@@ -7,18 +7,18 @@ namespace inlay::lab {
 // The layout of a batch of row-major matrices in memory.
 struct Stored {
   std::int64_t rows, cols, batch;
-  std::int64_t pitch;  // elements from one row to the next
-  std::int64_t step;   // elements from one element of a row to the next
-  std::int64_t apart;  // elements from one matrix to the next; 0: all use the same matrix
-  bool packed() const { return step == 1 && pitch == cols && (batch == 1 || apart == rows * cols); }
+  std::int64_t pitch;         // elements from one row to the next
+  std::int64_t inc;           // elements from one element of a row to the next
+  std::int64_t batch_stride;  // elements from one matrix to the next; 0: all use the same matrix
+  bool packed() const { return inc == 1 && pitch == cols && (batch == 1 || batch_stride == rows * cols); }
   std::int64_t elements() const;  // of the buffer, with its gaps
   struct At {
     std::int64_t row, col;
   };
   At at(std::int64_t i) const {  // of element i of the buffer; in a gap the column is out of range
-    std::int64_t const past_matrix = apart ? i % apart : i,
-                       past_row = apart && apart < pitch ? i % pitch % apart : i % pitch;
-    return {(apart < pitch ? i : past_matrix) / pitch, past_row % step ? cols : past_row / step};
+    std::int64_t const past_matrix = batch_stride ? i % batch_stride : i,
+                       past_row = batch_stride && batch_stride < pitch ? i % pitch % batch_stride : i % pitch;
+    return {(batch_stride < pitch ? i : past_matrix) / pitch, past_row % inc ? cols : past_row / inc};
   }
   friend bool operator==(Stored const&, Stored const&) = default;
 };
@@ -27,17 +27,17 @@ struct Stored {
 struct GemmCall {
   float alpha, beta;
   void const *a, *b;
-  void* c;
+  void* d;
 };
 struct GemmCase {
   std::int64_t M = 4096, N = 4096, K = 4096, batch = 1;
-  std::string type = "f32";                // of the elements of A, B and C
+  std::string type = "f32";                // of the elements of A, B and D
   std::string transa = "n", transb = "n";  // n: stored as (M,K) and (K,N); t: stored transposed
   float alpha = 1, beta = 0;
-  std::int64_t lda = 0, ldb = 0, ldc = 0;           // elements from row to row as stored; 0: the columns
-  std::int64_t step_a = 1, step_b = 1, step_c = 1;  // between elements of a row
-  std::int64_t apart_a = -1, apart_b = -1,
-               apart_c = -1;  // from matrix to matrix; -1: packed, 0: all use the same matrix
+  std::int64_t lda = 0, ldb = 0, ldd = 0;        // elements from row to row as stored; 0: the columns
+  std::int64_t inc_a = 1, inc_b = 1, inc_d = 1;  // between elements of a row
+  std::int64_t batch_stride_a = -1, batch_stride_b = -1,
+               batch_stride_d = -1;  // from matrix to matrix; -1: packed, 0: all use the same matrix
   Compute compute = Compute::fp32;
   std::string group = "";  // class of the case in a suite
 
@@ -48,9 +48,13 @@ struct GemmCase {
   DType dtype() const { return type == "bf16" ? bf16 : type == "f16" ? f16 : f32; }
   bool a_transposed() const { return transa == "t"; }
   bool b_transposed() const { return transb == "t"; }
-  Stored a() const { return a_transposed() ? stored(K, M, lda, step_a, apart_a) : stored(M, K, lda, step_a, apart_a); }
-  Stored b() const { return b_transposed() ? stored(N, K, ldb, step_b, apart_b) : stored(K, N, ldb, step_b, apart_b); }
-  Stored c() const { return stored(M, N, ldc, step_c, apart_c); }
+  Stored a() const {
+    return a_transposed() ? stored(K, M, lda, inc_a, batch_stride_a) : stored(M, K, lda, inc_a, batch_stride_a);
+  }
+  Stored b() const {
+    return b_transposed() ? stored(N, K, ldb, inc_b, batch_stride_b) : stored(K, N, ldb, inc_b, batch_stride_b);
+  }
+  Stored d() const { return stored(M, N, ldd, inc_d, batch_stride_d); }
   std::string sentence() const;  // "4096 x 4096 x 4096, nn, alpha 2, pitches 4100, 4096 and 4096"
   std::string name() const { return std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K); }
   std::string short_name() const { return "  " + transposes() + (type == "f32" ? "" : " " + type); }
@@ -81,9 +85,10 @@ struct GemmCase {
   friend bool operator==(GemmCase const& x, GemmCase const& y);
 
  private:
-  Stored stored(std::int64_t rows, std::int64_t cols, std::int64_t pitch, std::int64_t step, std::int64_t apart) const {
-    pitch = pitch ? pitch : cols * step;
-    return {rows, cols, batch, pitch, step, batch == 1 ? 0 : apart < 0 ? rows * pitch : apart};
+  Stored stored(std::int64_t rows, std::int64_t cols, std::int64_t pitch, std::int64_t inc,
+                std::int64_t batch_stride) const {
+    pitch = pitch ? pitch : cols * inc;
+    return {rows, cols, batch, pitch, inc, batch == 1 ? 0 : batch_stride < 0 ? rows * pitch : batch_stride};
   }
 };
 
@@ -92,7 +97,7 @@ GemmCase gemm_case(std::int64_t M, std::int64_t N, std::int64_t K, std::string c
 
 // (M,K), (K,N) and (M,N); of rank 3 for a batch.
 struct GemmViews {
-  Tensor a, b, c;
+  Tensor a, b, d;
 };
 GemmViews views(GemmCase const& c, GemmCall const& call);
 

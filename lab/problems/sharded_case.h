@@ -7,6 +7,7 @@
 namespace inlay::lab {
 
 struct ShardedCase {
+  static constexpr char const* kind = "redistribution";
   std::string name;                               // empty: sentence() says all fields
   std::vector<std::int64_t> shape{16384, 16384};  // of the whole source, row-major
   std::vector<std::int64_t> axes{1, 0};           // mode k of the result is mode axes[k] of the source

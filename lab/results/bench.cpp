@@ -1,10 +1,8 @@
 #include "results/bench.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +10,8 @@
 #include "measure/gpu.h"
 #include "measure/tune.h"
 #include "results/output.h"
+#include "results/progress.h"
+#include "results/provenance.h"
 #include "results/text.h"
 #include "usage_error.h"
 
@@ -64,11 +64,14 @@ bool run_bench(BenchOptions const& options) {
   if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("bench needs a GPU: " + why);
   if (options.samples < 15) throw UsageError(fmt::format("--samples is {}; it must be at least 15", options.samples));
   if (!options.tuning.empty()) fmt::print("{} tuned choices\n", load_tuned(options.tuning));
-  Results results{
-      gpu_name(), 0, fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))), options.command, {}};
+  Provenance const from = provenance(options.command);
+  Results results{from.device, 0, from.date, from.command, {}, from.driver, from.cuda, from.commit};
   bool right = true;
+  Progress progress(options.cases.size());
   for (SuiteCase const& listed : options.cases) {
-    auto const [rows, clock_mhz] = bench(listed, options);
+    progress.next(sentence(listed.problem));
+    auto const [rows, clock_mhz] = bench(listed, options, progress);
+    progress.erase();
     results.clock_mhz = clock_mhz;
     fmt::print("{}{}", table(rows, results.device), errors_table(rows));
     for (Row const& row : rows) {

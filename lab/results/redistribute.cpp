@@ -11,6 +11,7 @@
 #include "measure/redistribute.h"
 #include "problems/suites.h"
 #include "results/output.h"
+#include "results/provenance.h"
 #include "usage_error.h"
 
 namespace inlay::lab {
@@ -50,7 +51,9 @@ bool bench_redistributions(AskedSharded const& asked, std::string const& typed) 
   fmt::print("{:<48} {:>10} {:>9} {:>9} {:>12} {:>8} {:>9}\n", "", "MB sent", "us", "in graph", "copy engine",
              "its share", "predicted");
   Json file;
-  file["command"] = typed, file["devices"] = redistribution_devices();
+  Provenance const from = provenance(typed);
+  file["device"] = from.device, file["driver"] = from.driver, file["cuda"] = from.cuda, file["commit"] = from.commit;
+  file["date"] = from.date, file["command"] = typed, file["devices"] = redistribution_devices();
   file["rows"] = Json::array();
   bool right = true;
   redistribute_on_gpus(cases, [&](Redistributed const& row) {
@@ -101,20 +104,20 @@ void add_why_of_redistributions(CLI::App& why) {
   struct Options {
     ShardedCase shape;
     int ranks = 2, rank = 0;
-    std::string device = "H200";
   };
   auto const o = std::make_shared<Options>();
   add_flags(*command, o->shape);
   command->add_option("--ranks", o->ranks, "GPUs, 512 at most")->capture_default_str();
   command->add_option("--rank", o->rank, "whose stores are explained")->capture_default_str();
-  command->add_option("--device", o->device, known_devices() + ", or here")->capture_default_str();
-  command->callback([o] {
+  DeviceOption const named(*command);
+  command->callback([o, named] {
     o->shape.validate();
     if (o->ranks < 1 || o->ranks > 512)
       throw UsageError(fmt::format("--ranks is {}; it is between 1 and 512", o->ranks));
     if (o->rank < 0 || o->rank >= o->ranks)
       throw UsageError(fmt::format("--rank is {}; there are {} ranks", o->rank, o->ranks));
-    fmt::print("{}", why_redistribution(o->shape, o->ranks, o->rank, device_named(o->device)));
+    Device const device = named.get(true);
+    fmt::print("{}{}", why_redistribution(o->shape, o->ranks, o->rank, device), named.note(device, "planned"));
   });
 }
 

@@ -40,7 +40,9 @@ std::optional<Results> load_results(std::filesystem::path const& file) {
   auto const json = parse(file);
   if (!json) return std::nullopt;
   try {
-    Results r{json->at("device"), json->value("clock_mhz", 0.), json->at("date"), json->at("command"), {}};
+    Results r{
+        json->at("device"),        json->value("clock_mhz", 0.), json->at("date"),         json->at("command"), {},
+        json->value("driver", ""), json->value("cuda", ""),      json->value("commit", "")};
     for (Json const& row : json->at("rows")) r.rows.push_back(parse_row(row));
     return r;
   } catch (std::exception const& e) {
@@ -72,12 +74,11 @@ Recorded load_recorded() {
 void save_results(Results const& results, std::filesystem::path const& file) {
   std::string rows;  // each on a line of its own
   for (Row const& row : results.rows) rows += (rows.empty() ? "\n  " : ",\n  ") + to_json(row).dump();
-  write_file(
-      file,
-      fmt::format(
-          "{{\n \"device\": {},\n \"clock_mhz\": {},\n \"date\": {},\n \"command\": {},\n \"rows\": [{}\n ]\n}}\n",
-          Json(results.device).dump(), Json(results.clock_mhz).dump(), Json(results.date).dump(),
-          Json(results.command).dump(), rows));
+  Json head{{"device", results.device},   {"clock_mhz", results.clock_mhz}, {"date", results.date},
+            {"command", results.command}, {"driver", results.driver},       {"cuda", results.cuda},
+            {"commit", results.commit}};
+  std::string const text = head.dump(1);  // without its end: "\n}"
+  write_file(file, fmt::format("{},\n \"rows\": [{}\n ]\n}}\n", text.substr(0, text.size() - 2), rows));
 }
 
 std::string Published::sentence() const {

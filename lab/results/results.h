@@ -53,6 +53,7 @@ struct Results {
   double clock_mhz = 0;  // 0: not measured, as in the baselines' files
   std::string date, command;
   std::vector<Row> rows;
+  std::string driver, cuda, commit;  // empty in files from before they were written
 
   // The row of this problem and kernel in `suite`, or else the first one of any suite. Null: there is none.
   Row const* find(Problem const& problem, std::string const& kernel, std::string const& suite = "") const;

@@ -6,9 +6,10 @@
 #include <set>
 
 #include "measure/gpu.h"
-#include "measure/progress.h"
 #include "problems/kernels.h"
+#include "results/colour.h"
 #include "results/output.h"
+#include "results/progress.h"
 #include "verify/replay_check.h"
 
 namespace inlay::lab {
@@ -39,31 +40,27 @@ struct Chosen {
 
 class Verification {
  public:
-  Verification(bool on_gpu, std::size_t runs) : on_gpu_(on_gpu), runs_(runs) {}
+  Verification(bool on_gpu, std::size_t runs) : on_gpu_(on_gpu), progress_(runs) {}
   bool failed() const { return failed_; }
 
   template <class C>
   void run(Chosen<C> const& chosen) {
     for (auto const* entry : chosen.entries)
       for (C const& c : chosen.cases) {
-        std::string const check_result = check_result_on(*entry, c);
-        failed_ |= check_result.starts_with("FAILED");
-        fmt::print("{:<34} {}  {}\n", entry->info().name, c.short_name(), check_result);
+        progress_.next(fmt::format("{}, {}", entry->info().name, c.sentence()));
+        std::string const result = on_gpu_ ? check_on_gpu(*entry, c) : verify_on_cpu(*entry, c).check_result;
+        bool const failed = result.starts_with("FAILED");
+        failed_ |= failed;
+        progress_.erase();
+        fmt::print("{:<34} {}  {}\n", entry->info().name, c.short_name(),
+                   failed ? coloured(result, Colour::red) : result);
         flush_stdout();
       }
   }
 
  private:
-  template <class C>
-  std::string check_result_on(Entry<typename C::Canonical> const& entry, C const& c) {
-    Progress progress;  // its line is erased before the check result is printed
-    progress.say(fmt::format("{} of {}: {}, {}", ++run_, runs_, entry.info().name, c.sentence()));
-    return on_gpu_ ? check_on_gpu(entry, c) : verify_on_cpu(entry, c).check_result;
-  }
-
   bool const on_gpu_;
-  std::size_t const runs_;
-  std::size_t run_ = 0;
+  Progress progress_;
   bool failed_ = false;
 };
 

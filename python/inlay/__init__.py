@@ -20,7 +20,7 @@ except ImportError as error:  # built without nvcc, or on a system without what 
 __all__ = ["Array", "BankGrid", "PackedB", "bank_grid", "contiguous", "copy", "copy_list", "explain", "kernels", "layout", "matmul",
            "pack_b", "permute", "redistribute", "transpose", "why"]
 
-_COMPUTE = {"fp32": 0, "blocked": 1, "split_safe": 2, "split_fast": 3}
+_COMPUTE = {"fp32": 0, "fp32_blocked": 1, "split_safe": 2, "split_fast": 3}
 _ACTIVATION = {None: 0, "relu": 1, "gelu_tanh": 2, "gelu_erf": 3, "silu": 4}
 
 
@@ -146,10 +146,10 @@ def _gemm_shape(a, b):
     return [n if m == 1 else m for m, n in zip(left, right)] + [a.shape[-2], b.shape[-1]]
 
 
-def _compute(accuracy):
-    if accuracy not in _COMPUTE:
-        raise ValueError(f"there is no accuracy {accuracy!r}: {' or '.join(map(repr, _COMPUTE))}")
-    return _COMPUTE[accuracy]
+def _compute(compute):
+    if compute not in _COMPUTE:
+        raise ValueError(f"there is no compute mode {compute!r}: {' or '.join(map(repr, _COMPUTE))}")
+    return _COMPUTE[compute]
 
 
 def _activation(name):
@@ -159,27 +159,27 @@ def _activation(name):
 
 
 class PackedB:
-    """What pack_b() made of a b, for matmul(a, b, packed_b=...) with the same accuracy, as long as b keeps its elements."""
+    """What pack_b() made of a b, for matmul(a, b, packed_b=...) with the same compute mode, as long as b keeps its elements."""
 
-    def __init__(self, storage, accuracy, shape):
-        self.storage, self.accuracy, self.shape = storage, accuracy, tuple(shape)
+    def __init__(self, storage, compute, shape):
+        self.storage, self.compute, self.shape = storage, compute, tuple(shape)
 
 
-def pack_b(b, accuracy="split_fast", *, stream=None):
+def pack_b(b, compute="split_fast", *, stream=None):
     """Packs a matrix b of float32 once for many calls of matmul with "split_safe" or "split_fast", which would pack it each time."""
-    compute = _compute(accuracy)
-    storage = _empty(b, [_extension().packed_b_bytes(b, compute) // 4], stream)
-    return PackedB(_extension().pack_b(b, storage, compute, stream), accuracy, b.shape)
+    mode = _compute(compute)
+    storage = _empty(b, [_extension().packed_b_bytes(b, mode) // 4], stream)
+    return PackedB(_extension().pack_b(b, storage, mode, stream), compute, b.shape)
 
 
-def matmul(a, b, out=None, *, alpha=1.0, beta=None, c=None, activation=None, accuracy="fp32", packed_b=None, stream=None):
+def matmul(a, b, out=None, *, alpha=1.0, beta=None, c=None, activation=None, compute="fp32", packed_b=None, stream=None):
     """activation(alpha * a @ b + beta * c), for matrices or batches of them in any layout, of one type: float32, bfloat16 or float16.
 
     Batch modes are broadcast as in NumPy; an `out` has the batch modes of the product, and may be float32 for 16-bit operands.
     c is broadcast to the result, so that a vector is a bias; without one it is `out`. beta is 1 with a c, and else 0, with which
-    neither is read. activation: "relu", "gelu_tanh", "gelu_erf" or "silu", in fp32. accuracy, of float32: "fp32", each sum in one
-    register, or "blocked", which adds blocks of sums; "split_safe" and "split_fast" multiply 16-bit slices on tensor cores, as
-    accurately as "fp32" (inlay/types.h says of which data). packed_b: what pack_b() made of b for this accuracy.
+    neither is read. activation: "relu", "gelu_tanh", "gelu_erf" or "silu", in fp32. compute, of float32: "fp32", each sum in one
+    register, or "fp32_blocked", which adds blocks of sums; "split_safe" and "split_fast" multiply 16-bit slices on tensor cores, as
+    accurately as "fp32" (inlay/types.h says of which data). packed_b: what pack_b() made of b for this compute mode.
     """
     beta = float(c is not None) if beta is None else beta
     if out is None:
@@ -188,8 +188,8 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=None, c=None, activation=None, acc
         out = _empty(a, _gemm_shape(a, b), stream)
     if not isinstance(packed_b, PackedB | None):
         raise TypeError(f"packed_b is a {type(packed_b).__name__}, not what pack_b() returned")
-    packed = packed_b and (packed_b.storage, _compute(packed_b.accuracy), *packed_b.shape)
-    return _extension().gemm(a, b, out, alpha, beta, _compute(accuracy), c, _activation(activation), packed,
+    packed = packed_b and (packed_b.storage, _compute(packed_b.compute), *packed_b.shape)
+    return _extension().gemm(a, b, out, alpha, beta, _compute(compute), c, _activation(activation), packed,
                              _allocator(out, stream), stream)
 
 
@@ -200,11 +200,11 @@ def redistribute(*args, **kwargs):
     return function(*args, **kwargs)
 
 
-def why(*tensors, alpha=1.0, beta=None, c=None, activation=None, accuracy="fp32"):
+def why(*tensors, alpha=1.0, beta=None, c=None, activation=None, compute="fp32"):
     """Which kernel copy(dst, src) or matmul(a, b, out) would run, and why: why(dst, src) or why(a, b, out)."""
     if len(tensors) == 2:
         return _extension().why_copy(*tensors)
     if len(tensors) == 3:
         beta = float(c is not None) if beta is None else beta
-        return _extension().why_gemm(*tensors, alpha, beta, _compute(accuracy), c, _activation(activation))
+        return _extension().why_gemm(*tensors, alpha, beta, _compute(compute), c, _activation(activation))
     raise TypeError(f"why takes dst and src, or a, b and out, not {len(tensors)} tensors")

@@ -4,7 +4,7 @@ They go through torch.compile(fullgraph=True) and torch.export. permute has a de
 into a tensor raise its version counter, refuse tensors that require a gradient, and return nothing, as torch's functionalisation wants it:
 
     torch.ops.inlay.permute(x, axes)                      torch.ops.inlay.permute.out(x, axes, out=out)
-    torch.ops.inlay.matmul(a, b, c, alpha=1, accuracy="fp32")    torch.ops.inlay.matmul.out(a, b, c, out=out, alpha=1, beta=0, ...)
+    torch.ops.inlay.matmul(a, b, c, alpha=1, compute="fp32")    torch.ops.inlay.matmul.out(a, b, c, out=out, alpha=1, beta=0, ...)
     torch.ops.inlay.copy_(dst, src)
 """
 from __future__ import annotations
@@ -18,9 +18,9 @@ _library.define("permute(Tensor x, int[] axes) -> Tensor")
 _library.define("permute.out(Tensor x, int[] axes, *, Tensor(a!) out) -> ()")
 _library.define("copy_(Tensor(a!) dst, Tensor src) -> ()")
 _library.define("matmul(Tensor a, Tensor b, Tensor? c=None, *, float alpha=1, float? beta=None, str? activation=None, "
-                "str accuracy='fp32') -> Tensor")
+                "str compute='fp32') -> Tensor")
 _library.define("matmul.out(Tensor a, Tensor b, Tensor? c=None, *, Tensor(a!) out, float alpha=1, float? beta=None, "
-                "str? activation=None, str accuracy='fp32') -> ()")
+                "str? activation=None, str compute='fp32') -> ()")
 
 
 # ---- on the GPU
@@ -37,12 +37,12 @@ def _copy_(dst, src):
     inlay.copy(dst, src)
 
 
-def _matmul(a, b, c=None, *, alpha=1.0, beta=None, activation=None, accuracy="fp32"):
-    return inlay.matmul(a, b, alpha=alpha, beta=beta, c=c, activation=activation, accuracy=accuracy)
+def _matmul(a, b, c=None, *, alpha=1.0, beta=None, activation=None, compute="fp32"):
+    return inlay.matmul(a, b, alpha=alpha, beta=beta, c=c, activation=activation, compute=compute)
 
 
-def _matmul_out(a, b, c=None, *, out, alpha=1.0, beta=None, activation=None, accuracy="fp32"):
-    inlay.matmul(a, b, out, alpha=alpha, beta=beta, c=c, activation=activation, accuracy=accuracy)
+def _matmul_out(a, b, c=None, *, out, alpha=1.0, beta=None, activation=None, compute="fp32"):
+    inlay.matmul(a, b, out, alpha=alpha, beta=beta, c=c, activation=activation, compute=compute)
 
 
 # ---- without data: what the operators above would return, or refuse
@@ -72,15 +72,15 @@ def _fake_copy_(dst, src):
            f"the destination has elements of {dst.element_size()} bytes, the source of {src.element_size()}")
 
 
-def _fake_matmul(a, b, c=None, *, alpha=1.0, beta=None, activation=None, accuracy="fp32"):
+def _fake_matmul(a, b, c=None, *, alpha=1.0, beta=None, activation=None, compute="fp32"):
     _check(c is not None or not beta, f"beta is {beta}, and there is no out that it scales")
-    result = _product(a, b, activation, accuracy)
+    result = _product(a, b, activation, compute)
     _check_addend(c, result)
     return result
 
 
-def _fake_matmul_out(a, b, c=None, *, out, alpha=1.0, beta=None, activation=None, accuracy="fp32"):
-    result = _product(a, b, activation, accuracy)
+def _fake_matmul_out(a, b, c=None, *, out, alpha=1.0, beta=None, activation=None, compute="fp32"):
+    result = _product(a, b, activation, compute)
     _check_devices(a, out)
     _check(out.shape == result.shape, f"out has shape {tuple(out.shape)}, the result {tuple(result.shape)}")
     _check(out.dtype in (a.dtype, torch.float32), f"out is of type {out.dtype}, the operands of {a.dtype}")
@@ -88,12 +88,12 @@ def _fake_matmul_out(a, b, c=None, *, out, alpha=1.0, beta=None, activation=None
         _check_addend(c, out)
 
 
-def _product(a, b, activation, accuracy):
-    inlay._compute(accuracy), inlay._activation(activation)
+def _product(a, b, activation, compute):
+    inlay._compute(compute), inlay._activation(activation)
     _check_devices(a, b)
     _check(a.dtype == b.dtype and a.dtype in (torch.float32, torch.bfloat16, torch.float16),
            f"the operands are of type {a.dtype} and {b.dtype}; matmul takes two of float32, bfloat16 or float16")
-    _check(a.dtype == torch.float32 or not accuracy.startswith("split"), f"{accuracy} slices float32, and the operands are of {a.dtype}")
+    _check(a.dtype == torch.float32 or not compute.startswith("split"), f"{compute} slices float32, and the operands are of {a.dtype}")
     shape = inlay._gemm_shape(a, b)
     _check(a.shape[-1] == b.shape[-2], f"K is {a.shape[-1]} in A and {b.shape[-2]} in B")
     return a.new_empty(shape)
@@ -170,7 +170,7 @@ def _permute_back(ctx, gradient):
 
 def _keep_operands(ctx, inputs, keyword_only_inputs, output):
     a, b, c = (*inputs, None)[:3]  # a c that was not given is not among them
-    ctx.alpha, ctx.accuracy, ctx.activation = (keyword_only_inputs[name] for name in ("alpha", "accuracy", "activation"))
+    ctx.alpha, ctx.compute, ctx.activation = (keyword_only_inputs[name] for name in ("alpha", "compute", "activation"))
     ctx.beta = float(c is not None) if keyword_only_inputs["beta"] is None else keyword_only_inputs["beta"]
     ctx.shapes = [x.shape for x in inputs[:3] if x is not None]
     ctx.num_inputs = len(inputs)
@@ -185,7 +185,7 @@ def _matmul_back(ctx, gradient):
     a, b, c, output = ctx.saved_tensors
 
     def matmul(x, y, *addend, **options):
-        return torch.ops.inlay.matmul(x, y, *addend, alpha=ctx.alpha, accuracy=ctx.accuracy, **options)
+        return torch.ops.inlay.matmul(x, y, *addend, alpha=ctx.alpha, compute=ctx.compute, **options)
 
     if ctx.activation == "relu":
         gradient = torch.ops.aten.threshold_backward(gradient, output, 0)

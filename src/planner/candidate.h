@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace inlay::planner {
 
@@ -151,11 +152,21 @@ std::string comparison_text(Plan const& plan, Plan const& other, int index) {
   return other.seconds > plan.seconds ? "; slower" : "; as fast";
 }
 
+// A line of why() about a candidate.
+struct CandidateLine {
+  std::string text;
+  double rank;  // -1: the chosen one; predicted seconds; or one of these
+};
+inline constexpr double kUnpredicted = 1e30, kRejects = 1e31;
+// All lines in their order or, of more than `most`, the first by rank, and how many others there are.
+std::string lines_text(std::vector<CandidateLine> lines, std::size_t most);
+
 // The problem, the chosen kernel with its launches, and a line for each candidate in order of preference: its cost, or
-// why it rejects the problem.
+// why it rejects the problem. `most`: how many candidates, the best first.
 template <class P>
 std::string why(Plan const& plan, P const& problem, Device const& device, WorkspaceLimit limit,
-                std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
+                std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>(),
+                std::size_t most = SIZE_MAX) {
   using Trait = Planner<P>;
   std::string s = Trait::problem_text(problem, device);
   if (problem.elements() == 0) return s;
@@ -170,26 +181,29 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
       s += "  the batch is more than a grid holds: " + std::to_string(chunks) + " chunks, one after the other\n";
   }
   typename Trait::Properties const properties(problem, device);
+  std::vector<CandidateLine> lines;
   for (Candidate<P> const& candidate : all) {
     bool const chosen = &candidate - all.data() == plan.candidate;
-    s += std::string("  ") + (chosen ? "->" : "  ") + " " + candidate.kernel.info->name;
-    if (*candidate.label) s += std::string(" (") + candidate.label + ")";
+    std::string line = std::string("  ") + (chosen ? "->" : "  ") + " " + candidate.kernel.info->name;
+    if (*candidate.label) line += std::string(" (") + candidate.label + ")";
     Attempt const a = attempt_in_chunks(candidate, problem, device, limit);
-    s += ": ";
+    line += ": ";
     if (a.rejected) {
-      s += a.rejected.sentence() + "\n";
+      lines.push_back({line + a.rejected.sentence() + "\n", kRejects});
       continue;
     }
-    s += Trait::candidate_text(chosen ? plan : a.plan, candidate, problem, device);
+    line += Trait::candidate_text(chosen ? plan : a.plan, candidate, problem, device);
+    bool const predicted = a.plan.seconds > 0;
+    if (!predicted && !chosen) line += ", no predicted time";
     if (!chosen && candidate.applies.holds(properties)) {
-      s += comparison_text<P>(plan, a.plan, int(&candidate - all.data()));
+      line += comparison_text<P>(plan, a.plan, int(&candidate - all.data()));
     } else if (!chosen) {
-      s += std::string("; not compared: ") + candidate.applies.otherwise;
-      if (*candidate.applies.measured) s += std::string(" (measured: ") + candidate.applies.measured + ")";
+      line += std::string("; not compared: ") + candidate.applies.otherwise;
+      if (*candidate.applies.measured) line += std::string(" (measured: ") + candidate.applies.measured + ")";
     }
-    s += "\n";
+    lines.push_back({line + "\n", chosen ? -1 : predicted ? a.plan.seconds : kUnpredicted});
   }
-  return s;
+  return s + lines_text(std::move(lines), most);
 }
 
 template <>

@@ -1,6 +1,9 @@
 """What the package does without a GPU."""
+import ast
 import concurrent.futures
 import ctypes
+import importlib.util
+import inspect
 import os
 import pathlib
 import pickle
@@ -8,6 +11,7 @@ import subprocess
 import sys
 import unittest
 
+import documented
 import inlay
 
 HAS_GPU_FUNCTIONS = os.environ.get("INLAY_HAS_GPU_FUNCTIONS", str(int(inlay._inlay is not None))) == "1"
@@ -44,6 +48,33 @@ class Import(unittest.TestCase):
     def test_exports_what_it_lists(self):
         for name in inlay.__all__:
             self.assertTrue(getattr(inlay, name).__doc__, name)
+
+
+class Documentation(unittest.TestCase):
+    def test_calls_what_there_is(self):
+        """Functions have these names and take these arguments."""
+        modules = [inlay]
+        if importlib.util.find_spec("torch"):
+            modules.append(importlib.import_module("inlay.distributed"))
+        bound = 0
+        for file in "README.md", "docs/06_python.md":
+            for block in documented.blocks(file):
+                for call in (node for node in ast.walk(ast.parse(block)) if isinstance(node, ast.Call)):
+                    name = ast.unparse(call.func)
+                    if name.startswith("inlay."):
+                        function = getattr(inlay, name.removeprefix("inlay."))
+                    elif not (function := getattr(modules[-1], name, None)):
+                        continue
+                    with self.subTest(file=file, call=ast.unparse(call)):
+                        inspect.signature(function).bind(*call.args, **{word.arg: word.value for word in call.keywords})
+                    bound += 1
+        self.assertGreater(bound, 15)
+
+    def test_runs_what_needs_no_gpu(self):
+        ran = [exec(block, {"inlay": inlay}) for block in documented.blocks("docs/06_python.md") if "inlay.kernels()" in block]
+        self.assertEqual(len(ran), 1)
+        (line,) = [line for line in documented.blocks("README.md")[0].splitlines() if "inlay.explain" in line]
+        exec(line, {"inlay": inlay})
 
 
 class Lab(unittest.TestCase):
@@ -111,8 +142,8 @@ class Arguments(unittest.TestCase):
             inlay.matmul(Fake((3, 4)), Fake((4, 3)), beta=1)
         with self.assertRaisesRegex(ValueError, "there is no activation 'gelu'"):
             inlay.matmul(Fake((3, 4)), Fake((4, 3)), Fake((3, 3)), activation="gelu")
-        with self.assertRaisesRegex(ValueError, "there is no accuracy 'best'"):
-            inlay.matmul(Fake((3, 4)), Fake((4, 3)), Fake((3, 3)), accuracy="best")
+        with self.assertRaisesRegex(ValueError, "there is no compute mode 'best'"):
+            inlay.matmul(Fake((3, 4)), Fake((4, 3)), Fake((3, 3)), compute="best")
 
     def test_lists(self):
         with self.assertRaisesRegex(ValueError, "there are 1 destinations and 2 sources"):

@@ -1,5 +1,7 @@
 """Tensors of torch and of others against torch's own results. Skipped without torch and a GPU."""
 import concurrent.futures
+import contextlib
+import io
 import os
 import random
 import unittest
@@ -10,6 +12,7 @@ try:
     HAS_GPU = torch.cuda.is_available()
 except ImportError:
     HAS_GPU = False
+import documented
 import inlay
 from test_cpu import Exported, Interface
 
@@ -160,26 +163,44 @@ class Gemms(Case):
     def test_is_accurate(self):
         a, b = torch.randn(300, 5000, device="cuda"), torch.randn(5000, 200, device="cuda")
         exact, scale = a.double() @ b.double(), a.abs().double() @ b.abs().double()
-        for accuracy in ("fp32", "blocked", "split_safe", "split_fast"):
-            error = ((inlay.matmul(a, b, accuracy=accuracy) - exact).abs() / scale).max().item()
+        for compute in ("fp32", "fp32_blocked", "split_safe", "split_fast"):
+            error = ((inlay.matmul(a, b, compute=compute) - exact).abs() / scale).max().item()
             self.assertTrue(error < 5000 * 2**-24)
 
     def test_multiplies_slices(self):
         a, b = torch.randn(1100, 1030, device="cuda"), torch.randn(1030, 1200, device="cuda")
         exact, bias = a.double() @ b.double(), torch.randn(1200, device="cuda")
-        for accuracy in ("split_safe", "split_fast"):
-            result = inlay.matmul(a, b, accuracy=accuracy)
+        for compute in ("split_safe", "split_fast"):
+            result = inlay.matmul(a, b, compute=compute)
             self.assertTrue((result - exact).norm() < 1e-6 * exact.norm())
-            with_bias = inlay.matmul(a, b, c=bias, activation="relu", accuracy=accuracy)
+            with_bias = inlay.matmul(a, b, c=bias, activation="relu", compute=compute)
             self.assertTrue((with_bias - torch.relu(exact + bias)).norm() < 1e-6 * exact.norm())
             if torch.cuda.get_device_capability() != (9, 0):
                 continue
-            packed = inlay.pack_b(b, accuracy)
-            self.assert_same(inlay.matmul(a, b, accuracy=accuracy, packed_b=packed), result)
+            packed = inlay.pack_b(b, compute)
+            self.assert_same(inlay.matmul(a, b, compute=compute, packed_b=packed), result)
             batch = a.reshape(11, 100, 1030)
-            self.assert_same(inlay.matmul(batch, b, accuracy=accuracy, packed_b=packed), inlay.matmul(batch, b, accuracy=accuracy))
+            self.assert_same(inlay.matmul(batch, b, compute=compute, packed_b=packed), inlay.matmul(batch, b, compute=compute))
             with self.assertRaisesRegex(ValueError, "a packed B is for split_safe or split_fast"):
                 inlay.matmul(a, b, packed_b=packed)
+
+
+@unittest.skipUnless(HAS_GPU, "there is no torch with a GPU")
+class Documentation(Case):
+    def test_runs(self):
+        def floats(*shape):
+            return torch.randn(shape, device="cuda")
+
+        shown = {"inlay": inlay, "torch": torch, "x": floats(4, 5, 6, 7), "a": floats(64, 80), "b": floats(80, 96), "bias": floats(96),
+                 "dst": floats(5, 6), "src": floats(6, 5).t(), "dsts": [floats(5, 6), floats(5, 6)], "srcs": [floats(6, 5).t(), floats(6, 5).t()]}
+        ran = 0
+        for file in "README.md", "docs/06_python.md":
+            for block in documented.blocks(file):
+                if "inlay.distributed" not in block:
+                    with self.subTest(file=file, block=block), contextlib.redirect_stdout(io.StringIO()):
+                        exec(block, dict(shown))
+                    ran += 1
+        self.assertEqual(ran, 4)
 
 
 @unittest.skipUnless(HAS_GPU, "there is no torch with a GPU")
@@ -280,7 +301,7 @@ class Operators(Case):
             (torch.ops.inlay.permute.out, (x.detach(), [2, 0, 1]), {"out": torch.empty(5, 3, 4, device="cuda")}),
             (torch.ops.inlay.copy_.default, (torch.empty(6, 4, device="cuda"), a.t()), {}),
             (torch.ops.inlay.matmul.default, (a, b), {"alpha": 2.0}),
-            (torch.ops.inlay.matmul.out, (a, b), {"out": torch.empty(4, 5, device="cuda"), "accuracy": "blocked"}),
+            (torch.ops.inlay.matmul.out, (a, b), {"out": torch.empty(4, 5, device="cuda"), "compute": "fp32_blocked"}),
         ):
             with self.subTest(str(op)):
                 torch.library.opcheck(op, args, kwargs)

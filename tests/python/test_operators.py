@@ -13,7 +13,7 @@ else:
                    "gelu_erf": torch.nn.functional.gelu,
                    "gelu_tanh": lambda x: torch.nn.functional.gelu(x, approximate="tanh")}
 
-    def reference(a, b, c=None, *, alpha=1.0, beta=None, activation=None, accuracy="fp32"):
+    def reference(a, b, c=None, *, alpha=1.0, beta=None, activation=None, compute="fp32"):
         x = alpha * (a @ b)
         return ACTIVATIONS[activation](x if c is None else x + (1 if beta is None else beta) * c)
 
@@ -136,8 +136,8 @@ class Fakes(unittest.TestCase):
         for pattern, call in (
             ("operands are of type torch.float64", lambda: ops.matmul(meta(3, 4, dtype=torch.float64), meta(4, 5, dtype=torch.float64))),
             ("operands are of type torch.float32 and torch.float16", lambda: ops.matmul(a, meta(4, 5, dtype=half))),
-            ("split_fast slices float32", lambda: ops.matmul(a.half(), b.half(), accuracy="split_fast")),
-            ("no accuracy 'best'", lambda: ops.matmul(a, b, accuracy="best")),
+            ("split_fast slices float32", lambda: ops.matmul(a.half(), b.half(), compute="split_fast")),
+            ("no compute mode 'best'", lambda: ops.matmul(a, b, compute="best")),
             ("no activation 'gelu'", lambda: ops.matmul(a, b, activation="gelu")),
             ("K is 4 in A and 3 in B", lambda: ops.matmul(a, a)),
             (r"c of shape \(4,\) cannot be repeated", lambda: ops.matmul(a, b, meta(4))),
