@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace {
@@ -33,7 +34,7 @@ std::unique_ptr<void, Free> random_halves(std::size_t count) {
 struct Case {
   char const* name;
   Epilogue epilogue;
-  ConstTensor const* C;
+  std::optional<ConstTensor> C;
   std::vector<double> us = {};
 };
 
@@ -44,13 +45,13 @@ void measure(std::int64_t n) {
   Tensor const A = matrix(a.get(), DType::bf16, n, n), B = matrix(b.get(), DType::bf16, n, n).transposed(),
                D = matrix(d.get(), DType::bf16, n, n);
   ConstTensor const row = matrix(bias.get(), DType::bf16, 1, n), column = matrix(bias.get(), DType::bf16, n, 1);
-  std::vector<Case> cases = {{"plain", {}, nullptr},
-                             {"bias along n", {1, 1}, &row},
-                             {"bias along m", {1, 1}, &column},
-                             {"bias along n, relu", {1, 1, Activation::relu}, &row},
-                             {"bias along n, gelu_tanh", {1, 1, Activation::gelu_tanh}, &row},
-                             {"bias along n, gelu_erf", {1, 1, Activation::gelu_erf}, &row},
-                             {"bias along n, silu", {1, 1, Activation::silu}, &row}};
+  std::vector<Case> cases = {{"plain", {}, {}},
+                             {"bias along n", {1, 1}, row},
+                             {"bias along m", {1, 1}, column},
+                             {"bias along n, relu", {1, 1, Activation::relu}, row},
+                             {"bias along n, gelu_tanh", {1, 1, Activation::gelu_tanh}, row},
+                             {"bias along n, gelu_erf", {1, 1, Activation::gelu_erf}, row},
+                             {"bias along n, silu", {1, 1, Activation::silu}, row}};
   std::size_t bytes = 0;
   for (Case const& c : cases) bytes = std::max(bytes, gemm_workspace(A, B, D, c.epilogue, {.C = c.C}));
   std::unique_ptr<void, Free> workspace;

@@ -71,8 +71,8 @@ std::vector<std::string> completions(CLI::App& app, std::vector<std::string> con
 }
 
 void add_completion_command(CLI::App& app) {
-  auto* const command =
-      app.add_subcommand("completion", "a script for a shell: source <(inlay completion bash), or inlay completion fish | source");
+  auto* const command = app.add_subcommand(
+      "completion", "a script for a shell: source <(inlay completion bash), or inlay completion fish | source");
   auto const shell = std::make_shared<std::string>();
   command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback([shell] {

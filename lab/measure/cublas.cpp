@@ -79,10 +79,10 @@ struct LtGemm {
         cublasLtMatrixLayoutCreate(&made, cuda_type(type), std::uint64_t(x.cols), std::uint64_t(x.rows), x.pitch));
     Layout layout(made);
     auto const count = std::int32_t(x.batch);
-    std::int64_t const apart = x.apart;
+    std::int64_t const stride = x.batch_stride;
     check_cublas(cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof count));
     check_cublas(
-        cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart, sizeof apart));
+        cublasLtMatrixLayoutSetAttribute(made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride));
     return layout;
   }
 };
@@ -155,15 +155,15 @@ GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math) {
                                 CUBLAS_GEMM_DEFAULT));
     else if (!is_float)
       check_cublas(cublasGemmStridedBatchedEx(handle.get(), op_b, op_a, N, M, K, &call.alpha, call.b, type,
-                                              int(b.pitch), b.apart, call.a, type, int(a.pitch), a.apart, &call.beta,
-                                              call.d, type, int(out.pitch), out.batch_stride, int(c.batch),
+                                              int(b.pitch), b.batch_stride, call.a, type, int(a.pitch), a.batch_stride,
+                                              &call.beta, call.d, type, int(out.pitch), out.batch_stride, int(c.batch),
                                               CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT));
     else if (c.batch == 1)
       check_cublas(cublasSgemm(handle.get(), op_b, op_a, N, M, K, &call.alpha, float_b, int(b.pitch), float_a,
                                int(a.pitch), &call.beta, float_c, int(out.pitch)));
     else
       check_cublas(cublasSgemmStridedBatched(handle.get(), op_b, op_a, N, M, K, &call.alpha, float_b, int(b.pitch),
-                                             b.apart, float_a, int(a.pitch), a.apart, &call.beta, float_c,
+                                             b.batch_stride, float_a, int(a.pitch), a.batch_stride, &call.beta, float_c,
                                              int(out.pitch), out.batch_stride, int(c.batch)));
   };
 }

@@ -17,7 +17,9 @@ constexpr std::int64_t kExact = 1 << 24;  // floats represent all whole numbers 
 constexpr unsigned kSeedOfA = 1, kSeedOfB = 2;
 constexpr Values kSignificands{0};
 
-Nested used(Stored const& x) { return Nested::of({{{1, 0}, {x.batch, x.apart}, {x.rows, x.pitch}, {x.cols, x.step}}}); }
+Nested used(Stored const& x) {
+  return Nested::of({{{1, 0}, {x.batch, x.batch_stride}, {x.rows, x.pitch}, {x.cols, x.inc}}});
+}
 
 // The largest range, at most kMostRange, for which every sum is exact in fp32 in any order.
 Values whole_numbers(GemmCase const& c) {
@@ -69,8 +71,8 @@ GemmArrays gemm_arrays(GemmCase const& c, GemmCall const& call) {
   GemmArrays p{};
   p.M = c.M, p.N = c.N, p.K = c.K, p.batch = c.batch, p.alpha = call.alpha, p.beta = call.beta;
   p.type = p.type_d = c.dtype();
-  p.a = call.a, p.a_m = ta ? a.step : a.pitch, p.a_k = ta ? a.pitch : a.step, p.a_l = a.apart;
-  p.b = call.b, p.b_k = tb ? b.step : b.pitch, p.b_n = tb ? b.pitch : b.step, p.b_l = b.apart;
+  p.a = call.a, p.a_m = ta ? a.inc : a.pitch, p.a_k = ta ? a.pitch : a.inc, p.a_l = a.batch_stride;
+  p.b = call.b, p.b_k = tb ? b.inc : b.pitch, p.b_n = tb ? b.pitch : b.inc, p.b_l = b.batch_stride;
   Stored const out = c.d();
   p.d = call.d, p.d_m = out.pitch, p.d_n = out.inc, p.d_l = out.batch_stride, p.d_elements = out.elements(),
   p.d_at = used(out);

@@ -27,7 +27,8 @@ std::string driver() {
 std::string commit() {
   if (char const* const given = std::getenv("INLAY_COMMIT"); given && *given) return given;
   std::unique_ptr<std::FILE, int (*)(std::FILE*)> const git(
-      popen("git -C '" INLAY_SOURCE_DIR "' describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null", "r"), pclose);
+      popen("git -C '" INLAY_SOURCE_DIR "' describe --always --dirty --abbrev=12 --exclude='*' 2>/dev/null", "r"),
+      pclose);
   char text[64]{};
   if (!git || !std::fgets(text, sizeof text, git.get())) return "unknown";
   std::string const line = text;
