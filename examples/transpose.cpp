@@ -7,7 +7,7 @@
 #include <vector>
 
 void check(cudaError_t status) {
-  if (status != cudaSuccess) throw inlay::Error(cudaGetErrorString(status));
+  if (status != cudaSuccess) throw inlay::Error(cudaGetErrorString(status), status);
 }
 
 int main() try {

@@ -46,7 +46,8 @@ void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> c
   if (any_uses<C>(names, [](auto const&) { return true; })) return;
   for (Field const& field : c.fields())
     if (field.flag != kBatchFlag && given(command, field.flag))
-      throw UsageError(fmt::format("{} was given without a {}", field.flag, C::kind));
+      throw UsageError(fmt::format("{} was given without a {}: {} has options of its own (--help)", field.flag, C::kind,
+                                   names.size() == 1 ? names[0] : "each of these kernels"));
 }
 
 // Whether the table has the rates of a device. A MIG instance has fewer multiprocessors than the GPU in the table.
@@ -62,8 +63,10 @@ void refuse_unfit_numbers(CLI::App& app) {
     if (option->get_type_name() == "INT")
       option->check([](std::string const& typed) {
         errno = 0;
-        (void)std::strtoll(typed.c_str(), nullptr, 0);
-        return errno == ERANGE ? typed + " does not fit in 64 bits" : "";
+        char* end = nullptr;
+        (void)std::strtoll(typed.c_str(), &end, 0);
+        if (errno == ERANGE) return typed + " does not fit in 64 bits";
+        return typed.empty() || *end ? fmt::format("'{}' is no whole number", typed) : "";
       });
     if (option->get_type_name() == "FLOAT")
       option->check([](std::string const& typed) {
@@ -95,19 +98,30 @@ void check_words(CLI::App const& app, int argc, char const* const* argv) {
     if (at == commands.end()) {
       std::vector<std::string> known;
       for (auto const* command : commands) known.push_back(command->get_name());
-      throw UsageError(fmt::format("there is no command '{}{}'; did you mean '{}'? (see {} --help)", so_far, word,
-                                   nearest_name(word, known), app.get_name()));
+      auto const kernels = all_kernel_names();
+      bool const is_kernel =
+          std::any_of(kernels.begin(), kernels.end(), [&](std::string const& name) { return name.starts_with(word); });
+      std::string const near = is_kernel ? fmt::format("; it begins the name of a kernel: inlay explain {}", word)
+                                         : did_you_mean(word, known);
+      throw UsageError(
+          fmt::format("there is no command '{}{}'{} (see {} {}--help)", so_far, word, near, app.get_name(), so_far));
     }
     level = *at, so_far += word + ' ';
+  }
+  if (i == argc && level->get_require_subcommand_min() > 0) {
+    std::vector<std::string> names;
+    for (auto const* command : level->get_subcommands([](CLI::App const* c) { return !c->get_name().empty(); }))
+      names.push_back(command->get_name());
+    throw UsageError(fmt::format("{} {}needs one of these words: {}", app.get_name(), so_far, fmt::join(names, ", ")));
   }
   std::vector<std::string> const known = long_options(*level);
   for (; i < argc; ++i) {
     std::string const word = argv[i], name = word.substr(0, word.find('='));
     if (!word.starts_with("--") || word.size() == 2 || known.empty()) continue;
     if (std::find(known.begin(), known.end(), name) == known.end())
-      throw UsageError(fmt::format("'{}' has no option '{}'; did you mean '{}'? (see {} {}--help)",
+      throw UsageError(fmt::format("'{}' has no option '{}'{} (see {} {}--help)",
                                    so_far.empty() ? app.get_name() : so_far.substr(0, so_far.size() - 1), name,
-                                   nearest_name(name, known), app.get_name(), so_far));
+                                   did_you_mean(name, known), app.get_name(), so_far));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <inlay/version.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "commands.h"
@@ -37,7 +38,16 @@ void add_info(CLI::App& app) {
     if (why.empty())
       print_gpu_info();
     else
-      fmt::print("There is no GPU to use here ({}). list, verify, demo and why work without one.\n", why);
+      fmt::print("There is no GPU to use here ({}). all commands but bench and tune work without one.\n", why);
+  });
+}
+
+// Whether the kernels of copies among these are steps of tutorials alone.
+bool all_are_steps(std::vector<std::string> const& kernels) {
+  auto const steps = registry::copy_steps();
+  return std::all_of(kernels.begin(), kernels.end(), [&](std::string const& name) {
+    return !info_of<CopyCase>(name) ||
+           std::any_of(steps.begin(), steps.end(), [&](auto const& step) { return name == step.info().name; });
   });
 }
 
@@ -69,9 +79,10 @@ void add_verify(CLI::App& app, int& status) {
   auto const asked = std::make_shared<AskedToVerify>();
   command->add_option("kernels", asked->kernels, "names or their beginnings (default: all)");
   add_flags(*command, asked->copy, {"--elem"});
-  command->add_option("--elem", asked->elem_bytes, "bytes of an element; may be repeated")
-      ->allow_extra_args(false)
-      ->capture_default_str();
+  command
+      ->add_option("--elem", asked->elem_bytes,
+                   "bytes of an element; may be repeated (default: 1, 2, 4, 8 and 16; 4 for steps of tutorials)")
+      ->allow_extra_args(false);
   add_flags(*command, asked->gemm, {kBatchFlag, "--transa", "--transb"});
   for (auto const& [flag, trans] : {std::pair{"--transa", &asked->transa}, {"--transb", &asked->transb}})
     command->add_option(flag, *trans, "n: the operand of a GEMM as written; t: stored transposed; may be repeated")
@@ -80,6 +91,7 @@ void add_verify(CLI::App& app, int& status) {
   command->add_flag("--cpu", asked->cpu, "replay on the CPU although there is a GPU");
   command->callback([asked, command, &status] {
     auto const kernels = chosen_kernels(asked->kernels);
+    if (!command->count("--elem") && all_are_steps(kernels)) asked->elem_bytes = {4};  // which they are written for
     refuse_ignored(*command, kernels, asked->gemm);
     status = verify(kernels, asked->problems(), asked->cpu) ? 0 : 1;
   });

@@ -663,8 +663,7 @@ PyObject* why_gemm(PyObject* const* args, Py_ssize_t n) {
   Call const call(v, Py_None);
   broadcast(v);
   inlay_gemm_options options = gemm_options(args + 3, v);
-  char any = 0;
-  options.workspace = &any;  // with a workspace; it is not read
+  options.workspace_bytes = SIZE_MAX;
   return whole_text([&](char* s, std::size_t size, std::size_t* needed) {
     return inlay_why_gemm(&v[0].t, &v[1].t, &v[2].t, &options, s, size, needed);
   });

@@ -82,8 +82,9 @@ void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Workspace
   BatchedGemm const batched = make_call(A, B, D, epilogue, options);
   Device const& device = current_device();
   if (!batched.gemm.elements()) return;
-  auto const plan = cached_plan(batched.gemm, device, true);
-  FurtherPlans const further = further_plans(batched, device, true);
+  planner::WorkspaceLimit const limit(workspace.most_bytes());
+  auto const plan = cached_plan(batched.gemm, device, limit);
+  FurtherPlans const further = further_plans(batched, device, limit);
   workspace.reserve(workspace_bytes(*plan, further));
   check_workspace(workspace.data(), workspace.bytes(), batched.gemm, A, B, D, c_of(options));
   check_packed_b(batched.gemm, D, workspace.data(), workspace.bytes());

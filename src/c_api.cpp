@@ -80,8 +80,10 @@ DType type_of(DLDataType const& t, char const* who) {
 Tensor view(DLTensor const* pointer, char const* who) {
   DLTensor const& t = given(pointer, who);
   if (t.device.device_type != kDLCUDA && t.device.device_type != kDLCUDAManaged && t.device.device_type != kDLCUDAHost)
-    throw Error(std::string(who) + " lies on a device of DLPack's type " + std::to_string(t.device.device_type) +
-                "; CUDA's memory is supported");
+    throw Error(std::string(who) + " lies on " +
+                (t.device.device_type == kDLCPU ? "the CPU"
+                                                : "a device of DLPack's type " + std::to_string(t.device.device_type)) +
+                "; tensors in CUDA's memory are taken");
   if (t.ndim < 0 || t.ndim > Tensor::kMaxRank)
     throw Error(std::string(who) + " has rank " + std::to_string(t.ndim) + ", which is not between 0 and 64");
   void* const data = t.data ? static_cast<char*>(t.data) + t.byte_offset : nullptr;
@@ -129,7 +131,7 @@ struct Multiplied {
       packed_B = {p->data, compute_of(p->compute), p->K, p->N}, options.packed_B = &packed_B;
     options.workspace = o.workspace, options.workspace_bytes = o.workspace_bytes;
   }
-  PlanOptions of_plan() const { return {.most_workspace_bytes = options.workspace ? SIZE_MAX : 0}; }
+  PlanOptions of_plan() const { return {.most_workspace_bytes = options.workspace_bytes}; }
 };
 
 // Writes the text and a 0, cut off after `size` bytes.

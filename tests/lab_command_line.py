@@ -336,10 +336,13 @@ def test_verify():
     """It says beforehand what it will do."""
     code, out, err = run("verify", "--cpu", "transpose_01", "sgemm_01", "sgemm_02", "--rows", "9", "--cols", "7", "--m", "5")
     first, *check_results = out.splitlines()
-    expect_equal("the exit code, and how many check_results", (code, len(check_results)), (0, 13))
-    if ", 1 kernel of a copy x 5 cases, 2 kernels of a GEMM x 4 cases: every element is compared; GEMMs once more on significands" not in first:
+    expect_equal("the exit code, and how many check_results", (code, len(check_results)), (0, 9))
+    if ", 1 kernel of a copy x 1 case, 2 kernels of a GEMM x 4 cases: every element is compared; GEMMs once more on significands" not in first:
         failed.append(f"verify begins with {first!r}")
     expect_equal("progress where there is no terminal", err, "")
+    expect(0, "verify", "--cpu", "copy_direct", "--rows", "9", "--cols", "7", out=", 1 kernel of a copy x 5 cases: ")
+    expect(0, "verify", "--cpu", "sgemm_0", "--m", "9", "--n", "7", "--k", "5", out=", 9 kernels of a GEMM x 4 cases: ")  # all that begin so
+    expect(1, "verify", "--cpu", "transpose_03", "--elem", "8", out="nothing was verified: these kernels reject these problems\n")
     expect(2, "verify", "--cpu", "transpose_01", "--rows", "100000", "--cols", "100000", err="at most 16777216 elements")  # before the first line
     demo = expect(0, "demo", out="transpose_03_smem_read_conflict")
     if "sgemm_01_naive                   ok           nn" not in demo:
@@ -429,7 +432,7 @@ if len(ladder) < 11 or names != copies + gemms or steps != [sorted(s) for s in s
 expect(0, "list", out="transpose_06_smem_swizzled")
 expect(0, "info")
 expect(0, "verify", "--cpu", "transpose_06_smem_swizzled", "copy_01", "--rows", "37", "--cols", "41", out="ok")
-expect(0, "verify", "--cpu", "transpose_09", "--rows", "37", "--cols", "41", "--elem", "4", out="rejected: rows of 164 bytes")
+expect(1, "verify", "--cpu", "transpose_09", "--rows", "37", "--cols", "41", "--elem", "4", out="rejected: rows of 164 bytes")
 both = "--rows", "37", "--cols", "41", "--pitch", "45", "--base-src", "1", "--pitch-dst", "40", "--base-dst", "3"
 for line in expect(0, "verify", "--cpu", "transpose_01", "transpose_06", "copy_01", "--elem", "4", *both).splitlines()[1:]:
     if not line.endswith(" ok"):
@@ -443,7 +446,7 @@ for line in expect(0, "verify", "--cpu", "sgemm_01", "--m", "37", "--n", "41", "
         failed.append(f"gemms with pitches: {line}")
 for kind in "copy", "transpose", "gemm":
     expect(0, "fuzz", kind, "--cpu", "--cases", "5", "--seed", "3", out="5 cases in ")
-expect(2, "fuzz", err="required")
+expect(2, "fuzz", err="inlay fuzz needs one of these words: copy, transpose, gemm")
 expect(2, "fuzz", "copy", "--seconds", "0", err="--seconds")
 expect(0, "verify", "--cpu", "sgemm_01", "--m", "5", "--transa", "t", "--transb", "t", out="sgemm_01_naive                       tt  ok")
 expect(0, "why", "gemm", "--m", "512", "--n", "512", "--k", "512", "--transa", "t", "--transb", "n", out="M 512 x N 512 x K 512")

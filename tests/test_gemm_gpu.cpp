@@ -780,6 +780,22 @@ TEST(GpuGemm, AWorkspaceGrowsWithItsCalls) {
   check(cudaStreamEndCapture(stream.id, &graph));
   check(cudaGraphDestroy(graph));
 }
+TEST(GpuGemm, AWorkspaceGrowsToItsLimit) {
+  NEEDS_GPU();
+  Stream const stream;
+  GemmOnDevice const here(GemmCase{64, 64, 1 << 16});
+  std::size_t const wanted = here.workspace_bytes();
+  ASSERT_GT(wanted, 512u);
+  for (std::size_t most : {std::size_t(0), std::size_t(512), wanted - 1, wanted}) {
+    inlay::Workspace workspace(stream.id, most);
+    here.reset();
+    gemm(here.A(), here.B(), here.C(), workspace, here.epilogue());
+    EXPECT_LE(workspace.bytes(), most);
+    check(cudaStreamSynchronize(stream.id));
+    EXPECT_EQ(here.wrong_bytes(), 0u) << most;
+    EXPECT_THROW(workspace.reserve(most + 1), Error);
+  }
+}
 
 // ---- plans that are kept
 TEST(GpuGemmPlan, MultipliesAsGemmDoes) {

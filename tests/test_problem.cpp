@@ -160,6 +160,14 @@ TEST(Refusals, AreSentencesWithTheValues) {
             "the destination begins 1 bytes past a multiple of 2, which elements of 6 bytes need");
   EXPECT_EQ(refusal(matrix(at(kDst), f64, 5, 3), floats(kSrc, 3, 5).transposed()),
             "the destination has elements of 8 bytes, the source of 4");
+  auto const of_type = [](std::uintptr_t p, DType type) { return matrix(at(p), type, 5, 3); };
+  EXPECT_EQ(refusal(of_type(kDst, bf16), of_type(kSrc, f16)),
+            "the destination is of bf16, the source of f16: a copy does not convert; view one of them as b16");
+  EXPECT_EQ(refusal(of_type(kDst, i32), floats(kSrc, 5, 3)),
+            "the destination is of i32, the source of f32: a copy does not convert; view one of them as b32");
+  for (auto const& [to, from] :
+       {std::pair{f16, opaque(2)}, {opaque(4), f32}, {i8, u8}, {u64, i64}, {f32, tf32}, {e5m2, e5m2}})
+    EXPECT_NO_THROW(make_copy(of_type(kDst, to), of_type(kSrc, from))) << name_of(to);
   EXPECT_EQ(refusal(floats(kDst, -5, 3), floats(kSrc, 3, -5).transposed()),
             "the destination of shape (-5,3) has a negative extent");
   EXPECT_EQ(refusal(floats(kDst, 5, 3, 2), floats(kSrc, 3, 5).transposed()),

@@ -30,7 +30,7 @@ INLAY_API char const* inlay_last_error(void);
 /** The cudaError_t of that call; 0 if it failed for another reason. */
 INLAY_API int inlay_last_cuda_status(void);
 
-/** dst(i) = src(i), for two tensors of one shape. Elements have one size of 1 to 16 bytes. */
+/** dst(i) = src(i), for two tensors of one shape and type; types that DLPack has and inlay/types.h has not are bits. */
 INLAY_API inlay_status inlay_copy(DLTensor const* dst, DLTensor const* src, void* stream);
 /** dst(..., j, i) = src(..., i, j). */
 INLAY_API inlay_status inlay_transpose(DLTensor const* dst, DLTensor const* src, void* stream);
@@ -96,7 +96,7 @@ INLAY_API inlay_status inlay_gemm_workspace(DLTensor const* A, DLTensor const* B
 /** A plan, which runs for other pointers that agree with those of its tensors modulo 16 bytes. */
 typedef struct inlay_plan inlay_plan;
 INLAY_API inlay_status inlay_plan_copy(DLTensor const* dst, DLTensor const* src, inlay_plan** plan);
-/** options->workspace: not null for a plan with a workspace; its address and size are not read. */
+/** options->workspace_bytes: the most that its runs will have; 0: they have none. options->workspace is not read. */
 INLAY_API inlay_status inlay_plan_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                        inlay_gemm_options const* options, inlay_plan** plan);
 INLAY_API inlay_status inlay_plan_run_copy(inlay_plan const* plan, void* dst, void const* src, void* stream);

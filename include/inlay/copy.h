@@ -13,11 +13,12 @@ namespace inlay {
 ///                64 bits.
 /// @param src     A view of the same shape; strides may be 0 or negative. If it has gaps between its elements, bytes in the
 ///                gaps may be read.
-///                Both: elements have one size of 1 to 16 bytes and are copied as bits. Base addresses are multiples of the
+///                Both: elements have one size of 1 to 16 bytes and are copied as bits: one type, integers of either sign,
+///                or an opaque type (types.h) on one side. Base addresses are multiples of the
 ///                largest power of two that divides the element size (2 for 6 bytes, 1 for 3).
 /// @param stream  Of the current device. While it is being captured, pointers unknown to CUDA count as memory of the graph.
 /// @throws Error  Before anything is launched, for
-///                  - different shapes or element sizes,
+///                  - different shapes or element sizes, and types between which numbers would have to be converted,
 ///                  - null pointers with elements, and misaligned bases,
 ///                  - a destination that overlaps itself or the source,
 ///                  - byte offsets beyond 63 bits,

@@ -28,7 +28,7 @@ struct GemmOptions {
   /// Its size in bytes. The call takes the best plan within them; gemm_workspace() are enough for the fastest of all.
   std::size_t workspace_bytes = 0;
   /// What beta scales, of D's type and a shape that is repeated to D's as NumPy does: a vector of N elements is a bias along
-  /// n, one of shape (M,1) a bias along m. Null: what D holds before the call.
+  /// n, one of shape (M,1) a bias along m. Not read if beta is 0. None: what D holds before the call.
   std::optional<ConstTensor> C = {};
   /// B packed, for the same Compute: one matrix, which a batch may share. Pass B as well: some plans read it, and so do
   /// GEMMs of split_fast that refuse f16 slices. Null: the call packs B.
@@ -38,7 +38,8 @@ struct GemmOptions {
 /// D = activation(alpha A B + beta C), for one matrix or a batch.
 ///
 /// @param A        (M,K), or (L,M,K) with any number of batch modes L before the matrix.
-/// @param B        (K,N), or (L,K,N) with the same batch modes; a matrix that a batch shares has the batch stride 0.
+/// @param B        (K,N), or (L,K,N) with the same batch modes; a matrix that a batch shares is B.broadcast({L, K, N}), with
+///                 the batch stride 0.
 /// @param D        (M,N), or (L,M,N). Must not overlap itself, A or B.
 ///                 A and B have one type: f32, or bf16 or f16, which tensor cores multiply with sums in fp32. D has it too, or
 ///                 is f32; it is rounded once. Strides are any: a transposed operand is A.transposed(). Bases are multiples of
@@ -54,19 +55,19 @@ struct GemmOptions {
 /// of the remaining ones.
 ///
 /// Deterministic: for one device, one set of extents and strides, the same alignment of the matrices modulo 16 bytes and the
-/// same options, the bits are the same on every run and stream and for every batch index and batch count, while no tuned
-/// choice comes or goes (tuning.h). Alignment of a batch:
+/// same options, the bits are the same on every run and stream, while no tuned choice comes or goes (tuning.h). They are the same
+/// for every batch index and batch count too, unless packed operands or partial sums of a batch exceed the workspace or the
+/// device's memory: it may get another plan then than one of its matrices alone. A batch that exceeds a grid is computed in
+/// chunks, with the same bits. Workspaces of different sizes below gemm_workspace(), or none, may change the last bits. Alignment
+/// of a batch:
 ///   1. Matrices along the longest batch mode, and along modes that merge with it, count as not aligned unless all of them
 ///      begin at the same address modulo 16 bytes.
 ///   2. They count as not aligned too if A or B has a negative batch stride along it.
 ///   3. Matrices along other batch modes count by their own addresses.
 ///
-/// What may change the last bits: a workspace of another size below gemm_workspace(), or none; a batch whose packed operands
-/// or partial sums exceed the workspace or the device's memory, against one of its matrices alone. A batch that exceeds a grid
-/// is computed in chunks, with the same bits.
-///
 /// @throws Error  Before anything is launched, for
-///                  - ranks below 2 or that differ, shapes that do not match, types other than these or that differ,
+///                  - ranks below 2 or that differ, shapes that do not match, types other than these or that differ, a
+///                    split mode for other operands than f32,
 ///                  - a C that cannot be repeated to D's shape, or that shares memory with D and is not the same view,
 ///                  - null or misaligned pointers with elements, byte offsets beyond 63 bits,
 ///                  - a D that overlaps itself, A or B,

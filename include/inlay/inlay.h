@@ -6,7 +6,7 @@
 //   copy, transpose, permute      -              -             1         yes         the first call of a problem
 //   copy of lists                 -              -             1 or more yes         each call
 //   gemm                          -              -             1 to 4    yes         the first call of a problem
-//   gemm with a Workspace         if it grows    -             1 to 4    yes         the first call of a problem
+//   gemm with a Workspace         if it grows    -             1 to 4    if reserved the first call of a problem
 //   gemm_workspace                -              -             -         meanwhile   the first call of a problem
 //   plan                          -              -             -         meanwhile   each call
 //   plan with Choose::measured    allocates      yes           many      refused     each call

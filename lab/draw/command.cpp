@@ -1,6 +1,7 @@
 #include "draw/command.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <memory>
 
@@ -14,6 +15,7 @@
 #include "problems/kernels.h"
 #include "problems/shown_case.h"
 #include "results/output.h"
+#include "usage_error.h"
 
 namespace inlay::lab {
 namespace {
@@ -22,11 +24,12 @@ namespace {
 // written before it draws.
 template <class Draw>
 void write_picture(std::string const& file, Draw const& draw) {
+  if (file.empty() && isatty(fileno(stdout))) throw UsageError("a picture is a file of SVG: --out FILE, or > FILE");
   if (file.empty()) return fmt::print("{}", draw());
   check_writable(file);
   write_file(file, draw());
 }
-constexpr char const* kOut = "the file to write (default: standard output)";
+constexpr char const* kOut = "the file to write (default: standard output, if that is no terminal)";
 
 // A kernel of either kind, and the case that it is replayed at.
 struct Options {
@@ -42,7 +45,7 @@ std::shared_ptr<Options> add_kernel(CLI::App& command, GemmCase const& default_g
   command.add_option("kernel", options->kernel, "its name, or the beginning of it")->required();
   add_flags(command, options->copy);
   add_flags(command, options->gemm, {kBatchFlag});
-  command.add_option("--out", options->out, kOut);
+  command.add_option("file,--out", options->out, kOut);
   return options;
 }
 

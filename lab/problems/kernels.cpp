@@ -27,6 +27,11 @@ std::size_t edit_distance(std::string const& a, std::string const& b) {
   return row.back();
 }
 
+// The distance to the beginning of a name counts too: otherwise the nearest name of a short input would be the shortest.
+std::size_t distance(std::string const& typed, std::string const& name) {
+  return std::min(edit_distance(typed, name), edit_distance(typed, name.substr(0, typed.size())));
+}
+
 // Adds a leading zero to a step number of one digit: transpose_6 means transpose_06_..., not transpose_01.
 std::string with_two_digits(std::string s) {
   auto const digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -59,13 +64,15 @@ std::string any_of(std::vector<std::string> const& names) {
 }  // namespace
 
 std::string nearest_name(std::string const& typed, std::vector<std::string> const& known) {
-  // The distance to the beginning of a name counts too: otherwise the nearest name of a short input would be the
-  // shortest.
-  auto const distance = [&](std::string const& name) {
-    return std::min(edit_distance(typed, name), edit_distance(typed, name.substr(0, typed.size())));
-  };
   return *std::min_element(known.begin(), known.end(),
-                           [&](auto const& a, auto const& b) { return distance(a) < distance(b); });
+                           [&](auto const& a, auto const& b) { return distance(typed, a) < distance(typed, b); });
+}
+
+std::string did_you_mean(std::string const& typed, std::vector<std::string> const& known) {
+  if (known.empty()) return "";
+  std::string const nearest = nearest_name(typed, known);
+  std::size_t const length = typed.size() - std::min(typed.size(), typed.find_first_not_of('-'));
+  return distance(typed, nearest) <= (length + 2) / 3 ? fmt::format("; did you mean '{}'?", nearest) : "";
 }
 
 std::string resolve(std::string const& typed, std::vector<std::string> const& known) {
@@ -84,7 +91,9 @@ std::string resolve(std::string const& typed, std::vector<std::string> const& kn
   if (!contain.empty())
     throw UsageError(fmt::format("there is no kernel '{}'; did you mean {}?", typed, any_of(contain)));
 
-  throw UsageError(fmt::format("there is no kernel '{}'; did you mean '{}'?", typed, nearest_name(wanted, known)));
+  std::string const near = did_you_mean(wanted, known);
+  throw UsageError(
+      fmt::format("there is no kernel '{}'{}", typed, near.empty() ? "; `inlay list` names them all" : near));
 }
 
 std::vector<std::string> all_kernel_names() {

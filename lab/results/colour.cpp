@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <sstream>
 #include <string_view>
@@ -13,7 +14,7 @@ namespace {
 bool takes_colours() {
   char const* const none = std::getenv("NO_COLOR");
   char const* const terminal = std::getenv("TERM");
-  return isatty(STDOUT_FILENO) && !(none && *none) && terminal && std::string_view(terminal) != "dumb";
+  return isatty(fileno(stdout)) && !(none && *none) && terminal && std::string_view(terminal) != "dumb";
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 namespace inlay::lab {
 
 enum class Colour : std::uint8_t { bold = 1, red = 31, green = 32 };
-// The text in this colour, or as it is.
+// The text in this colour, or plain.
 std::string coloured(std::string const& text, Colour colour);
 // The lines that begin so are bold.
 std::string bold_lines(std::string const& text, std::string const& beginning);

@@ -7,7 +7,7 @@
 
 namespace inlay::lab {
 
-Progress::Progress(std::size_t cases) : cases_(cases), shown_(isatty(STDERR_FILENO)) {}
+Progress::Progress(std::size_t cases) : cases_(cases), shown_(isatty(fileno(stderr))) {}
 
 void Progress::next(std::string const& what) {
   ++case_;

@@ -7,7 +7,7 @@ namespace inlay::lab {
 struct Provenance {
   std::string device, driver, cuda, commit, date, command;
 };
-// Of the current GPU, now. The commit is INLAY_COMMIT of the environment, or that of the repository in which the program was built.
+// The current GPU and the time now are filled in. The commit is INLAY_COMMIT of the environment, or that of the repository in which the program was built.
 Provenance provenance(std::string const& command);
 
 }  // namespace inlay::lab

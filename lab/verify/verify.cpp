@@ -42,6 +42,7 @@ class Verification {
  public:
   Verification(bool on_gpu, std::size_t runs) : on_gpu_(on_gpu), progress_(runs) {}
   bool failed() const { return failed_; }
+  bool verified_anything() const { return failed_ || right_; }
 
   template <class C>
   void run(Chosen<C> const& chosen) {
@@ -50,7 +51,7 @@ class Verification {
         progress_.next(fmt::format("{}, {}", entry->info().name, c.sentence()));
         std::string const result = on_gpu_ ? check_on_gpu(*entry, c) : verify_on_cpu(*entry, c).check_result;
         bool const failed = result.starts_with("FAILED");
-        failed_ |= failed;
+        failed_ |= failed, right_ += result == "ok";
         progress_.erase();
         fmt::print("{:<34} {}  {}\n", entry->info().name, c.short_name(),
                    failed ? coloured(result, Colour::red) : result);
@@ -62,6 +63,7 @@ class Verification {
   bool const on_gpu_;
   Progress progress_;
   bool failed_ = false;
+  std::size_t right_ = 0;
 };
 
 // Describes the comparisons.
@@ -82,7 +84,13 @@ std::string comparisons(bool on_gpu, bool copies, bool gemms) {
 std::vector<std::string> chosen_kernels(std::vector<std::string> const& typed) {
   auto const known = all_kernel_names();
   std::set<std::string> chosen;
-  for (std::string const& name : typed) chosen.insert(resolve(name, known));
+  for (std::string const& name : typed) {
+    std::vector<std::string> begin;
+    std::copy_if(known.begin(), known.end(), std::back_inserter(begin),
+                 [&](std::string const& each) { return !name.empty() && each.starts_with(name); });
+    if (begin.empty()) begin = {resolve(name, known)};
+    chosen.insert(begin.begin(), begin.end());
+  }
   return typed.empty() ? known : std::vector(chosen.begin(), chosen.end());
 }
 
@@ -104,7 +112,8 @@ bool verify(std::vector<std::string> const& kernels, std::vector<Problem> const&
   Verification verification(on_gpu, copies.runs() + gemms.runs());
   verification.run(copies);
   verification.run(gemms);
-  return !verification.failed();
+  if (!verification.verified_anything()) fmt::print("nothing was verified: these kernels reject these problems\n");
+  return verification.verified_anything() && !verification.failed();
 }
 
 }  // namespace inlay::lab

@@ -100,7 +100,7 @@ def _allocator(like, stream):
 
 
 def copy(dst, src, *, stream=None):
-    """dst[i] = src[i], for two tensors of one shape in any layouts, of one type or of types of one size. Returns dst."""
+    """dst[i] = src[i], for two tensors of one shape and type in any layouts. Returns dst. A copy does not convert."""
     return _extension().copy(dst, src, stream)
 
 
@@ -114,8 +114,14 @@ def permute(x, axes, out=None, *, stream=None):
 
     The same as x.permute(axes).contiguous() of torch.
     """
+    if isinstance(axes, int):
+        raise TypeError(f"axes is {axes}; it is a sequence, such as (1, 0)")
     if out is None:
-        out = _empty(x, [x.shape[a] for a in axes], stream)
+        try:
+            shape = [x.shape[a] for a in axes]
+        except IndexError:
+            raise ValueError(f"axes is {tuple(axes)}, and x has {len(x.shape)} modes") from None
+        out = _empty(x, shape, stream)
     return _extension().permute(out, x, axes, stream)
 
 
@@ -193,11 +199,11 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=None, c=None, activation=None, com
                              _allocator(out, stream), stream)
 
 
-def redistribute(*args, **kwargs):
+def redistribute(x, from_dim, to_dim, permute=None, group=None, out=None, *, size=None):
     """inlay.distributed.redistribute: a tensor that is cut over GPUs along one mode, cut along another. Needs torch."""
     from .distributed import redistribute as function
 
-    return function(*args, **kwargs)
+    return function(x, from_dim, to_dim, permute, group, out, size=size)
 
 
 def why(*tensors, alpha=1.0, beta=None, c=None, activation=None, compute="fp32"):

@@ -27,6 +27,9 @@ _free.restype = None
 
 def run(*words: str) -> str:
     """What the command prints. Raises ValueError with its complaint."""
+    for word in words:
+        if not isinstance(word, str):
+            raise TypeError(f"{word!r} is no text")
     argv = [b"inlay", *(w.encode() for w in words)]
     texts = [ctypes.c_void_p(), ctypes.c_void_p()]
     with _lock:
@@ -61,7 +64,7 @@ def kernels() -> list[dict]:
 def explain(kernel: str, **options) -> dict:
     """The memory accesses of a kernel and its predicted time, from a replay on the CPU.
 
-    The options are those of `inlay explain`: rows, cols, elem, m, n, k, transa, transb, device and others.
+    The options are those of `python -m inlay explain --help`: rows, cols, elem, m, n, k, transa, transb, device and others.
     """
     return json.loads(run("explain", kernel, *_options(options), "--json"))
 
@@ -69,7 +72,7 @@ def explain(kernel: str, **options) -> dict:
 def layout(expression: str, **options) -> dict:
     """Offsets, banks and bank conflicts of a layout in CuTe's notation, such as "Swizzle<3,3,3> o (8,64):(64,1)".
 
-    The options are those of `inlay layout`: elem, access, threads, vector, suggest, whole.
+    The options are those of `python -m inlay layout --help`: elem, access, threads, vector, suggest, whole.
     """
     return json.loads(run("layout", expression, *_options(options), "--json"))
 

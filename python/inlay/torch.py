@@ -70,6 +70,15 @@ def _fake_copy_(dst, src):
     _check(dst.shape == src.shape, f"the destination has shape {tuple(dst.shape)}, the source {tuple(src.shape)}")
     _check(dst.element_size() == src.element_size(),
            f"the destination has elements of {dst.element_size()} bytes, the source of {src.element_size()}")
+    to, of = _number_type(dst.dtype), _number_type(src.dtype)
+    _check(None in (to, of) or to == of, f"the destination is of {dst.dtype}, the source of {src.dtype}: a copy does not convert")
+
+
+def _number_type(dtype):
+    """What a copy would convert between; None: its elements are bits to the library."""
+    if dtype in (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn, torch.float8_e5m2):
+        return dtype
+    return None if dtype.is_complex or dtype.is_floating_point or dtype == torch.bool else "integer"
 
 
 def _fake_matmul(a, b, c=None, *, alpha=1.0, beta=None, activation=None, compute="fp32"):

@@ -1,6 +1,7 @@
 #include <inlay/explain/advice.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <inlay/explain/cure.h>
@@ -9,6 +10,21 @@
 namespace inlay::explain {
 using planner::format;
 using replay::Mechanism;
+
+namespace {
+
+// The difference of successive numbers; 0 if it varies, or there are fewer than two.
+std::int64_t step_of(std::set<std::uint64_t> const& numbers) {
+  std::int64_t step = 0;
+  for (auto at = numbers.begin(); at != numbers.end() && std::next(at) != numbers.end(); ++at) {
+    auto const here = std::int64_t(*std::next(at) - *at);
+    if (step && here != step) return 0;
+    step = here;
+  }
+  return step;
+}
+
+}  // namespace
 
 BusiestBank busiest_bank(banks::Request const& r, banks::Access access) {
   BusiestBank busiest;
@@ -19,7 +35,7 @@ BusiestBank busiest_bank(banks::Request const& r, banks::Access access) {
       for (std::uint64_t w = r.address[t] / 4; (r.active >> t & 1) && w <= (r.address[t] + r.bytes - 1) / 4; ++w)
         words[w % 32].insert(w);
     for (unsigned bank = 0; bank < 32; ++bank)
-      if (words[bank].size() > busiest.words) busiest = {bank, unsigned(words[bank].size())};
+      if (words[bank].size() > busiest.words) busiest = {bank, unsigned(words[bank].size()), 4 * step_of(words[bank])};
   }
   return busiest;
 }
@@ -32,8 +48,7 @@ Advice advice_for_shared(Site const& s, std::vector<Site> const& all) {
   BusiestBank const b = busiest_bank(r, access);
   unsigned const now = banks::wavefronts(r, access), least = banks::passes(r, access);
   Advice advice{format("%u wavefronts where %u would do, %u words in bank %u", now, least, b.words, b.bank), s};
-  if (auto const stride = stride_of(r); stride && *stride > std::int64_t(r.bytes))
-    advice.sentence += format(", %lld bytes apart", static_cast<long long>(*stride));
+  if (b.apart) advice.sentence += format(", %lld bytes apart", static_cast<long long>(b.apart));
   std::int64_t& after = advice.after.traffic.transactions;
   auto const cure = cure_of(s, all);
   if (!cure) {
@@ -78,8 +93,10 @@ std::string advice_for(Resource const& limit) {
   if (limit.name == "tensor cores")
     return "the tensor cores are busy: only an instruction that multiplies faster would help, wgmma instead of "
            "mma.sync";
-  if (limit.name == "FMA" || limit.name == "beside FMA")
-    return "the multiply-add units are busy: what is left is in the instructions between them";
+  if (limit.name == "FMA") return "the multiply-add units are busy: what is left is in the instructions between them";
+  if (limit.name == "FMA waits")
+    return "multiply-adds wait for shared memory and for loads: more multiply-adds for each shared load, loads further "
+           "ahead";
   if (limit.name == "L1") return "load more per wavefront: wider accesses, larger tiles of a thread";
   if (limit.name == "issue") return "fewer, wider accesses: each brings its instructions with it";
   if (limit.name == "latency") return "more bytes on their way at once: more blocks, or more loads of a thread";

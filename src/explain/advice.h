@@ -18,6 +18,7 @@ std::string advice_for(Resource const& limit);
 // The bank with the most distinct words in one pass of a request, and the number of these words.
 struct BusiestBank {
   unsigned bank = 0, words = 0;
+  std::int64_t apart = 0;  // bytes between neighbouring words; 0: they are not evenly apart
 };
 BusiestBank busiest_bank(banks::Request const& request, banks::Access access);
 

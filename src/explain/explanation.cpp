@@ -135,7 +135,7 @@ std::string Explanation::doubt() const {
   return worst->name +
          planner::format(
              ": %.0f %% of the bytes of its sectors are requested; the model does not cover what the caches do with "
-             "the rest, and its times for such kernels have been too long or too short by up to a factor of two",
+             "the rest, and its times for such kernels have been too long or too short by a factor of two and more",
              100 * worst->useful_share());
 }
 

@@ -69,9 +69,9 @@ std::string totals(Explanation const& x) {
   double const fma = double(c.all_fma());
   int const clock = rate_of(c, x.device);
   if (fma > 0)
-    text += format(", %s %s, %.2f shared wavefronts for %d of them", count(fma).c_str(),
+    text += format(", %s %s with %.2f wavefronts of shared memory for each %d", count(fma).c_str(),
                    c.tensor_fma() ? "FMAs of tensor cores" : "FMAs", clock * wavefronts / fma, clock);
-  if (fma > 0 && x.work.flops > 0) text += format(", %.1f %% of them necessary", 50 * x.work.flops / fma);
+  if (fma > 0 && x.work.flops > 0) text += format("; %.1f %% of the FMAs are necessary", 50 * x.work.flops / fma);
   text += "\n";
   for (LaunchDemand const& l : x.demand.launches)
     text += format("  %s blocks of %u threads and %zu bytes of shared memory, %d of them on a multiprocessor%s\n",
@@ -82,6 +82,14 @@ std::string totals(Explanation const& x) {
 
 std::string times(Explanation const& x) {
   std::string text;
+  double fma = 0, waits = 0;
+  for (Resource const& r : x.resources) {
+    if (r.name == "FMA") fma = r.seconds;
+    if (r.name == "FMA waits") waits = r.seconds;
+  }
+  if (waits > 0)
+    text += format("  FMA + waits  %8s  %3.0f %%  the two below, which do not overlap\n", duration(fma + waits).c_str(),
+                   x.seconds > 0 ? 100 * (fma + waits) / x.seconds : 0.);
   for (Resource const& r : x.resources)
     text += format("  %-8s %12s  %3.0f %%  %s\n", r.name.c_str(), duration(r.seconds).c_str(),
                    x.seconds > 0 ? 100 * r.seconds / x.seconds : 0., r.why.c_str());
@@ -108,7 +116,7 @@ std::string findings_text(Recorder const& recorder) {
 std::string to_text(Explanation const& x) {
   std::string text = x.work.kernel + ": " + x.work.what + "\n\n";
   if (x.demand.launches.empty()) return text + "  nothing to do\n";
-  text += "What its warps ask for; ideal: had no request more than its bytes can need\n" + sites(x) + "\n";
+  text += "What its warps ask for; ideal: the fewest that the bytes of a request can take\n" + sites(x) + "\n";
   text += "All in all\n" + totals(x) + "\n";
   text += format("Time on %s (%s)\n", x.device.name.c_str(), x.device.source.c_str()) + times(x);
   return text;

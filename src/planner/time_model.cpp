@@ -106,7 +106,7 @@ std::vector<Resource> resources_of(Demand const& x, Device const& device) {
     double const fma = x.fma / device.fma_lanes;
     r.push_back(
         {"FMA", fma * busiest, count(x.fma) + format(" multiply-adds, %d a clock on each SM", device.fma_lanes)});
-    r.push_back({"beside FMA", beside_fma(x, device) * busiest,
+    r.push_back({"FMA waits", beside_fma(x, device) * busiest,
                  count(x.shared_loads) + " loads and " + count(x.shared_stores) + " stores of shared memory, " +
                      count(x.async_copies) + " cp.async, " + count(x.excess) + " conflicts, " + count(x.exposed_loads) +
                      " waits"});
@@ -135,7 +135,7 @@ Prediction prediction_of(Demand const& x, Device const& device, std::vector<Reso
     return 0.;
   };
   double const memory = std::max(of("DRAM"), of("L2")), inside = std::max(of("L1"), of("issue")),
-               fma = of("FMA") + of("beside FMA"),  // these do not overlap
+               fma = of("FMA") + of("FMA waits"),  // these do not overlap
       tensor = of("tensor cores"), latency = of("latency"), longest = std::max({memory, inside, fma, tensor});
   double seconds = longest;
   if (fma + tensor == 0) {
@@ -151,7 +151,7 @@ Prediction prediction_of(Demand const& x, Device const& device, std::vector<Reso
     p.limit = "latency";
   else
     p.limit = tensor > 0 && longest == tensor ? "tensor cores"
-              : longest == fma                ? busier("FMA", "beside FMA")
+              : longest == fma                ? busier("FMA", "FMA waits")
               : longest == memory             ? busier("DRAM", "L2")
                                               : busier("L1", "issue");
   return p;

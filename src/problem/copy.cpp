@@ -47,6 +47,14 @@ void canonicalise(Copy& copy) {
   copy.src = static_cast<char const*>(copy.src) + copy.src_shift;
 }
 
+// Whether elements of the same size mean different numbers: integers of either sign do not, opaque bits and tf32, whose bits are
+// those of an f32, neither.
+bool would_convert(DType a, DType b) {
+  auto const kind = [](DType t) { return t == DType::tf32 ? DType::f32 : t >= DType::i8 ? DType::i8 : t; };
+  auto const is_opaque = [](DType t) { return t <= DType::b128; };
+  return !is_opaque(a) && !is_opaque(b) && kind(a) != kind(b);
+}
+
 }  // namespace
 
 Copy make_copy(Tensor const& written_to, ConstTensor const& src) {
@@ -57,6 +65,9 @@ Copy make_copy(Tensor const& written_to, ConstTensor const& src) {
   if (e != bytes_of(src.dtype))
     throw Error("the destination has elements of " + std::to_string(e) + " bytes, the source of " +
                 std::to_string(bytes_of(src.dtype)));
+  if (would_convert(dst.dtype, src.dtype))
+    throw Error(std::string("the destination is of ") + name_of(dst.dtype) + ", the source of " + name_of(src.dtype) +
+                ": a copy does not convert; view one of them as " + name_of(opaque(e)));
   bool same = dst.rank == src.rank;
   for (int k = 0; same && k < dst.rank; ++k) same = dst.extent[k] == src.extent[k];
   if (!same) throw Error("the destination has shape " + shape(dst) + " where the source gives " + shape(src));

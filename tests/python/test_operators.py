@@ -149,6 +149,7 @@ class Fakes(unittest.TestCase):
             ("out is of type torch.float16", lambda: ops.matmul.out(a, b, out=meta(3, 5, dtype=half))),
             ("elements of 2 bytes, the source of 4", lambda: ops.copy_(meta(3, 4, dtype=half), a)),
             ("elements of 2 bytes, the source of 4", lambda: ops.permute.out(a, [1, 0], out=meta(4, 3, dtype=half))),
+            ("the source of torch.float32: a copy does not convert", lambda: ops.copy_(meta(3, 4, dtype=torch.int32), a)),
             (r"the destination has shape \(4, 3\)", lambda: ops.copy_(meta(4, 3), a)),
             ("no order of 2 modes", lambda: ops.permute(a, [0, 0])),
         ):

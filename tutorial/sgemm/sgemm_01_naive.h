@@ -10,7 +10,7 @@ using Dispatch = Kernel;
 
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_01_naive",
-    .idea = "One thread, one element of C: nothing is shared, and the load/store units limit.",
+    .idea = "One thread, one element of C: nothing is shared, and what the threads load from the caches limits.",
     .source = "worklog, kernel 1: naive",
     .ladder = Ladder::sgemm,
     .origin = Origin::tutorial,

@@ -19,7 +19,7 @@ inline constexpr Info<Gemm> info = {
     .name = "sgemm_07_wide_copies",
     .idea =
         "Four times fewer copies: 16 bytes each on all four layouts, transposed in registers where k is contiguous; "
-        "shared reads limit.",
+        "multiply-adds and shared reads limit alike.",
     .source = "inlay",
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
