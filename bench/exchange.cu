@@ -1,5 +1,5 @@
-// Checks and measures redistributions through NCCL over the GPUs of this host, a thread a rank: by stores, by send and receive, and
-// beside NCCL's exchange of the same bytes. `inlay bench redistribute` measures them without NCCL.
+// Checks and measures redistributions through NCCL over the GPUs of this host, a thread a rank: by stores, by send and
+// receive, and beside NCCL's exchange of the same bytes. `inlay bench redistribute` measures them without NCCL.
 // usage: exchange check|measure  (measure prints JSON rows: medians, in microseconds)
 #include <inlay/nccl.h>
 

@@ -1,5 +1,5 @@
-// The checkout's src/ and common/ are on the include path. Its own host function launches on the default stream and chooses
-// between the two kernels by size; here each is a row.
+// The checkout's src/ and common/ are on the include path. Its own host function launches on the default stream and
+// chooses between the two kernels by size; here each is a row.
 #include <climits>
 #include <kernels/128x128x8.cuh>
 #include <kernels/128x256x8.cuh>

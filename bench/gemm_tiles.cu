@@ -1,9 +1,9 @@
-// Times every tile of a GEMM kernel in several numbers of slices of K, for the constants of its predicted time: of hgemm_10_narrow_tiles
-// (src/planner/wgmma_times.h), also computing the transpose of D, or of sgemm_split_unpacked.
+// Times every tile of a GEMM kernel in several numbers of slices of K, for the constants of its predicted time: of
+// hgemm_10_narrow_tiles (src/planner/wgmma_times.h), also computing the transpose of D, or of sgemm_split_unpacked.
 //
-// usage: gemm_tiles KERNEL < GEMMS > TIMES
-// A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; for hgemm_10_narrow_tiles, extents are multiples of 8. A line of TIMES adds
-// the tile's number, 1 for the transpose of D, the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
+// usage: gemm_tiles KERNEL < GEMMS > TIMES A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; for
+// hgemm_10_narrow_tiles, extents are multiples of 8. A line of TIMES adds the tile's number, 1 for the transpose of D,
+// the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
 #include <inlay/error.h>
 #include <inlay/gemm.h>
 #include <inlay/planner/candidate.h>
@@ -23,8 +23,8 @@ using detail::check;
 
 constexpr std::size_t kPool = std::size_t(1) << 30;  // bytes of operands; several times the L2
 
-// Numbers of either sign between 1/256 and 2, bf16 or the f32 of which that is the upper half: data with full significands, which the
-// power of the tensor cores depends on.
+// Numbers of either sign between 1/256 and 2, bf16 or the f32 of which that is the upper half: data with full
+// significands, which the power of the tensor cores depends on.
 template <class T>
 __global__ void fill(T* data, std::size_t count) {
   for (std::size_t i = blockIdx.x * 256ul + threadIdx.x; i < count; i += gridDim.x * 256ul) {
@@ -50,7 +50,8 @@ struct Timer {
   }
 };
 
-// The plan of a kernel with a number of slices; without launches if it rejects the GEMM. g may be the transpose of the problem.
+// The plan of a kernel with a number of slices; without launches if it rejects the GEMM. g may be the transpose of the
+// problem.
 planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm g, int slices, Device const& device) {
   static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
   planner::Plan plan;

@@ -1,4 +1,5 @@
-// Broken tensor-core kernels on the GPU: what of it the hardware shows. The replay finds each of them (tests/test_hgemm_mutants.cpp).
+// Broken tensor-core kernels on the GPU: what of it the hardware shows. The replay finds each of them
+// (tests/test_hgemm_mutants.cpp).
 // usage: hgemm_mutants  (prints a Markdown table; a process for each mutant, because one may hang)
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Measures what calls cost the host, until their launches are enqueued: beside as many launches of a kernel that does nothing.
+// Measures what calls cost the host, until their launches are enqueued: beside as many launches of a kernel that does
+// nothing.
 // usage: host  (prints JSON rows: medians, in microseconds)
 #include <inlay/copy.h>
 #include <inlay/gemm.h>

@@ -1,9 +1,9 @@
-// fp32 GEMMs by slices with a B that was packed once, beside the same GEMMs that pack it each time, one whose f16 slices are refused, and cuBLAS
-// in fp32.
+// fp32 GEMMs by slices with a B that was packed once, beside the same GEMMs that pack it each time, one whose f16
+// slices are refused, and cuBLAS in fp32.
 //
-// usage: packed_b > ROWS. A line is a JSON object. B is stored transposed. Each is launched back to back for half a second, of which the
-// later half is timed: interleaved, tensor cores would heat the chip and cuBLAS would pay. Short calls are timed in CUDA graphs, because the
-// host takes as long to launch them.
+// usage: packed_b > ROWS. A line is a JSON object. B is stored transposed. Each is launched back to back for half a
+// second, of which the later half is timed: interleaved, tensor cores would heat the chip and cuBLAS would pay. Short
+// calls are timed in CUDA graphs, because the host takes as long to launch them.
 #include <cublas_v2.h>
 #include <inlay/error.h>
 #include <inlay/gemm.h>

@@ -19,7 +19,8 @@ struct Tile {
 };
 static_assert(Tile<6>::read == 1 && Tile<6>::write == 1, "the tile has bank conflicts");
 
-#ifdef REFUSED  // a tutorial's: the row number begins at bit 6, so bit 5 is still a column's, and rows i and i + 16 collide
+#ifdef REFUSED  // a tutorial's: the row number begins at bit 6, so bit 5 is still a column's, and rows i and i + 16
+                // collide
 static_assert(Tile<5>::read == 1 && Tile<5>::write == 1, "the tile has bank conflicts");
 #endif
 

@@ -1,4 +1,5 @@
-// gelu(A B + bias) of bf16 matrices whose extents are odd, with sums in fp32: one call, nothing is padded by the caller.
+// gelu(A B + bias) of bf16 matrices whose extents are odd, with sums in fp32: one call, nothing is padded by the
+// caller.
 #include <inlay/gemm.h>
 
 #include <cuda_bf16.h>

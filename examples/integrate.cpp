@@ -1,4 +1,5 @@
-// What a caller of cuBLASLt and cuTENSOR needs, in inlay's words: docs/08_cpp_and_c.md. Compiled wherever the project is built.
+// What a caller of cuBLASLt and cuTENSOR needs, in inlay's words: docs/08_cpp_and_c.md. Compiled wherever the project
+// is built.
 #include <inlay/inlay.h>
 
 #include <cuda_bf16.h>

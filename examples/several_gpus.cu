@@ -1,5 +1,5 @@
-// Transposes a matrix whose rows are spread over all GPUs of this host, a thread for each: needs two GPUs and NCCL. With MPI the
-// threads are processes: rank and count come from MPI, and MPI_Bcast sends the id.
+// Transposes a matrix whose rows are spread over all GPUs of this host, a thread for each: needs two GPUs and NCCL.
+// With MPI the threads are processes: rank and count come from MPI, and MPI_Bcast sends the id.
 #include <inlay/nccl.h>
 
 #include <cstdio>

@@ -29,7 +29,8 @@ void refuse_ignored(CLI::App const& command, std::vector<std::string> const& nam
 std::string known_devices();
 // The device with this name, upper or lower case; "here" is the current GPU. Throws UsageError with the known names.
 Device device_named(std::string const& typed);
-// --device of the commands that predict. Without it they take the GPU here, or else the H200 of the device table, and say so.
+// --device of the commands that predict. Without it they take the GPU here, or else the H200 of the device table, and
+// say so.
 class DeviceOption {
  public:
   explicit DeviceOption(CLI::App& command);
@@ -51,17 +52,21 @@ void add_bench_of_gemms(CLI::App& bench, std::string const& typed, Act const& ac
 // Adds `list`: every kernel.
 void add_list_command(CLI::App& app);
 
+// Adds `choices`: what the planner chooses for the cases of the suites.
+void add_choices_command(CLI::App& app, int& status);
+
 // Adds `tune` with a command for each kind of problem.
 void add_tune(CLI::App& app);
 
-// What may follow the words of an unfinished command line, the last of which is being typed: commands, options, kernels, devices.
+// What may follow the words of an unfinished command line, the last of which is being typed: commands, options,
+// kernels, devices.
 std::vector<std::string> completions(CLI::App& app, std::vector<std::string> const& words);
 // Adds `completion`: the script with which a shell asks for them.
 void add_completion_command(CLI::App& app);
 
 // Parses the command line and runs its command. Errors are printed on stderr. Returns the exit code: `status`, which
-// the command may have set, 1 after an error, 2 after a usage error, 3 after a failed call of CUDA. No words, and the word help
-// before others, ask for help.
+// the command may have set, 1 after an error, 2 after a usage error, 3 after a failed call of CUDA. No words, and the
+// word help before others, ask for help.
 int run_command(CLI::App& app, int argc, char** argv, int const& status);
 
 }  // namespace inlay::lab

@@ -1,4 +1,5 @@
-// The first screen: the steps of the ladders, replayed. `make demo` builds this without the planner and the kernels of the library.
+// The first screen: the steps of the ladders, replayed. `make demo` builds this without the planner and the kernels of
+// the library.
 #include <cstdio>
 #include <exception>
 

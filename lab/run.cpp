@@ -203,6 +203,7 @@ int run(int argc, char** argv) {
   add_fuzz_command(app, status);
   add_bench(app, status, typed);
   add_tune(app);
+  add_choices_command(app, status);
   add_compare(app, status);
   add_why(app);
   add_layout_command(app);

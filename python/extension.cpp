@@ -1,10 +1,11 @@
-// The extension module inlay._inlay: tensors of Python become DLTensors, calls of inlay/c.h run without the interpreter's lock, and
-// their error codes become exceptions. CMake defines Py_LIMITED_API: one binary for Python 3.10 and later.
+// The extension module inlay._inlay: tensors of Python become DLTensors, calls of inlay/c.h run without the
+// interpreter's lock, and their error codes become exceptions. CMake defines Py_LIMITED_API: one binary for Python 3.10
+// and later.
 //
-// A tensor is taken, in this order, by DLPack's exchange API (torch 2.10 and later: no Python code runs), by __dlpack__(), or by
-// __cuda_array_interface__. The stream is the argument, or the current one of the framework: by the exchange API, or by what
-// set_stream_of() has been given; for a framework that neither knows, the legacy default stream. Producers by the other two protocols are
-// told of it, or waited for on it.
+// A tensor is taken, in this order, by DLPack's exchange API (torch 2.10 and later: no Python code runs), by
+// __dlpack__(), or by __cuda_array_interface__. The stream is the argument, or the current one of the framework: by the
+// exchange API, or by what set_stream_of() has been given; for a framework that neither knows, the legacy default
+// stream. Producers by the other two protocols are told of it, or waited for on it.
 #include <Python.h>
 
 #include <cuda_runtime_api.h>
@@ -23,8 +24,8 @@
 
 namespace {
 
-// Thrown after a Python exception has been set. It takes the exception along until guarded() sets it again: views that end meanwhile may
-// run a producer's Python code, which would clear it.
+// Thrown after a Python exception has been set. It takes the exception along until guarded() sets it again: views that
+// end meanwhile may run a producer's Python code, which would clear it.
 struct Raised {
   PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
   Raised() { PyErr_Fetch(&type, &value, &traceback); }
@@ -438,7 +439,8 @@ std::vector<View> operands(PyObject* const* args, PyObject* C) {
   return views;
 }
 
-// Device memory for the time of a call, from the framework of the output, by a function of bytes, or else of the stream's pool.
+// Device memory for the time of a call, from the framework of the output, by a function of bytes, or else of the
+// stream's pool.
 class Workspace {
  public:
   Workspace(std::size_t bytes, PyObject* allocate, void* stream) : stream_(static_cast<cudaStream_t>(stream)) {
@@ -507,8 +509,8 @@ inlay_packed_b packed_b(PyObject* tuple, View const& tensor) {
   return {static_cast<char*>(tensor.t.data) + tensor.t.byte_offset, int(at(1)), at(2), at(3)};
 }
 
-// gemm(A, B, D, alpha, beta, compute, C, activation, packed, allocate, stream). packed: (tensor, compute, K, N), or None; allocate: a
-// function from bytes to a tensor, or None.
+// gemm(A, B, D, alpha, beta, compute, C, activation, packed, allocate, stream). packed: (tensor, compute, K, N), or
+// None; allocate: a function from bytes to a tensor, or None.
 PyObject* gemm(PyObject* const* args, Py_ssize_t n) {
   count(n, 11, "gemm");
   std::vector<View> v = operands(args, args[6]);
@@ -574,8 +576,8 @@ PyObject* allocate(PyObject* const* args, Py_ssize_t n) {
                        int(like.dtype.bits * like.dtype.lanes), int(like.device.device_id));
 }
 
-// dlpack(memory, shape, code, bits, device, stream) -> a capsule with a row-major tensor in it, for a consumer on this stream: a number,
-// None for the legacy default stream, or -1, which waits for nothing
+// dlpack(memory, shape, code, bits, device, stream) -> a capsule with a row-major tensor in it, for a consumer on this
+// stream: a number, None for the legacy default stream, or -1, which waits for nothing
 PyObject* dlpack(PyObject* const* args, Py_ssize_t n) {
   count(n, 6, "dlpack");
   struct Exported {

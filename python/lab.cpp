@@ -1,5 +1,5 @@
-// libinlay_lab.so: the commands of the lab that need no GPU, for a caller in another language. One C function takes a command line and
-// gives what the command printed.
+// libinlay_lab.so: the commands of the lab that need no GPU, for a caller in another language. One C function takes a
+// command line and gives what the command printed.
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -36,8 +36,9 @@ class Captured {
 
 }  // namespace
 
-// Runs `list`, `layout`, `explain` or `draw` with these arguments, argv[0] included, and returns the exit code of the command.
-// *out and *err: what it printed, to be freed by free(). Not thread-safe: it redirects the C library's stdout and stderr.
+// Runs `list`, `layout`, `explain` or `draw` with these arguments, argv[0] included, and returns the exit code of the
+// command. *out and *err: what it printed, to be freed by free(). Not thread-safe: it redirects the C library's stdout
+// and stderr.
 extern "C" [[gnu::visibility("default")]] int inlay_lab(int argc, char** argv, char** out, char** err) {
   Captured printed(stdout), complained(stderr);
   int status = 0;

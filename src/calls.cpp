@@ -42,7 +42,8 @@ planner::Plan chosen_plan(P const& problem, Device const& device, planner::Works
   return plan;
 }
 
-// The plan that make() returns, with its launches, in the cache; null if it chose no candidate although there are elements.
+// The plan that make() returns, with its launches, in the cache; null if it chose no candidate although there are
+// elements.
 template <class P, class Make>
 CachedPlan cached(P const& problem, Device const& device, planner::PlanKey const& key, Make const& make) {
   if (auto plan = cache().find(key)) return plan;
@@ -90,7 +91,7 @@ void run_copy(planner::Plan const& plan, void* dst, void const* src, Device cons
 
 GemmPointers pointers_of(Gemm const& gemm, ConstTensor const& A, ConstTensor const& B, ConstTensor const& D,
                          GemmOptions const& options) {
-  return {A.data, B.data, const_cast<void*>(D.data), gemm.C.base ? options.C->data : nullptr, gemm.kept()};
+  return {A.data, B.data, const_cast<void*>(D.data), gemm.C.base ? options.C->data : nullptr, gemm.packed_operand()};
 }
 BatchedGemm make_call(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                       GemmOptions const& options) {
@@ -107,7 +108,7 @@ void check_gemm(std::size_t workspace_bytes, Gemm const& gemm, GemmPointers cons
   }
   check_accessible(p.D, "D", device, stream);
   if (gemm.C.base) check_accessible(p.C, "C", device, stream);
-  if (p.kept) check_accessible(p.kept, "packed B", device, stream);
+  if (p.packed) check_accessible(p.packed, "packed B", device, stream);
   if (workspace_bytes) check_accessible(workspace, "workspace", device, stream);
 }
 
@@ -139,7 +140,8 @@ void run_gemm(planner::Plan const& first, FurtherPlans const& further, BatchedGe
   batched.for_each([&](BatchedGemm::Bytes const& offset) {
     planner::Plan const& plan = index == 0 || further.empty() ? first : *further[index - 1];
     Operands const operands{
-        {at(p.A, offset[0]), at(p.B, offset[1]), at(p.D, offset[2]), at(p.C, offset[3]), only_read(p.kept)}, workspace};
+        {at(p.A, offset[0]), at(p.B, offset[1]), at(p.D, offset[2]), at(p.C, offset[3]), only_read(p.packed)},
+        workspace};
     planner::run(plan, device, operands, stream);
     ++index;
   });

@@ -29,7 +29,8 @@ CachedPlan find_list_plan(problem::Copy const& copy, planner::Device const& devi
 // Kernels do not write to these operands.
 inline void* only_read(void const* p) { return const_cast<void*>(p); }
 
-// Each check_ function throws Error if the device cannot use an address or the stream; each run_ function checks, then launches.
+// Each check_ function throws Error if the device cannot use an address or the stream; each run_ function checks, then
+// launches.
 
 // ---- copies
 
@@ -43,8 +44,8 @@ void run_copy(planner::Plan const& plan, void* dst, void const* src, planner::De
 struct GemmPointers {
   void const *A, *B;
   void* D;
-  void const* C;     // null: D, or not read
-  void const* kept;  // the packed B; null: there is none
+  void const* C;       // null: D, or not read
+  void const* packed;  // the packed B; null: there is none
 };
 inline ConstTensor const* c_of(GemmOptions const& options) { return options.C ? &*options.C : nullptr; }
 // What a call may use: the workspace of its options.
@@ -61,8 +62,8 @@ void check_gemm(std::size_t workspace_bytes, problem::Gemm const& gemm, GemmPoin
 // Throws Error if the workspace has fewer bytes than the plan needs.
 void check_size(std::size_t given, std::size_t needed);
 
-// The plans of the outer indices behind the first, in their order. Empty: the first one's plan is for all, because their addresses
-// agree modulo kPlanAlignment.
+// The plans of the outer indices behind the first, in their order. Empty: the first one's plan is for all, because
+// their addresses agree modulo kPlanAlignment.
 using FurtherPlans = std::vector<CachedPlan>;
 FurtherPlans further_plans(problem::BatchedGemm const& batched, planner::Device const& device,
                            planner::WorkspaceLimit limit);

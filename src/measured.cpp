@@ -55,7 +55,8 @@ Timing fastest(std::vector<Plan> plans, std::size_t num_candidates, planner::Dev
   std::vector<float> least(plans.size(), HUGE_VALF);
   std::vector<int> times(plans.size(), 1);  // several short runs are timed together
   Timer time(stream);
-  // Plans in turn, so that a change of the clock meets all of them. The first ones are the likeliest: they are timed whatever it costs.
+  // Plans in turn, so that a change of the clock meets all of them. The first ones are the likeliest: they are timed
+  // whatever it costs.
   for (int round = 0; round <= kRounds && !(round > 1 && is_spent()); ++round)
     for (std::size_t i = 0; i < plans.size() && !(i > 0 && is_spent()); ++i) {
       float const ms = time(times[i], [&] { planner::run(plans[i], device, operands, stream); });

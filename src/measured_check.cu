@@ -36,7 +36,8 @@ struct Memory {
 
 }  // namespace
 
-// The other memory begins as the inverse of the destination: afterwards exactly the elements are equal, and gaps still inverted.
+// The other memory begins as the inverse of the destination: afterwards exactly the elements are equal, and gaps still
+// inverted.
 void check_same_bytes(planner::Plan const& plan, planner::Device const& device, ConstTensor const& dst, void const* src,
                       cudaStream_t stream) {
   problem::Footprint const range(dst);

@@ -33,12 +33,13 @@ Gemm packing(ConstTensor const& B, Compute compute, void* packed) {
   check_extents(B, "B");
   std::int64_t const K = B.extent[0], N = B.extent[1];
   if (K == 0 || N == 0) throw Error("B of shape " + shape(B) + " has no elements, of which nothing is packed");
-  // A and D are neither read nor written, so that symbolic addresses do. Strides of extents of 1 become those of a GEMM.
+  // A and D are neither read nor written, so that symbolic addresses do. Strides of extents of 1 become those of a
+  // GEMM.
   ConstTensor b = B;
   if (!b.data) b.data = planner::symbolic(1, nullptr);
   ConstTensor const A = matrix(planner::symbolic(0, nullptr), f32, 1, K);
   Gemm g = make_batched_gemm(A, b, matrix(planner::symbolic(2, nullptr), f32, 1, N), {}, compute).gemm;
-  g.only_packs = true, g.B.kept = packed;
+  g.only_packs = true, g.B.packed = packed;
   return g;
 }
 // Bytes of the packed operand of a GEMM.
@@ -59,7 +60,7 @@ void check_address(void const* packed) {
 
 std::size_t packed_b_bytes(ConstTensor const& B, Compute compute) {
   kernel_for(compute);
-  return packed_bytes(packing(B, compute, planner::symbolic(planner::kKeptOperand, nullptr)));
+  return packed_bytes(packing(B, compute, planner::symbolic(planner::kPackedOperand, nullptr)));
 }
 
 PackedB pack_b(ConstTensor const& B, Compute compute, void* packed, std::size_t bytes, cudaStream_t stream) {
@@ -97,13 +98,13 @@ void keep_packed_b(BatchedGemm& batched, PackedB const& packed, ConstTensor cons
   bool one = o.matrices == 1;
   for (BatchedGemm::Mode const& mode : batched.outer) one &= mode.stride[1] == 0;
   if (!one) throw Error("B of shape " + shape(B) + " is a batch; a packed B is one matrix, which a batch may share");
-  o.kept = const_cast<void*>(packed.data);
+  o.packed = const_cast<void*>(packed.data);
 }
 
 void check_packed_b(Gemm const& g, ConstTensor const& D, void const* workspace, std::size_t workspace_bytes) {
-  if (!g.kept() || g.elements() == 0) return;
+  if (!g.packed_operand() || g.elements() == 0) return;
   std::size_t const bytes = packed_bytes(g);
-  Footprint const footprint(g.kept(), std::int64_t(bytes));
+  Footprint const footprint(g.packed_operand(), std::int64_t(bytes));
   if (overlap(footprint, Footprint(D)))
     throw Error("D of shape " + shape(D) + " overlaps the packed B of " + std::to_string(bytes) + " bytes in memory");
   if (workspace_bytes && overlap(footprint, Footprint(workspace, std::int64_t(workspace_bytes))))

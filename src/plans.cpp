@@ -75,7 +75,7 @@ planner::Plan measured_plan(Gemm const& gemm, ConstTensor const& A, ConstTensor 
   std::erase_if(plans, [&](planner::Plan const& p) { return p.workspace_bytes > options.workspace_bytes; });
   GemmPointers const at = pointers_of(gemm, A, B, D, options);
   for (planner::Plan const& p : plans) check_gemm(p.workspace_bytes, gemm, at, options.workspace, device, stream);
-  Operands const operands{{only_read(at.A), only_read(at.B), at.D, only_read(at.C), only_read(at.kept)},
+  Operands const operands{{only_read(at.A), only_read(at.B), at.D, only_read(at.C), only_read(at.packed)},
                           options.workspace};
   return remembered(
       fastest(std::move(plans), planner::candidates<Gemm>().size(), device, milliseconds, operands, stream), gemm,
@@ -136,7 +136,8 @@ std::string Plan::why() const {
 
 namespace {
 
-// The view `t` of a plan at another address; throws if the addresses disagree modulo 16. `agrees`: whether all do modulo kPlanAlignment.
+// The view `t` of a plan at another address; throws if the addresses disagree modulo 16. `agrees`: whether all do
+// modulo kPlanAlignment.
 ConstTensor at_address(ConstTensor t, void const* to, char const* who, bool& agrees) {
   constexpr std::int64_t kLeast = 16;
   if (auto const past = misalignment(to, kLeast), planned = misalignment(t.data, kLeast); past != planned)
@@ -186,7 +187,7 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
   check_memory(d, "D");
   if (gemm->K()) {
     a = at_address(a, A, "A", agrees), b = at_address(b, B, "B", agrees);
-    if (gemm->kept() && B != impl_->operand[1].data)
+    if (gemm->packed_operand() && B != impl_->operand[1].data)
       throw Error("the plan has a packed B, and the run is for a B at another address than the one that was packed");
     for (auto [t, who] : {std::pair{&a, "A"}, std::pair{&b, "B"}}) {
       check_memory(*t, who);
@@ -209,7 +210,7 @@ void Plan::run(void const* A, void const* B, void* D, cudaStream_t stream, void*
   check_current(impl_->device);
   auto const run = [&](planner::Plan const& first, FurtherPlans const& further) {
     check_size(workspace_size, inlay::workspace_bytes(first, further));
-    run_gemm(first, further, *batched, {A, B, D, C, gemm->kept()}, workspace, impl_->device, stream);
+    run_gemm(first, further, *batched, {A, B, D, C, gemm->packed_operand()}, workspace, impl_->device, stream);
   };
   if (agrees) return run(impl_->plan, impl_->further);
   BatchedGemm there = *batched;

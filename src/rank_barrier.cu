@@ -9,8 +9,8 @@ namespace {
 constexpr int kMostRanks = 512;
 constexpr long long kPatience = 60'000'000'000;  // nanoseconds
 
-// Each rank has a counter for each other, which that one raises, and behind them the number of barriers that it has passed: a
-// captured barrier counts on whenever its graph runs.
+// Each rank has a counter for each other, which that one raises, and behind them the number of barriers that it has
+// passed: a captured barrier counts on whenever its graph runs.
 struct Signals {
   std::uint64_t* of[kMostRanks];  // (rank)
   int rank, count;

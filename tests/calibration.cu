@@ -27,8 +27,8 @@ enum class Op {
   bulk_store
 };
 
-// Byte offsets of the lanes. What is loaded decides whether it is written: a load whose result nobody needs is dropped, one
-// that only a condition needs is made under the condition.
+// Byte offsets of the lanes. What is loaded decides whether it is written: a load whose result nobody needs is dropped,
+// one that only a condition needs is made under the condition.
 struct Lanes {
   unsigned offset[32];
   unsigned active;

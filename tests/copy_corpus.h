@@ -116,7 +116,8 @@ inline std::vector<Copied> hard_cases() {
   return all;
 }
 
-// A drawn copy of up to `most` elements: ranks 1 to 6, all sizes of elements, gaps, bases, modes backwards and repeated.
+// A drawn copy of up to `most` elements: ranks 1 to 6, all sizes of elements, gaps, bases, modes backwards and
+// repeated.
 inline Copied random_copy(std::mt19937& rng, std::int64_t most) {
   auto const upto = [&](std::int64_t n) { return std::int64_t(rng() % std::uint64_t(n)); };
   Copied c{"random", 1 + int(upto(16)), {}, {}, {}, 0, 0};

@@ -122,8 +122,8 @@ inline std::vector<GemmCase> gemm_corpus() {
   };
 }
 
-// A case as a short test runs it with this kernel: at most 5 matrices, unless a block computes several; for steps of the tutorial a K up to
-// 263, with the same remainder modulo 8.
+// A case as a short test runs it with this kernel: at most 5 matrices, unless a block computes several; for steps of
+// the tutorial a K up to 263, with the same remainder modulo 8.
 inline GemmCase shortened(GemmCase c, std::string_view kernel) {
   if (runs_long_tests()) return c;
   if (kernel != "sgemm_packed") c.L = std::min<std::int64_t>(c.L, 5);
@@ -135,8 +135,8 @@ inline int share_of_cases(std::string_view kernel) {
   int const of_quick = runs_quick_tests() ? 6 : 1;
   return runs_long_tests() ? 1 : of_quick * (is_step(kernel) ? 3 : kernel.starts_with("sgemm_split_") ? 2 : 1);
 }
-// The corpus of kernel `number` of the registry. A short test runs a share of it with each step of the tutorial and each kernel of slices, another
-// share with the next.
+// The corpus of kernel `number` of the registry. A short test runs a share of it with each step of the tutorial and
+// each kernel of slices, another share with the next.
 inline std::vector<GemmCase> gemm_corpus_of(std::string_view kernel, int number) {
   std::vector<GemmCase> cases;
   int const share = share_of_cases(kernel);
@@ -146,7 +146,8 @@ inline std::vector<GemmCase> gemm_corpus_of(std::string_view kernel, int number)
   return cases;
 }
 
-// 1 to 8 vectors with more rows and a longer K than the tiles and stages of sgemm_thin: too much for a replay of kernels with large tiles.
+// 1 to 8 vectors with more rows and a longer K than the tiles and stages of sgemm_thin: too much for a replay of
+// kernels with large tiles.
 inline std::vector<GemmCase> thin_corpus() {
   return {
       {300, 1, 260, 1, "nn", 2, -1},

@@ -214,7 +214,8 @@ class GemmOnDevice {
   DeviceBuffer device_[3];
 };
 
-// A workspace for the options: null where the plan wants none. Nobody may write beside it: that is looked at when it goes.
+// A workspace for the options: null where the plan wants none. Nobody may write beside it: that is looked at when it
+// goes.
 struct Workspace {
   static constexpr std::size_t kGuard = 4096;
   static constexpr char kNan = char(0xFF);

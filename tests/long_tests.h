@@ -1,5 +1,5 @@
-// Which of the cases a test goes through: all of them where `scripts/test all` asks for long tests, else lists that each test shortens,
-// most of all for the steps of the tutorial, so that `make test` takes minutes.
+// Which of the cases a test goes through: all of them where `scripts/test all` asks for long tests, else lists that
+// each test shortens, most of all for the steps of the tutorial, so that `make test` takes minutes.
 #pragma once
 #include <algorithm>
 #include <cstdlib>

@@ -33,7 +33,7 @@ struct Kernel {  // one run of elements
     T A[threads];
     static void members(auto name) { name("A", &Smem::A); }
   };
-  void place(auto const& at) { in = at(in), out = at(out); }
+  void relocate(auto const& at) { in = at(in), out = at(out); }
   static Kernel make(Copy const& copy, auto const&) {
     return {static_cast<T const*>(copy.src), static_cast<T*>(copy.dst), copy.elements()};
   }
@@ -77,7 +77,7 @@ SLIPS = [
     ("copy_99_own", OWN, ".min_blocks =", ".min_block =", "min_block"),
     ("copy_99_own", OWN, "void members(", "void member(", "members"),
     ("copy_99_own", OWN, "Kernel make(", "Kernel makes(", "make"),
-    ("copy_99_own", OWN, "void place(", "void placed(", "place"),
+    ("copy_99_own", OWN, "void relocate(", "void relocated(", "relocate"),
     ("copy_99_own", OWN, "int64_t blocks()", "int64_t block_count()", "blocks"),
     ("copy_99_own", OWN, "int cluster()", "int clusters()", "cluster"),
     ("copy_99_own", OWN, ".rejects =", ".reject =", "reject"),

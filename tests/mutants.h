@@ -1,5 +1,5 @@
-// What the tests of broken kernels share. A mutant is a subclass of replay::Executor: the kernels are those of the registry, which
-// the replay units compile.
+// What the tests of broken kernels share. A mutant is a subclass of replay::Executor: the kernels are those of the
+// registry, which the replay units compile.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -52,7 +52,8 @@ registry::Entry<P> const& entry_named(std::span<registry::Entry<P> const> entrie
   return *at;
 }
 
-// Replays a GEMM of fp32 with an A that is rounded to fewer bits, 11 of TF32 or 8 of bf16, and checks it as the GEMM of the A it has.
+// Replays a GEMM of fp32 with an A that is rounded to fewer bits, 11 of TF32 or 8 of bf16, and checks it as the GEMM of
+// the A it has.
 inline void replay_rounded(registry::Entry<problem::Gemm> const& kernel, problem::Gemm const& gemm,
                            planner::Device const& device, replay::Recorder& recorder, int bits) {
   auto const wanted = registry::expected(gemm, recorder, kernel.info().accumulation_length);

@@ -1,5 +1,6 @@
-// Prints what the planner chooses among and what the replay of every kernel accesses, for tests/ptx_accesses.py: shapes that between them reach the
-// unpredicated and the predicated path of each kernel. Shapes that a kernel rejects are left out.
+// Prints what the planner chooses among and what the replay of every kernel accesses, for tests/ptx_accesses.py: shapes
+// that between them reach the unpredicated and the predicated path of each kernel. Shapes that a kernel rejects are
+// left out.
 #include <cstdio>
 #include <set>
 #include <utility>

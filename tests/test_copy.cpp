@@ -126,8 +126,8 @@ TEST(PlanOfACopy, SaysWhatEachCandidateWouldTake) {
   EXPECT_NE(text.find("; slower"), std::string::npos) << text;
 }
 
-// A plan is made at one destination and launched 16 bytes further. The tile then needs more shared memory than a block has:
-// the launch must throw instead of writing past it.
+// A plan is made at one destination and launched 16 bytes further. The tile then needs more shared memory than a block
+// has: the launch must throw instead of writing past it.
 TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
   Copied const c = permuted("", 1, {4112, 5, 7, 256}, {3, 1, 0, 2});
   int refused = 0;

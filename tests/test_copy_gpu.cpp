@@ -183,8 +183,9 @@ TEST(GpuCopies, ByPlansPredictedAndMeasured) {
       EXPECT_EQ(bench.wrong_after(c, [&] { p.run(c.dst_at(bench.out()), c.src_at(bench.in())); }), 0) << c.text();
     }
 }
-// Where the destination begins in the middle of a sector, each run of the tile takes up to 32 bytes more, and the tile of this
-// plan no longer fits shared memory: another plan runs there. Within a vector of 16 bytes no plan of this one is right.
+// Where the destination begins in the middle of a sector, each run of the tile takes up to 32 bytes more, and the tile
+// of this plan no longer fits shared memory: another plan runs there. Within a vector of 16 bytes no plan of this one
+// is right.
 TEST(GpuCopies, APlanRunsWhereItsAddressesAgree) {
   NEEDS_GPU();
   Bench bench(64 << 20);

@@ -1,6 +1,6 @@
 // Golden counts: what every step asks of memory per warp request, on one aligned and one ragged shape. The aligned
-// numbers are derived here in a line each; the ragged ones follow from the same forms with the edges' lanes switched off,
-// and src/planner/walk.h computes them. Replay, closed form and the numbers below must agree.
+// numbers are derived here in a line each; the ragged ones follow from the same forms with the edges' lanes switched
+// off, and src/planner/walk.h computes them. Replay, closed form and the numbers below must agree.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,16 +50,17 @@ std::optional<PerRequest> aligned(std::string const& name, int E) {
   if (name == "transpose_realigned") {
     // From 4 bytes on lanes run along rows as in 06; the skewed stores begin on sectors here without a skew.
     if (E >= 4) return PerRequest{e, e, least, least};
-    // Below, 8 lanes load 128 bytes of each of 4 rows, then once more 16 bytes on: 4 and 5 sectors a row. Tiles of 128 rows
-    // read 32 / E more, from above: 128 + (128 + 32 / E) + 32 / E rows in columns of 128 bytes, 2 E of them. What lies
-    // behind the matrix is not read: a sector less in the request of the last row, which two tiles make.
+    // Below, 8 lanes load 128 bytes of each of 4 rows, then once more 16 bytes on: 4 and 5 sectors a row. Tiles of 128
+    // rows read 32 / E more, from above: 128 + (128 + 32 / E) + 32 / E rows in columns of 128 bytes, 2 E of them. What
+    // lies behind the matrix is not read: a sector less in the request of the last row, which two tiles make.
     double const rows = 256 + 64 / e, requests = 2 * rows / 4 * 2 * e;
     return PerRequest{18 - 2 / requests, vector, 1, wide};
   }
   if (name == "transpose_14_tma") return PerRequest{0, 0, wide, wide};
-  // 19, at 16 x 16: a row is E vectors, which E neighbouring lanes load; the next E take the next row of squares, 256 bytes
-  // on. So 32 / E runs of 16 E bytes: 16 sectors, but 32 at 1 byte, where a run is half a sector. Lanes store 16 chunks
-  // apart, where the swizzle knows 4 places of 8; at 2 and 4 bytes only 2 or 4 of 8 lanes do, the others lie beside them.
+  // 19, at 16 x 16: a row is E vectors, which E neighbouring lanes load; the next E take the next row of squares, 256
+  // bytes on. So 32 / E runs of 16 E bytes: 16 sectors, but 32 at 1 byte, where a run is half a sector. Lanes store 16
+  // chunks apart, where the swizzle knows 4 places of 8; at 2 and 4 bytes only 2 or 4 of 8 lanes do, the others lie
+  // beside them.
   if (name == "transpose_batched")
     return PerRequest{E == 1 ? 32 : vector, vector, E == 2 || E == 4 ? wide : 2 * wide, wide};
   return std::nullopt;  // a newcomer: counts() and replay must agree all the same, in test_kernels

@@ -72,15 +72,16 @@ TEST(Explain, TimesOfGemmsAreThoseRecorded) {
     expect_near(all, 1);  // the naive one
     for (Judged const& j : all) steps.insert(j.kernel);
   }
-  // Each at every layout that it takes; three kernels of the library have the code of a step, three are not for squares,
-  // and three slice their operands. The ladder of slices is recorded in another file.
+  // Each at every layout that it takes; three kernels of the library have the code of a step, three are not for
+  // squares, and three slice their operands. The ladder of slices is recorded in another file.
   auto const in_f32 = std::count_if(gemm_kernels().begin(), gemm_kernels().end(), [](auto const& entry) {
     return takes_type(entry.info(), f32) && entry.info().ladder != planner::Ladder::sgemm_tc;
   });
   EXPECT_EQ(steps.size() + 10, std::size_t(in_f32));
 }
 
-// Sizes where latencies count: most are near. The furthest are GEMMs whose blocks wait for each other. A short test takes one of `step` rows.
+// Sizes where latencies count: most are near. The furthest are GEMMs whose blocks wait for each other. A short test
+// takes one of `step` rows.
 void expect_roughly(char const* file, int rows, double share, int step = 1) {
   auto const results = load_results(results_dir() / "h200" / file);
   ASSERT_TRUE(results);

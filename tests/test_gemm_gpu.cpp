@@ -60,7 +60,7 @@ TEST_P(GpuGemmKernels, MultiplyTheCorpus) {
       // What a plan keeps of it, at other addresses.
       GemmOnDevice const there(c, integers, type, type_of_D);
       void* const workspace_address = workspace.options.workspace;
-      planner::Places places = planner::places_of(there.problem());
+      planner::BaseAddresses places = planner::base_addresses_of(there.problem());
       places.set(planner::kWorkspaceRegion, workspace_address);
       auto const made = kernel.make(problem, current_device(), workspace_address != nullptr);
       ASSERT_TRUE(made);
@@ -553,7 +553,8 @@ TEST(GpuGemm, RoundsAsItsChainsMay) {
       }
 }
 
-// Why the ladder of slices empties the accumulator: with all of K in one, what tensor cores truncate exceeds what fp32 rounds.
+// Why the ladder of slices empties the accumulator: with all of K in one, what tensor cores truncate exceeds what fp32
+// rounds.
 TEST(GpuGemm, OneAccumulatorOfTensorCoresDrifts) {
   NEEDS_GPU();
   GemmOnDevice const here(GemmCase{96, 80, 16384, 1, "nt"}, significands);
@@ -717,7 +718,8 @@ TEST(GpuGemm, AWorkspaceOfAGraphIsTaken) {
   check(cudaGraphExecDestroy(executable));
   check(cudaGraphDestroy(graph));
 }
-// A workspace of fewer bytes than the fastest plan needs has a plan of its own, of which no byte lies beyond the workspace.
+// A workspace of fewer bytes than the fastest plan needs has a plan of its own, of which no byte lies beyond the
+// workspace.
 TEST(GpuGemm, AWorkspaceIsUsedAsFarAsItGoes) {
   NEEDS_GPU();
   int asked = 0;

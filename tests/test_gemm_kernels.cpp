@@ -103,9 +103,9 @@ TEST(GemmKernels, AnyEpilogue) {
   }
 }
 
-// Every tile and cluster of the ring, for D and for its transpose: ragged, several tiles for a cluster, rows of D that TMA takes and others.
-// Slices are multiplied by blocks that compute several tiles, and by clusters, on devices with few multiprocessors. Of the kernel that packs
-// nothing, every tile and every cluster.
+// Every tile and cluster of the ring, for D and for its transpose: ragged, several tiles for a cluster, rows of D that
+// TMA takes and others. Slices are multiplied by blocks that compute several tiles, and by clusters, on devices with
+// few multiprocessors. Of the kernel that packs nothing, every tile and every cluster.
 TEST(GemmKernels, SlicesOnFewMultiprocessors) {
   if (runs_quick_tests()) GTEST_SKIP();
   struct Named {
@@ -207,8 +207,8 @@ TEST_P(GemmKernels, RoundsAsItsType) {
         for (Compute compute : {Compute::fp32, Compute::fp32_blocked}) {
           GemmCase tried = shortened(c, entry.info().name);
           if (!runs_long_tests() && c.K >= 700) {
-            // With one pair of transposes of each type, and with the next pair with the next kernel; of both K only one; as long as
-            // this if K is split.
+            // With one pair of transposes of each type, and with the next pair with the next kernel; of both K only
+            // one; as long as this if K is split.
             if (long_runs && number % 4 != GetParam() % 4) continue;
             if (c.K == (number % 2 ? 704 : 700)) continue;
             if (!entry.info().split) tried.K = 256 + c.K % 8;

@@ -1,5 +1,5 @@
-// Broken GEMM kernels, each caught by the check that should catch it. A mutant is an executor that leaves something out, or
-// a parameter or a launch changed on the host: the kernels are the registry's own.
+// Broken GEMM kernels, each caught by the check that should catch it. A mutant is an executor that leaves something
+// out, or a parameter or a launch changed on the host: the kernels are the registry's own.
 #include <gtest/gtest.h>
 
 #include <cstring>

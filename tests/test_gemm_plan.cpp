@@ -127,7 +127,7 @@ TEST(GemmPlan, AnEmptyCNeedsNone) {
   EXPECT_EQ(p.why(), "gemm with an empty D: nothing is launched\n");
   run(p.plan, Device{}, {}, nullptr);
 }
-TEST(GemmPlan, TakesTheFirstThatIsWantedAndRuns) {
+TEST(GemmPlan, TakesTheFirstThatAppliesAndAccepts) {
   Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = never},
                                  {.kernel = {&refuses, note}, .applies = any},
                                  {.kernel = {&nothing, note}, .applies = any},
@@ -144,12 +144,12 @@ TEST(GemmPlan, TakesTheFirstThatIsWantedAndRuns) {
               "first in the "
               "order of preference\n");
 }
-TEST(GemmPlan, TakesWhatIsNotWantedWhereNothingElseRuns) {
+TEST(GemmPlan, TakesOneThatDoesNotApplyIfNoOtherAccepts) {
   Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = never},
                                  {.kernel = {&refuses, note}, .applies = any}};
   EXPECT_EQ(chosen(problem(3, 5, 7), false, all), "nothing");
 }
-TEST(GemmPlan, NobodyCanAndSaysSo) {
+TEST(GemmPlan, SaysWhyEachCandidateRejects) {
   Candidate<Gemm> const all[] = {{.kernel = {&refuses, note}, .applies = any}};
   Planned const p(problem(3, 5, 7), true, all);
   EXPECT_EQ(p.plan.candidate, -1);
@@ -192,8 +192,8 @@ TEST(GemmPlan, SaysWhichBoundsWereMeasured) {
   }
   EXPECT_GE(measured, 6);
 }
-// The same bits for every batch count: from where a K may be cut on, the choice does not depend on it, but for a kernel that sums in
-// the slices of a single matrix.
+// The same bits for every batch count: from where a K may be cut on, the choice does not depend on it, but for a kernel
+// that sums in the slices of a single matrix.
 TEST(GemmPlan, OneMatrixDecides) {
   for (char const* transposes : {"nn", "nt", "tn", "tt"})
     for (std::int64_t K : {257, 512, 1000, 8192})
@@ -385,7 +385,7 @@ TEST(GemmPlan, AMatrixThatTheBatchSharesIsPackedOnce) {
   EXPECT_EQ(p.launch().problem.L(), 100);
   EXPECT_EQ(p.plan.workspace_bytes, 64u * 16 * 4);
 }
-TEST(GemmPlan, WhatLiesAsWantedIsNotPacked) {
+TEST(GemmPlan, DoesNotPackOperandsInTheRequiredLayout) {
   Candidate<Gemm> const along[] = {
       {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned_mn}}};
   Candidate<Gemm> const either[] = {
@@ -747,7 +747,7 @@ void add_on_host(Reduction const& r, Device const&, void*, cudaStream_t) {
       for (std::int64_t n = 0; n < r.D.cols; ++n) {
         float &c = element(r.D, m, n, l), sum = r.slices ? 0 : c;
         for (int p = 0; p < r.slices; ++p) sum += (&element(r.partial, m, n, l))[p * r.elements()];
-        c = r.epilogue.alpha * sum + (r.epilogue.beta != 0 ? r.epilogue.beta * element(r.old(), m, n, l) : 0);
+        c = r.epilogue.alpha * sum + (r.epilogue.beta != 0 ? r.epilogue.beta * element(r.addend(), m, n, l) : 0);
         if (r.epilogue.activation == Activation::relu) c = std::max(c, 0.f);
       }
 }
@@ -886,7 +886,8 @@ TEST(GemmPlan, HalvesTakeTheShortestPredictedTime) {
         }
     }
 }
-// Few tiles and a deep K: slices of K fill the GPU, as many for a batch as for one matrix, because the bits depend on them.
+// Few tiles and a deep K: slices of K fill the GPU, as many for a batch as for one matrix, because the bits depend on
+// them.
 TEST(GemmPlan, SlicesOfHalvesDoNotDependOnTheBatch) {
   for (auto [M, N, K] :
        {std::array<std::int64_t, 3>{80, 512, 32000}, {128, 704, 8192}, {256, 256, 4096}, {2048, 2048, 2048}}) {

@@ -273,12 +273,12 @@ TEST(Gemm, RepeatsC) {
   EXPECT_EQ(strides(with_C(D, view(at, {3, 1}, {9, 4}))), numbers(3, 7, 9, 0));
   EXPECT_EQ(strides(with_C(D, view(at, {}))), numbers(3, 7, 0, 0));
   EXPECT_EQ(strides(with_C(D, view(at, {3, 7}, {8, 1}))), numbers(3, 7, 8, 1));
-  EXPECT_EQ(with_C(D, view(at, {7})).old().base, floats(at));
+  EXPECT_EQ(with_C(D, view(at, {7})).addend().base, floats(at));
   // D is column-major: the problem is its transpose.
   EXPECT_EQ(strides(with_C(view(kC, {3, 7}, {1, 3}), view(at, {7}))), numbers(7, 3, 1, 0));
   // D itself, or not read.
   EXPECT_EQ(with_C(D, D).C.base, nullptr);
-  EXPECT_EQ(with_C(D, D).old().base, floats(kC));
+  EXPECT_EQ(with_C(D, D).addend().base, floats(kC));
   EXPECT_EQ(with_C(D, view(at, {4}), 0).C.base, nullptr);
 }
 TEST(GemmRefusals, C) {

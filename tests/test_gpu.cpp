@@ -34,7 +34,7 @@ TEST_P(GpuKernels, MovesTheCorpus) {
       // What a plan keeps of it, at other addresses.
       OnDevice const there(c, is_transpose(entry.info()), e);
       auto const made = entry.kernel.make(copy, current_device(), false);
-      if (copy.elements()) made->run(planner::places_of(there.copy()), nullptr);
+      if (copy.elements()) made->run(planner::base_addresses_of(there.copy()), nullptr);
       check(cudaDeviceSynchronize());
       if (copy.elements()) EXPECT_EQ(there.wrong_bytes(), 0u) << "made for other addresses";
     }

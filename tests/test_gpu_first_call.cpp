@@ -1,5 +1,5 @@
-// The first calls of a process are captured into a CUDA graph, in the mode in which any synchronisation or allocation by
-// the process fails: so a program of its own, with a single test.
+// The first calls of a process are captured into a CUDA graph, in the mode in which any synchronisation or allocation
+// by the process fails: so a program of its own, with a single test.
 #include "gemm_gpu.h"
 
 namespace inlay::test {

@@ -1,5 +1,5 @@
-// Broken GEMM kernels of the tensor cores, each caught by the check that should catch it. A mutant is an executor that leaves
-// something out; the kernels are the registry's own.
+// Broken GEMM kernels of the tensor cores, each caught by the check that should catch it. A mutant is an executor that
+// leaves something out; the kernels are the registry's own.
 #include <gtest/gtest.h>
 
 #include <inlay/registry/replay_kernel.h>
@@ -119,7 +119,8 @@ TEST(HgemmMutants, TheKernelsThemselves) {
       expect_found(kNarrowTiles, c, Flaw::none, {});  // tiles of 256, 192 and 64 columns
     }
 }
-// Several tiles of an odd number of stores for a block: the last one of a tile and the first of the next share a buffer.
+// Several tiles of an odd number of stores for a block: the last one of a tile and the first of the next share a
+// buffer.
 TEST(HgemmMutants, TilesOneAfterTheOther) {
   expect_found(kNarrowTiles, {1024, 64, 64, 1, "nt"}, Flaw::none, {});
   expect_found(kNarrowTiles, {512, 192, 64, 1, "nt"}, Flaw::none, {});

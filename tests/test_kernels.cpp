@@ -77,8 +77,8 @@ INSTANTIATE_TEST_SUITE_P(Ladder, Kernels,
                                   std::to_string(std::get<1>(info.param));
                          });
 
-// Pitches of 128 and 256 KB are a case of their own to 14: bands of tiles that lie 16 or 8 KB apart alternate, where they
-// make whole groups.
+// Pitches of 128 and 256 KB are a case of their own to 14: bands of tiles that lie 16 or 8 KB apart alternate, where
+// they make whole groups.
 TEST(Bands, OfPitchesOf128And256KB) {
   for (auto const& entry : copy_kernels())
     if (std::string(entry.info().name) == "transpose_registers")

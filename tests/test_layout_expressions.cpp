@@ -384,8 +384,8 @@ TEST(Suggest, PadsPitchesThatNestTogether) {
         }
 }
 
-// Eight places for vectors, so that a column takes four wavefronts in any layout: not all paddings are tried, and that is
-// said.
+// Eight places for vectors, so that a column takes four wavefronts in any layout: not all paddings are tried, and that
+// is said.
 TEST(Suggest, SaysHowManyPaddingsWereTried) {
   char const* const nested = "((4,8,8),(16,4,4)):((16,256,8192),(1,64,2048))";
   auto const accesses = both(16, 1);
@@ -398,8 +398,8 @@ TEST(Suggest, SaysHowManyPaddingsWereTried) {
   EXPECT_EQ(suggested("(32,32):(32,1)", 4, both(16, 4)).paddings_tried, 0);  // all
 }
 
-// What docs/02 says of a row-major tile whose widest access is as wide as a granule: B counts the granules of a row, or of
-// 128 bytes where it is longer; M + S is where the row number begins, or the 128 bytes where rows are shorter.
+// What docs/02 says of a row-major tile whose widest access is as wide as a granule: B counts the granules of a row, or
+// of 128 bytes where it is longer; M + S is where the row number begins, or the 128 bytes where rows are shorter.
 Swizzle rule(std::int64_t row_bytes, int elem_bytes, int granule) {
   auto const log2 = [](std::int64_t n) { return std::countr_zero(std::uint64_t(n)); };
   int const B = log2(std::min<std::int64_t>(row_bytes, 128) / granule), M = log2(granule / elem_bytes);

@@ -1,5 +1,5 @@
-// Layout facts: the model of inlay/banks.h on the very layouts that the kernels use. A compiler can prove each of them, as
-// examples/banks.cpp does; here the long ones are computed at run time, which takes a hundredth of that.
+// Layout facts: the model of inlay/banks.h on the very layouts that the kernels use. A compiler can prove each of them,
+// as examples/banks.cpp does; here the long ones are computed at run time, which takes a hundredth of that.
 #include <gtest/gtest.h>
 #include <inlay/banks.h>
 
@@ -48,7 +48,8 @@ template <class Step, int elem_bytes>
 unsigned read_wavefronts() {
   return banks::worst_column_wavefronts(typename Step::SmemLayout{}, rows<Step>, cols<Step>, elem_bytes, Access::load);
 }
-// What "free of conflicts" means: the least a full warp of that width can need, 1 up to 4 bytes a lane, 2 at 8, 4 at 16.
+// What "free of conflicts" means: the least a full warp of that width can need, 1 up to 4 bytes a lane, 2 at 8, 4 at
+// 16.
 template <class Step, int elem_bytes>
 bool conflict_free() {
   return write_wavefronts<Step, elem_bytes>() == banks::least_wavefronts(elem_bytes * Step::vector) &&
@@ -100,8 +101,8 @@ bool at_every_size() {
          Holds<Kernel<Bytes<8>>>::value() && Holds<Kernel<Bytes<16>>>::value();
 }
 
-// 12 to 14, (chunk,column) of 16 bytes: lanes run along the vectors of the input's row when they store column j of their
-// squares, and along the chunks of an output's row when they load.
+// 12 to 14, (chunk,column) of 16 bytes: lanes run along the vectors of the input's row when they store column j of
+// their squares, and along the chunks of an output's row when they load.
 template <class K>
 struct RegisterTileIsFree {
   static unsigned worst() {
@@ -158,8 +159,8 @@ TEST(Layouts, TilesOfOddPitchAreFree) {
   EXPECT_TRUE((skewed_tile_is_free<transpose_realigned::Kernel<Bytes<16>>>()));
 }
 
-// 15 below: (word of a column,(element of a vector,vector)). A warp stores a word of 8 vectors in each of 4 word rows, and
-// loads chunks of 16 bytes down its columns, from any chunk on that a column's skew asks for.
+// 15 below: (word of a column,(element of a vector,vector)). A warp stores a word of 8 vectors in each of 4 word rows,
+// and loads chunks of 16 bytes down its columns, from any chunk on that a column's skew asks for.
 template <class K>
 bool realigned_tile_is_free() {
   constexpr typename K::SmemLayout layout{};
@@ -187,8 +188,8 @@ TEST(Layouts, RealignedTilesAreFree) {
   EXPECT_TRUE((realigned_tile_is_free<transpose_realigned::Kernel<Bytes<2>>>()));
 }
 
-// 16: a thread's square is chunk a of the rows of group b. Squares along diagonals, b = a ^ d, meet 8 chunks modulo 8 where
-// they are read and where they are written; squares along a row meet them only where they are read.
+// 16: a thread's square is chunk a of the rows of group b. Squares along diagonals, b = a ^ d, meet 8 chunks modulo 8
+// where they are read and where they are written; squares along a row meet them only where they are read.
 template <class K, bool diagonal>
 unsigned tma_wavefronts(Access access) {
   constexpr typename K::LayoutA layout_A{};
@@ -251,7 +252,8 @@ TEST(Layouts, CompositionTransposesASwizzledTile) {
 static_assert(is_layout_of_tile<Shape<_32, _64>, PaddedRows<Shape<_32, _64>, _1>>);
 static_assert(!is_layout_of_tile<Shape<_32, _64>, Layout<Shape<_32, Int<65>>, Stride<Int<65>, _1>>>);
 
-// The published grids of bank numbers of a 32 x 64 tile of 4-byte elements: row r of the swizzled tile is columns xor r.
+// The published grids of bank numbers of a 32 x 64 tile of 4-byte elements: row r of the swizzled tile is columns xor
+// r.
 TEST(Layouts, BankGridOfThePublishedTile) {
   auto plain = RowMajor<Shape<_32, _64>>{};
   auto swizzled = composition(Swizzle<5, 0, 6>{}, plain);

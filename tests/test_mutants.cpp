@@ -1,5 +1,5 @@
-// Broken kernels, each caught by the check that should catch it. A mutant is an executor that leaves an operation out, an
-// edit of the lanes' passes, or a parameter changed: the kernels are the registry's own, unchanged.
+// Broken kernels, each caught by the check that should catch it. A mutant is an executor that leaves an operation out,
+// an edit of the lanes' passes, or a parameter changed: the kernels are the registry's own, unchanged.
 #include <gtest/gtest.h>
 
 #include <inlay/explain/explanation.h>
@@ -91,8 +91,8 @@ std::unique_ptr<Recorder> run_changed(Named<K> kernel, test::Case const& c, int 
   return run(kernel, c, e, changed(kernel, f));
 }
 
-// Ragged at the tiles' edges, and: whole vectors both ways; odd pitches and bases; matrices of 16 x 16, of which a block
-// takes 16.
+// Ragged at the tiles' edges, and: whole vectors both ways; odd pitches and bases; matrices of 16 x 16, of which a
+// block takes 16.
 constexpr test::Case kWhole{72, 80}, kOdd{130, 131, 1, 1, 1, 3, 5}, kMatrices{16, 16, 20, 0, 0, 0, 0, 0};
 
 // What stands here is not broken: the mutants below differ from these.
@@ -232,8 +232,8 @@ TEST(Mutants, PredicateOffByOne) {
   expect_only(*run_changed(kSwizzled, kOneRowLess), {Check::coverage});
 }
 
-// Mutant: the last block of a batch copies a full group of matrices, although fewer are left. It reads and writes past the
-// operands.
+// Mutant: the last block of a batch copies a full group of matrices, although fewer are left. It reads and writes past
+// the operands.
 TEST(Mutants, LastBlockNotClipped) {
   auto const whole_groups = [](auto& kernel) { kernel.batch += kernel.group - kernel.batch % kernel.group; };
   expect_only(*run_changed(kSquares, kMatrices, 4, whole_groups), {Check::bounds, Check::coverage});

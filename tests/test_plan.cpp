@@ -83,7 +83,22 @@ TEST(Plan, EveryCaseOfTheCorpusHasAnAnswer) {
     for (Case const& c : corpus())
       for (bool transpose : {false, true}) EXPECT_EQ(chosen(c, transpose, e).empty(), c.M * c.N == 0) << c.name();
 }
-TEST(Plan, SomebodyAlwaysCan) {
+// A GPU that the table lacks is an H200, scaled, and why() says so.
+TEST(Plan, AnUnknownGpuIsAnH200Scaled) {
+  Device const half = planner::scaled_device("some GPU", 90, 66, 2400), blind = planner::scaled_device("", 80, 66, 0);
+  EXPECT_TRUE(half.is_scaled);
+  EXPECT_DOUBLE_EQ(half.copy_gbps, 2143);
+  EXPECT_DOUBLE_EQ(blind.copy_gbps, 2143);
+  EXPECT_EQ(blind.wgmma_rate, 0);
+  void *const to = reinterpret_cast<void*>(1 << 20), *const from = reinterpret_cast<void*>(std::uintptr_t(1) << 40);
+  Copy const copy = make_copy(matrix(to, b32, 8192, 8192), matrix(from, b32, 8192, 8192).transposed());
+  double const slower = make_plan(copy, half, false).seconds / make_plan(copy, Device{}, false).seconds;
+  EXPECT_TRUE(slower > 1.9 && slower < 2.1) << slower;
+  EXPECT_NE(why(make_plan(copy, half, false), copy, half, false).find("the device table lacks this GPU"),
+            std::string::npos);
+  EXPECT_EQ(why(make_plan(copy, Device{}, false), copy, Device{}, false).find("the device table"), std::string::npos);
+}
+TEST(Plan, EveryCopyHasAKernel) {
   Tensor const src = view(reinterpret_cast<void*>(1ull << 40), 4, {2, 8, 8}, {500, 2, 32});
   Tensor const dst = view(reinterpret_cast<void*>(1ull << 41), 4, {2, 8, 8}, {640, 80, 10});
   EXPECT_EQ(chosen(make_copy(dst, src)), "copy_direct");  // contiguous nowhere
@@ -179,7 +194,7 @@ TEST(Plan, RunsViewsThatGoBackwards) {
   EXPECT_EQ(ran.src, src + 1028);
   EXPECT_EQ(ran.mode[0].src_stride, -4);
 }
-TEST(Plan, TakesTheFirstThatIsWantedAndRuns) {
+TEST(Plan, TakesTheFirstThatAppliesAndAccepts) {
   Candidate<Copy> const rows[] = {{.kernel = {&notes, note}, .applies = {never, "never wanted", "on paper"}},
                                   {.kernel = {&refuses, note}, .applies = {any}},
                                   {.label = "again", .kernel = {&notes, note}, .applies = {any}},
@@ -198,7 +213,7 @@ TEST(Plan, TakesTheFirstThatIsWantedAndRuns) {
             0);  // what is not wanted, where nothing else runs
 }
 
-TEST(Plan, WithoutAPredictedTimeNobodyWins) {
+TEST(Plan, SkipsCandidatesWithoutAPredictedTime) {
   Copy const copy = moved({7, 9}, true, 4);
   Candidate<Copy> const rows[] = {{.kernel = {&notes_in_zero, note}, .applies = {any}},
                                   {.kernel = {&notes_in_infinite, note}, .applies = {any}},
@@ -210,8 +225,8 @@ TEST(Plan, WithoutAPredictedTimeNobodyWins) {
   EXPECT_EQ(make_plan(copy, Device{}, false, Rows(rows)).candidate, 5);
   EXPECT_EQ(make_plan(copy, Device{}, false, Rows(rows).first(4)).candidate, -1);
 }
-// why() calls a candidate "slower" only if it was compared with the choice, and prints its time; it says so of each candidate
-// that was not compared.
+// why() calls a candidate "slower" only if it was compared with the choice, and prints its time; it says so of each
+// candidate that was not compared.
 TEST(Plan, SaysWhatWasCompared) {
   Candidate<Copy> const rows[] = {{.kernel = {&notes_in_two, note}, .applies = {any}},
                                   {.kernel = {&notes, note}, .applies = {any}},

@@ -1,5 +1,5 @@
-// Redistributions without a GPU: the transfers of all ranks, carried out on the host, against a gathered reference; and replayed, all
-// ranks' kernels into the same buffers.
+// Redistributions without a GPU: the transfers of all ranks, carried out on the host, against a gathered reference; and
+// replayed, all ranks' kernels into the same buffers.
 #include <gtest/gtest.h>
 
 #include <inlay/kernels/copy/copy_direct.h>
@@ -33,7 +33,8 @@ void over(Extents const& shape, F const& f) {
   }
 }
 
-// A tensor of ints cut over ranks along one mode, with a part for each rank in host memory, row-major with the largest part's strides.
+// A tensor of ints cut over ranks along one mode, with a part for each rank in host memory, row-major with the largest
+// part's strides.
 struct Parts {
   Extents shape;
   int mode;
@@ -87,7 +88,8 @@ TEST(Redistribute, EvenExtents) {
   EXPECT_THROW(even_extents(4, 0), Error);
 }
 
-// Random shapes, permutations, cuts and numbers of ranks: every element of the destination is written once, by whom it may come from.
+// Random shapes, permutations, cuts and numbers of ranks: every element of the destination is written once, by whom it
+// may come from.
 TEST(Redistribute, MovesWhatAGatheredReferenceMoves) {
   std::mt19937 random(7);
   for (int round = 0; round < 300; ++round) {

@@ -1,5 +1,5 @@
-// The parts of the replay by themselves: fibers, guarded memory, ordering, the workspace. Then small kernels of Gemm with
-// one flaw each, and what must be said of it.
+// The parts of the replay by themselves: fibers, guarded memory, ordering, the workspace. Then small kernels of Gemm
+// with one flaw each, and what must be said of it.
 #include <gtest/gtest.h>
 
 #include <memory>
@@ -346,7 +346,7 @@ struct Ring {
   };
   int64_t blocks() const { return 1; }
   static Ring make(Gemm const& g, auto const&) { return {g}; }
-  void place(auto const& at) { kernels::place_operands(g, at); }
+  void relocate(auto const& at) { kernels::relocate_operands(g, at); }
 
   template <class Block>
   void fetch(Block block, Smem& smem, int64_t first) const {
@@ -407,7 +407,8 @@ struct Ring {
   }
 };
 
-// One row a thread, K in two halves: block 0 leaves its sums in the workspace and raises a flag, for which block 1 waits.
+// One row a thread, K in two halves: block 0 leaves its sums in the workspace and raises a flag, for which block 1
+// waits.
 enum class Handover { good, no_release, no_acquire, from_above, no_sync_before, no_sync_after, no_reset, unwritten };
 template <Handover how>
 struct Halves {
@@ -418,14 +419,14 @@ struct Halves {
   static constexpr LaunchInfo launch_info{.threads = threads};
   struct Smem {};
   int64_t blocks() const { return 2; }
-  void place(auto const& at) { kernels::place_operands(g, at), partial = at(partial), flag = at(flag); }
+  void relocate(auto const& at) { kernels::relocate_operands(g, at), partial = at(partial), flag = at(flag); }
 
   struct Reset {
     unsigned* flag;
     static constexpr LaunchInfo launch_info{.threads = 32};
     struct Smem {};
     int64_t blocks() const { return 1; }
-    void place(auto const& at) { flag = at(flag); }
+    void relocate(auto const& at) { flag = at(flag); }
     template <class Block>
     void operator()(Block block, Smem&) const {
       unsigned const zero = 0;
@@ -483,8 +484,8 @@ struct TmaRing {
   static TmaRing make(Gemm const& g, auto const& setting) {
     return {g, setting.encode({g.B.base, 4, {g.N(), g.K(), 1}, {g.B.col_stride * 4, 16}, {32, 1, 1}, false})};
   }
-  void place(auto const& at) {
-    kernels::place_operands(g, at);
+  void relocate(auto const& at) {
+    kernels::relocate_operands(g, at);
     at.map(map, g.B.base);
   }
 

@@ -374,8 +374,8 @@ TEST_F(GlobalRaces, ATmaStoreHasWrittenWhenThatWasWaitedFor) {
   with(false);
   expect(Check::race, ", written by block 0, which has released no flag since");
 }
-// A thread stores to the workspace, and TMA fetches it: of this kernel, or of the one before. The fence is one of shared
-// memory alone.
+// A thread stores to the workspace, and TMA fetches it: of this kernel, or of the one before. The fence is one of
+// shared memory alone.
 TEST_F(GlobalRaces, TmaReadsWhatAnEarlierKernelHasStored) {
   recorder.allocate_workspace(1024);
   auto* const w = static_cast<float*>(recorder.workspace());

@@ -1,4 +1,5 @@
-// wgmma: what it gives for each layout of its operands, and what is said of each way to leave a part of its protocol out.
+// wgmma: what it gives for each layout of its operands, and what is said of each way to leave a part of its protocol
+// out.
 #include <cstdint>
 
 #include "small_kernels.h"

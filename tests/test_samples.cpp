@@ -48,7 +48,8 @@ TEST_P(CopySamples, CountWhatAllBlocksCount) {
   for (std::size_t i = 0; i < cases.size(); ++i)
     for (int e : {1, 4}) {
       Case const& c = cases[i];
-      // A short test takes half of them, and the other half with the next kernel; and one that all transposes of whole vectors take.
+      // A short test takes half of them, and the other half with the next kernel; and one that all transposes of whole
+      // vectors take.
       bool const whole_vectors_batched = c.M == 12 && c.L > 1;
       if (!runs_long_tests() && !whole_vectors_batched && (int(i) + GetParam() + e / 4) % 2) continue;
       SCOPED_TRACE(c.name() + ", " + std::to_string(e) + " bytes");

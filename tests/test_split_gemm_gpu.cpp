@@ -79,9 +79,10 @@ Errors errors_of(std::string const& name, GemmOnDevice const& here, std::vector<
   return e;
 }
 
-// The largest error follows from the model: slices hold 22 bits at least, the guard allows each operand 2^-24 of its sum of |x|, tensor
-// cores truncate the sum of 32 indices to 2^-23 twice, and each addition of such a sum rounds to 2^-24. The error of the whole is at
-// most fp32's, which one chain of FMAs makes here, with a margin for sums of few rows.
+// The largest error follows from the model: slices hold 22 bits at least, the guard allows each operand 2^-24 of its
+// sum of |x|, tensor cores truncate the sum of 32 indices to 2^-23 twice, and each addition of such a sum rounds to
+// 2^-24. The error of the whole is at most fp32's, which one chain of FMAs makes here, with a margin for sums of few
+// rows.
 TEST(GpuSplitGemm, AreAsAccurateAsFp32) {
   NEEDS_WGMMA();
   enum class Fast { yes, no, either };  // from K = 64 on
@@ -169,7 +170,8 @@ TEST(GpuSplitGemm, SlicesAreRefusedWhereTheyLose) {
                                            {0x1p120f, 299, 1u}}) {
     GemmOnDevice const here(c, normal);
     Gemm const problem = here.problem();
-    // One element of rows 7 to 70 of the second matrix of A. A power of two is a slice itself, so 2^30 gets significands.
+    // One element of rows 7 to 70 of the second matrix of A. A power of two is a slice itself, so 2^30 gets
+    // significands.
     for (int row = 7; row < 71; ++row) {
       float const x = value == 0x1p30f ? value * (1 + .0137f * float(row)) : value;
       std::int64_t const element = problem.A.batch_stride + row * problem.A.row_stride + at;
@@ -200,8 +202,8 @@ std::vector<float> elements_by(std::string const& name, GemmOnDevice const& here
   check(cudaDeviceSynchronize());
   return here.elements();
 }
-// A refused matrix has the bits of bf16 slices, with old elements of D and whatever the tiles of its f16 slices are; others of its batch keep
-// theirs.
+// A refused matrix has the bits of bf16 slices, with old elements of D and whatever the tiles of its f16 slices are;
+// others of its batch keep theirs.
 TEST(GpuSplitGemm, ARefusedMatrixHasTheBitsOfBf16Slices) {
   NEEDS_WGMMA();
   for (auto const& [m, n, k, L] : {std::array<std::int64_t, 4>{797, 491, 5779, 1},  // blocks of a cluster split K
@@ -223,8 +225,8 @@ TEST(GpuSplitGemm, ARefusedMatrixHasTheBitsOfBf16Slices) {
     }
 }
 
-// Every tile of sgemm_split_unpacked, and every cluster that shares a tile: whole numbers are exact, infinities become NaN, and
-// the largest numbers stay finite.
+// Every tile of sgemm_split_unpacked, and every cluster that shares a tile: whole numbers are exact, infinities become
+// NaN, and the largest numbers stay finite.
 TEST(GpuSplitGemm, EveryUnpackedTile) {
   NEEDS_WGMMA();
   LinkedKernel<Gemm> const kernel = kernel_named(kUnpacked);

@@ -63,7 +63,7 @@ TEST(Tuning, SlicesAreForThoseWhoAskForThem) {
   Names const all = {"sgemm_split_fast", "sgemm_split_safe", "sgemm_split_unpacked"};
   auto const slices_of = [&](Compute compute, void* packed_B) {
     Gemm g = square(1024);
-    g.compute = compute, g.B.kept = packed_B;
+    g.compute = compute, g.B.packed = packed_B;
     Names names;
     for (Plan const& plan : plans_to_time(g, Device{}, true)) {
       std::string_view const name = candidates<Gemm>()[std::size_t(plan.candidate)].kernel.info->name;

@@ -8,7 +8,8 @@
 // A layout is anything callable as layout(i, j) -> offset in elements; a CuTe layout is one. Example:
 //
 //   constexpr auto tile = [](int i, int j) { return 64 * i + (j ^ i % 32); };  // (64,64) floats, swizzled
-//   static_assert(worst_column_wavefronts(tile, 64, 64, sizeof(float), Access::load) == least_wavefronts(sizeof(float)));
+//   static_assert(worst_column_wavefronts(tile, 64, 64, sizeof(float), Access::load) ==
+//   least_wavefronts(sizeof(float)));
 //
 // examples/banks.cpp is a complete program, with a static_assert that fails. For any other access pattern, fill a
 // Request and call wavefronts(). A compiler evaluates a tile of 10^4 elements in less than a second; for much larger
@@ -18,7 +19,8 @@
 
 namespace inlay::banks {
 
-/// One memory instruction of a warp: byte address of each lane, mask of active lanes, bytes per lane (1, 2, 4, 8 or 16).
+/// One memory instruction of a warp: byte address of each lane, mask of active lanes, bytes per lane (1, 2, 4, 8 or
+/// 16).
 struct Request {
   std::uint64_t address[32]{};
   std::uint32_t active = 0;
@@ -91,9 +93,9 @@ constexpr bool partners_share(Request const& r, unsigned x) {
 
 enum class Access { load, store };
 
-/// Lanes that one pass through the 32 banks of 4 bytes serves: 32 with up to 4 bytes each, 16 with 8 or 8 with 16. Twice
-/// as many for loads of 8 and 16 bytes in which lanes t and t ^ 1, or t and t ^ 2, have equal addresses throughout the
-/// warp; never for stores.
+/// Lanes that one pass through the 32 banks of 4 bytes serves: 32 with up to 4 bytes each, 16 with 8 or 8 with 16.
+/// Twice as many for loads of 8 and 16 bytes in which lanes t and t ^ 1, or t and t ^ 2, have equal addresses
+/// throughout the warp; never for stores.
 constexpr unsigned lanes_of_pass(Request const& r, Access access) {
   unsigned const lanes = r.bytes == 16 ? 8 : r.bytes == 8 ? 16 : 32;
   bool const pairs =
@@ -143,10 +145,10 @@ constexpr unsigned bank(Layout const& layout, int i, int j, int elem_bytes) {
   return unsigned(std::uint64_t(layout(i, j)) * unsigned(elem_bytes) / 4 % 32);
 }
 
-/// The most wavefronts of any full-warp request that accesses a (rows, cols) tile with lanes along a row (32 accesses of
-/// `vector` elements) or down a column (32 rows, one element each). The tile has no bank conflicts in that direction if
-/// the result is least_wavefronts() of the bytes per lane. Requests with fewer than 32 lanes are ignored: a column of
-/// fewer than 32 rows gives 0.
+/// The most wavefronts of any full-warp request that accesses a (rows, cols) tile with lanes along a row (32 accesses
+/// of `vector` elements) or down a column (32 rows, one element each). The tile has no bank conflicts in that direction
+/// if the result is least_wavefronts() of the bytes per lane. Requests with fewer than 32 lanes are ignored: a column
+/// of fewer than 32 rows gives 0.
 template <class Layout>
 constexpr unsigned worst_row_wavefronts(Layout const& layout, int rows, int cols, int elem_bytes, int vector,
                                         Access access) {

@@ -1,8 +1,8 @@
 /** @file
-   The C interface of inlay, in C11. Tensors are DLTensor of DLPack: a device pointer, a type, extents, and strides in elements, or
-   no strides for a row-major tensor. Functions return a code; inlay_last_error() has the sentence. They do what the functions of
-   inlay/copy.h and inlay/gemm.h do: allocate no device memory, do not synchronise, and launch on `stream` (a cudaStream_t, or
-   null) of the current device. All are thread-safe. */
+   The C interface of inlay, in C11. Tensors are DLTensor of DLPack: a device pointer, a type, extents, and strides in
+   elements, or no strides for a row-major tensor. Functions return a code; inlay_last_error() has the sentence. They do
+   what the functions of inlay/copy.h and inlay/gemm.h do: allocate no device memory, do not synchronise, and launch on
+   `stream` (a cudaStream_t, or null) of the current device. All are thread-safe. */
 #ifndef INLAY_C_H
 #define INLAY_C_H
 #include <inlay/dlpack.h>

@@ -18,8 +18,8 @@ enum class ErrorCode : int {
   nccl = 6,              ///< An NCCL call failed, or one that had been enqueued.
 };
 
-/// The exception type of the library. what() is a sentence for the user. If no kernel can run a problem, a line for each
-/// candidate follows it, with the reason.
+/// The exception type of the library. what() is a sentence for the user. If no kernel can run a problem, a line for
+/// each candidate follows it, with the reason.
 class INLAY_API Error : public std::runtime_error {
  public:
   explicit Error(std::string const& sentence, ErrorCode code = ErrorCode::invalid_argument)

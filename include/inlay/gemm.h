@@ -27,8 +27,8 @@ struct GemmOptions {
   void* workspace = nullptr;
   /// Its size in bytes. The call takes the best plan within them; gemm_workspace() are enough for the fastest of all.
   std::size_t workspace_bytes = 0;
-  /// What beta scales, of D's type and a shape that is repeated to D's as NumPy does: a vector of N elements is a bias along
-  /// n, one of shape (M,1) a bias along m. Not read if beta is 0. None: what D holds before the call.
+  /// What beta scales, of D's type and a shape that is repeated to D's as NumPy does: a vector of N elements is a bias
+  /// along n, one of shape (M,1) a bias along m. Not read if beta is 0. None: what D holds before the call.
   std::optional<ConstTensor> C = {};
   /// B packed, for the same Compute: one matrix, which a batch may share. Pass B as well: some plans read it, and so do
   /// GEMMs of split_fast that refuse f16 slices. Null: the call packs B.
@@ -38,30 +38,30 @@ struct GemmOptions {
 /// D = activation(alpha A B + beta C), for one matrix or a batch.
 ///
 /// @param A        (M,K), or (L,M,K) with any number of batch modes L before the matrix.
-/// @param B        (K,N), or (L,K,N) with the same batch modes; a matrix that a batch shares is B.broadcast({L, K, N}), with
-///                 the batch stride 0.
-/// @param D        (M,N), or (L,M,N). Must not overlap itself, A or B.
-///                 A and B have one type: f32, or bf16 or f16, which tensor cores multiply with sums in fp32. D has it too, or
-///                 is f32; it is rounded once. Strides are any: a transposed operand is A.transposed(). Bases are multiples of
-///                 an element.
-/// @param epilogue alpha, beta and the activation. As in BLAS: if beta is 0, neither C nor D is read; if alpha or K is 0,
-///                 D is scaled and A and B are not read, so that their pointers may be null; if D has no elements, nothing is
-///                 launched. Otherwise NaN and infinities propagate.
-/// @param stream   Of the current device. While it is being captured, pointers unknown to CUDA count as memory of the graph.
+/// @param B        (K,N), or (L,K,N) with the same batch modes; a matrix that a batch shares is B.broadcast({L, K, N}),
+///                 with the batch stride 0.
+/// @param D        (M,N), or (L,M,N). Must not overlap itself, A or B. A and B have one type: f32, or bf16 or f16,
+///                 which tensor cores multiply with sums in fp32. D has it too, or is f32; it is rounded once. Strides
+///                 are any: a transposed operand is A.transposed(). Bases are multiples of an element.
+/// @param epilogue alpha, beta and the activation. As in BLAS: if beta is 0, neither C nor D is read; if alpha or K is
+///                 0, D is scaled and A and B are not read, so that their pointers may be null; if D has no elements,
+///                 nothing is launched. Otherwise NaN and infinities propagate.
+/// @param stream   Of the current device. While it is being captured, pointers unknown to CUDA count as memory of the
+///                 graph.
 /// @param options  The default computes in fp32 without a workspace, which is slow where K is long and D small: see
 ///                 gemm() with a Workspace.
 ///
-/// Batch modes that merge to one in all operands are one launch. Otherwise the longest mode is one, repeated for each index
-/// of the remaining ones.
+/// Batch modes that merge to one in all operands are one launch. Otherwise the longest mode is one, repeated for each
+/// index of the remaining ones.
 ///
-/// Deterministic: for one device, one set of extents and strides, the same alignment of the matrices modulo 16 bytes and the
-/// same options, the bits are the same on every run and stream, while no tuned choice comes or goes (tuning.h). They are the same
-/// for every batch index and batch count too, unless packed operands or partial sums of a batch exceed the workspace or the
-/// device's memory: it may get another plan then than one of its matrices alone. A batch that exceeds a grid is computed in
-/// chunks, with the same bits. Workspaces of different sizes below gemm_workspace(), or none, may change the last bits. Alignment
-/// of a batch:
-///   1. Matrices along the longest batch mode, and along modes that merge with it, count as not aligned unless all of them
-///      begin at the same address modulo 16 bytes.
+/// Deterministic: for one device, one set of extents and strides, the same alignment of the matrices modulo 16 bytes
+/// and the same options, the bits are the same on every run and stream, while no tuned choice comes or goes (tuning.h).
+/// They are the same for every batch index and batch count too, unless packed operands or partial sums of a batch
+/// exceed the workspace or the device's memory: it may get another plan then than one of its matrices alone. A batch
+/// that exceeds a grid is computed in chunks, with the same bits. Workspaces of different sizes below gemm_workspace(),
+/// or none, may change the last bits. Alignment of a batch:
+///   1. Matrices along the longest batch mode, and along modes that merge with it, count as not aligned unless all of
+///      them begin at the same address modulo 16 bytes.
 ///   2. They count as not aligned too if A or B has a negative batch stride along it.
 ///   3. Matrices along other batch modes count by their own addresses.
 ///
@@ -73,8 +73,8 @@ struct GemmOptions {
 ///                  - a D that overlaps itself, A or B,
 ///                  - memory that the current device cannot access, a stream of another device,
 ///                  - a matrix with more tiles than a grid holds,
-///                  - a packed B of another Compute or shape, of a B that is a batch, null, misaligned, or in the way of D or
-///                    the workspace,
+///                  - a packed B of another Compute or shape, of a B that is a batch, null, misaligned, or in the way
+///                    of D or the workspace,
 ///                  - a workspace that is misaligned or overlaps an operand.
 INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
                     cudaStream_t stream = nullptr, GemmOptions const& options = {});
@@ -84,32 +84,32 @@ INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
 INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Workspace& workspace,
                     Epilogue const& epilogue = {}, GemmOptions const& options = {});
 
-/// Bytes of workspace of the fastest plan for these arguments on the current device; may be 0. Calls that may run at the same
-/// time need separate workspaces.
+/// Bytes of workspace of the fastest plan for these arguments on the current device; may be 0. Calls that may run at
+/// the same time need separate workspaces.
 /// @throws Error  As gemm(), but for the workspace.
 INLAY_API std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
                                      Epilogue const& epilogue = {}, GemmOptions const& options = {});
 
-/// Packs a B of f32 once for many GEMMs: its slices, and for split_fast the scales and refusals of its columns. Launches on
-/// `stream` of the current device, does not synchronise.
+/// Packs a B of f32 once for many GEMMs: its slices, and for split_fast the scales and refusals of its columns.
+/// Launches on `stream` of the current device, does not synchronise.
 ///
 /// @param B        (K,N), a matrix of f32.
 /// @param compute  Compute::split_safe or split_fast.
 /// @param packed   Device memory, aligned to 256, which the result views.
 /// @param bytes    Its size: at least packed_b_bytes().
-/// @throws Error   Before anything is launched, for a B that is no matrix of f32 with elements, another Compute, null pointers,
-///                 memory that is too small, misaligned, overlaps B or that the device cannot access, and a device without
-///                 wgmma (compute capability 9.0).
+/// @throws Error   Before anything is launched, for a B that is no matrix of f32 with elements, another Compute, null
+///                 pointers, memory that is too small, misaligned, overlaps B or that the device cannot access, and a
+///                 device without wgmma (compute capability 9.0).
 INLAY_API PackedB pack_b(ConstTensor const& B, Compute compute, void* packed, std::size_t bytes,
                          cudaStream_t stream = nullptr);
 /// Bytes for it; B.data is not read. @throws Error as pack_b() for B's shape and type and for another Compute.
 INLAY_API std::size_t packed_b_bytes(ConstTensor const& B, Compute compute);
 
 /// The plan that gemm() would run on the current device with a workspace of at most how.most_workspace_bytes. With
-/// Choose::measured it runs every candidate that accepts the problem on how.stream, with the workspace of the options, of
-/// gemm_workspace() bytes or none; with Choose::predicted, the workspace of the options is not read.
-/// @throws Error  As gemm(), and for measuring on a stream that is being captured. With Choose::predicted, inaccessible memory
-///                and the workspace are checked by Plan::run().
+/// Choose::measured it runs every candidate that accepts the problem on how.stream, with the workspace of the options,
+/// of gemm_workspace() bytes or none; with Choose::predicted, the workspace of the options is not read.
+/// @throws Error  As gemm(), and for measuring on a stream that is being captured. With Choose::predicted, inaccessible
+///                memory and the workspace are checked by Plan::run().
 INLAY_API Plan plan(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue = {},
                     GemmOptions const& options = {}, PlanOptions const& how = {});
 

@@ -21,8 +21,9 @@ inline constexpr bool is_on_host = false;
 #endif
 }  // namespace detail
 
-/// A view of the same elements: mode k is dimension k of the span. Takes accessors that read plain elements, such as those of
-/// cuda::device_mdspan and cuda::managed_mdspan, and layouts with strides, cuda::layout_stride_relaxed among them.
+/// A view of the same elements: mode k is dimension k of the span. Takes accessors that read plain elements, such as
+/// those of cuda::device_mdspan and cuda::managed_mdspan, and layouts with strides, cuda::layout_stride_relaxed among
+/// them.
 template <class T, class Extents, class Layout, class Accessor>
 TensorOf<T> tensor(cuda::std::mdspan<T, Extents, Layout, Accessor> const& span) {
   using Span = cuda::std::mdspan<T, Extents, Layout, Accessor>;

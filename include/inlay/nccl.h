@@ -1,5 +1,6 @@
-// Redistribution over the ranks of an NCCL communicator, 2.28 or later. The only header that names NCCL: who includes it links
-// NCCL. With a version before 2.29 it is compiled by nvcc, because only a kernel can ask there where memory of other ranks is mapped.
+// Redistribution over the ranks of an NCCL communicator, 2.28 or later. The only header that names NCCL: who includes
+// it links NCCL. With a version before 2.29 it is compiled by nvcc, because only a kernel can ask there where memory of
+// other ranks is mapped.
 //
 //   inlay::Ranks const ranks(comm);
 //   inlay::Window const window(ranks, bytes);                   // memory that all ranks can store to
@@ -44,7 +45,8 @@ __global__ void ask_where(ncclWindow_t window, int ranks, void** where) {
 
 }  // namespace detail
 
-/// The ranks of a blocking communicator: a GPU each, of one process or several. Holds the communicator, but does not own it.
+/// The ranks of a blocking communicator: a GPU each, of one process or several. Holds the communicator, but does not
+/// own it.
 class Ranks {
  public:
   explicit Ranks(ncclComm_t comm) : comm_(comm) {
@@ -79,9 +81,9 @@ class Ranks {
   ncclTeam_t near_{};
 };
 
-/// `bytes` of device memory on the GPU of each rank, which the GPUs of all ranks can store to. Every rank constructs it with the
-/// same size, and every rank destroys it: both calls wait for the other ranks, so each rank needs a thread or process of its own.
-/// Allocates (ncclMemAlloc, ncclCommWindowRegister) and synchronises the device.
+/// `bytes` of device memory on the GPU of each rank, which the GPUs of all ranks can store to. Every rank constructs it
+/// with the same size, and every rank destroys it: both calls wait for the other ranks, so each rank needs a thread or
+/// process of its own. Allocates (ncclMemAlloc, ncclCommWindowRegister) and synchronises the device.
 /// @throws Error  Where NCCL fails or cannot map the memory.
 class Window {
  public:
@@ -126,7 +128,8 @@ class Window {
   /// Orders the streams of all ranks that reach each other (rank_barrier.h).
   void barrier(cudaStream_t stream) const { rank_barrier(signals_, ranks_.rank(), stream); }
 
-  /// Calls `enqueue` with a stream of the window's own, after all that `stream` has; join() lets `stream` wait for that.
+  /// Calls `enqueue` with a stream of the window's own, after all that `stream` has; join() lets `stream` wait for
+  /// that.
   void beside(cudaStream_t stream, std::function<void(cudaStream_t)> const& enqueue) const {
     detail::check(cudaEventRecord(begin_, stream));
     detail::check(cudaStreamWaitEvent(side_, begin_, 0));
@@ -191,8 +194,8 @@ struct RedistributeOptions {
   bool staged = false;              ///< To all ranks by send and receive, also to those that this one reaches.
   void* workspace = nullptr;        ///< Device memory, aligned to 256 bytes, for what is sent and received.
   std::size_t workspace_bytes = 0;  ///< At least redistribute_workspace() for the same arguments.
-  /// For debugging: first compares what the ranks pass, and throws Error on all of them if it differs. Waits for the stream, and
-  /// cannot be captured.
+  /// For debugging: first compares what the ranks pass, and throws Error on all of them if it differs. Waits for the
+  /// stream, and cannot be captured.
   bool compare_arguments = false;
 };
 
@@ -348,17 +351,19 @@ inline std::size_t redistribute_workspace(Sharded const& dst, Window const& wind
   return detail::Redistribution(dst, window, src, options.staged).workspace_bytes;
 }
 
-/// dst = src for two tensors of one shape, each cut over the ranks along a mode of its own. All ranks call it, in the same order.
-/// Allocates no device memory, does not synchronise, and may be captured.
+/// dst = src for two tensors of one shape, each cut over the ranks along a mode of its own. All ranks call it, in the
+/// same order. Allocates no device memory, does not synchronise, and may be captured.
 ///
-/// Blocks for ranks that this one reaches are stored into their memory by one launch, between two barriers; blocks for others are
-/// packed, sent and received by NCCL, which allocates when two ranks first meet, and unpacked; the exchange runs beside the stores.
+/// Blocks for ranks that this one reaches are stored into their memory by one launch, between two barriers; blocks for
+/// others are packed, sent and received by NCCL, which allocates when two ranks first meet, and unpacked; the exchange
+/// runs beside the stores.
 ///
 /// @param dst     dst.part lies in the window, at the same offset on all ranks.
 /// @param src     src.part lies anywhere in this GPU's memory.
-/// @throws Error  Before anything is launched, for what transfers() and copy() reject, parts beyond the window, a workspace that
-///                is too small or misaligned, and a communicator with an error. If one rank throws, the barrier kernels of the
-///                other ranks wait for it; after 60 seconds they trap, and CUDA reports a launch failure on those ranks.
+/// @throws Error  Before anything is launched, for what transfers() and copy() reject, parts beyond the window, a
+///                workspace that is too small or misaligned, and a communicator with an error. If one rank throws, the
+///                barrier kernels of the other ranks wait for it; after 60 seconds they trap, and CUDA reports a launch
+///                failure on those ranks.
 inline void redistribute(Sharded const& dst, Window const& window, ConstSharded const& src,
                          cudaStream_t stream = nullptr, RedistributeOptions const& options = {}) {
   Ranks const& ranks = window.ranks();

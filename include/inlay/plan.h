@@ -29,9 +29,10 @@ struct PlanOptions {
       SIZE_MAX;  ///< Of a GEMM with Choose::predicted: its runs have no larger workspace.
 };
 
-/// The launches of a copy or a GEMM. A small value; copies share one immutable plan. Thread-safe. plan() in inlay/copy.h and
-/// inlay/gemm.h makes a plan for the current device. Making one allocates host memory. Running one never synchronises and never
-/// allocates device memory; it may allocate host memory if addresses agree with the plan's modulo 16 bytes only.
+/// The launches of a copy or a GEMM. A small value; copies share one immutable plan. Thread-safe. plan() in
+/// inlay/copy.h and inlay/gemm.h makes a plan for the current device. Making one allocates host memory. Running one
+/// never synchronises and never allocates device memory; it may allocate host memory if addresses agree with the plan's
+/// modulo 16 bytes only.
 class INLAY_API Plan {
  public:
   /// Bytes of workspace that a run needs; may be 0. Runs that may overlap in time need separate workspaces.
@@ -41,31 +42,34 @@ class INLAY_API Plan {
 
   /// Runs a plan for a copy: dst(i) = src(i).
   ///
-  /// @param dst, src  Agree modulo 16 bytes with the addresses that the plan was made with. If one does not agree modulo 32, the
+  /// @param dst, src  Agree modulo 16 bytes with the addresses that the plan was made with. If one does not agree
+  ///             modulo 32, the
   ///                  run is that of copy(), which makes a plan if its cache has none.
-  /// @param stream    Of the plan's device. While it is being captured, pointers unknown to CUDA count as memory of the graph.
-  /// @throws Error    Before anything is launched, for a plan of a GEMM, another current device, null pointers with elements,
-  ///                  addresses that do not agree, a source that overlaps the destination, memory that the device cannot access,
-  ///                  and a stream of another device.
+  /// @param stream    Of the plan's device. While it is being captured, pointers unknown to CUDA count as memory of the
+  ///                  graph.
+  /// @throws Error    Before anything is launched, for a plan of a GEMM, another current device, null pointers with
+  ///                  elements, addresses that do not agree, a source that overlaps the destination, memory that the
+  ///                  device cannot access, and a stream of another device.
   void run(void* dst, void const* src, cudaStream_t stream = nullptr) const;
 
   /// Runs a plan for a GEMM: D = activation(alpha A B + beta C).
   ///
-  /// @param A, B, D         Addresses as above; for those that do not agree modulo 32, the run is that of gemm() with this
-  ///                        workspace. A plan with a packed B runs with the B it was made with, as long as its packed memory
-  ///                        lives.
+  /// @param A, B, D         Addresses as above; for those that do not agree modulo 32, the run is that of gemm() with
+  ///           this
+  ///                        workspace. A plan with a packed B runs with the B it was made with, as long as its packed
+  ///                        memory lives.
   /// @param workspace       Device memory, aligned to 256 bytes.
   /// @param workspace_size  Its bytes: at least workspace_bytes().
   /// @param stream          As above.
   /// @param C               If the plan has one of its own, else null.
-  /// @throws Error          As above, for a plan of a copy, and for a workspace that is too small, misaligned or overlaps an
-  ///                        operand.
+  /// @throws Error          As above, for a plan of a copy, and for a workspace that is too small, misaligned or
+  ///                        overlaps an operand.
   void run(void const* A, void const* B, void* D, cudaStream_t stream = nullptr, void* workspace = nullptr,
            std::size_t workspace_size = 0, void const* C = nullptr) const;
 
-  /// Says of a GEMM with Compute::split_fast whether the last run with this workspace multiplied f16 slices for a matrix of its
-  /// batch, and did not refuse them. False for a plan of other kernels, in chunks, or with batch modes that do not merge.
-  /// Synchronises.
+  /// Says of a GEMM with Compute::split_fast whether the last run with this workspace multiplied f16 slices for a
+  /// matrix of its batch, and did not refuse them. False for a plan of other kernels, in chunks, or with batch modes
+  /// that do not merge. Synchronises.
   ///
   /// @param workspace  Of that run, whose addresses agreed with the plan's modulo 32 bytes: others had another plan.
   /// @param matrix     Its index in the batch.

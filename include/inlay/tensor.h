@@ -135,7 +135,8 @@ struct BasicTensor {
     }
     return t;
   }
-  /// The same elements in the same order (last mode fastest) with other extents. @throws Error if strides do not allow it.
+  /// The same elements in the same order (last mode fastest) with other extents. @throws Error if strides do not allow
+  /// it.
   BasicTensor reshape(Modes extents) const;
 
   /// Converts a Tensor to a ConstTensor.
@@ -234,8 +235,8 @@ requires(!std::is_void_v<T>) TensorOf<T> tensor(T* data, Modes extents) {
   return tensor(static_cast<Void*>(data), dtype_of<std::remove_const_t<T>>(), extents);
 }
 
-/// A row-major matrix (rows, cols):(pitch, 1); the pitch is in elements and defaults to cols. With a negative pitch, row
-/// i begins before row i - 1.
+/// A row-major matrix (rows, cols):(pitch, 1); the pitch is in elements and defaults to cols. With a negative pitch,
+/// row i begins before row i - 1.
 inline Tensor matrix(void* data, DType dtype, std::int64_t rows, std::int64_t cols, std::int64_t pitch) {
   return tensor(data, dtype, {rows, cols}, {pitch, 1});
 }

@@ -10,8 +10,8 @@ struct __nv_fp8_e5m2;
 
 namespace inlay {
 
-/// Element types. Copies take all of them, because they depend on the size only; GEMMs take f32, bf16 and f16. Opaque types are
-/// bits without interpretation; their enumerator value is their size, 1 to 16 bytes.
+/// Element types. Copies take all of them, because they depend on the size only; GEMMs take f32, bf16 and f16. Opaque
+/// types are bits without interpretation; their enumerator value is their size, 1 to 16 bytes.
 enum class DType : std::uint8_t {
   b8 = 1,  ///< Opaque, to b128: bits.
   b16,
@@ -67,8 +67,8 @@ constexpr char const* name_of(DType t) {
 /// The opaque type of 1 to 16 bytes. Other sizes return a value that is no type, which every function rejects.
 constexpr DType opaque(int bytes) { return bytes >= 1 && bytes <= 16 ? DType(bytes) : DType{}; }
 
-/// The element type of a C++ type: that of an arithmetic type, CUDA's 16-bit and 8-bit floating-point types among them, or an
-/// opaque type for other trivially copyable types.
+/// The element type of a C++ type: that of an arithmetic type, CUDA's 16-bit and 8-bit floating-point types among them,
+/// or an opaque type for other trivially copyable types.
 template <class T>
 constexpr DType dtype_of() {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 16, "elements have 1 to 16 bytes");
@@ -88,27 +88,27 @@ constexpr DType dtype_of() {
 enum class Compute : std::uint8_t {
   /// FMA units: each sum in one register, over all of K or over the slice of K of a block.
   fp32,
-  /// Blocked summation: at most 1024 FMAs in one register, 256 in large matrices, then added to another register. The error
-  /// hardly grows with K. On an H200 0.92 to 0.96 of the speed of fp32 with a workspace, far less without.
+  /// Blocked summation: at most 1024 FMAs in one register, 256 in large matrices, then added to another register. The
+  /// error hardly grows with K. On an H200 0.92 to 0.96 of the speed of fp32 with a workspace, far less without.
   fp32_blocked,
-  /// Tensor cores: f32 operands are written as sums of three bf16 slices, six pairs of which are multiplied and added in fp32.
-  /// As accurate as fp32 on nearly all data from K = 16 on (docs/05_results.md), but
+  /// Tensor cores: f32 operands are written as sums of three bf16 slices, six pairs of which are multiplied and added
+  /// in fp32. As accurate as fp32 on nearly all data from K = 16 on (docs/05_results.md), but
   ///   - of elements below about 2^-110 low bits are lost;
   ///   - an infinite element of A makes NaN of its row of D, of B of its column, where fp32 may give an infinity;
   ///   - a sum that is zero is +0.
-  /// Needs compute capability 9.0 and, for most shapes, a workspace; without them, and where FMA units are predicted to be
-  /// faster, fp32 is computed.
+  /// Needs compute capability 9.0 and, for most shapes, a workspace; without them, and where FMA units are predicted to
+  /// be faster, fp32 is computed.
   split_safe,
-  /// The same with two f16 slices, scaled by a power of two for each row of A and column of B, and three pairs. A matrix of a
-  /// batch is computed so if
+  /// The same with two f16 slices, scaled by a power of two for each row of A and column of B, and three pairs. A
+  /// matrix of a batch is computed so if
   ///   - K is 64 or more,
   /// and every row of its A and every column of its B is zero, or
   ///   - is finite,
   ///   - has a largest element from 2^-49 to 2^78,
   ///   - has half of its elements within a factor of 2^28 of that, and
   ///   - loses at most 2^-24 of the sum of its |x| to the slices.
-  /// Otherwise, and where that is predicted to be faster, it is computed as split_safe does. The GPU decides; the call does not
-  /// synchronise.
+  /// Otherwise, and where that is predicted to be faster, it is computed as split_safe does. The GPU decides; the call
+  /// does not synchronise.
   split_fast,
 };
 constexpr bool is_split(Compute compute) { return compute == Compute::split_safe || compute == Compute::split_fast; }

@@ -13,10 +13,10 @@ namespace inlay {
 ///   inlay::Workspace workspace(stream);
 ///   inlay::gemm(A, B, D, workspace);
 ///
-/// A growing workspace frees its old memory on the stream, behind the calls that use it; so does its destructor, which must run
-/// before the stream is destroyed. A captured graph keeps the address: reserve() before the capture, and let the workspace neither
-/// grow nor end while the graph lives. All its calls are made while the device of its stream is the current one. Calls that may
-/// overlap in time, on several streams or threads, need a workspace each.
+/// A growing workspace frees its old memory on the stream, behind the calls that use it; so does its destructor, which
+/// must run before the stream is destroyed. A captured graph keeps the address: reserve() before the capture, and let
+/// the workspace neither grow nor end while the graph lives. All its calls are made while the device of its stream is
+/// the current one. Calls that may overlap in time, on several streams or threads, need a workspace each.
 class INLAY_API Workspace {
  public:
   /// Allocates nothing.
@@ -29,8 +29,8 @@ class INLAY_API Workspace {
   ~Workspace();
 
   /// Grows to at least `bytes`.
-  /// @throws Error  If these are more than most_bytes(), if the device has not so much memory, and if it has to grow while the
-  ///                stream is being captured: grow it before.
+  /// @throws Error  If these are more than most_bytes(), if the device has not so much memory, and if it has to grow
+  ///                while the stream is being captured: grow it before.
   void reserve(std::size_t bytes);
 
   /// Aligned to 256 bytes; null: it has not grown yet.

@@ -156,8 +156,8 @@ GemmCall allocate_numbered(GemmCase const& c, Recorder& recorder) {
   return {1, 0, operand("A", c.a(), 1), operand("B", c.b(), -1), operand("D", c.d(), 1)};
 }
 
-// The tiles of a kernel whose first block reads elements of A and B, multiplies them on tensor cores, and stores their sums: a thread
-// sums the elements that it stores.
+// The tiles of a kernel whose first block reads elements of A and B, multiplies them on tensor cores, and stores their
+// sums: a thread sums the elements that it stores.
 void add_stored(BlockTiles& tiles, Watcher const& watcher) {
   auto const& [of_A, of_B] = watcher.read;
   if (of_A.k.empty() || of_B.k.empty()) return;

@@ -50,8 +50,8 @@ planner::Plan plan_of(FuzzedCopy const& fuzzed, problem::Copy const& planned, pl
 // A copy whose grid has about as many blocks as a grid can have. Its addresses must not be accessed.
 problem::Copy draw_large_copy(Random& random, planner::Device const& device);
 
-// An operand of a drawn GEMM: modes (outer batch, batch, rows, cols), strides in elements, base in elements from a buffer's aligned start to
-// the lowest element.
+// An operand of a drawn GEMM: modes (outer batch, batch, rows, cols), strides in elements, base in elements from a
+// buffer's aligned start to the lowest element.
 struct DrawnMatrix {
   static constexpr int kModes = 4;
   std::int64_t extent[kModes], stride[kModes], base;
@@ -79,8 +79,9 @@ struct FuzzedGemm {
   problem::BatchedGemm problem(void* const (&buffers)[kOperands]) const;
   std::string text() const;
 };
-// The most multiply-adds of a drawn GEMM. deep: with a K above 1024, which has its own limit because K is split from there on;
-// deep_in_tiles: of these with rows and columns rounded up to 128, because a tile of tensor cores computes as many.
+// The most multiply-adds of a drawn GEMM. deep: with a K above 1024, which has its own limit because K is split from
+// there on; deep_in_tiles: of these with rows and columns rounded up to 128, because a tile of tensor cores computes as
+// many.
 struct MostFma {
   std::int64_t most, deep, deep_in_tiles;
 };

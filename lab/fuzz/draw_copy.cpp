@@ -198,10 +198,11 @@ Copy draw_large_copy(Random& random, Device const& device) {
   // Bisects for the largest extent of the last mode that the candidate takes in one launch.
   planner::Candidate<Copy> const& row =
       candidates<Copy>()[std::size_t(random.below(std::int64_t(candidates<Copy>().size())))];
+  Planner<Copy>::Shared shared;
   std::int64_t low = 1, high = std::int64_t(1) << 40;
   while (high - low > 1) {
     std::int64_t const middle = low + (high - low) / 2;
-    (Planner<Copy>::attempt(row, at(middle), device, false).rejected ? high : low) = middle;
+    (Planner<Copy>::attempt(row, at(middle), device, false, shared).rejected ? high : low) = middle;
   }
   return at(std::max<std::int64_t>(1, low + random.between(-2, 2) * (random.one_in(2) ? 1 : 1000)));
 }

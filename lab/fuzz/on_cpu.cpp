@@ -113,7 +113,8 @@ FuzzResult run_copy(Random& random, bool transpose) {
   return result;
 }
 
-// The result of a drawn GEMM, by the strides of the caller, independently of the canonical problem. It is exact: operands are whole numbers.
+// The result of a drawn GEMM, by the strides of the caller, independently of the canonical problem. It is exact:
+// operands are whole numbers.
 class GemmCheck {
  public:
   GemmCheck(FuzzedGemm const& fuzzed, void* const (&run)[FuzzedGemm::kOperands], Recorder const& recorder)
@@ -121,7 +122,7 @@ class GemmCheck {
     for (int i = 0; i < t_.kOperands; ++i) first_[i] = recorder.real(t_.view(i, run[i]).data);
     DrawnMatrix const& added = t_.x[t_.has_C ? t_.C : t_.D];
     over_D([&](std::int64_t const(&at)[kModes]) {
-      old_.push_back(t_.epilogue.beta != 0 ? number(t_.has_C ? t_.C : t_.D, offset(added, at)) : 0);
+      addend_.push_back(t_.epilogue.beta != 0 ? number(t_.has_C ? t_.C : t_.D, offset(added, at)) : 0);
     });
   }
   // The number of elements of D that are wrong now.
@@ -136,7 +137,7 @@ class GemmCheck {
         for (std::int64_t k = 0; k < t_.K; ++k)
           sum +=
               double(number(t_.A, a + k * t_.x[t_.A].stride[3])) * double(number(t_.B, b + k * t_.x[t_.B].stride[2]));
-      double const x = t_.epilogue.alpha * sum + t_.epilogue.beta * double(old_[i++]);
+      double const x = t_.epilogue.alpha * sum + t_.epilogue.beta * double(addend_[i++]);
       count +=
           !registry::is_activated(number(t_.D, offset(t_.x[t_.D], at)), t_.epilogue.activation, x, t_.x[t_.D].type);
     });
@@ -165,12 +166,12 @@ class GemmCheck {
   }
   FuzzedGemm const& t_;
   char const* first_[FuzzedGemm::kOperands];
-  std::vector<float> old_;  // what beta scales
+  std::vector<float> addend_;  // what beta scales
 };
 
-// Replays every launch of the plan at these operands, each with the checks of its own problem, until one finds something. Packed operands
-// and partial sums lie in memory like that of operands, filled with NaN; what a GEMM keeps for itself is a workspace of the replay, whose words must be
-// written before they are read.
+// Replays every launch of the plan at these operands, each with the checks of its own problem, until one finds
+// something. Packed operands and partial sums lie in memory like that of operands, filled with NaN; what a GEMM keeps
+// for itself is a workspace of the replay, whose words must be written before they are read.
 std::string replay_launches(Plan const& plan, Operands operands, Device const& device, Recorder& recorder,
                             FuzzResult& result) {
   if (plan.workspace_bytes) {

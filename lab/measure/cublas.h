@@ -9,8 +9,8 @@ using enum DType;
 // Takes one matrix of 4-, 8- or 16-byte elements, as floats, doubles or complex doubles.
 CopyLaunch geam(CopyCase const& c);
 
-// bf16 and f16 in pedantic math keep partial sums in fp32: CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION, and partial
-// sums of cublasLt in the compute type.
+// bf16 and f16 in pedantic math keep partial sums in fp32: CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION, and
+// partial sums of cublasLt in the compute type.
 enum class CublasMath { pedantic, standard };
 GemmLaunch cublas_gemm(GemmCase const& c, CublasMath math);
 

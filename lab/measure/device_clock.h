@@ -1,5 +1,5 @@
-// What the lab measures with kernels of its own: the clock at which the SMs run, which the CUDA 13 runtime does not report,
-// and the host time of a launch.
+// What the lab measures with kernels of its own: the clock at which the SMs run, which the CUDA 13 runtime does not
+// report, and the host time of a launch.
 #pragma once
 #include "measure/cuda_handles.h"
 
@@ -8,8 +8,8 @@ namespace inlay::lab {
 // Cycles of one SM per microsecond, counted over about 10 ms after the work of the stream. Synchronises the stream.
 double clock_mhz(cudaStream_t stream);
 
-// The mean SM clock between two points of a stream, while other kernels run. At both points a kernel of a few microseconds stores the
-// cycle counter of each SM.
+// The mean SM clock between two points of a stream, while other kernels run. At both points a kernel of a few
+// microseconds stores the cycle counter of each SM.
 class ClockMeter {
  public:
   ClockMeter();

@@ -7,8 +7,8 @@ namespace inlay::lab {
 
 class ExactSums {
  public:
-  // Computes alpha A B and |alpha| |A| |B| for the operands of `p`: all elements, or, beyond 2e10 multiply-adds or 2^22 elements, those of
-  // evenly spread matrices, rows and columns.
+  // Computes alpha A B and |alpha| |A| |B| for the operands of `p`: all elements, or, beyond 2e10 multiply-adds or 2^22
+  // elements, those of evenly spread matrices, rows and columns.
   ExactSums(GemmArrays const& p, cudaStream_t stream);
 
   struct Errors {

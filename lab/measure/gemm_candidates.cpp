@@ -22,8 +22,8 @@ namespace {
 constexpr char const* kPlanned = "candidate ";
 constexpr char const* kGemm = "gemm";  // with the workspace that it wants
 constexpr char const* kSplitFastKernel = "sgemm_split_fast";
-// Rows that call gemm() with another Compute than the case's. Every table of f32 has the row of blocked summation; the rows of the split
-// modes appear only if --kernels names them, so that other tables stay comparable with recorded ones.
+// Rows that call gemm() with another Compute than the case's. Every table of f32 has the row of blocked summation; the
+// rows of the split modes appear only if --kernels names them, so that other tables stay comparable with recorded ones.
 constexpr std::pair<char const*, Compute> kOtherAccuracies[] = {{kGemmBlocked, Compute::fp32_blocked},
                                                                 {kGemmSplitSafe, Compute::split_safe},
                                                                 {kGemmSplitFast, Compute::split_fast}};
@@ -33,7 +33,8 @@ std::optional<std::int64_t> refusals_of(char const* kernel, std::int64_t offset 
   if (std::string_view(kernel) == kSplitFastKernel) return offset;
   return {};
 }
-// GemmCandidate::refusals of a plan. A plan that runs in chunks keeps those of its last chunk alone, which do not count.
+// GemmCandidate::refusals of a plan. A plan that runs in chunks keeps those of its last chunk alone, which do not
+// count.
 std::optional<std::int64_t> refusals_of(planner::Plan const& plan) {
   if (!plan.is_whole()) return {};
   for (int n = 0; auto const* const launch = plan.find<Gemm>(n); ++n)

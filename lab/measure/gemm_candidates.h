@@ -10,9 +10,9 @@ namespace inlay::lab {
 
 using GemmLaunch = std::function<void(GemmCall const&, cudaStream_t)>;
 
-// cuBLAS in pedantic math, in default math, and cublasLt with the fastest algorithm that its heuristics propose. With bf16 and f16 default
-// math and cublasLt may round partial sums of a split K; kLtExact is cublasLt with sums in fp32. The fastest is repeated as the row
-// kCublas, the baseline.
+// cuBLAS in pedantic math, in default math, and cublasLt with the fastest algorithm that its heuristics propose. With
+// bf16 and f16 default math and cublasLt may round partial sums of a split K; kLtExact is cublasLt with sums in fp32.
+// The fastest is repeated as the row kCublas, the baseline.
 inline constexpr char const *kPedantic = "cublas_pedantic", *kDefault = "cublas_default", *kLt = "cublas_lt",
                             *kLtExact = "cublas_lt_exact";
 inline constexpr char const* kCublas = "cublas";
@@ -23,8 +23,8 @@ inline constexpr char const *kGemmBlocked = "gemm_blocked", *kGemmSplitSafe = "g
 inline GemmCandidate of_kernel(Entry<Gemm> const& entry, GemmCase const& c, GemmCall const& call) {
   return {candidate_of(entry, c, call), entry.info().accumulation_length, {}, entry.info().truncates};
 }
-// cuBLAS, then kernels, gemm(), and the baselines of `options`. kGemmSplitSafe and kGemmSplitFast, which are gemm() with these accuracies,
-// must be named in `asked`. Throws UsageError if the build has no cuBLAS.
+// cuBLAS, then kernels, gemm(), and the baselines of `options`. kGemmSplitSafe and kGemmSplitFast, which are gemm()
+// with these accuracies, must be named in `asked`. Throws UsageError if the build has no cuBLAS.
 std::vector<GemmCandidate> candidates(GemmCase const& c, GemmCall const& call, cudaStream_t stream,
                                       std::vector<std::string> const& asked, BenchOptions const& options);
 inline GemmChecker make_checker(GemmCase const& c, GemmCall const& call, cudaStream_t stream) {

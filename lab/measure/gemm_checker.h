@@ -10,8 +10,8 @@ namespace inlay::lab {
 
 struct GemmCandidate : Candidate<GemmCase> {
   std::int64_t accumulation_length = 0;  // longest accumulation in one register, in FMAs; 0: all of K
-  // Byte offset in the workspace of a word for each matrix: 0 if f16 slices computed it, 1 if it refused them. None: the candidate does
-  // not try f16 slices.
+  // Byte offset in the workspace of a word for each matrix: 0 if f16 slices computed it, 1 if it refused them. None:
+  // the candidate does not try f16 slices.
   std::optional<std::int64_t> refusals{};
   bool truncates = false;            // Info::truncates of a kernel
   bool rounds_partial_sums = false;  // may split K and round partial sums to D's type
@@ -25,10 +25,10 @@ class GemmChecker {
   // Throws UsageError if K is so large that sums of whole numbers are not exact in fp32.
   GemmChecker(GemmCase const& c, GemmCall const& call, cudaStream_t stream);
 
-  // Launches twice on whole numbers, whose sums must be exact unless the candidate rounds partial sums, the second time with the workspace that the first launch left, then once on
-  // significands.
-  // The first candidate that passes is compared with sums in fp64: all elements, or, if that takes too long, a sample
-  // of the first and the last matrix. Later candidates are compared with the first one, element by element.
+  // Launches twice on whole numbers, whose sums must be exact unless the candidate rounds partial sums, the second time
+  // with the workspace that the first launch left, then once on significands. The first candidate that passes is
+  // compared with sums in fp64: all elements, or, if that takes too long, a sample of the first and the last matrix.
+  // Later candidates are compared with the first one, element by element.
   CheckResult operator()(GemmCandidate const& candidate);
 
   // Fills A and B with significands, and D too if beta is not 0.

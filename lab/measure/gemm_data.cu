@@ -94,7 +94,8 @@ __device__ double activated(Activation activation, double x) {
       return x;
   }
 }
-// Whether `got` is activation(x), rounded to the type. GELU and SiLU may be off by 1e-6 of x, and by an ulp of the type.
+// Whether `got` is activation(x), rounded to the type. GELU and SiLU may be off by 1e-6 of x, and by an ulp of the
+// type.
 __device__ bool is_result(float got, double x, Activation activation, DType type) {
   double const expected = activated(activation, x);
   if (got == rounded(float(expected), type)) return true;

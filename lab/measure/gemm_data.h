@@ -11,8 +11,8 @@
 namespace inlay::lab {
 using enum DType;
 
-// The elements of a buffer that belong to nested modes: the largest stride first, each at least as large as the span of the
-// modes after it.
+// The elements of a buffer that belong to nested modes: the largest stride first, each at least as large as the span of
+// the modes after it.
 struct Nested {
   static constexpr int kModes = 4;
   std::int64_t extent[kModes], stride[kModes];
@@ -70,8 +70,8 @@ Sampled sample_of(GemmArrays const& p);
 
 // The deviation of D from sums in fp64, after prepare_d() with the same values and one launch.
 struct Deviation {
-  // Elements that are not the exact result, rounded to the type, and the first one's index in D's buffer. GELU and SiLU may be off by what
-  // inlay/types.h allows and an ulp.
+  // Elements that are not the exact result, rounded to the type, and the first one's index in D's buffer. GELU and SiLU
+  // may be off by what inlay/types.h allows and an ulp.
   Wrong wrong;
   double rel_err;  // the Frobenius norm of the error, relative to that of the result
   double error;    // root mean square of the error of an element

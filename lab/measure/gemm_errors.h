@@ -9,8 +9,8 @@
 
 namespace inlay::lab {
 
-// Launches each candidate whose row is ok on each data set, which overwrites the operands of `call`, and sets the errors of the row. A row
-// whose launch fails is not ok any more. Cases that --errors does not take are skipped.
+// Launches each candidate whose row is ok on each data set, which overwrites the operands of `call`, and sets the
+// errors of the row. A row whose launch fails is not ok any more. Cases that --errors does not take are skipped.
 void add_errors(GemmCase const& c, std::vector<GemmCandidate> const& candidates, GemmCall const& call,
                 std::vector<ErrorData> const& data, std::vector<Row>& rows, cudaStream_t stream, Progress& progress);
 

@@ -7,7 +7,8 @@
 
 namespace inlay::lab {
 
-// Why there is no GPU: no driver, no device, or a build without CUDA. Empty if there is one, even if the program has no code for it.
+// Why there is no GPU: no driver, no device, or a build without CUDA. Empty if there is one, even if the program has no
+// code for it.
 std::string why_no_gpu();
 
 // The current GPU, or the H200 of the device table.

@@ -47,8 +47,8 @@ class PeerRank {
     check(cudaMemset(signals_.get(), 0, rank_barrier_bytes(shared.team.ranks())));
     check(cudaDeviceSynchronize());
     shared.parts[at] = destination_.get(), shared.signals[at] = signals_.get(), shared.others[at] = other_.get();
-    // A barrier of this rank alone. CUDA loads a kernel when it is launched first and may wait for the GPU then: for a rank in a
-    // barrier, which waits for this one.
+    // A barrier of this rank alone. CUDA loads a kernel when it is launched first and may wait for the GPU then: for a
+    // rank in a barrier, which waits for this one.
     std::vector<void*> alone(shared.signals.size(), nullptr);
     alone[at] = signals_.get();
     rank_barrier(alone, rank, stream());

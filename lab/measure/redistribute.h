@@ -21,8 +21,8 @@ struct Redistributed {
 // "2 x NVIDIA H200", or "2 ranks on one NVIDIA H200".
 std::string redistribution_devices();
 
-// Runs the cases on all GPUs, a rank each, or two ranks on the only one, and calls `done` after each. Throws UsageError for GPUs without
-// peer access or memory for the cases.
+// Runs the cases on all GPUs, a rank each, or two ranks on the only one, and calls `done` after each. Throws UsageError
+// for GPUs without peer access or memory for the cases.
 void redistribute_on_gpus(std::vector<ShardedCase> const& cases, std::function<void(Redistributed const&)> const& done);
 // The same without measuring, and `rounds` rounds of each that are not synchronised; `wrong` is of all of them.
 void check_redistributions(std::vector<ShardedCase> const& cases, int rounds,

@@ -11,8 +11,8 @@ __device__ unsigned char byte_of(std::int64_t index, int i) {
   return static_cast<unsigned char>(x >> 8 * (i % 8));
 }
 
-// Where an element lies, and its index in the whole tensor. All modes, with constant indices: nvcc 13.0 was seen to read another member
-// for step[0] of a parameter in a loop from rank - 1 down.
+// Where an element lies, and its index in the whole tensor. All modes, with constant indices: nvcc 13.0 was seen to
+// read another member for step[0] of a parameter in a loop from rank - 1 down.
 struct Place {
   std::int64_t offset = 0, index;
   __device__ Place(ShardedPart const& p, std::int64_t i) : index(p.round << 40) {

@@ -1,4 +1,5 @@
-// One rank of a redistribution that is checked and timed: a host thread with its GPU, its parts, and what the ranks tell each other.
+// One rank of a redistribution that is checked and timed: a host thread with its GPU, its parts, and what the ranks
+// tell each other.
 #pragma once
 #include <barrier>
 #include <functional>
@@ -31,7 +32,8 @@ class ShardedRank {
   // `destination`: `bytes` of memory of this rank, the current device, that all ranks can store to.
   ShardedRank(RankTeam& team, int rank, void* destination, std::size_t bytes);
 
-  // Fills this rank's source and poisons its destination; all ranks take the same case. Throws Error if the parts are too large.
+  // Fills this rank's source and poisons its destination; all ranks take the same case. Throws Error if the parts are
+  // too large.
   void take(ShardedCase const& c);
   // The next round's contents, without a synchronisation; the result of a round is compared on the stream.
   void next_round();
@@ -39,7 +41,8 @@ class ShardedRank {
   // Elements that compare() found wrong since take(), on all ranks.
   double wrong();
 
-  // Microseconds of one of `times` calls of f, which enqueues, on the slowest rank: the median of nine. Of a graph of n calls.
+  // Microseconds of one of `times` calls of f, which enqueues, on the slowest rank: the median of nine. Of a graph of n
+  // calls.
   double us(int times, std::function<void()> const& f);
   double captured_us(int n, std::function<void()> const& f);
 

@@ -19,8 +19,8 @@ using AllSets = std::function<int()>;
 struct Timed {
   std::string name;
   std::function<void(int set, cudaStream_t)> launch;
-  // Called after the candidate was timed. Its argument launches on all sets once more as in the timing: by the same graph, with the
-  // same workspace.
+  // Called after the candidate was timed. Its argument launches on all sets once more as in the timing: by the same
+  // graph, with the same workspace.
   std::function<void(AllSets const&)> afterwards;
 };
 
@@ -35,10 +35,11 @@ struct Sustained {
   Spread ms;
   double clock_mhz;
 };
-// Times one candidate after the other. For each, the GPU idles for 250 ms; then launches follow each other for 250 ms without being timed, and
-// as many launches again are timed, in `samples` intervals of equal numbers of launches. If candidates alternated, one that heats the
-// GPU would lower the SM clock while the others are timed. A candidate whose launch takes longer than 100 ms is timed in fewer intervals, at least 5. As for
-// time_interleaved(), every launch must have run before without error; fast launches are captured in graphs.
+// Times one candidate after the other. For each, the GPU idles for 250 ms; then launches follow each other for 250 ms
+// without being timed, and as many launches again are timed, in `samples` intervals of equal numbers of launches. If
+// candidates alternated, one that heats the GPU would lower the SM clock while the others are timed. A candidate whose
+// launch takes longer than 100 ms is timed in fewer intervals, at least 5. As for time_interleaved(), every launch must
+// have run before without error; fast launches are captured in graphs.
 std::vector<Sustained> time_sustained(std::vector<Timed> const& candidates, int sets, int samples, cudaStream_t stream,
                                       Progress& progress);
 

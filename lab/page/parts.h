@@ -76,7 +76,8 @@ std::string section(Step const& step);
 // The sections before the steps: header, ladders, rooflines, predicted times, and links to the steps.
 std::string overview(std::vector<Ladder> const& ladders);
 
-// A small problem for pictures; none if a copy kernel accepts none of those that are tried. Pictures may change its extents.
+// A small problem for pictures; none if a copy kernel accepts none of those that are tried. Pictures may change its
+// extents.
 std::optional<CopyCase> small_case(Entry<Copy> const& entry);
 std::optional<GemmCase> small_case(Entry<Gemm> const& entry);
 // The pictures of a kernel that show something: path, worst request, timeline.

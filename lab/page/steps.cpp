@@ -73,7 +73,8 @@ void on_all_cores(std::size_t n, F const& f) {
   for (auto& worker : workers) worker.get();
 }
 
-// The ladder of the page that shows a kernel. Kernels for f32 that are in no ladder stand beside those of the SGEMM ladder.
+// The ladder of the page that shows a kernel. Kernels for f32 that are in no ladder stand beside those of the SGEMM
+// ladder.
 planner::Ladder shown_in(Info<Gemm> const& info) {
   using enum planner::Ladder;
   return info.ladder == hgemm || info.ladder == sgemm_tc ? info.ladder : sgemm;

@@ -27,7 +27,8 @@ std::size_t edit_distance(std::string const& a, std::string const& b) {
   return row.back();
 }
 
-// The distance to the beginning of a name counts too: otherwise the nearest name of a short input would be the shortest.
+// The distance to the beginning of a name counts too: otherwise the nearest name of a short input would be the
+// shortest.
 std::size_t distance(std::string const& typed, std::string const& name) {
   return std::min(edit_distance(typed, name), edit_distance(typed, name.substr(0, typed.size())));
 }

@@ -1,4 +1,5 @@
-// A redistribution: a tensor that is cut over ranks along one mode comes with its modes in another order, cut along another.
+// A redistribution: a tensor that is cut over ranks along one mode comes with its modes in another order, cut along
+// another.
 #pragma once
 #include <inlay/redistribute.h>
 
@@ -16,15 +17,16 @@ struct ShardedCase {
 
   std::string sentence() const;
   std::vector<Field> fields();
-  // Throws UsageError for other than 1 to 5 modes, no permutation of them, cut modes that are not there, negative extents, and elements
-  // of more than 16 bytes. Extents may be 0.
+  // Throws UsageError for other than 1 to 5 modes, no permutation of them, cut modes that are not there, negative
+  // extents, and elements of more than 16 bytes. Extents may be 0.
   void validate() const;
   std::int64_t bytes() const;
   // The memory of a rank's part of the source or of the result: that of the largest part.
   std::int64_t part_bytes(int ranks) const;
 };
 
-// Both sides on one rank, with the shape of the result, cut evenly. The part of the result has the strides of the largest part.
+// Both sides on one rank, with the shape of the result, cut evenly. The part of the result has the strides of the
+// largest part.
 struct ShardedViews {
   Sharded dst;
   ConstSharded src;

@@ -6,15 +6,15 @@
 
 namespace inlay::lab {
 namespace {
-// Shapes at which kernels are shown: the given one; with a K of 16, for those that take a short one; a batch of 16 x 16 x 16 with as many
-// multiply-adds, for those that take small matrices; four columns, for those that take few.
+// Shapes at which kernels are shown: the given one; with a K of 16, for those that take a short one; a batch of 16 x 16
+// x 16 with as many multiply-adds, for those that take small matrices; four columns, for those that take few.
 std::vector<GemmCase> shapes(std::int64_t M, std::int64_t N, std::int64_t K) {
   GemmCase batch = gemm_case(16, 16, 16, "nn");
   batch.batch = std::clamp<std::int64_t>(M * N * K / 4096, 10, 100000);
   return {gemm_case(M, N, K, "nn"), gemm_case(M, N, 16, "nn"), batch, gemm_case(M, 4, K, "nn")};
 }
-// The first of these shapes that the kernel accepts with the type, at the first operand transposes; none: it does not accept the type.
-// The ladder of the tensor cores is recorded at nt.
+// The first of these shapes that the kernel accepts with the type, at the first operand transposes; none: it does not
+// accept the type. The ladder of the tensor cores is recorded at nt.
 std::optional<GemmCase> accepted(Info<Gemm> const& info, std::string const& type, std::vector<GemmCase> const& all) {
   bool const is_half = type != "f32";
   for (GemmCase c : all)

@@ -90,6 +90,13 @@ void over_suite(Path const& file, Add const& add) {
 
 }  // namespace
 
+std::vector<std::string> suites_in(std::vector<std::string> const& folders) {
+  std::vector<std::string> all;
+  for (std::string const& folder : folders)
+    for (std::string const& name : suite_names(data_file(folder))) all.push_back(folder + "/" + name);
+  return all;
+}
+
 template <class C>
 std::vector<SuiteCase> load_suite(std::string const& asked, C const& defaults) {
   Path const file = file_of_suite(data_file(defaults.notation().suites), asked);

@@ -21,6 +21,9 @@ struct SuiteCase {
 template <class C>
 std::vector<SuiteCase> load_suite(std::string const& asked, C const& defaults);
 
+// The suites of these folders, by their paths in the source tree without ".json": "suites/gemm/wild".
+std::vector<std::string> suites_in(std::vector<std::string> const& folders);
+
 // The same of suites/redistribute.
 std::vector<ShardedCase> load_redistributions(std::string const& asked);
 

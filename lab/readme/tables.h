@@ -14,7 +14,8 @@ namespace inlay::lab {
 //   brief-copies  six of these cases, for README.md
 //   copy-suites   inlay::copy: the geometric mean and the least share of each class of the copy suites
 //   copy-cases    inlay::copy: each of the single cases
-//   gemm-ladder   the suite "ladder": a line for each kernel, a column for each case; hgemm-ladder and sgemm_tc-ladder likewise
+//   gemm-ladder   the suite "ladder": a line for each kernel, a column for each case; hgemm-ladder and sgemm_tc-ladder
+//   likewise
 //   gemm-SUITE    the cases of suites/gemm/SUITE.json: cuBLAS, and inlay::gemm with different options
 //   brief-GEMMs   shares of cuBLAS of some squares, for README.md: a column for each pair of operand transposes
 //

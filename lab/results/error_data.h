@@ -8,8 +8,8 @@ namespace inlay::lab {
 
 struct GemmCase;
 
-// measure/error_data.cu fills operands with them. A row is a row of A or a column of B; k is what is summed over. An element is normal,
-// of mean 0 and variance 1, unless said.
+// measure/error_data.cu fills operands with them. A row is a row of A or a column of B; k is what is summed over. An
+// element is normal, of mean 0 and variance 1, unless said.
 enum class ErrorData {
   normal,
   uniform,      // in (0,1)

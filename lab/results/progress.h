@@ -1,4 +1,5 @@
-// Progress on stderr of what takes longer than two seconds: one line that is overwritten. Nothing where stderr is no terminal.
+// Progress on stderr of what takes longer than two seconds: one line that is overwritten. Nothing where stderr is no
+// terminal.
 #pragma once
 #include <chrono>
 #include <cstddef>

@@ -40,22 +40,26 @@
 //   fence_barrier_init()                   fence.mbarrier_init               the thread that called init(), afterwards
 //   Mbarrier::arrive()                     mbarrier.arrive                   `count` threads in each phase, each with
 //                                                                            one of the two calls
-//   Mbarrier::arrive(rank)                 mapa, mbarrier.arrive of          any thread: arrives at the mbarrier at the same
+//   Mbarrier::arrive(rank)                 mapa, mbarrier.arrive of          any thread: arrives at the mbarrier at the
+//   same
 //                                          shared::cluster                   offset in block `rank` of the cluster
 //   Mbarrier::arrive_and_expect_tx(bytes)  mbarrier.arrive.expect_tx
 //   Mbarrier::wait(parity)                 mbarrier.try_wait.parity, in a    any thread
 //                                          loop
 //
-//   prefetch(map)                          prefetch.tensormap                any thread: loads the descriptor before its
+//   prefetch(map)                          prefetch.tensormap                any thread: loads the descriptor before
+//   its
 //                                                                            first use
 //   tma_load(map, mbarrier, smem, c0, c1,  cp.async.bulk.tensor.3d,          one thread; c0, c1, c2 are coordinates in
 //            c2, hint)                     mbarrier completion               elements of the tensor that `map`
 //                                                                            describes
 //   tma_load_multicast(map, mbarrier,      the same with                     one thread; the box arrives at the same
 //            smem, c0, c1, c2, ranks)      .multicast::cluster               offsets in the shared memory of each block
-//                                                                            of the cluster whose bit is set in `ranks`,
-//                                                                            and counts at the mbarrier of each
-//   tma_store(map, smem, c0, c1, c2)       cp.async.bulk.tensor.3d, bulk     one thread; it writes 16 bytes at a time, past
+//                                                                            of the cluster whose bit is set in
+//                                                                            `ranks`, and counts at the mbarrier of
+//                                                                            each
+//   tma_store(map, smem, c0, c1, c2)       cp.async.bulk.tensor.3d, bulk     one thread; it writes 16 bytes at a time,
+//   past
 //                                          group completion                  the end of a row of the tensor too
 //   tma_store_commit()                     cp.async.bulk.commit_group        the thread that called tma_store
 //   tma_store_wait_read(Int<N>)            cp.async.bulk.wait_group.read N   the same thread: all but its last N groups
@@ -71,7 +75,8 @@
 //                                                                            instructions that access registers which
 //                                                                            the thread has accessed
 //   wgmma_commit()                         wgmma.commit_group                the same threads
-//   wgmma_wait(Int<N>)                     wgmma.wait_group N                the same threads: all but the last N groups
+//   wgmma_wait(Int<N>)                     wgmma.wait_group N                the same threads: all but the last N
+//   groups
 //                                                                            have read their operands and written
 //                                                                            their accumulators
 //
@@ -115,8 +120,8 @@ CUTE_HOST_DEVICE void copy_one(Atom const& atom, bool on, From from, To to) {
                 cute::make_tensor(to, cute::Layout<cute::_1>{}));
 }
 
-// Returns x as a value whose origin the compiler does not know: values computed from it after a loop are not moved before the loop, where they
-// would occupy registers.
+// Returns x as a value whose origin the compiler does not know: values computed from it after a loop are not moved
+// before the loop, where they would occupy registers.
 CUTE_HOST_DEVICE int behind_loop(int x) {
 #ifdef __CUDA_ARCH__
   asm volatile("" : "+r"(x));
@@ -136,8 +141,8 @@ concept AtomicNumber = AtomicInteger<X> || std::same_as<X, float> || std::same_a
 // L2 eviction priority of the sectors that a TMA load reads.
 enum class L2 { normal, evict_last };
 
-// d += a * b of one thread. The instruction is volatile, so that the compiler keeps the order of the source: the order of
-// an outer product decides which operands are reused.
+// d += a * b of one thread. The instruction is volatile, so that the compiler keeps the order of the source: the order
+// of an outer product decides which operands are reused.
 struct OrderedFma {
   CUTE_HOST_DEVICE static void fma(float& d, float a, float b) {
 #ifdef __CUDA_ARCH__

@@ -67,8 +67,8 @@ inline constexpr bool bypasses_l1<LoadAsync> = true;
 template <>
 inline constexpr bool zero_fills_when_off<LoadAsync> = false;
 
-// Copies 4 bytes from global to shared memory with cp.async.ca. A lane whose predicate is false does nothing, where CuTe's operation
-// writes zeros. Before compute capability 8.0 it is a load and a store.
+// Copies 4 bytes from global to shared memory with cp.async.ca. A lane whose predicate is false does nothing, where
+// CuTe's operation writes zeros. Before compute capability 8.0 it is a load and a store.
 struct LoadAsyncElement {
   using SRegisters = float[1];
   using DRegisters = float[1];

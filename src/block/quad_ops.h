@@ -1,5 +1,5 @@
-// Loads and stores of four floats as CuTe copy operations. Their order in the source is kept, because kernels schedule the
-// loads of an outer product by hand.
+// Loads and stores of four floats as CuTe copy operations. Their order in the source is kept, because kernels schedule
+// the loads of an outer product by hand.
 #pragma once
 #include <inlay/block/block.h>
 
@@ -48,7 +48,8 @@ struct LoadCluster {
   }
 };
 
-// Stores to global memory with one instruction; of words that are put together from halves, the compiler stores 8 bytes at a time.
+// Stores to global memory with one instruction; of words that are put together from halves, the compiler stores 8 bytes
+// at a time.
 struct StoreGlobal {
   using SRegisters = Quad[1];
   using DRegisters = Quad[1];

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace inlay::planner {
@@ -19,6 +21,7 @@ namespace inlay::planner {
 //   predicts()     true: every candidate has a predicted time; false: the order of the candidates decides
 //   candidates()   in order of preference
 //   is_best()      true: the candidates that follow need not be compared; only with `predicts`
+//   Shared         what the attempts of several candidates find out once
 //   attempt()      the plan of one candidate, or why it rejects the problem
 //   batch()        the mode along which the problem can be split into chunks
 //   chunk()        the problem restricted to the first `count` indices of that mode
@@ -69,14 +72,15 @@ inline std::int64_t chunk_granularity(Batch const& batch) {
 }
 
 // The plan of a candidate. If one grid cannot hold the whole batch, the plan runs it in chunks. The extent of a chunk
-// is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits a grid. A candidate that wants
-// more workspace than there is gets none.
+// is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits a grid. A
+// candidate that wants more workspace than there is gets none.
 template <class P>
-Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit) {
+Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
+                          typename Planner<P>::Shared& shared) {
   auto const attempt = [&](P const& p) {
-    Attempt with = Planner<P>::attempt(candidate, p, device, !limit.is_none());
+    Attempt with = Planner<P>::attempt(candidate, p, device, !limit.is_none(), shared);
     if (with.rejected || with.plan.workspace_bytes <= limit.bytes) return with;
-    Attempt without = Planner<P>::attempt(candidate, p, device, false);
+    Attempt without = Planner<P>::attempt(candidate, p, device, false, shared);
     if (without.rejected)
       without.rejected = {"it needs a workspace of {} bytes, and there are {}",
                           {std::int64_t(with.plan.workspace_bytes), std::int64_t(limit.bytes)},
@@ -108,22 +112,29 @@ Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Devic
   return whole;
 }
 
+template <class P>
+Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit) {
+  typename Planner<P>::Shared shared;
+  return attempt_in_chunks(candidate, problem, device, limit, shared);
+}
+
 // Chooses among the candidates that apply and do not reject the problem. If Planner<P>::predicts(), the shortest
 // predicted time wins, and a candidate whose time is not a positive finite number is skipped; otherwise the first
-// candidate wins. If none qualifies, chooses by the same rule among the candidates that do not apply. Candidates that need
-// more workspace than there is reject the problem.
+// candidate wins. If none qualifies, chooses by the same rule among the candidates that do not apply. Candidates that
+// need more workspace than there is reject the problem.
 template <class P>
 Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
                std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
   if (problem.elements() == 0) return {};
   typename Planner<P>::Properties const properties(problem, device);
   bool const predicts = Planner<P>::predicts(problem);
+  typename Planner<P>::Shared shared;
   for (bool applies : {true, false}) {
     Plan best;
     for (Candidate<P> const& candidate : all) {
       if (candidate.applies.holds(properties) != applies) continue;
       int const index = int(&candidate - all.data());
-      Attempt a = attempt_in_chunks(candidate, problem, device, limit);
+      Attempt a = attempt_in_chunks(candidate, problem, device, limit, shared);
       best.num_compared = index + 1;
       if (a.rejected) continue;
       if (predicts && !(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
@@ -152,6 +163,10 @@ std::string comparison_text(Plan const& plan, Plan const& other, int index) {
   return other.seconds > plan.seconds ? "; slower" : "; as fast";
 }
 
+// The kernels of a plan with their tilings, tiles and slices, and its workspace, in one line: what was chosen, without
+// why.
+std::string configuration_of(Plan const& plan);
+
 // A line of why() about a candidate.
 struct CandidateLine {
   std::string text;
@@ -170,6 +185,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
   using Trait = Planner<P>;
   std::string s = Trait::problem_text(problem, device);
   if (problem.elements() == 0) return s;
+  if (device.is_scaled) s += "  the device table lacks this GPU: predicted times are of an H200, scaled\n";
   if (plan.candidate < 0) {
     s += "no kernel can run it\n";
   } else {
@@ -182,11 +198,12 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
   }
   typename Trait::Properties const properties(problem, device);
   std::vector<CandidateLine> lines;
+  typename Trait::Shared shared;
   for (Candidate<P> const& candidate : all) {
     bool const chosen = &candidate - all.data() == plan.candidate;
     std::string line = std::string("  ") + (chosen ? "->" : "  ") + " " + candidate.kernel.info->name;
     if (*candidate.label) line += std::string(" (") + candidate.label + ")";
-    Attempt const a = attempt_in_chunks(candidate, problem, device, limit);
+    Attempt const a = attempt_in_chunks(candidate, problem, device, limit, shared);
     line += ": ";
     if (a.rejected) {
       lines.push_back({line + a.rejected.sentence() + "\n", kRejects});
@@ -218,8 +235,9 @@ struct Planner<Copy> {
   static bool predicts(Copy const&) { return true; }
   static std::span<Candidate<Copy> const> candidates();
   static bool is_best(Plan const& plan, Copy const& copy, Device const& device);
+  struct Shared {};
   static Attempt attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device,
-                         bool may_use_workspace);
+                         bool may_use_workspace, Shared& shared);
   static Batch batch(Copy const& copy);
   static Copy chunk(Copy const& copy, std::int64_t count);
   static std::string problem_text(Copy const& copy, Device const& device);
@@ -230,8 +248,8 @@ struct Planner<Copy> {
 };
 
 // The layout that a candidate requires of an operand. An operand in another layout is packed first: a copy brings it
-// into the workspace, matrices one after the other: f32 contiguous along m or n, with a pitch in whole 16-byte vectors; bf16 and f16
-// contiguous along the mode along which it is, with a pitch in whole lines of 128 bytes.
+// into the workspace, matrices one after the other: f32 contiguous along m or n, with a pitch in whole 16-byte vectors;
+// bf16 and f16 contiguous along the mode along which it is, with a pitch in whole lines of 128 bytes.
 enum class Layout : std::uint8_t {
   any,      // nothing is packed; the kernel itself may reject the problem
   aligned,  // contiguous along one mode; base address, pitch and batch stride are multiples of 16 bytes, as TMA needs
@@ -259,8 +277,17 @@ struct Planner<Gemm> {
   static bool predicts(Gemm const& gemm) { return is_half(gemm.A.type); }
   static bool is_best(Plan const&, Gemm const&, Device const&) { return false; }
   static std::span<Candidate<Gemm> const> candidates();
+  struct Shared {
+    std::optional<std::pair<int, std::int64_t>> slices;  // of K, of GEMMs on tensor cores: WgmmaTimes::Slices
+    // The plans that pack A and B, and what they pack them to.
+    struct Packed {
+      Operand from, to;
+      Plan plan;
+    };
+    std::array<std::optional<Packed>, 2> packed;
+  };
   static Attempt attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
-                         bool may_use_workspace);
+                         bool may_use_workspace, Shared& shared);
   static Batch batch(Gemm const& gemm);
   static Gemm chunk(Gemm const& gemm, std::int64_t count);
   static std::string problem_text(Gemm const& gemm, Device const& device);

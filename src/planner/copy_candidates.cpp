@@ -78,7 +78,8 @@ bool Planner<Copy>::is_best(Plan const& plan, Copy const& copy, Device const& de
   return plan.seconds < 1.04 * seconds_of({.bytes = bytes}, device) && bytes > 8 << 20;
 }
 
-Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool) {
+Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool,
+                               Shared&) {
   Attempt a;
   Info<Copy> const& info = *candidate.kernel.info;
   if (copy.pairs > 1 && !info.takes_lists) {

@@ -108,9 +108,9 @@ struct CopyTile {
 };
 
 // Describes in `tile` the tile that `tiling` makes of a widened copy, for blocks of `threads` threads. The tile depends
-// on both addresses modulo kPlanAlignment bytes. Rejects, with the reason: tilings whose modes are out of range or whose
-// destination runs are not contiguous, more than kMaxClipped clipped modes, tiles of 2^20 bytes and more. The caller
-// compares tile.smem_bytes with the limit of its kernel.
+// on both addresses modulo kPlanAlignment bytes. Rejects, with the reason: tilings whose modes are out of range or
+// whose destination runs are not contiguous, more than kMaxClipped clipped modes, tiles of 2^20 bytes and more. The
+// caller compares tile.smem_bytes with the limit of its kernel.
 Reason describe_tile(Copy const& widened, Tiling const& tiling, int threads, CopyTile& tile);
 
 }  // namespace inlay::planner

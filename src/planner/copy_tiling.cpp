@@ -165,8 +165,8 @@ int word_mode(Copy const& copy, Tiling const& tiling) {
   return words ? found : 0;
 }
 
-// Chooses the destination run of a tile of `bytes` bytes: its modes, splits and lanes, by a rough count of instructions;
-// best_tiling() refines the lanes.
+// Chooses the destination run of a tile of `bytes` bytes: its modes, splits and lanes, by a rough count of
+// instructions; best_tiling() refines the lanes.
 void choose_run(Copy const& copy, TileLimits const& limits, std::int64_t bytes, Tiling& tiling) {
   int const elem_bytes = copy.elem_bytes, store_elements = CopyTile::elements_per_store(elem_bytes),
             store_bytes = elem_bytes * store_elements, warps = limits.threads / 32, across = word_mode(copy, tiling);

@@ -33,12 +33,10 @@ struct CopyWork {
   }
 };
 
-// Seconds. A GPU that the device table does not know gets the figures of an H200: only comparisons matter there.
+// Seconds.
 inline double seconds_of(CopyWork const& w, Device const& device) {
-  bool const known = device.copy_gbps > 0 && device.clock_ghz > 0;
-  double const copy = known ? device.copy_gbps : 4286, l2 = known ? device.l2_gbps : 5600;
-  double const sms = device.sm_count * (known ? device.clock_ghz : 1.98) * 1e9, launch = known ? device.launch_us : 1;
-  double memory = std::max(w.bytes / copy, 32 * w.sectors / (kL2Share * l2)) * 1e-9;
+  double const sms = device.sm_count * device.clock_ghz * 1e9;
+  double memory = std::max(w.bytes / device.copy_gbps, 32 * w.sectors / (kL2Share * device.l2_gbps)) * 1e-9;
   double inside = std::max(w.instructions / kIssueRate, w.wavefronts * kWavefrontClocks) / sms;
   // Tail: some SMs run one block more than others. In a single wave, the tail also extends the memory time.
   double const each = w.blocks / device.sm_count, waves = each / w.resident_blocks,
@@ -48,7 +46,8 @@ inline double seconds_of(CopyWork const& w, Device const& device) {
   // A block loads, computes and stores one after the other; other resident blocks overlap with it.
   double const busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., kOverlap * w.resident_blocks);
   // Nothing overlaps with the loads of the first blocks and the stores of the last ones.
-  return w.correction * (launch * 1e-6 + std::max(busy + w.block_us * 1e-6, std::ceil(waves) * w.block_us * 1e-6));
+  return w.correction *
+         (device.launch_us * 1e-6 + std::max(busy + w.block_us * 1e-6, std::ceil(waves) * w.block_us * 1e-6));
 }
 
 }  // namespace inlay::planner

@@ -9,14 +9,13 @@
 namespace inlay::planner {
 namespace {
 
-// The row of the table with this name, or a Device whose rates and latencies are 0. The caller sets what the driver knows.
-Device known_or_blank(char const* name) {
-  if (Device const* known = find_device(name)) return *known;
-  Device d;
-  d.name = d.in_driver = name, d.source = "the driver";
-  d.peak_gbps = d.copy_gbps = d.l2_gbps = d.clock_ghz = d.launch_us = d.load_ns = 0,
-  d.fma_lanes = d.mma_rate = d.wgmma_rate = 0;
-  return d;
+// The row of the table with this name, or a scaled one. The caller sets what the driver knows.
+Device known_or_scaled(cudaDeviceProp const& p, int id) {
+  if (Device const* known = find_device(p.name)) return *known;
+  int khz = 0, bits = 0;  // of the memory, which transfers twice a clock; 0 where the driver does not say
+  (void)cudaDeviceGetAttribute(&khz, cudaDevAttrMemoryClockRate, id);
+  (void)cudaDeviceGetAttribute(&bits, cudaDevAttrGlobalMemoryBusWidth, id);
+  return scaled_device(p.name, 10 * p.major + p.minor, p.multiProcessorCount, 2e-6 * khz * bits / 8);
 }
 
 }  // namespace
@@ -31,7 +30,7 @@ Device const& current_device() {
   if (!known[std::size_t(id)]) {
     cudaDeviceProp p{};
     detail::check(cudaGetDeviceProperties(&p, id));
-    auto d = std::make_unique<Device>(known_or_blank(p.name));
+    auto d = std::make_unique<Device>(known_or_scaled(p, id));
     d->id = id;
     d->compute_capability = 10 * p.major + p.minor;
     d->sm_count = p.multiProcessorCount;

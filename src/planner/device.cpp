@@ -53,8 +53,8 @@ constexpr Row rows[] = {
 // mma.sync reaches less than wgmma: as measured (results/h200/latency.md).
 int mma_rate(int compute_capability) { return compute_capability == 90 ? 1358 : compute_capability == 80 ? 1024 : 256; }
 
-// Links of NVLink, and what a link reaches each way: measured on two H100-SXM (18 links, 370 GB/s of the 478 that they signal); the
-// same share elsewhere.
+// Links of NVLink, and what a link reaches each way: measured on two H100-SXM (18 links, 370 GB/s of the 478 that they
+// signal); the same share elsewhere.
 struct LinkRow {
   char const* name;
   int links;
@@ -96,6 +96,17 @@ Device const* find_device(std::string_view name) {
   for (Device const& device : devices())
     if (name == device.name || has_word(name, device.in_driver)) return &device;
   return nullptr;
+}
+
+Device scaled_device(std::string_view name, int compute_capability, int sm_count, double dram_gbps) {
+  Device d;
+  double const size = double(sm_count) / d.sm_count, of_peak = d.copy_gbps / d.peak_gbps;
+  d.name = d.in_driver = name, d.source = "an H200's, scaled", d.is_scaled = true;
+  d.compute_capability = compute_capability, d.sm_count = sm_count;
+  d.copy_gbps = dram_gbps > 0 ? of_peak * dram_gbps : d.copy_gbps * size;
+  d.peak_gbps = 0, d.l2_gbps *= size;
+  d.mma_rate = mma_rate(compute_capability), d.wgmma_rate = compute_capability == 90 ? d.wgmma_rate : 0;
+  return d;
 }
 
 }  // namespace inlay::planner

@@ -20,8 +20,8 @@ struct Device {
   std::int64_t memory_bytes = std::int64_t(141) << 30;
   bool pageable_access = false;  // to host memory that CUDA does not know
 
-  // From the table. Rates and latencies are 0 if the GPU is not in the table.
-  double peak_gbps = 4800;       // datasheet
+  // From the table; of a GPU that is not in it, an H200's, scaled.
+  double peak_gbps = 4800;       // datasheet; 0: the GPU is not in the table
   double copy_gbps = 4286;       // of a large copy, bytes read plus bytes written
   double l2_gbps = 5600;         // sectors between the SMs and the L2
   double clock_ghz = 1.98;       // highest SM clock sustained under load
@@ -33,15 +33,21 @@ struct Device {
   double launch_us = 1.0;        // time per launch of back-to-back kernels that load and store a word per thread
   double load_ns = 332;          // latency of a load from idle DRAM
   std::string source = "datasheet; copy and clock measured here";
+  bool is_scaled = false;  // the GPU is not in the table
 
   bool has_tma() const { return compute_capability >= 90; }
 };
 
 std::span<Device const> devices();
-// GB/s each way that stores over NVLink reach to other GPUs of the host, together; 0: there is no NVLink, or it is unknown.
+// GB/s each way that stores over NVLink reach to other GPUs of the host, together; 0: there is no NVLink, or it is
+// unknown.
 double link_gbps(Device const& device);
 // The device with this name, or whose in_driver words occur in it; null if it is not in the table.
 Device const* find_device(std::string_view name);
+
+// A GPU that the table lacks: an H200's rates, scaled by its multiprocessors and by the bandwidth of its memory, 0 if
+// that is unknown.
+Device scaled_device(std::string_view name, int compute_capability, int sm_count, double dram_gbps);
 
 // The current GPU: the properties that the driver knows from the driver, all others from the table. Queried once per
 // device. Throws Error if there is no GPU.

@@ -24,8 +24,8 @@ bool few_small_tiles(Gemm const& g, Device const& device) {
   return tiles(g, 32, 32) * g.L() * 2 <= 9 * device.sm_count;
 }
 
-// Microseconds of a multiprocessor for a tile, and for each k of it. Fitted on an H200 to batches of 16 to 256 rows and columns
-// (docs/log.md).
+// Microseconds of a multiprocessor for a tile, and for each k of it. Fitted on an H200 to batches of 16 to 256 rows and
+// columns (docs/log.md).
 struct TileTime {
   char const* kernel;
   std::int64_t m, n;
@@ -55,8 +55,8 @@ char const* fastest_of_batch(Gemm const& g, Device const& device) {
 
 // ---- bf16 and f16
 
-// Whether a matrix of g takes less time with mma.sync than with wgmma, to which its operands are packed. The choice must not depend on the
-// batch size, because the bits of the two differ.
+// Whether a matrix of g takes less time with mma.sync than with wgmma, to which its operands are packed. The choice
+// must not depend on the batch size, because the bits of the two differ.
 bool faster_simple(Gemm const& g, Device const& device) {
   static LinkedKernel<Gemm> const wgmma = kernels::hgemm_10_narrow_tiles::kernel(),
                                   simple = kernels::hgemm_simple::kernel();
@@ -75,21 +75,24 @@ bool half(Properties const& f) { return is_half(f.g.A.type) && f.g.K() > 0; }
 bool on_wgmma(Properties const& f) { return half(f) && !f.on_simple; }
 bool on_simple(Properties const& f) { return is_half(f.g.A.type) && (f.g.K() == 0 || f.on_simple); }
 
-// Predicted seconds of a kernel for one matrix, because the batch must not decide: the bits of the ways differ. Infinite if it rejects it.
+// Predicted seconds of a kernel for one matrix, because the batch must not decide: the bits of the ways differ.
+// Infinite if it rejects it.
 double seconds_of_one(LinkedKernel<Gemm> const& kernel, Properties const& f) {
   Gemm const one = Planner<Gemm>::chunk(f.g, 1);
   return kernel.info->rejects(one, f.device) ? HUGE_VAL : kernel.info->seconds(one, f.device);
 }
 // Whether the kernel adds old elements of D; another C is added by a launch of its own.
 bool adds_old(Gemm const& g) { return g.epilogue.beta != 0 && !g.C.base; }
-// So short a K that D takes most of the time, and two tiles of 128 x 128 for each multiprocessor: where sgemm_outer was the fastest on an
-// H200, of 33 GEMMs of which several have the extents of four judging GEMMs. Other kernels lose more where old elements of D are read.
+// So short a K that D takes most of the time, and two tiles of 128 x 128 for each multiprocessor: where sgemm_outer was
+// the fastest on an H200, of 33 GEMMs of which several have the extents of four judging GEMMs. Other kernels lose more
+// where old elements of D are read.
 bool outer(Gemm const& g, Device const& device, std::int64_t matrices) {
   return wide(g) && g.K() > 0 && g.K() <= (adds_old(g) ? 64 : 24) && (g.D.col_stride == 1 || g.D.row_stride == 1) &&
          tiles(g, 128, 128) * matrices >= std::int64_t(2) * device.sm_count;
 }
-// FMA units: 55 TFLOP/s on an H200, in tiles of 64 x 64 but for narrow matrices, 3 TB/s of D that are read and written, and what small GEMMs
-// lose. Fitted to every other GEMM of suites/gemm/wild.json; the rate of D, and what is lost for K up to 128, to nine of them alone.
+// FMA units: 55 TFLOP/s on an H200, in tiles of 64 x 64 but for narrow matrices, 3 TB/s of D that are read and written,
+// and what small GEMMs lose. Fitted to every other GEMM of suites/gemm/wild.json; the rate of D, and what is lost for K
+// up to 128, to nine of them alone.
 double seconds_of_fma(Gemm const& g, Device const& device) {
   if (outer(g, device, 1)) {  // fitted on an H200 to GEMMs of 16.8 to 44 million elements of D, K from 1 to 64
     double const k = double(g.K());
@@ -102,13 +105,14 @@ double seconds_of_fma(Gemm const& g, Device const& device) {
   return 3e-6 + flops / 55e12 + bytes_of_D / 3e12 +
          std::min((g.K() <= 128 ? 12e-6 : 26e-6) * std::sqrt(flops / 1e9), 60e-6);
 }
-// With a margin for both predictions. Up to K = 24 FMA units compute every GEMM: sgemm_outer is faster than slices for large batches, and the
-// batch must not decide.
+// With a margin for both predictions. Up to K = 24 FMA units compute every GEMM: sgemm_outer is faster than slices for
+// large batches, and the batch must not decide.
 bool slices_pay(Properties const& f, double seconds) {
   return f.g.K() > 24 && seconds < .9 * seconds_of_fma(f.g, f.device);
 }
-// f16 slices of a shorter K are always refused (f16_slices.h). A B that was packed as f16 slices is for sgemm_split_fast alone.
-bool takes_f16(Gemm const& g) { return g.compute == Compute::split_fast && (g.K() >= 64 || g.kept()); }
+// f16 slices of a shorter K are always refused (f16_slices.h). A B that was packed as f16 slices is for
+// sgemm_split_fast alone.
+bool takes_f16(Gemm const& g) { return g.compute == Compute::split_fast && (g.K() >= 64 || g.packed_operand()); }
 double seconds_of_packed(Properties const& f) {
   static LinkedKernel<Gemm> const safe = kernels::sgemm_split_safe::kernel(),
                                   fast = kernels::sgemm_split_fast::kernel();
@@ -137,9 +141,10 @@ bool thin(Properties const& f) {
     return false;
   static LinkedKernel<Gemm> const kernel = kernels::sgemm_thin::kernel();
   if (Reason const r = kernel.info->rejects(f.g, f.device); r && !r.chunks) return false;
-  // sgemm_narrow: its launches, and bytes at the rate that it reached on an H200, in vectors and in single elements, with tiles of 256 rows.
+  // sgemm_narrow: its launches, and bytes at the rate that it reached on an H200, in vectors and in single elements,
+  // with tiles of 256 rows.
   Operand const& large = n <= m ? f.g.A : f.g.B;
-  double const copy = (f.device.copy_gbps > 0 ? f.device.copy_gbps : 4286) * 1e9;
+  double const copy = f.device.copy_gbps * 1e9;
   double const narrow = 4.5e-6 + 4. * double(large.rows * large.cols) /
                                      (copy * (pitch(large) % 4 ? .33 : .8) * std::min(1., double(large.rows) / 256));
   return kernel.info->seconds(f.g, f.device) < 1.25 * narrow;

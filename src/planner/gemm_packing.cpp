@@ -54,13 +54,15 @@ Plan Packing::plan(Device const& device) const {
 double Packing::seconds(Device const& device) const {
   if (!reason) return 0;
   constexpr double launch = 2.5e-6, of_copy = .82;  // on an H200: seconds; bytes per second, of those of a copy
-  double const rate = of_copy * (device.copy_gbps > 0 ? device.copy_gbps : 4286) * 1e9;
+  double const rate = of_copy * device.copy_gbps * 1e9;
   return launch + 2. * double(from.rows) * double(from.cols) * double(from.matrices) * bytes_of(from.type) / rate;
 }
 
-Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* no_kernel) {
+Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device,
+                   std::optional<Planner<Gemm>::Shared::Packed>& shared, char const* no_kernel) {
   if (!p) return {};
-  Plan const by = p.plan(device);
+  if (!shared || !(shared->from == p.from && shared->to == p.to)) shared = {p.from, p.to, p.plan(device)};
+  Plan const& by = shared->plan;
   auto const* copy = by.find<Copy>();
   if (!copy) return {no_kernel};
   if (!by.is_whole()) return {"an operand is more than a grid holds to pack", {}, by.chunks + 1};

@@ -30,7 +30,8 @@ struct Packing {
   double seconds(Device const& device) const;  // predicted; 0 if nothing is packed
 
  private:
-  // Operands of tensor cores stay contiguous along k, and their rows fill lines of 128 bytes. Others are contiguous along m or n.
+  // Operands of tensor cores stay contiguous along k, and their rows fill lines of 128 bytes. Others are contiguous
+  // along m or n.
   bool keeps_k() const { return is_half(from.type) && along_k(from); }
   __int128 packed_pitch() const;
 };
@@ -41,7 +42,9 @@ inline OperandSlot slot_of(Gemm const& g, int operand) {
 }
 inline OperandSlot in_workspace(std::int64_t offset) { return {OperandSlot::In::workspace, 0, offset}; }
 
-// Adds the launch that packs the operand in slot `from`. no_kernel: the reason if no copy kernel accepts it.
-Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device, char const* no_kernel);
+// Adds the launch that packs the operand in slot `from`. shared: the plan of the last packing of this operand.
+// no_kernel: the reason if no copy kernel accepts it.
+Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device,
+                   std::optional<Planner<Gemm>::Shared::Packed>& shared, char const* no_kernel);
 
 }  // namespace inlay::planner

@@ -1,7 +1,8 @@
-// The plan of one candidate for a GEMM: which operands it packs, whether it splits K, and what it leaves to sum_slices. How a batch is cut
-// into pieces.
+// The plan of one candidate for a GEMM: which operands it packs, whether it splits K, and what it leaves to sum_slices.
+// How a batch is cut into pieces.
 #include <inlay/planner/gemm_packing.h>
 #include <inlay/planner/kernel_list.h>
+#include <inlay/planner/wgmma_times.h>
 
 #include <utility>
 
@@ -23,10 +24,19 @@ struct RestOfEpilogue {
   }
 };
 
+// The slices of K are the same for every tile and for the transpose of D.
+WgmmaTimes::Slices slices_of_all(Gemm const& g, Device const& device, Planner<Gemm>::Shared& shared) {
+  if (!shared.slices) {
+    WgmmaTimes::Slices const found = WgmmaTimes::slices(g, device);
+    shared.slices = {found.count, found.K};
+  }
+  return {shared.slices->first, shared.slices->second};
+}
+
 }  // namespace
 
 Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
-                               bool may_use_workspace) {
+                               bool may_use_workspace, Shared& shared) {
   Packing a{misplaced_a(gemm, candidate.requirements), gemm.A}, b{misplaced_b(gemm, candidate.requirements), gemm.B};
   if (a && !may_use_workspace) return {{"A would have to be packed, for which there is no workspace"}, {}};
   if (b && !may_use_workspace) return {{"B would have to be packed, for which there is no workspace"}, {}};
@@ -48,7 +58,9 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   }
   if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
   // A batch that sums in slices asks for a workspace too, although it needs none: without one, one matrix is not split.
-  Gemm const whole_split = info.split ? info.split(g, device) : g;
+  Gemm const whole_split = !info.split         ? g
+                           : is_half(g.A.type) ? WgmmaTimes::sliced(g, slices_of_all(g, device, shared))
+                                               : info.split(g, device);
   std::size_t const partial_sums = !info.split ? info.workspace(g, device)
                                    : whole_split.slices > 1
                                        ? std::size_t(whole_split.slices * g.elements()) * sizeof(float)
@@ -63,8 +75,10 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   Attempt result;
   Plan& plan = result.plan;
   plan.workspace_bytes = may_use_workspace ? std::size_t(own_offset) + own : 0;
-  if ((result.rejected = add_packing(plan, a, slot_of(gemm, 0), device, "no kernel of copy can pack A")) ||
-      (result.rejected = add_packing(plan, b, slot_of(gemm, 1), device, "no kernel of copy can pack B")))
+  if ((result.rejected =
+           add_packing(plan, a, slot_of(gemm, 0), device, shared.packed[0], "no kernel of copy can pack A")) ||
+      (result.rejected =
+           add_packing(plan, b, slot_of(gemm, 1), device, shared.packed[1], "no kernel of copy can pack B")))
     return result;
   OperandSlot slot_a = a ? in_workspace(a.offset) : slot_of(gemm, 0),
               slot_b = b ? in_workspace(b.offset) : slot_of(gemm, 1), slot_d{OperandSlot::In::operand, 2, 0},
@@ -81,8 +95,9 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
     plan.add(LaunchOf<Reduction>{&sum, r, {partial, slot_d, slot_c(r.C)}});
   };
   if (split.slices == 1) {
-    OperandSlot const kept = g.kept() ? OperandSlot{OperandSlot::In::operand, kKeptOperand, 0} : OperandSlot{};
-    plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d, slot_c(g.C), kept}, own_slot});
+    OperandSlot const packed =
+        g.packed_operand() ? OperandSlot{OperandSlot::In::operand, kPackedOperand, 0} : OperandSlot{};
+    plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d, slot_c(g.C), packed}, own_slot});
     if (rest.is_needed) reduce({.D = gemm.D, .epilogue = rest.epilogue, .C = rest.C}, {});
     return result;
   }

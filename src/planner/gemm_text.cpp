@@ -46,7 +46,8 @@ std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
   s += along_mn(d) ? operand_text("D", d, "n", "m")
                    : fmt::format("  D: strides of {} along m and {} along n\n", g.D.row_stride, g.D.col_stride);
   if (g.C.base) s += fmt::format("  C: strides of {} along m and {} along n\n", g.C.row_stride, g.C.col_stride);
-  if (g.kept()) s += fmt::format("  {} was packed before\n", g.exchanged ? "A, which is the caller's B," : "B");
+  if (g.packed_operand())
+    s += fmt::format("  {} was packed before\n", g.exchanged ? "A, which is the caller's B," : "B");
   if (g.epilogue.activation != Activation::none) s += fmt::format("  activation: {}\n", name_of(g.epilogue.activation));
   return s;
 }

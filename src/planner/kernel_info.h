@@ -68,7 +68,8 @@ struct Info {
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
   // GEMM kernels: longest accumulation in a register, in FMAs, before it is added to another register. 0: all of K.
   std::int64_t accumulation_length = 0;
-  // GEMM kernels in f32: adds all of K on tensor cores, which truncate, so that the error grows faster than that of fp32.
+  // GEMM kernels in f32: adds all of K on tensor cores, which truncate, so that the error grows faster than that of
+  // fp32.
   bool truncates = false;
   bool has_full_epilogue = false;  // a GEMM kernel that writes an f32 D too, adds any C and applies activations
   // Split-K GEMM kernels: the problem whose `slices` partial sums go to the workspace. Null: no split.
@@ -84,8 +85,8 @@ constexpr bool is_complete(Info<P> const& info, std::string_view name) {
   return info.name == name && *info.idea && *info.source && info.rejects && info.workspace;
 }
 
-// Whether the copy planner can compare the kernel with others. A function, because compilers warn of a function pointer of a
-// constant that is compared with null.
+// Whether the copy planner can compare the kernel with others. A function, because compilers warn of a function pointer
+// of a constant that is compared with null.
 template <class P>
 constexpr bool has_predicted_time(Info<P> const& info) {
   return info.seconds != nullptr;
@@ -104,8 +105,8 @@ struct LinkedKernel {
   Info<P> const* info;
   Run<P> run;
   Prepare<P> prepare = nullptr;  // throws what run would throw, and launches nothing; null: run never throws
-  // What run launches, made once for many runs. Throws like prepare. Returns null for more kernels than are worth keeping; a null
-  // function: the kernel can only be run.
+  // What run launches, made once for many runs. Throws like prepare. Returns null for more kernels than are worth
+  // keeping; a null function: the kernel can only be run.
   Make<P> make = nullptr;
 };
 

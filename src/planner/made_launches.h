@@ -18,7 +18,7 @@ struct Pair {
 class MadeLaunches {
  public:
   // A kernel in launch order. Launching copies its parameters, puts addresses in their place, and enqueues the kernel.
-  using Launch = std::function<void(Places const&, cudaStream_t)>;
+  using Launch = std::function<void(BaseAddresses const&, cudaStream_t)>;
 
   // The kernel of a list of copies, launched for all pairs.
   using ListLaunch = std::function<void(std::span<Pair const>, cudaStream_t)>;
@@ -26,7 +26,7 @@ class MadeLaunches {
   void add(Launch launch) { launches_.push_back(std::move(launch)); }
   void set_list(ListLaunch launch) { list_ = std::move(launch); }
   std::size_t count() const { return launches_.size(); }
-  void run(Places const& places, cudaStream_t stream) const {
+  void run(BaseAddresses const& places, cudaStream_t stream) const {
     for (Launch const& launch : launches_) launch(places, stream);
   }
   void run(std::span<Pair const> pairs, cudaStream_t stream) const { list_(pairs, stream); }

@@ -8,7 +8,7 @@ Gemm at(LaunchOf<Gemm> const& l, Operands const& o) {
   g.A.base = o.at(l.slots[0]), g.B.base = o.at(l.slots[1]), g.D.base = o.at(l.slots[2]);
   g.C.base = o.at(l.slots[3]);
   for (Operand* operand : {&g.A, &g.B})
-    if (operand->kept) operand->kept = o.at(l.slots[kKeptOperand]);
+    if (operand->packed) operand->packed = o.at(l.slots[kPackedOperand]);
   return g;
 }
 Reduction at(LaunchOf<Reduction> const& l, Operands const& o) {
@@ -35,8 +35,8 @@ void make_launches(Plan& plan, Device const& device) {
 namespace {
 
 template <class P>
-Places places_of(LaunchOf<P> const& l, Operands const& operands) {
-  Places places;
+BaseAddresses base_addresses_of(LaunchOf<P> const& l, Operands const& operands) {
+  BaseAddresses places;
   for (int i = 0; i < kOperands; ++i) places.set(i, operands.at(l.slots[std::size_t(i)]));
   places.set(kWorkspaceRegion, operands.at(l.workspace));
   return places;
@@ -52,7 +52,7 @@ void run(Plan const& plan, Device const& device, Operands const& operands, cudaS
     });
   for_each_planned(plan, operands, [&](auto const& l, Operands const& now) {
     if (l.made)
-      l.made->run(places_of(l, now), stream);
+      l.made->run(base_addresses_of(l, now), stream);
     else
       l.kernel->run(at(l, now), device, now.at(l.workspace), stream);
   });

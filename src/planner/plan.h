@@ -29,7 +29,7 @@ struct OperandSlot {
   std::int64_t offset = 0;
 };
 
-// The addresses that a call passes: destination and source of a copy; A, B, D, C and a packed B that is kept of a GEMM.
+// The addresses that a call passes: destination and source of a copy; A, B, D, C and the packed B of a GEMM.
 struct Operands {
   void* operand[kOperands];
   void* workspace;
@@ -40,8 +40,8 @@ struct Operands {
   }
 };
 
-// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D, C, the kept operand; of a reduction:
-// partial sums, D, C.
+// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D, C, the packed operand; of a
+// reduction: partial sums, D, C.
 template <class P>
 struct LaunchOf {
   LinkedKernel<P> const* kernel;
@@ -121,8 +121,8 @@ void make_launches(Plan& plan, Device const& device);
 // workspace has plan.workspace_bytes bytes and is aligned to 256. Every launch is validated before the first one
 // starts, at the latest when it was made.
 void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream);
-// The same for all pairs of a list: in the launches of a plan for lists, which has been made, or one after the other. Pairs are
-// the addresses of the plan's problem, not of the caller's tensors.
+// The same for all pairs of a list: in the launches of a plan for lists, which has been made, or one after the other.
+// Pairs are the addresses of the plan's problem, not of the caller's tensors.
 void run_list(Plan const& plan, Device const& device, std::span<Pair const> pairs, cudaStream_t stream);
 
 }  // namespace inlay::planner

@@ -18,7 +18,7 @@ PlanKey::PlanKey(Copy const& copy, Device const& device) {
 PlanKey::PlanKey(Gemm const& gemm, Device const& device, WorkspaceLimit limit) {
   add(1), add(device.id), add(std::int64_t(limit.bytes)), add(int(gemm.compute)), add(gemm.exchanged);
   add(std::bit_cast<std::int32_t>(gemm.epilogue.alpha)), add(std::bit_cast<std::int32_t>(gemm.epilogue.beta));
-  add(int(gemm.epilogue.activation) + (gemm.C.base ? 256 : 0) + (gemm.A.kept ? 512 : 0) + (gemm.B.kept ? 1024 : 0));
+  add(int(gemm.epilogue.activation) + (gemm.C.base ? 256 : 0) + (gemm.A.packed ? 512 : 0) + (gemm.B.packed ? 1024 : 0));
   for (Operand const* o : {&gemm.A, &gemm.B, &gemm.D, &gemm.C}) {
     add(misalignment(o->base, kPlanAlignment)), add(int(o->type));
     add(o->rows), add(o->cols), add(o->matrices);
@@ -36,15 +36,21 @@ bool PlanKey::operator==(PlanKey const& other) const {
 
 std::shared_ptr<Plan const> PlanCache::find(PlanKey const& key) const {
   if (!key) return {};
-  std::size_t const at = key.hash() % kPlans;
+  Set& set = sets_[key.hash() % kSets];
   std::lock_guard lock(mutex_);
-  return entries_[at].key == key ? entries_[at].plan : nullptr;
+  std::size_t const at = set.find(key);
+  if (at == kWays) return nullptr;
+  set.last_used = at;
+  return set.way[at].plan;
 }
 void PlanCache::clear() {
-  std::vector<std::shared_ptr<Plan const>> old(kPlans);  // released after the lock
+  std::vector<std::shared_ptr<Plan const>> old(kSets * kWays);  // released after the lock
   std::lock_guard lock(mutex_);
   ++generation_;
-  for (std::size_t i = 0; i < kPlans; ++i) entries_[i].key = {}, entries_[i].plan.swap(old[i]);
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    Entry& entry = sets_[i / kWays].way[i % kWays];
+    entry.key = {}, entry.plan.swap(old[i]);
+  }
 }
 std::uint64_t PlanCache::generation() const {
   std::lock_guard lock(mutex_);
@@ -52,9 +58,12 @@ std::uint64_t PlanCache::generation() const {
 }
 void PlanCache::keep(PlanKey const& key, std::shared_ptr<Plan const> plan, std::uint64_t generation) {
   if (!key) return;
-  Entry& entry = entries_[key.hash() % kPlans];
+  Set& set = sets_[key.hash() % kSets];
   std::lock_guard lock(mutex_);
   if (generation != generation_) return;
+  std::size_t const at = set.find(key);
+  set.last_used = at < kWays ? at : 1 - set.last_used;
+  Entry& entry = set.way[set.last_used];
   entry.key = key;
   entry.plan.swap(plan);  // the old plan is released after the lock
 }

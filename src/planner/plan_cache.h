@@ -8,7 +8,8 @@
 
 namespace inlay::planner {
 
-// What a plan depends on: the problem with its addresses modulo kPlanAlignment, the device, and how much workspace there is.
+// What a plan depends on: the problem with its addresses modulo kPlanAlignment, the device, and how much workspace
+// there is.
 class PlanKey {
  public:
   PlanKey() = default;
@@ -28,7 +29,7 @@ class PlanKey {
   std::array<std::int64_t, kMaxWords> word_;  // the first words_ of them
 };
 
-// Thread-safe. Holds up to kPlans plans: a plan replaces one whose key has the same place.
+// Thread-safe. Holds up to kSets * kWays plans: of those whose keys share a set, the two that were used last.
 class PlanCache {
  public:
   std::shared_ptr<Plan const> find(PlanKey const& key) const;  // null: it is not here
@@ -38,14 +39,20 @@ class PlanCache {
   std::uint64_t generation() const;
 
  private:
-  static constexpr std::size_t kPlans = 512;
+  static constexpr std::size_t kSets = 256, kWays = 2;
   struct Entry {
     PlanKey key;
     std::shared_ptr<Plan const> plan;
   };
+  struct Set {
+    std::array<Entry, kWays> way;
+    std::size_t last_used = 0;
+    // The way with this key; kWays: none has it.
+    std::size_t find(PlanKey const& key) const { return way[0].key == key ? 0 : way[1].key == key ? 1 : kWays; }
+  };
   mutable std::mutex mutex_;
   std::uint64_t generation_ = 0;
-  std::array<Entry, kPlans> entries_;
+  mutable std::array<Set, kSets> sets_;
 };
 
 }  // namespace inlay::planner

@@ -17,8 +17,8 @@ struct Pushes {
 };
 Pushes pushes_of(std::span<Transfer const> transfers, int rank);
 
-// The plan of these stores: all that can share a launch does, and the link and the GPU's own memory are busy at once. Tuned choices
-// are not looked up.
+// The plan of these stores: all that can share a launch does, and the link and the GPU's own memory are busy at once.
+// Tuned choices are not looked up.
 struct PushPlan {
   double link_seconds = 0, copy_seconds = 0, barrier_seconds = 0;  // link: 0 if its rate is not known
   std::string copies;                                              // why() of each launch

@@ -1,6 +1,6 @@
-// Symbolic addresses: the parameters of a kernel are made before the addresses of its operands are known. They depend on
-// each address modulo kPlanAlignment alone. So they are made for symbolic addresses, which keep it, and Places puts the
-// addresses of a call in their place.
+// Symbolic addresses: the parameters of a kernel are made before the addresses of its operands are known. They depend
+// on each address modulo kPlanAlignment alone. So they are made for symbolic addresses, which keep it, and
+// BaseAddresses puts the addresses of a call in their place.
 #pragma once
 #include <inlay/problem/copy.h>
 #include <inlay/problem/gemm.h>
@@ -16,7 +16,7 @@ using namespace problem;
 inline constexpr std::int64_t kPlanAlignment = 32;
 
 // Regions of 4 PiB, beyond all addresses: the operands of a launch in the order of their slots, and the workspace.
-inline constexpr int kOperands = 5, kKeptOperand = 4, kRegions = kOperands + 1, kWorkspaceRegion = kOperands,
+inline constexpr int kOperands = 5, kPackedOperand = 4, kRegions = kOperands + 1, kWorkspaceRegion = kOperands,
                      kRegionBits = 52;
 
 // The symbolic address of what lies at `address`, if it begins region `region`.
@@ -30,16 +30,16 @@ inline void* stand_in(void const* p) {
 }
 
 // Where each region begins.
-struct Places {
-  std::uintptr_t begins[kRegions]{};  // address of the symbolic address with offset 0
+struct BaseAddresses {
+  std::uintptr_t base[kRegions]{};  // address of the symbolic address with offset 0
 
-  Places() = default;
-  explicit Places(void const* first, void const* second, void const* third = nullptr, void const* fourth = nullptr,
-                  void const* fifth = nullptr) {
+  BaseAddresses() = default;
+  explicit BaseAddresses(void const* first, void const* second, void const* third = nullptr,
+                         void const* fourth = nullptr, void const* fifth = nullptr) {
     set(0, first), set(1, second), set(2, third), set(3, fourth), set(4, fifth);
   }
   void set(int region, void const* address) {
-    begins[region] = std::uintptr_t(address) - std::uintptr_t(address) % std::uintptr_t(kPlanAlignment);
+    base[region] = std::uintptr_t(address) - std::uintptr_t(address) % std::uintptr_t(kPlanAlignment);
   }
   // The address for a symbolic address, before or after which a region may begin; other addresses stay.
   template <class T>
@@ -47,7 +47,7 @@ struct Places {
     constexpr std::uintptr_t half = std::uintptr_t(1) << (kRegionBits - 1);
     std::uintptr_t const region = (std::uintptr_t(p) + half) >> kRegionBits;
     if (region == 0 || region > kRegions) return p;
-    return reinterpret_cast<T*>(std::uintptr_t(p) - (region << kRegionBits) + begins[region - 1]);
+    return reinterpret_cast<T*>(std::uintptr_t(p) - (region << kRegionBits) + base[region - 1]);
   }
 };
 
@@ -57,7 +57,7 @@ inline Gemm symbolic(Gemm g) {
   g.A.base = symbolic(0, g.A.base), g.B.base = symbolic(1, g.B.base), g.D.base = symbolic(2, g.D.base);
   if (g.C.base) g.C.base = symbolic(3, g.C.base);
   for (Operand* o : {&g.A, &g.B})
-    if (o->kept) o->kept = symbolic(kKeptOperand, o->kept);
+    if (o->packed) o->packed = symbolic(kPackedOperand, o->packed);
   return g;
 }
 inline Reduction symbolic(Reduction r) {
@@ -65,9 +65,11 @@ inline Reduction symbolic(Reduction r) {
   if (r.C.base) r.C.base = symbolic(2, r.C.base);
   return r;
 }
-// The problem's own places.
-inline Places places_of(Copy const& c) { return Places(c.dst, c.src); }
-inline Places places_of(Gemm const& g) { return Places(g.A.base, g.B.base, g.D.base, g.C.base, g.kept()); }
-inline Places places_of(Reduction const& r) { return Places(r.partial.base, r.D.base, r.C.base); }
+// Those of the problem itself.
+inline BaseAddresses base_addresses_of(Copy const& c) { return BaseAddresses(c.dst, c.src); }
+inline BaseAddresses base_addresses_of(Gemm const& g) {
+  return BaseAddresses(g.A.base, g.B.base, g.D.base, g.C.base, g.packed_operand());
+}
+inline BaseAddresses base_addresses_of(Reduction const& r) { return BaseAddresses(r.partial.base, r.D.base, r.C.base); }
 
 }  // namespace inlay::planner

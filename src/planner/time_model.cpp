@@ -26,8 +26,8 @@ constexpr double kConflict = .8;  // for a wavefront beyond the ideal
 constexpr double kExposed = 820;
 // In blocks without other work: from the return of such a load through shared memory and a barrier.
 constexpr double kLoadLatency = 500;
-// Tiles of tensor-core GEMMs: several SMs read the same lines at the same time, and the L2 serves them together. The rate
-// is this multiple of the L2's. Fitted at 8192^3 (hgemm_04_tma), where 17.4 GB arrive in 1.89 ms.
+// Tiles of tensor-core GEMMs: several SMs read the same lines at the same time, and the L2 serves them together. The
+// rate is this multiple of the L2's. Fitted at 8192^3 (hgemm_04_tma), where 17.4 GB arrive in 1.89 ms.
 constexpr double kSharedLines = 1.8;
 constexpr double kWarpStart = 20;  // to start a warp of a block: results/h200/latency.md
 

@@ -18,14 +18,14 @@ void add(std::vector<Plan>& plans, Attempt& attempt, int candidate) {
   plans.push_back(std::move(attempt.plan));
 }
 
-// Whether the call's Compute admits the kernel: slices are for those who ask for them, and a B that was packed for one kernel of slices is
-// not read by another. Other kernels compute all that they do not reject.
+// Whether the call's Compute admits the kernel: slices are for those who ask for them, and a B that was packed for one
+// kernel of slices is not read by another. Other kernels compute all that they do not reject.
 bool is_admitted(Candidate<Copy> const&, Copy const&) { return true; }
 bool is_admitted(Candidate<Gemm> const& candidate, Gemm const& g) {
   std::string_view const name = candidate.kernel.info->name;
   if (name == "sgemm_split_fast") return g.compute == Compute::split_fast;
   if (name == "sgemm_split_safe")
-    return g.compute == Compute::split_safe || (g.compute == Compute::split_fast && !g.kept());
+    return g.compute == Compute::split_safe || (g.compute == Compute::split_fast && !g.packed_operand());
   return name != "sgemm_split_unpacked" || is_split(g.compute);
 }
 
@@ -63,7 +63,8 @@ std::vector<Plan> plans_to_time(Copy const& copy, Device const& device) {
     for (int t = 0; t < n; ++t) {
       Copy tiled = copy;
       tiled.tiling = tilings[std::size_t(t)];
-      Attempt other = Planner<Copy>::attempt(candidate, tiled, device, false);
+      Planner<Copy>::Shared shared;
+      Attempt other = Planner<Copy>::attempt(candidate, tiled, device, false, shared);
       add(others, other, i);
     }
   }

@@ -7,9 +7,9 @@
 
 namespace inlay::planner {
 
-// The fastest prediction first. Of each candidate its best tiling, if that is predicted to take at most twice the shortest time; of
-// tiled kernels other tilings too, predicted to take at most 1.4 times the shortest. At most 64. A copy that exceeds a grid
-// has no other tilings.
+// The fastest prediction first. Of each candidate its best tiling, if that is predicted to take at most twice the
+// shortest time; of tiled kernels other tilings too, predicted to take at most 1.4 times the shortest. At most 64. A
+// copy that exceeds a grid has no other tilings.
 std::vector<Plan> plans_to_time(Copy const& copy, Device const& device);
 // The planner's choice first, then the other candidates that accept the problem. GEMMs have no predicted times.
 std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, WorkspaceLimit limit);

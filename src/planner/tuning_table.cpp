@@ -33,7 +33,8 @@ nlohmann::ordered_json line_of(TuningKey const& key, Choice const& choice) {
   return line;
 }
 
-// Throws json::exception, or Error without a place, for what is no choice. The planner checks tilings before it uses one.
+// Throws json::exception, or Error without a place, for what is no choice. The planner checks tilings before it uses
+// one.
 std::pair<TuningKey, Choice> choice_in(json const& line) {
   TuningKey key;
   key.gpu = line.at("gpu");

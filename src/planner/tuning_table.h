@@ -12,8 +12,8 @@
 
 namespace inlay::planner {
 
-// A problem as the lines of a file name it: the words of its PlanKey, for the first device of the GPU's name. What the key
-// says of modes that were reversed is left out: the choice does not depend on it.
+// A problem as the lines of a file name it: the words of its PlanKey, for the first device of the GPU's name. What the
+// key says of modes that were reversed is left out: the choice does not depend on it.
 struct TuningKey {
   std::string gpu;
   std::vector<std::int64_t> problem;

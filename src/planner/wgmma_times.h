@@ -15,18 +15,19 @@ struct ClusterShape {
   int m = 1, n = 1;
   constexpr int blocks() const { return m * n; }
 };
-// How many clusters are resident at once if each block has a multiprocessor for itself. Some GPCs of an H200 have multiprocessors left over
-// behind clusters of four: 30 were resident, where 32 took a second wave; GPCs differ from chip to chip.
+// How many clusters are resident at once if each block has a multiprocessor for itself. Some GPCs of an H200 have
+// multiprocessors left over behind clusters of four: 30 were resident, where 32 took a second wave; GPCs differ from
+// chip to chip.
 inline std::int64_t resident_clusters(Device const& device, ClusterShape const& c) {
   int const usable = c.blocks() > 2 ? device.sm_count * 7 / 8 : device.sm_count;
   return std::max(usable / c.blocks(), 1);
 }
 
-// Tiles of 128 x width. In microseconds: from the launch to the first stage; the start and the end of a tile, in which all multiprocessors
-// write at the same time; 64 indices of K, if wgmma decides; a thousand lines of 128 bytes, if loads decide. The last two are shorter where
-// few multiprocessors have tiles: by `idle` times their part without any; and by the power `busy` of the part with some.
-// Fitted to bench/gemm_tiles on the aligned half of suites/gemm/half_wild.json, times predicted too short counting one and a half times
-// (docs/log.md).
+// Tiles of 128 x width. In microseconds: from the launch to the first stage; the start and the end of a tile, in which
+// all multiprocessors write at the same time; 64 indices of K, if wgmma decides; a thousand lines of 128 bytes, if
+// loads decide. The last two are shorter where few multiprocessors have tiles: by `idle` times their part without any;
+// and by the power `busy` of the part with some. Fitted to bench/gemm_tiles on the aligned half of
+// suites/gemm/half_wild.json, times predicted too short counting one and a half times (docs/log.md).
 struct WgmmaTile {
   int width;
   ClusterShape cluster;
@@ -117,7 +118,7 @@ struct WgmmaTimes {
     double const bytes = 2. * double(g.A.rows * g.A.cols * g.A.matrices + g.B.rows * g.B.cols * g.B.matrices) +
                          elements * bytes_of(g.D.type);
     double const compute = 1e-6 * double(ceil_div(tiles, slots)) * (t.per_tile + double(steps) * step),
-                 memory = bytes / ((device.copy_gbps > 0 ? device.copy_gbps : 4286) * 1e9);
+                 memory = bytes / (device.copy_gbps * 1e9);
     return 1e-6 * t.launch + std::max(compute, memory) +
            (g.slices > 1 ? kSum + elements * 4 * (g.slices + .5) / kPartial : 0);
   }
@@ -131,41 +132,53 @@ struct WgmmaTimes {
   }
   static double of_tile(Gemm const& g, Device const& device) { return seconds(g, device, tile(g, device)); }
 
-  // The slices are those with which one matrix of g, or its transpose, takes the least time: the bits must not depend on the batch.
-  static Gemm split(Gemm const& g, Device const& device) {
-    if (g.elements() == 0 || g.K() <= kLeastK) return g;
+  // The slices of K with which one matrix of g, or its transpose, takes the least time: the bits must not depend on the
+  // batch. The same for g and its transpose, and whatever tile g asks for.
+  struct Slices {
+    int count = 1;
+    std::int64_t K = 0;  // of a slice; the last one may be shorter
+  };
+  static Slices slices(Gemm const& g, Device const& device) {
+    if (g.elements() == 0 || g.K() <= kLeastK) return {};
     Gemm one = g;
     one.tile = 0;
     for (Operand* o : {&one.A, &one.B, &one.D}) o->matrices = 1;
-    auto const in = [&](std::int64_t slices) {
-      Gemm c = one;
-      c.slice_K = ceil_div(ceil_div(g.K(), slices), std::int64_t(64)) * 64;
-      c.slices = int(ceil_div(g.K(), c.slice_K));
-      return c;
+    auto const of = [&](std::int64_t count) {
+      std::int64_t const k = ceil_div(ceil_div(g.K(), count), std::int64_t(64)) * 64;
+      return Slices{int(ceil_div(g.K(), k)), k};
     };
-    auto const time = [&](Gemm const& c) { return std::min(of_tile(c, device), of_tile(c.transposed(), device)); };
-    Gemm split = one;
-    double least = time(one);
+    auto const time = [&](Slices const& s) {
+      Gemm c = one;
+      c.slices = s.count, c.slice_K = s.K;
+      return std::min(of_tile(c, device), of_tile(c.transposed(), device));
+    };
+    Slices best;
+    double least = time(best);
     std::int64_t tried[std::size(kWgmmaTiles) * 6], count = 0;
     for (WgmmaTile const& t : kWgmmaTiles)
       for (Gemm const& c : {one, one.transposed()})
         for (int waves = 1; waves <= 3; ++waves) {
           std::int64_t const tiles = ceil_div(c.M(), std::int64_t(128 * t.cluster.m)) *
                                      ceil_div(c.N(), std::int64_t(t.width * t.cluster.n)),
-                             slices = std::min(waves * resident_clusters(device, t.cluster) / tiles, g.K() / kLeastK);
-          if (slices <= 1 || std::find(tried, tried + count, slices) != tried + count) continue;
-          tried[count++] = slices;
-          if (double const s = time(in(slices)); s < least) least = s, split = in(slices);
+                             n = std::min(waves * resident_clusters(device, t.cluster) / tiles, g.K() / kLeastK);
+          if (n <= 1 || std::find(tried, tried + count, n) != tried + count) continue;
+          tried[count++] = n;
+          if (double const s = time(of(n)); s < least) least = s, best = of(n);
         }
-    if (split.slices == 1) return g;
+    return best;
+  }
+  // g whose partial sums go to the workspace.
+  static Gemm sliced(Gemm const& g, Slices const& slices) {
+    if (slices.count == 1) return g;
     Gemm c = g;
-    c.slices = split.slices, c.slice_K = split.slice_K;
+    c.slices = slices.count, c.slice_K = slices.K;
     c.epilogue = {}, c.C = {};
     bool const along_m = g.D.row_stride == 1 && g.D.col_stride != 1;
     c.D.base = nullptr, c.D.type = f32, c.D.batch_stride = g.M() * g.N();
     c.D.row_stride = along_m ? 1 : g.N(), c.D.col_stride = along_m ? g.M() : 1;
     return c;
   }
+  static Gemm split(Gemm const& g, Device const& device) { return sliced(g, slices(g, device)); }
   static std::size_t workspace(Gemm const& g, Device const& device) {
     std::int64_t const slices = split(g, device).slices;
     return slices > 1 ? std::size_t(slices * g.elements()) * sizeof(float) : 0;

@@ -7,7 +7,8 @@
 
 namespace inlay::problem {
 
-// Kernels know one batch mode. Modes that do not merge with it are outer modes: the GEMM is solved for each of their indices.
+// Kernels know one batch mode. Modes that do not merge with it are outer modes: the GEMM is solved for each of their
+// indices.
 struct BatchedGemm {
   using Bytes = std::array<std::int64_t, 4>;  // of A, B, D and C of the call
   struct Mode {
@@ -50,8 +51,8 @@ struct BatchedGemm {
   }
 };
 
-// D = epilogue(A B) for views of one rank, of 2 or more: the batch modes, the same in all three, then (M,K), (K,N) and (M,N).
-// C: as broadcast_to() takes it; null: D. Throws Error like make_gemm().
+// D = epilogue(A B) for views of one rank, of 2 or more: the batch modes, the same in all three, then (M,K), (K,N) and
+// (M,N). C: as broadcast_to() takes it; null: D. Throws Error like make_gemm().
 BatchedGemm make_batched_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue,
                               Compute compute, ConstTensor const* C = nullptr);
 

@@ -47,8 +47,8 @@ void canonicalise(Copy& copy) {
   copy.src = static_cast<char const*>(copy.src) + copy.src_shift;
 }
 
-// Whether elements of the same size mean different numbers: integers of either sign do not, opaque bits and tf32, whose bits are
-// those of an f32, neither.
+// Whether elements of the same size mean different numbers: integers of either sign do not, opaque bits and tf32, whose
+// bits are those of an f32, neither.
 bool would_convert(DType a, DType b) {
   auto const kind = [](DType t) { return t == DType::tf32 ? DType::f32 : t >= DType::i8 ? DType::i8 : t; };
   auto const is_opaque = [](DType t) { return t <= DType::b128; };

@@ -77,7 +77,8 @@ Footprint::Footprint(ConstTensor const& t) : Footprint(t.data, bytes_of(t.dtype)
 
 namespace {
 
-// The modes of a view, neighbours merged where the elements of one continue the other; an extent of 1 where there are fewer than two.
+// The modes of a view, neighbours merged where the elements of one continue the other; an extent of 1 where there are
+// fewer than two.
 struct Merged {
   bool fits = false;  // in two modes
   std::int64_t elem_bytes;
@@ -147,7 +148,8 @@ struct Rows {
   }
 };
 
-// Exact for views that have at most two modes once they are merged, and few indices of the shorter ones; otherwise true.
+// Exact for views that have at most two modes once they are merged, and few indices of the shorter ones; otherwise
+// true.
 bool share_a_byte(Footprint const& a, Footprint const& b) {
   constexpr std::int64_t kMostPairs = 4096;
   Merged const of_a(a), of_b(b);

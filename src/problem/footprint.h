@@ -33,9 +33,9 @@ struct Footprint {
 };
 
 // Whether two views may share a byte. They share none if their address ranges are disjoint or if, modulo one of their
-// strides, their bytes form disjoint intervals, such as two column blocks of one matrix. Otherwise the answer is exact if both views have
-// one mode once their modes are merged, such as two diagonals of a matrix, or two of which the shorter ones have at most 4096 pairs of
-// indices. Every other case counts as an overlap.
+// strides, their bytes form disjoint intervals, such as two column blocks of one matrix. Otherwise the answer is exact
+// if both views have one mode once their modes are merged, such as two diagonals of a matrix, or two of which the
+// shorter ones have at most 4096 pairs of indices. Every other case counts as an overlap.
 bool overlap(Footprint const& a, Footprint const& b);
 // Whether two elements of a view may share a byte. They share none if each stride is at least the span of all modes
 // with smaller strides. Every other case counts as an overlap.

@@ -54,15 +54,16 @@ void set_unused_strides(std::int64_t rows, std::int64_t cols, DType type, std::i
   if (cols == 1) col_stride = row_stride != 1 ? 1 : round_up(rows, vector);
 }
 
-// The operand whose rows and columns are these modes of the view, over a batch with this stride. The const_cast is safe because no
-// kernel writes to A or B.
+// The operand whose rows and columns are these modes of the view, over a batch with this stride. The const_cast is safe
+// because no kernel writes to A or B.
 Operand operand(ConstTensor const& t, int rows, int cols, std::int64_t matrices, std::int64_t batch_stride) {
   std::int64_t const batch = matrices > 1 ? batch_stride : 0;
   return {const_cast<void*>(t.data), t.dtype,        t.extent[rows], t.extent[cols],
           batch ? matrices : 1,      t.stride[rows], t.stride[cols], batch};
 }
 
-// The batch modes of a call, in elements. An array, because planning a matrix or a batch that merges to one mode allocates nothing.
+// The batch modes of a call, in elements. An array, because planning a matrix or a batch that merges to one mode
+// allocates nothing.
 struct BatchModes {
   BatchedGemm::Mode mode[Tensor::kMaxRank];
   int count = 0;
@@ -84,7 +85,8 @@ struct BatchModes {
       erase(i);
     }
   }
-  // Removes the longest mode, of equally long ones the innermost, and returns it; a mode of one matrix if there is none.
+  // Removes the longest mode, of equally long ones the innermost, and returns it; a mode of one matrix if there is
+  // none.
   BatchedGemm::Mode take_longest() {
     if (count == 0) return {1, {}};
     int longest = 0;

@@ -7,8 +7,8 @@
 
 namespace inlay::problem {
 
-// D(m,n,l) = activation(alpha * sum over k of A(m,k,l) * B(n,k,l) + beta * C(m,n,l)), where C is D unless it has a base of its own. As in CuTe, B is (N,K,L): its modes are those
-// of the GEMM.
+// D(m,n,l) = activation(alpha * sum over k of A(m,k,l) * B(n,k,l) + beta * C(m,n,l)), where C is D unless it has a base
+// of its own. As in CuTe, B is (N,K,L): its modes are those of the GEMM.
 //
 // Canonical form:
 // - D is contiguous along n (its column stride is 1) if it is contiguous along either mode; A and B are exchanged if
@@ -26,12 +26,12 @@ struct Gemm {
   Epilogue epilogue;
   Compute compute{};
   bool exchanged = false;   // A and B have been exchanged: D is the transpose of the caller's
-  bool only_packs = false;  // a kernel that packs operands writes those that are kept, and nothing else
+  bool only_packs = false;  // a kernel that packs operands writes their `packed`, and nothing else
 
   // Split K: `slices` slices of slice_K indices each; the last one may be shorter. D receives one partial sum for each
-  // slice: all matrices of the first slice, then those of the second. A Reduction adds them.
-  // With one slice and a slice_K, a kernel that can do so adds the sums of that many indices in the order of a Reduction: the bits of
-  // the split.
+  // slice: all matrices of the first slice, then those of the second. A Reduction adds them. With one slice and a
+  // slice_K, a kernel that can do so adds the sums of that many indices in the order of a Reduction: the bits of the
+  // split.
   int slices = 1;
   std::int64_t slice_K = 0;
   int tile = 0;  // of a kernel that has a list of several: 1 + its place there; 0: the kernel chooses
@@ -41,12 +41,12 @@ struct Gemm {
   constexpr std::int64_t K() const { return A.cols; }
   constexpr std::int64_t L() const { return D.matrices; }
   constexpr std::int64_t elements() const { return M() * N() * L(); }  // of D
-  constexpr Operand const& old() const { return C.base ? C : D; }      // what beta scales
+  constexpr Operand const& addend() const { return C.base ? C : D; }   // what beta scales
   // Whether D is more than alpha A B + beta D.
   constexpr bool has_further_epilogue() const { return C.base || epilogue.activation != Activation::none; }
 
-  // The packed operand that is kept, of which there is one at most; null: none.
-  constexpr void* kept() const { return A.kept ? A.kept : B.kept; }
+  // The operand that pack_b() has packed, of which there is one at most; null: none.
+  constexpr void* packed_operand() const { return A.packed ? A.packed : B.packed; }
   // The GEMM that computes the transpose of D: D^T = B^T A^T.
   constexpr Gemm transposed() const {
     Gemm g = *this;
@@ -63,7 +63,8 @@ struct Gemm {
 };
 
 // D = epilogue(A B). A: (M,K), B: (K,N), D: (M,N), or all three of rank 3 with the batch first: (L,M,K), (L,K,N),
-// (L,M,N). A and B have one type, f32, bf16 or f16, and D has it too or is f32. Throws Error for what inlay/gemm.h lists.
+// (L,M,N). A and B have one type, f32, bf16 or f16, and D has it too or is f32. Throws Error for what inlay/gemm.h
+// lists.
 Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute);
 
 // C with the shape of D: a view of lower rank, or with extents of 1, is repeated, as NumPy does.

@@ -18,7 +18,7 @@ struct Operand {
   std::int64_t rows = 0, cols = 0,
                matrices = 0;  // matrices: 1 with batch stride 0 if the whole batch shares one matrix
   std::int64_t row_stride = 0, col_stride = 0, batch_stride = 0;
-  void* kept = nullptr;  // one matrix, packed before by pack_b() for the compute mode of the GEMM; null: it is not
+  void* packed = nullptr;  // one matrix, packed before by pack_b() for the compute mode of the GEMM; null: it is not
 
   template <class T>
   constexpr T* as() const {
@@ -26,6 +26,7 @@ struct Operand {
   }
   // Misalignment of the base address, in bytes modulo 16.
   std::int64_t misalignment_bytes() const { return std::int64_t(reinterpret_cast<std::uint64_t>(base) % 16); }
+  friend bool operator==(Operand const&, Operand const&) = default;
 };
 
 // The operand with its two modes exchanged.

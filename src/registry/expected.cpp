@@ -114,8 +114,8 @@ ExpectedGemm::ExpectedGemm(Gemm const& g, Recorder& recorder, std::int64_t accum
   if (g.K() > 0)
     for (Operand const* o : {&g.A, &g.B}) over_matrices(*o, g.L(), may_read(recorder, o->type));
   over_matrices(g.D, g.L() * g.slices, must_write(recorder, g.D.type));
-  if (g.epilogue.beta != 0) over_matrices(g.old(), g.L(), may_read(recorder, g.D.type));
-  over_matrices(g.old(), g.L(), [&](char const* p) { old_.push_back(number(p, g.D.type)); });
+  if (g.epilogue.beta != 0) over_matrices(g.addend(), g.L(), may_read(recorder, g.D.type));
+  over_matrices(g.addend(), g.L(), [&](char const* p) { addend_.push_back(number(p, g.D.type)); });
 }
 
 std::size_t ExpectedGemm::bytes_of_D() const { return std::size_t(bytes_of(gemm_.D.type)); }
@@ -131,7 +131,7 @@ void ExpectedGemm::conclude() const {
   }
   auto const whole = [](float x) { return !(x != std::trunc(x)); };  // NaN and infinities too
   bool const exact = std::all_of(A.begin(), A.end(), whole) && std::all_of(B.begin(), B.end(), whole) &&
-                     (g.epilogue.beta == 0 || std::all_of(old_.begin(), old_.end(), whole));
+                     (g.epilogue.beta == 0 || std::all_of(addend_.begin(), addend_.end(), whole));
   Wrong unwritten, different;
   double squares = 0, arguments = 0;  // sums of squares: of the errors, and of what is activated
   std::int64_t i = 0;
@@ -147,7 +147,7 @@ void ExpectedGemm::conclude() const {
     for (std::int64_t k = first; k < end; ++k)
       sum += A[std::size_t((l * g.M() + m) * g.K() + k)] * B[std::size_t((l * g.N() + n) * g.K() + k)];
     double const scaled = g.K() > 0 ? g.epilogue.alpha * sum : 0;
-    double const x = g.epilogue.beta != 0 ? scaled + g.epilogue.beta * double(old_[std::size_t(i % g.elements())])
+    double const x = g.epilogue.beta != 0 ? scaled + g.epilogue.beta * double(addend_[std::size_t(i % g.elements())])
                                           : scaled,
                  value = activated(g.epilogue.activation, x);
     arguments += x * x;
@@ -182,7 +182,7 @@ ExpectedReduction::ExpectedReduction(Reduction const& r, Recorder& recorder) : r
     over_matrices(slice, r.D.matrices, may_read(recorder, f32));
   }
   if (r.slices == 0) over_matrices(r.D, r.D.matrices, may_read(recorder, f32));
-  if (r.epilogue.beta != 0) over_matrices(r.old(), r.D.matrices, may_read(recorder, r.D.type));
+  if (r.epilogue.beta != 0) over_matrices(r.addend(), r.D.matrices, may_read(recorder, r.D.type));
   over_matrices(r.D, r.D.matrices, must_write(recorder, r.D.type));
 }
 

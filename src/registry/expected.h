@@ -24,10 +24,11 @@ class ExpectedCopy {
   Recorder& recorder_;
 };
 
-// The expectations of a GEMM, or of the partial sums of a split one. A and B may be read if K > 0; C, or D if it is that, may be read if beta != 0, D only before it is written;
-// each element of D must be written exactly once by all launches together. The workspace has no expectations. After the
-// replay, conclude() reports elements that were not written. If all operands are whole numbers, it reports elements
-// that differ from activation(alpha A B + beta C), computed in double; otherwise it reports an error beyond error_bound().
+// The expectations of a GEMM, or of the partial sums of a split one. A and B may be read if K > 0; C, or D if it is
+// that, may be read if beta != 0, D only before it is written; each element of D must be written exactly once by all
+// launches together. The workspace has no expectations. After the replay, conclude() reports elements that were not
+// written. If all operands are whole numbers, it reports elements that differ from activation(alpha A B + beta C),
+// computed in double; otherwise it reports an error beyond error_bound().
 class ExpectedGemm {
  public:
   ExpectedGemm(Gemm const& gemm, Recorder& recorder, std::int64_t accumulation_length);
@@ -40,11 +41,12 @@ class ExpectedGemm {
   Gemm const& gemm_;
   Recorder& recorder_;
   std::int64_t accumulation_length_;  // of the kernel, in FMAs; 0: all of K
-  std::vector<float> old_;            // what beta scales, before the replay, [l][m][n]
+  std::vector<float> addend_;         // what beta scales, before the replay, [l][m][n]
 };
 
-// The expectations of a reduction. Partial sums may be read, each of them, C, or D if it is that, before it is written; each element of D
-// must be written exactly once. After the replay, conclude() reports elements that were not written. Sums are not compared.
+// The expectations of a reduction. Partial sums may be read, each of them, C, or D if it is that, before it is written;
+// each element of D must be written exactly once. After the replay, conclude() reports elements that were not written.
+// Sums are not compared.
 class ExpectedReduction {
  public:
   ExpectedReduction(Reduction const& reduction, Recorder& recorder);

@@ -1,5 +1,5 @@
-// All kernels: the steps of the tutorial, then those of the library; and the reductions, which complete plans. Only the lab and the tests link
-// the registry. The steps alone need nothing but them: the first screen is made of them.
+// All kernels: the steps of the tutorial, then those of the library; and the reductions, which complete plans. Only the
+// lab and the tests link the registry. The steps alone need nothing but them: the first screen is made of them.
 #pragma once
 #include <inlay/planner/kernel_info.h>
 #include <inlay/problem/reduction.h>

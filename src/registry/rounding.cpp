@@ -33,8 +33,8 @@ namespace {
 
 constexpr double kSquare = 7. / 12;  // the mean of a significand's square
 
-// The square of what tensor cores lose: they add what 16 indices of K contribute to the sum, and truncate what lies below
-// 2^-22 of it. Truncations of one sum go the same way.
+// The square of what tensor cores lose: they add what 16 indices of K contribute to the sum, and truncate what lies
+// below 2^-22 of it. Truncations of one sum go the same way.
 double truncated(double alpha, double K) {
   double const steps = std::ceil(K / 16), root_sum = 4 * (2. / 3 * std::pow(steps, 1.5) + std::sqrt(steps));
   return std::pow(0x1p-22 * alpha * kSquare * root_sum, 2);

@@ -41,8 +41,8 @@ double error_bound(RoundedSum const& sum, std::int64_t elements);
 
 // The activation in fp64.
 double activated(Activation activation, double x);
-// Whether `got` is activation(x), rounded to the type. GELU and SiLU may be off by 1e-6 of |x|, as inlay/types.h says, and by an ulp. NaN is
-// NaN, and the sign of a zero is free.
+// Whether `got` is activation(x), rounded to the type. GELU and SiLU may be off by 1e-6 of |x|, as inlay/types.h says,
+// and by an ulp. NaN is NaN, and the sign of a zero is free.
 bool is_activated(float got, Activation activation, double x, DType type);
 
 // The longest accumulation that inlay/types.h documents for `compute`, in FMAs; 0: all of K.

@@ -30,7 +30,7 @@
 namespace inlay::replay {
 using namespace block;
 
-// Epilogues the replay of a kernel after an error that leaves no meaningful way to continue.
+// Ends the replay of a kernel after an error that leaves no meaningful way to continue.
 struct Fault : std::runtime_error {
   Fault(Check check, std::string const& sentence) : runtime_error(sentence), check(check) {}
   Check check;
@@ -133,10 +133,10 @@ class Executor {
   virtual void sync(int id, unsigned threads, std::source_location at);  // named barrier
   virtual void syncwarp(std::source_location at);
   virtual void sync_cluster(unsigned threads, std::source_location at);  // `threads` of each block
-  // Executes an instruction of a warp or of another aligned group of `threads` threads: each of them passes its operands
-  // and waits until all have arrived; the last one calls execute(operands of all, by rank in the group), where the
-  // operands of exited threads are null. With `needs_all`, exited threads are waited for as well: a deadlock. It orders
-  // no memory accesses.
+  // Executes an instruction of a warp or of another aligned group of `threads` threads: each of them passes its
+  // operands and waits until all have arrived; the last one calls execute(operands of all, by rank in the group), where
+  // the operands of exited threads are null. With `needs_all`, exited threads are waited for as well: a deadlock. It
+  // orders no memory accesses.
   template <class Operands, class F>
   void collective(char const* what, std::source_location at, unsigned threads, bool needs_all, Operands& operands,
                   F const& execute) {
@@ -187,8 +187,8 @@ class Executor {
   // ---- wgmma. All threads of a warpgroup call each of them.
   virtual void wgmma_fence();
   // Begins an instruction that accumulates into `count` registers of the running thread. Returns their values as the
-  // instruction finds them. Until the wait that names the instruction's group, the registers hold NaN and the values are
-  // elsewhere: reading registers in flight gives wrong results.
+  // instruction finds them. Until the wait that names the instruction's group, the registers hold NaN and the values
+  // are elsewhere: reading registers in flight gives wrong results.
   float* wgmma_accumulators(float* registers, std::size_t count);
   int wgmma_operation() { return ordering_.start("wgmma", Proxy::async); }
   // Records that wgmma reads 16 bytes of shared memory for the operand; returns their host address.

@@ -211,7 +211,8 @@ void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t co
   for_each_box_chunk(map, from, c, [&](char const* to, std::size_t offset, std::size_t inside, std::size_t row, bool) {
     if (offset + row > shared_->bytes) fault(Check::bounds, "TMA store past the end of shared memory");
     if (!inside) return;
-    // The hardware writes 16 bytes at a time, past the tensor's end too (measured on an H200, with and without a swizzle).
+    // The hardware writes 16 bytes at a time, past the tensor's end too (measured on an H200, with and without a
+    // swizzle).
     std::size_t const written = (inside + 15) / 16 * 16;
     if (to < r->seen || std::size_t(to - r->seen) + written > r->bytes)
       fault(Check::bounds, "TMA store past the end of " + r->operand(0).name);

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kStackBytes = 128 * 1024;  // the deepest body seen used 6 KB; untouched pages cost nothing
 
-// Stacks that no replay uses now. It outlives all replays and is never destroyed. The page below each stack is inaccessible, so that an
-// overflow faults.
+// Stacks that no replay uses now. It outlives all replays and is never destroyed. The page below each stack is
+// inaccessible, so that an overflow faults.
 class UnusedStacks {
  public:
   static UnusedStacks& all() {

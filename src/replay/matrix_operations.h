@@ -13,8 +13,8 @@ struct MatrixRow {
   std::uint32_t registers[4];  // one for each matrix
 };
 
-// Executes ldmatrix or stmatrix. Lane l has the elements (l / 4, l % 4 * 2) and (l / 4, l % 4 * 2 + 1) of each matrix; with
-// `transposes`, of its transpose.
+// Executes ldmatrix or stmatrix. Lane l has the elements (l / 4, l % 4 * 2) and (l / 4, l % 4 * 2 + 1) of each matrix;
+// with `transposes`, of its transpose.
 template <MatrixCopy kind>
 void copy_matrices(std::span<MatrixRow* const> lanes) {
   for (int i = 0; i < kind.matrices; ++i)

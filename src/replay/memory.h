@@ -30,8 +30,8 @@ struct Region {
   char* real;          // accessible mapping
   std::vector<Operand> operands;
   // State of each byte of a global region; 0: belongs to no element of an operand. kWritten: the byte has been written,
-  // which a store may do once; with kWrittenEarlier, in an earlier kernel of the replay. kChangedAtomically: by an atomic
-  // operation, which is allowed any number of times.
+  // which a store may do once; with kWrittenEarlier, in an earlier kernel of the replay. kChangedAtomically: by an
+  // atomic operation, which is allowed any number of times.
   static constexpr std::uint8_t kReadable = 1, kWritable = 2, kWritten = 4, kWrittenEarlier = 8,
                                 kChangedAtomically = 16;
   std::vector<std::uint8_t> state;

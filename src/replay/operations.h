@@ -117,8 +117,8 @@ struct Copy_Traits<inlay::replay::Recorded<Op>> : Copy_Traits<Op> {
           "replay executes");
       CUTE_STATIC_ASSERT_V(size(rS) == _1{}, "src failed to vectorize");
       CUTE_STATIC_ASSERT_V(size(rD) == _1{}, "dst failed to vectorize");
-      // One pair of call sites per operation and pair of tensor types. Two copies of a body with the same types share it:
-      // their requests differ by the number of the pass.
+      // One pair of call sites per operation and pair of tensor types. Two copies of a body with the same types share
+      // it: their requests differ by the number of the pass.
       static int const load = inlay::replay::Executor::new_call_site(),
                        store = inlay::replay::Executor::new_call_site();
       inlay::replay::Lane lane{self.active,

@@ -1,8 +1,8 @@
 // wgmma on the CPU: the threads of a warpgroup meet, and the last one executes the instruction for all.
 //
-// On a GPU, CuTe makes a descriptor of a tensor in shared memory; the instruction knows the tensor by it alone. Here the
-// operand keeps the tensor beside what the descriptor says. Data is read where the descriptor says, and a descriptor that
-// does not describe its tensor is reported.
+// On a GPU, CuTe makes a descriptor of a tensor in shared memory; the instruction knows the tensor by it alone. Here
+// the operand keeps the tensor beside what the descriptor says. Data is read where the descriptor says, and a
+// descriptor that does not describe its tensor is reported.
 #pragma once
 #include <inlay/block/matrix_ops.h>
 #include <inlay/replay/executor.h>
@@ -22,7 +22,8 @@ struct SmemOperand {
 
   friend bool operator==(SmemOperand const&, SmemOperand const&) = default;
 
-  // Address of an element as the instruction computes it, from core matrices of 8 rows of 16 bytes (PTX ISA, "Strides").
+  // Address of an element as the instruction computes it, from core matrices of 8 rows of 16 bytes (PTX ISA,
+  // "Strides").
   char const* in_descriptor(int row, int k) const {
     int const width = 16 << swizzle_bits;                                   // bytes of a row of the swizzle's atom
     int const along = is_k_major ? k : row, across = is_k_major ? row : k;  // the contiguous mode and the other one
@@ -133,7 +134,8 @@ struct WgmmaThread {
   }
 
  private:
-  // The index in the tile of each value of each thread. A function, because GCC would try to evaluate a lambda while it compiles, for seconds.
+  // The index in the tile of each value of each thread. A function, because GCC would try to evaluate a lambda while it
+  // compiles, for seconds.
   static std::vector<int> indices() {
     std::vector<int> all;
     for (int thread = 0; thread < 128; ++thread)
@@ -181,7 +183,8 @@ template <cute::GMMA::Major major>
 struct OnHost<cute::GMMA::smem_desc<major>> {
   using type = SmemFragment<major>;
 };
-// The atom's traits with the fragment of A: descriptors, or the registers that CuTe makes where the traits name no type.
+// The atom's traits with the fragment of A: descriptors, or the registers that CuTe makes where the traits name no
+// type.
 template <class Op>
 struct FragmentOfA : cute::MMA_Traits<Op> {};
 template <class Op>

@@ -1,5 +1,5 @@
-// The sums of a matrix's rows. 32 rows to a block: tile after tile comes through shared memory, loaded by lanes along the
-// rows, so that sectors are whole, and added by lanes down the columns, each thread a part of one row.
+// The sums of a matrix's rows. 32 rows to a block: tile after tile comes through shared memory, loaded by lanes along
+// the rows, so that sectors are whole, and added by lanes down the columns, each thread a part of one row.
 #pragma once
 #include <inlay/block/block.h>
 #include <inlay/block/kernel.h>

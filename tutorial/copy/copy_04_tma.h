@@ -30,8 +30,8 @@ struct Kernel : TileGrid<float, Tile, Writes::copy> {
     return {Grid::make(x), setting.encode(tma_matrix(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, bm, bn)),
             setting.encode(tma_matrix(x.out, x.M, x.N, x.L, x.ld_out, x.batch_out, bm, bn))};
   }
-  void place(auto const& at) {
-    Grid::place(at);
+  void relocate(auto const& at) {
+    Grid::relocate(at);
     at.map(mapA, this->in), at.map(mapB, this->out);
   }
 

@@ -1,5 +1,5 @@
-// What the steps of the copy and transpose ladders share: they are for elements of 4 bytes, as in the tutorials. Kernels of the library take
-// the other sizes.
+// What the steps of the copy and transpose ladders share: they are for elements of 4 bytes, as in the tutorials.
+// Kernels of the library take the other sizes.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 

@@ -1,4 +1,5 @@
-// Two f16 slices of each fp32 element, three pairs of slices, one accumulator: right for a short K and numbers of ordinary size.
+// Two f16 slices of each fp32 element, three pairs of slices, one accumulator: right for a short K and numbers of
+// ordinary size.
 #pragma once
 #include <inlay/tutorial/sgemm_tc/split_tile.h>
 

@@ -1,4 +1,5 @@
-// Step 03 for the range of fp32: a first pass over the operands finds the power of two that brings each row into the range of f16.
+// Step 03 for the range of fp32: a first pass over the operands finds the power of two that brings each row into the
+// range of f16.
 #pragma once
 #include <inlay/tutorial/sgemm_tc/sgemm_tc_03_own_corrections.h>
 

@@ -4,8 +4,8 @@
 
 namespace inlay::kernels {
 
-// The tile has 128 rows of an operand, 64 indices of K each. A warp loads 256 bytes of each of two rows; a thread has vectors of four
-// elements in eight rows, 16 apart.
+// The tile has 128 rows of an operand, 64 indices of K each. A warp loads 256 bytes of each of two rows; a thread has
+// vectors of four elements in eight rows, 16 apart.
 struct SplitRows {
   static constexpr int BLK = 128, BLK_K = 64, threads = 256;
   static constexpr int vectors = BLK_K / 4, step = threads / vectors, rows_of_thread = BLK / step;
@@ -36,8 +36,8 @@ struct SplitRows {
     return tXrX;
   }
 
-  // Finds the exponent of the power of two that brings the largest element of each row to 2^14 or more, below 2^15. At most 126: 2^126 and
-  // its reciprocal are normal numbers.
+  // Finds the exponent of the power of two that brings the largest element of each row to 2^14 or more, below 2^15. At
+  // most 126: 2^126 and its reciprocal are normal numbers.
   template <class Block>
   CUTE_DEVICE void find_exponents(Block block, int* to) const {
     unsigned most[rows_of_thread] = {};  // |x| as bits, of the thread's elements of a row
@@ -58,8 +58,8 @@ struct SplitRows {
     }
   }
 
-  // Writes both slices of a thread's elements to shared memory: rows of 128 bytes, whose 16-byte chunks are permuted by wgmma's swizzle.
-  // exponents: of the powers of two by which rows are scaled, if they are. lo_scale: of second slices.
+  // Writes both slices of a thread's elements to shared memory: rows of 128 bytes, whose 16-byte chunks are permuted by
+  // wgmma's swizzle. exponents: of the powers of two by which rows are scaled, if they are. lo_scale: of second slices.
   template <bool scales_rows, class Block, class R>
   CUTE_DEVICE static void split(Block block, R const& tXrX, half_t* tile, int const* exponents, float lo_scale) {
     // The thread's rows are multiples of eight apart: the swizzle permutes their chunks alike.
@@ -78,7 +78,8 @@ struct SplitRows {
       CUTE_UNROLL
       for (int v = 0; v < 4; ++v) tXrS(v, m, 1) = half_t((tXrX(v, m, 0) * scale - float(tXrS(v, m, 0))) * lo_scale);
     }
-    // Four elements as a float2: the compiler packs pairs of them in one instruction, which it does not where they are one integer.
+    // Four elements as a float2: the compiler packs pairs of them in one instruction, which it does not where they are
+    // one integer.
     copy(Copy_Atom<On<Block, UniversalCopy<float2>>, half_t>{}, tXrS, tXsX);
   }
 };

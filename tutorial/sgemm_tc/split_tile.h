@@ -1,6 +1,6 @@
-// Family: GEMMs of fp32 on the tensor cores for f16. Threads write each element to shared memory as two f16 slices, hi and lo, whose sum
-// it is but for the last bits; wgmma multiplies hi.hi, lo.hi and hi.lo. lo.lo is smaller than what fp32 rounds. Steps differ in how the
-// sums are kept, and in the range of numbers that they take.
+// Family: GEMMs of fp32 on the tensor cores for f16. Threads write each element to shared memory as two f16 slices, hi
+// and lo, whose sum it is but for the last bits; wgmma multiplies hi.hi, lo.hi and hi.lo. lo.lo is smaller than what
+// fp32 rounds. Steps differ in how the sums are kept, and in the range of numbers that they take.
 #pragma once
 #include <inlay/tutorial/sgemm_tc/split_rows.h>
 

@@ -28,8 +28,8 @@ struct Kernel : TileGrid<float, StepTile, Writes::transpose> {
     return {Grid::make(x),
             setting.encode(tma_matrix(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, Grid::BLK_N, Grid::BLK_M))};
   }
-  void place(auto const& at) {
-    Grid::place(at);
+  void relocate(auto const& at) {
+    Grid::relocate(at);
     at.map(mapB, this->out);
   }
 

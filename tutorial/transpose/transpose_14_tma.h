@@ -33,8 +33,8 @@ struct Kernel : TileGrid<float, Tile, Writes::transpose> {
     return {Grid::make(x), setting.encode(tma_matrix(x.in, x.M, x.N, x.L, x.ld_in, x.batch_in, BLK_M, BOX, true)),
             setting.encode(tma_matrix(x.out, x.N, x.M, x.L, x.ld_out, x.batch_out, BLK_N, BOX, true))};
   }
-  void place(auto const& at) {
-    Grid::place(at);
+  void relocate(auto const& at) {
+    Grid::relocate(at);
     at.map(mapA, this->in), at.map(mapB, this->out);
   }
 

@@ -35,10 +35,11 @@ struct SymbolicEncoder {
     return Encoder{}(tensor);
   }
 };
-// Replaces symbolic addresses: at(p) for a pointer, at.map(map, address) for the tensor map of an operand that begins at `address`.
+// Replaces symbolic addresses: at(p) for a pointer, at.map(map, address) for the tensor map of an operand that begins
+// at `address`.
 template <class Encoder>
-struct Placing : Places {
-  explicit Placing(Places const& places) : Places(places) {}
+struct Relocation : BaseAddresses {
+  explicit Relocation(BaseAddresses const& places) : BaseAddresses(places) {}
   void map(CUtensorMap& map, void const* address) const { Encoder::replace_address(map, address); }
 };
 
@@ -76,10 +77,10 @@ void symbolic_launches(P const& problem, Device const& device, bool with_workspa
 // The same, with the addresses of the problem and of the workspace put in their place.
 template <class V, class P, class Encoder, class F>
 void placed_launches(P const& problem, Setting<Encoder> const& setting, F const& f) {
-  Places places = places_of(problem);
+  BaseAddresses places = base_addresses_of(problem);
   places.set(kWorkspaceRegion, setting.workspace);
   symbolic_launches<V, Encoder>(problem, setting.device, setting.workspace != nullptr, [&](auto kernel) {
-    kernel.place(Placing<Encoder>(places));
+    kernel.relocate(Relocation<Encoder>(places));
     f(kernel);
   });
 }

@@ -18,7 +18,8 @@ inline constexpr DType type_of<half_t> = f16;
 // Whether fp32 GEMMs by slices treat an operand as contiguous along K: also if it is contiguous along neither mode.
 inline bool is_along_K(Operand const& o) { return o.row_stride != 1 || o.col_stride == 1; }
 
-// What a kernel makes of the sums. plain: alpha A B + beta D, of the type of A and B. full: any epilogue, and an f32 D too.
+// What a kernel makes of the sums. plain: alpha A B + beta D, of the type of A and B. full: any epilogue, and an f32 D
+// too.
 enum class Epilogues { plain, full };
 
 // Why the kernel, which multiplies elements of type T, cannot compute g.
@@ -35,9 +36,9 @@ Reason rejects_type(Gemm const& g) {
   return {};
 }
 
-void place_operands(Gemm& g, auto const& at) {
+void relocate_operands(Gemm& g, auto const& at) {
   g.A.base = at(g.A.base), g.B.base = at(g.B.base), g.D.base = at(g.D.base), g.C.base = at(g.C.base);
-  g.A.kept = at(g.A.kept), g.B.kept = at(g.B.kept);
+  g.A.packed = at(g.A.packed), g.B.packed = at(g.B.packed);
 }
 
 // D (M,N,L) in tiles of (BLK_M,BLK_N); the block index runs fastest along n, then along m, the batch and the slices of
@@ -55,7 +56,7 @@ struct GemmGrid {
     return {g, int(ceil_div(g.M(), BLK_M)), int(ceil_div(g.N(), BLK_N)), g.slices > 1 ? g.slice_K : g.K()};
   }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L() * g.slices; }
-  void place(auto const& at) { place_operands(g, at); }
+  void relocate(auto const& at) { relocate_operands(g, at); }
 
   struct At {
     int64_t m, n, l;  // the tile's first element

@@ -43,8 +43,8 @@ std::shared_ptr<MadeLaunches const> make_list(Copy const& problem, Device const&
   return made;
 }
 
-// The kernels of dispatch type D with all parameters but the addresses. Null for more than are worth keeping: a GEMM whose split
-// tiles share a workspace launches two for each matrix of its batch.
+// The kernels of dispatch type D with all parameters but the addresses. Null for more than are worth keeping: a GEMM
+// whose split tiles share a workspace launches two for each matrix of its batch.
 template <class D, class P>
 std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const& device, bool with_workspace) {
   if constexpr (takes_lists<D>)
@@ -55,9 +55,9 @@ std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const&
   symbolic_launches<D, DriverEncoder>(problem, device, with_workspace, [&](auto const& kernel) {
     block::prepare(kernel, target);
     if (made->count() <= kMost)
-      made->add([kernel, target](Places const& places, cudaStream_t stream) {
+      made->add([kernel, target](BaseAddresses const& places, cudaStream_t stream) {
         auto placed = kernel;
-        placed.place(Placing<DriverEncoder>(places));
+        placed.relocate(Relocation<DriverEncoder>(places));
         block::launch(placed, target, stream);
       });
   });

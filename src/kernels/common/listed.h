@@ -1,5 +1,6 @@
-// Lists of copies: one layout, many pairs of operands, in one launch. The pair is the fastest digit of the grid, so that all pairs
-// progress together: where their destinations are the memory of several GPUs, all links are busy from the first block to the last.
+// Lists of copies: one layout, many pairs of operands, in one launch. The pair is the fastest digit of the grid, so
+// that all pairs progress together: where their destinations are the memory of several GPUs, all links are busy from
+// the first block to the last.
 #pragma once
 #include <inlay/block/register_ops.h>
 #include <inlay/kernels/common/dispatch.h>
@@ -9,8 +10,8 @@
 
 namespace inlay::kernels {
 
-// The block of one pair. Bodies compute with symbolic addresses; gmem() gives them the pair's. HostBlock is its own, so that the
-// replay of a kernel serves lists too.
+// The block of one pair. Bodies compute with symbolic addresses; gmem() gives them the pair's. HostBlock is its own, so
+// that the replay of a kernel serves lists too.
 template <class Block>
 struct BlockOfPair : Block {
   unsigned index;    // among the blocks of the pair
@@ -81,8 +82,8 @@ struct Listed {
   }
 };
 
-// Calls f(Listed<K>) for the pairs, in as few launches as hold them. `kernel` has symbolic addresses, with which those of
-// all pairs agree modulo kPlanAlignment unless it takes any alignment.
+// Calls f(Listed<K>) for the pairs, in as few launches as hold them. `kernel` has symbolic addresses, with which those
+// of all pairs agree modulo kPlanAlignment unless it takes any alignment.
 template <Kernel K, class F>
 void list_launches(K const& kernel, std::span<Pair const> pairs, F const& f) {
   if (kernel.blocks() == 0 || pairs.empty()) return;

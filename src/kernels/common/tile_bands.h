@@ -1,5 +1,5 @@
-// The order in which blocks compute tiles: in bands of BAND columns of tiles, and in a band row after row, so that the blocks that run at the
-// same time read the same rows of A and columns of B, and find them in the L2.
+// The order in which blocks compute tiles: in bands of BAND columns of tiles, and in a band row after row, so that the
+// blocks that run at the same time read the same rows of A and columns of B, and find them in the L2.
 #pragma once
 #include <cute/config.hpp>
 #include <cute/numeric/math.hpp>

@@ -61,7 +61,7 @@ struct TileGrid {
             order};
   }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * batch; }
-  void place(auto const& at) { in = at(in), out = at(out); }
+  void relocate(auto const& at) { in = at(in), out = at(out); }
 
   // The tile of one block: the addresses of its first element, and how many rows and columns lie inside the matrix.
   struct Here {

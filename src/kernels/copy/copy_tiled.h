@@ -145,7 +145,8 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
     }
     block.cp_async_fence();
   }
-  // Loads vector v of a thread's runs [run, runs). A vector that is partly outside the source is loaded element by element.
+  // Loads vector v of a thread's runs [run, runs). A vector that is partly outside the source is loaded element by
+  // element.
   template <bool kTable, bool kEnds, class Block>
   CUTE_DEVICE void load_column(Block block, Here const& b, Tables const& tables, char* smem, int run, int runs,
                                int v) const {
@@ -167,8 +168,9 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
           from = b.src + v * 16 + r.src_bytes, to = smem + v * 16 + r.smem_bytes;
           on = on && r.src_bytes >= 0;
         }
-        // Bytes of the first vector that precede the run, the same in the source as in shared memory. Computed for E = 16 too, where
-        // it is 0: with addresses that advance by a uniform step alone, ptxas 13.0 encoded an illegal LDGSTS in the kernel for lists.
+        // Bytes of the first vector that precede the run, the same in the source as in shared memory. Computed for E =
+        // 16 too, where it is 0: with addresses that advance by a uniform step alone, ptxas 13.0 encoded an illegal
+        // LDGSTS in the kernel for lists.
         int const before = int(reinterpret_cast<uintptr_t>(to) & 15);
         on = on && v * 16 - b.run_bytes < before;
         auto const vector = reinterpret_cast<Vector16 const*>(reinterpret_cast<uintptr_t>(from) & ~uintptr_t(15));
@@ -194,7 +196,8 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
     return {along, lane & ((1 << this->log2_lanes) - 1), (lane >> this->log2_lanes) + (group << (5 - this->log2_lanes)),
             group < this->runs_apart >> (5 - this->log2_lanes)};
   }
-  // Offsets in shared memory of n neighbouring elements of a run, from element i on; outside the run, of its nearest elements.
+  // Offsets in shared memory of n neighbouring elements of a run, from element i on; outside the run, of its nearest
+  // elements.
   template <int n, class Block>
   CUTE_DEVICE void find_elements(Block, Tables const& tables, int i, int (&offset)[n]) const {
     Copy_Atom<On<Block, LoadShared<uint32_t>>, uint32_t> atom;

@@ -42,7 +42,8 @@ struct CopyTiledGrid {
   };
   Tile tile;
   Divisor by_vectors, by_warps, by_inner;
-  // Source runs that the block loads at once; the distance to a thread's next run in shared memory and in the source, in bytes.
+  // Source runs that the block loads at once; the distance to a thread's next run in shared memory and in the source,
+  // in bytes.
   int runs_at_once, smem_step;
   int64_t src_step;
   int grid, log2_lanes, warps_along, runs_apart;
@@ -110,7 +111,7 @@ struct CopyTiledGrid {
       add(t.dst_mode[i], i == 0 && t.transposes_words ? t.first_mode_groups : t.dst_mode[i].extent);
   }
   int64_t blocks() const { return grid; }
-  void place(auto const& at) { src = at(src), dst = at(dst), range.place(at); }
+  void relocate(auto const& at) { src = at(src), dst = at(dst), range.relocate(at); }
 
   // The tile of a block. One warp computes it; all threads read it from shared memory.
   struct alignas(16) BlockTile {
@@ -120,8 +121,8 @@ struct CopyTiledGrid {
     int run_bytes, first_run, src_runs;  // of a run; at most runs [first_run, src_runs) are loaded
     int flags;                           // words, not bit-fields: the compiler would move bytes
     enum Flag { kFirst = 1, kInside = 2, kRunEnds = 4 };
-    // The destination runs begin with this tile; all vectors of the source runs lie inside the source; destination runs may begin
-    // or end within a word.
+    // The destination runs begin with this tile; all vectors of the source runs lie inside the source; destination runs
+    // may begin or end within a word.
     CUTE_HOST_DEVICE bool is_first() const { return (flags & kFirst) != 0; }
     CUTE_HOST_DEVICE bool is_inside() const { return (flags & kInside) != 0; }
     CUTE_HOST_DEVICE bool has_run_ends() const { return (flags & kRunEnds) != 0; }
@@ -218,7 +219,8 @@ struct CopyTiledGrid {
     // Elements that precede the run in word 0; 0 for runs with one mode, whose word 0 is their first whole word.
     CUTE_HOST_DEVICE int misaligned() const { return bits(0, 2); }
     CUTE_HOST_DEVICE int count() const { return bits(2, 3); }  // runs
-    // `head` elements precede the first whole word, from element `begin` of their word on; `tail` elements follow the last.
+    // `head` elements precede the first whole word, from element `begin` of their word on; `tail` elements follow the
+    // last.
     CUTE_HOST_DEVICE int begin() const { return bits(5, 2); }
     CUTE_HOST_DEVICE int head() const { return bits(7, 2); }
     CUTE_HOST_DEVICE int tail() const { return bits(9, 2); }

@@ -13,7 +13,7 @@ struct SourceRange {
     for (int i = 0; i < m.rank; ++i)
       (m.mode[i].src_stride < 0 ? first : last) += m.mode[i].src_stride * (m.mode[i].extent - 1);
   }
-  void place(auto const& at) { first = at(first), last = at(last); }
+  void relocate(auto const& at) { first = at(first), last = at(last); }
   CUTE_HOST_DEVICE bool holds(char const* from, int bytes) const { return from >= first && from + bytes <= last; }
 };
 

@@ -58,7 +58,7 @@ struct DirectRows {
     return k;
   }
   int64_t blocks() const { return (int64_t(all) + threads - 1) / threads; }
-  void place(auto const& at) { src = at(src), dst = at(dst), range.place(at); }
+  void relocate(auto const& at) { src = at(src), dst = at(dst), range.relocate(at); }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem&) const {

@@ -1,4 +1,5 @@
-// Family: global memory -> registers -> global memory, one element per access. Instances differ in the tile and in the thread layout.
+// Family: global memory -> registers -> global memory, one element per access. Instances differ in the tile and in the
+// thread layout.
 #pragma once
 #include <inlay/planner/copy_time.h>
 
@@ -57,8 +58,8 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     constexpr double BLK_BYTES = double(Grid::BLK_M) * Grid::BLK_N * sizeof(T);
     constexpr double each = double(Grid::BLK_M) * Grid::BLK_N / 32;  // accesses of warps in a tile
     double const tiles = double(make(copy, 0).blocks()), bytes = 2 * double(copy.elements()) * copy.elem_bytes;
-    // In a transpose each lane loads from its own sector, and the L1 serves the next loads from it. Lanes without work have no
-    // loads in flight.
+    // In a transpose each lane loads from its own sector, and the L1 serves the next loads from it. Lanes without work
+    // have no loads in flight.
     double const busy = Grid::transposes ? 1 : bytes / (2 * tiles * BLK_BYTES);
     return seconds_of({.bytes = bytes * (1.6 - .6 * busy),
                        .sectors = bytes / 32,

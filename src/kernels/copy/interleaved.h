@@ -1,8 +1,8 @@
 // Family: copies between R planes and rows of R elements, such as the channels of an image.
 //
-// A thread processes a unit: 16 bytes of each plane, which are 16 R consecutive bytes of the rows. The units of a warp are
-// consecutive, so that it loads and stores 512 bytes at once on both sides. Through its own part of shared memory, without a block barrier,
-// each thread gets the R vectors of its rows. The bytes are permuted in registers.
+// A thread processes a unit: 16 bytes of each plane, which are 16 R consecutive bytes of the rows. The units of a warp
+// are consecutive, so that it loads and stores 512 bytes at once on both sides. Through its own part of shared memory,
+// without a block barrier, each thread gets the R vectors of its rows. The bytes are permuted in registers.
 //
 //   R = 3, 1 byte   rows    r0 g0 b0 r1 | g1 b1 r2 g2 | b2 r3 g3 b3     words of a unit; a byte permute combines two of
 //                   planes  r0 r1 r2 r3,  g0 g1 g2 g3,  b0 b1 b2 b3     them
@@ -36,7 +36,8 @@ struct Interleaved {
   Divisor passes;        // of warps, for one index of the other modes
   int64_t plane, bytes;  // stride between planes, size of a plane, in bytes
   int all;               // passes in all
-  int step;  // units of a pass: 31 if planes are not aligned to 16 bytes, because a lane then needs its neighbour's bytes
+  int step;  // units of a pass: 31 if planes are not aligned to 16 bytes, because a lane then needs its neighbour's
+             // bytes
   CountedModes<kModes> others;  // all modes but the planes and their elements
 
   // The modes of the planes and of their elements; -1: the copy has no such mode.
@@ -83,7 +84,7 @@ struct Interleaved {
     return (units + step - 1) / step;
   }
   int64_t blocks() const { return (int64_t(all) + warps - 1) / warps; }
-  void place(auto const& at) { src = at(src), dst = at(dst), range.place(at); }
+  void relocate(auto const& at) { src = at(src), dst = at(dst), range.relocate(at); }
 
   // Position of vector i of the units' rows in the shared memory of a warp, swizzled against bank conflicts.
   CUTE_HOST_DEVICE static constexpr int place(int i) { return i ^ ((i >> 3) & (std::gcd(R, 8) - 1)); }

@@ -1,5 +1,6 @@
-// Stores of destination runs that begin at any byte. Each lane of a warp holds 16 consecutive bytes of a run, neighbouring lanes
-// neighbouring bytes; the functions store aligned vectors, and the ends of a run in smaller accesses.
+// Stores of destination runs that begin at any byte. Each lane of a warp holds 16 consecutive bytes of a run,
+// neighbouring lanes neighbouring bytes; the functions store aligned vectors, and the ends of a run in smaller
+// accesses.
 #pragma once
 #include <inlay/block/register_ops.h>
 
@@ -43,8 +44,8 @@ CUTE_DEVICE void store_vector(Block block, char* to, int left, Vector16 r) {
   if (E < 16 && block.any(part)) store_piece<E>(block, part, to, 0, left, r);
 }
 
-// r is vector x of a run at `out`, `before` the vector before it. Stores the aligned vector in which the last bytes of `before` and the
-// first bytes of r lie, restricted to bytes [begin, end) of the run. Called by all lanes of the warp.
+// r is vector x of a run at `out`, `before` the vector before it. Stores the aligned vector in which the last bytes of
+// `before` and the first bytes of r lie, restricted to bytes [begin, end) of the run. Called by all lanes of the warp.
 template <int E, class Block>
 CUTE_DEVICE void store_aligned(Block block, bool on, char* out, int x, int begin, int end, Vector16 before,
                                Vector16 r) {

@@ -5,7 +5,8 @@
 
 namespace inlay::kernels {
 
-// Steps 1 and 4: loads of both vectors of each row of a unit, then stores of words, in whole tiles, without bank conflicts.
+// Steps 1 and 4: loads of both vectors of each row of a unit, then stores of words, in whole tiles, without bank
+// conflicts.
 template <class Kernel, class Here>
 void add_loads(Counts& c, Kernel const& kernel, Here const& here) {
   for (int u = 0; u < Kernel::UNITS; ++u)
@@ -58,7 +59,8 @@ void add_stores(Counts& c, Kernel const& kernel, Here const& here) {
       c.global_store.transactions += std::popcount(head) + std::popcount(tail);
     }
     c.global_store.requests += any_whole + std::popcount(ragged);
-    // Columns that share a request have the same offset modulo 16 bytes: all or none need a second vector. No bank conflicts.
+    // Columns that share a request have the same offset modulo 16 bytes: all or none need a second vector. No bank
+    // conflicts.
     int const vectors = Kernel::window_byte(kernel.skew(here, Kernel::column_of(slot0))) % 16 ? 2 : 1;
     c.shared_load += {vectors, 4 * vectors};
   }

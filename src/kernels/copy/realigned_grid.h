@@ -28,8 +28,9 @@ struct RealignedGrid : SkewedGrid<T, Tile> {
                        COLUMNS = threads / CHUNKS;             // vectors of an output run; columns stored at once
   static constexpr int PATCHES = ceil_div(ROWS * V, threads);  // elements of a thread at one end of the input rows
 
-  // A warp loads DOWN word rows of LANES vectors. The pitch between columns in shared memory is an odd number of 16-byte vectors: the
-  // words that 8 x 4 lanes store lie in 32 different banks, and so do 8 neighbouring vectors of a column when they are loaded.
+  // A warp loads DOWN word rows of LANES vectors. The pitch between columns in shared memory is an odd number of
+  // 16-byte vectors: the words that 8 x 4 lanes store lie in 32 different banks, and so do 8 neighbouring vectors of a
+  // column when they are loaded.
   static constexpr int LANES = 8, DOWN = 32 / LANES;
   static_assert(VECTORS % LANES == 0 && UNITS * PASS == WORDS && PASS % DOWN == 0);
   static constexpr int PITCH = (WORDS / DOWN | 1) * DOWN;  // words from one slot to the next
@@ -50,7 +51,8 @@ struct RealignedGrid : SkewedGrid<T, Tile> {
   // Rows from row 0 of unit 0 to row i of unit u.
   CUTE_HOST_DEVICE static constexpr int rows_below(int u, int i) { return u * PASS * k + i; }
 
-  // SmemLayout orders the columns: column 0 of each vector, then column 1 of each, and so on. `slot` is the position in this order.
+  // SmemLayout orders the columns: column 0 of each vector, then column 1 of each, and so on. `slot` is the position in
+  // this order.
   CUTE_HOST_DEVICE static constexpr int column_of(int slot) { return slot % VECTORS * V + slot / VECTORS; }
   // Offset of element (row,c) of the tile in shared memory, in elements.
   CUTE_HOST_DEVICE static constexpr int element_of(int row, int c) {
@@ -80,7 +82,8 @@ struct RealignedGrid : SkewedGrid<T, Tile> {
     return row >= here.first && row < here.last && whole(here, row, vector);
   }
 
-  // Calls f(from) for each end of the input rows that the tile touches: vectors of columns [from, from + V) may be partly outside.
+  // Calls f(from) for each end of the input rows that the tile touches: vectors of columns [from, from + V) may be
+  // partly outside.
   template <class F>
   CUTE_HOST_DEVICE void over_ends(Here const& here, F const& f) const {
     if (here.n == 0) f(int64_t(0));

@@ -1,8 +1,9 @@
-// Transposes of 1- and 2-byte elements with any pitch and base address: aligned 16-byte loads, and stores with an alignment
-// skew, which begin on sectors (skewed_tile.h). Data is realigned in registers twice: before and after shared memory.
+// Transposes of 1- and 2-byte elements with any pitch and base address: aligned 16-byte loads, and stores with an
+// alignment skew, which begin on sectors (skewed_tile.h). Data is realigned in registers twice: before and after shared
+// memory.
 //
-// A 4-byte word holds k elements, a 16-byte vector V: 2 and 8 in this picture, 4 and 16 for 1-byte elements. A thread processes
-// units of k rows by V columns:
+// A 4-byte word holds k elements, a 16-byte vector V: 2 and 8 in this picture, 4 and 16 for 1-byte elements. A thread
+// processes units of k rows by V columns:
 //
 //   1 load       row m      |. . . . a a a a|a a a a . . . .|  The unit's 16 bytes begin `first` bytes into an aligned
 //                row m + 1  |. . . . . . b b|b b b b b b . .|  vector: the thread loads this vector and the next.
@@ -132,8 +133,8 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     }
   }
 
-  // Step 5 for one vector of one of the COLUMNS columns from slot0 on. A vector that is partly outside the matrix is stored
-  // element by element.
+  // Step 5 for one vector of one of the COLUMNS columns from slot0 on. A vector that is partly outside the matrix is
+  // stored element by element.
   template <class Block, class Full>
   CUTE_DEVICE void store_chunk(Block block, Here const& here, Smem& smem, int slot0, Full) const {
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> load_atom;

@@ -1,6 +1,6 @@
-// Family: 16-byte loads; transposes of 16 x 16-byte squares in registers; 16-byte stores to shared memory in the layout of the output;
-// 16-byte loads and stores to the output. No narrower access, no bank conflict, one tile per block. Instances differ in the number of
-// resident blocks, in the load operation, and in the order of the tiles.
+// Family: 16-byte loads; transposes of 16 x 16-byte squares in registers; 16-byte stores to shared memory in the layout
+// of the output; 16-byte loads and stores to the output. No narrower access, no bank conflict, one tile per block.
+// Instances differ in the number of resident blocks, in the load operation, and in the order of the tiles.
 #pragma once
 #include <inlay/planner/copy_time.h>
 
@@ -10,7 +10,8 @@
 
 namespace inlay::kernels {
 
-// A tile row has 256 bytes, so that half a warp reads 256 contiguous bytes; a row of the output has 256 too, or 512 for 16-byte elements.
+// A tile row has 256 bytes, so that half a warp reads 256 contiguous bytes; a row of the output has 256 too, or 512 for
+// 16-byte elements.
 template <class T>
 using RegisterTileShape = Shape<Int<(sizeof(T) == 16 ? 512 : 256) / sizeof(T)>, Int<256 / sizeof(T)>>;  // (BLK_M,BLK_N)
 
@@ -32,13 +33,15 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
   static constexpr int threads = Step::threads;
   static constexpr LaunchInfo launch_info{.threads = threads, .blocks_per_sm = Step::blocks_per_sm};
 
-  // Coordinates count vectors along the contiguous mode. The square of a thread is one vector in each of V rows, lanes along the
-  // rows; in shared memory it is one vector in each of V columns; the final stores run along the rows of the output.
+  // Coordinates count vectors along the contiguous mode. The square of a thread is one vector in each of V rows, lanes
+  // along the rows; in shared memory it is one vector in each of V columns; the final stores run along the rows of the
+  // output.
   using LoadThreads = Layout<Shape<Int<threads / VECTORS>, Int<VECTORS>>, Stride<Int<VECTORS>, _1>>;  // (THR_M,THR_N)
   using StoreThreads = Layout<Shape<Int<CHUNKS>, Int<threads / CHUNKS>>>;                             // (THR_M,THR_N)
 
-  // Columns are contiguous. The vector index within a column is xored with the low 3 bits of the vector that the column came from:
-  // 8 neighbouring lanes store 8 neighbouring vectors, and load 8 neighbouring vectors of a column, without bank conflicts.
+  // Columns are contiguous. The vector index within a column is xored with the low 3 bits of the vector that the column
+  // came from: 8 neighbouring lanes store 8 neighbouring vectors, and load 8 neighbouring vectors of a column, without
+  // bank conflicts.
   using Swz = Swizzle<3, 0, log2_of(CHUNKS) + log2_of(V)>;
   using SmemLayout = decltype(composition(Swz{}, Layout<Shape<Int<CHUNKS>, Int<BLK_N>>>{}));  // (CHUNKS,BLK_N)
   struct Smem {
@@ -48,8 +51,8 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
 
   static RegisterTile make(Copy const& copy, auto const&) {
     auto grid = Grid::make(*Grid::matrices(copy));
-    // Pitches of 128 or 256 KB: presumably the rows of a tile lie in few DRAM channels. Alternating bands of tiles 16 or 8 KB apart
-    // (measured) spreads them.
+    // Pitches of 128 or 256 KB: presumably the rows of a tile lie in few DRAM channels. Alternating bands of tiles 16
+    // or 8 KB apart (measured) spreads them.
     if (int64_t const pitch = grid.ld_in * E; Step::bands && (pitch == 128 << 10 || pitch == 256 << 10))
       if (int const apart = int((int64_t(1) << 31) / pitch / (BLK_N * E)); grid.tiles_n % (2 * apart) == 0)
         grid.order.band_stride = apart;

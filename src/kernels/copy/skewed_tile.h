@@ -1,13 +1,14 @@
-// Transposes of any pitch and base address with an alignment skew: within a tile, each row of the output begins up to SKEW
-// elements early, on a sector, so that no sector is written in part. Two tiles read the SKEW input rows between them.
+// Transposes of any pitch and base address with an alignment skew: within a tile, each row of the output begins up to
+// SKEW elements early, on a sector, so that no sector is written in part. Two tiles read the SKEW input rows between
+// them.
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
 #include <inlay/planner/copy_time.h>
 
 namespace inlay::kernels {
 
-// A tile loads BLK_M + SKEW rows of the input, from SKEW rows above its origin on. Row n of the output stores BLK_M of them, from
-// the first one whose destination address begins a sector.
+// A tile loads BLK_M + SKEW rows of the input, from SKEW rows above its origin on. Row n of the output stores BLK_M of
+// them, from the first one whose destination address begins a sector.
 template <class T, class Tile>
 struct SkewedGrid : TileGrid<T, Tile, Writes::transpose> {
   using Grid = TileGrid<T, Tile, Writes::transpose>;

@@ -1,5 +1,5 @@
-// Batches of small matrices, contiguous on both sides, whose rows and columns are whole 16-byte vectors. A block processes as many
-// matrices as fit; a thread transposes squares of 16 x 16 bytes in registers.
+// Batches of small matrices, contiguous on both sides, whose rows and columns are whole 16-byte vectors. A block
+// processes as many matrices as fit; a thread transposes squares of 16 x 16 bytes in registers.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
@@ -53,7 +53,7 @@ struct Kernel {
             int(x.N / V)};
   }
   int64_t blocks() const { return (int64_t(batch) + group - 1) / group; }
-  void place(auto const& at) { in = at(in), out = at(out); }
+  void relocate(auto const& at) { in = at(in), out = at(out); }
   int64_t group_bytes() const { return int64_t(group) * size * 16; }
 
   template <class Block>

@@ -1,5 +1,5 @@
-// Blocks with whole groups of matrices do the same work if they begin at the same offset within a sector; the last block may have
-// fewer matrices.
+// Blocks with whole groups of matrices do the same work if they begin at the same offset within a sector; the last
+// block may have fewer matrices.
 #pragma once
 #include <inlay/kernels/common/sampling.h>
 

@@ -1,5 +1,5 @@
-// Transposes of any pitch and base address: stores with an alignment skew that begin on sectors; rows of 1- and 2-byte elements are
-// realigned in registers.
+// Transposes of any pitch and base address: stores with an alignment skew that begin on sectors; rows of 1- and 2-byte
+// elements are realigned in registers.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/common/listed.h>

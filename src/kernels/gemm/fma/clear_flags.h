@@ -11,7 +11,7 @@ struct ClearFlags {
   static constexpr LaunchInfo launch_info{.threads = threads};
   struct Smem {};
   int64_t blocks() const { return 1; }
-  void place(auto const& at) { flags = at(flags); }
+  void relocate(auto const& at) { flags = at(flags); }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem&) const {

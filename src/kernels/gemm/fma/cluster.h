@@ -74,8 +74,8 @@ struct SgemmCluster {
   }
   int64_t blocks() const { return int64_t(tiles_m) * tiles_n * g.L() * slices; }
   int cluster() const { return slices; }
-  void place(auto const& at) {
-    place_operands(g, at);
+  void relocate(auto const& at) {
+    relocate_operands(g, at);
     at.map(mapA, g.A.base), at.map(mapB, g.B.base);
   }
 

@@ -21,8 +21,9 @@ struct EndedInRegisters {
   }
 };
 
-// In shared memory. Adds slices in the order in which SumSlices adds partial sums; with LEVELS 2 those of a group first, then the
-// groups. Quad v of thread t is the (v * threads + t)-th: no bank conflicts, and no thread reads another one's.
+// In shared memory. Adds slices in the order in which SumSlices adds partial sums; with LEVELS 2 those of a group
+// first, then the groups. Quad v of thread t is the (v * threads + t)-th: no bank conflicts, and no thread reads
+// another one's.
 template <class Block, int LEVELS, int threads, class Fragment>
 struct EndedInShared {
   static constexpr int quads = decltype(size(Fragment{}))::value / 4;

@@ -1,5 +1,5 @@
-// Family: a short K, with which D takes most of the time. All of K lies in shared memory; a warp computes whole pieces of 512 bytes of rows of D, and
-// writes them from its registers.
+// Family: a short K, with which D takes most of the time. All of K lies in shared memory; a warp computes whole pieces
+// of 512 bytes of rows of D, and writes them from its registers.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/common/epilogue.h>
@@ -12,7 +12,8 @@ struct OuterProducts : GemmGrid<128, 128> {
   using Grid = GemmGrid<128, 128>;
   static constexpr int threads = 256, BLK_M = 128, BLK_N = 128;
   static constexpr int ROWS = 8, of_warp = BLK_M * 32 / threads;  // rows that a warp computes at a time, and in all
-  // Floats from one k to the next in shared memory. Where lanes store 16 indices k of two rows, two of them share a bank.
+  // Floats from one k to the next in shared memory. Where lanes store 16 indices k of two rows, two of them share a
+  // bank.
   static constexpr int pitch = BLK_M + 4;
   static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = MOST_K <= 32 ? 3 : 2};
   static_assert(V == 1 || V == 4);
@@ -39,8 +40,8 @@ struct OuterProducts : GemmGrid<128, 128> {
   }
 
  private:
-  // Copies the 128 rows of a tile of an operand to `to`, (128,K):(1,pitch); the last row once more for each that lies outside. Threads run
-  // along the mode that is contiguous.
+  // Copies the 128 rows of a tile of an operand to `to`, (128,K):(1,pitch); the last row once more for each that lies
+  // outside. Threads run along the mode that is contiguous.
   template <class Block>
   CUTE_DEVICE static void stage(Block block, Operand const& o, float const* from, int rows, int K, float* to) {
     Copy_Atom<On<Block, LoadAsyncElement>, float> atom;
@@ -54,8 +55,8 @@ struct OuterProducts : GemmGrid<128, 128> {
         copy_one(atom, k < K, make_gmem_ptr(next), make_smem_ptr(to + (k * pitch + row)));
     }
   }
-  // Lane i computes the columns 4 i to 4 i + 3, or, where it writes elements, i, i + 32, i + 64 and i + 96. Rows and columns outside D are
-  // computed too, and not stored.
+  // Lane i computes the columns 4 i to 4 i + 3, or, where it writes elements, i, i + 32, i + 64 and i + 96. Rows and
+  // columns outside D are computed too, and not stored.
   template <class Block>
   CUTE_DEVICE void compute_rows(Block block, typename Grid::At const& here, int m, int lane, Smem const& smem) const {
     Copy_Atom<On<Block, UniversalCopy<Quad>>, Quad> quad;

@@ -1,6 +1,6 @@
-// Family: a batch of small matrices, each operand one piece of memory. A block copies as many whole matrices as fit to shared memory,
-// flat, as if they were one vector; other resident blocks hide the latency. A thread computes TM x TN elements of one D, each the sum
-// over k in ascending order, and D leaves by shared memory, flat again.
+// Family: a batch of small matrices, each operand one piece of memory. A block copies as many whole matrices as fit to
+// shared memory, flat, as if they were one vector; other resident blocks hide the latency. A thread computes TM x TN
+// elements of one D, each the sum over k in ascending order, and D leaves by shared memory, flat again.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/common/epilogue.h>
@@ -31,9 +31,10 @@ struct PackedOperand {
   }
 };
 
-// Micro is Strided or Quads (below): which elements of D a thread computes, and where operands lie in shared memory. Its constants:
-// threads, and floats of shared memory, of a block; resident: blocks per SM; unit: indices k of a step; clocks: issue clocks of a warp
-// for a step; latency_us: microseconds of a step for a block that runs alone. Step gives the kernel's symbol its name.
+// Micro is Strided or Quads (below): which elements of D a thread computes, and where operands lie in shared memory.
+// Its constants: threads, and floats of shared memory, of a block; resident: blocks per SM; unit: indices k of a step;
+// clocks: issue clocks of a warp for a step; latency_us: microseconds of a step for a block that runs alone. Step gives
+// the kernel's symbol its name.
 template <class Step, class Micro>
 struct SgemmPacked {
   static constexpr int TM = Micro::TM, TN = Micro::TN, threads = Micro::threads, floats = Micro::floats;
@@ -53,7 +54,8 @@ struct SgemmPacked {
   int along_m;
 
   static int64_t group_of(Gemm const& g) {
-    // 20 floats remain for misaligned operands, up to 3 before and behind each, and for whole 128-byte lines of swizzled ones.
+    // 20 floats remain for misaligned operands, up to 3 before and behind each, and for whole 128-byte lines of
+    // swizzled ones.
     int64_t const of_one = parts_of(g), shared = floats - 20;
     int64_t const size_a = g.M() * g.K(), size_b = g.N() * g.K(), size_d = g.M() * g.N();
     int64_t const once = (g.A.matrices > 1 ? 0 : size_a) + (g.B.matrices > 1 ? 0 : size_b);
@@ -86,7 +88,7 @@ struct SgemmPacked {
             GM};
   }
   int64_t blocks() const { return ceil_div(batch, int64_t(group)); }
-  void place(auto const& at) { A.base = at(A.base), B.base = at(B.base), D.base = at(D.base); }
+  void relocate(auto const& at) { A.base = at(A.base), B.base = at(B.base), D.base = at(D.base); }
   int64_t group_bytes() const {
     int64_t const d = D.rows * D.cols;
     return int64_t(group) * 4 * std::gcd(std::gcd(int64_t(a.apart), int64_t(b.apart)), d);
@@ -127,12 +129,14 @@ struct SgemmPacked {
   // Floats from a multiple of 16 bytes to p; data keep their residue in shared memory.
   CUTE_HOST_DEVICE static int residue(float const* p) { return int(reinterpret_cast<uintptr_t>(p) / 4 % 4); }
 
-  // n floats that begin `before` floats after a multiple of 16 bytes, as aligned vectors of which the first and the last may not be whole.
+  // n floats that begin `before` floats after a multiple of 16 bytes, as aligned vectors of which the first and the
+  // last may not be whole.
   struct Flat {
     int before, n;
     CUTE_HOST_DEVICE int vectors() const { return (before + n + 3) / 4; }
     CUTE_HOST_DEVICE bool whole(int v) const { return 4 * v >= before && 4 * v + 4 <= before + n; }
-    // Calls vector(v, on) for vectors and, where some are not whole, element(e, on) for the floats of those, counted like vectors.
+    // Calls vector(v, on) for vectors and, where some are not whole, element(e, on) for the floats of those, counted
+    // like vectors.
     template <class Vector, class Element>
     CUTE_DEVICE void each(int tid, Vector const& vector, Element const& element) const {
       CUTE_NO_UNROLL
@@ -196,12 +200,11 @@ struct SgemmPacked {
   }
   static std::size_t workspace(Gemm const&, Device const&) { return 0; }
 
-  // Predicted seconds. A block loads, multiplies and stores one after the other; resident blocks overlap until the multiprocessor is busy.
-  // Fitted on an H200 to 34 batches, each with all tiles that take it: the chosen one takes 1.7 % longer than the best in the geometric
-  // mean (docs/log.md).
+  // Predicted seconds. A block loads, multiplies and stores one after the other; resident blocks overlap until the
+  // multiprocessor is busy. Fitted on an H200 to 34 batches, each with all tiles that take it: the chosen one takes 1.7
+  // % longer than the best in the geometric mean (docs/log.md).
   static double seconds(Gemm const& g, Device const& device) {
-    double const copy = (device.copy_gbps > 0 ? device.copy_gbps : 4286) * 1e3,
-                 clock = device.clock_ghz > 0 ? device.clock_ghz * 1e3 : 1980;
+    double const copy = device.copy_gbps * 1e3, clock = device.clock_ghz * 1e3;
     int64_t const group = group_of(g);
     double const blocks = double(ceil_div(g.L(), group)), operands = double((g.M() + g.N()) * g.K()),
                  of_d = double(g.elements() / g.L()),
@@ -268,8 +271,8 @@ struct Strided {
   static Reason rejects(Gemm const&) { return {}; }
 };
 
-// Extents that are multiples of 4: a thread has squares of 4 x 4, whose operands it reads by 16 bytes along either direction. A swizzle
-// of the vectors within lines of 128 bytes keeps both free of most conflicts.
+// Extents that are multiples of 4: a thread has squares of 4 x 4, whose operands it reads by 16 bytes along either
+// direction. A swizzle of the vectors within lines of 128 bytes keeps both free of most conflicts.
 template <bool ALONG_K_A, bool ALONG_K_B, int T, int THREADS, int KB, int RESIDENT>
 struct Quads {
   static constexpr int TM = T, TN = T, TG = T / 4, threads = THREADS, floats = KB * 256, unit = 4, resident = RESIDENT;

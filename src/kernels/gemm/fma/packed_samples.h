@@ -1,5 +1,5 @@
-// Samples of packed batches: blocks with whole groups of matrices do the same work if they begin at the same offsets within a sector
-// (transpose_batched_samples.h).
+// Samples of packed batches: blocks with whole groups of matrices do the same work if they begin at the same offsets
+// within a sector (transpose_batched_samples.h).
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/copy/transpose_batched_samples.h>

@@ -58,8 +58,9 @@ struct SgemmRing {
 
   // ---- host
   static int64_t tiles(Gemm const& g) { return ceil_div(g.M(), int64_t(BLK_M)) * ceil_div(g.N(), int64_t(BLK_N)); }
-  // Tiles of one matrix that are split along k: the last wave and the one before it, if K is more than 256 and the split saves a
-  // block three k tiles. The choice depends on one matrix alone, so that every matrix of a batch has the same bits.
+  // Tiles of one matrix that are split along k: the last wave and the one before it, if K is more than 256 and the
+  // split saves a block three k tiles. The choice depends on one matrix alone, so that every matrix of a batch has the
+  // same bits.
   static int64_t cut_tiles(Gemm const& g, int grid) {
     int64_t const t = tiles(g), rest = t % grid, k_tiles = ceil_div(g.K(), int64_t(BLK_K));
     if (!Step::stream_k || rest == 0 || g.K() <= 256 || (grid - rest) * k_tiles < 3 * grid) return 0;
@@ -99,8 +100,8 @@ struct SgemmRing {
     }
   }
   int64_t blocks() const { return grid; }
-  void place(auto const& at) {
-    place_operands(g, at), flags = at(flags), slots = at(slots);
+  void relocate(auto const& at) {
+    relocate_operands(g, at), flags = at(flags), slots = at(slots);
     at.map(mapA, g.A.base), at.map(mapB, g.B.base);
   }
 

@@ -37,7 +37,7 @@ struct Samples<SgemmRing<Step>> {
       if constexpr (std::is_same_v<K, ClearFlags>)
         sample.kinds(kernel, 1);
       else
-        cuts += tilings_of(kernel);
+        cuts += cuts_of(kernel);
     });
     Device two = setting.device;
     two.sm_count = 2;
@@ -51,7 +51,7 @@ struct Samples<SgemmRing<Step>> {
     });
   }
   // The k ranges of split tiles, less one for each tile.
-  static int64_t tilings_of(Ring const& kernel) {
+  static int64_t cuts_of(Ring const& kernel) {
     int64_t pieces = 0;
     for (int rank = 0; rank < kernel.grid; ++rank)
       if (int const first = kernel.begin(rank), end = kernel.begin(rank + 1); end > first)

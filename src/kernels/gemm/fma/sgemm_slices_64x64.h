@@ -1,10 +1,12 @@
-// Slices of K one after the other in a block: the bits of a plan that splits K over blocks, for a batch that fills the GPU without.
+// Slices of K one after the other in a block: the bits of a plan that splits K over blocks, for a batch that fills the
+// GPU without.
 #pragma once
 #include <inlay/kernels/gemm/fma/tile.h>
 
 namespace inlay::kernels::sgemm_slices_64x64 {
 
-// Six blocks leave a thread 168 registers, of which the loop that multiplies takes up to 157. Sums in groups take another 16 KB a block.
+// Six blocks leave a thread 168 registers, of which the loop that multiplies takes up to 157. Sums in groups take
+// another 16 KB a block.
 template <Vectors A, Vectors B, int LEVELS>
 struct Slices : WarpTiledStep {
   static constexpr int BLK_M = 64, BLK_N = 64, threads = 64, min_blocks = LEVELS == 1 ? 6 : 5;

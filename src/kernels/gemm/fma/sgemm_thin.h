@@ -9,17 +9,18 @@
 
 namespace inlay::kernels::sgemm_thin {
 
-// How many threads share a row, and how many blocks a sum. They follow from the extents of one matrix, the layout of W and its alignment
-// alone, so that a sum has the same bits in every batch.
+// How many threads share a row, and how many blocks a sum. They follow from the extents of one matrix, the layout of W
+// and its alignment alone, so that a sum has the same bits in every batch.
 struct Split {
   int lanes, parts;
   double seconds;
 };
 
-// Predicted seconds for one matrix. tile: rows of a cluster; step: indices k that a block loads at a time. A wave takes as long as a block
-// alone, or as the multiprocessor is busy with all resident blocks. Fitted on an H200 to suites/gemm/thin.json, with each number of lanes and
-// parts forced; the choices took .8 % longer than the best in the geometric mean. The column form has become faster since then, so
-// its constants are too large; suites/gemm/thin_drawn.json judges the choices.
+// Predicted seconds for one matrix. tile: rows of a cluster; step: indices k that a block loads at a time. A wave takes
+// as long as a block alone, or as the multiprocessor is busy with all resident blocks. Fitted on an H200 to
+// suites/gemm/thin.json, with each number of lanes and parts forced; the choices took .8 % longer than the best in the
+// geometric mean. The column form has become faster since then, so its constants are too large;
+// suites/gemm/thin_drawn.json judges the choices.
 inline double seconds_of(Gemm const& g, Device const& device, int64_t tile, int64_t step, int64_t parts,
                          int64_t part_k) {
   struct Fit {
@@ -28,7 +29,7 @@ inline double seconds_of(Gemm const& g, Device const& device, int64_t tile, int6
   bool const rows = Thin::along_k(Thin::large(g)), vectors = Thin::takes_vectors(Thin::large(g));
   // microseconds; bytes: of a multiprocessor in one; elements: how much longer they take to multiply than vectors
   Fit const f = rows ? Fit{0, 1.19, 1.46, 0, 37790, .39, .0108, 3.7} : Fit{1.51, .46, .91, .086, 38990, 2.5, .0063, 12};
-  double const scale = (device.copy_gbps > 0 ? device.copy_gbps : 4286) / 4286 * 132 / device.sm_count;
+  double const scale = device.copy_gbps / 4286 * 132 / device.sm_count;
   int64_t const R = Thin::large(g).rows, x = Thin::small(g).rows, T = x <= 2 ? x : x <= 4 ? 4 : 8;
   int const resident = T <= 4 ? 3 : 2;
   double const bytes = double(tile * step) * 4, steps = std::ceil(double(part_k) / double(step));

@@ -19,7 +19,9 @@ struct SumSlicesBy {
   };
 
   int64_t blocks() const { return ceil_div(r.elements(), int64_t(elements)); }
-  void place(auto const& at) { r.partial.base = at(r.partial.base), r.D.base = at(r.D.base), r.C.base = at(r.C.base); }
+  void relocate(auto const& at) {
+    r.partial.base = at(r.partial.base), r.D.base = at(r.D.base), r.C.base = at(r.C.base);
+  }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
@@ -59,7 +61,7 @@ struct SumSlicesBy {
       if (r.slices == 0) copy_one(atom, on, make_gmem_ptr(in(r.D)), &sum);
     Copy_Atom<On<Block, UniversalCopy<T>>, T> element;
     T x{};
-    if (r.epilogue.beta != 0) copy_one(element, on, make_gmem_ptr(in(r.old())), &x);
+    if (r.epilogue.beta != 0) copy_one(element, on, make_gmem_ptr(in(r.addend())), &x);
     sum = scaled(r.epilogue, sum, float(x));
     float* const result = &sum;
     activate<1>(r.epilogue.activation, [result](int) -> float& { return *result; });

@@ -12,7 +12,7 @@ struct Kinds<SumSlicesBy<GROUPS, T>> {
     auto const is_dense = [](Operand const& c) {
       return c.col_stride == 1 && c.row_stride == c.cols && (c.matrices == 1 || c.batch_stride == c.rows * c.cols);
     };
-    if (is_dense(kernel.r.D) && is_dense(kernel.r.old()))
+    if (is_dense(kernel.r.D) && is_dense(kernel.r.addend()))
       return over_edge(kernel.blocks(), [&](int64_t block, int64_t times) { f(kernel, block, times); });
     for (int64_t block = 0; block < kernel.blocks(); ++block) f(kernel, block, 1);
   }

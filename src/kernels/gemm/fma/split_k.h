@@ -1,5 +1,5 @@
-// K split into slices, so that a GEMM with few tiles of D fills the GPU. Each block writes the sums of a slice to the workspace; sum_slices
-// adds them.
+// K split into slices, so that a GEMM with few tiles of D fills the GPU. Each block writes the sums of a slice to the
+// workspace; sum_slices adds them.
 #pragma once
 #include <inlay/kernels/gemm/fma/slice_sums.h>
 

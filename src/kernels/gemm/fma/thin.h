@@ -1,12 +1,14 @@
-// What the kernels for a large matrix times 1 to 8 vectors share: Y(r,t) = sum over k of W(r,k) X(k,t). A cluster of up to 8 blocks has a
-// tile of rows, a block of it a range of k; the sums of the blocks are added in the order of k, through distributed shared memory.
+// What the kernels for a large matrix times 1 to 8 vectors share: Y(r,t) = sum over k of W(r,k) X(k,t). A cluster of up
+// to 8 blocks has a tile of rows, a block of it a range of k; the sums of the blocks are added in the order of k,
+// through distributed shared memory.
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/common/epilogue.h>
 
 namespace inlay::kernels {
 
-// The grid: a cluster of `parts` blocks for each tile of rows, each with a range of `part_k` indices k; the last ranges may be shorter.
+// The grid: a cluster of `parts` blocks for each tile of rows, each with a range of `part_k` indices k; the last ranges
+// may be shorter.
 struct ThinGrid {
   int tiles, parts, part_k;
 
@@ -48,7 +50,8 @@ struct Thin {
   static Operand const& large(Gemm const& g) { return rows_of_a(g) ? g.A : g.B; }
   static Operand const& small(Gemm const& g) { return rows_of_a(g) ? g.B : g.A; }
   static bool along_k(Operand const& w) { return w.col_stride == 1; }
-  // Whether W is read by 16 bytes. The order of a sum follows from this, from M, N, K, and from the mode along which W is contiguous.
+  // Whether W is read by 16 bytes. The order of a sum follows from this, from M, N, K, and from the mode along which W
+  // is contiguous.
   static bool takes_vectors(Operand const& w) {
     int64_t const run = along_k(w) ? w.cols : w.rows, step = along_k(w) ? w.row_stride : w.col_stride;
     return run % 4 == 0 && step % 4 == 0 && w.batch_stride % 4 == 0 && w.misalignment_bytes() == 0;
@@ -74,7 +77,7 @@ struct Thin {
             g.epilogue,
             grid};
   }
-  void place(auto const& at) { W = at(W), X = at(X), Y = at(Y); }
+  void relocate(auto const& at) { W = at(W), X = at(X), Y = at(Y); }
 
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = rejects_type<float>(g)) return r;
@@ -119,8 +122,9 @@ CUTE_DEVICE void store_thin(Block block, Thin const& p, ThinGrid::At const& here
   if (parts > 1) block.sync_cluster(Int<threads>{});  // no block exits while others read its sums
 }
 
-// Copies X(k,t) for k0 <= k < k1 to shared memory, with the strides along_k and along_t in floats. Threads run along the contiguous mode of
-// X. If T exceeds p.vectors, the first vector is copied instead of those that do not exist; sums with them are not stored.
+// Copies X(k,t) for k0 <= k < k1 to shared memory, with the strides along_k and along_t in floats. Threads run along
+// the contiguous mode of X. If T exceeds p.vectors, the first vector is copied instead of those that do not exist; sums
+// with them are not stored.
 template <int T, int threads, class Block>
 CUTE_DEVICE void stage_vectors(Block block, Thin const& p, float const* X, int k0, int k1, float* to, int along_k,
                                int along_t) {

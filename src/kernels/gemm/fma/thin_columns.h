@@ -1,5 +1,5 @@
-// A matrix that is contiguous along its rows' index r, times 1 to 8 vectors: LANES threads have V neighbours of one k each; the k are dealt
-// to the warps of a block and to what is left of a warp.
+// A matrix that is contiguous along its rows' index r, times 1 to 8 vectors: LANES threads have V neighbours of one k
+// each; the k are dealt to the warps of a block and to what is left of a warp.
 #pragma once
 #include <inlay/kernels/gemm/fma/thin.h>
 

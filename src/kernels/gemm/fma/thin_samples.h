@@ -1,4 +1,5 @@
-// Samples of thin GEMMs: clusters differ in where the rows of their tile and their matrix begin, which a few of them show.
+// Samples of thin GEMMs: clusters differ in where the rows of their tile and their matrix begin, which a few of them
+// show.
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/thin.h>

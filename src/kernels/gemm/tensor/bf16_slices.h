@@ -1,10 +1,12 @@
-// Pairs of fp32 elements as sums of three bf16 slices, in registers: x = h + m + l, each the rounded rest of those before it.
+// Pairs of fp32 elements as sums of three bf16 slices, in registers: x = h + m + l, each the rounded rest of those
+// before it.
 #pragma once
 #include <inlay/kernels/common/dispatch.h>
 
 namespace inlay::kernels {
 
-// Two bf16 in a word, `first` in the lower half, rounded to nearest. saturates: what would become infinite becomes the largest bf16.
+// Two bf16 in a word, `first` in the lower half, rounded to nearest. saturates: what would become infinite becomes the
+// largest bf16.
 template <bool saturates>
 CUTE_HOST_DEVICE uint32_t bf16_pair(float first, float second) {
 #ifdef __CUDA_ARCH__
@@ -23,8 +25,9 @@ CUTE_HOST_DEVICE uint32_t bf16_pair(float first, float second) {
 #endif
 }
 
-// Makes three slices of each of two fp32 elements; slices[i] holds slice i of both. All three slices of a finite element are finite. Of an
-// infinite element the first slice is the largest bf16, the second is infinite and the third is NaN, so that every sum it enters becomes NaN.
+// Makes three slices of each of two fp32 elements; slices[i] holds slice i of both. All three slices of a finite
+// element are finite. Of an infinite element the first slice is the largest bf16, the second is infinite and the third
+// is NaN, so that every sum it enters becomes NaN.
 CUTE_HOST_DEVICE void slice_pair(float first, float second, uint32_t (&slices)[3]) {
   CUTE_UNROLL
   for (int i = 0; i < 3; ++i) {

@@ -1,5 +1,5 @@
-// The sums of a tile whose K is split over the blocks of a cluster: each block writes its own to shared memory, and adds those of all blocks,
-// in the order of K, for some of the rows, which it writes to D.
+// The sums of a tile whose K is split over the blocks of a cluster: each block writes its own to shared memory, and
+// adds those of all blocks, in the order of K, for some of the rows, which it writes to D.
 #pragma once
 #include <inlay/block/quad_ops.h>
 #include <inlay/kernels/gemm/tensor/fragment_epilogue.h>
@@ -13,7 +13,8 @@ struct ClusterSums {
   static constexpr int floats = BLK_M * pitch;
   using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
 
-  // sums: `floats` floats of shared memory at the same offset in all blocks, (BLK_M,BLK_N):(pitch,1). parts: 2, 4 or 8 blocks.
+  // sums: `floats` floats of shared memory at the same offset in all blocks, (BLK_M,BLK_N):(pitch,1). parts: 2, 4 or 8
+  // blocks.
   template <class Block, class TiledMma, class RD>
   CUTE_DEVICE static void add(Block block, Gemm const& g, int parts, float* sums, TiledMma const& mma, RD const& sum,
                               auto const& here) {

@@ -19,12 +19,12 @@ union Adjacent {
   T element[V];
 };
 
-// Loads what beta scales, if it is added, for N sums of a thread from number `first` on; tCc: their coordinates. Zeros beyond the edge.
-// pairs: loads two elements at once if all pairs are aligned.
+// Loads what beta scales, if it is added, for N sums of a thread from number `first` on; tCc: their coordinates. Zeros
+// beyond the edge. pairs: loads two elements at once if all pairs are aligned.
 template <class T, bool pairs, int N, class Block, class C>
-CUTE_DEVICE void load_old(Block, Gemm const& g, C const& tCc, int first, auto const& edge, int64_t m, int64_t n,
-                          int64_t matrix, float (&old)[N]) {
-  Operand const& o = g.old();
+CUTE_DEVICE void load_addend(Block, Gemm const& g, C const& tCc, int first, auto const& edge, int64_t m, int64_t n,
+                             int64_t matrix, float (&old)[N]) {
+  Operand const& o = g.addend();
   T const* const tile = o.as<T const>() + (matrix * o.batch_stride + m * o.row_stride + n * o.col_stride);
   auto const load = [&]<int V>(Int<V>) {
     using Word = decltype(Adjacent<V, T>::word);
@@ -44,7 +44,8 @@ CUTE_DEVICE void load_old(Block, Gemm const& g, C const& tCc, int first, auto co
   load(_1{});
 }
 
-// Makes the elements of D of the sums in the accumulators of a TiledMMA, in fp32: the tile at (m,n) of a matrix of D. pairs: of load_old.
+// Makes the elements of D of the sums in the accumulators of a TiledMMA, in fp32: the tile at (m,n) of a matrix of D.
+// pairs: of load_addend.
 template <class T, Epilogues epilogues, bool pairs = true, class Block, class TiledMma, class Tile, class RD>
 CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma, Tile const& tile, RD& tCrD, int64_t m,
                                  int64_t n, int64_t matrix) {
@@ -53,7 +54,8 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma
   auto const edge = make_coord(g.M() - m, g.N() - n);
   constexpr int all = size(RD{}), at_once = epilogues == Epilogues::plain ? 8 : all < 32 ? all : 32;  // loads in flight
   static_assert(all % at_once == 0);
-  // Apart: a sum costs one multiplication here, and the instructions lie together. Kernels with plain epilogues would spill.
+  // Apart: a sum costs one multiplication here, and the instructions lie together. Kernels with plain epilogues would
+  // spill.
   if constexpr (epilogues == Epilogues::full)
     if (e.beta == 0 && e.activation == Activation::none) {
       CUTE_UNROLL
@@ -70,9 +72,9 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma
       bool is_f32 = false;
       if constexpr (epilogues == Epilogues::full) is_f32 = g.D.type == f32;
       if (is_f32)
-        load_old<float, pairs>(block, g, tCcD, first, edge, m, n, matrix, old);
+        load_addend<float, pairs>(block, g, tCcD, first, edge, m, n, matrix, old);
       else
-        load_old<T, pairs>(block, g, tCcD, first, edge, m, n, matrix, old);
+        load_addend<T, pairs>(block, g, tCcD, first, edge, m, n, matrix, old);
       CUTE_UNROLL
       for (int i = 0; i < at_once; ++i) tCrD(first + i) = scaled(e, tCrD(first + i), old[i]);
     }
@@ -81,9 +83,9 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, TiledMma const& mma
   }
 }
 
-// Writes finished elements from the registers of a TiledMMA to the tile at (m,n) of a matrix of D, which is f32 or of type T. A thread
-// holds pairs that are adjacent along n; it writes a pair in one access if every pair of D is aligned. stages_rows: a D of type T whose
-// rows are contiguous does not come here.
+// Writes finished elements from the registers of a TiledMMA to the tile at (m,n) of a matrix of D, which is f32 or of
+// type T. A thread holds pairs that are adjacent along n; it writes a pair in one access if every pair of D is aligned.
+// stages_rows: a D of type T whose rows are contiguous does not come here.
 template <class T, Epilogues epilogues, bool stages_rows = false, class Block, class TiledMma, class Tile, class RD>
 CUTE_DEVICE void store_fragment(Block block, Gemm const& g, TiledMma const& mma, Tile const& tile, RD const& tCrD,
                                 int64_t m, int64_t n, int64_t matrix) {

@@ -1,4 +1,5 @@
-// Step 08 for any transposes: an operand that is contiguous along m or n is loaded without packing, and wgmma reads it transposed.
+// Step 08 for any transposes: an operand that is contiguous along m or n is loaded without packing, and wgmma reads it
+// transposed.
 #pragma once
 #include <inlay/kernels/gemm/tensor/wgmma_ring.h>
 

@@ -1,5 +1,5 @@
-// Step 09 for GEMMs of few waves: the width of the tiles follows from their number, clusters share what they load along m and n or there
-// are none, and the kernel starts before the one before it has ended.
+// Step 09 for GEMMs of few waves: the width of the tiles follows from their number, clusters share what they load along
+// m and n or there are none, and the kernel starts before the one before it has ended.
 #pragma once
 #include <inlay/kernels/gemm/tensor/hgemm_09_majors.h>
 

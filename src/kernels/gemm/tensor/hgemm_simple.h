@@ -4,8 +4,8 @@
 
 namespace inlay::kernels::hgemm_simple {
 
-// 20 TFLOP/s, or, with few tiles, 3.7 us for each 16 indices of K, in which the warps wait for global memory. Fitted on an H200 to
-// suites/gemm/half_wild.json.
+// 20 TFLOP/s, or, with few tiles, 3.7 us for each 16 indices of K, in which the warps wait for global memory. Fitted on
+// an H200 to suites/gemm/half_wild.json.
 inline double seconds(Gemm const& g, Device const&) {
   return 2.5e-6 + std::max(2. * double(g.elements()) * double(g.K()) / 20e12, double(g.K()) / 16 * 3.7e-6);
 }

@@ -1,5 +1,5 @@
-// Family: tensor cores without shared memory. Each warp loads its mma fragments from global memory, element by element: any strides and
-// alignment.
+// Family: tensor cores without shared memory. Each warp loads its mma fragments from global memory, element by element:
+// any strides and alignment.
 #pragma once
 #include <inlay/kernels/gemm/tensor/mma.h>
 

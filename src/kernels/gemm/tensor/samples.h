@@ -6,8 +6,8 @@
 
 namespace inlay::kernels {
 
-// Declared only, to save compilation: a unit that replays some of these kernels includes their headers after this one, and a change of the
-// other kernels' headers does not compile the unit again.
+// Declared only, to save compilation: a unit that replays some of these kernels includes their headers after this one,
+// and a change of the other kernels' headers does not compile the unit again.
 template <class Step, class T, GMMA::Major MajorA, GMMA::Major MajorB>
 struct WgmmaRing;
 template <class Step, class T, int BLK_N, int CLUSTER>
@@ -33,8 +33,8 @@ struct Kinds<WgmmaRing<Step, T, MajorA, MajorB>> {
   }
 };
 
-// Samples of a kernel whose clusters, of `blocks` blocks each, compute several tiles in turn, ordered in bands (tile_bands.h). In a sample
-// each cluster computes one tile, of `rows` rows; `tiles` is their number.
+// Samples of a kernel whose clusters, of `blocks` blocks each, compute several tiles in turn, ordered in bands
+// (tile_bands.h). In a sample each cluster computes one tile, of `rows` rows; `tiles` is their number.
 template <class Kernel, class F>
 void over_band_tiles(Kernel one_tile, int tiles, int rows, int blocks, auto const& order, F const& f) {
   one_tile.grid = tiles;
@@ -47,7 +47,7 @@ struct Kinds<SplitRing<Step, T, BLK_N, CLUSTER>> {
   template <class Kernel, class F>
   static void each(Kernel kernel, F const& f) {
     // A block looks for refusals once, however many tiles it computes: samples, which are of one tile, leave that out.
-    if (kernel.looks()) kernel.refusals = nullptr;
+    if (kernel.looks_for_refusals()) kernel.refusals = nullptr;
     over_band_tiles(kernel, kernel.tiles(), kernel.BLK_M * kernel.CLUSTER, kernel.in_cluster(), kernel.order, f);
   }
 };
@@ -69,7 +69,8 @@ struct Kinds<SliceOperands<Step, T>> {
   }
 };
 
-// A few short K replace a long one in the ring, whose tiles are those of the long one. Samples have no data, which no slices refuse.
+// A few short K replace a long one in the ring, whose tiles are those of the long one. Samples have no data, which no
+// slices refuse.
 template <class Dispatch>
 requires Dispatch::slices_operands struct Samples<Dispatch> {
   template <class S, class Sample>

@@ -10,8 +10,9 @@ using Bf16 = SplitGemm<Step, bfloat16_t>;
 
 struct Dispatch {
   static constexpr bool slices_operands = true;
-  // Both ways are launched; which one computes a matrix is a word of the workspace for each, known on the GPU alone. Of one matrix that is
-  // refused, the kernel that would have multiplied its f16 slices makes the bf16 slices: a launch that ends at once takes 1 to 2 us.
+  // Both ways are launched; which one computes a matrix is a word of the workspace for each, known on the GPU alone. Of
+  // one matrix that is refused, the kernel that would have multiplied its f16 slices makes the bf16 slices: a launch
+  // that ends at once takes 1 to 2 us.
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
     auto* const refusals = static_cast<unsigned*>(setting.workspace);
@@ -19,7 +20,7 @@ struct Dispatch {
     auto const slices = F16::sliced(g, behind);
     f(F16::slicer(g, slices, nullptr));
     if (g.only_packs) return;
-    Gemm const again = without_kept(g);
+    Gemm const again = without_packed(g);
     auto const others = Bf16::sliced(again, behind + F16::factor_bytes(g));
     auto const slicer = Bf16::slicer(again, others, refusals);
     if (g.L() > 1) f(Refusals<Step>{slices.A, slices.B, refusals, int(g.L())});
@@ -28,15 +29,15 @@ struct Dispatch {
     Bf16::multiply(again, others, refusals, {}, setting, f);
   }
   // bf16 slices take no operand that was packed as f16 slices.
-  static Gemm without_kept(Gemm g) {
-    g.A.kept = g.B.kept = nullptr;
+  static Gemm without_packed(Gemm g) {
+    g.A.packed = g.B.packed = nullptr;
     return g;
   }
   static std::size_t workspace(Gemm const& g, Device const&) {
     if (!g.elements() || !g.K()) return 0;
     if (g.only_packs) return std::size_t(F16::bytes(g));
     return std::size_t(round_up(g.L() * 4, 256) +
-                       std::max(F16::bytes(g), F16::factor_bytes(g) + Bf16::bytes(without_kept(g))));
+                       std::max(F16::bytes(g), F16::factor_bytes(g) + Bf16::bytes(without_packed(g))));
   }
 };
 

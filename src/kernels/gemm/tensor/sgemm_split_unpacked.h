@@ -13,8 +13,8 @@ struct Tile {
 };
 inline constexpr int BLK_M = 128;
 inline constexpr Tile kTiles[] = {{64, true, .775}, {64, false, .775}, {32, true, .605}, {32, false, .605}};
-// The blocks of a cluster, which split the K of a tile; the microseconds that adding their sums takes; and the share of a GPU's
-// multiprocessors that such clusters fill. Gemm::tile is 1 + the number of the tile * 4 + that of the cluster.
+// The blocks of a cluster, which split the K of a tile; the microseconds that adding their sums takes; and the share of
+// a GPU's multiprocessors that such clusters fill. Gemm::tile is 1 + the number of the tile * 4 + that of the cluster.
 struct Parts {
   int number;
   double us, share;
@@ -42,14 +42,15 @@ struct Slices {
     return ceil_div(t.transposes ? g.N() : g.M(), int64_t(BLK_M)) *
            ceil_div(t.transposes ? g.M() : g.N(), int64_t(t.BLK_N));
   }
-  // How much longer a step takes if an operand is read by elements, if these lie apart, and if its rows are not contiguous along K.
+  // How much longer a step takes if an operand is read by elements, if these lie apart, and if its rows are not
+  // contiguous along K.
   static double delay(Operand const& o, double of_elements) {
     if (o.row_stride != 1 && o.col_stride != 1) return 4 * of_elements;
     Vectors const along = vectors(o, 1);  // the batch must not decide
     return (along == Vectors::none ? of_elements : 0) + (is_along_K(o) ? 0 : .06);
   }
-  // Predicted time of a matrix, of g.tile and with slices in other blocks: fitted on an H200 to bench/gemm_tiles of 62 GEMMs drawn with 4 to
-  // 8192 rows and columns; off by 7 % for choices within 1.4 of the best.
+  // Predicted time of a matrix, of g.tile and with slices in other blocks: fitted on an H200 to bench/gemm_tiles of 62
+  // GEMMs drawn with 4 to 8192 rows and columns; off by 7 % for choices within 1.4 of the best.
   static double seconds(Gemm const& g, Device const& device, int64_t slices, int64_t slice_K) {
     Tile const& t = tile_of(g);
     Parts const& parts = parts_of(g);
@@ -59,7 +60,7 @@ struct Slices {
     double const sums = slices > 1 ? 1.4e-6 + double(slices + 1) * double(g.M() * g.N()) * 4 / 1.8e12 : 0;
     double const bytes = 4 * (double(g.M() + g.N()) * double(g.K()) + double(g.M()) * double(g.N()));
     return 1.9e-6 + std::max(waves * (2 + steps * of_step + parts.us) * 1e-6 + sums, bytes / 2.7e12) +
-           seconds_of_old(g, 2.2e12, 1.1e12);
+           seconds_of_addend(g, 2.2e12, 1.1e12);
   }
   // may_split: into slices for other blocks, whose sums sum_slices adds.
   static Choice choose(Gemm g, Device const& device, bool may_split) {

@@ -7,10 +7,10 @@
 
 namespace inlay::kernels {
 
-// Slices both operands. 32 to 256 lanes of a block slice a row that is contiguous along K, of which up to 8192 elements stay in registers,
-// because f16 slices need the largest one first. Other rows are sliced BLK_M at a time, a part of their K by a block; for f16 slices the
-// blocks of a cluster have all of K. Elements along the rows are loaded together, and written along K by way of shared memory. Step: the
-// kernel, whose name its symbols have.
+// Slices both operands. 32 to 256 lanes of a block slice a row that is contiguous along K, of which up to 8192 elements
+// stay in registers, because f16 slices need the largest one first. Other rows are sliced BLK_M at a time, a part of
+// their K by a block; for f16 slices the blocks of a cluster have all of K. Elements along the rows are loaded
+// together, and written along K by way of shared memory. Step: the kernel, whose name its symbols have.
 template <class Step, class T>
 struct SliceOperands {
   static constexpr int threads = 256, slices = kSlices<T>, at_once = 8;
@@ -66,9 +66,9 @@ struct SliceOperands {
   }
   int64_t blocks() const { return of_A() + round_up(B.blocks(), int64_t(in_cluster)); }
   int cluster() const requires(scales) { return in_cluster; }
-  void place(auto const& at) {
+  void relocate(auto const& at) {
     A.from.base = at(A.from.base), B.from.base = at(B.from.base), refusals = at(refusals);
-    A.to.place(at), B.to.place(at);
+    A.to.relocate(at), B.to.relocate(at);
   }
 
   // ---- device
@@ -209,7 +209,8 @@ struct SliceOperands {
       for (int i = 0; i < 2; ++i)
         copy_one(vector, on, make_gmem_ptr(reinterpret_cast<Bytes<16> const*>(from + (k + 4 * i))), &x[i].word);
     };
-    // A row of contiguous elements that does not begin at a vector: those around eight elements, if they lie in the row.
+    // A row of contiguous elements that does not begin at a vector: those around eight elements, if they lie in the
+    // row.
     int const shift = o.col_stride == 1 ? int(reinterpret_cast<uintptr_t>(from) / sizeof(float) % 4) : -1;
     auto const load_shifted = [&](int64_t k, Floats(&x)[2]) {
       float around[12];
@@ -234,8 +235,9 @@ struct SliceOperands {
       for (int i = 0; i < at_once; ++i)
         copy_one(element, exists && k + i < o.cols, make_gmem_ptr(from + (k + i) * o.col_stride), &x[i / 4].x[i % 4]);
     };
-    // Calls f(eight elements, their k) for those of the lane: a stride at a time, or of a row of vectors and up to `held` strides, which are
-    // all loaded first and stay in registers. Any row of contiguous elements stays there if its largest element is needed first.
+    // Calls f(eight elements, their k) for those of the lane: a stride at a time, or of a row of vectors and up to
+    // `held` strides, which are all loaded first and stay in registers. Any row of contiguous elements stays there if
+    // its largest element is needed first.
     int64_t const stride = lanes * at_once, end = work.to.slices.row_stride;
     bool const vectors = work.vectors && o.cols % at_once == 0,
                holds = (vectors || (scales && o.col_stride == 1)) && end <= held * stride;
@@ -291,7 +293,8 @@ struct SliceOperands {
   // Slices BLK_M rows from `first` on, a part of their K.
   template <class Block>
   CUTE_DEVICE void slice_rows(Block block, Smem& smem, Work const& work, int64_t l, int64_t first, int64_t part) const {
-    // A warp loads BLK_K / 8 indices of K, 32 / BLK_M of them at a time, 16 times in flight together. `lanes` lanes write a row.
+    // A warp loads BLK_K / 8 indices of K, 32 / BLK_M of them at a time, 16 times in flight together. `lanes` lanes
+    // write a row.
     constexpr int in_warp = BLK_K / 8, together = 32 / BLK_M, in_flight = 16 * together, lanes = threads / BLK_M;
     Operand const& o = work.from;
     int const rank = int(block.thread_rank()), of_lane = rank % BLK_M;
@@ -358,7 +361,8 @@ struct SliceOperands {
       block.sync_cluster(Int<threads>{});  // no block exits while others read its shared memory
     }
   }
-  // Replaces what each thread of a cluster of `parts` blocks knows of its row by what all of them know. of_rows: (BLK_M), shared.
+  // Replaces what each thread of a cluster of `parts` blocks knows of its row by what all of them know. of_rows:
+  // (BLK_M), shared.
   template <class Block>
   CUTE_DEVICE static void join_parts(Block block, Quad* of_rows, int64_t parts, ScaledRow& known) {
     constexpr int lanes = threads / BLK_M;

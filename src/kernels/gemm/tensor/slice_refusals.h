@@ -45,7 +45,8 @@ CUTE_DEVICE bool any_of_block(Block block, unsigned* of_warp, bool refused) {
   return any != 0;
 }
 
-// For each matrix of a batch: 1 if it refuses, else 0. One matrix needs no launch of this: the kernel that multiplies its slices looks.
+// For each matrix of a batch: 1 if it refuses, else 0. One matrix needs no launch of this: the kernel that multiplies
+// its slices looks.
 template <class Step>
 struct Refusals {
   SlicedOperand A, B;
@@ -58,7 +59,7 @@ struct Refusals {
     static void members(auto name) { name("of_warp", &Smem::of_warp); }
   };
   int64_t blocks() const { return matrices; }
-  void place(auto const& at) { A.place(at), B.place(at), refusals = at(refusals); }
+  void relocate(auto const& at) { A.relocate(at), B.relocate(at), refusals = at(refusals); }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {

@@ -4,16 +4,18 @@
 
 namespace inlay::kernels {
 
-// How many slices of type T an fp32 number is written as. bf16: h + m + l, each the rounded rest of the one before, exact but for what l
-// rounds. f16: hi + lo / 2^11 of the number times a power of two for its row, which brings the largest of a row near 2^15.
+// How many slices of type T an fp32 number is written as. bf16: h + m + l, each the rounded rest of the one before,
+// exact but for what l rounds. f16: hi + lo / 2^11 of the number times a power of two for its row, which brings the
+// largest of a row near 2^15.
 template <class T>
 inline constexpr int kSlices = std::is_same_v<T, half_t> ? 2 : 3;
 template <class T>
 inline constexpr bool kScalesRows = std::is_same_v<T, half_t>;
 
-// The slices of an operand in a workspace: matrices one after the other, all of the first slice, then those of the second, with a pitch of
-// whole lines. For f16 also a number for each row, by which its sums are multiplied; negative: the row refuses f16 slices. They lie behind the
-// slices of a packed operand; in a workspace apart, so that other slices can replace these while blocks still read the numbers.
+// The slices of an operand in a workspace: matrices one after the other, all of the first slice, then those of the
+// second, with a pitch of whole lines. For f16 also a number for each row, by which its sums are multiplied; negative:
+// the row refuses f16 slices. They lie behind the slices of a packed operand; in a workspace apart, so that other
+// slices can replace these while blocks still read the numbers.
 struct SlicedOperand {
   Operand slices;  // (rows,K rounded up to whole lines,matrices * slices)
   float* factors = nullptr;
@@ -29,7 +31,7 @@ struct SlicedOperand {
   }
   template <class T>
   static SlicedOperand packed(Operand const& o) {
-    char* const to = static_cast<char*>(o.kept);
+    char* const to = static_cast<char*>(o.packed);
     return at<T>(o, to, to + slice_bytes<T>(o));
   }
   template <class T>
@@ -40,7 +42,7 @@ struct SlicedOperand {
   static int64_t factor_bytes(Operand const& o) {
     return kScalesRows<T> ? round_up(o.rows * o.matrices * 4, 256) : 0;
   }
-  void place(auto const& at) { slices.base = at(slices.base), factors = at(factors); }
+  void relocate(auto const& at) { slices.base = at(slices.base), factors = at(factors); }
 };
 
 }  // namespace inlay::kernels

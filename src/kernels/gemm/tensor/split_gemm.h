@@ -12,7 +12,7 @@ struct SplitGemm {
   using Slicer = SliceOperands<Step, T>;
   using Work = typename Slicer::Work;
   // An operand that was packed before is not sliced, and needs no workspace; if the call only packs, it alone is.
-  static bool is_sliced(Gemm const& g, Operand const& o) { return (o.kept != nullptr) == g.only_packs; }
+  static bool is_sliced(Gemm const& g, Operand const& o) { return (o.packed != nullptr) == g.only_packs; }
   static int64_t factor_bytes(Gemm const& g) {
     int64_t all = 0;
     for (Operand const* o : {&g.A, &g.B})
@@ -25,14 +25,15 @@ struct SplitGemm {
       if (is_sliced(g, *o)) all += SlicedOperand::slice_bytes<T>(*o);
     return all;
   }
-  // The operands' slices, and where they are not packed before, the place in the workspace: factors of both, then slices.
+  // The operands' slices, and where they are not packed before, the place in the workspace: factors of both, then
+  // slices.
   struct Sliced {
     SlicedOperand A, B;
   };
   static Sliced sliced(Gemm const& g, char* workspace) {
     char *factors = workspace, *slices = workspace + factor_bytes(g);
     auto const of = [&](Operand const& o) {
-      if (o.kept) return SlicedOperand::packed<T>(o);
+      if (o.packed) return SlicedOperand::packed<T>(o);
       auto const s = SlicedOperand::at<T>(o, slices, factors);
       slices += SlicedOperand::slice_bytes<T>(o), factors += SlicedOperand::factor_bytes<T>(o);
       return s;
@@ -46,16 +47,17 @@ struct SplitGemm {
     };
     return Slicer::make(work(g.A, to.A), work(g.B, to.B), refusals, g.L());
   }
-  // Predicted on an H200. Microseconds for a million elements that are sliced, by whether rows are contiguous along K, and for 64 indices of K
-  // of a tile of 128 x 128, or of half of it.
+  // Predicted on an H200. Microseconds for a million elements that are sliced, by whether rows are contiguous along K,
+  // and for 64 indices of K of a tile of 128 x 128, or of half of it.
   struct Times {
     double along_K, along_rows, tile, half_tile;
   };
   static constexpr Times kTimes = kScalesRows<T> ? Times{2.9, 3.7, 1.0, .58} : Times{2.5, 2.7, 1.85, .97};
-  // Apart from these 8 us for a million elements of an operand with gaps between them, 5 us for the launches and 3 us for each tile, which has
-  // to be written. Fitted to GEMMs of every other one of suites/gemm/wild.json and of seed 5301, half_tile so that it is chosen where it was
-  // faster in 23 GEMMs of 133 tiles and more. Of 57 GEMMs with rows along m or n 2 % (f16) and 1 % (bf16) off where wide tiles fill all
-  // multiprocessors, 8 % and 12 % where they do not.
+  // Apart from these 8 us for a million elements of an operand with gaps between them, 5 us for the launches and 3 us
+  // for each tile, which has to be written. Fitted to GEMMs of every other one of suites/gemm/wild.json and of seed
+  // 5301, half_tile so that it is chosen where it was faster in 23 GEMMs of 133 tiles and more. Of 57 GEMMs with rows
+  // along m or n 2 % (f16) and 1 % (bf16) off where wide tiles fill all multiprocessors, 8 % and 12 % where they do
+  // not.
   static double seconds(Gemm const& g, Device const& device) {
     double us = 5;
     for (Operand const* o : {&g.A, &g.B}) {
@@ -64,9 +66,10 @@ struct SplitGemm {
         us += 1e-6 * double(o->rows * o->matrices) * double(g.K()) *
               ((is_along_K(*o) ? kTimes.along_K : kTimes.along_rows) + (has_gaps ? 8 : 0));
     }
-    return 1e-6 * (us + choose(g, device).us) + seconds_of_old(g, 2.5e12, 1.6e12);
+    return 1e-6 * (us + choose(g, device).us) + seconds_of_addend(g, 2.5e12, 1.6e12);
   }
-  // Columns of the tiles, 128 or 64; their split-K slices, and whether blocks of a cluster share a tile, or a block computes all of them.
+  // Columns of the tiles, 128 or 64; their split-K slices, and whether blocks of a cluster share a tile, or a block
+  // computes all of them.
   struct Choice {
     int columns, split_K;
     bool shares_tile;
@@ -81,7 +84,8 @@ struct SplitGemm {
   }
   static Choice of_matrices(Gemm const& g, int64_t matrices, int split_K, Device const& device) {
     int64_t const steps = ceil_div(g.K(), int64_t(64));
-    // 3 us for each tile of a block, 2.5 us for the sums of a cluster; clusters of 4 and 8 fill .91 of the multiprocessors.
+    // 3 us for each tile of a block, 2.5 us for the sums of a cluster; clusters of 4 and 8 fill .91 of the
+    // multiprocessors.
     auto const us = [&](int columns, int blocks_of_tile) {
       double const resident = device.sm_count * (blocks_of_tile > 2 ? .91 : 1),
                    of_step = columns == 64 ? kTimes.half_tile : kTimes.tile;

@@ -1,7 +1,7 @@
-// Family: 16-bit slices of fp32 operands (slice_operands.h) are multiplied on tensor cores, with sums as accurate as fp32's.
-// Tensor cores add with truncation, so that their sums drift: sums of first slices are added to fp32 registers every 32 indices of
-// K, while other slices, which have an accumulator of their own, keep the tensor cores busy.
-// Where tiles are few and K is long, each block of a cluster computes a split-K slice of a tile of 64 columns. Where the
+// Family: 16-bit slices of fp32 operands (slice_operands.h) are multiplied on tensor cores, with sums as accurate as
+// fp32's. Tensor cores add with truncation, so that their sums drift: sums of first slices are added to fp32 registers
+// every 32 indices of K, while other slices, which have an accumulator of their own, keep the tensor cores busy. Where
+// tiles are few and K is long, each block of a cluster computes a split-K slice of a tile of 64 columns. Where the
 // batch has tiles enough, a block computes one split-K slice after the other, so that the sums are the same.
 #pragma once
 #include <inlay/block/part_of_block.h>
@@ -16,13 +16,14 @@ namespace inlay::kernels {
 
 // Makes the bf16 slices that replace f16 slices which are refused; nothing replaces bf16 slices.
 struct NoSlices {
-  void place(auto const&) {}
+  void relocate(auto const&) {}
 };
 template <class Step, class T>
 using OtherSlices = std::conditional_t<kScalesRows<T>, SliceOperands<Step, bfloat16_t>, NoSlices>;
 
-// T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs. CLUSTER_: blocks of a cluster, each of
-// which computes rows of its own; 0: as many as there are split-K slices, each of which computes one of the same tile.
+// T: half_t, two slices of which three pairs are multiplied, or bfloat16_t, three slices and six pairs. CLUSTER_:
+// blocks of a cluster, each of which computes rows of its own; 0: as many as there are split-K slices, each of which
+// computes one of the same tile.
 template <class Step, class T, int BLK_N_, int CLUSTER_>
 struct SplitRing {
   static constexpr bool shares_tile = CLUSTER_ == 0, splits_K = BLK_N_ == 64;
@@ -86,15 +87,15 @@ struct SplitRing {
   }
   CUTE_HOST_DEVICE int64_t blocks() const { return int64_t(grid) * in_cluster(); }
   int cluster() const requires(launch_info.clusters) { return in_cluster(); }
-  void place(auto const& at) {
-    place_operands(g, at);
-    A.place(at), B.place(at), others.place(at), refusals = at(refusals);
+  void relocate(auto const& at) {
+    relocate_operands(g, at);
+    A.relocate(at), B.relocate(at), others.relocate(at), refusals = at(refusals);
     at.map(mapA, A.slices.base), at.map(mapB, B.slices.base);
   }
 
   // ---- device
   // Whether the blocks look for the refusal of the one matrix of a batch, instead of reading it.
-  CUTE_HOST_DEVICE bool looks() const { return kScalesRows<T> && refusals && g.L() == 1; }
+  CUTE_HOST_DEVICE bool looks_for_refusals() const { return kScalesRows<T> && refusals && g.L() == 1; }
   struct Place {
     int m, n, matrix;  // first row and column of the tile, matrix of the batch
     int rows, cols;    // of the tile, inside D
@@ -138,11 +139,12 @@ struct SplitRing {
       multiply(block, smem, full, empty, of_first);
     } else {
       block.setmaxnreg_dec(Int<40>{});
-      // All other threads exit, and the branches are of whole warps, as the compiler knows by shfl: fill() then keeps its addresses in uniform
-      // registers. Else each of its steps moves them there and waits: 7 % of GEMMs in tiles of 64 columns on an H200.
+      // All other threads exit, and the branches are of whole warps, as the compiler knows by shfl: fill() then keeps
+      // its addresses in uniform registers. Else each of its steps moves them there and waits: 7 % of GEMMs in tiles of
+      // 64 columns on an H200.
       int const warp = block.shfl(int(block.thread_rank()) / 32, 0);
       if (warp != 4 * consumers) {
-        if (warp == 4 * consumers + 1 && prefetches_old()) prefetch_old(block, of_first);
+        if (warp == 4 * consumers + 1 && prefetches_addend()) prefetch_addend(block, of_first);
         return;
       }
       if (block.thread_rank() != 128 * consumers) return;
@@ -160,7 +162,8 @@ struct SplitRing {
     else
       block.sync();
   }
-  // Whether the one matrix of a batch is refused; of the kernels that ask it, the first looks, and its block 0 tells those behind it.
+  // Whether the one matrix of a batch is refused; of the kernels that ask it, the first looks, and its block 0 tells
+  // those behind it.
   template <class Block>
   CUTE_DEVICE unsigned look(Block block, Smem& smem) const {
     if (!refusals || g.L() > 1) return refusal;
@@ -206,9 +209,9 @@ struct SplitRing {
     }
   }
 
-  // A warp brings the old elements of each tile to the L2 when the tile begins, because the threads that add them have few loads in flight.
-  // With a longer K they are little beside the slices, which might leave the L2 for them.
-  CUTE_HOST_DEVICE bool prefetches_old() const {
+  // A warp brings the old elements of each tile to the L2 when the tile begins, because the threads that add them have
+  // few loads in flight. With a longer K they are little beside the slices, which might leave the L2 for them.
+  CUTE_HOST_DEVICE bool prefetches_addend() const {
     return g.epilogue.beta != 0 && g.D.col_stride == 1 && g.K() <= 2048 && !shares_tile;
   }
   template <class Block>
@@ -216,7 +219,7 @@ struct SplitRing {
     block.sync(Int<4>{}, Int<128 * consumers + 32>{});
   }
   template <class Block>
-  CUTE_DEVICE void prefetch_old(Block block, unsigned of_first) const {
+  CUTE_DEVICE void prefetch_addend(Block block, unsigned of_first) const {
     constexpr int lines = BLK_N * 4 / 128 + 1;  // of a row, which may begin anywhere in one
     for_each_tile(block, of_first, [&](Place const& here) {
       begin_tile(block);
@@ -354,7 +357,7 @@ struct SplitRing {
       if constexpr (kScalesRows<T>) unscale(block, smem, mma, sum, of_row, of_column);
     };
     for_each_tile(block, of_first, [&](Place const& here) {
-      if (prefetches_old()) begin_tile(block);
+      if (prefetches_addend()) begin_tile(block);
       if constexpr (!splits_K) {
         Tensor sum = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
         multiply_part(here, 0, sum);

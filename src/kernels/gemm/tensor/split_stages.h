@@ -1,12 +1,13 @@
-// Tiles of fp32 operands in shared memory, from which bf16 slices are made (bf16_slices.h), and how cp.async fills them.
+// Tiles of fp32 operands in shared memory, from which bf16 slices are made (bf16_slices.h), and how cp.async fills
+// them.
 #pragma once
 #include <inlay/kernels/common/producer.h>
 
 namespace inlay::kernels {
 
-// A tile of an operand in a stage: BLK rows, 32 indices of K, in one of two orders. along_K: 16 indices of K of a row are contiguous, 64
-// bytes, whose four vectors are permuted, so that lanes of eight rows have different banks. Otherwise rows are contiguous for each k, and
-// permuted so that lanes of four different k have different banks.
+// A tile of an operand in a stage: BLK rows, 32 indices of K, in one of two orders. along_K: 16 indices of K of a row
+// are contiguous, 64 bytes, whose four vectors are permuted, so that lanes of eight rows have different banks.
+// Otherwise rows are contiguous for each k, and permuted so that lanes of four different k have different banks.
 template <int BLK, bool along_K>
 struct SplitStage {
   static constexpr int BLK_K = 32, half = BLK * 16 + (along_K ? 16 : 0), floats = 2 * half;
@@ -32,8 +33,9 @@ struct SplitStage {
   }
 };
 
-// Copies tiles of an operand to stages by cp.async, with zeros beyond its edges: 16 bytes an access, or four. Threads lie along the
-// contiguous mode of a stage first. `every`: of the tiles along K it copies the first, and then every other, every third...
+// Copies tiles of an operand to stages by cp.async, with zeros beyond its edges: 16 bytes an access, or four. Threads
+// lie along the contiguous mode of a stage first. `every`: of the tiles along K it copies the first, and then every
+// other, every third...
 template <class Block, int BLK, bool along_K, int threads, int every>
 class SplitProducer {
   using Stage = SplitStage<BLK, along_K>;

@@ -1,6 +1,7 @@
-// Family: fp32 GEMM on tensor cores without slices in memory. cp.async brings tiles of the fp32 operands to shared memory; bf16 slices of A
-// are made in the registers of the warps that multiply them, slices of B are written to shared memory by warpgroups that also load.
-// Sums are those of split_ring.h: of first slices in fp32 registers every 32 indices of K, of others apart.
+// Family: fp32 GEMM on tensor cores without slices in memory. cp.async brings tiles of the fp32 operands to shared
+// memory; bf16 slices of A are made in the registers of the warps that multiply them, slices of B are written to shared
+// memory by warpgroups that also load. Sums are those of split_ring.h: of first slices in fp32 registers every 32
+// indices of K, of others apart.
 #pragma once
 #include <inlay/kernels/common/tile_bands.h>
 #include <inlay/kernels/gemm/tensor/bf16_slices.h>
@@ -50,7 +51,8 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
   static_assert(sizeof(Smem) <= 227 << 10);  // what a block may have
   bool vectors_A, vectors_B;
   int parts;  // blocks of a cluster, which split the K of a tile
-  // tiles: of all split-K slices. grid: clusters, each of which computes every grid-th tile, or one if it has several blocks.
+  // tiles: of all split-K slices. grid: clusters, each of which computes every grid-th tile, or one if it has several
+  // blocks.
   int tiles, grid;
 
   static SplitUnpacked make(Gemm const& g, int parts, Device const& device) {
@@ -191,9 +193,9 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
     block.griddep_launch_dependents();
   }
 
-  // Writes the slices of a stage of B to shared memory; each thread has 16 indices of K of a row. They are permuted as those of A in
-  // registers are (load_A): the indices 2t, 2t + 1, 2t + 8 and 2t + 9 of wgmma's lane t are 4t to 4t + 3 of the operand, so that a lane
-  // loads them at once. A sum needs no more than the same order in both operands.
+  // Writes the slices of a stage of B to shared memory; each thread has 16 indices of K of a row. They are permuted as
+  // those of A in registers are (load_A): the indices 2t, 2t + 1, 2t + 8 and 2t + 9 of wgmma's lane t are 4t to 4t + 3
+  // of the operand, so that a lane loads them at once. A sum needs no more than the same order in both operands.
   template <class Block>
   CUTE_DEVICE static void slice_B(Block block, Smem& smem, int stage, int rank) {
     constexpr int items = BLK_N * BLK_K / 16, chunk = 8;  // elements
@@ -316,8 +318,8 @@ struct SplitUnpacked : GemmGrid<128, Step::BLK_N> {
   }
 
   static constexpr int elements_A = BLK_M * BLK_K / (128 * consumers);  // of a thread
-  // Loads a thread's elements of A of a step: for each 16 indices of K, four adjacent ones of each of two rows. of_row: where those of
-  // either row begin in the stage.
+  // Loads a thread's elements of A of a step: for each 16 indices of K, four adjacent ones of each of two rows. of_row:
+  // where those of either row begin in the stage.
   template <class Block>
   CUTE_DEVICE static void load_A(Block block, float const* stage, unsigned const (&of_row)[2], float (&x)[elements_A]) {
     CUTE_UNROLL

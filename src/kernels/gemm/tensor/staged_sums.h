@@ -1,18 +1,20 @@
-// fp32 sums of wgmma to rows of D through shared memory: consecutive lanes write consecutive elements. A store from registers would write 32
-// bytes in each of eight rows, and parts of two sectors in each where rows do not begin at a sector.
+// fp32 sums of wgmma to rows of D through shared memory: consecutive lanes write consecutive elements. A store from
+// registers would write 32 bytes in each of eight rows, and parts of two sectors in each where rows do not begin at a
+// sector.
 #pragma once
 #include <inlay/kernels/gemm/tensor/fragment_epilogue.h>
 
 namespace inlay::kernels {
 
-// Predicted for old elements of D that are read, at these bytes a second, in vectors or element by element. By the layout alone: where a
-// matrix of a batch begins must not decide.
-inline double seconds_of_old(Gemm const& g, double vectors, double elements) {
+// Predicted for old elements of D that are read, at these bytes a second, in vectors or element by element. By the
+// layout alone: where a matrix of a batch begins must not decide.
+inline double seconds_of_addend(Gemm const& g, double vectors, double elements) {
   bool const whole = g.D.col_stride == 1 && g.D.row_stride % 4 == 0 && g.D.cols % 4 == 0;
   return g.epilogue.beta == 0 ? 0 : 4 * double(g.elements()) / (whole ? vectors : elements);
 }
 
-// For the threads that hold the accumulators of a TiledMMA, 16 rows a warp: a warp stages 8 rows and COLS columns at a time.
+// For the threads that hold the accumulators of a TiledMMA, 16 rows a warp: a warp stages 8 rows and COLS columns at a
+// time.
 template <int COLS>
 struct StagedSums {
   static constexpr int rows = 8, floats = rows * COLS;  // of shared memory, for each warp
@@ -56,9 +58,9 @@ struct StagedSums {
         write_sums(constant<bool, true>{});
     }
   }
-  // Number 4 j + 2 h + v of a thread's sums is in row lane / 4 + 8 h of the warp's and in column 8 j + lane % 4 * 2 + v. half: h.
-  // Column c of row r is staged at c ^ r % 4 * 8 of its row: pairs of four rows have different banks. Both stores of a pair are one in the
-  // machine code, though not in PTX, where the compiler would split pairs.
+  // Number 4 j + 2 h + v of a thread's sums is in row lane / 4 + 8 h of the warp's and in column 8 j + lane % 4 * 2 +
+  // v. half: h. Column c of row r is staged at c ^ r % 4 * 8 of its row: pairs of four rows have different banks. Both
+  // stores of a pair are one in the machine code, though not in PTX, where the compiler would split pairs.
   template <class Block, class RD>
   CUTE_DEVICE static void put(Block, float* tile, int lane, RD const& sum, int half, int first) {
     Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
@@ -75,8 +77,8 @@ struct StagedSums {
                                 int64_t matrix) {
     constexpr int V = sizeof(X) / sizeof(float), lanes = cute::min(COLS / V, 32);  // of a row
     constexpr int of_row = COLS / V / lanes, step = 32 / lanes;  // accesses of a lane; rows of an access
-    // Rows in flight. Fewer where D is read: 16 loads a lane took 805 us where 8 took 573 (8193 x 11114 x 128 on an H200), perhaps because the
-    // L1 loses lines that two accesses share.
+    // Rows in flight. Fewer where D is read: 16 loads a lane took 805 us where 8 took 573 (8193 x 11114 x 128 on an
+    // H200), perhaps because the L1 loses lines that two accesses share.
     constexpr int at_once = cute::min(rows, (V > 1 ? 4 : adds ? 8 : 16) * step / of_row);
     Copy_Atom<On<Block, UniversalCopy<X>>, X> atom;
     Epilogue const e = g.epilogue;  // a copy: read through g, alpha and beta would be loaded again after each store

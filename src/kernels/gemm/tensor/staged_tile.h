@@ -4,8 +4,8 @@
 
 namespace inlay::kernels {
 
-// A warp writes 16 rows of a swizzled shared tile (64,64) to rows of D, in which consecutive lanes write consecutive elements. to: the element
-// of D for the first of the tile. rows, cols: how many rows and columns D has from there on.
+// A warp writes 16 rows of a swizzled shared tile (64,64) to rows of D, in which consecutive lanes write consecutive
+// elements. to: the element of D for the first of the tile. rows, cols: how many rows and columns D has from there on.
 template <class T, class Block>
 CUTE_DEVICE void store_staged_rows(Block, T const* tile, T* to, int64_t pitch, int64_t rows, int64_t cols, int warp,
                                    int lane) {

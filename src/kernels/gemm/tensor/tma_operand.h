@@ -34,8 +34,8 @@ Reason rejects_tma(Gemm const& g, Operand const& o) {
   return too_many("TMA coordinates have 31 bits, {} matrices do not fit", 1, g.L(), {g.L()}, most);
 }
 
-// Stages of an operand as TMA fills them and wgmma reads them: rows of 128 bytes along the contiguous mode, swizzled. Tiles
-// that are contiguous along m or n are slabs of 64 x 64 elements, one box each.
+// Stages of an operand as TMA fills them and wgmma reads them: rows of 128 bytes along the contiguous mode, swizzled.
+// Tiles that are contiguous along m or n are slabs of 64 x 64 elements, one box each.
 template <class T, Major major, int BLK_MN, int BLK_K, int PIPE>
 struct StagesOf {
   using Stage = Shape<Int<BLK_MN>, Int<BLK_K>, Int<PIPE>>;

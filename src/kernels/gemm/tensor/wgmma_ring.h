@@ -17,7 +17,8 @@ struct WgmmaRingStep {
   static constexpr int cluster = 1;           // blocks along m; each loads a share of B for all
   static constexpr bool any_cluster = false;  // instead, cluster_of(g, device) says the blocks along m and n
   static constexpr bool follows = false;      // launched before the kernel before it has ended
-  // D goes through shared memory if its rows are contiguous and it is not f32: by TMA if that takes it, else element by element.
+  // D goes through shared memory if its rows are contiguous and it is not f32: by TMA if that takes it, else element by
+  // element.
   static constexpr bool stores_by_tma = false;
   static constexpr Epilogues epilogues = Epilogues::plain;
 };
@@ -91,8 +92,8 @@ struct WgmmaRing {
             int(g.slices > 1 ? g.slice_K : g.K())};
   }
   int64_t blocks() const { return int64_t(grid) * cluster_blocks(); }
-  void place(auto const& at) {
-    place_operands(g, at);
+  void relocate(auto const& at) {
+    relocate_operands(g, at);
     at.map(mapA, g.A.base), at.map(mapB, g.B.base);
     if (uses_tma_store) at.map(mapD, g.D.base);
   }
@@ -109,8 +110,8 @@ struct WgmmaRing {
                     {m, n, g.L()}, kMostBlocks / 2);
   }
 
-  // ---- device
-  // Blocks of the cluster. Those along n multiply the same rows of A and each loads a share of them for all; those along m share B.
+  // ---- device Blocks of the cluster. Those along n multiply the same rows of A and each loads a share of them for
+  // all; those along m share B.
   CUTE_HOST_DEVICE int along_m() const { return Step::any_cluster ? 1 << log2_along_m : Step::cluster; }
   CUTE_HOST_DEVICE int along_n() const { return Step::any_cluster ? 1 << log2_along_n : 1; }
   CUTE_HOST_DEVICE int cluster_blocks() const { return along_m() * along_n(); }
@@ -170,8 +171,8 @@ struct WgmmaRing {
       block.sync();
   }
 
-  // What a block loads of a stage's (ROWS,BLK_K) of an operand, for the blocks of the cluster whose bits are set: rows from `first` on if
-  // they are contiguous along K, else indices of K.
+  // What a block loads of a stage's (ROWS,BLK_K) of an operand, for the blocks of the cluster whose bits are set: rows
+  // from `first` on if they are contiguous along K, else indices of K.
   struct Share {
     int first;
     unsigned blocks;
@@ -282,8 +283,8 @@ struct WgmmaRing {
     if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
   }
 
-  // The four ways are apart, so that the instructions of each lie together: a block runs them once, and each jump would wait for a line of
-  // the instruction cache.
+  // The four ways are apart, so that the instructions of each lie together: a block runs them once, and each jump would
+  // wait for a line of the instruction cache.
   template <class Block, class RD>
   CUTE_DEVICE void store_staged(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
     auto const by = [&]<bool along_m, bool by_tma>() { store_staged_as<along_m, by_tma>(block, smem, here, tCrD); };
