@@ -25,15 +25,19 @@ struct Packing {
   Operand const& used() const { return reason ? to : from; }
   // Bytes in the workspace, rounded up to 256 to keep the next operand aligned. Broadcast operands can exceed 63 bits.
   __int128 bytes() const;
+  // Contiguous along k in the workspace, else along m or n. Operands of tensor cores keep the mode along which they are
+  // contiguous, unless the other way takes less than half the bytes: few rows, or a short K.
+  bool is_along_k() const;
   void put(std::int64_t at);
   Plan plan(Device const& device) const;
   double seconds(Device const& device) const;  // predicted; 0 if nothing is packed
 
  private:
-  // Operands of tensor cores stay contiguous along k, and their rows fill lines of 128 bytes. Others are contiguous
-  // along m or n.
-  bool keeps_k() const { return is_half(from.type) && along_k(from); }
-  __int128 packed_pitch() const;
+  // Elements from one row to the next: whole lines of 128 bytes, or whole 16 bytes where lines would take more than
+  // twice of that.
+  std::int64_t pitch_of(std::int64_t extent) const;
+  std::int64_t run() const { return is_along_k() ? from.cols : from.rows; }
+  std::int64_t rows() const { return is_along_k() ? from.rows : from.cols; }
 };
 
 // The slot of A (0) or B (1) of the problem among the operands of the call, which `exchanged` swaps.
