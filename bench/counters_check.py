@@ -68,7 +68,7 @@ def bench_times(files):
     times = {}
     for file in files:
         for row in json.loads(pathlib.Path(file).read_text()).get("rows", []):
-            plain = row.get("batch") == 1 and not any(row.get(x) for x in ("base_src", "base_dst", "alpha", "beta", "lda", "ldb", "ldc"))
+            plain = row.get("batch") == 1 and not any(row.get(x) for x in ("base_src", "base_dst", "alpha", "beta", "lda", "ldb", "ldd", "inc_a", "inc_b", "inc_d"))
             if plain and "pitch_src" in row:
                 rows, cols = (int(n) for n in row["case"].split("x"))
                 plain = row["pitch_src"] == cols * row["elem_bytes"] and row["pitch_dst"] == rows * row["elem_bytes"]

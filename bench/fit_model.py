@@ -26,7 +26,7 @@ LEFT_OUT = ("sgemm_01_naive", "sgemm_cluster", "sgemm_split_32x32")  # limited b
 
 def explained(kernel, **shape):
     asked = [f"--{name}={value}" for name, value in shape.items()]
-    said = subprocess.run([args.inlay, "explain", kernel, "--json", *asked], capture_output=True, text=True)
+    said = subprocess.run([args.inlay, "explain", kernel, "--json", "--device", "H200", *asked], capture_output=True, text=True)
     return json.loads(said.stdout) if said.returncode == 0 else None  # copies of odd sizes are timed as one long row
 
 

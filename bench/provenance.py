@@ -22,7 +22,7 @@ def commit():
 def provenance(command=None):
     """command: what was typed, if it is not this program with its arguments. The version of PyTorch is that of a program that uses it."""
     gpus = said("nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader").splitlines()
-    device, driver = gpus[0].split(", ") if gpus else ("unknown", "unknown")
+    device, driver = gpus[0].split(", ") if gpus and gpus[0].count(", ") == 1 else ("unknown", "unknown")
     cuda = said("nvcc", "--version").partition("release ")[2].partition(",")[0]
     fields = {"device": device, "driver": driver, "cuda": cuda}
     if torch := sys.modules.get("torch"):

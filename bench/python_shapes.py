@@ -12,6 +12,8 @@ import pathlib
 import statistics
 import sys
 
+from provenance import provenance
+
 PERMUTES = (  # name, shape, axes, type
     ("heads of attention", (8, 2048, 16, 128), (0, 2, 1, 3), "bfloat16"),
     ("keys transposed", (8, 16, 2048, 128), (0, 1, 3, 2), "bfloat16"),

@@ -23,7 +23,8 @@ def regrets(rows):
             if "transa" in row and not row["kernel"].startswith(("gemm", "candidate ")) or row["kernel"] == "gemm_no_workspace":
                 continue
             key = json.dumps([row.get(k) for k in ("suite", "extents", "perm", "src_strides", "dst_strides", "base_src", "base_dst",
-                                                   "elem_bytes", "case", "transa", "transb", "dtype", "batch", "lda", "ldb", "ldc")])
+                                                   "elem_bytes", "case", "transa", "transb", "dtype", "batch", "lda", "ldb", "ldd",
+                                                   "inc_a", "inc_b", "inc_d", "batch_stride_a", "batch_stride_b", "batch_stride_d", "compute")])
             cases[key][row["kernel"]] = row
     found = collections.defaultdict(list)
     for case in cases.values():

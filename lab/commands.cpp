@@ -197,8 +197,8 @@ std::string DeviceOption::note(Device const& device, char const* done) const {
   std::string why = why_no_gpu();
   if (why.empty()) {
     Device const here = gpu_or_table();
-    if (here.name == device.name) return "";
-    why = fmt::format("the GPU here, {}, is not in it", here.name);
+    if (here.name == device.name && here.sm_count == device.sm_count) return "";
+    why = fmt::format("the GPU here, {} with {} multiprocessors, is not in it", here.name, here.sm_count);
   }
   return fmt::format("({} for the device table's {}: {})\n", done, device.name, why);
 }

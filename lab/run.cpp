@@ -38,7 +38,7 @@ void add_info(CLI::App& app) {
     if (why.empty())
       print_gpu_info();
     else
-      fmt::print("There is no GPU to use here ({}). all commands but bench and tune work without one.\n", why);
+      fmt::print("There is no GPU to use here ({}). All commands but bench and tune work without one.\n", why);
   });
 }
 

@@ -342,6 +342,7 @@ def test_verify():
     expect_equal("progress where there is no terminal", err, "")
     expect(0, "verify", "--cpu", "copy_direct", "--rows", "9", "--cols", "7", out=", 1 kernel of a copy x 5 cases: ")
     expect(0, "verify", "--cpu", "sgemm_0", "--m", "9", "--n", "7", "--k", "5", out=", 9 kernels of a GEMM x 4 cases: ")  # all that begin so
+    expect(0, "verify", "--cpu", "sgemm_tma", "--m", "12", "--n", "8", "--k", "5", "--transa", "t", "--transb", "n", out=", 1 kernel of a GEMM x 1 case: ")  # a whole name
     expect(1, "verify", "--cpu", "transpose_03", "--elem", "8", out="nothing was verified: these kernels reject these problems\n")
     expect(2, "verify", "--cpu", "transpose_01", "--rows", "100000", "--cols", "100000", err="at most 16777216 elements")  # before the first line
     demo = expect(0, "demo", out="transpose_03_smem_read_conflict")

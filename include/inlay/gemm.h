@@ -84,8 +84,8 @@ INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
 INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Workspace& workspace,
                     Epilogue const& epilogue = {}, GemmOptions const& options = {});
 
-/// Bytes of workspace of the fastest plan for these arguments on the current device; may be 0, and is at most 64 MiB
-/// and four times the bytes of the operands. Calls that may run at the same time need separate workspaces.
+/// Bytes of workspace of the fastest plan for these arguments on the current device; may be 0. Calls that may run at
+/// the same time need separate workspaces.
 /// @throws Error  As gemm(), but for the workspace.
 INLAY_API std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
                                      Epilogue const& epilogue = {}, GemmOptions const& options = {});

@@ -61,9 +61,11 @@ void on_all_cores(std::size_t n, F const& f) {
   std::mutex one_at_a_time;
   auto const work = [&] {
     for (std::size_t i; (i = next++) < n;) {
+      {
+        std::scoped_lock const lock(one_at_a_time);
+        progress.next("replaying kernels");
+      }
       f(i);
-      std::scoped_lock const lock(one_at_a_time);
-      progress.next("kernels replayed");
     }
   };
   std::vector<std::future<void>> workers;

@@ -88,7 +88,7 @@ std::vector<std::string> chosen_kernels(std::vector<std::string> const& typed) {
     std::vector<std::string> begin;
     std::copy_if(known.begin(), known.end(), std::back_inserter(begin),
                  [&](std::string const& each) { return !name.empty() && each.starts_with(name); });
-    if (begin.empty()) begin = {resolve(name, known)};
+    if (begin.empty() || std::find(begin.begin(), begin.end(), name) != begin.end()) begin = {resolve(name, known)};
     chosen.insert(begin.begin(), begin.end());
   }
   return typed.empty() ? known : std::vector(chosen.begin(), chosen.end());

@@ -7,7 +7,7 @@
 
 namespace inlay::lab {
 
-// The kernels with these names or beginnings of names, each once; all kernels if `typed` is empty.
+// The kernels with these names, or else all that begin with them, each once; all kernels if `typed` is empty.
 // Throws UsageError for an unknown name.
 std::vector<std::string> chosen_kernels(std::vector<std::string> const& typed);
 

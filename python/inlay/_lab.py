@@ -64,7 +64,8 @@ def kernels() -> list[dict]:
 def explain(kernel: str, **options) -> dict:
     """The memory accesses of a kernel and its predicted time, from a replay on the CPU.
 
-    The options are those of `python -m inlay explain --help`: rows, cols, elem, m, n, k, transa, transb, device and others.
+    The options are those of `python -m inlay explain --help`: rows, cols, elem, m, n, k, transa, transb, device (the GPU here,
+    or else an H200) and others.
     """
     return json.loads(run("explain", kernel, *_options(options), "--json"))
 

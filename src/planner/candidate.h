@@ -21,7 +21,6 @@ namespace inlay::planner {
 //   predicts()     true: every candidate has a predicted time; false: the order of the candidates decides
 //   candidates()   in order of preference
 //   is_best()      true: the candidates that follow need not be compared; only with `predicts`
-//   most_workspace()   the most bytes that a plan of the problem asks for
 //   Shared         what the attempts of several candidates find out once
 //   attempt()      the plan of one candidate, or why it rejects the problem
 //   batch()        the mode along which the problem can be split into chunks
@@ -78,14 +77,13 @@ inline std::int64_t chunk_granularity(Batch const& batch) {
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
                           typename Planner<P>::Shared& shared) {
-  std::size_t const most = std::min(limit.bytes, Planner<P>::most_workspace(problem));
   auto const attempt = [&](P const& p) {
     Attempt with = Planner<P>::attempt(candidate, p, device, !limit.is_none(), shared);
-    if (with.rejected || with.plan.workspace_bytes <= most) return with;
+    if (with.rejected || with.plan.workspace_bytes <= limit.bytes) return with;
     Attempt without = Planner<P>::attempt(candidate, p, device, false, shared);
     if (without.rejected)
       without.rejected = {"it needs a workspace of {} bytes, and there are {}",
-                          {std::int64_t(with.plan.workspace_bytes), std::int64_t(most)},
+                          {std::int64_t(with.plan.workspace_bytes), std::int64_t(limit.bytes)},
                           without.rejected.chunks};
     return without;
   };
@@ -240,7 +238,6 @@ struct Planner<Copy> {
   struct Shared {};
   static Attempt attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device,
                          bool may_use_workspace, Shared& shared);
-  static std::size_t most_workspace(Copy const&) { return 0; }
   static Batch batch(Copy const& copy);
   static Copy chunk(Copy const& copy, std::int64_t count);
   static std::string problem_text(Copy const& copy, Device const& device);
@@ -251,8 +248,7 @@ struct Planner<Copy> {
 };
 
 // The layout that a candidate requires of an operand. An operand in another layout is packed first: a copy brings it
-// into the workspace, matrices one after the other: f32 contiguous along m or n, with a pitch in whole 16-byte vectors;
-// bf16 and f16 contiguous along the mode along which it is, with a pitch in whole lines of 128 bytes.
+// into the workspace, matrices one after the other (Packing, in gemm_packing.h).
 enum class Layout : std::uint8_t {
   any,      // nothing is packed; the kernel itself may reject the problem
   aligned,  // contiguous along one mode; base address, pitch and batch stride are multiples of 16 bytes, as TMA needs
@@ -291,9 +287,6 @@ struct Planner<Gemm> {
   };
   static Attempt attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
                          bool may_use_workspace, Shared& shared);
-  // 64 MiB, and four times the bytes of the operands: of their elements or, where elements share memory, of what they
-  // span. A kernel that would need more rejects the problem, or leaves its workspace aside.
-  static std::size_t most_workspace(Gemm const& gemm);
   static Batch batch(Gemm const& gemm);
   static Gemm chunk(Gemm const& gemm, std::int64_t count);
   static std::string problem_text(Gemm const& gemm, Device const& device);

@@ -1,8 +1,6 @@
 #include <inlay/planner/gemm_packing.h>
-#include <inlay/problem/integers.h>
 
-#include <algorithm>
-#include <cstdint>
+#include <cmath>
 
 namespace inlay::planner {
 
@@ -28,27 +26,25 @@ Reason misplaced_b(Gemm const& g, Planner<Gemm>::Requirements const& requirement
   return misplaced(g.B, both_along_k ? Layout::aligned_mn : requirements.b);
 }
 
-std::int64_t Packing::pitch_of(std::int64_t extent) const {
-  std::int64_t const vector = round_up(extent, std::int64_t(16) / bytes_of(from.type));
-  if (!is_half(from.type)) return vector;
-  std::int64_t const line = round_up(extent, std::int64_t(64));
-  return line <= 2 * vector ? line : vector;
+__int128 Packing::pitch_of(std::int64_t extent) const {
+  auto const whole = [extent](int multiple) { return (__int128(extent) + multiple - 1) / multiple * multiple; };
+  __int128 const vector = whole(16 / bytes_of(from.type)), line = whole(64);
+  return is_half(from.type) && line <= 2 * vector ? line : vector;
 }
 bool Packing::is_along_k() const {
   if (!is_half(from.type)) return false;
-  __int128 const along_k_takes = __int128(from.rows) * pitch_of(from.cols),
-                 along_mn_takes = __int128(from.cols) * pitch_of(from.rows);
+  __int128 const along_k_takes = from.rows * pitch_of(from.cols), along_mn_takes = from.cols * pitch_of(from.rows);
   return along_k(from) ? along_k_takes <= 2 * along_mn_takes : along_mn_takes > 2 * along_k_takes;
 }
 __int128 Packing::bytes() const {
   if (!reason) return 0;
-  __int128 const all = __int128(pitch_of(run())) * rows() * from.matrices * bytes_of(from.type);
+  __int128 const all = pitch_of(run()) * rows() * from.matrices * bytes_of(from.type);
   return (all + 255) / 256 * 256;
 }
 void Packing::put(std::int64_t at) {
   offset = at, to = from;
   to.base = static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + offset;
-  std::int64_t const pitch = pitch_of(run());
+  auto const pitch = std::int64_t(pitch_of(run()));
   to.row_stride = is_along_k() ? pitch : 1, to.col_stride = is_along_k() ? 1 : pitch;
   to.batch_stride = to.batch_stride ? rows() * pitch : 0;
 }
@@ -68,23 +64,8 @@ double Packing::seconds(Device const& device) const {
   constexpr double launch = 2.5e-6, of_copy = .82;  // on an H200: seconds; bytes per second, of those of a copy
   double const rate = of_copy * device.copy_gbps * 1e9;
   int const e = bytes_of(from.type);
-  double const read = double(run()) * e, written = double(round_up(run() * e, std::int64_t(32)));  // of a row
+  double const read = double(run()) * e, written = 32 * std::ceil(read / 32);  // of a row
   return launch + (read + written) * double(rows()) * double(from.matrices) / rate;
-}
-
-std::size_t Planner<Gemm>::most_workspace(Gemm const& g) {
-  __int128 all = 0;
-  for (Operand const* o : {&g.A, &g.B, &g.D, &g.C}) {
-    if (!o->base && o == &g.C) continue;
-    auto const past = [](std::int64_t extent, std::int64_t stride) {
-      return __int128(extent - 1) * (stride < 0 ? -stride : stride);
-    };
-    __int128 const elements = __int128(o->rows) * o->cols * o->matrices, span = past(o->rows, o->row_stride) +
-                                                                                past(o->cols, o->col_stride) +
-                                                                                past(o->matrices, o->batch_stride) + 1;
-    if (elements > 0) all += std::min(elements, span) * bytes_of(o->type);
-  }
-  return std::size_t(std::min(4 * all + (std::int64_t(64) << 20), __int128(PTRDIFF_MAX)));
 }
 
 Reason add_packing(Plan& plan, Packing const& p, OperandSlot const& from, Device const& device,

@@ -35,7 +35,7 @@ struct Packing {
  private:
   // Elements from one row to the next: whole lines of 128 bytes, or whole 16 bytes where lines would take more than
   // twice of that.
-  std::int64_t pitch_of(std::int64_t extent) const;
+  __int128 pitch_of(std::int64_t extent) const;
   std::int64_t run() const { return is_along_k() ? from.cols : from.rows; }
   std::int64_t rows() const { return is_along_k() ? from.rows : from.cols; }
 };

@@ -58,9 +58,9 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   }
   if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
   // A batch that sums in slices asks for a workspace too, although it needs none: without one, one matrix is not split.
-  Gemm const whole_split = !info.split         ? g
-                           : is_half(g.A.type) ? WgmmaTimes::sliced(g, slices_of_all(g, device, shared))
-                                               : info.split(g, device);
+  Gemm const whole_split = !info.split                       ? g
+                           : info.split == WgmmaTimes::split ? WgmmaTimes::sliced(g, slices_of_all(g, device, shared))
+                                                             : info.split(g, device);
   std::size_t const partial_sums = !info.split ? info.workspace(g, device)
                                    : whole_split.slices > 1
                                        ? std::size_t(whole_split.slices * g.elements()) * sizeof(float)

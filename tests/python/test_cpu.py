@@ -78,6 +78,20 @@ class Documentation(unittest.TestCase):
 
 
 class Lab(unittest.TestCase):
+    def test_is_a_command(self):
+        def said(*words):
+            return subprocess.run([sys.executable, "-m", "inlay", *words], capture_output=True, text=True)
+
+        self.assertIn("predicted: ", said("explain", "transpose_01_naive_read", "--rows", "512", "--cols", "512").stdout)
+        self.assertIn("--transa", said("explain", "--help").stdout)
+        wrong = said("explain", "transpose_01_naive_read", "--rwos", "5")
+        self.assertEqual((wrong.returncode, wrong.stdout), (1, ""))
+        self.assertIn("did you mean '--rows'?", wrong.stderr)
+
+    def test_refuses_what_is_no_text(self):
+        with self.assertRaisesRegex(TypeError, "3 is no text"):
+            inlay.explain(3)
+
     def test_lists_kernels(self):
         names = [k["name"] for k in inlay.kernels()]
         self.assertIn("transpose_01_naive_read", names)
