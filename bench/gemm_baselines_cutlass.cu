@@ -23,9 +23,10 @@ void multiply(lab::GemmCase const& c, lab::GemmCall const& call, cudaStream_t st
                                   cutlass::arch::Sm80, Block, Warp, cutlass::gemm::GemmShape<1, 1, 1>, Sum,
                                   cutlass::gemm::threadblock::GemmIdentityThreadblockSwizzle<8>, 5>;
   auto const pitch = [](lab::Stored const& x) { return int(x.pitch); };
-  typename Device::Arguments const arguments({int(c.M), int(c.N), int(c.K)}, {call.a, pitch(c.a())},
-                                             {call.b, pitch(c.b())}, {call.d, pitch(c.d())}, {call.d, pitch(c.d())},
-                                             {call.alpha, call.beta});
+  typename Device::Arguments const arguments(
+      {int(c.M), int(c.N), int(c.K)}, {static_cast<float const*>(call.a), pitch(c.a())},
+      {static_cast<float const*>(call.b), pitch(c.b())}, {static_cast<float*>(call.d), pitch(c.d())},
+      {static_cast<float*>(call.d), pitch(c.d())}, {call.alpha, call.beta});
   Device gemm;
   if (auto const status = gemm(arguments, nullptr, stream); status != cutlass::Status::kSuccess)
     throw Error(std::string("CUTLASS: ") + cutlassGetStatusString(status));

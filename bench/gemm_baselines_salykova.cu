@@ -12,7 +12,7 @@ namespace {
 template <class Kernel>
 lab::GemmCandidate candidate(char const* name, Kernel kernel, int tile_m, int tile_n, lab::GemmCase const& c) {
   return {{name, [=](lab::GemmCall const& call, cudaStream_t stream) {
-             if (c.layout != "nn" || c.batch > 1) throw lab::Rejection("takes one matrix at nn");
+             if (c.transposes() != "nn" || c.batch > 1) throw lab::Rejection("takes one matrix at nn");
              auto const packed = [](lab::Stored const& x) { return x.pitch == x.cols; };
              if (!packed(c.a()) || !packed(c.b()) || !packed(c.d())) throw lab::Rejection("takes packed rows");
              for (lab::Stored const& x : {c.a(), c.b(), c.d()})
@@ -20,8 +20,9 @@ lab::GemmCandidate candidate(char const* name, Kernel kernel, int tile_m, int ti
                  throw lab::Rejection(std::to_string(x.elements()) + " elements are more than its 31 bits");
              int const M = int(c.M), N = int(c.N), K = int(c.K);
              dim3 const grid(unsigned((N + tile_n - 1) / tile_n), unsigned((M + tile_m - 1) / tile_m));
-             kernel<<<grid, 256, 0, stream>>>(M, N, K, call.alpha, const_cast<float*>(call.a), K,
-                                              const_cast<float*>(call.b), N, call.beta, call.d, N);
+             kernel<<<grid, 256, 0, stream>>>(M, N, K, call.alpha, static_cast<float*>(const_cast<void*>(call.a)), K,
+                                              static_cast<float*>(const_cast<void*>(call.b)), N, call.beta,
+                                              static_cast<float*>(call.d), N);
              detail::check(cudaGetLastError());
            }}};
 }

@@ -19,11 +19,9 @@
 namespace inlay::lab {
 namespace {
 
-std::map<std::string, Compute> const& levels() {
-  static std::map<std::string, Compute> const words{{"fp32", Compute::fp32},
-                                                    {"fp32_blocked", Compute::fp32_blocked},
-                                                    {"split_safe", Compute::split_safe},
-                                                    {"split_fast", Compute::split_fast}};
+std::map<std::string, Compute> compute_modes() {
+  std::map<std::string, Compute> words;
+  for (std::size_t mode = 0; mode < std::size(kComputeWords); ++mode) words[kComputeWords[mode]] = Compute(mode);
   return words;
 }
 
@@ -137,7 +135,7 @@ void add_fields(CLI::App& command, std::vector<Field> const& fields, std::vector
           if constexpr (std::is_same_v<T, std::vector<std::int64_t>>) option->delimiter(',');
           if (field.shows_default) option->capture_default_str();
           if constexpr (std::is_same_v<T, Compute>)
-            option->transform(CLI::CheckedTransformer(levels()).description(""));
+            option->transform(CLI::CheckedTransformer(compute_modes()).description(""));
         },
         field.value);
   }
@@ -153,9 +151,8 @@ void refuse_ignored(CLI::App const& command, std::vector<std::string> const& nam
     return info.split || (info.accumulation_length > 0) == (gemm.compute == Compute::fp32_blocked);
   };
   if (given(command, "--compute") && !any_uses<GemmCase>(names, knows))
-    for (auto const& [word, level] : levels())
-      if (level == gemm.compute)
-        throw UsageError(fmt::format("--compute {} has no effect on {}", word, fmt::join(names, ", ")));
+    throw UsageError(
+        fmt::format("--compute {} has no effect on {}", kComputeWords[int(gemm.compute)], fmt::join(names, ", ")));
 }
 
 std::string known_devices() {

@@ -38,7 +38,7 @@ std::vector<std::string> values_of(CLI::Option const& option) {
     for (Device const& device : planner::devices()) values.push_back(device.name);
     values.emplace_back("here");
   }
-  if (name == "compute") values = {"fp32", "fp32_blocked", "split_safe", "split_fast"};
+  if (name == "compute") values.assign(std::begin(kComputeWords), std::end(kComputeWords));
   if (name == "type") values = {"f32", "bf16", "f16"};
   return values;
 }

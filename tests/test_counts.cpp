@@ -57,10 +57,12 @@ std::optional<PerRequest> aligned(std::string const& name, int E) {
     return PerRequest{18 - 2 / requests, vector, 1, wide};
   }
   if (name == "transpose_14_tma") return PerRequest{0, 0, wide, wide};
-  // 19, at 16 x 16: a row is E vectors, which E neighbouring lanes load; the next E take the next row of squares, 256
-  // bytes on. So 32 / E runs of 16 E bytes: 16 sectors, but 32 at 1 byte, where a run is half a sector. Lanes store 16
-  // chunks apart, where the swizzle knows 4 places of 8; at 2 and 4 bytes only 2 or 4 of 8 lanes do, the others lie
-  // beside them.
+  // Matrices of 16 x 16. Loads: a row of a matrix is E vectors of 16 bytes, which E neighbouring lanes load; the next E
+  // lanes load a row 256 bytes further on. A warp therefore loads 32 / E runs of 16 E bytes: 16 sectors, but 32 sectors
+  // at 1 byte, because each of its runs is half a sector. Stores into shared memory: neighbouring lanes store vectors
+  // that lie 16 vectors apart, and the swizzle puts these at 4 of the 8 vectors of a line of 128 bytes: each store
+  // takes twice the fewest wavefronts. At 2 and 4 bytes only 2 or 4 of 8 lanes store so far apart, and there is no
+  // conflict.
   if (name == "transpose_batched")
     return PerRequest{E == 1 ? 32 : vector, vector, E == 2 || E == 4 ? wide : 2 * wide, wide};
   return std::nullopt;  // a newcomer: counts() and replay must agree all the same, in test_kernels

@@ -18,8 +18,8 @@ using Walk = WarpAccess::Walk;
 // "no conflicts", or "8 words of bank 0; 4.50 on average": the busiest bank of the worst request.
 std::string remark(Wavefronts const& w, Access direction) {
   if (w.worst == w.least) return coloured("no conflicts", Colour::green);
-  auto const [bank, words, apart] = explain::busiest_bank(w.request, direction);
-  std::string s = fmt::format("{} words of bank {}", words, bank);
+  explain::BusiestBank const busiest = explain::busiest_bank(w.request, direction);
+  std::string s = fmt::format("{} words of bank {}", busiest.words, busiest.bank);
   if (w.mean < w.worst - .005) s += fmt::format("; {:.2f} on average", w.mean);
   return coloured(s, Colour::red);
 }

@@ -137,9 +137,6 @@ void GemmCase::take_item(std::smatch const& m) {
   M = number(m[1]), N = number(m[2]), K = number(m[3]), transa = m[4], transb = m[5];
 }
 
-// The words of --compute and of suites, in the order of Compute.
-constexpr char const* kLevels[] = {"fp32", "fp32_blocked", "split_safe", "split_fast"};
-
 void GemmCase::write(std::string const& kernel, Json& json) const {
   if (!group.empty()) json["class"] = group;
   json["batch"] = batch;
@@ -155,7 +152,7 @@ void GemmCase::write(std::string const& kernel, Json& json) const {
                                     {"batch_stride_b", batch_stride_b},
                                     {"batch_stride_d", batch_stride_d}})
     if (stride >= 0) json[key] = stride;
-  if (compute != Compute::fp32) json["compute"] = kLevels[int(compute)];
+  if (compute != Compute::fp32) json["compute"] = kComputeWords[int(compute)];
   json["kernel"] = kernel;
   json["dtype"] = type;
 }
@@ -175,8 +172,8 @@ GemmCase GemmCase::read(Json const& row) {
   c.batch_stride_a = row.value("batch_stride_a", c.batch_stride_a),
   c.batch_stride_b = row.value("batch_stride_b", c.batch_stride_b);
   c.batch_stride_d = row.value("batch_stride_d", c.batch_stride_d);
-  for (int level = 0; level < int(std::size(kLevels)); ++level)
-    if (row.value("compute", "fp32") == kLevels[level]) c.compute = Compute(level);
+  for (int level = 0; level < int(std::size(kComputeWords)); ++level)
+    if (row.value("compute", "fp32") == kComputeWords[level]) c.compute = Compute(level);
   return c;
 }
 

@@ -29,6 +29,9 @@ struct GemmCall {
   void const *a, *b;
   void* d;
 };
+// The words of Compute on the command line and in files, in the order of the enumeration.
+inline constexpr char const* kComputeWords[] = {"fp32", "fp32_blocked", "split_safe", "split_fast"};
+
 struct GemmCase {
   std::int64_t M = 4096, N = 4096, K = 4096, batch = 1;
   std::string type = "f32";                // of the elements of A, B and D

@@ -64,14 +64,11 @@ std::string any_of(std::vector<std::string> const& names) {
 
 }  // namespace
 
-std::string nearest_name(std::string const& typed, std::vector<std::string> const& known) {
-  return *std::min_element(known.begin(), known.end(),
-                           [&](auto const& a, auto const& b) { return distance(typed, a) < distance(typed, b); });
-}
-
 std::string did_you_mean(std::string const& typed, std::vector<std::string> const& known) {
   if (known.empty()) return "";
-  std::string const nearest = nearest_name(typed, known);
+  std::string const nearest = *std::min_element(known.begin(), known.end(), [&](auto const& a, auto const& b) {
+    return distance(typed, a) < distance(typed, b);
+  });
   std::size_t const length = typed.size() - std::min(typed.size(), typed.find_first_not_of('-'));
   return distance(typed, nearest) <= (length + 2) / 3 ? fmt::format("; did you mean '{}'?", nearest) : "";
 }

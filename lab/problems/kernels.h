@@ -9,8 +9,6 @@
 
 namespace inlay::lab {
 
-// The known name that is nearest to what was typed; `known` is not empty.
-std::string nearest_name(std::string const& typed, std::vector<std::string> const& known);
 // "; did you mean 'x'?" if the nearest of the names is near: it differs in a third of what was typed at most. Else "".
 std::string did_you_mean(std::string const& typed, std::vector<std::string> const& known);
 // The known name that equals `typed` or that alone begins with it. Otherwise throws UsageError with the names that
