@@ -70,23 +70,30 @@ std::vector<GemmCandidate> cublas_candidates([[maybe_unused]] GemmCase const& c,
 #endif
 }
 
-// A candidate of the planner for GEMMs, with all its launches; none if it rejects the case.
+// A candidate of the planner for GEMMs, with all its launches; none if it rejects the case or sums in another way than
+// is asked for. A plan has the factors of its problem, so the exact check, which rounds them, has a plan of its own.
 std::optional<GemmCandidate> planned_candidate(planner::Candidate<Gemm> const& candidate, GemmCase const& c,
                                                GemmCall const& call) {
+  Info<Gemm> const& info = *candidate.kernel.info;
+  if (c.dtype() == f32 && c.compute == Compute::fp32 && (info.truncates || info.accumulation_length)) return {};
   Device const& device = current_device();
-  planner::Attempt attempt = planner::attempt_in_chunks(candidate, c.canonical(call, nullptr), device, true);
-  if (attempt.rejected) return {};
-  planner::make_launches(attempt.plan, device);
-  auto const plan = std::make_shared<planner::Plan const>(std::move(attempt.plan));
-  auto const workspace = workspace_of(plan->workspace_bytes);
-  auto const launch = [plan, workspace, &device](GemmCall const& now, cudaStream_t stream) {
+  auto const planned = [&](GemmCall const& with) -> std::shared_ptr<planner::Plan const> {
+    planner::Attempt attempt = planner::attempt_in_chunks(candidate, c.canonical(with, nullptr), device, true);
+    if (attempt.rejected) return {};
+    planner::make_launches(attempt.plan, device);
+    return std::make_shared<planner::Plan const>(std::move(attempt.plan));
+  };
+  auto const plan = planned(call), exact = planned(GemmCase::exact(call));
+  if (!plan || !exact) return {};
+  auto const workspace = workspace_of(std::max(plan->workspace_bytes, exact->workspace_bytes));
+  auto const launch = [=, &device, alpha = call.alpha, beta = call.beta](GemmCall const& now, cudaStream_t stream) {
     auto const written = [](void const* p) { return const_cast<void*>(p); };
-    planner::run(*plan, device, {{written(now.a), written(now.b), now.d}, workspace ? workspace->get() : nullptr},
-                 stream);
+    planner::run(now.alpha == alpha && now.beta == beta ? *plan : *exact, device,
+                 {{written(now.a), written(now.b), now.d}, workspace ? workspace->get() : nullptr}, stream);
   };
   std::string const label = *candidate.label ? fmt::format(" ({})", candidate.label) : "";
-  GemmCandidate row{{fmt::format("{}{}{}", kPlanned, candidate.kernel.info->name, label), launch, workspace},
-                    candidate.kernel.info->accumulation_length,
+  GemmCandidate row{{fmt::format("{}{}{}", kPlanned, info.name, label), launch, workspace},
+                    info.accumulation_length,
                     refusals_of(*plan)};
   if (plan->seconds > 0) row.predicted_ms = 1e3 * plan->seconds;
   return row;
