@@ -156,12 +156,12 @@ def dressed(rng, name, mnk):
     m, n, k = mnk
     transa, transb = rng.choice(("nn", "nt", "tn", "tt"))
     case = {"class": name, "m": m, "n": n, "k": k, "transa": transa, "transb": transb}
-    columns = {"a": m if transa == "t" else k, "b": k if transb == "t" else n, "c": n}
+    columns = {"a": m if transa == "t" else k, "b": k if transb == "t" else n, "d": n}
     if rng.random() < 0.15:
         gap = rng.choice((1, 3, 4, 8, 64))
-        case |= {f"ld{x}": columns[x] + gap for x in sorted(rng.sample("abc", rng.randint(1, 3)))}
+        case |= {f"ld{x}": columns[x] + gap for x in sorted(rng.sample("abd", rng.randint(1, 3)))}
     elif rng.random() < 0.08:
-        case |= {f"step_{x}": rng.choice((2, 3)) for x in sorted(rng.sample("abc", rng.randint(1, 2)))}
+        case |= {f"inc_{x}": rng.choice((2, 3)) for x in sorted(rng.sample("abd", rng.randint(1, 2)))}
     if rng.random() < 0.25:
         case |= rng.choice(({"alpha": 2.5}, {"beta": 1}, {"alpha": -1, "beta": 0.5}))
     if name in ("middle", "tiny") and rng.random() < 0.2:
