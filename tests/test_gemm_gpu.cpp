@@ -114,9 +114,13 @@ TEST(GpuGemm, MultipliesPackedOperands) {
   auto const naive = std::find_if(gemm_kernels().begin(), gemm_kernels().end(), [](auto const& entry) {
                        return entry.info().name == std::string("sgemm_01_naive");
                      })->kernel;
+  Info<Gemm> timed = *naive.info;  // the planner takes none without a predicted time
+  timed.seconds = [](Gemm const&, Device const&) { return 1e-6; };
+  LinkedKernel<Gemm> kernel = naive;
+  kernel.info = &timed;
   Applicability<Gemm> const any{[](auto const&) { return true; }};
   for (auto lies : {planner::Layout::aligned, planner::Layout::aligned_mn}) {
-    Candidate<Gemm> const packing[] = {{.kernel = naive, .applies = any, .requirements = {.a = lies, .b = lies}}};
+    Candidate<Gemm> const packing[] = {{.kernel = kernel, .applies = any, .requirements = {.a = lies, .b = lies}}};
     std::span<Candidate<Gemm> const> const rows = packing;
     int packed = 0;
     for (GemmCase const& c : gemm_corpus()) {

@@ -70,12 +70,11 @@ std::vector<GemmCandidate> cublas_candidates([[maybe_unused]] GemmCase const& c,
 #endif
 }
 
-// A candidate of the planner for GEMMs, with all its launches; none if it rejects the case or sums in another way than
-// is asked for. A plan has the factors of its problem, so the exact check, which rounds them, has a plan of its own.
+// A candidate of the planner for GEMMs, with all its launches; none if it rejects the case. A plan has the factors of
+// its problem, so the exact check, which rounds them, has a plan of its own.
 std::optional<GemmCandidate> planned_candidate(planner::Candidate<Gemm> const& candidate, GemmCase const& c,
                                                GemmCall const& call) {
   Info<Gemm> const& info = *candidate.kernel.info;
-  if (c.dtype() == f32 && c.compute == Compute::fp32 && (info.truncates || info.accumulation_length)) return {};
   Device const& device = current_device();
   auto const planned = [&](GemmCall const& with) -> std::shared_ptr<planner::Plan const> {
     planner::Attempt attempt = planner::attempt_in_chunks(candidate, c.canonical(with, nullptr), device, true);

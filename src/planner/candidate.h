@@ -16,11 +16,10 @@
 namespace inlay::planner {
 
 // What differs between types of problems. A specialisation has
-//   Properties     what the conditions of candidates read: Properties(P const&, Device const&)
+//   Properties     what the conditions of candidates read: Properties(P const&, Device const&, WorkspaceLimit)
 //   Requirements   how a candidate requires the operands to be laid out
-//   predicts()     true: every candidate has a predicted time; false: the order of the candidates decides
-//   candidates()   in order of preference
-//   is_best()      true: the candidates that follow need not be compared; only with `predicts`
+//   candidates()   of equally fast ones the first wins
+//   is_best()      true: the candidates that follow need not be compared
 //   Shared         what the attempts of several candidates find out once
 //   attempt()      the plan of one candidate, or why it rejects the problem
 //   batch()        the mode along which the problem can be split into chunks
@@ -118,16 +117,14 @@ Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Devic
   return attempt_in_chunks(candidate, problem, device, limit, shared);
 }
 
-// Chooses among the candidates that apply and do not reject the problem. If Planner<P>::predicts(), the shortest
-// predicted time wins, and a candidate whose time is not a positive finite number is skipped; otherwise the first
-// candidate wins. If none qualifies, chooses by the same rule among the candidates that do not apply. Candidates that
-// need more workspace than there is reject the problem.
+// Chooses among the candidates that apply and do not reject the problem: the shortest predicted time wins, and a
+// candidate whose time is not a positive finite number is skipped. If none qualifies, chooses by the same rule among
+// the candidates that do not apply. Candidates that need more workspace than there is reject the problem.
 template <class P>
 Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
                std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
   if (problem.elements() == 0) return {};
-  typename Planner<P>::Properties const properties(problem, device);
-  bool const predicts = Planner<P>::predicts(problem);
+  typename Planner<P>::Properties const properties(problem, device, limit);
   typename Planner<P>::Shared shared;
   for (bool applies : {true, false}) {
     Plan best;
@@ -137,11 +134,11 @@ Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
       Attempt a = attempt_in_chunks(candidate, problem, device, limit, shared);
       best.num_compared = index + 1;
       if (a.rejected) continue;
-      if (predicts && !(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
+      if (!(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
       if (best.candidate >= 0 && !(a.plan.seconds < best.seconds)) continue;
       best = a.plan;
       best.candidate = index, best.num_compared = index + 1;
-      if (!predicts || Planner<P>::is_best(best, problem, device)) return best;
+      if (Planner<P>::is_best(best, problem, device)) return best;
     }
     if (best.candidate >= 0) return best;
   }
@@ -157,9 +154,7 @@ std::string comparison_text(Plan const& plan, Plan const& other, int index) {
     return format("; slower: measured %.2f us, the choice %.2f us", us, plan.measured_us[std::size_t(plan.candidate)]);
   }
   if (plan.tuned_us > 0) return "; not compared: the choice was tuned";
-  if (index >= plan.num_compared)
-    return plan.seconds > 0 ? "; not compared: the choice is within 4 % of a copy"
-                            : "; not compared: the choice comes first in the order of preference";
+  if (index >= plan.num_compared) return "; not compared: the choice is within 4 % of a copy";
   return other.seconds > plan.seconds ? "; slower" : "; as fast";
 }
 
@@ -176,7 +171,7 @@ inline constexpr double kUnpredicted = 1e30, kRejects = 1e31;
 // All lines in their order or, of more than `most`, the first by rank, and how many others there are.
 std::string lines_text(std::vector<CandidateLine> lines, std::size_t most);
 
-// The problem, the chosen kernel with its launches, and a line for each candidate in order of preference: its cost, or
+// The problem, the chosen kernel with its launches, and a line for each candidate: its cost, or
 // why it rejects the problem. `most`: how many candidates, the best first.
 template <class P>
 std::string why(Plan const& plan, P const& problem, Device const& device, WorkspaceLimit limit,
@@ -196,7 +191,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
     if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1)
       s += "  the batch is more than a grid holds: " + std::to_string(chunks) + " chunks, one after the other\n";
   }
-  typename Trait::Properties const properties(problem, device);
+  typename Trait::Properties const properties(problem, device, limit);
   std::vector<CandidateLine> lines;
   typename Trait::Shared shared;
   for (Candidate<P> const& candidate : all) {
@@ -229,10 +224,9 @@ struct Planner<Copy> {
     Copy const& copy;
     bool registers_accepts;  // transpose_registers accepts the copy
 
-    Properties(Copy const& copy, Device const& device);
+    Properties(Copy const& copy, Device const& device, WorkspaceLimit limit = false);
   };
   struct Requirements {};
-  static bool predicts(Copy const&) { return true; }
   static std::span<Candidate<Copy> const> candidates();
   static bool is_best(Plan const& plan, Copy const& copy, Device const& device);
   struct Shared {};
@@ -255,25 +249,49 @@ enum class Layout : std::uint8_t {
   aligned_mn,  // aligned, and contiguous along m (A) or n (B)
 };
 
+// The order in which a kernel adds along K: kernels with the same order return the same bits.
+enum class Sums : std::uint8_t {
+  in_order,  // one register, in the order of k
+  slices_32x32,
+  slices_64x64,
+  slices_narrow,  // slices of K, as many as fill the GPU with these tiles
+  stream_k,
+  stream_k_transposing,  // the last tiles are cut along k
+  cluster,               // K is shared by the blocks of a cluster, and by groups of warps
+  thin,                  // K is shared by lanes too
+  blocked,
+  blocked_in_registers,  // blocked summation
+  bf16_slices,
+  bf16_slices_packed,
+  f16_slices,  // of f32, on tensor cores
+  tensor       // of 16-bit operands
+};
+constexpr bool is_of_slices(Sums sums) { return sums >= Sums::bf16_slices && sums <= Sums::f16_slices; }
+// The order in which a kernel adds K indices: up to 256 nothing is split along K.
+constexpr Sums order_of(Sums sums, std::int64_t K) {
+  return K <= 256 && sums <= Sums::stream_k_transposing ? Sums::in_order : sums;
+}
+
 template <>
 struct Planner<Gemm> {
   struct Properties {
     Gemm const& g;
     Device const& device;
-    bool on_simple = false;     // of 16-bit operands: a single matrix takes less time with mma.sync than with wgmma
-    char const* of_batch = "";  // the name of the kernel for a batch with a K of at most 256 and many tiles
+    bool on_simple = false;    // of 16-bit operands: a single matrix takes less time with mma.sync than with wgmma
+    Sums sums = Sums::tensor;  // of f32: with which one matrix takes the least time. The batch must not decide.
 
-    Properties(Gemm const& g, Device const& device);
+    Properties(Gemm const& g, Device const& device, WorkspaceLimit limit);
   };
   struct Requirements {
     Layout a = Layout::any, b = Layout::any;
     bool packs_b_along_n = false;                   // B is packed if both operands are contiguous along k
     bool workspace_is_optional = false;             // the kernel is faster with its workspace, but runs without
     LinkedKernel<Gemm> const* slices_of = nullptr;  // the kernel adds in the order of this one's slices
+    LinkedKernel<Gemm> const* without = nullptr;    // which kernel's time it has without its optional workspace
     int tile = 0;                                   // one of its tiles, if it has several: Gemm::tile
     bool transposes = false;                        // it computes D^T = B^T A^T
+    Sums sums = Sums::in_order;                     // a call that asks for other sums is rejected
   };
-  static bool predicts(Gemm const& gemm) { return is_half(gemm.A.type); }
   static bool is_best(Plan const&, Gemm const&, Device const&) { return false; }
   static std::span<Candidate<Gemm> const> candidates();
   struct Shared {
@@ -287,6 +305,9 @@ struct Planner<Gemm> {
   };
   static Attempt attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
                          bool may_use_workspace, Shared& shared);
+  // Predicted seconds of a candidate; infinite if it rejects the problem or has no prediction.
+  static double seconds(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
+                        bool may_use_workspace);
   static Batch batch(Gemm const& gemm);
   static Gemm chunk(Gemm const& gemm, std::int64_t count);
   static std::string problem_text(Gemm const& gemm, Device const& device);

@@ -54,7 +54,7 @@ std::size_t longest(Copy const& copy) {
 
 }  // namespace
 
-Planner<Copy>::Properties::Properties(Copy const& copy, Device const& device)
+Planner<Copy>::Properties::Properties(Copy const& copy, Device const& device, WorkspaceLimit)
     : copy(copy), registers_accepts(!kernels::transpose_registers::kernel_info->rejects(copy, device)) {}
 
 // All copy kernels of the library, compared by predicted time; transpose_direct only for small transposes.

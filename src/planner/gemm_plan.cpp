@@ -4,6 +4,7 @@
 #include <inlay/planner/kernel_list.h>
 #include <inlay/planner/wgmma_times.h>
 
+#include <cmath>
 #include <utility>
 
 namespace inlay::planner {
@@ -33,78 +34,122 @@ WgmmaTimes::Slices slices_of_all(Gemm const& g, Device const& device, Planner<Ge
   return {shared.slices->first, shared.slices->second};
 }
 
+// Why the sums of a candidate are not those that the call asks for. A block of blocked summation has up to 1024 FMAs.
+Reason unasked(Sums sums, Gemm const& g) {
+  bool const split = is_split(g.compute), fast = g.compute == Compute::split_fast,
+             is_blocked = sums == Sums::blocked || sums == Sums::blocked_in_registers;
+  if (is_of_slices(sums) && !split) return {"sums in slices are not asked for"};
+  if (sums == Sums::f16_slices && !fast) return {"f16 slices are not asked for"};
+  if (sums == Sums::bf16_slices_packed && fast && g.packed_operand()) return {"B is packed as f16 slices"};
+  if (is_blocked && g.compute != Compute::fp32_blocked) return {"blocked summation is not asked for"};
+  bool const in_slices = sums >= Sums::slices_32x32 && sums <= Sums::slices_narrow;
+  if (g.compute == Compute::fp32_blocked && sums != Sums::tensor && g.K() > 1024 && !is_blocked && !in_slices)
+    return {"it may add {} FMAs in one register, and blocks of at most 1024 are asked for", {g.K()}};
+  return {};
+}
+
+// What a candidate makes of a problem, before anything is planned.
+struct Prepared {
+  Reason rejected;
+  Packing a, b;
+  Gemm whole = {}, g = {}, split = {};  // with the epilogue of the call; what the kernel computes; in its slices
+  RestOfEpilogue rest = {};
+  std::int64_t own_offset = 0;
+  std::size_t own = 0;  // bytes of workspace for the kernel itself
+  double seconds = 0;   // predicted; 0: there is no prediction
+};
+
+Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device, bool may_use_workspace,
+                 Planner<Gemm>::Shared& shared) {
+  auto const& wants = candidate.requirements;
+  Prepared p{unasked(wants.sums, gemm), {misplaced_a(gemm, wants), gemm.A}, {misplaced_b(gemm, wants), gemm.B}};
+  auto const rejected = [&](Reason const& reason) {
+    p.rejected = reason;
+    return p;
+  };
+  if (p.rejected) return p;
+  if (p.a && !may_use_workspace) return rejected({"A would have to be packed, for which there is no workspace"});
+  if (p.b && !may_use_workspace) return rejected({"B would have to be packed, for which there is no workspace"});
+  if (p.a.bytes() + p.b.bytes() > device.memory_bytes)
+    return rejected({"its packed operands would not fit the device's memory"});
+  p.a.put(0), p.b.put(std::int64_t(p.a.bytes()));
+  p.own_offset = std::int64_t(p.a.bytes() + p.b.bytes());
+
+  Info<Gemm> const& info = *candidate.kernel.info;
+  Gemm& g = p.g = gemm;
+  g.A = p.a.used(), g.B = p.b.used(), g.tile = wants.tile;
+  if (wants.transposes) g = g.transposed();
+  p.whole = g;
+  if (!info.has_full_epilogue) p.rest = RestOfEpilogue::taken_from(g);
+  if (wants.slices_of) {
+    g.slice_K = wants.slices_of->info->split(g, device).slice_K;
+    if (g.slice_K == 0) return rejected({"a single matrix is not split"});
+  }
+  if (Reason const reason = info.rejects(g, device)) return rejected(reason);
+  // A batch that sums in slices asks for a workspace too, although it needs none: without one, one matrix is not split.
+  p.split = !info.split                       ? g
+            : info.split == WgmmaTimes::split ? WgmmaTimes::sliced(g, slices_of_all(g, device, shared))
+                                              : info.split(g, device);
+  std::size_t const partial_sums = !info.split          ? info.workspace(g, device)
+                                   : p.split.slices > 1 ? std::size_t(p.split.slices * g.elements()) * sizeof(float)
+                                                        : 0;
+  bool const fits = partial_sums <= std::size_t(device.memory_bytes);  // otherwise K is not split
+  if (!info.split && !fits)
+    return rejected({"its workspace of {} bytes would not fit the device's memory", {std::int64_t(partial_sums)}});
+  p.own = wants.slices_of ? 256 : fits ? partial_sums : 0;
+  if (p.own && !may_use_workspace && !wants.workspace_is_optional)
+    return rejected({"it needs a workspace of {} bytes, and there is none", {std::int64_t(p.own)}});
+  if (!may_use_workspace || !fits) p.split = g;
+  bool const lacks = p.own && !may_use_workspace && wants.without;
+  if (auto const seconds = lacks ? wants.without->info->seconds : info.seconds)
+    p.seconds = p.a.seconds(device) + p.b.seconds(device) + seconds(p.split, device);
+  return p;
+}
+
 }  // namespace
+
+double Planner<Gemm>::seconds(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
+                              bool may_use_workspace) {
+  Shared shared;
+  Prepared const p = prepare(candidate, gemm, device, may_use_workspace, shared);
+  return p.rejected || !(p.seconds > 0) ? HUGE_VAL : p.seconds;
+}
 
 Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
                                bool may_use_workspace, Shared& shared) {
-  Packing a{misplaced_a(gemm, candidate.requirements), gemm.A}, b{misplaced_b(gemm, candidate.requirements), gemm.B};
-  if (a && !may_use_workspace) return {{"A would have to be packed, for which there is no workspace"}, {}};
-  if (b && !may_use_workspace) return {{"B would have to be packed, for which there is no workspace"}, {}};
-  if (a.bytes() + b.bytes() > device.memory_bytes)
-    return {{"its packed operands would not fit the device's memory"}, {}};
-  a.put(0), b.put(std::int64_t(a.bytes()));
-  std::int64_t const own_offset = std::int64_t(a.bytes() + b.bytes());
-
-  Info<Gemm> const& info = *candidate.kernel.info;
-  Gemm g = gemm;
-  g.A = a.used(), g.B = b.used(), g.tile = candidate.requirements.tile;
-  if (candidate.requirements.transposes) g = g.transposed();
-  Gemm const whole = g;  // with the epilogue of the call
-  RestOfEpilogue const rest = info.has_full_epilogue ? RestOfEpilogue{} : RestOfEpilogue::taken_from(g);
-  auto const* const slices_of = candidate.requirements.slices_of;
-  if (slices_of) {
-    g.slice_K = slices_of->info->split(g, device).slice_K;
-    if (g.slice_K == 0) return {{"a single matrix is not split"}, {}};
-  }
-  if (Reason const rejected = info.rejects(g, device)) return {rejected, {}};
-  // A batch that sums in slices asks for a workspace too, although it needs none: without one, one matrix is not split.
-  Gemm const whole_split = !info.split                       ? g
-                           : info.split == WgmmaTimes::split ? WgmmaTimes::sliced(g, slices_of_all(g, device, shared))
-                                                             : info.split(g, device);
-  std::size_t const partial_sums = !info.split ? info.workspace(g, device)
-                                   : whole_split.slices > 1
-                                       ? std::size_t(whole_split.slices * g.elements()) * sizeof(float)
-                                       : 0;
-  bool const fits = partial_sums <= std::size_t(device.memory_bytes);  // otherwise K is not split
-  if (!info.split && !fits)
-    return {{"its workspace of {} bytes would not fit the device's memory", {std::int64_t(partial_sums)}}, {}};
-  std::size_t const own = slices_of ? 256 : fits ? partial_sums : 0;
-  if (own && !may_use_workspace && !candidate.requirements.workspace_is_optional)
-    return {{"it needs a workspace of {} bytes, and there is none", {std::int64_t(own)}}, {}};
-
-  Attempt result;
+  Prepared const p = prepare(candidate, gemm, device, may_use_workspace, shared);
+  Attempt result{p.rejected, {}};
+  if (p.rejected) return result;
   Plan& plan = result.plan;
-  plan.workspace_bytes = may_use_workspace ? std::size_t(own_offset) + own : 0;
+  plan.workspace_bytes = may_use_workspace ? std::size_t(p.own_offset) + p.own : 0;
+  plan.seconds = p.seconds;
   if ((result.rejected =
-           add_packing(plan, a, slot_of(gemm, 0), device, shared.packed[0], "no kernel of copy can pack A")) ||
+           add_packing(plan, p.a, slot_of(gemm, 0), device, shared.packed[0], "no kernel of copy can pack A")) ||
       (result.rejected =
-           add_packing(plan, b, slot_of(gemm, 1), device, shared.packed[1], "no kernel of copy can pack B")))
+           add_packing(plan, p.b, slot_of(gemm, 1), device, shared.packed[1], "no kernel of copy can pack B")))
     return result;
-  OperandSlot slot_a = a ? in_workspace(a.offset) : slot_of(gemm, 0),
-              slot_b = b ? in_workspace(b.offset) : slot_of(gemm, 1), slot_d{OperandSlot::In::operand, 2, 0},
-              own_slot = own && may_use_workspace ? in_workspace(own_offset) : OperandSlot{};
+  OperandSlot slot_a = p.a ? in_workspace(p.a.offset) : slot_of(gemm, 0),
+              slot_b = p.b ? in_workspace(p.b.offset) : slot_of(gemm, 1), slot_d{OperandSlot::In::operand, 2, 0},
+              own_slot = p.own && may_use_workspace ? in_workspace(p.own_offset) : OperandSlot{};
   if (candidate.requirements.transposes) std::swap(slot_a, slot_b);
   auto const slot_c = [](Operand const& C) {
     return C.base ? OperandSlot{OperandSlot::In::operand, 3, 0} : OperandSlot{};
   };
-  Gemm const split = may_use_workspace && fits ? whole_split : g;
-  if (predicts(gemm) && info.seconds)
-    plan.seconds = a.seconds(device) + b.seconds(device) + info.seconds(split, device);
   static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
   auto const reduce = [&](Reduction const& r, OperandSlot const& partial) {
     plan.add(LaunchOf<Reduction>{&sum, r, {partial, slot_d, slot_c(r.C)}});
   };
-  if (split.slices == 1) {
+  if (p.split.slices == 1) {
     OperandSlot const packed =
-        g.packed_operand() ? OperandSlot{OperandSlot::In::operand, kPackedOperand, 0} : OperandSlot{};
-    plan.add(LaunchOf<Gemm>{&candidate.kernel, g, {slot_a, slot_b, slot_d, slot_c(g.C), packed}, own_slot});
-    if (rest.is_needed) reduce({.D = gemm.D, .epilogue = rest.epilogue, .C = rest.C}, {});
+        p.g.packed_operand() ? OperandSlot{OperandSlot::In::operand, kPackedOperand, 0} : OperandSlot{};
+    plan.add(LaunchOf<Gemm>{&candidate.kernel, p.g, {slot_a, slot_b, slot_d, slot_c(p.g.C), packed}, own_slot});
+    if (p.rest.is_needed) reduce({.D = gemm.D, .epilogue = p.rest.epilogue, .C = p.rest.C}, {});
     return result;
   }
-  Gemm slices = split;
-  slices.D.base = static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + own_offset;
+  Gemm slices = p.split;
+  slices.D.base = static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + p.own_offset;
   plan.add(LaunchOf<Gemm>{&candidate.kernel, slices, {slot_a, slot_b, own_slot}});
-  reduce(add_slices(whole, slices), own_slot);
+  reduce(add_slices(p.whole, slices), own_slot);
   return result;
 }
 

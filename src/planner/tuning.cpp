@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <string_view>
 
 namespace inlay::planner {
 namespace {
@@ -16,17 +15,6 @@ void add(std::vector<Plan>& plans, Attempt& attempt, int candidate) {
   if (attempt.rejected || !(attempt.plan.seconds > 0)) return;
   attempt.plan.candidate = candidate;
   plans.push_back(std::move(attempt.plan));
-}
-
-// Whether the call's Compute admits the kernel: slices are for those who ask for them, and a B that was packed for one
-// kernel of slices is not read by another. Other kernels compute all that they do not reject.
-bool is_admitted(Candidate<Copy> const&, Copy const&) { return true; }
-bool is_admitted(Candidate<Gemm> const& candidate, Gemm const& g) {
-  std::string_view const name = candidate.kernel.info->name;
-  if (name == "sgemm_split_fast") return g.compute == Compute::split_fast;
-  if (name == "sgemm_split_safe")
-    return g.compute == Compute::split_safe || (g.compute == Compute::split_fast && !g.packed_operand());
-  return name != "sgemm_split_unpacked" || is_split(g.compute);
 }
 
 // Whether a tiling, which may come from a file, names modes of the copy and extents that they have.
@@ -87,7 +75,6 @@ std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, Workspac
   plans.push_back(std::move(planned));
   auto const all = candidates<Gemm>();
   for (int i = 0; i < int(all.size()); ++i) {
-    if (!is_admitted(all[std::size_t(i)], gemm)) continue;
     Attempt other = attempt_in_chunks(all[std::size_t(i)], gemm, device, limit);
     other.plan.candidate = i;
     if (i != first && !other.rejected) plans.push_back(std::move(other.plan));
@@ -112,7 +99,6 @@ Plan plan_of(Choice const& choice, P const& problem, Device const& device, Works
   auto const all = candidates<P>();
   for (Candidate<P> const& candidate : all) {
     if (candidate.kernel.info->name != choice.kernel || candidate.label != choice.label) continue;
-    if (!is_admitted(candidate, problem)) return {};
     P tuned = problem;
     if constexpr (std::is_same_v<P, Copy>) {
       if (!fits(choice.tiling, problem.widened())) return {};

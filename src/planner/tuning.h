@@ -11,7 +11,7 @@ namespace inlay::planner {
 // shortest time; of tiled kernels other tilings too, predicted to take at most 1.4 times the shortest. At most 64. A
 // copy that exceeds a grid has no other tilings.
 std::vector<Plan> plans_to_time(Copy const& copy, Device const& device);
-// The planner's choice first, then the other candidates that accept the problem. GEMMs have no predicted times.
+// The planner's choice first, then the other candidates that accept the problem.
 std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, WorkspaceLimit limit);
 
 // What a tuned plan is made from again.

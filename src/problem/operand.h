@@ -35,4 +35,14 @@ constexpr Operand transposed(Operand o) {
   return o;
 }
 
+// Along which mode the 16-byte vectors of an f32 operand lie, all of them aligned: none, rows (m or n), or k.
+enum class Vectors { none, rows, k };
+inline Vectors vectors(Operand const& o, std::int64_t matrices) {
+  auto const whole = [](std::int64_t extent, std::int64_t step) { return extent <= 1 || step % 4 == 0; };
+  if (o.misalignment_bytes() || !whole(matrices, o.batch_stride)) return Vectors::none;
+  if (o.row_stride == 1 && o.rows % 4 == 0 && whole(o.cols, o.col_stride)) return Vectors::rows;
+  if (o.col_stride == 1 && o.cols % 4 == 0 && whole(o.rows, o.row_stride)) return Vectors::k;
+  return Vectors::none;
+}
+
 }  // namespace inlay::problem

@@ -155,6 +155,9 @@ struct OneOf {
   static Reason rejects(Gemm const& g, Device const& device) {
     return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::rejects(g, device); });
   }
+  static double seconds(Gemm const& g, Device const& device) {
+    return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::seconds(g, device); });
+  }
   static std::size_t workspace(Gemm const& g, Device const& device) {
     return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::workspace(g, device); });
   }

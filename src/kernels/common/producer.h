@@ -7,16 +7,6 @@ namespace inlay::kernels {
 using AsyncElement = SM80_CP_ASYNC_CACHEALWAYS_ZFILL<float>;
 using AsyncVector = SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<uint128_t>;
 
-// Along which mode an operand's tile (BLK,BLK_K) consists of aligned 16-byte vectors: none, rows (m or n), or k.
-enum class Vectors { none, rows, k };
-inline Vectors vectors(Operand const& o, int64_t matrices) {
-  auto whole = [](int64_t extent, int64_t step) { return extent <= 1 || step % 4 == 0; };
-  if (o.misalignment_bytes() || !whole(matrices, o.batch_stride)) return Vectors::none;
-  if (o.row_stride == 1 && o.rows % 4 == 0 && whole(o.cols, o.col_stride)) return Vectors::rows;
-  if (o.col_stride == 1 && o.cols % 4 == 0 && whole(o.rows, o.row_stride)) return Vectors::k;
-  return Vectors::none;
-}
-
 // How a tile is fetched: copy operation, thread layout, elements per access and the mode along which they lie.
 template <class Op_, class Threads_, class Values_ = Layout<Shape<_1, _1>>, Vectors along_ = Vectors::none>
 struct Fetch {

@@ -4,6 +4,7 @@
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/pipeline.h>
 #include <inlay/kernels/gemm/fma/warp.h>
+#include <inlay/planner/fma_times.h>
 
 namespace inlay::kernels {
 
@@ -60,6 +61,19 @@ struct SgemmCluster {
   static int64_t work(Gemm const& g, Device const& device) {
     int const slices = slices_of(g, device);
     return ceil_div(tiles(g) * slices, int64_t(device.sm_count)) * ceil_div(g.K(), int64_t(slices)) * BLK_M * BLK_N;
+  }
+  // Predicted; constants of an H200.
+  static double seconds(Gemm const& g, Device const& device) {
+    constexpr double step = 2.55, least_step = .7, exchange = 1.7, transposed = .05;  // microseconds
+    double const end = EndTimes{4.7, 8.9}.of(g) * (BLK_M * BLK_N) / (128 * 128), start = 3.75 + end;
+    int const slices = slices_of(g, device);
+    double const waves = double(ceil_div(tiles(g) * slices * g.L(), int64_t(device.sm_count))),
+                 steps = double(ceil_div(ceil_div(g.K(), int64_t(BLK_K)), int64_t(slices))),
+                 each = std::max(least_step, step * (BLK_M * BLK_N) / (128 * 128)) *
+                        (1 + transposed * (Step::transposes_a + Step::transposes_b));
+    double const work = waves * (start + steps * each) + (slices > 1 ? exchange : 0);
+    return 1e-6 * (kLaunchMicroseconds + std::max(microseconds_of_memory(g, device),
+                                                  work * 1.98 / device.clock_ghz * 128 / device.fma_lanes));
   }
   template <class S>
   static SgemmCluster make(Gemm const& g, S const& setting) {

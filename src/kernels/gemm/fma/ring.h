@@ -5,6 +5,7 @@
 #include <inlay/kernels/common/pipeline.h>
 #include <inlay/kernels/gemm/fma/clear_flags.h>
 #include <inlay/kernels/gemm/fma/warp.h>
+#include <inlay/planner/fma_times.h>
 
 namespace inlay::kernels {
 
@@ -69,6 +70,25 @@ struct SgemmRing {
   static std::size_t workspace(Gemm const& g, Device const& device) {
     if (cut_tiles(g, device.sm_count) == 0) return 0;
     return flag_bytes(device) + std::size_t(device.sm_count) * BLK_M * BLK_N * 4;
+  }
+  // Predicted, with the workspace that it wants.
+  static double seconds(Gemm const& g, Device const& device) {
+    // Microseconds on an H200: the start; 32 indices of K; to add the sums of a part of a tile.
+    constexpr double start = 1.8, step = 4.8, add = 2.13;
+    double const end = 4 + EndTimes{10.4, 24.5}.of(g);  // of a tile
+    int const sms = device.sm_count;
+    int64_t const cut = cut_tiles(g, sms), whole = tiles(g) - cut;
+    double const steps = double(ceil_div(g.K(), int64_t(32))), memory = microseconds_of_memory(g, device);
+    auto const clocks = [&](double us) { return us * 1.98 / device.clock_ghz * 128 / device.fma_lanes; };
+    if (cut == 0) {
+      double const waves = double(ceil_div(whole * g.L(), int64_t(sms)));
+      return 1e-6 * (kLaunchMicroseconds + std::max(memory, clocks(start + waves * (steps * step + end))));
+    }
+    double const grid = std::min(double(whole) + double(cut) * steps * 32 / (4 * BLK_K), double(sms)),
+                 share = std::ceil(double(cut) * steps / grid), parts = std::ceil(steps / share),
+                 waves = double(whole) / sms;
+    double const each = clocks(start + waves * (steps * step + end) + share * step + end + add * parts);
+    return 1e-6 * std::max(memory, double(g.L()) * (2 * kLaunchMicroseconds + each));
   }
   static std::size_t flag_bytes(Device const& device) { return (std::size_t(device.sm_count) * 4 + 255) / 256 * 256; }
 
@@ -297,6 +317,7 @@ constexpr Info<Gemm> info(char const* name) {
           .ladder = Ladder::sgemm,
           .origin = Origin::ours,
           .rejects = SgemmRing<Instance>::rejects,
+          .seconds = SgemmRing<Instance>::seconds,
           .workspace = SgemmRing<Instance>::workspace,
           .accumulation_length = Instance::blocked_sums ? Instance::ACCUMULATION_LENGTH : 0};
 }

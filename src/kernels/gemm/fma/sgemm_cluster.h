@@ -42,6 +42,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
+    .seconds = Kernel::seconds,
 };
 
 }  // namespace inlay::kernels::sgemm_cluster

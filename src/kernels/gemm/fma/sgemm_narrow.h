@@ -6,6 +6,8 @@
 namespace inlay::kernels::sgemm_narrow {
 
 struct NarrowStep : WarpTiledStep {
+  static constexpr FmaTimes times{
+      .block = 2.33, .alone = 0.99, .busy = 0.37, .along_k = 0.51, .elements = 0.92, .end = {0.56, 3.9}};
   static constexpr int LONG = 256, SHORT = 16, threads = 64, min_blocks = 6;
   using FetchShort = FetchAny<threads>;
   template <Vectors V>
@@ -54,6 +56,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
+    .seconds = Kernel::seconds,
     .workspace = Kernel::workspace,
     .split = Kernel::split,
 };

@@ -2,8 +2,14 @@
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/outer_products.h>
+#include <inlay/planner/fma_times.h>
 
 namespace inlay::kernels::sgemm_outer {
+
+inline constexpr FmaTimes times{.block = 1.3, .alone = .83, .busy = 2.87, .end = {0, 3}};
+inline double seconds(Gemm const& g, Device const& device) {
+  return FmaTiles{128, 128, 1, g.K() <= 32 ? 3 : 2}.seconds(times, 1, g, device);
+}
 
 struct Step {};
 struct Dispatch {
@@ -40,6 +46,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Dispatch::rejects,
+    .seconds = seconds,
 };
 
 }  // namespace inlay::kernels::sgemm_outer

@@ -1,8 +1,15 @@
 // Any GEMM, one element of D per thread: for what all other kernels reject, and for K == 0.
 #pragma once
 #include <inlay/kernels/gemm/fma/simple.h>
+#include <inlay/planner/fma_times.h>
 
 namespace inlay::kernels::sgemm_simple {
+
+inline constexpr FmaTimes times{.block = .71, .alone = 1.12, .busy = .27};
+// Lanes lie along n: a B that is contiguous along k takes a sector each.
+inline double seconds(Gemm const& g, Device const& device) {
+  return FmaTiles{8, 32, 1, 8}.seconds(times, g.B.row_stride == 1 ? 1 : 1.33, g, device);
+}
 
 struct Step {};
 using Kernel = SgemmSimple<Step>;
@@ -15,6 +22,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
+    .seconds = seconds,
 };
 
 }  // namespace inlay::kernels::sgemm_simple

@@ -9,6 +9,8 @@ namespace inlay::kernels::sgemm_slices_64x64 {
 // another 16 KB a block.
 template <Vectors A, Vectors B, int LEVELS>
 struct Slices : WarpTiledStep {
+  static constexpr FmaTimes times{
+      .block = 4.75, .alone = 1, .busy = 0.33, .along_k = 0.065, .elements = 0, .end = {1.5, 1.8}, .slice = 0.05};
   static constexpr int BLK_M = 64, BLK_N = 64, threads = 64, min_blocks = LEVELS == 1 ? 6 : 5;
   static constexpr int levels_in_shared = LEVELS;
   using FetchA = FetchVectors<A, threads, BLK_M>;
@@ -41,6 +43,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
+    .seconds = Kernel::seconds,
 };
 
 }  // namespace inlay::kernels::sgemm_slices_64x64

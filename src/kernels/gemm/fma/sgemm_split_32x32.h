@@ -6,6 +6,8 @@ namespace inlay::kernels::sgemm_split_32x32 {
 
 template <Vectors A, Vectors B>
 struct Step : WarpTiledStep {
+  static constexpr FmaTimes times{
+      .block = 1.75, .alone = 0.245, .busy = 0.121, .along_k = 0.29, .elements = 0.37, .end = {0.45, 0.82}};
   // Loads through registers end in the iteration that issues them; longer stages hide them.
   static constexpr bool transposes = A == Vectors::k || B == Vectors::k;
   static constexpr int BLK_M = 32, BLK_N = 32, BLK_K = transposes ? 32 : 16, PIPE = transposes ? 3 : 4;
@@ -28,6 +30,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
+    .seconds = Kernel::seconds,
     .workspace = Kernel::workspace,
     .split = Kernel::split,
 };

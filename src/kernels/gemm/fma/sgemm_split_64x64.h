@@ -6,6 +6,8 @@ namespace inlay::kernels::sgemm_split_64x64 {
 
 template <Vectors A, Vectors B>
 struct Step : WarpTiledStep {
+  static constexpr FmaTimes times{
+      .block = 2.06, .alone = 0.84, .busy = 0.325, .along_k = 0.095, .elements = 0.23, .end = {1.26, 4.1}};
   static constexpr int BLK_M = 64, BLK_N = 64, threads = 64, min_blocks = A == Vectors::none ? 6 : 8;  // else spills
   using FetchA = FetchVectors<A, threads, BLK_M>;
   using FetchB = FetchVectors<B, threads, BLK_N>;
@@ -19,12 +21,13 @@ using Dispatch = Kernel;
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_split_64x64",
     .idea =
-        "Tiles of 64x64, and split-K until a wave is full: partial sums in a workspace are added in order by a "
-        "second kernel; their traffic limits.",
+        "Tiles of 64x64, and K split into slices that fill the multiprocessors: partial sums in a workspace are added "
+        "in order by a second kernel; their traffic limits.",
     .source = "inlay",
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
+    .seconds = Kernel::seconds,
     .workspace = Kernel::workspace,
     .split = Kernel::split,
 };

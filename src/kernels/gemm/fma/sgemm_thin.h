@@ -13,16 +13,17 @@ namespace inlay::kernels::sgemm_thin {
 // and its alignment alone, so that a sum has the same bits in every batch.
 struct Split {
   int lanes, parts;
-  double seconds;
+  double seconds;            // of one matrix
+  int64_t tile, step, part;  // rows of a cluster; indices k of the loads in flight, and of a block
 };
 
-// Predicted seconds for one matrix. tile: rows of a cluster; step: indices k that a block loads at a time. A wave takes
+// Predicted seconds for `matrices`. tile: rows of a cluster; step: indices k that a block loads at a time. A wave takes
 // as long as a block alone, or as the multiprocessor is busy with all resident blocks. Fitted on an H200 to
 // suites/gemm/thin.json, with each number of lanes and parts forced; the choices took .8 % longer than the best in the
 // geometric mean. The column form has become faster since then, so its constants are too large;
 // suites/gemm/thin_drawn.json judges the choices.
-inline double seconds_of(Gemm const& g, Device const& device, int64_t tile, int64_t step, int64_t parts,
-                         int64_t part_k) {
+inline double seconds_of(Gemm const& g, Device const& device, int64_t tile, int64_t step, int64_t parts, int64_t part_k,
+                         int64_t matrices) {
   struct Fit {
     double block, cluster, step, step_vectors, bytes, of_x, compute, elements;
   };
@@ -38,30 +39,36 @@ inline double seconds_of(Gemm const& g, Device const& device, int64_t tile, int6
   double const alone = f.step + f.step_vectors * double(T), fix = f.block + (parts > 1 ? f.cluster : 0);
   // Clusters of several blocks do not fill every GPC.
   double const sms = device.sm_count * (parts <= 2 ? 1 : parts == 3 ? .907 : parts == 4 ? .94 : .85);
-  double const each = std::ceil(double(ceil_div(R, tile) * parts) / sms), full = std::floor(each / resident),
+  double const each = std::ceil(double(ceil_div(R, tile) * parts * matrices) / sms), full = std::floor(each / resident),
                rest = each - full * resident;
   auto const wave = [&](double n) { return fix + steps * std::max(alone, n * busy); };
   double const waves = full * wave(resident) + (rest > 0 ? wave(rest) : 0),
-               throughput = double(ceil_div(R, tile) * parts) / device.sm_count * steps * busy,
-               memory = double(R + T) * double(g.K()) * 4 / (4484e3 * scale * device.sm_count / 132);
+               throughput = double(ceil_div(R, tile) * parts * matrices) / device.sm_count * steps * busy,
+               memory = double(R + T) * double(g.K()) * double(matrices) * 4 / (4484e3 * scale * device.sm_count / 132);
   return 1e-6 * (1 + std::max({waves, throughput, memory}));
 }
 inline Split split_of(Gemm const& g, Device const& device) {
   Operand const& w = Thin::large(g);
   bool const rows = Thin::along_k(w), vectors = Thin::takes_vectors(w);
   int64_t const V = vectors ? 4 : 1;
-  Split best{0, 1, 0};
+  Split best{0, 1, 0, 0, 0, 0};
   for (int lanes : rows ? std::array{8, 32, 256} : std::array{8, 32, 32}) {
     if (!rows && !vectors && lanes == 8) continue;  // a warp would read 32 bytes of a k
     int64_t const tile = rows ? 256 / lanes * 4 : lanes * V, step = rows ? 8 * lanes : 256 / lanes;
     for (int64_t parts = 1; parts <= 8; ++parts) {
       int64_t const k = ceil_div(ceil_div(g.K(), parts), step) * step;
       if (ceil_div(g.K(), k) != parts) continue;
-      double const s = seconds_of(g, device, tile, rows ? step : (vectors ? 8 : 16) * step, parts, k);
-      if (!best.lanes || s < best.seconds) best = {lanes, int(parts), s};
+      int64_t const loads = rows ? step : (vectors ? 8 : 16) * step;
+      double const s = seconds_of(g, device, tile, loads, parts, k, 1);
+      if (!best.lanes || s < best.seconds) best = {lanes, int(parts), s, tile, loads, k};
     }
   }
   return best;
+}
+
+inline double seconds(Gemm const& g, Device const& device) {
+  Split const s = split_of(g, device);
+  return g.L() == 1 ? s.seconds : seconds_of(g, device, s.tile, s.step, s.parts, s.part, g.L());
 }
 
 // Calls f(Int<v>) for the least of the values that is not below x, or the last.
@@ -118,7 +125,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Dispatch::rejects,
-    .seconds = [](Gemm const& g, Device const& device) { return split_of(g, device).seconds; },  // of one matrix
+    .seconds = seconds,
 };
 
 }  // namespace inlay::kernels::sgemm_thin

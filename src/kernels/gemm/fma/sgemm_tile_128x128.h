@@ -5,7 +5,10 @@
 namespace inlay::kernels::sgemm_tile_128x128 {
 
 template <Vectors A, Vectors B>
-struct Step : SwizzledTile<A, B> {};
+struct Step : SwizzledTile<A, B> {
+  static constexpr FmaTimes times{
+      .block = 2.76, .alone = 0.62, .busy = 1.28, .along_k = 0.08, .elements = 0.3, .end = {1.8, 3.5}};
+};
 using Kernel = SgemmVectors<Step>;
 using Dispatch = Kernel;
 
@@ -18,6 +21,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
+    .seconds = Kernel::seconds,
 };
 
 }  // namespace inlay::kernels::sgemm_tile_128x128

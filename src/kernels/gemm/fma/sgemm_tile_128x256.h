@@ -5,7 +5,10 @@
 namespace inlay::kernels::sgemm_tile_128x256 {
 
 template <Vectors A, Vectors B>
-struct Step : WideThreadTile<A, B> {};
+struct Step : WideThreadTile<A, B> {
+  static constexpr FmaTimes times{
+      .block = 4.4, .alone = 1.77, .busy = 1.92, .along_k = 0.03, .elements = 0.1, .end = {3.2, 5.6}};
+};
 using Kernel = SgemmVectors<Step>;
 using Dispatch = Kernel;
 
@@ -16,6 +19,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
+    .seconds = Kernel::seconds,
 };
 
 }  // namespace inlay::kernels::sgemm_tile_128x256

@@ -33,6 +33,7 @@ inline constexpr Info<Gemm> info = {
     .ladder = Ladder::sgemm,
     .origin = Origin::ours,
     .rejects = Kernel::rejects,
+    .seconds = Kernel::seconds,
     .workspace = Kernel::workspace,
 };
 

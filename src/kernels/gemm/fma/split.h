@@ -1,4 +1,4 @@
-// Family: a kernel of tile.h with K split into slices (split_k.h), as many as fill one wave of blocks.
+// Family: a kernel of tile.h with K split into slices (split_k.h), as many as are predicted to take the least time.
 #pragma once
 #include <inlay/kernels/gemm/fma/split_k.h>
 #include <inlay/kernels/gemm/fma/tile.h>
@@ -15,15 +15,15 @@ struct SgemmSlices : SgemmVectors<Step> {
     return ceil_div(g.M(), int64_t(Tile::BLK_M)) * ceil_div(g.N(), int64_t(Tile::BLK_N));
   }
   static Gemm of_tile(Gemm const& g, Device const&) { return g; }
-  // As many slices as fill one wave of blocks with one matrix. Up to K = 256 nothing is split: the
-  // planner may then choose any kernel that accumulates all of K in one register.
+  // Up to K = 256 nothing is split: the planner may then choose any kernel that accumulates all of K in one register.
+  // With blocked summation a slice is a block sum.
   static int64_t slice_k(Gemm const& g, Device const& device) {
     if (g.K() <= 256) return 256;
-    int64_t const wave = int64_t(device.sm_count) * Tile::min_blocks;
-    int64_t const slices = cute::max(wave / tiles(g), int64_t(1));
-    int64_t k = cute::max(ceil_div(g.K(), slices), least_k);
-    if (g.compute == Compute::fp32_blocked) k = cute::min(k, int64_t(1024));  // a slice is a block sum
-    return ceil_div(k, int64_t(Tile::BLK_K)) * Tile::BLK_K;
+    Gemm one = g;  // at an address that is aligned
+    for (problem::Operand* o : {&one.A, &one.B, &one.D}) o->base = nullptr, o->matrices = 1;
+    int64_t const most = g.compute == Compute::fp32_blocked ? 1024 : g.K();
+    return SgemmSlices::tiles_of(SgemmSlices::loads(one))
+        .slice_k(Step<Vectors::none, Vectors::none>::times, g, least_k, most, device);
   }
 };
 

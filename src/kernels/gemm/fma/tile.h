@@ -5,6 +5,7 @@
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/producer.h>
 #include <inlay/kernels/gemm/fma/ended_sums.h>
+#include <inlay/planner/fma_times.h>
 
 namespace inlay::kernels {
 
@@ -237,6 +238,22 @@ struct SgemmVectors {
     with_tile(g, [&]<class T>(std::type_identity<T>) { f(T::make(g, setting)); });
   }
   static Reason rejects(Gemm const& g, Device const& device) { return Tile<none, none>::rejects(g, device); }
+  // How a problem's matrices are loaded, and the tiles of the kernel that then runs.
+  static FmaLoads loads(Gemm const& g) {
+    using Any = Step<none, none>;
+    if (Any::narrow_m) return loads_of(Any::times, g.L(), {&g.B});
+    if (Any::narrow_n) return loads_of(Any::times, g.L(), {&g.A});
+    return loads_of(Any::times, g.L(), {&g.A, &g.B});
+  }
+  static FmaTiles tiles_of(FmaLoads const& loads) {
+    using T = Tile<rows, rows>;
+    return {T::BLK_M, T::BLK_N, T::BLK_K, loads.by_elements ? Tile<none, none>::min_blocks : T::min_blocks};
+  }
+  // Predicted, by the `times` of the Step.
+  static double seconds(Gemm const& g, Device const& device) {
+    FmaLoads const by = loads(g);
+    return tiles_of(by).seconds(Step<none, none>::times, by.factor, g, device);
+  }
 };
 
 // ---- values of a Step that the library and the tutorial share
