@@ -278,7 +278,7 @@ struct Planner<Gemm> {
     Gemm const& g;
     Device const& device;
     bool on_simple = false;    // of 16-bit operands: a single matrix takes less time with mma.sync than with wgmma
-    Sums sums = Sums::tensor;  // of f32: with which one matrix takes the least time. The batch must not decide.
+    Sums sums = Sums::tensor;  // of f32: the order that is taken. The batch must not decide.
 
     Properties(Gemm const& g, Device const& device, WorkspaceLimit limit);
   };

@@ -113,7 +113,7 @@ Sums fastest_sums(Gemm const& g, Device const& device, WorkspaceLimit limit) {
   return Sums(std::min_element(score.begin(), score.end()) - score.begin());
 }
 
-constexpr char const* kOtherSums = "one matrix is predicted to take less time with another order of sums";
+constexpr char const* kOtherSums = "another order of sums is predicted to lose less, for one matrix and for many";
 // The kernel adds in this order.
 template <Sums sums>
 constexpr Applicability<Gemm> kWithSums{
