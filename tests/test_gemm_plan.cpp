@@ -172,10 +172,16 @@ TEST(GemmPlan, OneMatrixDecides) {
 }
 
 TEST(GemmPlan, SmallGemmsTakeSmallTiles) {
-  for (auto const& [n, K] : {std::array<std::int64_t, 2>{64, 64}, {256, 256}, {64, 1000}})
-    EXPECT_EQ(chosen(problem(n, n, K), true), "sgemm_split_32x32") << n << " x " << n << " x " << K;
-  for (auto const& [n, K] : {std::array<std::int64_t, 2>{2048, 256}, {1024, 4096}, {4096, 4096}})
-    EXPECT_NE(chosen(problem(n, n, K), true), "sgemm_split_32x32") << n << " x " << n << " x " << K;
+  struct {
+    std::int64_t n, K, L;
+    bool small;
+  } const cases[] = {{64, 64, 1, true},    {256, 256, 1, true},   {768, 256, 1, true},    {1024, 256, 1, false},
+                     {128, 128, 32, true}, {256, 256, 32, false}, {256, 512, 1, true},    {256, 512, 2, true},
+                     {256, 1024, 1, true}, {128, 2048, 2, true},  {512, 512, 1, true},    {64, 65536, 1, false},
+                     {64, 1000, 1, true},  {2048, 256, 1, false}, {1024, 4096, 1, false}, {4096, 4096, 1, false}};
+  for (auto const& [n, K, L, small] : cases)
+    EXPECT_EQ(chosen(problem(n, n, K, "nn", L), true) == "sgemm_split_32x32", small)
+        << n << " x " << n << " x " << K << " x " << L << ": " << chosen(problem(n, n, K, "nn", L), true);
 }
 
 // Up to a K of 256 the batch may decide between kernels that form a sum in one chain.
@@ -201,8 +207,8 @@ TEST(GemmPlan, ShallowGemmsAreOneChain) {
 TEST(GemmPlan, FullBatchesSumInTheSlicesOfOneMatrix) {
   struct {
     std::int64_t m, n, K, L;
-  } const cases[] = {
-      {100, 100, 1000, 500}, {64, 1024, 512, 96}, {40, 900, 300, 100}, {333, 129, 555, 100}, {77, 512, 2304, 40}};
+  } const cases[] = {{512, 512, 512, 64}, {512, 512, 512, 5},  {100, 100, 1000, 500}, {64, 1024, 512, 96},
+                     {40, 900, 260, 100}, {40, 900, 300, 100}, {333, 129, 555, 100},  {77, 512, 2304, 40}};
   for (auto const& [m, n, K, L] : cases) {
     SCOPED_TRACE(std::to_string(m) + " x " + std::to_string(n) + " x " + std::to_string(K));
     Planned const one(problem(m, n, K), true), batch(problem(m, n, K, "nn", L), true);

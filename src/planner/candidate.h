@@ -249,22 +249,26 @@ enum class Layout : std::uint8_t {
   aligned_mn,  // aligned, and contiguous along m (A) or n (B)
 };
 
-// The order in which a kernel adds along K: kernels with the same order return the same bits.
+// The order in which a kernel adds along K: kernels with the same order return the same bits. order_of() and
+// is_of_slices() read ranges of the list.
 enum class Sums : std::uint8_t {
-  in_order,  // one register, in the order of k
-  slices_32x32,
-  slices_64x64,
-  slices_narrow,  // slices of K, as many as fill the GPU with these tiles
-  stream_k,
-  stream_k_transposing,  // the last tiles are cut along k
+  // f32 on FMA units
+  in_order,              // one register, in the order of k
+  slices_32x32,          // slices of K, as many as are fast with tiles of 32 x 32
+  slices_64x64,          // the same with tiles of 64 x 64
+  slices_narrow,         // the same with tiles of 256 x 16 or 16 x 256
+  stream_k,              // the last tiles of 128 x 256 are cut along k
+  stream_k_transposing,  // the same, or tiles of 256 x 128
   cluster,               // K is shared by the blocks of a cluster, and by groups of warps
-  thin,                  // K is shared by lanes too
-  blocked,
-  blocked_in_registers,  // blocked summation
-  bf16_slices,
-  bf16_slices_packed,
-  f16_slices,  // of f32, on tensor cores
-  tensor       // of 16-bit operands
+  thin,                  // K is shared by the lanes of a warp and by the blocks of a cluster
+  blocked,               // blocked summation, block sums in shared memory
+  blocked_in_registers,  // blocked summation, block sums in registers
+  // f32 on tensor cores
+  bf16_slices,         // slices are made in registers, in front of each multiplication
+  bf16_slices_packed,  // slices are written to the workspace first
+  f16_slices,          // the same with f16
+  // 16-bit operands
+  tensor
 };
 constexpr bool is_of_slices(Sums sums) { return sums >= Sums::bf16_slices && sums <= Sums::f16_slices; }
 // The order in which a kernel adds K indices: up to 256 nothing is split along K.
@@ -278,7 +282,7 @@ struct Planner<Gemm> {
     Gemm const& g;
     Device const& device;
     bool on_simple = false;    // of 16-bit operands: a single matrix takes less time with mma.sync than with wgmma
-    Sums sums = Sums::tensor;  // of f32: the order that is taken. The batch must not decide.
+    Sums sums = Sums::tensor;  // of f32: the order of sums that candidates must have, whatever the batch
 
     Properties(Gemm const& g, Device const& device, WorkspaceLimit limit);
   };
@@ -287,7 +291,7 @@ struct Planner<Gemm> {
     bool packs_b_along_n = false;                   // B is packed if both operands are contiguous along k
     bool workspace_is_optional = false;             // the kernel is faster with its workspace, but runs without
     LinkedKernel<Gemm> const* slices_of = nullptr;  // the kernel adds in the order of this one's slices
-    LinkedKernel<Gemm> const* without = nullptr;    // which kernel's time it has without its optional workspace
+    LinkedKernel<Gemm> const* without = nullptr;    // without its optional workspace it takes as long as this kernel
     int tile = 0;                                   // one of its tiles, if it has several: Gemm::tile
     bool transposes = false;                        // it computes D^T = B^T A^T
     Sums sums = Sums::in_order;                     // a call that asks for other sums is rejected

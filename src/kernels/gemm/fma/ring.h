@@ -71,11 +71,11 @@ struct SgemmRing {
     if (cut_tiles(g, device.sm_count) == 0) return 0;
     return flag_bytes(device) + std::size_t(device.sm_count) * BLK_M * BLK_N * 4;
   }
-  // Predicted, with the workspace that it wants.
+  // Predicted seconds of the kernel with the workspace that it wants.
   static double seconds(Gemm const& g, Device const& device) {
     // Microseconds on an H200: the start; 32 indices of K; to add the sums of a part of a tile.
     constexpr double start = 1.8, step = 4.8, add = 2.13;
-    double const end = 4 + EndTimes{10.4, 24.5}.of(g);  // of a tile
+    double const end = 4 + EndTimes{10.4, 24.5}.of(g);  // microseconds of the end of a tile
     int const sms = device.sm_count;
     int64_t const cut = cut_tiles(g, sms), whole = tiles(g) - cut;
     double const steps = double(ceil_div(g.K(), int64_t(32))), memory = microseconds_of_memory(g, device);

@@ -249,7 +249,7 @@ struct SgemmVectors {
     using T = Tile<rows, rows>;
     return {T::BLK_M, T::BLK_N, T::BLK_K, loads.by_elements ? Tile<none, none>::min_blocks : T::min_blocks};
   }
-  // Predicted, by the `times` of the Step.
+  // Predicted seconds, by the `times` of the Step.
   static double seconds(Gemm const& g, Device const& device) {
     FmaLoads const by = loads(g);
     return tiles_of(by).seconds(Step<none, none>::times, by.factor, g, device);
