@@ -419,7 +419,7 @@ TEST(GemmPlan, NothingIsHalfFilledInAfterAFailedAttempt) {
   EXPECT_EQ(none.plan.num_launches, 0);
   EXPECT_EQ(none.plan.workspace_bytes, 0u);
 }
-TEST(GemmPlan, WhatWouldNotFitTheDeviceIsNotPacked) {
+TEST(GemmPlan, WhatTakesManyTimesItsBytesIsNotPacked) {
   Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}},
                                  {.kernel = {&own_workspace, note}, .applies = any}};
   Gemm g = problem(64, 64, 64, "nn");
@@ -428,7 +428,7 @@ TEST(GemmPlan, WhatWouldNotFitTheDeviceIsNotPacked) {
   for (std::int64_t K : {std::int64_t(64), std::int64_t(1) << 40}) {
     Planned const p(g.with_K(K), true, all);
     EXPECT_EQ(p.chosen(), "own_workspace");
-    EXPECT_SAYS(p, "nothing: its packed operands would not fit the device's memory");
+    EXPECT_SAYS(p, "nothing: its workspace of ");
   }
 }
 
@@ -765,7 +765,7 @@ void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bo
   Planned const p(g, true, Rows(&row, 1));
   ASSERT_EQ(p.plan.candidate, 0);
   EXPECT_EQ(p.plan.is_whole(), L <= kMost);
-  EXPECT_EQ(p.why().find("the batch is more than a grid holds: ") != std::string::npos, L > kMost) << p.why();
+  EXPECT_EQ(p.why().find("the batch runs in ") != std::string::npos, L > kMost) << p.why();
   std::vector<char> workspace(p.plan.workspace_bytes + 64, 77);
   run(on_host(p.plan), Device{}, {{a.data(), b.data(), c.data(), rows.data()}, workspace.data()}, nullptr);
   EXPECT_EQ(c, expected) << (adds ? "adds, " : "") << "L " << L << " K " << K << (shared ? " shared" : "")
@@ -850,6 +850,37 @@ TEST(GemmPlan, FewRowsArePackedTightly) {
     ASSERT_GE(p.plan.candidate, 0);
     EXPECT_LE(std::int64_t(p.plan.workspace_bytes), operands + (1 << 20)) << p.why();
   }
+}
+// At most 4 times the operands' bytes and 64 MB, where they overlap of the range that they span. A batch that would
+// need more runs in chunks.
+TEST(GemmPlan, WorkspacesAreBounded) {
+  auto const windows = [](DType type, std::uint64_t base, std::vector<std::int64_t> extents,
+                          std::vector<std::int64_t> strides) {
+    return tensor(reinterpret_cast<void*>(base), type, std::span<std::int64_t const>(extents),
+                  std::span<std::int64_t const>(strides));
+  };
+  struct {
+    std::int64_t L, M, K, of_batch, of_row, of_column, N;
+    bool packs;  // in chunks
+  } const cases[] = {{300, 100, 100000, 1, 1, 1, 8, false},
+                     {1, 20000, 4099, 0, 1, 1, 300, false},
+                     {100000, 50, 3000, 1, 3001, 1, 64, false},
+                     {4096, 255, 1021, 64, 1021, 1, 127, true}};
+  for (auto const& c : cases)
+    for (DType type : {problem::bf16, problem::f32}) {
+      SCOPED_TRACE(std::to_string(c.L) + " x " + std::to_string(c.M) + " x " + std::to_string(c.K));
+      Gemm const g = make_gemm(windows(type, kA, {c.L, c.M, c.K}, {c.of_batch, c.of_row, c.of_column}),
+                               windows(type, kB, {c.L, c.K, c.N}, {0, c.N, 1}),
+                               windows(type, kC, {c.L, c.M, c.N}, {c.M * c.N, c.N, 1}), {}, Compute::fp32);
+      Planned const p(g, true);
+      ASSERT_GE(p.plan.candidate, 0);
+      __int128 const operands = data_bytes(g.A) + data_bytes(g.B) + data_bytes(g.D);
+      EXPECT_LE(__int128(p.plan.workspace_bytes), 4 * operands + (64 << 20)) << p.why();
+      if (c.packs && type == problem::bf16) {
+        EXPECT_GT(p.plan.chunks, 1);
+        EXPECT_GT(p.plan.workspace_bytes, 0u);
+      }
+    }
 }
 TEST(GemmPlan, HalvesTakeTheShortestPredictedTime) {
   for (auto [M, N, K] : {std::array<std::int64_t, 3>{8192, 8192, 8192},

@@ -70,8 +70,8 @@ inline std::int64_t chunk_granularity(Batch const& batch) {
   return kPlanAlignment / bytes;
 }
 
-// The plan of a candidate. If one grid cannot hold the whole batch, the plan runs it in chunks. The extent of a chunk
-// is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits a grid. A
+// The plan of a candidate. If a grid or a workspace cannot hold the whole batch, the plan runs it in chunks. Their
+// extent is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits. A
 // candidate that wants more workspace than there is gets none.
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
@@ -189,7 +189,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
     if (plan.tuned_us > 0) s += format("  tuned: it took %.2f us when it was measured, the least\n", plan.tuned_us);
     s += Trait::choice_text(plan, chosen, problem, device, limit);
     if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1)
-      s += "  the batch is more than a grid holds: " + std::to_string(chunks) + " chunks, one after the other\n";
+      s += "  the batch runs in " + std::to_string(chunks) + " chunks, one after the other\n";
   }
   typename Trait::Properties const properties(problem, device, limit);
   std::vector<CandidateLine> lines;

@@ -49,29 +49,6 @@ Gemm matrices_like(Gemm const& g, std::int64_t count) {
   return like;
 }
 
-// Whether the kernel adds old elements of D; another C is added by a launch of its own.
-bool adds_old(Gemm const& g) { return g.epilogue.beta != 0 && !g.C.base; }
-// Whether D is so large and K so short that sgemm_outer is among the fastest: FMA units then take as long as D's bytes.
-bool outer(Gemm const& g, Device const& device) {
-  return std::min(g.M(), g.N()) > 32 && g.K() > 0 && g.K() <= (adds_old(g) ? 64 : 24) &&
-         (g.D.col_stride == 1 || g.D.row_stride == 1) &&
-         ceil_div(g.M(), std::int64_t(128)) * ceil_div(g.N(), std::int64_t(128)) >= std::int64_t(2) * device.sm_count;
-}
-// What slices are compared with. FMA units: 55 TFLOP/s on an H200, in tiles of 64 x 64 but for narrow matrices, 3 TB/s
-// of D that are read and written, and what small GEMMs lose. Fitted to every other GEMM of suites/gemm/wild.json; the
-// rate of D, and what is lost for K up to 128, to nine of them alone.
-double seconds_of_fma(Gemm const& g, Device const& device) {
-  if (outer(g, device)) {  // fitted on an H200 to GEMMs of 16.8 to 44 million elements of D, K from 1 to 64
-    double const k = double(g.K());
-    return 2e-6 + 1e-12 * double(g.M()) * double(g.N()) *
-                      (adds_old(g) ? std::max(2.95, 1.75 + .07 * k) : std::max(.95, .69 + .054 * k));
-  }
-  auto const in_tiles = [](std::int64_t extent) { return double(extent <= 32 ? extent : round_up(extent, 64)); };
-  double const flops = 2 * in_tiles(g.M()) * in_tiles(g.N()) * double(g.K());
-  double const bytes_of_D = (g.epilogue.beta != 0 ? 8 : 4) * double(g.M()) * double(g.N());
-  return 3e-6 + flops / 55e12 + bytes_of_D / 3e12 +
-         std::min((g.K() <= 128 ? 12e-6 : 26e-6) * std::sqrt(flops / 1e9), 60e-6);
-}
 // The margin is for both predictions. Up to K = 24 FMA units compute every GEMM: sgemm_outer is faster than slices for
 // large batches, and the batch must not decide. f16 slices of a shorter K than 64 are always refused (f16_slices.h). A
 // B that was packed as f16 slices is for sgemm_split_fast alone.
@@ -84,17 +61,21 @@ bool slices_pay(Candidate<Gemm> const& candidate, Gemm const& one, double second
 
 // The least predicted seconds with each order of sums.
 using SecondsOfSums = std::array<double, std::size_t(Sums::tensor)>;
-SecondsOfSums seconds_of_sums(Gemm const& g, Device const& device, WorkspaceLimit limit, double fma) {
+SecondsOfSums seconds_of_sums(Gemm const& g, Device const& device, WorkspaceLimit limit) {
   SecondsOfSums least;
   least.fill(HUGE_VAL);
-  for (Candidate<Gemm> const& candidate : candidates<Gemm>()) {
-    Sums const sums = candidate.requirements.sums;
-    if (sums == Sums::tensor || (is_of_slices(sums) && !is_split(g.compute))) continue;
-    double const seconds = Planner<Gemm>::seconds(candidate, g, device, !limit.is_none());
-    if (is_of_slices(sums) && !slices_pay(candidate, g, seconds, fma)) continue;
-    double& of = least[std::size_t(order_of(sums, g.K()))];
-    of = std::min(of, seconds);
-  }
+  auto const of = [&](bool slices, double fma) {
+    for (Candidate<Gemm> const& candidate : candidates<Gemm>()) {
+      Sums const sums = candidate.requirements.sums;
+      if (sums == Sums::tensor || is_of_slices(sums) != slices) continue;
+      double const seconds = Planner<Gemm>::seconds(candidate, g, device, !limit.is_none());
+      if (slices && !slices_pay(candidate, g, seconds, fma)) continue;
+      double& of_order = least[std::size_t(order_of(sums, g.K()))];
+      of_order = std::min(of_order, seconds);
+    }
+  };
+  of(false, 0);
+  if (is_split(g.compute)) of(true, *std::min_element(least.begin(), least.end()));
   return least;
 }
 
@@ -103,13 +84,12 @@ SecondsOfSums seconds_of_sums(Gemm const& g, Device const& device, WorkspaceLimi
 // the kernel that is the fastest for one, and 60 times as long. Slices, where they pay, come first.
 Sums fastest_sums(Gemm const& g, Device const& device, WorkspaceLimit limit) {
   Gemm const one = matrices_like(g, 1);
-  double const fma = is_split(g.compute) ? seconds_of_fma(one, device) : 0;
-  SecondsOfSums score = seconds_of_sums(one, device, limit, fma);
+  SecondsOfSums score = seconds_of_sums(one, device, limit);
   auto const slices = score.begin() + std::ptrdiff_t(Sums::bf16_slices);
   if (auto const best = std::min_element(slices, score.end()); *best < HUGE_VAL) return Sums(best - score.begin());
   double const fmas = double(g.M()) * double(g.N()) * double(g.K());
   auto const many = std::int64_t(std::clamp(1e11 / fmas, 1., 1e5));
-  SecondsOfSums const of_many = seconds_of_sums(matrices_like(g, many), device, limit, fma);
+  SecondsOfSums const of_many = seconds_of_sums(matrices_like(g, many), device, limit);
   for (std::size_t i = 0; i < score.size(); ++i) score[i] *= of_many[i];
   return Sums(std::min_element(score.begin(), score.end()) - score.begin());
 }

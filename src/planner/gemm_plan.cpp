@@ -34,6 +34,25 @@ WgmmaTimes::Slices slices_of_all(Gemm const& g, Device const& device, Planner<Ge
   return {shared.slices->first, shared.slices->second};
 }
 
+// Bytes of workspace that a plan asks for at most: overlapping windows are not written out, few rows not padded to many
+// times their size.
+__int128 most_workspace(Gemm const& g, Device const& device) {
+  __int128 const operands = data_bytes(g.A) + data_bytes(g.B) + data_bytes(g.D) + data_bytes(g.C);
+  return std::min(4 * operands + (64 << 20), __int128(device.memory_bytes));
+}
+// Packed operands and the kernel's own workspace, against what one matrix may ask for, which decides whatever the
+// batch, and against what the batch may. chunks: the batch can run in pieces.
+Reason too_much_workspace(Gemm const& g, Packing const& a, Packing const& b, __int128 own, Device const& device) {
+  auto const per_matrix = [](Packing const& p) { return p ? p.bytes() / p.from.matrices : __int128(0); };
+  __int128 const of_one = per_matrix(a) + per_matrix(b) + own / g.L(), all = a.bytes() + b.bytes() + own;
+  __int128 const most_of_one = most_workspace(Planner<Gemm>::chunk(g, 1), device), most = most_workspace(g, device);
+  auto const number = [](__int128 bytes) { return std::int64_t(std::min(bytes, __int128(INT64_MAX))); };
+  constexpr char const* format = "its workspace of {} bytes would be more than {}, 4 times the operands and 64 MB";
+  if (of_one > most_of_one) return {format, {number(of_one), number(most_of_one)}};
+  if (all > most) return {format, {number(all), number(most)}, number((all + most - 1) / most)};
+  return {};
+}
+
 // Why the sums of a candidate are not those that the call asks for. A block of blocked summation has up to 1024 FMAs.
 Reason unasked(Sums sums, Gemm const& g) {
   bool const split = is_split(g.compute), fast = g.compute == Compute::split_fast,
@@ -70,8 +89,7 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
   if (p.rejected) return p;
   if (p.a && !may_use_workspace) return rejected({"A would have to be packed, for which there is no workspace"});
   if (p.b && !may_use_workspace) return rejected({"B would have to be packed, for which there is no workspace"});
-  if (p.a.bytes() + p.b.bytes() > device.memory_bytes)
-    return rejected({"its packed operands would not fit the device's memory"});
+  if (Reason const reason = too_much_workspace(gemm, p.a, p.b, 0, device)) return rejected(reason);
   p.a.put(0), p.b.put(std::int64_t(p.a.bytes()));
   p.own_offset = std::int64_t(p.a.bytes() + p.b.bytes());
 
@@ -93,9 +111,10 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
   std::size_t const partial_sums = !info.split          ? info.workspace(g, device)
                                    : p.split.slices > 1 ? std::size_t(p.split.slices * g.elements()) * sizeof(float)
                                                         : 0;
-  bool const fits = partial_sums <= std::size_t(device.memory_bytes);  // otherwise K is not split
-  if (!info.split && !fits)
-    return rejected({"its workspace of {} bytes would not fit the device's memory", {std::int64_t(partial_sums)}});
+  Reason const too_much =
+      may_use_workspace ? too_much_workspace(gemm, p.a, p.b, __int128(partial_sums), device) : Reason{};
+  if (too_much && (!info.split || too_much.chunks)) return rejected(too_much);
+  bool const fits = !too_much;  // otherwise K is not split
   p.own = wants.slices_of ? 256 : fits ? partial_sums : 0;
   if (p.own && !may_use_workspace && !wants.workspace_is_optional)
     return rejected({"it needs a workspace of {} bytes, and there is none", {std::int64_t(p.own)}});

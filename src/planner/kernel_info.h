@@ -20,7 +20,7 @@ using namespace problem;
 struct [[nodiscard]] Reason {
   char const* format = nullptr;  // fmt syntax, with up to three numbers
   std::int64_t args[3]{};
-  // > 0: the batch exceeds a grid or a counter, but the kernel can run it in this many chunks.
+  // > 0: the batch exceeds a grid, a counter or the bound on workspaces, but can run in this many chunks.
   std::int64_t chunks = 0;
   explicit operator bool() const { return format != nullptr; }
   std::string sentence() const;

@@ -2,6 +2,7 @@
 #pragma once
 #include <inlay/types.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <utility>
 
@@ -33,6 +34,17 @@ struct Operand {
 constexpr Operand transposed(Operand o) {
   std::swap(o.rows, o.cols), std::swap(o.row_stride, o.col_stride);
   return o;
+}
+
+// Bytes of the elements or, where they overlap, of the range from the first to the last.
+inline __int128 data_bytes(Operand const& o) {
+  __int128 elements = 1, span = 1;
+  for (auto const& [extent, stride] :
+       {std::pair{o.rows, o.row_stride}, {o.cols, o.col_stride}, {o.matrices, o.batch_stride}}) {
+    if (extent == 0) return 0;
+    elements *= extent, span += __int128(extent - 1) * (stride < 0 ? -__int128(stride) : __int128(stride));
+  }
+  return std::min(elements, span) * bytes_of(o.type);
 }
 
 // Along which mode the 16-byte vectors of an f32 operand lie, all of them aligned: none, rows (m or n), or k.
