@@ -4,7 +4,7 @@
 // A large copy runs back to back on one stream, with or without the hint. On another stream, of higher priority, a few
 // blocks read or copy a small buffer repeatedly. They start first, so both kernels are resident during the whole
 // measurement.
-#include <inlay/planner/device.h>
+#include <inlay/model/device.h>
 
 #include <cstdint>
 #include <cstdio>

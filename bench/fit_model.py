@@ -1,4 +1,4 @@
-"""The constants of the time model (src/planner/time_model.cpp), fitted anew by least squares of the relative error. Prints them, and
+"""The constants of the time model (src/model/time_model.cpp), fitted anew by least squares of the relative error. Prints them, and
 how far off the times are: of the copies that were fitted, with these constants; of all recorded gemms, as the program says.
 
     kOverlap, kLoadConflict    copies of 16384 x 16384 (transpose_16384.json)
@@ -50,7 +50,7 @@ def shared_excess(x, way):
 
 
 class Launch:
-    """The launch that does the work, as in src/planner/time_model.h."""
+    """The launch that does the work, as in src/model/time_model.h."""
 
     def __init__(self, x):
         of = max(x["launches"], key=lambda l: (l["blocks"] * l["shared_bytes"], l["blocks"] * l["threads"]))
@@ -64,7 +64,7 @@ class Launch:
 
 
 # ---- copies
-K_LOAD_CONFLICT = float(re.search(r"kLoadConflict = (-?[.\d]+)", (root / "src/planner/time_model.cpp").read_text())[1])  # what the program has
+K_LOAD_CONFLICT = float(re.search(r"kLoadConflict = (-?[.\d]+)", (root / "src/model/time_model.cpp").read_text())[1])  # what the program has
 
 
 class Moved:

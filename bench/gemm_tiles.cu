@@ -1,14 +1,14 @@
 // Times every tile of a GEMM kernel in several numbers of slices of K, for the constants of its predicted time: of
-// hgemm_10_narrow_tiles (src/planner/wgmma_times.h), also computing the transpose of D, or of sgemm_split_unpacked.
+// hgemm_10_narrow_tiles (src/model/wgmma_times.h), also computing the transpose of D, or of sgemm_split_unpacked.
 //
 // usage: gemm_tiles KERNEL < GEMMS > TIMES A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; for
 // hgemm_10_narrow_tiles, extents are multiples of 8. A line of TIMES adds the tile's number, 1 for the transpose of D,
 // the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
 #include <inlay/error.h>
 #include <inlay/gemm.h>
+#include <inlay/kernels/kernel_list.h>
+#include <inlay/model/wgmma_times.h>
 #include <inlay/planner/candidate.h>
-#include <inlay/planner/kernel_list.h>
-#include <inlay/planner/wgmma_times.h>
 #include <unistd.h>
 
 #include <algorithm>

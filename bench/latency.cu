@@ -1,4 +1,4 @@
-// Measures latencies and rates of the time model (src/planner/) on the current GPU: of one load from DRAM and from the
+// Measures latencies and rates of the time model (src/model/) on the current GPU: of one load from DRAM and from the
 // L2 without other traffic, of the launch of an almost empty kernel, and of mma.sync.
 // usage: latency  (prints a Markdown table; medians of 15)
 #include <algorithm>

@@ -23,7 +23,7 @@ if(TARGET inlay-lab)
 endif()
 if(TARGET inlay_replay)
   # Modules are included as in this repository: <inlay/replay/...>.
-  foreach(module problem planner block replay explain)
+  foreach(module problem model block replay explain)
     install(DIRECTORY src/${module} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/inlay FILES_MATCHING PATTERN *.h)
   endforeach()
   target_include_directories(inlay_replay INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -5,7 +5,7 @@ set(INLAY_GENERATED ${PROJECT_BINARY_DIR}/generated)
 
 # Headers of a module are included as <inlay/MODULE/...>, here and where they are installed.
 file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/modules/inlay)
-foreach(module problem planner block kernels replay registry explain)
+foreach(module problem model block kernels planner replay registry explain)
   file(CREATE_LINK ${PROJECT_SOURCE_DIR}/src/${module} ${PROJECT_BINARY_DIR}/modules/inlay/${module} SYMBOLIC)
 endforeach()
 file(CREATE_LINK ${PROJECT_SOURCE_DIR}/tutorial ${PROJECT_BINARY_DIR}/modules/inlay/tutorial SYMBOLIC)

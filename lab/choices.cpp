@@ -18,13 +18,13 @@ namespace {
 template <class C>
 std::string configuration(C const& c, Device const& device, bool with_workspace) {
   auto const problem = planned(c);
-  return planner::configuration_of(make_plan(problem, device, with_workspace));
+  return planner::configuration_of(planner::make_plan(problem, device, with_workspace));
 }
 
 // "CASE: CONFIGURATION" on an H200, and a line for each other choice: on an H100, without a workspace, with slices.
 template <class C>
 std::string lines_of(C const& c) {
-  Device const h200 = *planner::find_device("H200"), h100 = *planner::find_device("H100-SXM");
+  Device const h200 = *model::find_device("H200"), h100 = *model::find_device("H100-SXM");
   std::string const usual = configuration(c, h200, true);
   std::string s = fmt::format("{}: {}\n", c.sentence(), usual);
   auto const add = [&](char const* where, std::string const& other) {

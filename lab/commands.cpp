@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <inlay/planner/device.h>
+#include <inlay/model/device.h>
 
 #include <algorithm>
 #include <cctype>
@@ -50,7 +50,7 @@ void refuse_flags_of_another(CLI::App const& command, std::vector<std::string> c
 
 // Whether the table has the rates of a device. A MIG instance has fewer multiprocessors than the GPU in the table.
 bool has_rates(Device const& device) {
-  Device const* const known = planner::find_device(device.name);
+  Device const* const known = model::find_device(device.name);
   return known && known->sm_count == device.sm_count;
 }
 
@@ -157,7 +157,7 @@ void refuse_ignored(CLI::App const& command, std::vector<std::string> const& nam
 
 std::string known_devices() {
   std::string names;
-  for (Device const& device : planner::devices()) names += (names.empty() ? "" : ", ") + device.name;
+  for (Device const& device : model::devices()) names += (names.empty() ? "" : ", ") + device.name;
   return names;
 }
 
@@ -170,7 +170,7 @@ Device device_named(std::string const& typed) {
     if (auto const why = why_no_gpu(); !why.empty()) throw UsageError("there is no GPU here: " + why);
     return gpu_or_table();
   }
-  for (Device const& device : planner::devices())
+  for (Device const& device : model::devices())
     if (is(device.name)) return device;
   throw UsageError(fmt::format("there is no device '{}' in the table, which has {}, and here", typed, known_devices()));
 }

@@ -35,7 +35,7 @@ std::vector<std::string> values_of(CLI::Option const& option) {
   if (name == "kernel" || name == "kernels") return all_kernel_names();
   std::vector<std::string> values;
   if (name == "device") {
-    for (Device const& device : planner::devices()) values.push_back(device.name);
+    for (Device const& device : model::devices()) values.push_back(device.name);
     values.emplace_back("here");
   }
   if (name == "compute") values.assign(std::begin(kComputeWords), std::end(kComputeWords));

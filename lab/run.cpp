@@ -153,7 +153,7 @@ void add_why_of(CLI::App& why, C const& shape, char const* description) {
     c->validate();
     auto const problem = planned(*c);
     Device const device = named.get(false);
-    auto const plan = make_plan(problem, device, !*no_workspace);
+    auto const plan = planner::make_plan(problem, device, !*no_workspace);
     std::size_t const most = *all ? SIZE_MAX : kShownCandidates;
     std::string const text =
         planner::why(plan, problem, device, !*no_workspace, planner::candidates<typename C::Canonical>(), most);

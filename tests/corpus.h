@@ -173,6 +173,6 @@ inline Copy copy_of(Case const& c, Views const& v, void* in, void* out, int e) {
 }
 
 // Kernels for any layout are tried with transposes, too.
-inline bool is_transpose(planner::Info<Copy> const& info) { return info.ladder != planner::Ladder::copy; }
+inline bool is_transpose(model::Info<Copy> const& info) { return info.ladder != model::Ladder::copy; }
 
 }  // namespace inlay::test

@@ -10,24 +10,26 @@ import sys
 RULES = {
     "include/inlay": "cuda_runtime_api.h cuda/std/mdspan cuda/mdspan cute/ nccl\\.h nccl_device\\.h stddef.h stdint.h",
     "src/problem": "",
-    "src/planner": "inlay/problem/ inlay/kernels/.*\\.def cuda_runtime_api.h fmt/ nlohmann/json\\.hpp",
+    "src/model": "inlay/problem/ cuda_runtime_api.h fmt/",
     "src/block": "cuda.h cute/ cutlass/",
-    "src/kernels": "inlay/problem/ inlay/planner/ inlay/block/ cute/ cutlass/",
+    "src/kernels": "inlay/problem/ inlay/model/ inlay/block/ cute/ cutlass/",
+    "src/planner": "inlay/problem/ inlay/model/ inlay/kernels/ cuda_runtime_api.h fmt/ nlohmann/json\\.hpp",
     "src/replay": "inlay/block/ cute/ boost/context/ sys/mman.h unistd.h",
-    "src/explain": "inlay/planner/ inlay/replay/",
-    "src/registry": "inlay/problem/ inlay/planner/ inlay/kernels/ inlay/replay/ inlay/tutorial/.*\\.def",
-    "src": "inlay/problem/ inlay/planner/ access\\.h calls\\.h measured\\.h packed_b\\.h",
-    "tutorial": "inlay/planner/ inlay/block/ inlay/kernels/ cute/",
+    "src/explain": "inlay/model/ inlay/replay/",
+    "src/registry": "inlay/problem/ inlay/model/ inlay/kernels/ inlay/replay/ inlay/tutorial/.*\\.def",
+    "src/api": "inlay/problem/ inlay/model/ inlay/kernels/kernel_list\\.h inlay/planner/ access\\.h calls\\.h measured\\.h packed_b\\.h",
+    "tutorial": "inlay/model/ inlay/block/ inlay/kernels/ cute/",
 }
 root = pathlib.Path(sys.argv[1])
 bad, seen = [], 0
 for file in sorted(f for top in ("include", "src", "tutorial") for f in (root / top).rglob("*") if f.is_file()):
     folder = str(file.parent.relative_to(root))
-    module = max((m for m in RULES if (folder + "/").startswith(m + "/")), key=len)
-    own = "inlay/" + re.sub("^(src/?|include/inlay)", "", module) + "/"
+    module = max((m for m in RULES if (folder + "/").startswith(m + "/")), key=len, default=None)
+    if not module:
+        bad.append(f"{file.relative_to(root)} is in no module: the rules have no folder {folder}")
+        continue
+    own = "inlay/" + re.sub("^(src/|include/inlay)", "", module) + "/"
     allowed = [re.escape(own) if own != "inlay//" else "inlay/[a-z_]+\\.h$", "[a-z_0-9]+$", "inlay/[a-z_]+\\.h$", *RULES[module].split()]
-    if module == "src" and folder != "src":
-        bad.append(f"{file.relative_to(root)} is in no space: the rules have no folder {folder}")
     for number, line in enumerate(file.read_text().splitlines(), 1):
         if found := re.match(r'\s*#\s*include\s*[<"](.*)[>"]', line):
             seen += 1

@@ -55,7 +55,7 @@ registry::Entry<P> const& entry_named(std::span<registry::Entry<P> const> entrie
 // Replays a GEMM of fp32 with an A that is rounded to fewer bits, 11 of TF32 or 8 of bf16, and checks it as the GEMM of
 // the A it has.
 inline void replay_rounded(registry::Entry<problem::Gemm> const& kernel, problem::Gemm const& gemm,
-                           planner::Device const& device, replay::Recorder& recorder, int bits) {
+                           model::Device const& device, replay::Recorder& recorder, int bits) {
   auto const wanted = registry::expected(gemm, recorder, kernel.info().accumulation_length);
   replay::Region const& A = recorder.executor().memory.of(gemm.A.base);
   auto* const rounded = static_cast<char*>(recorder.reserve("A", A.bytes, sizeof(float)));

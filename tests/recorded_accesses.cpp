@@ -85,7 +85,7 @@ int main() {
   copies = copies.subspan(copy_steps().size()), gemms = gemms.subspan(gemm_steps().size());
 #endif
   for (auto const& entry : copies) {
-    if (entry.info().ladder == planner::Ladder::none) {  // compiled for access widths, which are wider than elements
+    if (entry.info().ladder == model::Ladder::none) {  // compiled for access widths, which are wider than elements
       std::printf("not_recorded %s\n", entry.info().name);
       continue;
     }

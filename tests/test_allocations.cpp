@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <new>
 
+#include <inlay/kernels/kernel_list.h>
 #include <inlay/planner/candidate.h>
-#include <inlay/planner/kernel_list.h>
 #include "corpus.h"
 
 namespace {

@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
+#include <inlay/kernels/copy/copy_tiling.h>
+#include <inlay/kernels/kernel_list.h>
 #include <inlay/planner/candidate.h>
-#include <inlay/planner/copy_tiling.h>
-#include <inlay/planner/kernel_list.h>
 #include <inlay/registry/registry.h>
 #include "copy_corpus.h"
 #include "long_tests.h"
@@ -16,7 +16,7 @@
 namespace inlay::test {
 namespace {
 using namespace registry;
-using planner::candidates, planner::Candidate, planner::make_plan, planner::CopyTile, planner::why;
+using planner::candidates, planner::Candidate, planner::make_plan, kernels::CopyTile, planner::why;
 
 Entry<Copy> const* entry_of(Info<Copy> const* info) {
   for (auto const& entry : copy_kernels())
@@ -141,7 +141,7 @@ TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
     Copy const planned = attempt.plan.find<Copy>()->problem;
     auto const at = [&](int bytes) { return planned.between(planned.src, static_cast<char*>(planned.dst) + bytes); };
     EXPECT_FALSE(row.kernel.info->rejects(at(32), Device{}));
-    planner::Reason const reason = row.kernel.info->rejects(at(16), Device{});
+    model::Reason const reason = row.kernel.info->rejects(at(16), Device{});
     if (!reason) continue;
     ++refused;
     try {
@@ -160,8 +160,8 @@ TEST(PlanOfACopy, RefusesTilingsWhoseModesAreOutOfRange) {
     Tiling tiling;
     tiling.modes = modes, tiling.run_modes = run_modes;
     for (Tiling::TiledMode& tiled : tiling.tiled) tiled = {mode, 32};
-    CopyTile tile;
-    return planner::describe_tile(copy, tiling, 128, tile).sentence();
+    kernels::CopyTile tile;
+    return kernels::describe_tile(copy, tiling, 128, tile).sentence();
   };
   EXPECT_EQ(refusal(1, 1, 0), "");
   EXPECT_EQ(refusal(1, 1, 2), "the tiling names mode 2 of a copy with 2 modes");
@@ -173,11 +173,11 @@ TEST(PlanOfACopy, RefusesTilingsWhoseModesAreOutOfRange) {
 }
 TEST(PlanOfACopy, RefusesTilesThatAreLargerThanTheCopy) {
   Copy copy = somewhere(permuted("", 1, {640, 320}, {1, 0}));
-  CopyTile tile;
+  kernels::CopyTile tile;
   for (Tiling::TiledMode piece : {Tiling::TiledMode{0, 321}, {0, 0}, {2, 1}}) {
     copy.tiling.modes = copy.tiling.run_modes = 1;
     copy.tiling.tiled[0] = piece;
-    EXPECT_TRUE(planner::describe_tile(copy, copy.tiling, 128, tile)) << piece.mode << " " << piece.extent;
+    EXPECT_TRUE(kernels::describe_tile(copy, copy.tiling, 128, tile)) << piece.mode << " " << piece.extent;
   }
 }
 
@@ -187,16 +187,16 @@ TEST(PlanOfACopy, RefusesTilesThatAreLargerThanTheCopy) {
 struct Tiled {
   Copy copy;
   Tiling tiling;
-  CopyTile tile;
+  kernels::CopyTile tile;
 
   explicit Tiled(Copied const& c)
       : copy(somewhere(c).widened()),
-        tiling(planner::best_tiling(copy, *kernels::copy_tiled_16k::kernel_info->limits, Device{}).tiling) {
+        tiling(kernels::best_tiling(copy, *kernels::copy_tiled_16k::kernel_info->limits, Device{}).tiling) {
     make();
   }
   void make() {
     auto const reason =
-        planner::describe_tile(copy, tiling, kernels::copy_tiled_16k::kernel_info->limits->threads, tile);
+        kernels::describe_tile(copy, tiling, kernels::copy_tiled_16k::kernel_info->limits->threads, tile);
     EXPECT_FALSE(reason) << reason.sentence();
   }
   int wavefronts() const { return tile.load_wavefronts(copy.elem_bytes); }
@@ -212,9 +212,9 @@ TEST(Tiles, RowsThatFollowOneAnotherArePaddedApart) {
 // A window over lines that each begin elsewhere within a word would have a word more than the lanes are cut for.
 TEST(Tiles, LinesThatAreCutAreCountedByTheirOwnWords) {
   for (auto const& [elem, side] : {std::pair{1, 513}, {2, 2111}, {8, 12}}) {
-    CopyTile const tile = Tiled(permuted("", elem, {side, 50001}, {1, 0})).tile;
+    kernels::CopyTile const tile = Tiled(permuted("", elem, {side, 50001}, {1, 0})).tile;
     EXPECT_GT(tile.skew, 0) << elem;
-    EXPECT_EQ(tile.run_words * CopyTile::elements_per_store(elem), tile.run_elements) << elem;
+    EXPECT_EQ(tile.run_words * kernels::CopyTile::elements_per_store(elem), tile.run_elements) << elem;
     EXPECT_EQ(tile.run_words % 32, 0) << elem;
   }
 }

@@ -10,7 +10,7 @@
 
 namespace inlay::test {
 namespace {
-using planner::candidates, planner::Candidate, planner::current_device;
+using planner::candidates, planner::Candidate, model::current_device;
 
 constexpr std::size_t kBand = 4096;
 
@@ -69,7 +69,7 @@ class Bench {
       Copy list = problem;
       list.pairs = 2;
       auto const made = row.kernel.make(list, current_device(), false);
-      planner::Pair const pair{problem.dst, problem.src};
+      model::Pair const pair{problem.dst, problem.src};
       EXPECT_EQ(wrong_after(c, [&] { made->run(std::span(&pair, 1), nullptr); }), 0)
           << "bytes, by the list kernel of " << row.kernel.info->name;
     }

@@ -1,6 +1,6 @@
 // Golden counts: what every step asks of memory per warp request, on one aligned and one ragged shape. The aligned
 // numbers are derived here in a line each; the ragged ones follow from the same forms with the edges' lanes switched
-// off, and src/planner/walk.h computes them. Replay, closed form and the numbers below must agree.
+// off, and src/model/walk.h computes them. Replay, closed form and the numbers below must agree.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -75,7 +75,7 @@ TEST(Explain, TimesOfGemmsAreThoseRecorded) {
   // Each at every layout that it takes; three kernels of the library have the code of a step, three are not for
   // squares, and three slice their operands. The ladder of slices is recorded in another file.
   auto const in_f32 = std::count_if(gemm_kernels().begin(), gemm_kernels().end(), [](auto const& entry) {
-    return takes_type(entry.info(), f32) && entry.info().ladder != planner::Ladder::sgemm_tc;
+    return takes_type(entry.info(), f32) && entry.info().ladder != model::Ladder::sgemm_tc;
   });
   EXPECT_EQ(steps.size() + 10, std::size_t(in_f32));
 }

@@ -10,6 +10,7 @@
 
 namespace inlay::test {
 namespace {
+using namespace planner;
 using namespace registry;
 
 // gemm() with and without a workspace: how many bytes of C's buffer are wrong.
@@ -60,8 +61,8 @@ TEST_P(GpuGemmKernels, MultiplyTheCorpus) {
       // What a plan keeps of it, at other addresses.
       GemmOnDevice const there(c, integers, type, type_of_D);
       void* const workspace_address = workspace.options.workspace;
-      planner::BaseAddresses places = planner::base_addresses_of(there.problem());
-      places.set(planner::kWorkspaceRegion, workspace_address);
+      model::BaseAddresses places = model::base_addresses_of(there.problem());
+      places.set(model::kWorkspaceRegion, workspace_address);
       auto const made = kernel.make(problem, current_device(), workspace_address != nullptr);
       ASSERT_TRUE(made);
       made->run(places, nullptr);
@@ -564,7 +565,7 @@ TEST(GpuGemm, OneAccumulatorOfTensorCoresDrifts) {
   NEEDS_GPU();
   GemmOnDevice const here(GemmCase{96, 80, 16384, 1, "nt"}, significands);
   for (auto const& entry : gemm_kernels()) {
-    if (entry.info().ladder != planner::Ladder::sgemm_tc) continue;
+    if (entry.info().ladder != model::Ladder::sgemm_tc) continue;
     SCOPED_TRACE(entry.info().name);
     if (entry.info().rejects(here.problem(), current_device())) GTEST_SKIP() << "no wgmma here";
     here.reset();

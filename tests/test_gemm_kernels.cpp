@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include <inlay/explain/explanation.h>
-#include <inlay/planner/wgmma_times.h>
+#include <inlay/model/wgmma_times.h>
 #include <inlay/problem/batched_gemm.h>
 #include <inlay/registry/number.h>
 #include <inlay/registry/registry.h>
@@ -265,7 +265,7 @@ TEST(SlicesOfFp32, NumbersThatEachStepTakes) {
       {-120, 100, 4}, {127, -126, 4}, {-125, 60, 4},
   };
   for (auto const& entry : gemm_kernels()) {
-    if (entry.info().ladder != planner::Ladder::sgemm_tc) continue;
+    if (entry.info().ladder != model::Ladder::sgemm_tc) continue;
     int const step = std::stoi(std::string(entry.info().name).substr(9, 2));
     for (auto const& [exponent_A, exponent_B, first_step] : numbers) {
       SCOPED_TRACE(std::string(entry.info().name) + ", 2^" + std::to_string(exponent_A) + " and 2^" +

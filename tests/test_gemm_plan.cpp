@@ -9,8 +9,8 @@
 #include <inlay/kernels/gemm/fma/sgemm_tile_128x256.h>
 #include <inlay/kernels/gemm/fma/sgemm_tile_blocked.h>
 #include <inlay/kernels/gemm/fma/sgemm_tma_transposing.h>
+#include <inlay/kernels/kernel_list.h>
 #include <inlay/planner/candidate.h>
-#include <inlay/planner/kernel_list.h>
 #include <inlay/problem/batched_gemm.h>
 
 #include <algorithm>

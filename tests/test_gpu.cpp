@@ -6,7 +6,7 @@
 #include <thread>
 
 #include <inlay/c.h>
-#include <inlay/planner/device.h>
+#include <inlay/model/device.h>
 #include <inlay/registry/registry.h>
 #include <inlay/tuning.h>
 #include "gpu.h"
@@ -34,7 +34,7 @@ TEST_P(GpuKernels, MovesTheCorpus) {
       // What a plan keeps of it, at other addresses.
       OnDevice const there(c, is_transpose(entry.info()), e);
       auto const made = entry.kernel.make(copy, current_device(), false);
-      if (copy.elements()) made->run(planner::base_addresses_of(there.copy()), nullptr);
+      if (copy.elements()) made->run(model::base_addresses_of(there.copy()), nullptr);
       check(cudaDeviceSynchronize());
       if (copy.elements()) EXPECT_EQ(there.wrong_bytes(), 0u) << "made for other addresses";
     }

@@ -85,7 +85,7 @@ TEST(Plan, EveryCaseOfTheCorpusHasAnAnswer) {
 }
 // A GPU that the table lacks is an H200, scaled, and why() says so.
 TEST(Plan, AnUnknownGpuIsAnH200Scaled) {
-  Device const half = planner::scaled_device("some GPU", 90, 66, 2400), blind = planner::scaled_device("", 80, 66, 0);
+  Device const half = model::scaled_device("some GPU", 90, 66, 2400), blind = model::scaled_device("", 80, 66, 0);
   EXPECT_TRUE(half.is_scaled);
   EXPECT_DOUBLE_EQ(half.copy_gbps, 2143);
   EXPECT_DOUBLE_EQ(blind.copy_gbps, 2143);

@@ -14,7 +14,7 @@
 
 namespace inlay::test {
 namespace {
-using namespace planner;
+using namespace model;
 using Extents = std::vector<std::int64_t>;
 
 std::int64_t begin_of(Extents const& extents, int rank) {

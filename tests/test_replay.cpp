@@ -324,7 +324,7 @@ using namespace cute;
 using cute::Tensor;
 using namespace problem;
 using block::copy_one, block::LaunchInfo, block::On, block::OrderedFma;
-using planner::Device;
+using model::Device;
 
 // Element (i, j) of an operand.
 template <class T>
@@ -788,7 +788,7 @@ TEST_F(AnyKernel, IsToldInSentencesAndExplained) {
             "test: 1 finding\n"
             "  coverage: test: leaves 20 elements unwritten, the first is out[0]\n");
   explain::Explanation const x =
-      explain::explanation_of(recorder, {"test", "12 elements", "12"}, *planner::find_device("H200"));
+      explain::explanation_of(recorder, {"test", "12 elements", "12"}, *model::find_device("H200"));
   ASSERT_EQ(x.sites.size(), 2u);
   EXPECT_EQ(x.sites[0].name, "in load");
   EXPECT_EQ(x.sites[0].useful_share(), .75);

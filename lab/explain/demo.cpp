@@ -68,8 +68,8 @@ template <class C>
 std::string ladder(std::span<Entry<typename C::Canonical> const> kernels, Results const& results,
                    std::vector<Published> const& published) {
   std::string s;
-  for (auto const rung : {planner::Ladder::copy, planner::Ladder::transpose, planner::Ladder::sgemm,
-                          planner::Ladder::hgemm, planner::Ladder::sgemm_tc, planner::Ladder::none})
+  for (auto const rung : {model::Ladder::copy, model::Ladder::transpose, model::Ladder::sgemm, model::Ladder::hgemm,
+                          model::Ladder::sgemm_tc, model::Ladder::none})
     for (auto const& entry : kernels) {
       if (entry.info().ladder != rung) continue;
       std::string const name = entry.info().name;
@@ -111,7 +111,7 @@ Shown<CopyCase> shown_cases(Entry<Copy> const&) {
   return {transpose_case(204, 148), transpose_case(256, 256), transpose_case()};
 }
 Shown<GemmCase> shown_cases(Entry<Gemm> const& entry) {
-  std::int64_t const n = entry.info().ladder == planner::Ladder::hgemm ? 8192 : 4096;
+  std::int64_t const n = entry.info().ladder == model::Ladder::hgemm ? 8192 : 4096;
   return {shown_case(entry.info(), 130, 70, 20), shown_case(entry.info(), 256, 256, 32),
           shown_case(entry.info(), n, n, n)};
 }

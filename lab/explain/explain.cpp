@@ -97,7 +97,7 @@ std::string recorded_text(Explanation const& x, Problem const& problem) {
 }
 
 Json to_json(Explanation const& x) {
-  planner::Counts const& c = x.totals;
+  model::Counts const& c = x.totals;
   Json j;
   j["kernel"] = x.work.kernel;
   j["case"] = x.work.case_name;
@@ -120,13 +120,13 @@ Json to_json(Explanation const& x) {
   t["dram_bytes"] = x.work.dram_bytes;
   t["exposed_loads"] = std::int64_t(x.demand.exposed_loads);
   j["launches"] = Json::array();
-  for (planner::LaunchDemand const& l : x.demand.launches)
+  for (model::LaunchDemand const& l : x.demand.launches)
     j["launches"].push_back({{"blocks", l.blocks},
                              {"threads", l.threads},
                              {"cluster", l.cluster},
                              {"shared_bytes", l.shared_bytes},
                              {"resident", resident_blocks(l, x.device)}});
-  for (planner::Resource const& r : x.resources) j["resources"][r.name] = r.seconds * 1e6;
+  for (model::Resource const& r : x.resources) j["resources"][r.name] = r.seconds * 1e6;
   j["time_us"] = x.seconds * 1e6;
   j["limit"] = x.limit;
   j["advice"] = x.advice();

@@ -13,7 +13,7 @@ class App;
 
 namespace inlay::lab {
 
-using explain::Explanation, planner::find_device;
+using explain::Explanation, model::find_device;
 
 // Throws UsageError if there is a reason why the kernel rejects the problem.
 void refuse(char const* kernel, Reason const& reason);

@@ -38,17 +38,17 @@ struct FuzzedCopy {
       tiling;  // of the forced candidate: a tile that fills its shared memory; no modes: the candidate chooses
   std::int64_t src_shift = 0, dst_shift = 0;  // bytes from the addresses of the plan to those of the run
 
-  bool agrees() const { return src_shift % planner::kPlanAlignment == 0 && dst_shift % planner::kPlanAlignment == 0; }
+  bool agrees() const { return src_shift % model::kPlanAlignment == 0 && dst_shift % model::kPlanAlignment == 0; }
   std::string text() const;
 };
 inline constexpr std::int64_t kMostShift = 4096;  // bytes
 
 FuzzedCopy draw_fuzzed_copy(Random& random, bool transpose, std::int64_t most);
 // The plan of a drawn case on `device`; `planned`: the copy at the plan's addresses.
-planner::Plan plan_of(FuzzedCopy const& fuzzed, problem::Copy const& planned, planner::Device const& device);
+planner::Plan plan_of(FuzzedCopy const& fuzzed, problem::Copy const& planned, model::Device const& device);
 
 // A copy whose grid has about as many blocks as a grid can have. Its addresses must not be accessed.
-problem::Copy draw_large_copy(Random& random, planner::Device const& device);
+problem::Copy draw_large_copy(Random& random, model::Device const& device);
 
 // An operand of a drawn GEMM: modes (outer batch, batch, rows, cols), strides in elements, base in elements from a
 // buffer's aligned start to the lowest element.
@@ -86,11 +86,10 @@ struct MostFma {
   std::int64_t most, deep, deep_in_tiles;
 };
 FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit);
-planner::Plan plan_of(FuzzedGemm const& fuzzed, problem::Gemm const& planned, planner::Device const& device);
+planner::Plan plan_of(FuzzedGemm const& fuzzed, problem::Gemm const& planned, model::Device const& device);
 
 // Why a launch of the plan with these operands would be rejected, which means that the plan is wrong; empty if none
 // would be.
-std::string rejected_launch(planner::Plan const& plan, planner::Operands const& operands,
-                            planner::Device const& device);
+std::string rejected_launch(planner::Plan const& plan, planner::Operands const& operands, model::Device const& device);
 
 }  // namespace inlay::lab

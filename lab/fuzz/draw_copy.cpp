@@ -1,5 +1,5 @@
 #include <fmt/format.h>
-#include <inlay/planner/copy_tiling.h>
+#include <inlay/kernels/copy/copy_tiling.h>
 
 #include <algorithm>
 #include <numeric>
@@ -128,15 +128,15 @@ void aim(FuzzedCopy& t, TileLimits const& limits) {
   Copy const planned = at(0);
   Tiling tilings[kMostTilings];
   int fullest = 0;
-  for (int i = 0, n = enumerate_tilings(planned, limits, tilings); i < n; ++i)
+  for (int i = 0, n = kernels::enumerate_tilings(planned, limits, tilings); i < n; ++i)
     for (Tiling::Padding padding : {Tiling::Padding::none, Tiling::Padding::odd_pitch}) {
       Tiling tiling = tilings[i];
       tiling.padding = padding;
-      CopyTile tile, other;
-      if (describe_tile(planned, tiling, limits.threads, tile) || tile.smem_bytes > limits.bytes) continue;
+      kernels::CopyTile tile, other;
+      if (kernels::describe_tile(planned, tiling, limits.threads, tile) || tile.smem_bytes > limits.bytes) continue;
       if (tile.smem_bytes > fullest) fullest = tile.smem_bytes, t.tiling = tiling;
       for (std::int64_t shift : {16, 8, 4, 32, 64})
-        if (shift % unit == 0 && !describe_tile(at(shift), tiling, limits.threads, other) &&
+        if (shift % unit == 0 && !kernels::describe_tile(at(shift), tiling, limits.threads, other) &&
             other.smem_bytes > limits.bytes) {
           t.tiling = tiling, t.src_shift = 0, t.dst_shift = shift;
           return;

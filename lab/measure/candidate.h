@@ -33,7 +33,7 @@
 
 namespace inlay::lab {
 
-using planner::current_device, planner::Operands;
+using model::current_device, planner::Operands;
 
 // A launch only enqueues work, so that it can be captured into a graph.
 template <class C>

@@ -15,7 +15,7 @@
 
 namespace inlay::lab {
 namespace {
-using planner::current_device, planner::for_each_launch;
+using model::current_device, planner::for_each_launch;
 using problem::Copy;
 
 constexpr std::int64_t kBand = 64 << 10;  // bytes before and behind what a case may write
@@ -106,7 +106,7 @@ class CopyFuzz {
   }
   // Runs the planner's own plan for `planned` at two addresses, unless a launch there would be rejected.
   static void run_plan(FuzzedCopy const& fuzzed, Copy const& planned, void* to, void* from, FuzzResult& result) {
-    planner::Device const& device = current_device();
+    model::Device const& device = current_device();
     planner::Plan const plan = plan_of(fuzzed, planned, device);
     planner::Operands const operands{{to, from, nullptr}, nullptr};
     std::string const rejected = rejected_launch(plan, operands, device);
@@ -227,7 +227,7 @@ class GemmFuzz {
   }
   // Runs the planner's own plans, one for each index of the outer batch modes.
   void run_plan(Case const& t, Views const& run, FuzzResult& result) {
-    planner::Device const& device = current_device();
+    model::Device const& device = current_device();
     problem::BatchedGemm const batched =
         t.problem({buffer(Case::A), buffer(Case::B), buffer(Case::D), buffer(Case::C)});
     batched.for_each([&](problem::BatchedGemm::Bytes const& offset) {

@@ -51,7 +51,7 @@ GemmCandidate public_candidate(char const* name, GemmCase const& c, GemmCall con
     auto const [a, b, out] = views(c, now);
     gemm(a, b, out, {now.alpha, now.beta}, stream, {c.compute, workspace ? workspace->get() : nullptr, bytes});
   };
-  auto const plan = make_plan(c.canonical(call, nullptr), current_device(), with_workspace);
+  auto const plan = planner::make_plan(c.canonical(call, nullptr), current_device(), with_workspace);
   return {{name, launch, workspace}, registry::longest_accumulation(c.compute), refusals_of(plan)};
 }
 

@@ -14,7 +14,7 @@ std::string why_no_gpu() {
   return count ? "" : "the driver finds none";
 }
 
-Device gpu_or_table() { return why_no_gpu().empty() ? planner::current_device() : Device{}; }
+Device gpu_or_table() { return why_no_gpu().empty() ? model::current_device() : Device{}; }
 
 std::string gpu_name() {
   int id = 0;

@@ -30,8 +30,8 @@ HostTime host_time(C const& c, cudaStream_t stream) {
   typename C::Call const call = buffers.call(0);
   make_checker(c, call, stream).fill(call);
   Device const& device = current_device();
-  auto plan = make_plan(c.canonical(call, nullptr), device, true);
-  make_launches(plan, device);
+  auto plan = planner::make_plan(c.canonical(call, nullptr), device, true);
+  planner::make_launches(plan, device);
   DeviceMemory const workspace = device_memory(std::max<std::size_t>(plan.workspace_bytes, 1));
   auto const function = public_call(c, call, workspace.get(), plan.workspace_bytes);
   auto const bare = [n = launches_of(plan), stream] {

@@ -1,6 +1,6 @@
 // Measures one case: checks every candidate, then times those that passed.
 #pragma once
-#include <inlay/planner/device.h>
+#include <inlay/model/device.h>
 
 #include <vector>
 

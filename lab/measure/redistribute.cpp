@@ -76,9 +76,8 @@ class PeerRank {
   // Microseconds, with barriers.
   double predicted_us() const {
     auto const all = transfers(side_.dst(), shared_.parts, side_.src(), side_.rank());
-    return 1e6 *
-           planner::plan_of(planner::pushes_of(all, side_.rank()), shared_.team.ranks(), planner::current_device())
-               .seconds();
+    return 1e6 * planner::plan_of(planner::pushes_of(all, side_.rank()), shared_.team.ranks(), model::current_device())
+                     .seconds();
   }
   ShardedRank& side() { return side_; }
   cudaStream_t stream() const { return side_.stream(); }

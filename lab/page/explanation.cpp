@@ -57,7 +57,7 @@ std::string resources(Explanation const& x) {
 
 std::string launches(Explanation const& x) {
   std::string s;
-  for (planner::LaunchDemand const& l : x.demand.launches)
+  for (model::LaunchDemand const& l : x.demand.launches)
     s += fmt::format("<li>{} block{} of {} threads{}, {} bytes of shared memory; a multiprocessor holds {}</li>\n",
                      count(double(l.blocks)), l.blocks == 1 ? "" : "s", l.threads,
                      l.cluster > 1 ? fmt::format(" in clusters of {}", l.cluster) : "", l.shared_bytes,

@@ -11,7 +11,7 @@
 
 namespace inlay::lab::page {
 
-using explain::ExplainedSite, explain::Explanation, planner::Resource, replay::Mechanism;
+using explain::ExplainedSite, explain::Explanation, model::Resource, replay::Mechanism;
 
 // A hardware counter from results/h200/counters.json, at the problem of the step.
 struct Counter {
@@ -26,7 +26,7 @@ struct Picture {
 // One kernel of a ladder.
 struct Step {
   std::string name, idea, source;
-  planner::Ladder ladder{};
+  model::Ladder ladder{};
   Origin origin{};
   std::string replayed;           // the check result of replays of small cases
   Problem problem;                // at which the step is explained and its recorded row was measured
@@ -40,7 +40,7 @@ struct Step {
 
   bool is_gemm() const { return is_a<GemmCase>(problem); }
   bool is_tutorial() const { return origin == Origin::tutorial; }
-  bool is_copy() const { return ladder == planner::Ladder::copy; }
+  bool is_copy() const { return ladder == model::Ladder::copy; }
   std::string number() const;  // "03"
   std::string title() const;   // "smem read conflict"
   // Empty if one of the times is missing.

@@ -77,8 +77,8 @@ void on_all_cores(std::size_t n, F const& f) {
 
 // The ladder of the page that shows a kernel. Kernels for f32 that are in no ladder stand beside those of the SGEMM
 // ladder.
-planner::Ladder shown_in(Info<Gemm> const& info) {
-  using enum planner::Ladder;
+model::Ladder shown_in(Info<Gemm> const& info) {
+  using enum model::Ladder;
   return info.ladder == hgemm || info.ladder == sgemm_tc ? info.ladder : sgemm;
 }
 
@@ -172,7 +172,7 @@ Ladder copies(Recorded const& recorded) {
 
 // A ladder of GEMMs, and how it is shown.
 struct GemmLadder {
-  planner::Ladder ladder;
+  model::Ladder ladder;
   char const *id, *title;
   char const* compared_with;    // how cuBLAS computes
   char const* public_function;  // as in Ladder
@@ -205,7 +205,7 @@ std::vector<Ladder> ladders() {
   Recorded const recorded = load_recorded();
   GemmCase in_bf16 = gemm_case(8192, 8192, 8192, "nt");
   in_bf16.type = "bf16";
-  using enum planner::Ladder;
+  using enum model::Ladder;
   constexpr char const* fp32 = "fp32, without TF32";
   return {copies(recorded), gemm_ladder({sgemm, "GEMMs", "GEMMs", fp32, "gemm", "ladder"}, GemmCase{}, recorded.gemms),
           gemm_ladder({hgemm, "tensor-cores", "GEMMs on tensor cores", "bf16, with sums in fp32", "", "hgemm"}, in_bf16,

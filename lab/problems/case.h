@@ -25,7 +25,7 @@
 
 namespace inlay::lab {
 
-using planner::Device, planner::Info, planner::Origin, planner::Reason;
+using model::Device, model::Info, model::Origin, model::Reason;
 using problem::Copy, problem::Gemm, problem::make_copy, problem::make_gemm;
 using registry::copy_kernels, registry::Entry, registry::gemm_kernels;
 using enum DType;

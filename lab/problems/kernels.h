@@ -46,7 +46,7 @@ Info<typename C::Canonical> const* info_of(std::string_view name) {
 }
 
 // Whether a kernel belongs to the copy ladder: it packs the rows of its case. False for names of no kernel.
-inline bool is_copy(Info<Copy> const& info) { return info.ladder == planner::Ladder::copy; }
+inline bool is_copy(Info<Copy> const& info) { return info.ladder == model::Ladder::copy; }
 bool is_copy(std::string_view name);
 
 // The selected rows of a table: by name, the beginning of a name, kProduction or kAll; without any, all rows.

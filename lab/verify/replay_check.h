@@ -9,7 +9,7 @@
 
 namespace inlay::lab {
 
-using planner::Counts, registry::Numbers;
+using model::Counts, registry::Numbers;
 
 struct Replayed {
   std::string check_result;  // "ok", "rejected: ...", "FAILED: ..."

@@ -5,10 +5,10 @@
 #include <set>
 
 #include <inlay/explain/cure.h>
-#include <inlay/planner/format.h>
+#include <inlay/model/format.h>
 
 namespace inlay::explain {
-using planner::format;
+using model::format;
 using replay::Mechanism;
 
 namespace {

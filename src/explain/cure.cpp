@@ -1,5 +1,5 @@
 #include <inlay/explain/cure.h>
-#include <inlay/planner/format.h>
+#include <inlay/model/format.h>
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,7 @@
 
 namespace inlay::explain {
 using banks::Request;
-using planner::format;
+using model::format;
 using replay::Mechanism, replay::Site, replay::Space;
 
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include <inlay/explain/advice.h>
-#include <inlay/planner/format.h>
+#include <inlay/model/format.h>
 
 namespace inlay::explain {
-using planner::Traffic;
+using model::Traffic;
 using replay::Mechanism;
 
 namespace {
@@ -16,7 +16,7 @@ constexpr double kRelevant = .1;  // share of all sectors: accesses with fewer h
 
 std::string name_of(Site const& s) { return s.operand + (s.store ? " store" : " load"); }
 
-void add(planner::Demand& d, Site const& s) {
+void add(model::Demand& d, Site const& s) {
   double const requests = double(s.traffic.requests), transactions = double(s.traffic.transactions);
   if (s.mechanism != Mechanism::tma && s.mechanism != Mechanism::wgmma) d.requests += requests;
   if (s.space == replay::Space::shared) {
@@ -39,8 +39,8 @@ void add(planner::Demand& d, Site const& s) {
 }
 
 // The demand of all launches together. `sites`: those of the recorder, or changed ones to predict the effect of advice.
-planner::Demand demand_of(Recorder const& recorder, Work const& work, std::vector<Site> const& sites) {
-  planner::Demand d;
+model::Demand demand_of(Recorder const& recorder, Work const& work, std::vector<Site> const& sites) {
+  model::Demand d;
   for (replay::RecordedLaunch const& l : recorder.launches)
     d.launches.push_back({l.blocks, l.threads, l.cluster, l.shared_bytes, l.min_blocks, l.blocks_per_sm});
   d.dram_bytes = work.dram_bytes;
@@ -56,7 +56,7 @@ ExplainedSite explained(Recorder const& recorder, Explanation const& x, std::siz
   Advice advice = advice_for(recorder.sites[site], recorder.sites);
   std::vector<Site> sites = recorder.sites;
   sites[site] = advice.after;
-  planner::Demand const then = demand_of(recorder, x.work, sites);
+  model::Demand const then = demand_of(recorder, x.work, sites);
   double const seconds = prediction_of(then, x.device, resources_of(then, x.device)).seconds;
   return {recorder.sites[site], name_of(recorder.sites[site]), std::move(advice.sentence), x.seconds - seconds};
 }
@@ -112,13 +112,13 @@ std::string Explanation::advice() const {
       std::max_element(sites.begin(), sites.end(), [](auto const& a, auto const& b) { return a.saves < b.saves; });
   if (worst != sites.end() && worst->saves > kWorthIt * seconds)
     return worst->name + ": " + worst->advice +
-           planner::format(" (up to %.0f %% less time)", 100 * worst->saves / seconds);
+           model::format(" (up to %.0f %% less time)", 100 * worst->saves / seconds);
   bool const advised = std::any_of(sites.begin(), sites.end(), [](auto const& s) { return s.saves > 0; });
   for (Resource const& r : resources)
     if (r.name == limit)
       return advice_for(r) +
              (advised
-                  ? planner::format("; the advice on accesses above would save less than %.0f %% each", 100 * kWorthIt)
+                  ? model::format("; the advice on accesses above would save less than %.0f %% each", 100 * kWorthIt)
                   : "");
   return {};
 }
@@ -133,7 +133,7 @@ std::string Explanation::doubt() const {
   }
   if (!worst) return {};
   return worst->name +
-         planner::format(
+         model::format(
              ": %.0f %% of the bytes of its sectors are requested; the model does not cover what the caches do with "
              "the rest, and its times for such kernels have been too long or too short by a factor of two and more",
              100 * worst->useful_share());

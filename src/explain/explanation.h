@@ -3,14 +3,14 @@
 #include <string>
 #include <vector>
 
-#include <inlay/planner/time_model.h>
-#include <inlay/planner/traffic.h>
+#include <inlay/model/time_model.h>
+#include <inlay/model/traffic.h>
 #include <inlay/replay/recorder.h>
 
 namespace inlay::explain {
-using planner::Counts;
-using planner::Device;
-using planner::Resource;
+using model::Counts;
+using model::Device;
+using model::Resource;
 using replay::Recorder;
 using replay::Site;
 
@@ -42,7 +42,7 @@ struct Explanation {
   Work work;
   Device device;
   std::vector<ExplainedSite> sites;
-  planner::Demand demand;  // with the launches
+  model::Demand demand;  // with the launches
   Counts totals;
   std::int64_t tma_load_sectors = 0, tma_store_sectors = 0;
   std::vector<Resource> resources;  // the busiest first

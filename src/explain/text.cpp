@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include <inlay/explain/explanation.h>
-#include <inlay/planner/format.h>
+#include <inlay/model/format.h>
 
 namespace inlay::explain {
-using namespace planner;
+using namespace model;
 using replay::Finding;
 using replay::Mechanism;
 

@@ -1,6 +1,6 @@
 // How the plan of a copy or a GEMM is chosen among candidates, and the text that explains the choice.
 #pragma once
-#include <inlay/planner/format.h>
+#include <inlay/model/format.h>
 #include <inlay/planner/plan.h>
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
+#include <inlay/kernels/copy/copy_tiling.h>
+#include <inlay/kernels/kernel_list.h>
 #include <inlay/planner/candidate.h>
-#include <inlay/planner/copy_tiling.h>
-#include <inlay/planner/kernel_list.h>
 
 namespace inlay::planner {
 namespace {
@@ -91,7 +91,8 @@ Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& cop
     return a;
   }
   Copy chosen = copy;
-  if (info.limits && !copy.tiling.modes) chosen.tiling = best_tiling(copy.widened(), *info.limits, device).tiling;
+  if (info.limits && !copy.tiling.modes)
+    chosen.tiling = kernels::best_tiling(copy.widened(), *info.limits, device).tiling;
   a.rejected = info.rejects(chosen, device);
   if (copy.pairs > 1) a.rejected.chunks = 0;  // pairs whose copy exceeds a grid are copied one after the other
   if (a.rejected) return a;

@@ -1,6 +1,6 @@
 // Lists of copies: copies with the same modes and alignment share a launch.
 #pragma once
-#include <inlay/planner/made_launches.h>
+#include <inlay/model/made_launches.h>
 #include <inlay/planner/plan.h>
 #include <inlay/problem/copy.h>
 

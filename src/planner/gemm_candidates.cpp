@@ -1,6 +1,6 @@
+#include <inlay/kernels/kernel_list.h>
+#include <inlay/model/wgmma_times.h>
 #include <inlay/planner/gemm_packing.h>
-#include <inlay/planner/kernel_list.h>
-#include <inlay/planner/wgmma_times.h>
 #include <inlay/problem/integers.h>
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // The plan of one candidate for a GEMM: which operands it packs, whether it splits K, and what it leaves to sum_slices.
 // How a batch is cut into pieces.
+#include <inlay/kernels/kernel_list.h>
+#include <inlay/model/wgmma_times.h>
 #include <inlay/planner/gemm_packing.h>
-#include <inlay/planner/kernel_list.h>
-#include <inlay/planner/wgmma_times.h>
 
 #include <cmath>
 #include <utility>

@@ -1,8 +1,8 @@
 // A plan: the kernel launches that solve a problem, and the workspace that they share. Making one needs no GPU
 // and takes a few microseconds; it allocates no memory but that of `last_chunk`.
 #pragma once
-#include <inlay/planner/kernel_info.h>
-#include <inlay/planner/symbolic.h>
+#include <inlay/model/kernel_info.h>
+#include <inlay/model/symbolic.h>
 
 #include <array>
 #include <concepts>
@@ -12,6 +12,7 @@
 #include <vector>
 
 namespace inlay::planner {
+using namespace model;
 
 // The most bytes of workspace that a plan may need: true, as many as it wants; false, none.
 struct WorkspaceLimit {

@@ -1,6 +1,6 @@
+#include <inlay/model/format.h>
 #include <inlay/planner/candidate.h>
 #include <inlay/planner/copy_list.h>
-#include <inlay/planner/format.h>
 #include <inlay/planner/pushes.h>
 
 namespace inlay::planner {

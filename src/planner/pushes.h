@@ -1,6 +1,6 @@
 // What one rank of a redistribution stores into the memory of ranks, and how long that should take.
 #pragma once
-#include <inlay/planner/device.h>
+#include <inlay/model/device.h>
 #include <inlay/redistribute.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include <vector>
 
 namespace inlay::planner {
+using namespace model;
 
 struct Pushes {
   std::vector<Tensor> dst;  // of the transfers that have elements and an address to store to

@@ -1,5 +1,5 @@
+#include <inlay/kernels/copy/copy_tiling.h>
 #include <inlay/planner/candidate.h>
-#include <inlay/planner/copy_tiling.h>
 #include <inlay/planner/tuning.h>
 
 #include <algorithm>
@@ -47,7 +47,7 @@ std::vector<Plan> plans_to_time(Copy const& copy, Device const& device) {
     add(first, planned, i);
     if (!is_tiled) continue;
     std::vector<Tiling> tilings(256);
-    int const n = enumerate_tilings(copy.widened(), *candidate.kernel.info->limits, tilings);
+    int const n = kernels::enumerate_tilings(copy.widened(), *candidate.kernel.info->limits, tilings);
     for (int t = 0; t < n; ++t) {
       Copy tiled = copy;
       tiled.tiling = tilings[std::size_t(t)];

@@ -24,7 +24,7 @@ struct Matrices {
 };
 
 // How the planner tiles a copy that goes through shared memory: the extent of each tiled mode. A tile has one index of
-// every other mode. src/planner/copy_tile.h describes the resulting tile.
+// every other mode. src/kernels/copy/copy_tile.h describes the resulting tile.
 struct Tiling {
   static constexpr int kModes = 14;
   struct TiledMode {

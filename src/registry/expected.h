@@ -1,6 +1,6 @@
 // Checks of a replayed kernel that depend on its problem: which memory it may access, and the results.
 #pragma once
-#include <inlay/planner/kernel_info.h>
+#include <inlay/model/kernel_info.h>
 #include <inlay/problem/reduction.h>
 #include <inlay/replay/recorder.h>
 

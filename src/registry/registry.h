@@ -1,14 +1,14 @@
 // All kernels: the steps of the tutorial, then those of the library; and the reductions, which complete plans. Only the
 // lab and the tests link the registry. The steps alone need nothing but them: the first screen is made of them.
 #pragma once
-#include <inlay/planner/kernel_info.h>
+#include <inlay/model/kernel_info.h>
 #include <inlay/problem/reduction.h>
 #include <inlay/replay/recorder.h>
 
 #include <span>
 
 namespace inlay::registry {
-using namespace planner;
+using namespace model;
 using replay::Recorder;
 
 // Replays a kernel on the CPU. The size of its grid may depend on `device`.
@@ -17,7 +17,7 @@ using Replay = void (*)(P const&, Device const& device, Recorder&);
 
 // Replays a list of copies between these pairs of buffers.
 template <class P>
-using ReplayList = void (*)(P const&, std::span<planner::Pair const>, Device const&, Recorder&);
+using ReplayList = void (*)(P const&, std::span<model::Pair const>, Device const&, Recorder&);
 
 template <class P>
 struct Entry {
@@ -41,7 +41,7 @@ std::span<Entry<Reduction> const> reductions();
 #define INLAY_DECLARE_REPLAY(P, NAME)                             \
   namespace inlay::kernels::NAME {                                \
   using namespace problem;                                        \
-  using namespace planner;                                        \
+  using namespace model;                                          \
   void replay(P const&, Device const&, inlay::replay::Recorder&); \
   void sample(P const&, Device const&, inlay::replay::Recorder&); \
   extern inlay::registry::ReplayList<P> const replay_list;        \

@@ -17,7 +17,7 @@ using ReplaySetting = kernels::Setting<replay::ReplayEncoder>;
 
 // Replays all launches of dispatch type V in order, with all checks. accumulation_length: see Info.
 template <class V, class P>
-void replay_kernel(P const& problem, planner::Device const& device, Recorder& recorder,
+void replay_kernel(P const& problem, model::Device const& device, Recorder& recorder,
                    std::int64_t accumulation_length = 0) {
   auto const wanted = expected(problem, recorder, accumulation_length);
   if constexpr (requires { V::reads_gaps; }) wanted.allow_gaps();
@@ -30,11 +30,11 @@ void replay_kernel(P const& problem, planner::Device const& device, Recorder& re
 
 // Replays a list of copies between these pairs of buffers in the kernel of dispatch type V, with all checks.
 template <class V>
-void replay_list(Copy const& copy, std::span<planner::Pair const> pairs, planner::Device const& device,
+void replay_list(Copy const& copy, std::span<model::Pair const> pairs, model::Device const& device,
                  Recorder& recorder) {
   std::deque<Copy> each;
   std::vector<ExpectedCopy> wanted;
-  for (planner::Pair const& pair : pairs) {
+  for (model::Pair const& pair : pairs) {
     each.push_back(copy.between(pair.src, pair.dst));
     wanted.emplace_back(each.back(), recorder);
     if constexpr (requires { V::reads_gaps; }) wanted.back().allow_gaps();
@@ -82,7 +82,7 @@ void sample_launches(Gemm const& gemm, ReplaySetting const& setting, Sample cons
 // Counts the accesses of a kernel from samples of its blocks, so the time does not grow with the problem. Bounds, races
 // and barriers are checked in these blocks; results are not.
 template <class V, class P>
-void sample_kernel(P const& problem, planner::Device const& device, Recorder& recorder) {
+void sample_kernel(P const& problem, model::Device const& device, Recorder& recorder) {
   recorder.expect_samples();
   if (problem.elements() == 0) return;
   ReplaySetting const setting{device, recorder.workspace(), {}};

@@ -1,7 +1,7 @@
 // A bound on the rounding error of a GEMM in fp32, from the order in which it adds, and the test data for it. Small
 // whole numbers are exact in TF32 and bf16 too; only full significands distinguish fp32 from them.
 #pragma once
-#include <inlay/planner/kernel_info.h>
+#include <inlay/model/kernel_info.h>
 #include <inlay/replay/recorder.h>
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include <inlay/planner/kernel_list.h>
+#include <inlay/kernels/kernel_list.h>
 #include <inlay/registry/registry.h>
 
 // Declares the tutorial's steps and their replays.

@@ -31,7 +31,7 @@ int replay() {
                       "row " + std::to_string(m) + ": " + std::to_string(got) + ", not " + std::to_string(sum));
   }
   inlay::explain::Work const work{"row_sums", "the rows of a 100 x 200 matrix", "100x200", 4. * (M * N + M)};
-  auto const explanation = inlay::explain::explanation_of(recorder, work, *inlay::planner::find_device("H200"));
+  auto const explanation = inlay::explain::explanation_of(recorder, work, *inlay::model::find_device("H200"));
   std::printf("%s%s", inlay::explain::findings_text(recorder).c_str(), inlay::explain::to_text(explanation).c_str());
   return recorder.finding_count > 0;
 }

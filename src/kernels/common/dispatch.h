@@ -2,11 +2,11 @@
 #pragma once
 #include <inlay/block/block.h>
 #include <inlay/block/kernel.h>
-#include <inlay/planner/kernel_info.h>
-#include <inlay/planner/repeats.h>
-#include <inlay/planner/requests.h>
-#include <inlay/planner/symbolic.h>
-#include <inlay/planner/walk.h>
+#include <inlay/model/kernel_info.h>
+#include <inlay/model/repeats.h>
+#include <inlay/model/requests.h>
+#include <inlay/model/symbolic.h>
+#include <inlay/model/walk.h>
 
 #include <bit>
 #include <tuple>
@@ -15,9 +15,9 @@ namespace inlay::kernels {
 using namespace cute;
 using cute::Tensor;  // here it is CuTe's, not the public view
 using namespace problem;
-using namespace planner;
+using namespace model;
 using namespace block;
-using planner::Traffic;
+using model::Traffic;
 
 // What a kernel gets besides its problem. `encode` makes TMA descriptors: for the driver, or for the replay.
 template <class Encoder>

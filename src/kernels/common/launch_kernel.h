@@ -90,7 +90,7 @@ std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const&
 // the library: the planner compares copy kernels by their predicted time, so one without it does not compile.
 #define INLAY_DEFINE_KERNEL(P, NAME)                                                     \
   static_assert(!std::is_same_v<inlay::problem::P, inlay::problem::Copy> ||              \
-                    inlay::planner::has_predicted_time(inlay::kernels::NAME::info),      \
+                    inlay::model::has_predicted_time(inlay::kernels::NAME::info),        \
                 "the info of copy kernel " #NAME " lacks .seconds, the predicted time"); \
   INLAY_DEFINE_STEP(P, NAME)
 

@@ -1,7 +1,7 @@
 // The tile of a block of copy_tiled.h: where it lies in the source, in shared memory and in the destination.
 #pragma once
+#include <inlay/kernels/copy/copy_tiling.h>
 #include <inlay/kernels/copy/counted_modes.h>
-#include <inlay/planner/copy_tiling.h>
 
 #include <algorithm>
 
@@ -30,7 +30,7 @@ struct CopyTiledGrid {
   SourceRange range;
   char* dst;
   typename CopyTile::ClippedMode clipped[kMaxClipped];
-  // The members of planner::CopyTile that threads read.
+  // The members of kernels::CopyTile that threads read.
   struct Tile {
     int64_t reach_bytes;
     int src_runs, run_vectors, run_bytes, run_clipped, run_clipped_bytes, src_table, dst_table, element_table;

@@ -7,7 +7,7 @@
 #include <inlay/kernels/common/tile_grid.h>
 #include <inlay/kernels/copy/counted_modes.h>
 #include <inlay/kernels/copy/line_store.h>
-#include <inlay/planner/copy_time.h>
+#include <inlay/model/copy_time.h>
 
 namespace inlay::kernels {
 

@@ -1,7 +1,7 @@
 // Family: global memory -> registers -> global memory, one element per access. Instances differ in the tile and in the
 // thread layout.
 #pragma once
-#include <inlay/planner/copy_time.h>
+#include <inlay/model/copy_time.h>
 
 #include <inlay/kernels/common/tile_grid.h>
 

@@ -12,7 +12,7 @@
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/copy/counted_modes.h>
 #include <inlay/kernels/copy/line_store.h>
-#include <inlay/planner/copy_time.h>
+#include <inlay/model/copy_time.h>
 
 #include <numeric>
 

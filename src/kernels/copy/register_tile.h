@@ -2,7 +2,7 @@
 // of the output; 16-byte loads and stores to the output. No narrower access, no bank conflict, one tile per block.
 // Instances differ in the number of resident blocks, in the load operation, and in the order of the tiles.
 #pragma once
-#include <inlay/planner/copy_time.h>
+#include <inlay/model/copy_time.h>
 
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>

@@ -3,7 +3,7 @@
 // them.
 #pragma once
 #include <inlay/kernels/common/tile_grid.h>
-#include <inlay/planner/copy_time.h>
+#include <inlay/model/copy_time.h>
 
 namespace inlay::kernels {
 

@@ -5,7 +5,7 @@
 #include <inlay/block/register_ops.h>
 #include <inlay/kernels/common/tile_grid.h>
 #include <inlay/kernels/copy/transpose_batched_samples.h>
-#include <inlay/planner/copy_time.h>
+#include <inlay/model/copy_time.h>
 
 namespace inlay::kernels::transpose_batched {
 

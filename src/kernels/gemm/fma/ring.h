@@ -5,7 +5,7 @@
 #include <inlay/kernels/common/pipeline.h>
 #include <inlay/kernels/gemm/fma/clear_flags.h>
 #include <inlay/kernels/gemm/fma/warp.h>
-#include <inlay/planner/fma_times.h>
+#include <inlay/model/fma_times.h>
 
 namespace inlay::kernels {
 

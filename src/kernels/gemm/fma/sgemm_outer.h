@@ -2,7 +2,7 @@
 #pragma once
 #include <inlay/kernels/common/gemm_grid_samples.h>
 #include <inlay/kernels/gemm/fma/outer_products.h>
-#include <inlay/planner/fma_times.h>
+#include <inlay/model/fma_times.h>
 
 namespace inlay::kernels::sgemm_outer {
 

@@ -1,7 +1,7 @@
 // Any GEMM, one element of D per thread: for what all other kernels reject, and for K == 0.
 #pragma once
 #include <inlay/kernels/gemm/fma/simple.h>
-#include <inlay/planner/fma_times.h>
+#include <inlay/model/fma_times.h>
 
 namespace inlay::kernels::sgemm_simple {
 

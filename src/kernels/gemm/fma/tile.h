@@ -5,7 +5,7 @@
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/producer.h>
 #include <inlay/kernels/gemm/fma/ended_sums.h>
-#include <inlay/planner/fma_times.h>
+#include <inlay/model/fma_times.h>
 
 namespace inlay::kernels {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <inlay/kernels/gemm/tensor/staged_tile.h>
 #include <inlay/kernels/gemm/tensor/tma_operand.h>
-#include <inlay/planner/wgmma_times.h>
+#include <inlay/model/wgmma_times.h>
 
 namespace inlay::kernels {
 

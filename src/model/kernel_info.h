@@ -1,0 +1,113 @@
+// The description of a kernel for planner, lab and tests: name, idea, what it rejects, what it costs.
+#pragma once
+#include <cuda_runtime_api.h>
+#include <inlay/model/device.h>
+#include <inlay/model/made_launches.h>
+#include <inlay/model/traffic.h>
+#include <inlay/problem/copy.h>
+#include <inlay/problem/gemm.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace inlay::model {
+using namespace problem;
+
+// Why a kernel cannot run a problem. Empty: it can. Making one allocates nothing.
+struct [[nodiscard]] Reason {
+  char const* format = nullptr;  // fmt syntax, with up to three numbers
+  std::int64_t args[3]{};
+  // > 0: the batch exceeds a grid, a counter or the bound on workspaces, but can run in this many chunks.
+  std::int64_t chunks = 0;
+  explicit operator bool() const { return format != nullptr; }
+  std::string sentence() const;
+};
+
+// The most blocks of a grid, and the largest value of a 31-bit counter of a kernel.
+inline constexpr std::int64_t kMostBlocks = INT32_MAX;
+// Empty if each * matrices <= most. Otherwise the sentence with its numbers, and the number of chunks that stay within
+// `most`.
+inline Reason too_many(char const* format, __int128 each, std::int64_t matrices, std::int64_t const (&args)[3],
+                       std::int64_t most = kMostBlocks) {
+  __int128 const all = each * matrices, chunks = (all + most - 1) / most;
+  if (all <= most) return {};
+  return {format, {args[0], args[1], args[2]}, chunks < INT64_MAX ? std::int64_t(chunks) : INT64_MAX};
+}
+
+enum class Ladder : std::uint8_t { copy, transpose, sgemm, hgemm, sgemm_tc, none };
+char const* name_of(Ladder ladder);  // "copy"
+enum class Origin : std::uint8_t { tutorial, ours };
+
+template <class P>
+std::size_t no_workspace(P const&, Device const&) {
+  return 0;
+}
+
+// An instance of copy_tiled.
+struct TileLimits {
+  int threads;  // of a block, a multiple of 32
+  int bytes;    // of shared memory of a block: tables, and a tile of at most 7/8 of it
+  int blocks;   // resident blocks per SM that the registers must allow, and that the predicted time assumes
+};
+
+// Filled by designated initialisers; a field without a default must be given.
+template <class P>
+struct Info {
+  char const* name;    // also the name of its namespace, on the command line and in tests
+  char const* idea;    // one sentence
+  char const* source;  // the tutorial step that it reproduces, or "inlay"
+  Ladder ladder;
+  Origin origin;
+  Reason (*rejects)(P const&, Device const&);
+  Counts (*counts)(P const&, Device const&) = nullptr;  // in closed form; null: only a replay counts
+  // Predicted time in closed form. Null: there is none, and a copy kernel is no candidate of the planner.
+  double (*seconds)(P const&, Device const&) = nullptr;
+  std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
+  // GEMM kernels: longest accumulation in a register, in FMAs, before it is added to another register. 0: all of K.
+  std::int64_t accumulation_length = 0;
+  // GEMM kernels in f32: adds all of K on tensor cores, which truncate, so that the error grows faster than that of
+  // fp32.
+  bool truncates = false;
+  bool has_full_epilogue = false;  // a GEMM kernel that writes an f32 D too, adds any C and applies activations
+  // Split-K GEMM kernels: the problem whose `slices` partial sums go to the workspace. Null: no split.
+  P (*split)(P const&, Device const&) = nullptr;
+  TileLimits const* limits = nullptr;  // of a copy kernel whose tiling the planner chooses
+  bool takes_lists = false;            // a copy kernel that copies many pairs in one launch
+  bool takes_any_alignment = false;    // pairs of a list may begin at different addresses modulo 32
+};
+
+// Whether each required field is set, for a kernel that is listed under `name`.
+template <class P>
+constexpr bool is_complete(Info<P> const& info, std::string_view name) {
+  return info.name == name && *info.idea && *info.source && info.rejects && info.workspace;
+}
+
+// Whether the copy planner can compare the kernel with others. A function, because compilers warn of a function pointer
+// of a constant that is compared with null.
+template <class P>
+constexpr bool has_predicted_time(Info<P> const& info) {
+  return info.seconds != nullptr;
+}
+
+template <class P>
+using Run = void (*)(P const&, Device const&, void* workspace, cudaStream_t);
+template <class P>
+using Prepare = void (*)(P const&, Device const&, void* workspace);
+template <class P>
+using Make = std::shared_ptr<MadeLaunches const> (*)(P const&, Device const&, bool with_workspace);
+
+// A kernel with its host functions. run may launch several device kernels.
+template <class P>
+struct LinkedKernel {
+  Info<P> const* info;
+  Run<P> run;
+  Prepare<P> prepare = nullptr;  // throws what run would throw, and launches nothing; null: run never throws
+  // What run launches, made once for many runs. Throws like prepare. Returns null for more kernels than are worth
+  // keeping; a null function: the kernel can only be run.
+  Make<P> make = nullptr;
+};
+
+}  // namespace inlay::model
