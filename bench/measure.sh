@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Everything that results/ holds of one GPU: tests, sanitizer, benches, baselines. usage: bench/measure.sh OUT [STEP...]
-# Needs a finished build (with the targets tiles, evict_last and latency); PyTorch only for the steps torch*. Compiles nothing.
+# Needs a finished build (with the target latency); PyTorch only for the steps torch*. Compiles nothing.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$1; shift
-steps=${*:-tests large fuzz sanitizer_copy sanitizer bench squares small gemm counters evict_last latency tiles torch torch_squares}
+steps=${*:-tests large fuzz sanitizer_copy sanitizer bench squares small gemm counters latency torch torch_squares}
 copies=$(echo suites/wild.json suites/permute/*.json | tr " " ,)
 mkdir -p "$out"
 export LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}:/usr/local/cuda/lib64  # where cuBLAS lies on a machine that did not build
@@ -60,7 +60,6 @@ for step in $steps; do
         build/inlay bench gemm $fp32 --errors --cases "${depths%,}" --json "$out/accurate_errors.json" &&
         build/inlay bench gemm --suite sgemm_tc --errors normal,uniform --json "$out/sgemm_tc.json" &&
         build/bench/packed_b > "$out/packed_b.txt" ;;
-    judge_accurate) build/inlay bench gemm --suite judge --kernels gemm gemm_split_safe gemm_split_fast --json "$out/judge_accurate.json" ;;
     counters)  # of Nsight Compute
       kept calibration python3 bench/counters.py calibrate --program build/tests/calibration &&
         python3 bench/counters.py measure --out "$out/counters_raw.json" &&
@@ -84,12 +83,10 @@ for step in $steps; do
       build/inlay bench copy --suite "$copies" --kernels production --json "$out/regret.json" && python3 bench/regret.py "$out/regret.json" ;;
     judge)  # what no constant was fitted on
       build/inlay bench copy --suite suites/copy/judge.json --kernels copy --json "$out/judge_copy.json" &&
-        build/inlay bench gemm --suite suites/gemm/judge.json --json "$out/judge_gemm.json" ;;
+        build/inlay bench gemm --suite judge --kernels gemm gemm_no_workspace gemm_split_safe gemm_split_fast --json "$out/judge_gemm.json" ;;
     judge_torch) python3 bench/torch_copy.py suites/copy/judge.json --json "$out/judge_torch.json" ;;
     torch_copy) python3 bench/torch_copy.py suites/permute/*.json suites/wild.json --json "$out/torch_copy.json" ;;
     squares) build/inlay bench transpose --suite squares --host --json "$out/squares.json" ;;
-    evict_last) build/bench/evict_last | tee "$out/evict_last.md" ;;
-    tiles) build/bench/tiles | tee "$out/tiles.md" ;;
     torch) python3 bench/torch_transpose.py --suite 2d --json "$out/torch.json" ;;
     torch_squares) python3 bench/torch_transpose.py --suite squares --host --json "$out/torch_squares.json" ;;
     *) echo "measure.sh: there is no step '$step'" >&2; false ;;

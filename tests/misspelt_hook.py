@@ -64,7 +64,7 @@ UNIT = """#include "shared.h"
 #include "%(name)s.h"
 INLAY_DEFINE_%(role)s(Copy, %(name)s)
 namespace inlay::test {
-void replayed(problem::Copy const& copy, planner::Device const& device, replay::Recorder& recorder) {
+void replayed(problem::Copy const& copy, model::Device const& device, replay::Recorder& recorder) {
   registry::replay_kernel<kernels::ByElement<kernels::%(name)s::Kernel>>(copy, device, recorder);
 }
 }  // namespace inlay::test

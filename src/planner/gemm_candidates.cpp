@@ -49,14 +49,12 @@ Gemm matrices_like(Gemm const& g, std::int64_t count) {
   return like;
 }
 
-// The margin is for both predictions. Up to K = 24 FMA units compute every GEMM: sgemm_outer is faster than slices for
-// large batches, and the batch must not decide. f16 slices of a shorter K than 64 are always refused (f16_slices.h). A
-// B that was packed as f16 slices is for sgemm_split_fast alone.
-bool slices_pay(Candidate<Gemm> const& candidate, Gemm const& one, double seconds, double fma) {
-  if (one.K() <= 24 || !(seconds < .9 * fma)) return false;
-  bool const takes_f16 = one.compute == Compute::split_fast && (one.K() >= 64 || one.packed_operand());
-  return candidate.requirements.sums == Sums::bf16_slices ||
-         takes_f16 == (candidate.requirements.sums == Sums::f16_slices);
+// Up to K = 24 FMA units compute every GEMM: sgemm_outer is faster than slices for large batches. f16 slices of a
+// shorter K than 64 are always refused (f16_slices.h). A B that was packed as f16 slices is for sgemm_split_fast alone.
+bool may_slice(Sums sums, Gemm const& g) {
+  if (!is_split(g.compute) || g.K() <= 24) return false;
+  bool const takes_f16 = g.compute == Compute::split_fast && (g.K() >= 64 || g.packed_operand());
+  return sums == Sums::bf16_slices || takes_f16 == (sums == Sums::f16_slices);
 }
 
 // The least predicted seconds with each order of sums.
@@ -64,34 +62,35 @@ using SecondsOfSums = std::array<double, std::size_t(Sums::tensor)>;
 SecondsOfSums seconds_of_sums(Gemm const& g, Device const& device, WorkspaceLimit limit) {
   SecondsOfSums least;
   least.fill(HUGE_VAL);
-  auto const of = [&](bool slices, double fma) {
-    for (Candidate<Gemm> const& candidate : candidates<Gemm>()) {
-      Sums const sums = candidate.requirements.sums;
-      if (sums == Sums::tensor || is_of_slices(sums) != slices) continue;
-      double const seconds = Planner<Gemm>::seconds(candidate, g, device, !limit.is_none());
-      if (slices && !slices_pay(candidate, g, seconds, fma)) continue;
-      double& of_order = least[std::size_t(order_of(sums, g.K()))];
-      of_order = std::min(of_order, seconds);
-    }
-  };
-  of(false, 0);
-  if (is_split(g.compute)) of(true, *std::min_element(least.begin(), least.end()));
+  for (Candidate<Gemm> const& candidate : candidates<Gemm>()) {
+    Sums const sums = candidate.requirements.sums;
+    if (sums == Sums::tensor || (is_of_slices(sums) && !may_slice(sums, g))) continue;
+    double& of = least[std::size_t(order_of(sums, g.K()))];
+    of = std::min(of, Planner<Gemm>::seconds(candidate, g, device, !limit.is_none()));
+  }
   return least;
 }
 
-// The order of sums for which two predicted times, multiplied with each other, are the least: of one matrix, and of as
-// many as have 1e11 FMAs, some milliseconds. One matrix alone must not decide: 100,000 GEMMs of 8 x 8 x 8 would take
-// the kernel that is the fastest for one, and 60 times as long. Slices, where they pay, come first.
+// Slices pay if they are a tenth faster than FMA units for one matrix, the margin being for both predictions, and take
+// at most three times as long for many: sgemm_split_unpacked cuts a single small matrix into many blocks, and cuts each
+// of a batch as often. Among FMA units the least of both times, multiplied, decides; one matrix alone must not: 100,000
+// GEMMs of 8 x 8 x 8 would take the kernel that is the fastest for one, and 60 times as long. Many are as many as have
+// 1e11 FMAs, some milliseconds.
 Sums fastest_sums(Gemm const& g, Device const& device, WorkspaceLimit limit) {
-  Gemm const one = matrices_like(g, 1);
-  SecondsOfSums score = seconds_of_sums(one, device, limit);
-  auto const slices = score.begin() + std::ptrdiff_t(Sums::bf16_slices);
-  if (auto const best = std::min_element(slices, score.end()); *best < HUGE_VAL) return Sums(best - score.begin());
   double const fmas = double(g.M()) * double(g.N()) * double(g.K());
   auto const many = std::int64_t(std::clamp(1e11 / fmas, 1., 1e5));
-  SecondsOfSums const of_many = seconds_of_sums(matrices_like(g, many), device, limit);
-  for (std::size_t i = 0; i < score.size(); ++i) score[i] *= of_many[i];
-  return Sums(std::min_element(score.begin(), score.end()) - score.begin());
+  SecondsOfSums const one = seconds_of_sums(matrices_like(g, 1), device, limit),
+                      all = seconds_of_sums(matrices_like(g, many), device, limit);
+  SecondsOfSums both = one;
+  for (std::size_t i = 0; i < both.size(); ++i) both[i] *= all[i];
+  constexpr std::size_t first = std::size_t(Sums::bf16_slices);
+  auto const fastest = [](SecondsOfSums const& score, std::size_t from, std::size_t to) {
+    return std::size_t(std::min_element(score.begin() + std::ptrdiff_t(from), score.begin() + std::ptrdiff_t(to)) -
+                       score.begin());
+  };
+  std::size_t const fma = fastest(both, 0, first), slices = fastest(one, first, one.size());
+  bool const pay = one[slices] < .9 * one[fastest(one, 0, first)] && all[slices] <= 3 * all[fma];
+  return Sums(pay ? slices : fma);
 }
 
 constexpr char const* kOtherSums = "another order of sums is predicted to lose less, for one matrix and for many";

@@ -1,14 +1,14 @@
 // Step 09 for GEMMs of few waves: the width of the tiles follows from their number, clusters share what they load along
 // m and n or there are none, and the kernel starts before the one before it has ended.
 #pragma once
-#include <inlay/kernels/gemm/tensor/hgemm_09_majors.h>
+#include <inlay/kernels/gemm/tensor/wgmma_ring.h>
 
 namespace inlay::kernels::hgemm_10_narrow_tiles {
 
 template <int N, int stages>
-struct Step : hgemm_09_majors::Step {
-  static constexpr int BLK_N = N, PIPE = stages;
-  static constexpr bool any_cluster = true, follows = true;
+struct Step : WgmmaRingStep {
+  static constexpr int BLK_N = N, PIPE = stages, consumers = 2, min_blocks = 1, band = 8;
+  static constexpr bool persistent = true, stores_by_tma = true, any_cluster = true, follows = true;
   static constexpr Epilogues epilogues = Epilogues::full;
   static ClusterShape cluster_of(Gemm const& g, Device const& device) { return WgmmaTimes::tile(g, device).cluster; }
 };

@@ -49,21 +49,25 @@ struct Slices {
     Vectors const along = vectors(o, 1);  // the batch must not decide
     return (along == Vectors::none ? of_elements : 0) + (is_along_K(o) ? 0 : .06);
   }
-  // Predicted time of a matrix, of g.tile and with slices in other blocks: fitted on an H200 to bench/gemm_tiles of 62
+  // Predicted time with g.tile and with slices in other blocks: fitted on an H200 to bench/gemm_tiles of 62 single
   // GEMMs drawn with 4 to 8192 rows and columns; off by 7 % for choices within 1.4 of the best.
   static double seconds(Gemm const& g, Device const& device, int64_t slices, int64_t slice_K) {
     Tile const& t = tile_of(g);
     Parts const& parts = parts_of(g);
-    double const waves = std::ceil(double(tiles(g) * slices * parts.number) / (device.sm_count * parts.share));
+    double const blocks = double(tiles(g) * slices * parts.number) * double(g.L()),
+                 waves = std::ceil(blocks / (device.sm_count * parts.share));
     double const steps = double(ceil_div(ceil_div(slice_K, BLK_K), int64_t(parts.number)));
     double const of_step = t.us * (1 + delay(t.transposes ? g.B : g.A, .27) + delay(t.transposes ? g.A : g.B, .13));
-    double const sums = slices > 1 ? 1.4e-6 + double(slices + 1) * double(g.M() * g.N()) * 4 / 1.8e12 : 0;
-    double const bytes = 4 * (double(g.M() + g.N()) * double(g.K()) + double(g.M()) * double(g.N()));
+    double const sums = slices > 1 ? 1.4e-6 + double(slices + 1) * double(g.elements()) * 4 / 1.8e12 : 0;
+    double const rows = double(g.M()) * double(g.A.matrices) + double(g.N()) * double(g.B.matrices),
+                 bytes = 4 * (rows * double(g.K()) + double(g.elements()));
     return 1.9e-6 + std::max(waves * (2 + steps * of_step + parts.us) * 1e-6 + sums, bytes / 2.7e12) +
            seconds_of_addend(g, 2.2e12, 1.1e12);
   }
-  // may_split: into slices for other blocks, whose sums sum_slices adds.
+  // The fastest for one matrix: bits do not depend on the batch. may_split: into slices for other blocks, whose sums
+  // sum_slices adds.
   static Choice choose(Gemm g, Device const& device, bool may_split) {
+    for (Operand* o : {&g.A, &g.B, &g.D}) o->matrices = 1;
     Choice best;
     int const pinned = g.tile;
     for (int tile = 1; tile <= int(std::size(kTiles) * std::size(kParts)); ++tile) {
@@ -115,7 +119,12 @@ struct Slices {
 using Kernel = SplitK<Slices>;
 using Dispatch = Kernel;
 
-inline double seconds(Gemm const& g, Device const& device) { return Slices::choose(g, device, true).seconds; }
+inline double seconds(Gemm const& g, Device const& device) {
+  Slices::Choice const c = Slices::choose(g, device, true);
+  Gemm batch = g;
+  batch.tile = c.tile;
+  return Slices::seconds(batch, device, ceil_div(g.K(), c.slice_K), c.slice_K);
+}
 
 inline constexpr Info<Gemm> info = {
     .name = "sgemm_split_unpacked",
