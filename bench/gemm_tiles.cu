@@ -69,10 +69,7 @@ planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm g, int slices, Devic
     c.D.row_stride = transposes ? 1 : g.N(), c.D.col_stride = transposes ? g.M() : 1;
     plan.workspace_bytes = std::size_t(slices * g.elements()) * 4;
     plan.add(LaunchOf<Gemm>{&kernel, c, {a, b, own}});
-    plan.add(LaunchOf<Reduction>{
-        &sum,
-        {transposes ? problem::transposed(g.D) : g.D, g.epilogue, static_cast<float const*>(c.D.base), slices},
-        {own, d}});
+    plan.add(LaunchOf<Reduction>{&sum, problem::add_slices(g, c), {own, d}});
   }
   make_launches(plan, device);
   return plan;

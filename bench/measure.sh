@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Everything that results/ holds of one GPU: tests, sanitizer, benches, baselines. usage: bench/measure.sh OUT [STEP...]
-# Needs a finished build (with the target latency); PyTorch only for the steps torch*. Compiles nothing.
+# Needs a finished build (make gpu-code); PyTorch only for the steps torch*. Compiles nothing.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 out=$1; shift
