@@ -1,17 +1,13 @@
-// How the plan of a copy or a GEMM is chosen among candidates, and the text that explains the choice.
+// Candidates of a plan, how one is chosen (choose.cpp), and the text that explains the choice (why.cpp).
 #pragma once
-#include <inlay/model/format.h>
 #include <inlay/planner/plan.h>
 
-#include <algorithm>
-#include <cmath>
-#include <numeric>
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <type_traits>
-#include <utility>
-#include <vector>
 
 namespace inlay::planner {
 
@@ -64,159 +60,34 @@ std::span<Candidate<P> const> candidates() {
 
 // The smallest number of batch indices, a power of two, over which each operand advances by a multiple of
 // kPlanAlignment bytes. Chunks whose extent is a multiple of it share one plan.
-inline std::int64_t chunk_granularity(Batch const& batch) {
-  std::int64_t bytes = kPlanAlignment;
-  for (std::int64_t stride : batch.stride_bytes) bytes = std::gcd(bytes, stride);
-  return kPlanAlignment / bytes;
-}
+std::int64_t chunk_granularity(Batch const& batch);
 
 // The plan of a candidate. If a grid or a workspace cannot hold the whole batch, the plan runs it in chunks. Their
 // extent is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits. A
-// candidate that wants more workspace than there is gets none.
+// candidate that wants more workspace than there is gets none. shared: what the attempts of several candidates find out
+// once.
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
-                          typename Planner<P>::Shared& shared) {
-  auto const attempt = [&](P const& p) {
-    Attempt with = Planner<P>::attempt(candidate, p, device, !limit.is_none(), shared);
-    if (with.rejected || with.plan.workspace_bytes <= limit.bytes) return with;
-    Attempt without = Planner<P>::attempt(candidate, p, device, false, shared);
-    if (without.rejected)
-      without.rejected = {"it needs a workspace of {} bytes, and there are {}",
-                          {std::int64_t(with.plan.workspace_bytes), std::int64_t(limit.bytes)},
-                          without.rejected.chunks};
-    return without;
-  };
-  Attempt whole = attempt(problem);
-  if (!whole.rejected.chunks) return whole;
-  Batch const batch = Planner<P>::batch(problem);
-  std::int64_t const granularity = chunk_granularity(batch);
-  for (std::int64_t count = batch.extent, by = whole.rejected.chunks; count > granularity;) {
-    count = std::max(count / by, granularity);
-    count -= count % (count >= 1024 ? 1024 : granularity);
-    Attempt a = attempt(Planner<P>::chunk(problem, count));
-    by = a.rejected.chunks;
-    if (by) continue;
-    if (a.rejected) return a;
-    a.plan.chunks = batch.extent / count;
-    a.plan.seconds *= double(batch.extent) / double(count);
-    for (std::size_t k = 0; k < batch.stride_bytes.size(); ++k) a.plan.chunk_bytes[k] = count * batch.stride_bytes[k];
-    if (std::int64_t const left = batch.extent % count) {
-      Attempt const last = attempt(Planner<P>::chunk(problem, left));
-      if (last.rejected) return last;
-      a.plan.workspace_bytes = std::max(a.plan.workspace_bytes, last.plan.workspace_bytes);
-      a.plan.last_chunk = std::make_shared<Plan const>(last.plan);
-    }
-    return a;
-  }
-  return whole;
-}
-
+                          typename Planner<P>::Shared& shared);
 template <class P>
-Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit) {
-  typename Planner<P>::Shared shared;
-  return attempt_in_chunks(candidate, problem, device, limit, shared);
-}
+Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit);
 
 // Chooses among the candidates that apply and do not reject the problem: the shortest predicted time wins, and a
 // candidate whose time is not a positive finite number is skipped. If none qualifies, chooses by the same rule among
 // the candidates that do not apply. Candidates that need more workspace than there is reject the problem.
 template <class P>
 Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
-               std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>()) {
-  if (problem.elements() == 0) return {};
-  typename Planner<P>::Properties const properties(problem, device, limit);
-  typename Planner<P>::Shared shared;
-  for (bool applies : {true, false}) {
-    Plan best;
-    for (Candidate<P> const& candidate : all) {
-      if (candidate.applies.holds(properties) != applies) continue;
-      int const index = int(&candidate - all.data());
-      Attempt a = attempt_in_chunks(candidate, problem, device, limit, shared);
-      best.num_compared = index + 1;
-      if (a.rejected) continue;
-      if (!(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
-      if (best.candidate >= 0 && !(a.plan.seconds < best.seconds)) continue;
-      best = a.plan;
-      best.candidate = index, best.num_compared = index + 1;
-      if (Planner<P>::is_best(best, problem, device)) return best;
-    }
-    if (best.candidate >= 0) return best;
-  }
-  return {};
-}
-
-// The end of a candidate's line in why(): how candidate `index`, with the plan `other`, compares with the chosen one.
-template <class P>
-std::string comparison_text(Plan const& plan, Plan const& other, int index) {
-  if (!plan.measured_us.empty()) {
-    float const us = plan.measured_us[std::size_t(index)];
-    if (us == 0) return "; not measured";
-    return format("; slower: measured %.2f us, the choice %.2f us", us, plan.measured_us[std::size_t(plan.candidate)]);
-  }
-  if (plan.tuned_us > 0) return "; not compared: the choice was tuned";
-  if (index >= plan.num_compared) return "; not compared: the choice is within 4 % of a copy";
-  return other.seconds > plan.seconds ? "; slower" : "; as fast";
-}
+               std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>());
 
 // The kernels of a plan with their tilings, tiles and slices, and its workspace, in one line: what was chosen, without
 // why.
 std::string configuration_of(Plan const& plan);
 
-// A line of why() about a candidate.
-struct CandidateLine {
-  std::string text;
-  double rank;  // -1: the chosen one; predicted seconds; or one of these
-};
-inline constexpr double kUnpredicted = 1e30, kRejects = 1e31;
-// All lines in their order or, of more than `most`, the first by rank, and how many others there are.
-std::string lines_text(std::vector<CandidateLine> lines, std::size_t most);
-
-// The problem, the chosen kernel with its launches, and a line for each candidate: its cost, or
-// why it rejects the problem. `most`: how many candidates, the best first.
+// The problem, the chosen kernel with its launches, and a line for each candidate: its cost, or why it rejects the
+// problem. `most`: how many candidates, the best first.
 template <class P>
 std::string why(Plan const& plan, P const& problem, Device const& device, WorkspaceLimit limit,
-                std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>(),
-                std::size_t most = SIZE_MAX) {
-  using Trait = Planner<P>;
-  std::string s = Trait::problem_text(problem, device);
-  if (problem.elements() == 0) return s;
-  if (device.is_scaled) s += "  the device table lacks this GPU: predicted times are of an H200, scaled\n";
-  if (plan.candidate < 0) {
-    s += "no kernel can run it\n";
-  } else {
-    Candidate<P> const& chosen = all[std::size_t(plan.candidate)];
-    s += std::string("chosen: ") + chosen.kernel.info->name + ". " + chosen.kernel.info->idea + "\n";
-    if (plan.tuned_us > 0) s += format("  tuned: it took %.2f us when it was measured, the least\n", plan.tuned_us);
-    s += Trait::choice_text(plan, chosen, problem, device, limit);
-    if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1)
-      s += "  the batch runs in " + std::to_string(chunks) + " chunks, one after the other\n";
-  }
-  typename Trait::Properties const properties(problem, device, limit);
-  std::vector<CandidateLine> lines;
-  typename Trait::Shared shared;
-  for (Candidate<P> const& candidate : all) {
-    bool const chosen = &candidate - all.data() == plan.candidate;
-    std::string line = std::string("  ") + (chosen ? "->" : "  ") + " " + candidate.kernel.info->name;
-    if (*candidate.label) line += std::string(" (") + candidate.label + ")";
-    Attempt const a = attempt_in_chunks(candidate, problem, device, limit, shared);
-    line += ": ";
-    if (a.rejected) {
-      lines.push_back({line + a.rejected.sentence() + "\n", kRejects});
-      continue;
-    }
-    line += Trait::candidate_text(chosen ? plan : a.plan, candidate, problem, device);
-    bool const predicted = a.plan.seconds > 0;
-    if (!predicted && !chosen) line += ", no predicted time";
-    if (!chosen && candidate.applies.holds(properties)) {
-      line += comparison_text<P>(plan, a.plan, int(&candidate - all.data()));
-    } else if (!chosen) {
-      line += std::string("; not compared: ") + candidate.applies.otherwise;
-      if (*candidate.applies.measured) line += std::string(" (measured: ") + candidate.applies.measured + ")";
-    }
-    lines.push_back({line + "\n", chosen ? -1 : predicted ? a.plan.seconds : kUnpredicted});
-  }
-  return s + lines_text(std::move(lines), most);
-}
+                std::type_identity_t<std::span<Candidate<P> const>> all = candidates<P>(), std::size_t most = SIZE_MAX);
 
 template <>
 struct Planner<Copy> {

@@ -1,4 +1,10 @@
+// The text that explains a choice.
+#include <inlay/model/format.h>
 #include <inlay/planner/candidate.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
 
 namespace inlay::planner {
 namespace {
@@ -21,18 +27,26 @@ std::string configured(LaunchOf<Gemm> const& l) {
 }
 std::string configured(LaunchOf<Reduction> const& l) { return l.kernel->info->name; }
 
-}  // namespace
-
-std::string configuration_of(Plan const& plan) {
-  std::string s;
-  for (int i = 0; i < plan.num_launches; ++i)
-    s += (i ? " + " : "") + std::visit([](auto const& l) { return configured(l); }, plan.launches[std::size_t(i)]);
-  if (s.empty()) return "no kernel";
-  if (plan.workspace_bytes) s += format("; %zu bytes", plan.workspace_bytes);
-  if (plan.chunks > 1) s += format("; %lld chunks", static_cast<long long>(plan.chunks));
-  return plan.last_chunk ? s + "; then " + configuration_of(*plan.last_chunk) : s;
+// The end of a candidate's line in why(): how candidate `index`, with the plan `other`, compares with the chosen one.
+template <class P>
+std::string comparison_text(Plan const& plan, Plan const& other, int index) {
+  if (!plan.measured_us.empty()) {
+    float const us = plan.measured_us[std::size_t(index)];
+    if (us == 0) return "; not measured";
+    return format("; slower: measured %.2f us, the choice %.2f us", us, plan.measured_us[std::size_t(plan.candidate)]);
+  }
+  if (plan.tuned_us > 0) return "; not compared: the choice was tuned";
+  if (index >= plan.num_compared) return "; not compared: the choice is within 4 % of a copy";
+  return other.seconds > plan.seconds ? "; slower" : "; as fast";
 }
 
+// A line of why() about a candidate.
+struct CandidateLine {
+  std::string text;
+  double rank;  // -1: the chosen one; predicted seconds; or one of these
+};
+inline constexpr double kUnpredicted = 1e30, kRejects = 1e31;
+// All lines in their order or, of more than `most`, the first by rank, and how many others there are.
 std::string lines_text(std::vector<CandidateLine> lines, std::size_t most) {
   std::string s;
   auto const runs = [](CandidateLine const& line) { return line.rank < kRejects; };
@@ -49,5 +63,65 @@ std::string lines_text(std::vector<CandidateLine> lines, std::size_t most) {
     s += format("     and %zu more, %zu of which reject the problem\n", lines.size() - shown, reject);
   return s;
 }
+
+}  // namespace
+
+std::string configuration_of(Plan const& plan) {
+  std::string s;
+  for (int i = 0; i < plan.num_launches; ++i)
+    s += (i ? " + " : "") + std::visit([](auto const& l) { return configured(l); }, plan.launches[std::size_t(i)]);
+  if (s.empty()) return "no kernel";
+  if (plan.workspace_bytes) s += format("; %zu bytes", plan.workspace_bytes);
+  if (plan.chunks > 1) s += format("; %lld chunks", static_cast<long long>(plan.chunks));
+  return plan.last_chunk ? s + "; then " + configuration_of(*plan.last_chunk) : s;
+}
+
+template <class P>
+std::string why(Plan const& plan, P const& problem, Device const& device, WorkspaceLimit limit,
+                std::type_identity_t<std::span<Candidate<P> const>> all, std::size_t most) {
+  using Trait = Planner<P>;
+  std::string s = Trait::problem_text(problem, device);
+  if (problem.elements() == 0) return s;
+  if (device.is_scaled) s += "  the device table lacks this GPU: predicted times are of an H200, scaled\n";
+  if (plan.candidate < 0) {
+    s += "no kernel can run it\n";
+  } else {
+    Candidate<P> const& chosen = all[std::size_t(plan.candidate)];
+    s += std::string("chosen: ") + chosen.kernel.info->name + ". " + chosen.kernel.info->idea + "\n";
+    if (plan.tuned_us > 0) s += format("  tuned: it took %.2f us when it was measured, the least\n", plan.tuned_us);
+    s += Trait::choice_text(plan, chosen, problem, device, limit);
+    if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1)
+      s += "  the batch runs in " + std::to_string(chunks) + " chunks, one after the other\n";
+  }
+  typename Trait::Properties const properties(problem, device, limit);
+  std::vector<CandidateLine> lines;
+  typename Trait::Shared shared;
+  for (Candidate<P> const& candidate : all) {
+    bool const chosen = &candidate - all.data() == plan.candidate;
+    std::string line = std::string("  ") + (chosen ? "->" : "  ") + " " + candidate.kernel.info->name;
+    if (*candidate.label) line += std::string(" (") + candidate.label + ")";
+    Attempt const a = attempt_in_chunks(candidate, problem, device, limit, shared);
+    line += ": ";
+    if (a.rejected) {
+      lines.push_back({line + a.rejected.sentence() + "\n", kRejects});
+      continue;
+    }
+    line += Trait::candidate_text(chosen ? plan : a.plan, candidate, problem, device);
+    bool const predicted = a.plan.seconds > 0;
+    if (!predicted && !chosen) line += ", no predicted time";
+    if (!chosen && candidate.applies.holds(properties)) {
+      line += comparison_text<P>(plan, a.plan, int(&candidate - all.data()));
+    } else if (!chosen) {
+      line += std::string("; not compared: ") + candidate.applies.otherwise;
+      if (*candidate.applies.measured) line += std::string(" (measured: ") + candidate.applies.measured + ")";
+    }
+    lines.push_back({line + "\n", chosen ? -1 : predicted ? a.plan.seconds : kUnpredicted});
+  }
+  return s + lines_text(std::move(lines), most);
+}
+template std::string why(Plan const&, Copy const&, Device const&, WorkspaceLimit, std::span<Candidate<Copy> const>,
+                         std::size_t);
+template std::string why(Plan const&, Gemm const&, Device const&, WorkspaceLimit, std::span<Candidate<Gemm> const>,
+                         std::size_t);
 
 }  // namespace inlay::planner

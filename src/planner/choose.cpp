@@ -1,0 +1,96 @@
+// The choice among candidates by predicted time, and the chunks of a batch that no grid or workspace holds.
+#include <inlay/planner/candidate.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+namespace inlay::planner {
+
+std::int64_t chunk_granularity(Batch const& batch) {
+  std::int64_t bytes = kPlanAlignment;
+  for (std::int64_t stride : batch.stride_bytes) bytes = std::gcd(bytes, stride);
+  return kPlanAlignment / bytes;
+}
+
+template <class P>
+Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
+                          typename Planner<P>::Shared& shared) {
+  auto const attempt = [&](P const& p) {
+    Attempt with = Planner<P>::attempt(candidate, p, device, !limit.is_none(), shared);
+    if (with.rejected || with.plan.workspace_bytes <= limit.bytes) return with;
+    Attempt without = Planner<P>::attempt(candidate, p, device, false, shared);
+    if (without.rejected)
+      without.rejected = {"it needs a workspace of {} bytes, and there are {}",
+                          {std::int64_t(with.plan.workspace_bytes), std::int64_t(limit.bytes)},
+                          without.rejected.chunks};
+    return without;
+  };
+  Attempt whole = attempt(problem);
+  if (!whole.rejected.chunks) return whole;
+  Batch const batch = Planner<P>::batch(problem);
+  std::int64_t const granularity = chunk_granularity(batch);
+  for (std::int64_t count = batch.extent, by = whole.rejected.chunks; count > granularity;) {
+    count = std::max(count / by, granularity);
+    count -= count % (count >= 1024 ? 1024 : granularity);
+    Attempt a = attempt(Planner<P>::chunk(problem, count));
+    by = a.rejected.chunks;
+    if (by) continue;
+    if (a.rejected) return a;
+    a.plan.chunks = batch.extent / count;
+    a.plan.seconds *= double(batch.extent) / double(count);
+    for (std::size_t k = 0; k < batch.stride_bytes.size(); ++k) a.plan.chunk_bytes[k] = count * batch.stride_bytes[k];
+    if (std::int64_t const left = batch.extent % count) {
+      Attempt const last = attempt(Planner<P>::chunk(problem, left));
+      if (last.rejected) return last;
+      a.plan.workspace_bytes = std::max(a.plan.workspace_bytes, last.plan.workspace_bytes);
+      a.plan.last_chunk = std::make_shared<Plan const>(last.plan);
+    }
+    return a;
+  }
+  return whole;
+}
+
+template <class P>
+Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit) {
+  typename Planner<P>::Shared shared;
+  return attempt_in_chunks(candidate, problem, device, limit, shared);
+}
+
+template <class P>
+Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
+               std::type_identity_t<std::span<Candidate<P> const>> all) {
+  if (problem.elements() == 0) return {};
+  typename Planner<P>::Properties const properties(problem, device, limit);
+  typename Planner<P>::Shared shared;
+  for (bool applies : {true, false}) {
+    Plan best;
+    for (Candidate<P> const& candidate : all) {
+      if (candidate.applies.holds(properties) != applies) continue;
+      int const index = int(&candidate - all.data());
+      Attempt a = attempt_in_chunks(candidate, problem, device, limit, shared);
+      best.num_compared = index + 1;
+      if (a.rejected) continue;
+      if (!(a.plan.seconds > 0 && std::isfinite(a.plan.seconds))) continue;
+      if (best.candidate >= 0 && !(a.plan.seconds < best.seconds)) continue;
+      best = a.plan;
+      best.candidate = index, best.num_compared = index + 1;
+      if (Planner<P>::is_best(best, problem, device)) return best;
+    }
+    if (best.candidate >= 0) return best;
+  }
+  return {};
+}
+
+template Attempt attempt_in_chunks(Candidate<Copy> const&, Copy const&, Device const&, WorkspaceLimit,
+                                   Planner<Copy>::Shared&);
+template Attempt attempt_in_chunks(Candidate<Copy> const&, Copy const&, Device const&, WorkspaceLimit);
+template Plan make_plan(Copy const&, Device const&, WorkspaceLimit, std::span<Candidate<Copy> const>);
+template Attempt attempt_in_chunks(Candidate<Gemm> const&, Gemm const&, Device const&, WorkspaceLimit,
+                                   Planner<Gemm>::Shared&);
+template Attempt attempt_in_chunks(Candidate<Gemm> const&, Gemm const&, Device const&, WorkspaceLimit);
+template Plan make_plan(Gemm const&, Device const&, WorkspaceLimit, std::span<Candidate<Gemm> const>);
+
+}  // namespace inlay::planner
