@@ -833,6 +833,26 @@ Gemm of_halves(std::int64_t M, std::int64_t N, std::int64_t K, std::int64_t L = 
   return make_gemm(operand(kA, M, K, problem::bf16), operand(kB, K, N, problem::bf16), operand(kC, M, N, type_of_D), {},
                    Compute::fp32);
 }
+// Blocks of blocked summation have at most 1024 FMAs: a kernel that would split K, and has no workspace for it or more
+// than the bound, does not take its place.
+TEST(GemmPlan, BlockedSumsAreNeverAllOfK) {
+  for (std::int64_t n : {64, 16384})
+    for (bool workspace : {false, true}) {
+      Gemm g = problem(n, n, 16384);
+      g.compute = Compute::fp32_blocked;
+      int taken = 0;
+      for (Candidate<Gemm> const& candidate : candidates<Gemm>()) {
+        Attempt const a = attempt_in_chunks(candidate, g, Device{}, workspace);
+        if (a.rejected) continue;
+        ++taken;
+        Sums const sums = candidate.requirements.sums;
+        std::int64_t const slice_K = a.plan.find<Gemm>()->problem.slice_K;
+        EXPECT_TRUE(sums == Sums::blocked || sums == Sums::blocked_in_registers || (slice_K > 0 && slice_K <= 1024))
+            << candidate.kernel.info->name << " " << n;
+      }
+      EXPECT_GT(taken, 0);
+    }
+}
 // Few rows, or a short K, are not padded to lines of 128 bytes.
 TEST(GemmPlan, FewRowsArePackedTightly) {
   auto const view = [](std::uint64_t base, std::vector<std::int64_t> extents, std::vector<std::int64_t> strides) {

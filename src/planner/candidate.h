@@ -62,10 +62,10 @@ std::span<Candidate<P> const> candidates() {
 // kPlanAlignment bytes. Chunks whose extent is a multiple of it share one plan.
 std::int64_t chunk_granularity(Batch const& batch);
 
-// The plan of a candidate. If a grid or a workspace cannot hold the whole batch, the plan runs it in chunks. Their
-// extent is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such extent fits. A
-// candidate that wants more workspace than there is gets none. shared: what the attempts of several candidates find out
-// once.
+// The plan of a candidate. If a grid or the bound on workspaces cannot hold the whole batch, the plan runs it in
+// chunks. Their extent is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such
+// extent fits. A candidate that wants more workspace than there is gets none. shared: what the attempts of several
+// candidates find out once.
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
                           typename Planner<P>::Shared& shared);
@@ -120,8 +120,8 @@ enum class Layout : std::uint8_t {
   aligned_mn,  // aligned, and contiguous along m (A) or n (B)
 };
 
-// The order in which a kernel adds along K: kernels with the same order return the same bits. order_of() and
-// is_of_slices() read ranges of the list.
+// The order in which a kernel adds along K: kernels with the same order return the same bits. order_of(),
+// is_of_slices(), and what gemm_plan.cpp and gemm_candidates.cpp ask of an order, read ranges of the list.
 enum class Sums : std::uint8_t {
   // f32 on FMA units
   in_order,              // one register, in the order of k
@@ -142,7 +142,7 @@ enum class Sums : std::uint8_t {
   tensor
 };
 constexpr bool is_of_slices(Sums sums) { return sums >= Sums::bf16_slices && sums <= Sums::f16_slices; }
-// The order in which a kernel adds K indices: up to 256 nothing is split along K.
+// The order in which a kernel adds K indices: up to 256 the orders before `cluster` split nothing along K.
 constexpr Sums order_of(Sums sums, std::int64_t K) {
   return K <= 256 && sums <= Sums::stream_k_transposing ? Sums::in_order : sums;
 }
@@ -151,7 +151,6 @@ template <>
 struct Planner<Gemm> {
   struct Properties {
     Gemm const& g;
-    Device const& device;
     bool on_simple = false;    // of 16-bit operands: a single matrix takes less time with mma.sync than with wgmma
     Sums sums = Sums::tensor;  // of f32: the order of sums that candidates must have, whatever the batch
 

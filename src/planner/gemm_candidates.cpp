@@ -108,7 +108,7 @@ Applicability<Gemm> const kInOrderOrNothing{
 
 }  // namespace
 
-Properties::Properties(Gemm const& g, Device const& device, WorkspaceLimit limit) : g(g), device(device) {
+Properties::Properties(Gemm const& g, Device const& device, WorkspaceLimit limit) : g(g) {
   if (g.elements() == 0) return;
   if (is_half(g.A.type))
     on_simple = g.K() > 0 && faster_simple(g, device);

@@ -47,13 +47,19 @@ Reason too_much_workspace(Gemm const& g, Packing const& a, Packing const& b, __i
   __int128 const of_one = per_matrix(a) + per_matrix(b) + own / g.L(), all = a.bytes() + b.bytes() + own;
   __int128 const most_of_one = most_workspace(Planner<Gemm>::chunk(g, 1), device), most = most_workspace(g, device);
   auto const number = [](__int128 bytes) { return std::int64_t(std::min(bytes, __int128(INT64_MAX))); };
-  constexpr char const* format = "its workspace of {} bytes would be more than {}, 4 times the operands and 64 MB";
+  constexpr char const* format =
+      "its workspace of {} bytes would be more than {}: 4 times the operands and 64 MB, or what the device has";
   if (of_one > most_of_one) return {format, {number(of_one), number(most_of_one)}};
   if (all > most) return {format, {number(all), number(most)}, number((all + most - 1) / most)};
   return {};
 }
 
-// Why the sums of a candidate are not those that the call asks for. A block of blocked summation has up to 1024 FMAs.
+// Why all of K must not be one sum.
+Reason too_long_a_sum(Gemm const& g) {
+  if (g.compute != Compute::fp32_blocked || g.K() <= 1024) return {};
+  return {"it may add {} FMAs in one register, and blocks of at most 1024 are asked for", {g.K()}};
+}
+// Why the sums of a candidate are not those that the call asks for.
 Reason unasked(Sums sums, Gemm const& g) {
   bool const split = is_split(g.compute), fast = g.compute == Compute::split_fast,
              is_blocked = sums == Sums::blocked || sums == Sums::blocked_in_registers;
@@ -62,9 +68,7 @@ Reason unasked(Sums sums, Gemm const& g) {
   if (sums == Sums::bf16_slices_packed && fast && g.packed_operand()) return {"B is packed as f16 slices"};
   if (is_blocked && g.compute != Compute::fp32_blocked) return {"blocked summation is not asked for"};
   bool const in_slices = sums >= Sums::slices_32x32 && sums <= Sums::slices_narrow;
-  if (g.compute == Compute::fp32_blocked && sums != Sums::tensor && g.K() > 1024 && !is_blocked && !in_slices)
-    return {"it may add {} FMAs in one register, and blocks of at most 1024 are asked for", {g.K()}};
-  return {};
+  return sums == Sums::tensor || is_blocked || in_slices ? Reason{} : too_long_a_sum(g);
 }
 
 // What a candidate makes of a problem, before anything is planned.
@@ -104,7 +108,6 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
     if (g.slice_K == 0) return rejected({"a single matrix is not split"});
   }
   if (Reason const reason = info.rejects(g, device)) return rejected(reason);
-  // A batch that sums in slices asks for a workspace too, although it needs none: without one, one matrix is not split.
   p.split = !info.split                       ? g
             : info.split == WgmmaTimes::split ? WgmmaTimes::sliced(g, slices_of_all(g, device, shared))
                                               : info.split(g, device);
@@ -115,10 +118,14 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
       may_use_workspace ? too_much_workspace(gemm, p.a, p.b, __int128(partial_sums), device) : Reason{};
   if (too_much && (!info.split || too_much.chunks)) return rejected(too_much);
   bool const fits = !too_much;  // otherwise K is not split
+  // A batch that sums in slices asks for a few bytes, although it needs none: without a workspace, one matrix is not
+  // split.
   p.own = wants.slices_of ? 256 : fits ? partial_sums : 0;
   if (p.own && !may_use_workspace && !wants.workspace_is_optional)
     return rejected({"it needs a workspace of {} bytes, and there is none", {std::int64_t(p.own)}});
   if (!may_use_workspace || !fits) p.split = g;
+  if (info.split && p.split.slices == 1 && wants.sums != Sums::tensor && !is_of_slices(wants.sums))
+    if (Reason const reason = too_long_a_sum(gemm)) return rejected(reason);
   bool const lacks = p.own && !may_use_workspace && wants.without;
   if (auto const seconds = lacks ? wants.without->info->seconds : info.seconds)
     p.seconds = p.a.seconds(device) + p.b.seconds(device) + seconds(p.split, device);

@@ -65,9 +65,9 @@ struct Plan {
   std::vector<float> measured_us = {};
   double tuned_us = 0;  // measured when the choice was tuned; 0: it was not
 
-  // If a grid or a workspace cannot hold the whole batch, the launches solve a chunk of it. They run `chunks` times;
-  // before each further run, the addresses of the caller's operands advance by `chunk_bytes`. `last_chunk` solves the
-  // indices that are left.
+  // If a grid or the bound on workspaces cannot hold the whole batch, the launches solve a chunk of it. They run
+  // `chunks` times; before each further run, the addresses of the caller's operands advance by `chunk_bytes`.
+  // `last_chunk` solves the indices that are left.
   std::int64_t chunks = 1;
   std::array<std::int64_t, kOperands> chunk_bytes{};
   std::shared_ptr<Plan const> last_chunk = {};

@@ -22,7 +22,9 @@ std::string configured(LaunchOf<Gemm> const& l) {
   Gemm const& g = l.problem;
   std::string s = l.kernel->info->name;
   if (g.tile) s += format(" tile %d", g.tile);
-  if (g.slice_K) s += format(" %d slices of %lld", g.slices, static_cast<long long>(g.slice_K));
+  auto const slice_K = static_cast<long long>(g.slice_K);
+  if (g.slice_K && g.slices > 1) s += format(" %d slices of %lld", g.slices, slice_K);
+  if (g.slice_K && g.slices == 1) s += format(" slices of %lld in a block", slice_K);
   return s;
 }
 std::string configured(LaunchOf<Reduction> const& l) { return l.kernel->info->name; }

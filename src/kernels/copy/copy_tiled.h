@@ -1,4 +1,4 @@
-// Family: a copy between any two layouts, in tiles in shared memory (planner/copy_tile.h).
+// Family: a copy between any two layouts, in tiles in shared memory (copy_tile.h).
 //
 //   1 load     source run     . . . . a a a a|a a a . . . . .    cp.async of the aligned 16-byte
 //              shared memory  . . . . a a a a|a a a . . . . .    vectors that contain a source run,

@@ -110,7 +110,9 @@ struct WgmmaRing {
                     {m, n, g.L()}, kMostBlocks / 2);
   }
 
-  // ---- device Blocks of the cluster. Those along n multiply the same rows of A and each loads a share of them for
+  // ---- device
+
+  // Blocks of the cluster. Those along n multiply the same rows of A and each loads a share of them for
   // all; those along m share B.
   CUTE_HOST_DEVICE int along_m() const { return Step::any_cluster ? 1 << log2_along_m : Step::cluster; }
   CUTE_HOST_DEVICE int along_n() const { return Step::any_cluster ? 1 << log2_along_n : 1; }
