@@ -38,9 +38,10 @@ struct Sustained {
 // Times one candidate after the other. For each, the GPU idles for 250 ms; then launches follow each other for 250 ms
 // without being timed, and as many launches again are timed, in `samples` intervals of equal numbers of launches.
 // Unlike in time_interleaved(), a candidate's launches are not mixed with those of others: a candidate that heats the
-// GPU lowers the SM clock, and the launches of the others would be timed at the lower clock. A candidate whose launch
-// takes longer than 100 ms is timed in fewer intervals, at least 5. As for time_interleaved(), every launch must have
-// run before without error; fast launches are captured in graphs.
+// GPU makes it lower its SM clock, and launches of other candidates would be timed at that lower clock. A candidate
+// whose launch takes longer than 100 ms is timed in fewer intervals than `samples`, but at least 5, because each
+// interval has at least one launch. As for time_interleaved(), every launch must have run before without error; fast
+// launches are captured in graphs.
 std::vector<Sustained> time_sustained(std::vector<Timed> const& candidates, int sets, int samples, cudaStream_t stream,
                                       Progress& progress);
 

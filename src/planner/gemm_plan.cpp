@@ -40,8 +40,9 @@ __int128 most_workspace(Gemm const& g, Device const& device) {
   __int128 const operands = data_bytes(g.A) + data_bytes(g.B) + data_bytes(g.D) + data_bytes(g.C);
   return std::min(4 * operands + (64 << 20), __int128(device.memory_bytes));
 }
-// Packed operands and the kernel's own workspace, against what one matrix may ask for, which decides whatever the
-// batch, and against what the batch may. chunks: the batch can run in pieces.
+// Why packed operands and the kernel's `own` bytes are more than a plan may ask for. A matrix that would need too much
+// alone is rejected with every batch, because bits must not depend on the batch. A batch that needs too much is
+// rejected with the number of chunks in which it can run.
 Reason too_much_workspace(Gemm const& g, Packing const& a, Packing const& b, __int128 own, Device const& device) {
   auto const per_matrix = [](Packing const& p) { return p ? p.bytes() / p.from.matrices : __int128(0); };
   __int128 const of_one = per_matrix(a) + per_matrix(b) + own / g.L(), all = a.bytes() + b.bytes() + own;

@@ -36,7 +36,8 @@ constexpr Operand transposed(Operand o) {
   return o;
 }
 
-// Bytes of the elements or, where they overlap, of the range from the first to the last.
+// Bytes of all elements or of the range from the first to the last, whichever are fewer: the range is where elements
+// overlap.
 inline __int128 data_bytes(Operand const& o) {
   __int128 elements = 1, span = 1;
   for (auto const& [extent, stride] :
