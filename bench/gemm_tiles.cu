@@ -52,15 +52,16 @@ struct Timer {
 
 // The plan of a kernel with a number of slices; without launches if it rejects the GEMM. g may be the transpose of the
 // problem.
-planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm g, int slices, Device const& device) {
+planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm const& g, Config const& config, int slices,
+                     Device const& device) {
   static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
   planner::Plan plan;
   bool const transposes = g.D.col_stride != 1;
   OperandSlot const a{OperandSlot::In::operand, transposes, 0}, b{OperandSlot::In::operand, !transposes, 0},
       d{OperandSlot::In::operand, 2, 0}, own{OperandSlot::In::workspace, 0, 0};
-  if (kernel.info->rejects(g, device)) return plan;
+  if (kernel.info->rejects(g, device, config)) return plan;
   if (slices == 1) {
-    plan.add(LaunchOf<Gemm>{&kernel, g, {a, b, d}});
+    plan.add(LaunchOf<Gemm>{&kernel, g, {a, b, d}, {}, config});
   } else {
     Gemm c = g;
     c.slice_K = (g.K() / slices + 63) / 64 * 64, c.slices = int((g.K() + c.slice_K - 1) / c.slice_K);
@@ -68,7 +69,7 @@ planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm g, int slices, Devic
     c.D.base = symbolic(kWorkspaceRegion, nullptr), c.D.type = problem::f32;
     c.D.row_stride = transposes ? 1 : g.N(), c.D.col_stride = transposes ? g.M() : 1;
     plan.workspace_bytes = std::size_t(slices * g.elements()) * 4;
-    plan.add(LaunchOf<Gemm>{&kernel, c, {a, b, own}});
+    plan.add(LaunchOf<Gemm>{&kernel, c, {a, b, own}, {}, config});
     plan.add(LaunchOf<Reduction>{&sum, problem::add_slices(g, c), {own, d}});
   }
   make_launches(plan, device);
@@ -123,11 +124,10 @@ int main(int argc, char** argv) {
     int const most_slices = int(std::min(64l, K / least_k));
     for (int transposed = 0; transposed <= int(!of_f32); ++transposed)
       for (int tile = 1; tile <= num_tiles; ++tile) {
-        Gemm h = transposed ? g.transposed() : g;
-        h.tile = tile;
+        Gemm const h = transposed ? g.transposed() : g;
         for (int slices : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
           if (slices > most_slices && slices > 1) continue;
-          if (planner::Plan const plan = sliced(kernel, h, slices, device);
+          if (planner::Plan const plan = sliced(kernel, h, {.tile = tile}, slices, device);
               plan.num_launches && plan.workspace_bytes <= kPool)
             all.push_back({tile, transposed, slices, plan, {}});
         }

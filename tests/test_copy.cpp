@@ -139,13 +139,14 @@ TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
     auto const attempt = planner::attempt_in_chunks(row, c.copy(in, out), Device{}, false);
     ASSERT_FALSE(attempt.rejected);
     Copy const planned = attempt.plan.find<Copy>()->problem;
+    Config const config = attempt.plan.find<Copy>()->config;
     auto const at = [&](int bytes) { return planned.between(planned.src, static_cast<char*>(planned.dst) + bytes); };
-    EXPECT_FALSE(row.kernel.info->rejects(at(32), Device{}));
-    model::Reason const reason = row.kernel.info->rejects(at(16), Device{});
+    EXPECT_FALSE(row.kernel.info->rejects(at(32), Device{}, config));
+    model::Reason const reason = row.kernel.info->rejects(at(16), Device{}, config);
     if (!reason) continue;
     ++refused;
     try {
-      entry_of(row.kernel.info)->sample(at(16), Device{}, recorder);
+      entry_of(row.kernel.info)->sample(at(16), Device{}, recorder, config);
       ADD_FAILURE() << row.kernel.info->name << " was launched";
     } catch (Error const& e) {
       EXPECT_EQ(e.what(), reason.sentence());
@@ -172,12 +173,12 @@ TEST(PlanOfACopy, RefusesTilingsWhoseModesAreOutOfRange) {
   EXPECT_EQ(refusal(15, 1, 0), "the tiling has 15 modes, at most 14 are supported");
 }
 TEST(PlanOfACopy, RefusesTilesThatAreLargerThanTheCopy) {
-  Copy copy = somewhere(permuted("", 1, {640, 320}, {1, 0}));
+  Copy const copy = somewhere(permuted("", 1, {640, 320}, {1, 0}));
   kernels::CopyTile tile;
   for (Tiling::TiledMode piece : {Tiling::TiledMode{0, 321}, {0, 0}, {2, 1}}) {
-    copy.tiling.modes = copy.tiling.run_modes = 1;
-    copy.tiling.tiled[0] = piece;
-    EXPECT_TRUE(kernels::describe_tile(copy, copy.tiling, 128, tile)) << piece.mode << " " << piece.extent;
+    Tiling tiling;
+    tiling.modes = tiling.run_modes = 1, tiling.tiled[0] = piece;
+    EXPECT_TRUE(kernels::describe_tile(copy, tiling, 128, tile)) << piece.mode << " " << piece.extent;
   }
 }
 

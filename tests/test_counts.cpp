@@ -1,6 +1,6 @@
 // Golden counts: what every step asks of memory per warp request, on one aligned and one ragged shape. The aligned
 // numbers are derived here in a line each; the ragged ones follow from the same forms with the edges' lanes switched
-// off, and src/model/walk.h computes them. Replay, closed form and the numbers below must agree.
+// off.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -65,7 +65,7 @@ std::optional<PerRequest> aligned(std::string const& name, int E) {
   // conflict.
   if (name == "transpose_batched")
     return PerRequest{E == 1 ? 32 : vector, vector, E == 2 || E == 4 ? wide : 2 * wide, wide};
-  return std::nullopt;  // a newcomer: counts() and replay must agree all the same, in test_kernels
+  return std::nullopt;  // a newcomer has none yet
 }
 
 // The aligned shape on which a step's numbers are golden: the one it is for.

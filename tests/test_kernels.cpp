@@ -1,10 +1,8 @@
-// Every kernel, replayed on the CPU over the corpus: bitwise against the oracle, all checks silent, and the counted
-// requests, sectors and wavefronts equal to the closed forms of counts().
+// Every kernel, replayed on the CPU over the corpus: bitwise against the oracle, and all checks silent.
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include <inlay/explain/explanation.h>
 #include <inlay/registry/registry.h>
 #include "corpus.h"
 #include "long_tests.h"
@@ -12,14 +10,7 @@
 namespace inlay::test {
 namespace {
 using namespace registry;
-using explain::counted, replay::Finding;
-
-std::string text(Traffic const& t) { return std::to_string(t.requests) + "/" + std::to_string(t.transactions); }
-std::string text(Counts const& c) {
-  return "load " + text(c.global_load) + " store " + text(c.global_store) + " shared store " + text(c.shared_store) +
-         " shared load " + text(c.shared_load) + " cp.async " + text(c.async_copy) + " TMA " + text(c.tma_load) + " " +
-         text(c.tma_store);
-}
+using replay::Finding;
 
 // Replays one case and holds it against oracle and counts; whether the kernel took it.
 bool runs(Entry<Copy> const& entry, Case const& c, int e) {
@@ -43,9 +34,6 @@ bool runs(Entry<Copy> const& entry, Case const& c, int e) {
         wrong += std::memcmp(recorder.real(out) + out_offset(c, v, l, m, n) * e,
                              recorder.real(in) + in_offset(c, v, l, m, n) * e, std::size_t(e)) != 0;
   EXPECT_EQ(wrong, 0) << "elements";
-  if (entry.info().counts) {
-    EXPECT_EQ(text(counted(recorder)), text(entry.info().counts(copy, Device{})));
-  }
   return true;
 }
 
@@ -54,7 +42,7 @@ constexpr int kFewest = 6;
 
 class Kernels : public testing::TestWithParam<std::tuple<int, int>> {};
 
-TEST_P(Kernels, ReplayIsRightAndCostsWhatWasPredicted) {
+TEST_P(Kernels, ReplayIsRight) {
   auto const& entry = copy_kernels()[std::size_t(std::get<0>(GetParam()))];
   int const e = std::get<1>(GetParam());
   std::string const name = entry.info().name;

@@ -235,10 +235,8 @@ TEST(GpuSplitGemm, EveryUnpackedTile) {
                               GemmCase{64, 1000, 1000, 1, "nn"}, GemmCase{260, 36, 40, 1, "tt"}}) {
       SCOPED_TRACE(c.name() + " tile " + std::to_string(tile));
       GemmOnDevice here(c, integers);
-      Gemm problem = here.problem();
-      problem.tile = tile;
       here.reset();
-      kernel.run(problem, current_device(), nullptr, nullptr);
+      kernel.run(here.problem(), current_device(), nullptr, nullptr, {.tile = tile});
       check(cudaDeviceSynchronize());
       EXPECT_EQ(here.wrong_bytes(), 0u);
     }

@@ -172,9 +172,7 @@ std::string FuzzedCopy::text() const {
 Plan plan_of(FuzzedCopy const& fuzzed, Copy const& planned, Device const& device) {
   if (fuzzed.candidate >= 0 && planned.elements()) {
     planner::Candidate<Copy> const& row = candidates<Copy>()[std::size_t(fuzzed.candidate)];
-    Copy copy = planned;
-    copy.tiling = fuzzed.tiling;
-    Attempt attempt = attempt_in_chunks(row, copy, device, false);
+    Attempt attempt = attempt_in_chunks(row, planned, device, false, fuzzed.tiling);
     attempt.plan.candidate = fuzzed.candidate;
     if (!attempt.rejected) return attempt.plan;
   }
@@ -209,10 +207,10 @@ Copy draw_large_copy(Random& random, Device const& device) {
 
 std::string rejected_launch(Plan const& plan, Operands const& operands, Device const& device) {
   std::string said;
-  for_each_launch(plan, operands, [&](auto const& kernel, auto const& problem, void*) {
+  for_each_launch(plan, operands, [&](auto const& launch, Operands const& now) {
     if (!said.empty()) return;
-    if (Reason const reason = kernel.info->rejects(problem, device))
-      said = std::string("the plan launches ") + kernel.info->name + ", which rejects: " + reason.sentence();
+    if (Reason const reason = launch.kernel->info->rejects(at(launch, now), device, launch.config))
+      said = std::string("the plan launches ") + launch.kernel->info->name + ", which rejects: " + reason.sentence();
   });
   return said;
 }

@@ -59,7 +59,7 @@ FuzzResult run_large(Random& random) {
     result.skipped = true;
   } else {
     result.failed = rejected_launch(plan, operands, device);
-    for_each_launch(plan, operands, [&](auto const&, auto const& problem, void*) { elements += problem.elements(); });
+    for_each_launch(plan, operands, [&](auto const& launch, auto const&) { elements += launch.problem.elements(); });
     if (elements != copy.elements()) result.failed = "its launches copy " + std::to_string(elements) + " elements";
   }
   return result;
@@ -90,10 +90,11 @@ FuzzResult run_copy(Random& random, bool transpose) {
   }
   if (!replays || result.refused || !result.failed.empty()) return result;
   try {
-    for_each_launch(plan, operands, [&]<class P>(LinkedKernel<P> const& kernel, P const& problem, void*) {
+    for_each_launch(plan, operands, [&]<class P>(LaunchOf<P> const& launch, Operands const& now) {
       if constexpr (std::is_same_v<P, Copy>) {
-        ++result.launched[kernel.info->name];
-        entry_of(kernel.info, registry::copy_kernels()).replay(problem, device, recorder);
+        ++result.launched[launch.kernel->info->name];
+        entry_of(launch.kernel->info, registry::copy_kernels())
+            .replay(at(launch, now), device, recorder, launch.config);
       }
     });
   } catch (Error const& e) {
@@ -178,12 +179,12 @@ std::string replay_launches(Plan const& plan, Operands operands, Device const& d
     operands.workspace = recorder.allocate("packed operands and partial sums", plan.workspace_bytes, 4, 0);
     std::memset(recorder.real(operands.workspace), 0xFF, plan.workspace_bytes);
   }
-  for_each_planned(plan, operands, [&]<class P>(LaunchOf<P> const& launch, Operands const& now) {
+  for_each_launch(plan, operands, [&]<class P>(LaunchOf<P> const& launch, Operands const& now) {
     if (!recorder.findings.empty()) return;
     ++result.launched[launch.kernel->info->name];
     bool const has_own = launch.workspace.in == OperandSlot::In::workspace;
     recorder.allocate_workspace(has_own ? plan.workspace_bytes - std::size_t(launch.workspace.offset) : 0);
-    entry_of(launch.kernel->info, entries<P>()).replay(at(launch, now), device, recorder);
+    entry_of(launch.kernel->info, entries<P>()).replay(at(launch, now), device, recorder, launch.config);
   });
   return found(recorder);
 }

@@ -26,7 +26,7 @@ constexpr std::int64_t kCopyBytes = 256 << 20, kMatrixBytes = 64 << 20, kWorkspa
 
 void count(planner::Plan const& plan, planner::Operands const& operands, FuzzResult& result) {
   for_each_launch(plan, operands,
-                  [&](auto const& kernel, auto const&, void*) { ++result.launched[kernel.info->name]; });
+                  [&](auto const& launch, auto const&) { ++result.launched[launch.kernel->info->name]; });
 }
 
 std::string sentence(Checked const& checked) {

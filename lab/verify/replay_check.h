@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include <inlay/model/traffic.h>
 #include <inlay/registry/rounding.h>
 
 #include "problems/case.h"

@@ -57,7 +57,7 @@ struct Explanation {
 // Explains what was replayed or sampled.
 Explanation explanation_of(Recorder const& recorder, Work work, Device const& device);
 
-// The counts of a replay, in the form in which kernels give theirs in closed form.
+// The counts of a replay by mechanism, of all sites together.
 Counts counted(Recorder const& recorder);
 
 // "NAME: ok", or the number of findings of a replay and the first sentence of each check.

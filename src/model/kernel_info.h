@@ -1,9 +1,9 @@
 // The description of a kernel for planner, lab and tests: name, idea, what it rejects, what it costs.
 #pragma once
 #include <cuda_runtime_api.h>
+#include <inlay/model/config.h>
 #include <inlay/model/device.h>
 #include <inlay/model/made_launches.h>
-#include <inlay/model/traffic.h>
 #include <inlay/problem/copy.h>
 #include <inlay/problem/gemm.h>
 
@@ -61,11 +61,13 @@ struct Info {
   char const* source;  // the tutorial step that it reproduces, or "inlay"
   Ladder ladder;
   Origin origin;
-  Reason (*rejects)(P const&, Device const&);
-  Counts (*counts)(P const&, Device const&) = nullptr;  // in closed form; null: only a replay counts
+  OfConfig<Reason, P const&, Device const&> rejects;
   // Predicted time in closed form. Null: there is none, and a copy kernel is no candidate of the planner.
-  double (*seconds)(P const&, Device const&) = nullptr;
+  OfConfig<double, P const&, Device const&> seconds = {};
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
+  // The configuration with the shortest predicted time, where a kernel has several. Null: it has one, or each of them
+  // is a candidate of its own.
+  Config (*choose)(P const&, Device const&) = nullptr;
   // GEMM kernels: longest accumulation in a register, in FMAs, before it is added to another register. 0: all of K.
   std::int64_t accumulation_length = 0;
   // GEMM kernels in f32: adds all of K on tensor cores, which truncate, so that the error grows faster than that of
@@ -85,29 +87,22 @@ constexpr bool is_complete(Info<P> const& info, std::string_view name) {
   return info.name == name && *info.idea && *info.source && info.rejects && info.workspace;
 }
 
-// Whether the copy planner can compare the kernel with others. A function, because compilers warn of a function pointer
-// of a constant that is compared with null.
 template <class P>
-constexpr bool has_predicted_time(Info<P> const& info) {
-  return info.seconds != nullptr;
-}
-
+using Run = OfConfig<void, P const&, Device const&, void*, cudaStream_t>;  // with the workspace
 template <class P>
-using Run = void (*)(P const&, Device const&, void* workspace, cudaStream_t);
+using Prepare = OfConfig<void, P const&, Device const&, void*>;
 template <class P>
-using Prepare = void (*)(P const&, Device const&, void* workspace);
-template <class P>
-using Make = std::shared_ptr<MadeLaunches const> (*)(P const&, Device const&, bool with_workspace);
+using Make = OfConfig<std::shared_ptr<MadeLaunches const>, P const&, Device const&, bool>;  // with a workspace?
 
 // A kernel with its host functions. run may launch several device kernels.
 template <class P>
 struct LinkedKernel {
   Info<P> const* info;
   Run<P> run;
-  Prepare<P> prepare = nullptr;  // throws what run would throw, and launches nothing; null: run never throws
+  Prepare<P> prepare = {};  // throws what run would throw, and launches nothing; null: run never throws
   // What run launches, made once for many runs. Throws like prepare. Returns null for more kernels than are worth
   // keeping; a null function: the kernel can only be run.
-  Make<P> make = nullptr;
+  Make<P> make = {};
 };
 
 }  // namespace inlay::model

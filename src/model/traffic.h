@@ -8,8 +8,7 @@ namespace inlay::model {
 
 using banks::Traffic;
 
-// Given by a kernel in closed form, or counted by a replay; a test compares the two. TMA counts boxes, and their bytes
-// inside the tensor.
+// As a replay counts them. TMA counts boxes, and their bytes inside the tensor.
 struct Counts {
   Traffic global_load, global_store, shared_store, shared_load;
   Traffic async_copy;           // cp.async: sectors. Nsight Compute does not count its writes to shared memory
@@ -19,7 +18,5 @@ struct Counts {
   std::int64_t tensor_fma() const { return mma_fma + wgmma_fma; }
   std::int64_t all_fma() const { return fma + tensor_fma(); }
 };
-// Adds `times` times the counts of a block.
-void add(Counts& sum, Counts const& block, std::int64_t times);
 
 }  // namespace inlay::model

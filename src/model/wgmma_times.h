@@ -123,17 +123,19 @@ struct WgmmaTimes {
            (g.slices > 1 ? kSum + elements * 4 * (g.slices + .5) / kPartial : 0);
   }
 
-  // The tile that g asks for, or the one that is predicted to be the fastest.
-  static WgmmaTile const& tile(Gemm const& g, Device const& device) {
-    if (g.tile) return kWgmmaTiles[g.tile - 1];
+  // The configured tile, or the one that is predicted to be the fastest.
+  static WgmmaTile const& tile(Gemm const& g, Device const& device, Config const& config) {
+    if (config.tile) return kWgmmaTiles[config.tile - 1];
     return *std::min_element(std::begin(kWgmmaTiles), std::end(kWgmmaTiles), [&](auto const& a, auto const& b) {
       return seconds(g, device, a) < seconds(g, device, b);
     });
   }
-  static double of_tile(Gemm const& g, Device const& device) { return seconds(g, device, tile(g, device)); }
+  static double of_tile(Gemm const& g, Device const& device, Config const& config) {
+    return seconds(g, device, tile(g, device, config));
+  }
 
   // The slices of K with which one matrix of g, or its transpose, takes the least time: the bits must not depend on the
-  // batch. The same for g and its transpose, and whatever tile g asks for.
+  // batch. The same for g and its transpose.
   struct Slices {
     int count = 1;
     std::int64_t K = 0;  // of a slice; the last one may be shorter
@@ -141,7 +143,6 @@ struct WgmmaTimes {
   static Slices slices(Gemm const& g, Device const& device) {
     if (g.elements() == 0 || g.K() <= kLeastK) return {};
     Gemm one = g;
-    one.tile = 0;
     for (Operand* o : {&one.A, &one.B, &one.D}) o->matrices = 1;
     auto const of = [&](std::int64_t count) {
       std::int64_t const k = ceil_div(ceil_div(g.K(), count), std::int64_t(64)) * 64;
@@ -150,7 +151,7 @@ struct WgmmaTimes {
     auto const time = [&](Slices const& s) {
       Gemm c = one;
       c.slices = s.count, c.slice_K = s.K;
-      return std::min(of_tile(c, device), of_tile(c.transposed(), device));
+      return std::min(of_tile(c, device, {}), of_tile(c.transposed(), device, {}));
     };
     Slices best;
     double least = time(best);

@@ -65,12 +65,13 @@ std::int64_t chunk_granularity(Batch const& batch);
 // The plan of a candidate. If a grid or the bound on workspaces cannot hold the whole batch, the plan runs it in
 // chunks. Their extent is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such
 // extent fits. A candidate that wants more workspace than there is gets none. shared: what the attempts of several
-// candidates find out once.
+// candidates find out once. tiling: of the whole problem, instead of the one that is predicted to be the fastest.
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
-                          typename Planner<P>::Shared& shared);
+                          typename Planner<P>::Shared& shared, Tiling const& tiling = {});
 template <class P>
-Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit);
+Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
+                          Tiling const& tiling = {});
 
 // Chooses among the candidates that apply and do not reject the problem: the shortest predicted time wins, and a
 // candidate whose time is not a positive finite number is skipped. If none qualifies, chooses by the same rule among
@@ -102,7 +103,7 @@ struct Planner<Copy> {
   static bool is_best(Plan const& plan, Copy const& copy, Device const& device);
   struct Shared {};
   static Attempt attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device,
-                         bool may_use_workspace, Shared& shared);
+                         bool may_use_workspace, Shared& shared, Tiling const& tiling = {});
   static Batch batch(Copy const& copy);
   static Copy chunk(Copy const& copy, std::int64_t count);
   static std::string problem_text(Copy const& copy, Device const& device);
@@ -162,7 +163,7 @@ struct Planner<Gemm> {
     bool workspace_is_optional = false;             // the kernel is faster with its workspace, but runs without
     LinkedKernel<Gemm> const* slices_of = nullptr;  // the kernel adds in the order of this one's slices
     LinkedKernel<Gemm> const* without = nullptr;    // without its optional workspace it takes as long as this kernel
-    int tile = 0;                                   // one of its tiles, if it has several: Gemm::tile
+    int tile = 0;                                   // one of its tiles, if it has several: Config::tile
     bool transposes = false;                        // it computes D^T = B^T A^T
     Sums sums = Sums::in_order;                     // a call that asks for other sums is rejected
   };
@@ -178,7 +179,7 @@ struct Planner<Gemm> {
     std::array<std::optional<Packed>, 2> packed;
   };
   static Attempt attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
-                         bool may_use_workspace, Shared& shared);
+                         bool may_use_workspace, Shared& shared, Tiling const& = {});
   // Predicted seconds of a candidate; infinite if it rejects the problem or has no prediction.
   static double seconds(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
                         bool may_use_workspace);

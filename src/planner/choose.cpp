@@ -17,25 +17,25 @@ std::int64_t chunk_granularity(Batch const& batch) {
 
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
-                          typename Planner<P>::Shared& shared) {
-  auto const attempt = [&](P const& p) {
-    Attempt with = Planner<P>::attempt(candidate, p, device, !limit.is_none(), shared);
+                          typename Planner<P>::Shared& shared, Tiling const& tiling) {
+  auto const attempt = [&](P const& p, Tiling const& tiling) {
+    Attempt with = Planner<P>::attempt(candidate, p, device, !limit.is_none(), shared, tiling);
     if (with.rejected || with.plan.workspace_bytes <= limit.bytes) return with;
-    Attempt without = Planner<P>::attempt(candidate, p, device, false, shared);
+    Attempt without = Planner<P>::attempt(candidate, p, device, false, shared, tiling);
     if (without.rejected)
       without.rejected = {"it needs a workspace of {} bytes, and there are {}",
                           {std::int64_t(with.plan.workspace_bytes), std::int64_t(limit.bytes)},
                           without.rejected.chunks};
     return without;
   };
-  Attempt whole = attempt(problem);
+  Attempt whole = attempt(problem, tiling);
   if (!whole.rejected.chunks) return whole;
   Batch const batch = Planner<P>::batch(problem);
   std::int64_t const granularity = chunk_granularity(batch);
   for (std::int64_t count = batch.extent, by = whole.rejected.chunks; count > granularity;) {
     count = std::max(count / by, granularity);
     count -= count % (count >= 1024 ? 1024 : granularity);
-    Attempt a = attempt(Planner<P>::chunk(problem, count));
+    Attempt a = attempt(Planner<P>::chunk(problem, count), {});  // a tile of the whole may be larger than the chunk
     by = a.rejected.chunks;
     if (by) continue;
     if (a.rejected) return a;
@@ -43,7 +43,7 @@ Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Devic
     a.plan.seconds *= double(batch.extent) / double(count);
     for (std::size_t k = 0; k < batch.stride_bytes.size(); ++k) a.plan.chunk_bytes[k] = count * batch.stride_bytes[k];
     if (std::int64_t const left = batch.extent % count) {
-      Attempt const last = attempt(Planner<P>::chunk(problem, left));
+      Attempt const last = attempt(Planner<P>::chunk(problem, left), {});
       if (last.rejected) return last;
       a.plan.workspace_bytes = std::max(a.plan.workspace_bytes, last.plan.workspace_bytes);
       a.plan.last_chunk = std::make_shared<Plan const>(last.plan);
@@ -54,9 +54,10 @@ Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Devic
 }
 
 template <class P>
-Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit) {
+Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
+                          Tiling const& tiling) {
   typename Planner<P>::Shared shared;
-  return attempt_in_chunks(candidate, problem, device, limit, shared);
+  return attempt_in_chunks(candidate, problem, device, limit, shared, tiling);
 }
 
 template <class P>
@@ -85,12 +86,12 @@ Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
 }
 
 template Attempt attempt_in_chunks(Candidate<Copy> const&, Copy const&, Device const&, WorkspaceLimit,
-                                   Planner<Copy>::Shared&);
-template Attempt attempt_in_chunks(Candidate<Copy> const&, Copy const&, Device const&, WorkspaceLimit);
+                                   Planner<Copy>::Shared&, Tiling const&);
+template Attempt attempt_in_chunks(Candidate<Copy> const&, Copy const&, Device const&, WorkspaceLimit, Tiling const&);
 template Plan make_plan(Copy const&, Device const&, WorkspaceLimit, std::span<Candidate<Copy> const>);
 template Attempt attempt_in_chunks(Candidate<Gemm> const&, Gemm const&, Device const&, WorkspaceLimit,
-                                   Planner<Gemm>::Shared&);
-template Attempt attempt_in_chunks(Candidate<Gemm> const&, Gemm const&, Device const&, WorkspaceLimit);
+                                   Planner<Gemm>::Shared&, Tiling const&);
+template Attempt attempt_in_chunks(Candidate<Gemm> const&, Gemm const&, Device const&, WorkspaceLimit, Tiling const&);
 template Plan make_plan(Gemm const&, Device const&, WorkspaceLimit, std::span<Candidate<Gemm> const>);
 
 }  // namespace inlay::planner

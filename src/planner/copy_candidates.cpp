@@ -1,6 +1,6 @@
 #include <fmt/format.h>
-#include <inlay/kernels/copy/copy_tiling.h>
 #include <inlay/kernels/kernel_list.h>
+#include <inlay/model/copy_time.h>
 #include <inlay/planner/candidate.h>
 
 namespace inlay::planner {
@@ -24,26 +24,12 @@ Applicability<Copy> const kSmall{
     "results/h200/squares.json; the model does not tell exposed loads from overlapped ones"};
 Applicability<Copy> const kAny{[](Properties const&) { return true; }};
 
-// The counts of all chunks of a plan for a copy.
-Counts counts_of(Plan const& plan, Device const& device) {
-  LaunchOf<Copy> const& launch = *plan.find<Copy>();
-  Counts sum = plan.last_chunk ? counts_of(*plan.last_chunk, device) : Counts{};
-  if (auto const counts = launch.kernel->info->counts)
-    add(sum, counts(launch.problem, device), plan.chunks * launch.problem.pairs);
-  return sum;
-}
-
 // ", tiles of mode 0: 64, mode 2: 32"
-std::string tiling_text(Copy const& copy) {
+std::string tiling_text(Tiling const& tiling) {
   std::string s;
-  for (int i = 0; i < copy.tiling.modes; ++i)
-    s += fmt::format("{}mode {}: {}", i ? ", " : ", tiles of ", copy.tiling.tiled[i].mode, copy.tiling.tiled[i].extent);
+  for (int i = 0; i < tiling.modes; ++i)
+    s += fmt::format("{}mode {}: {}", i ? ", " : ", tiles of ", tiling.tiled[i].mode, tiling.tiled[i].extent);
   return s;
-}
-
-std::string line(char const* what, Traffic const& t, char const* unit) {
-  return t.requests ? fmt::format("  {:<14}{:>12} requests, {:.2f} {} each\n", what, t.requests, t.per_request(), unit)
-                    : std::string();
 }
 
 // Index of the longest mode, along which a copy that exceeds a grid is split into chunks.
@@ -78,8 +64,8 @@ bool Planner<Copy>::is_best(Plan const& plan, Copy const& copy, Device const& de
   return plan.seconds < 1.04 * seconds_of({.bytes = bytes}, device) && bytes > 8 << 20;
 }
 
-Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool,
-                               Shared&) {
+Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool, Shared&,
+                               Tiling const& tiling) {
   Attempt a;
   Info<Copy> const& info = *candidate.kernel.info;
   if (copy.pairs > 1 && !info.takes_lists) {
@@ -90,17 +76,17 @@ Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& cop
     a.rejected = {"the pairs of the list begin at different addresses modulo {}", {kPlanAlignment}};
     return a;
   }
-  Copy chosen = copy;
-  if (info.limits && !copy.tiling.modes)
-    chosen.tiling = kernels::best_tiling(copy.widened(), *info.limits, device).tiling;
-  a.rejected = info.rejects(chosen, device);
+  Config config;
+  if (info.choose) config = tiling.modes ? Config{tiling} : info.choose(copy, device);
+  a.rejected = info.rejects(copy, device, config);
   if (copy.pairs > 1) a.rejected.chunks = 0;  // pairs whose copy exceeds a grid are copied one after the other
   if (a.rejected) return a;
-  a.plan.seconds = info.seconds ? info.seconds(chosen, device) : 0;
-  a.plan.add(LaunchOf<Copy>{&candidate.kernel,
-                            chosen,
-                            {OperandSlot{OperandSlot::In::operand, 0, copy.dst_shift},
-                             OperandSlot{OperandSlot::In::operand, 1, copy.src_shift}}});
+  a.plan.seconds = info.seconds ? info.seconds(copy, device, config) : 0;
+  a.plan.add(LaunchOf<Copy>{.kernel = &candidate.kernel,
+                            .problem = copy,
+                            .slots = {OperandSlot{OperandSlot::In::operand, 0, copy.dst_shift},
+                                      OperandSlot{OperandSlot::In::operand, 1, copy.src_shift}},
+                            .config = config});
   return a;
 }
 
@@ -111,7 +97,6 @@ Batch Planner<Copy>::batch(Copy const& copy) {
 Copy Planner<Copy>::chunk(Copy const& copy, std::int64_t count) {
   Copy part = copy;
   part.mode[longest(copy)].extent = count;
-  part.tiling = {};  // a tile of the whole copy may be larger than the chunk
   part.analyse();
   return part;
 }
@@ -126,21 +111,16 @@ std::string Planner<Copy>::problem_text(Copy const& copy, Device const& device) 
   return s;
 }
 
-std::string Planner<Copy>::choice_text(Plan const& plan, Candidate<Copy> const&, Copy const& copy, Device const& device,
+std::string Planner<Copy>::choice_text(Plan const&, Candidate<Copy> const&, Copy const& copy, Device const& device,
                                        WorkspaceLimit) {
-  Counts const c = counts_of(plan, device);
-  std::string s = line("global load", c.global_load, "sectors") + line("cp.async", c.async_copy, "sectors") +
-                  line("global store", c.global_store, "sectors") + line("shared store", c.shared_store, "wavefronts") +
-                  line("shared load", c.shared_load, "wavefronts");
+  if (!(device.peak_gbps > 0)) return {};
   std::int64_t const bytes = 2 * copy.elements() * copy.elem_bytes * copy.pairs;
-  if (device.peak_gbps > 0)
-    s += fmt::format("  at least {:.4f} ms: {} bytes through DRAM at the datasheet's {:.0f} GB/s\n",
+  return fmt::format("  at least {:.4f} ms: {} bytes through DRAM at the datasheet's {:.0f} GB/s\n",
                      1e-6 * double(bytes) / device.peak_gbps, bytes, device.peak_gbps);
-  return s;
 }
 
 std::string Planner<Copy>::candidate_text(Plan const& plan, Candidate<Copy> const&, Copy const&, Device const&) {
-  return fmt::format("{:.2f} us predicted", 1e6 * plan.seconds) + tiling_text(plan.find<Copy>()->problem);
+  return fmt::format("{:.2f} us predicted", 1e6 * plan.seconds) + tiling_text(plan.find<Copy>()->config.tiling);
 }
 
 }  // namespace inlay::planner

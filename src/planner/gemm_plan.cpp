@@ -100,7 +100,8 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
 
   Info<Gemm> const& info = *candidate.kernel.info;
   Gemm& g = p.g = gemm;
-  g.A = p.a.used(), g.B = p.b.used(), g.tile = wants.tile;
+  g.A = p.a.used(), g.B = p.b.used();
+  Config const config{.tile = wants.tile};
   if (wants.transposes) g = g.transposed();
   p.whole = g;
   if (!info.has_full_epilogue) p.rest = RestOfEpilogue::taken_from(g);
@@ -108,7 +109,7 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
     g.slice_K = wants.slices_of->info->split(g, device).slice_K;
     if (g.slice_K == 0) return rejected({"a single matrix is not split"});
   }
-  if (Reason const reason = info.rejects(g, device)) return rejected(reason);
+  if (Reason const reason = info.rejects(g, device, config)) return rejected(reason);
   p.split = !info.split                       ? g
             : info.split == WgmmaTimes::split ? WgmmaTimes::sliced(g, slices_of_all(g, device, shared))
                                               : info.split(g, device);
@@ -129,7 +130,7 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
     if (Reason const reason = too_long_a_sum(gemm)) return rejected(reason);
   bool const lacks = p.own && !may_use_workspace && wants.without;
   if (auto const seconds = lacks ? wants.without->info->seconds : info.seconds)
-    p.seconds = p.a.seconds(device) + p.b.seconds(device) + seconds(p.split, device);
+    p.seconds = p.a.seconds(device) + p.b.seconds(device) + seconds(p.split, device, config);
   return p;
 }
 
@@ -143,10 +144,14 @@ double Planner<Gemm>::seconds(Candidate<Gemm> const& candidate, Gemm const& gemm
 }
 
 Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
-                               bool may_use_workspace, Shared& shared) {
+                               bool may_use_workspace, Shared& shared, Tiling const&) {
   Prepared const p = prepare(candidate, gemm, device, may_use_workspace, shared);
   Attempt result{p.rejected, {}};
   if (p.rejected) return result;
+  auto const config_of = [&](Gemm const& g) {
+    auto const choose = candidate.kernel.info->choose;
+    return choose ? choose(g, device) : Config{.tile = candidate.requirements.tile};
+  };
   Plan& plan = result.plan;
   plan.workspace_bytes = may_use_workspace ? std::size_t(p.own_offset) + p.own : 0;
   plan.seconds = p.seconds;
@@ -169,13 +174,14 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   if (p.split.slices == 1) {
     OperandSlot const packed =
         p.g.packed_operand() ? OperandSlot{OperandSlot::In::operand, kPackedOperand, 0} : OperandSlot{};
-    plan.add(LaunchOf<Gemm>{&candidate.kernel, p.g, {slot_a, slot_b, slot_d, slot_c(p.g.C), packed}, own_slot});
+    plan.add(LaunchOf<Gemm>{
+        &candidate.kernel, p.g, {slot_a, slot_b, slot_d, slot_c(p.g.C), packed}, own_slot, config_of(p.g)});
     if (p.rest.is_needed) reduce({.D = gemm.D, .epilogue = p.rest.epilogue, .C = p.rest.C}, {});
     return result;
   }
   Gemm slices = p.split;
   slices.D.base = static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + p.own_offset;
-  plan.add(LaunchOf<Gemm>{&candidate.kernel, slices, {slot_a, slot_b, own_slot}});
+  plan.add(LaunchOf<Gemm>{&candidate.kernel, slices, {slot_a, slot_b, own_slot}, {}, config_of(slices)});
   reduce(add_slices(p.whole, slices), own_slot);
   return result;
 }

@@ -22,7 +22,8 @@ void make_launches(Plan& plan, Device const& device) {
   for (int i = 0; i < plan.num_launches; ++i)
     std::visit(
         [&](auto& l) {
-          if (l.kernel->make) l.made = l.kernel->make(l.problem, device, l.workspace.in != OperandSlot::In::nothing);
+          if (l.kernel->make)
+            l.made = l.kernel->make(l.problem, device, l.workspace.in != OperandSlot::In::nothing, l.config);
         },
         plan.launches[std::size_t(i)]);
   if (plan.last_chunk) {
@@ -47,14 +48,14 @@ BaseAddresses base_addresses_of(LaunchOf<P> const& l, Operands const& operands) 
 void run(Plan const& plan, Device const& device, Operands const& operands, cudaStream_t stream) {
   // A plan with one launch needs no preparation: nothing has been launched before its kernel throws.
   if (plan.num_launches > 1 || !plan.is_whole() || plan.workspace_bytes > 0)
-    for_each_planned(plan, operands, [&](auto const& l, Operands const& now) {
-      if (!l.made && l.kernel->prepare) l.kernel->prepare(at(l, now), device, now.at(l.workspace));
+    for_each_launch(plan, operands, [&](auto const& l, Operands const& now) {
+      if (!l.made && l.kernel->prepare) l.kernel->prepare(at(l, now), device, now.at(l.workspace), l.config);
     });
-  for_each_planned(plan, operands, [&](auto const& l, Operands const& now) {
+  for_each_launch(plan, operands, [&](auto const& l, Operands const& now) {
     if (l.made)
       l.made->run(base_addresses_of(l, now), stream);
     else
-      l.kernel->run(at(l, now), device, now.at(l.workspace), stream);
+      l.kernel->run(at(l, now), device, now.at(l.workspace), stream, l.config);
   });
 }
 

@@ -48,7 +48,8 @@ struct LaunchOf {
   LinkedKernel<P> const* kernel;
   P problem;
   std::array<OperandSlot, kOperands> slots;
-  OperandSlot workspace = {};                     // for partial sums and flags of the kernel itself
+  OperandSlot workspace = {};  // for partial sums and flags of the kernel itself
+  Config config = {};
   std::shared_ptr<MadeLaunches const> made = {};  // by make_launches(); null: each run makes them
 };
 using PlannedLaunch = std::variant<LaunchOf<Reduction>, LaunchOf<Gemm>, LaunchOf<Copy>>;
@@ -99,20 +100,14 @@ Reduction at(LaunchOf<Reduction> const& launch, Operands const& operands);
 
 // Calls f(launch, operands) for each launch of the plan, in stream order, with the operands of its chunk.
 template <class F>
-void for_each_planned(Plan const& plan, Operands operands, F const& f) {
+void for_each_launch(Plan const& plan, Operands operands, F const& f) {
   for (std::int64_t chunk = 0; chunk < plan.chunks; ++chunk) {
     for (int i = 0; i < plan.num_launches; ++i)
       std::visit([&](auto const& l) { f(l, operands); }, plan.launches[std::size_t(i)]);
     for (std::size_t k = 0; k < plan.chunk_bytes.size(); ++k)
       if (plan.chunk_bytes[k]) operands.operand[k] = static_cast<char*>(operands.operand[k]) + plan.chunk_bytes[k];
   }
-  if (plan.last_chunk) for_each_planned(*plan.last_chunk, operands, f);
-}
-// Calls f(kernel, problem, workspace) for each launch of the plan with these operands, in stream order.
-template <class F>
-void for_each_launch(Plan const& plan, Operands const& operands, F const& f) {
-  for_each_planned(plan, operands,
-                   [&](auto const& l, Operands const& now) { f(*l.kernel, at(l, now), now.at(l.workspace)); });
+  if (plan.last_chunk) for_each_launch(*plan.last_chunk, operands, f);
 }
 
 // Makes the parameters of all launches, for the runs of a plan that is kept. Throws what the runs would throw.

@@ -49,10 +49,8 @@ std::vector<Plan> plans_to_time(Copy const& copy, Device const& device) {
     std::vector<Tiling> tilings(256);
     int const n = kernels::enumerate_tilings(copy.widened(), *candidate.kernel.info->limits, tilings);
     for (int t = 0; t < n; ++t) {
-      Copy tiled = copy;
-      tiled.tiling = tilings[std::size_t(t)];
       Planner<Copy>::Shared shared;
-      Attempt other = Planner<Copy>::attempt(candidate, tiled, device, false, shared);
+      Attempt other = Planner<Copy>::attempt(candidate, copy, device, false, shared, tilings[std::size_t(t)]);
       add(others, other, i);
     }
   }
@@ -87,7 +85,7 @@ Choice choice_of(Plan const& plan, double us) {
   Candidate<P> const& candidate = candidates<P>()[std::size_t(plan.candidate)];
   Choice choice{candidate.kernel.info->name, candidate.label};
   if constexpr (std::is_same_v<P, Copy>)
-    if (plan.is_whole()) choice.tiling = plan.find<Copy>()->problem.tiling;
+    if (plan.is_whole()) choice.tiling = plan.find<Copy>()->config.tiling;
   choice.us = us;
   return choice;
 }
@@ -99,12 +97,9 @@ Plan plan_of(Choice const& choice, P const& problem, Device const& device, Works
   auto const all = candidates<P>();
   for (Candidate<P> const& candidate : all) {
     if (candidate.kernel.info->name != choice.kernel || candidate.label != choice.label) continue;
-    P tuned = problem;
-    if constexpr (std::is_same_v<P, Copy>) {
+    if constexpr (std::is_same_v<P, Copy>)
       if (!fits(choice.tiling, problem.widened())) return {};
-      if (candidate.kernel.info->limits) tuned.tiling = choice.tiling;
-    }
-    Attempt a = attempt_in_chunks(candidate, tuned, device, limit);
+    Attempt a = attempt_in_chunks(candidate, problem, device, limit, choice.tiling);
     if (a.rejected) return {};
     a.plan.candidate = int(&candidate - all.data());
     a.plan.tuned_us = choice.us;

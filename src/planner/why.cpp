@@ -11,7 +11,7 @@ namespace {
 
 std::string configured(LaunchOf<Copy> const& l) {
   std::string s = l.kernel->info->name;
-  Tiling const& t = l.problem.tiling;
+  Tiling const& t = l.config.tiling;
   for (int i = 0; i < t.modes; ++i) s += format("%s%d:%d", i ? "," : " ", t.tiled[i].mode, t.tiled[i].extent);
   if (t.modes)
     s += format(" run %d/%d lanes %d%s", t.run_modes, t.run_splits, t.lanes,
@@ -21,7 +21,7 @@ std::string configured(LaunchOf<Copy> const& l) {
 std::string configured(LaunchOf<Gemm> const& l) {
   Gemm const& g = l.problem;
   std::string s = l.kernel->info->name;
-  if (g.tile) s += format(" tile %d", g.tile);
+  if (l.config.tile) s += format(" tile %d", l.config.tile);
   auto const slice_K = static_cast<long long>(g.slice_K);
   if (g.slice_K && g.slices > 1) s += format(" %d slices of %lld", g.slices, slice_K);
   if (g.slice_K && g.slices == 1) s += format(" slices of %lld in a block", slice_K);

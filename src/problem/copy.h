@@ -23,25 +23,6 @@ struct Matrices {
   std::int64_t ld_in = 1, ld_out = 1, batch_in = 0, batch_out = 0;
 };
 
-// How the planner tiles a copy that goes through shared memory: the extent of each tiled mode. A tile has one index of
-// every other mode. src/kernels/copy/copy_tile.h describes the resulting tile.
-struct Tiling {
-  static constexpr int kModes = 14;
-  struct TiledMode {
-    int mode;  // of the widened copy
-    std::int32_t extent;
-    friend bool operator==(TiledMode const&, TiledMode const&) = default;
-  };
-  int modes = 0;                // 0: no tiling has been chosen
-  TiledMode tiled[kModes];      // in the order of the modes
-  int run_modes = 0;            // the first ones, together contiguous in the destination: they form a destination run
-  std::int32_t run_splits = 1;  // the last mode of a run is divided by this number: shorter runs, more of them
-  int lanes = 8;                // of a warp, along a run; the other lanes gather other runs
-  // Row pitch in shared memory. odd_pitch: an odd number of 16-byte vectors, so that columns fall in different banks.
-  enum class Padding : std::uint8_t { none, odd_pitch };
-  Padding padding = Padding::none;
-};
-
 // Canonical form: no extents of 1, modes sorted by destination stride (fastest first), adjacent modes fused where both
 // strides allow it. An empty copy has one mode of extent 0.
 //
@@ -59,8 +40,7 @@ struct Copy {
   std::int64_t src_shift = 0, dst_shift = 0;  // bytes from the caller's pointers, if modes were reversed
   Kind kind = Kind::general;
   bool any_alignment = false;  // the pairs of a list begin at different addresses modulo 32
-  Tiling tiling;
-  std::int64_t pairs = 1;  // more than 1: a list of copies with these modes, in one launch
+  std::int64_t pairs = 1;      // more than 1: a list of copies with these modes, in one launch
 
   std::int64_t elements() const {
     std::int64_t n = 1;

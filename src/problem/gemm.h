@@ -34,7 +34,6 @@ struct Gemm {
   // split.
   int slices = 1;
   std::int64_t slice_K = 0;
-  int tile = 0;  // of a kernel that has a list of several: 1 + its place there; 0: the kernel chooses
 
   constexpr std::int64_t M() const { return D.rows; }
   constexpr std::int64_t N() const { return D.cols; }

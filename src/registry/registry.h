@@ -13,7 +13,7 @@ using replay::Recorder;
 
 // Replays a kernel on the CPU. The size of its grid may depend on `device`.
 template <class P>
-using Replay = void (*)(P const&, Device const& device, Recorder&);
+using Replay = model::OfConfig<void, P const&, Device const&, Recorder&>;
 
 // Replays a list of copies between these pairs of buffers.
 template <class P>
@@ -38,13 +38,13 @@ std::span<Entry<Reduction> const> reductions();
 }  // namespace inlay::registry
 
 // For the files that list entries: what INLAY_DEFINE_REPLAY defines, and the entry of a kernel.
-#define INLAY_DECLARE_REPLAY(P, NAME)                             \
-  namespace inlay::kernels::NAME {                                \
-  using namespace problem;                                        \
-  using namespace model;                                          \
-  void replay(P const&, Device const&, inlay::replay::Recorder&); \
-  void sample(P const&, Device const&, inlay::replay::Recorder&); \
-  extern inlay::registry::ReplayList<P> const replay_list;        \
+#define INLAY_DECLARE_REPLAY(P, NAME)                                            \
+  namespace inlay::kernels::NAME {                                               \
+  using namespace problem;                                                       \
+  using namespace model;                                                         \
+  void replay(P const&, Device const&, inlay::replay::Recorder&, Config const&); \
+  void sample(P const&, Device const&, inlay::replay::Recorder&, Config const&); \
+  extern inlay::registry::ReplayList<P> const replay_list;                       \
   }
 #define INLAY_ENTRY(NAME) \
   {kernels::NAME::kernel(), kernels::NAME::replay, kernels::NAME::sample, kernels::NAME::replay_list},

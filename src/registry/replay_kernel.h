@@ -18,11 +18,11 @@ using ReplaySetting = kernels::Setting<replay::ReplayEncoder>;
 // Replays all launches of dispatch type V in order, with all checks. accumulation_length: see Info.
 template <class V, class P>
 void replay_kernel(P const& problem, model::Device const& device, Recorder& recorder,
-                   std::int64_t accumulation_length = 0) {
+                   std::int64_t accumulation_length = 0, model::Config const& config = {}) {
   auto const wanted = expected(problem, recorder, accumulation_length);
   if constexpr (requires { V::reads_gaps; }) wanted.allow_gaps();
   replay::guarded(recorder, [&] {
-    kernels::placed_launches<V>(problem, ReplaySetting{device, recorder.workspace(), {}},
+    kernels::placed_launches<V>(problem, ReplaySetting{device, recorder.workspace(), {}, config},
                                 [&](auto const& kernel) { replay::run(kernel, recorder); });
   });
   wanted.conclude();
@@ -82,10 +82,10 @@ void sample_launches(Gemm const& gemm, ReplaySetting const& setting, Sample cons
 // Counts the accesses of a kernel from samples of its blocks, so the time does not grow with the problem. Bounds, races
 // and barriers are checked in these blocks; results are not.
 template <class V, class P>
-void sample_kernel(P const& problem, model::Device const& device, Recorder& recorder) {
+void sample_kernel(P const& problem, model::Device const& device, Recorder& recorder, model::Config const& config) {
   recorder.expect_samples();
   if (problem.elements() == 0) return;
-  ReplaySetting const setting{device, recorder.workspace(), {}};
+  ReplaySetting const setting{device, recorder.workspace(), {}, config};
   Sample const sample{recorder};
   replay::guarded(recorder, [&] {
     kernels::launches<V>(problem, setting,
@@ -108,16 +108,16 @@ constexpr ReplayList<P> list_replay() {
 
 }  // namespace inlay::registry
 
-#define INLAY_DEFINE_REPLAY(P, NAME)                                                        \
-  namespace inlay::kernels::NAME {                                                          \
-  void replay(P const& problem, Device const& device, inlay::replay::Recorder& recorder) {  \
-    recorder.kernel = #NAME;                                                                \
-    registry::replay_kernel<Dispatch>(problem, device, recorder, info.accumulation_length); \
-  }                                                                                         \
-  void sample(P const& problem, Device const& device, inlay::replay::Recorder& recorder) {  \
-    recorder.kernel = #NAME;                                                                \
-    registry::sample_kernel<Dispatch>(problem, device, recorder);                           \
-  }                                                                                         \
-  extern registry::ReplayList<P> const replay_list;                                         \
-  registry::ReplayList<P> const replay_list = registry::list_replay<Dispatch, P>();         \
+#define INLAY_DEFINE_REPLAY(P, NAME)                                                                             \
+  namespace inlay::kernels::NAME {                                                                               \
+  void replay(P const& problem, Device const& device, inlay::replay::Recorder& recorder, Config const& config) { \
+    recorder.kernel = #NAME;                                                                                     \
+    registry::replay_kernel<Dispatch>(problem, device, recorder, info.accumulation_length, config);              \
+  }                                                                                                              \
+  void sample(P const& problem, Device const& device, inlay::replay::Recorder& recorder, Config const& config) { \
+    recorder.kernel = #NAME;                                                                                     \
+    registry::sample_kernel<Dispatch>(problem, device, recorder, config);                                        \
+  }                                                                                                              \
+  extern registry::ReplayList<P> const replay_list;                                                              \
+  registry::ReplayList<P> const replay_list = registry::list_replay<Dispatch, P>();                              \
   }

@@ -20,7 +20,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::copy,
     .origin = Origin::tutorial,
     .rejects = rejects_at_any_size<Kernel>,
-    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::copy_03_tiled

@@ -60,12 +60,6 @@ struct Kernel : TileGrid<float, Tile, Writes::copy> {
     if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in)) return r;
     return rejects_tma_extents(x.M, x.N, x.L, x.ld_out, x.batch_out);
   }
-  static Counts counts(Copy const& copy) {
-    Matrices const x = *matrices(copy);
-    Counts c;
-    c.tma_load = c.tma_store = boxes(input_walk(x, sizeof(float), Grid::BLK_M, Grid::BLK_N));
-    return c;
-  }
 };
 using Dispatch = Kernel;
 
@@ -76,7 +70,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::copy,
     .origin = Origin::tutorial,
     .rejects = rejects_step<Kernel>,
-    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::copy_04_tma

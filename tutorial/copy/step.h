@@ -17,10 +17,5 @@ Reason rejects_step(Copy const& copy, Device const& device) {
             {copy.elem_bytes}};
   return rejects_at_any_size<Kernel>(copy, device);
 }
-template <class Kernel>
-Counts counts_of_step(Copy const& copy, Device const&) {
-  if (copy.elements() == 0) return {};
-  return Kernel::counts(copy);
-}
 
 }  // namespace inlay::kernels

@@ -71,8 +71,6 @@ struct SmemStep {
   using Load = UniversalCopy<float>;           // global -> shared
   static constexpr int vector = 1;             // elements of one load
   static constexpr bool interior_path = true;  // full tiles are copied without predicates
-  // For counts(): how many consecutive lanes access different banks in column reads and row writes.
-  static constexpr int read_apart = 32, write_apart = 32;
 };
 
 template <class Step>
@@ -147,22 +145,6 @@ struct SmemTile : TileGrid<float, typename Step::Tile, Step::writes> {
     if (Reason r = Grid::rejects(copy)) return r;
     if constexpr (V > 1) return rejects_unaligned_input(*Grid::matrices(copy), sizeof(T));
     return {};
-  }
-
-  static Counts counts(Copy const& copy) {
-    Matrices const& x = *Grid::matrices(copy);
-    Walk in = input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N);
-    in.vector = V, in.lanes_along = size<1>(LoadThreads{}) < 32 ? int(size<1>(LoadThreads{})) : 32;
-    Walk const out = output_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N, Grid::transposes);
-    Walk columns = in;  // loads from the shared tile, lanes down its columns
-    columns.vector = 1, columns.lanes_along = 32;
-    Counts c;
-    (is_cp_async<typename Step::Load> ? c.async_copy : c.global_load) = row_sectors(in);
-    c.global_store = row_sectors(out);
-    if (!is_cp_async<typename Step::Load>)
-      c.shared_store = Step::write_apart < 32 ? strided_row_wavefronts(in, Step::write_apart) : row_wavefronts(in);
-    c.shared_load = Grid::transposes ? column_wavefronts(columns, Step::read_apart) : row_wavefronts(in);
-    return c;
   }
 };
 

@@ -20,7 +20,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
     .rejects = rejects_step<Kernel>,
-    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_01_naive_read

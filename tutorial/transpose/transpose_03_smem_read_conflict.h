@@ -7,7 +7,6 @@ namespace inlay::kernels::transpose_03_smem_read_conflict {
 struct Step : SmemStep {
   using Tile = StepTile;              // (BLK_M,BLK_N)
   using SmemLayout = RowMajor<Tile>;  // (BLK_M,BLK_N)
-  static constexpr int read_apart = 1;
 };
 using Kernel = SmemTile<Step>;
 using Dispatch = Kernel;
@@ -19,7 +18,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
     .rejects = rejects_step<Kernel>,
-    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_03_smem_read_conflict

@@ -9,7 +9,6 @@ struct Step : SmemStep {
   using SmemLayout = RowMajor<Tile>;  // (BLK_M,BLK_N)
   using Load = UniversalCopy<Vector16>;
   static constexpr int vector = 16 / sizeof(float);
-  static constexpr int read_apart = 1;
 };
 using Kernel = SmemTile<Step>;
 using Dispatch = Kernel;
@@ -21,7 +20,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
     .rejects = rejects_step<Kernel>,
-    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_07_vector_conflict

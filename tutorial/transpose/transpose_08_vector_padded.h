@@ -9,7 +9,6 @@ struct Step : SmemStep {
   using SmemLayout = PaddedRows<Tile, Int<16 / sizeof(float)>>;  // (BLK_M,BLK_N):(BLK_N+V,1)
   using Load = UniversalCopy<Vector16>;
   static constexpr int vector = 16 / sizeof(float);
-  static constexpr int read_apart = 8;
 };
 using Kernel = SmemTile<Step>;
 using Dispatch = Kernel;
@@ -21,7 +20,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
     .rejects = rejects_step<Kernel>,
-    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_08_vector_padded

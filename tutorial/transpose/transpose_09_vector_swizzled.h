@@ -10,7 +10,6 @@ struct Step : SmemStep {
   using SmemLayout = SwizzledRows<Tile, Swz>;  // (BLK_M,BLK_N)
   using Load = UniversalCopy<Vector16>;
   static constexpr int vector = 16 / sizeof(float);
-  static constexpr int read_apart = 8;
 };
 using Kernel = SmemTile<Step>;
 using Dispatch = Kernel;
@@ -23,7 +22,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
     .rejects = rejects_step<Kernel>,
-    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_09_vector_swizzled

@@ -78,16 +78,6 @@ struct Kernel : TileGrid<float, StepTile, Writes::transpose> {
     if (Reason r = rejects_tma_store(x.M * int64_t(sizeof(float)))) return r;
     return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out);
   }
-  static Counts counts(Copy const& copy) {
-    Matrices const& x = *Grid::matrices(copy);
-    Walk in = input_walk(x, sizeof(float), Grid::BLK_M, Grid::BLK_N);
-    in.vector = V, in.lanes_along = 4;
-    Counts c;
-    c.global_load = row_sectors(in);
-    c.shared_store = scattered_wavefronts(in);
-    c.tma_store = boxes(output_walk(x, sizeof(float), Grid::BLK_M, Grid::BLK_N, true));
-    return c;
-  }
 };
 using Dispatch = Kernel;
 
@@ -100,7 +90,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::tutorial,
     .rejects = rejects_step<Kernel>,
-    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_11_tma_store

@@ -17,7 +17,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::ours,
     .rejects = rejects_step<Kernel>,
-    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_12_register_tile

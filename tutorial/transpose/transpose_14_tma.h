@@ -89,14 +89,6 @@ struct Kernel : TileGrid<float, Tile, Writes::transpose> {
     if (Reason r = rejects_tma_extents(x.M, x.N, x.L, x.ld_in, x.batch_in)) return r;
     return rejects_tma_extents(x.N, x.M, x.L, x.ld_out, x.batch_out);
   }
-  static Counts counts(Copy const& copy) {
-    Matrices const& x = *Grid::matrices(copy);
-    Counts c;
-    int64_t const blocks = Grid::make(x).blocks(), requests = blocks * (threads / 32) * V;
-    c.tma_load = c.tma_store = {blocks * 2, x.M * x.N * x.L * E};
-    c.shared_load = c.shared_store = {requests, requests * 4};
-    return c;
-  }
 };
 using Dispatch = Kernel;
 
@@ -110,7 +102,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::ours,
     .rejects = rejects_step<Kernel>,
-    .counts = counts_of_step<Kernel>,
 };
 
 }  // namespace inlay::kernels::transpose_14_tma

@@ -4,9 +4,7 @@
 #include <inlay/block/kernel.h>
 #include <inlay/model/kernel_info.h>
 #include <inlay/model/repeats.h>
-#include <inlay/model/requests.h>
 #include <inlay/model/symbolic.h>
-#include <inlay/model/walk.h>
 
 #include <bit>
 #include <tuple>
@@ -17,7 +15,6 @@ using cute::Tensor;  // here it is CuTe's, not the public view
 using namespace problem;
 using namespace model;
 using namespace block;
-using model::Traffic;
 
 // What a kernel gets besides its problem. `encode` makes TMA descriptors: for the driver, or for the replay.
 template <class Encoder>
@@ -25,6 +22,7 @@ struct Setting {
   Device const& device;
   void* workspace;
   Encoder encode;
+  Config config = {};
 };
 
 // Makes tensor maps of symbolic addresses.
@@ -70,19 +68,21 @@ void launches(P const& problem, S const& setting, F const& f) {
 
 // Calls f(kernel) like launches(), for kernels with symbolic addresses.
 template <class V, class Encoder, class P, class F>
-void symbolic_launches(P const& problem, Device const& device, bool with_workspace, F const& f) {
+void symbolic_launches(P const& problem, Device const& device, bool with_workspace, F const& f,
+                       Config const& config = {}) {
   void* const workspace = with_workspace ? symbolic(kWorkspaceRegion, nullptr) : nullptr;
-  launches<V>(symbolic(problem), Setting<SymbolicEncoder<Encoder>>{device, workspace, {}}, f);
+  launches<V>(symbolic(problem), Setting<SymbolicEncoder<Encoder>>{device, workspace, {}, config}, f);
 }
 // The same, with the addresses of the problem and of the workspace put in their place.
 template <class V, class P, class Encoder, class F>
 void placed_launches(P const& problem, Setting<Encoder> const& setting, F const& f) {
   BaseAddresses places = base_addresses_of(problem);
   places.set(kWorkspaceRegion, setting.workspace);
-  symbolic_launches<V, Encoder>(problem, setting.device, setting.workspace != nullptr, [&](auto kernel) {
+  auto const placed = [&](auto kernel) {
     kernel.relocate(Relocation<Encoder>(places));
     f(kernel);
-  });
+  };
+  symbolic_launches<V, Encoder>(problem, setting.device, setting.workspace != nullptr, placed, setting.config);
 }
 
 // ---- a kernel for every element size
@@ -120,49 +120,62 @@ struct ByWidenedElement {
     with_element(wide.elem_bytes, [&](auto e) { kernels::launches<Kernel<decltype(e)>>(wide, setting, f); });
   }
 };
+// What V says, where it may have no use for the configuration.
+template <class V, class P>
+Reason rejects_of(P const& problem, Device const& device, Config const& config) {
+  if constexpr (requires { V::rejects(problem, device, config); })
+    return V::rejects(problem, device, config);
+  else
+    return V::rejects(problem, device);
+}
+template <class V, class P>
+double seconds_of(P const& problem, Device const& device, Config const& config) {
+  if constexpr (requires { V::seconds(problem, device, config); })
+    return V::seconds(problem, device, config);
+  else
+    return V::seconds(problem, device);
+}
 template <template <class> class Kernel>
-Reason rejects(Copy const& copy, Device const& device) {
+Reason rejects(Copy const& copy, Device const& device, Config const& config) {
   if (copy.elements() == 0) return {};
-  return with_element(copy.elem_bytes, [&](auto e) { return Kernel<decltype(e)>::rejects(copy, device); });
+  return with_element(copy.elem_bytes, [&](auto e) { return rejects_of<Kernel<decltype(e)>>(copy, device, config); });
 }
 template <template <class> class Kernel>
-Reason rejects_wide(Copy const& copy, Device const& device) {
-  return rejects<Kernel>(copy.widened(), device);
+Reason rejects_wide(Copy const& copy, Device const& device, Config const& config) {
+  return rejects<Kernel>(copy.widened(), device, config);
 }
 template <template <class> class Kernel>
-double seconds(Copy const& copy, Device const& device) {
-  return with_element(copy.elem_bytes, [&](auto e) { return Kernel<decltype(e)>::seconds(copy, device); });
+double seconds(Copy const& copy, Device const& device, Config const& config) {
+  return with_element(copy.elem_bytes, [&](auto e) { return seconds_of<Kernel<decltype(e)>>(copy, device, config); });
 }
 template <template <class> class Kernel>
-double seconds_wide(Copy const& copy, Device const& device) {
-  return seconds<Kernel>(copy.widened(), device);
-}
-template <template <class> class Kernel>
-Counts counts(Copy const& copy, Device const&) {
-  if (copy.elements() == 0) return {};
-  return with_element(copy.elem_bytes, [&](auto e) { return Kernel<decltype(e)>::counts(copy); });
+double seconds_wide(Copy const& copy, Device const& device, Config const& config) {
+  return seconds<Kernel>(copy.widened(), device, config);
 }
 
 // ---- one of several kernels, chosen by the problem
 
-// Choice::with(gemm, device, f) returns f(std::type_identity<V>{}) for the dispatch type V that it chooses.
+// Choice::with(gemm, device, config, f) returns f(std::type_identity<V>{}) for the dispatch type V that it chooses.
 template <class Choice>
 struct OneOf {
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
-    Choice::with(g, setting.device, [&]<class V>(std::type_identity<V>) { kernels::launches<V>(g, setting, f); });
+    Choice::with(g, setting.device, setting.config,
+                 [&]<class V>(std::type_identity<V>) { kernels::launches<V>(g, setting, f); });
   }
-  static Reason rejects(Gemm const& g, Device const& device) {
-    return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::rejects(g, device); });
+  static Reason rejects(Gemm const& g, Device const& device, Config const& config = {}) {
+    return Choice::with(g, device, config,
+                        [&]<class V>(std::type_identity<V>) { return rejects_of<V>(g, device, config); });
   }
-  static double seconds(Gemm const& g, Device const& device) {
-    return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::seconds(g, device); });
+  static double seconds(Gemm const& g, Device const& device, Config const& config = {}) {
+    return Choice::with(g, device, config,
+                        [&]<class V>(std::type_identity<V>) { return seconds_of<V>(g, device, config); });
   }
   static std::size_t workspace(Gemm const& g, Device const& device) {
-    return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::workspace(g, device); });
+    return Choice::with(g, device, {}, [&]<class V>(std::type_identity<V>) { return V::workspace(g, device); });
   }
   static Gemm split(Gemm const& g, Device const& device) {
-    return Choice::with(g, device, [&]<class V>(std::type_identity<V>) { return V::split(g, device); });
+    return Choice::with(g, device, {}, [&]<class V>(std::type_identity<V>) { return V::split(g, device); });
   }
 };
 

@@ -54,7 +54,8 @@ template <class Choice>
 struct Samples<OneOf<Choice>> {
   template <class S, class Sample>
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
-    Choice::with(g, setting.device, [&]<class V>(std::type_identity<V>) { Samples<V>::of(g, setting, sample); });
+    Choice::with(g, setting.device, setting.config,
+                 [&]<class V>(std::type_identity<V>) { Samples<V>::of(g, setting, sample); });
   }
 };
 

@@ -23,7 +23,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::copy,
     .origin = Origin::ours,
     .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
     .seconds = seconds<Kernel>,
 };
 

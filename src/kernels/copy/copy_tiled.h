@@ -33,7 +33,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
 
   static CopyTiled make(Copy const& m, auto const& setting) {
     CopyTile t;
-    if (Reason const r = tile_of(m, tiling_of(m, setting.device), t)) throw Error(r.sentence());
+    if (Reason const r = tile_of(m, tiling_of(m, setting.device, setting.config), t)) throw Error(r.sentence());
     CopyTiled k{};
     k.describe(m, t);
     return k;
@@ -333,9 +333,9 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
     }
   }
 
-  // The tiling of a widened copy: as planned, or the one that is predicted to be the fastest.
-  static Tiling tiling_of(Copy const& m, Device const& device) {
-    return m.tiling.modes ? m.tiling : best_tiling(m, limits, device).tiling;
+  // The tiling of a widened copy: as configured, or the one that is predicted to be the fastest.
+  static Tiling tiling_of(Copy const& m, Device const& device, Config const& config) {
+    return config.tiling.modes ? config.tiling : best_tiling(m, limits, device).tiling;
   }
   // Describes the tile of this kernel's blocks in `t`, or returns why the kernel cannot run.
   static Reason tile_of(Copy const& m, Tiling const& tiling, CopyTile& t) {
@@ -348,14 +348,14 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
         return {"{} tiles along a mode are more than a grid holds", {tiles}, tiles / INT32_MAX + 1};
     return too_many("{} tiles are more blocks than a grid holds", t.blocks(), 1, {t.blocks(), 0, 0});
   }
-  static double seconds(Copy const& m, Device const& device) {
+  static double seconds(Copy const& m, Device const& device, Config const& config) {
     CopyTile t;
-    if (tile_of(m, tiling_of(m, device), t)) return HUGE_VAL;
-    return seconds_of(work_of(m, t, limits), device);
+    if (tile_of(m, tiling_of(m, device, config), t)) return HUGE_VAL;
+    return model::seconds_of(work_of(m, t, limits), device);
   }
-  static Reason rejects(Copy const& m, Device const& device) {
+  static Reason rejects(Copy const& m, Device const& device, Config const& config) {
     CopyTile t;
-    return tile_of(m, tiling_of(m, device), t);
+    return tile_of(m, tiling_of(m, device, config), t);
   }
 };
 
@@ -386,6 +386,10 @@ struct Family {
 template <class Instance>
 using Dispatch = Listable<ByWidenedElement<Family<Instance>::template Kernel>>;
 template <class Instance>
+Config best_config(Copy const& copy, Device const& device) {
+  return {best_tiling(copy.widened(), Instance::limits, device).tiling};
+}
+template <class Instance>
 constexpr Info<Copy> info(char const* name) {
   return {.name = name,
           .idea = Instance::idea,
@@ -394,6 +398,7 @@ constexpr Info<Copy> info(char const* name) {
           .origin = Origin::ours,
           .rejects = rejects_wide<Family<Instance>::template Kernel>,
           .seconds = seconds_wide<Family<Instance>::template Kernel>,
+          .choose = best_config<Instance>,
           .limits = &Instance::limits,
           .takes_lists = true};
 }

@@ -77,18 +77,6 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     if (Reason r = rejects_unaligned_input(x, copy.elem_bytes)) return r;
     return rejects_unaligned_output(x, x.M, copy.elem_bytes);
   }
-
-  // Lanes run along N, or along M if the thread layout orders M first.
-  static Counts counts(Copy const& copy) {
-    constexpr bool lanes_along_m = size<0>(Threads{}) >= 32 && stride<0>(Threads{}) == 1;
-    Matrices const x = *matrices(copy);
-    Walk const in = input_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N);
-    Walk const out = output_walk(x, sizeof(T), Grid::BLK_M, Grid::BLK_N, Grid::transposes);
-    Counts c;
-    c.global_load = lanes_along_m ? column_sectors(in) : row_sectors(in);
-    c.global_store = lanes_along_m == Grid::transposes ? row_sectors(out) : column_sectors(out);
-    return c;
-  }
 };
 
 // A transpose whose lanes run along the rows of the output.

@@ -1,5 +1,5 @@
-// The addresses of RealignedTile's elements in the input, in shared memory and in the output. The kernel and its counts
-// (realigned_counts.h) use the same functions. realigned_tile.h has a picture of the scheme; this file has its numbers.
+// The addresses of RealignedTile's elements in the input, in shared memory and in the output. realigned_tile.h has a
+// picture of the scheme; this file has its numbers.
 //
 // Example: 10007 x 10009 elements of 2 bytes, no padding, both bases at byte 0: pitches 10009 and 10007. The tile of
 // 128 x 128 at m = n = 128 reads from row 128 - SKEW = 112 on. Thread 75 of 384 and its first unit:

@@ -20,7 +20,6 @@
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
-#include <inlay/kernels/copy/realigned_counts.h>
 #include <inlay/kernels/copy/realigned_grid.h>
 
 namespace inlay::kernels {
@@ -176,7 +175,6 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
       return {"a matrix of {} x {} elements has rows or columns of fewer than {}", {x.M, x.N, least}};
     return {};
   }
-  static Counts counts(Copy const& copy) { return realigned_counts(make(copy, 0)); }
 };
 
 }  // namespace inlay::kernels

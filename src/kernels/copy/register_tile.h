@@ -142,20 +142,6 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
                      .correction = .96};
     return seconds_of(w.times(double(copy.pairs)), device);
   }
-  static Counts counts(Copy const& copy) {
-    Matrices const& x = *Grid::matrices(copy);
-    Walk in = input_walk(x, sizeof(T), BLK_M, BLK_N);
-    in.vector = V, in.lanes_along = VECTORS, in.row_step = V;
-    Walk out = output_walk(x, sizeof(T), BLK_M, BLK_N, true);
-    out.vector = V, out.lanes_along = CHUNKS;
-    Counts c;
-    c.global_load = row_sectors(in);
-    c.global_store = row_sectors(out);
-    // Shared memory is accessed in whole tiles, at the edges too; a 16-byte access of a warp takes 4 wavefronts.
-    int64_t const requests = Grid::make(x).blocks() * BLK_M * BLK_N / V / 32;
-    c.shared_store = c.shared_load = {requests, requests * 4};
-    return c;
-  }
 };
 
 }  // namespace inlay::kernels

@@ -139,35 +139,6 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
       }
     }
   }
-  static Counts counts(Copy const& copy) {
-    constexpr int E = sizeof(T);
-    Matrices const& x = *Grid::matrices(copy);
-    Counts c;
-    // Each row of the input once; the SKEW rows above each tile but the first once more, as far as they exist.
-    Walk const rows = input_walk(x, E, BLK_M, BLK_N);
-    c.global_load = row_sectors(rows);
-    for (int i = 0; i < SKEW; ++i) {
-      Walk again = rows;
-      int64_t const first = BLK_M - SKEW + i;
-      again.rows = std::min(Grid::tiles_along_m(x) - 1, ceil_div(std::max<int64_t>(x.M - first, 0), int64_t(BLK_M)));
-      again.base += std::uint64_t(first * rows.pitch), again.pitch *= BLK_M;
-      c.global_load += row_sectors(again);
-    }
-    // Runs begin on sectors: a row of the output costs the sectors that it touches, in requests of 32 elements.
-    Walk const out = output_walk(x, E, BLK_M, BLK_N, true);
-    over_phases(x.L, out.batch_stride, out.batch_stride, [&](int64_t l, int64_t matrices) {
-      over_phases(x.N, out.pitch, out.pitch, [&](int64_t n, int64_t times) {
-        std::uint64_t const address = out.base + std::uint64_t(l * out.batch_stride + n * out.pitch);
-        int64_t const requests = ceil_div(int64_t(address % 32 / E) + x.M, int64_t(32));
-        c.global_store += {matrices * times * requests, matrices * times * sectors_of(address, x.M * E)};
-      });
-    });
-    // Shared memory is accessed in whole tiles, at the edges too, without bank conflicts.
-    int64_t const tiles = Grid::tiles_along_m(x) * Grid::tiles_along_n(x) * x.L, least = banks::least_wavefronts(E);
-    c.shared_store = {tiles * ROWS * BLK_N / 32, tiles * ROWS * BLK_N / 32 * least};
-    c.shared_load = {tiles * BLK_M * BLK_N / 32, tiles * BLK_M * BLK_N / 32 * least};
-    return c;
-  }
 };
 
 }  // namespace inlay::kernels

@@ -128,43 +128,6 @@ struct Kernel {
                                                       : .97},
                       device);
   }
-  static Counts counts(Copy const& copy) {
-    Kernel const kernel = make(copy, 0);
-    Counts sum;
-    Kinds<Kernel>::each(
-        kernel, [&](Kernel const&, int64_t block, int64_t times) { add(sum, kernel.block_counts(block), times); });
-    return sum;
-  }
-  Counts block_counts(int64_t block) const {
-    using banks::Access;
-    int64_t const l = block * group;
-    int const n = int(std::min<int64_t>(batch - l, group)) * size;
-    auto const from = reinterpret_cast<std::uint64_t>(in + l * size),
-               to = reinterpret_cast<std::uint64_t>(out + l * size);
-    auto const on = [&](int v, std::uint64_t address) { return v < n ? LaneAddress(address) : std::nullopt; };
-    Counts c;
-    for (int t0 = 0; t0 < VECTORS / V; t0 += 32)
-      for (int i = 0; i < V; ++i) {
-        auto const vector = [&](unsigned t, bool transposed) {  // of the input, or of the output
-          int g, rest, a, b;
-          squares(g, rest, t0 + int(t));
-          wide(b, a, rest);
-          return g * size + (transposed ? (V * a + i) * chunks + b : (V * b + i) * wide.divisor + a);
-        };
-        c.global_load += sectors(16, [&](unsigned t) { return on(vector(t, false), from + vector(t, false) * 16); });
-        c.shared_store += wavefronts(16, Access::store, [&](unsigned t) {
-          return on(vector(t, true), std::uint64_t(Place::apply(vector(t, true))) * 16);
-        });
-      }
-    for (int v0 = 0; v0 < VECTORS; v0 += 32) {
-      c.shared_load += wavefronts(16, Access::load, [&](unsigned t) {
-        int const v = v0 + int(t);
-        return on(v, std::uint64_t(Place::apply(v)) * 16);
-      });
-      c.global_store += sectors(16, [&](unsigned t) { return on(v0 + int(t), to + (v0 + t) * 16); });
-    }
-    return c;
-  }
 };
 using Dispatch = ByElement<Kernel>;
 
@@ -175,7 +138,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::ours,
     .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
     .seconds = seconds<Kernel>,
 };
 

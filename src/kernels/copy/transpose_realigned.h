@@ -45,7 +45,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::ours,
     .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
     .seconds = seconds<Kernel>,
     .takes_lists = true,
     .takes_any_alignment = true,

@@ -24,7 +24,6 @@ inline constexpr Info<Copy> info = {
     .ladder = Ladder::transpose,
     .origin = Origin::ours,
     .rejects = rejects<Kernel>,
-    .counts = counts<Kernel>,
     .seconds = seconds<Kernel>,
     .takes_lists = true,
 };

@@ -13,7 +13,7 @@ struct Step {
 // Chooses the largest tile with the fewest FMAs on the busiest SM, and the operands to transpose.
 struct Choice {
   template <class F>
-  static auto with(Gemm const& g, Device const& device, F const& f) {
+  static auto with(Gemm const& g, Device const& device, Config const&, F const& f) {
     int64_t const large = SgemmCluster<Step<2, 2, false, false>>::work(g, device),
                   half = SgemmCluster<Step<1, 2, false, false>>::work(g, device),
                   quarter = SgemmCluster<Step<1, 1, false, false>>::work(g, device);

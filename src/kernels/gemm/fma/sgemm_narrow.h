@@ -39,7 +39,7 @@ struct FewRows : NarrowStep {
 
 struct Choice {
   template <class F>
-  static auto with(Gemm const& g, Device const&, F const& f) {
+  static auto with(Gemm const& g, Device const&, Config const&, F const& f) {
     return g.N() <= g.M() ? f(std::type_identity<SgemmSplit<FewColumns>>{})
                           : f(std::type_identity<SgemmSplit<FewRows>>{});
   }

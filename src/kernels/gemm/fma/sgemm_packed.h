@@ -52,7 +52,7 @@ struct Choice {
   static double seconds(Gemm const& g, Device const& device) { return best_of(g, device).seconds; }
   // The fastest that takes g; the last of all if none does.
   template <class F>
-  static auto with(Gemm const& g, Device const& device, F const& f) {
+  static auto with(Gemm const& g, Device const& device, Config const&, F const& f) {
     Best const chosen = best_of(g, device);
     int const best = chosen.index < 0 ? chosen.count - 1 : chosen.index;
     int index = 0;

@@ -26,7 +26,7 @@ struct Groups : Slices<A, B, 2> {};
 
 struct Choice {
   template <class F>
-  static auto with(Gemm const& g, Device const&, F const& f) {
+  static auto with(Gemm const& g, Device const&, Config const&, F const& f) {
     return number_of_slices(g) == slices_of_group(g) ? f(std::type_identity<SgemmVectors<OneGroup>>{})
                                                      : f(std::type_identity<SgemmVectors<Groups>>{});
   }

@@ -16,7 +16,7 @@ struct StepB : RingStep {
 // Chooses the operand to transpose: A if it is contiguous in k, otherwise B.
 struct Choice {
   template <class F>
-  static auto with(Gemm const& g, Device const&, F const& f) {
+  static auto with(Gemm const& g, Device const&, Config const&, F const& f) {
     return g.A.col_stride == 1 ? f(std::type_identity<SgemmRing<StepA>>{}) : f(std::type_identity<SgemmRing<StepB>>{});
   }
 };

@@ -14,7 +14,7 @@ struct SgemmSlices : SgemmVectors<Step> {
   static int64_t tiles(Gemm const& g) {
     return ceil_div(g.M(), int64_t(Tile::BLK_M)) * ceil_div(g.N(), int64_t(Tile::BLK_N));
   }
-  static Gemm of_tile(Gemm const& g, Device const&) { return g; }
+  static Config config(Gemm const&, Device const&) { return {}; }
   // Up to K = 256 nothing is split: the planner may then choose any kernel that accumulates all of K in one register.
   // With blocked summation a slice is a block sum.
   static int64_t slice_k(Gemm const& g, Device const& device) {

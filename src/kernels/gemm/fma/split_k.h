@@ -8,7 +8,7 @@ namespace inlay::kernels {
 // Base computes the slices. Besides launches() and rejects() it has
 //   slice_k(g, device)    indices of K of a slice; at least K: nothing is split
 //   tiles(g)              of one matrix
-//   of_tile(g, device)    g with the tile that it chooses, if it has several
+//   config(g, device)     the configuration that it chooses, if it has several
 //   period(g)             of its accesses along K
 template <class Base>
 struct SplitK : Base {
@@ -22,8 +22,9 @@ struct SplitK : Base {
 
   // The GEMM whose D are partial sums; with one slice, the GEMM itself.
   static Gemm split(Gemm const& g, Device const& device) {
-    Gemm c = Base::of_tile(g, device);
-    c.slices = g.elements() ? int(slices(c, device)) : 1, c.slice_K = Base::slice_k(c, device);
+    Gemm c = g;
+    c.slice_K = Base::slice_k(g, device);
+    c.slices = g.elements() && g.K() ? int(ceil_div(g.K(), c.slice_K)) : 1;
     if (c.slices == 1) return g;
     c.epilogue = {};
     c.D.base = nullptr, c.D.row_stride = g.N(), c.D.col_stride = 1, c.D.batch_stride = g.M() * g.N();
@@ -40,8 +41,8 @@ struct SplitK : Base {
     SumSlices::launches(problem::add_slices(g, c), setting, f);
   }
 
-  static Reason rejects(Gemm const& g, Device const& device) {
-    if (Reason r = Base::rejects(g, device)) return r;
+  static Reason rejects(Gemm const& g, Device const& device, Config const& config = {}) {
+    if (Reason r = rejects_of<Base>(g, device, config)) return r;
     if (!g.elements() || !g.K()) return {};
     int64_t const n = slices(g, device);
     if (n > 1 && __int128(n) * g.elements() * 4 > device.memory_bytes)

@@ -11,11 +11,13 @@ struct Samples<SplitK<Base>> {
   template <class S, class Sample>
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
     using Split = SplitK<Base>;
-    auto const part_of = [&](Gemm const& part, int64_t times) {
-      sample_lengths<Base>(part, Split::period(part), setting, sample, times);
-    };
     Gemm split = setting.workspace ? Split::split(g, setting.device) : g;
-    if (split.slices == 1) return part_of(Split::of_tile(g, setting.device), 1);
+    S pinned = setting;  // a shorter K would be given another tile
+    if (!pinned.config.tile) pinned.config = Split::config(split, setting.device);
+    auto const part_of = [&](Gemm const& part, int64_t times) {
+      sample_lengths<Base>(part, Split::period(part), pinned, sample, times);
+    };
+    if (split.slices == 1) return part_of(g, 1);
     split.D.base = setting.workspace;
     auto const part = [&](int64_t number, int64_t K) {
       Gemm p = split.with_K(K);

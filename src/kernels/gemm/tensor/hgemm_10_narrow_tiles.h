@@ -10,15 +10,17 @@ struct Step : WgmmaRingStep {
   static constexpr int BLK_N = N, PIPE = stages, consumers = 2, min_blocks = 1, band = 8;
   static constexpr bool persistent = true, stores_by_tma = true, any_cluster = true, follows = true;
   static constexpr Epilogues epilogues = Epilogues::full;
-  static ClusterShape cluster_of(Gemm const& g, Device const& device) { return WgmmaTimes::tile(g, device).cluster; }
+  static ClusterShape cluster_of(Gemm const& g, Device const& device, Config const& config) {
+    return WgmmaTimes::tile(g, device, config).cluster;
+  }
 };
 
 template <class T>
 struct ByWidth {
   template <class F>
-  static auto with(Gemm const& g, Device const& device, F const& f) {
+  static auto with(Gemm const& g, Device const& device, Config const& config, F const& f) {
     auto const of = [&]<class S>(std::type_identity<S>) { return f(std::type_identity<OneOf<ByMajors<S, T>>>{}); };
-    int const width = WgmmaTimes::tile(g, device).width;
+    int const width = WgmmaTimes::tile(g, device, config).width;
     if (width == 256) return of(std::type_identity<Step<256, 4>>{});
     if (width == 192) return of(std::type_identity<Step<192, 4>>{});
     return width == 128 ? of(std::type_identity<Step<128, 6>>{}) : of(std::type_identity<Step<64, 8>>{});

@@ -14,8 +14,9 @@ struct ByHalfType {
     if (g.A.type == bf16) kernels::launches<Kernel<bfloat16_t>>(g, setting, f);
     if (g.A.type == f16) kernels::launches<Kernel<half_t>>(g, setting, f);
   }
-  static Reason rejects(Gemm const& g, Device const& device) {
-    return g.A.type == f16 ? Kernel<half_t>::rejects(g, device) : Kernel<bfloat16_t>::rejects(g, device);
+  static Reason rejects(Gemm const& g, Device const& device, Config const& config) {
+    return g.A.type == f16 ? rejects_of<Kernel<half_t>>(g, device, config)
+                           : rejects_of<Kernel<bfloat16_t>>(g, device, config);
   }
 };
 

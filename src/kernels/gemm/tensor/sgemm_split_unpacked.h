@@ -14,7 +14,8 @@ struct Tile {
 inline constexpr int BLK_M = 128;
 inline constexpr Tile kTiles[] = {{64, true, .775}, {64, false, .775}, {32, true, .605}, {32, false, .605}};
 // The blocks of a cluster, which split the K of a tile; the microseconds that adding their sums takes; and the share of
-// a GPU's multiprocessors that such clusters fill. Gemm::tile is 1 + the number of the tile * 4 + that of the cluster.
+// a GPU's multiprocessors that such clusters fill. Config::tile is 1 + the number of the tile * 4 + that of the
+// cluster.
 struct Parts {
   int number;
   double us, share;
@@ -31,14 +32,14 @@ struct Slices {
   static int64_t period(Gemm const&) { return BLK_K; }
 
   struct Choice {
-    int tile = 0;  // Gemm::tile
+    int tile = 0;  // Config::tile
     int64_t slice_K = 0;
     double seconds = 0;
   };
-  static Tile const& tile_of(Gemm const& g) { return kTiles[cute::max(g.tile - 1, 0) / std::size(kParts)]; }
-  static Parts const& parts_of(Gemm const& g) { return kParts[cute::max(g.tile - 1, 0) % std::size(kParts)]; }
-  static int64_t tiles(Gemm const& g) {
-    Tile const& t = tile_of(g);
+  static Tile const& tile_of(int tile) { return kTiles[(tile - 1) / std::size(kParts)]; }
+  static Parts const& parts_of(int tile) { return kParts[(tile - 1) % std::size(kParts)]; }
+  static int64_t tiles(Gemm const& g, int tile = 1) {
+    Tile const& t = tile_of(tile);
     return ceil_div(t.transposes ? g.N() : g.M(), int64_t(BLK_M)) *
            ceil_div(t.transposes ? g.M() : g.N(), int64_t(t.BLK_N));
   }
@@ -49,12 +50,12 @@ struct Slices {
     Vectors const along = vectors(o, 1);  // the batch must not decide
     return (along == Vectors::none ? of_elements : 0) + (is_along_K(o) ? 0 : .06);
   }
-  // Predicted time with g.tile and with slices in other blocks: fitted on an H200 to bench/gemm_tiles of 62 single
+  // Predicted time with a tile and with slices in other blocks: fitted on an H200 to bench/gemm_tiles of 62 single
   // GEMMs drawn with 4 to 8192 rows and columns; off by 7 % for choices within 1.4 of the best.
-  static double seconds(Gemm const& g, Device const& device, int64_t slices, int64_t slice_K) {
-    Tile const& t = tile_of(g);
-    Parts const& parts = parts_of(g);
-    double const blocks = double(tiles(g) * slices * parts.number) * double(g.L()),
+  static double seconds(Gemm const& g, Device const& device, int tile, int64_t slices, int64_t slice_K) {
+    Tile const& t = tile_of(tile);
+    Parts const& parts = parts_of(tile);
+    double const blocks = double(tiles(g, tile) * slices * parts.number) * double(g.L()),
                  waves = std::ceil(blocks / (device.sm_count * parts.share));
     double const steps = double(ceil_div(ceil_div(slice_K, BLK_K), int64_t(parts.number)));
     double const of_step = t.us * (1 + delay(t.transposes ? g.B : g.A, .27) + delay(t.transposes ? g.A : g.B, .13));
@@ -65,55 +66,49 @@ struct Slices {
            seconds_of_addend(g, 2.2e12, 1.1e12);
   }
   // The fastest for one matrix: bits do not depend on the batch. may_split: into slices for other blocks, whose sums
-  // sum_slices adds.
+  // sum_slices adds; a GEMM that has been split keeps its slices, and gets the tile that they were chosen with.
   static Choice choose(Gemm g, Device const& device, bool may_split) {
     for (Operand* o : {&g.A, &g.B, &g.D}) o->matrices = 1;
     Choice best;
-    int const pinned = g.tile;
-    for (int tile = 1; tile <= int(std::size(kTiles) * std::size(kParts)); ++tile) {
-      if (pinned && pinned != tile) continue;
-      g.tile = tile;
-      for (int64_t slices = 1; slices <= (may_split ? 64 : 1); ++slices) {
-        int64_t const slice_K = round_up(ceil_div(g.K(), slices), BLK_K);
-        if (slices > 1 && tiles(g) * parts_of(g).number * slices > 2 * device.sm_count) break;
+    for (int tile = 1; tile <= int(std::size(kTiles) * std::size(kParts)); ++tile)
+      for (int64_t slices = g.slices; slices <= (may_split ? 64 : g.slices); ++slices) {
+        int64_t const slice_K = g.slices > 1 ? g.slice_K : round_up(ceil_div(g.K(), slices), BLK_K);
+        if (slices > 1 && tiles(g, tile) * parts_of(tile).number * slices > 2 * device.sm_count) break;
         if (slices > 1 && (slice_K < least_k || ceil_div(g.K(), slice_K) != slices)) continue;
-        double const s = seconds(g, device, slices, slice_K);
+        double const s = seconds(g, device, tile, slices, slice_K);
         if (!best.tile || s < best.seconds) best = {tile, slice_K, s};
       }
-    }
     return best;
   }
   static int64_t slice_k(Gemm const& g, Device const& device) {
-    return g.slice_K ? g.slice_K : cute::max(choose(g, device, true).slice_K, BLK_K);
+    return cute::max(choose(g, device, true).slice_K, BLK_K);
   }
-  static Gemm of_tile(Gemm const& g, Device const& device) { return with_tile(g, device, true); }
-  static Gemm with_tile(Gemm g, Device const& device, bool may_split) {
-    if (!g.tile) g.tile = choose(g, device, may_split).tile;
-    return g;
-  }
+  static Config config(Gemm const& g, Device const& device) { return {.tile = choose(g, device, false).tile}; }
 
-  // Calls f(std::type_identity<the kernel>{}, the GEMM that it computes).
+  // Calls f(std::type_identity<the kernel>{}, the GEMM that it computes, blocks of a cluster).
   template <class F>
-  static auto with(Gemm const& g, Device const& device, F const& f) {
-    Gemm const pinned = with_tile(g, device, false);
-    Tile const& tile = tile_of(pinned);
-    Gemm const c = tile.transposes ? pinned.transposed() : pinned;
+  static auto with(Gemm const& g, Device const& device, Config const& config, F const& f) {
+    int const number = (config.tile ? config : Slices::config(g, device)).tile;
+    Tile const& tile = tile_of(number);
+    Gemm const c = tile.transposes ? g.transposed() : g;
     auto const of = [&]<class S>(std::type_identity<S>) {
+      auto const by = [&]<bool a, bool b>() {
+        return f(std::type_identity<SplitUnpacked<S, a, b>>{}, c, parts_of(number).number);
+      };
       bool const a = is_along_K(c.A), b = is_along_K(c.B);
-      if (a && b) return f(std::type_identity<SplitUnpacked<S, true, true>>{}, c);
-      if (a) return f(std::type_identity<SplitUnpacked<S, true, false>>{}, c);
-      if (b) return f(std::type_identity<SplitUnpacked<S, false, true>>{}, c);
-      return f(std::type_identity<SplitUnpacked<S, false, false>>{}, c);
+      if (a) return b ? by.template operator()<true, true>() : by.template operator()<true, false>();
+      return b ? by.template operator()<false, true>() : by.template operator()<false, false>();
     };
     return tile.BLK_N == 64 ? of(std::type_identity<Step<64, 6>>{}) : of(std::type_identity<Step<32, 8>>{});
   }
   template <class S, class F>
   static void launches(Gemm const& g, S const& setting, F const& f) {
-    with(g, setting.device,
-         [&]<class K>(std::type_identity<K>, Gemm const& c) { f(K::make(c, parts_of(c).number, setting.device)); });
+    with(g, setting.device, setting.config,
+         [&]<class K>(std::type_identity<K>, Gemm const& c, int blocks) { f(K::make(c, blocks, setting.device)); });
   }
-  static Reason rejects(Gemm const& g, Device const& device) {
-    return with(g, device, [&]<class K>(std::type_identity<K>, Gemm const& c) { return K::rejects(c, device); });
+  static Reason rejects(Gemm const& g, Device const& device, Config const& config) {
+    return with(g, device, config,
+                [&]<class K>(std::type_identity<K>, Gemm const& c, int) { return K::rejects(c, device); });
   }
 };
 using Kernel = SplitK<Slices>;
@@ -121,9 +116,7 @@ using Dispatch = Kernel;
 
 inline double seconds(Gemm const& g, Device const& device) {
   Slices::Choice const c = Slices::choose(g, device, true);
-  Gemm batch = g;
-  batch.tile = c.tile;
-  return Slices::seconds(batch, device, ceil_div(g.K(), c.slice_K), c.slice_K);
+  return Slices::seconds(g, device, c.tile, ceil_div(g.K(), c.slice_K), c.slice_K);
 }
 
 inline constexpr Info<Gemm> info = {
@@ -138,6 +131,7 @@ inline constexpr Info<Gemm> info = {
     .rejects = Kernel::rejects,
     .seconds = seconds,
     .workspace = Kernel::workspace,
+    .choose = Slices::config,
     .split = Kernel::split,
 };
 

@@ -15,7 +15,7 @@ struct WgmmaRingStep {
   static constexpr bool persistent = false;   // min_blocks blocks per SM loop over the tiles
   static constexpr int band = 0;              // tiles along n per band (tile order); 0: one band
   static constexpr int cluster = 1;           // blocks along m; each loads a share of B for all
-  static constexpr bool any_cluster = false;  // instead, cluster_of(g, device) says the blocks along m and n
+  static constexpr bool any_cluster = false;  // instead, cluster_of(g, device, config) says the blocks along m and n
   static constexpr bool follows = false;      // launched before the kernel before it has ended
   // D goes through shared memory if its rows are contiguous and it is not f32: by TMA if that takes it, else element by
   // element.
@@ -62,7 +62,7 @@ struct WgmmaRing {
 
   static WgmmaRing make(Gemm const& g, auto const& setting) {
     ClusterShape shape{Step::cluster, 1};
-    if constexpr (Step::any_cluster) shape = Step::cluster_of(g, setting.device);
+    if constexpr (Step::any_cluster) shape = Step::cluster_of(g, setting.device, setting.config);
     int const tiles_m = int(ceil_div(g.M(), BLK_M * shape.m)), tiles_n = int(ceil_div(g.N(), BLK_N * shape.n));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L() * g.slices,
                   resident = resident_clusters(setting.device, shape) * Step::min_blocks;
@@ -339,7 +339,7 @@ struct WgmmaRing {
 template <class Step, class T>
 struct ByMajors {
   template <class F>
-  static auto with(Gemm const& g, Device const&, F const& f) {
+  static auto with(Gemm const& g, Device const&, Config const&, F const& f) {
     auto const of = [&]<Major A, Major B>(constant<Major, A>, constant<Major, B>) {
       return f(std::type_identity<WgmmaRing<Step, T, A, B>>{});
     };
