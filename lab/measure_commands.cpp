@@ -85,8 +85,6 @@ std::vector<ErrorData> asked_errors(std::vector<std::string> const& names, std::
 
 // The options that GEMMs alone have.
 void add_options_of_gemms(CLI::App& command, std::vector<std::string>& errors, BenchOptions& options) {
-  command.add_flag("--regret", options.regret,
-                   "also a row for each candidate of the planner, which bench/regret.py compares");
   command
       .add_option(
           "--errors", errors,
@@ -119,6 +117,10 @@ void add_bench_of(CLI::App& bench, C const& shape, char const* description, char
   command->add_option("--kernels", asked->kernels, "names or their beginnings, production, or all (the default)");
   command->add_option("--samples", options.samples, "rounds, at least 15")->capture_default_str();
   command->add_flag("--host", options.host, "also the host's time per call, and of its bare launches");
+  command->add_flag(
+      "--regret", asked->options.regret,
+      "also a row for each candidate of the planner or, of copies, for each configuration of kernels that "
+      "have several: bench/regret.py compares them");
   if constexpr (std::is_same_v<C, GemmCase>) add_options_of_gemms(*command, asked->errors, options);
   command->add_option("--json", options.json, "the file to write");
   command->add_option("--tuning", options.tuning, "a file of tuned choices, which the public function then takes");

@@ -75,7 +75,7 @@ TEST(RandomCopies, AreRightByEveryKernel) {
   // A candidate that takes fewer cases is not tested by them.
   std::map<std::string, int> const fewest = {
       {"copy_deinterleave", 0},    {"copy_interleave", 0},   {"transpose_batched", 1}, {"transpose_registers", 4},
-      {"transpose_realigned", 20}, {"transpose_direct", 40}, {"copy_contiguous", 20}};
+      {"transpose_realigned", 20}, {"transpose_direct", 40}, {"copy_contiguous", 20},  {"copy_small_tile", 60}};
   for (Candidate<Copy> const& row : candidates<Copy>()) {
     auto const few = fewest.find(row.kernel.info->name);
     EXPECT_GE(taken[row.kernel.info->name], (few == fewest.end() ? 200 : few->second) / share) << row.kernel.info->name;

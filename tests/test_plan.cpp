@@ -58,9 +58,9 @@ TEST(Plan, PicksByPredictedTime) {
   // A few blocks either way; which of the two is a matter of a tenth of a microsecond.
   for (int e : {1, 2, 4}) {
     std::string const name = chosen({129, 129}, true, e);
-    EXPECT_TRUE(name == "transpose_direct" || name == "copy_direct") << e << ": " << name;
+    EXPECT_TRUE(name == "copy_elements" || name == "copy_small_tile") << e << ": " << name;
   }
-  EXPECT_EQ(chosen({256, 256}, true, 1), "transpose_direct");
+  EXPECT_EQ(chosen({256, 256}, true, 1), "copy_small_tile");
   EXPECT_EQ(chosen({4096, 4096}, false, 4), "copy_contiguous");
   EXPECT_EQ(chosen({4095, 4097}, false, 2), "copy_direct");
   // Few columns, few rows, gaps behind each pixel: tiles or rows, and never the tiles of large matrices.
@@ -101,7 +101,7 @@ TEST(Plan, AnUnknownGpuIsAnH200Scaled) {
 TEST(Plan, EveryCopyHasAKernel) {
   Tensor const src = view(reinterpret_cast<void*>(1ull << 40), 4, {2, 8, 8}, {500, 2, 32});
   Tensor const dst = view(reinterpret_cast<void*>(1ull << 41), 4, {2, 8, 8}, {640, 80, 10});
-  EXPECT_EQ(chosen(make_copy(dst, src)), "copy_direct");  // contiguous nowhere
+  EXPECT_EQ(chosen(make_copy(dst, src)), "copy_elements");  // contiguous nowhere
 }
 TEST(Plan, SaysWhy) {
   std::string const why = why_of(moved({10007, 10009}, true, 4));

@@ -429,7 +429,7 @@ TEST_F(EarlyKernels, WaitBeforeTheyTouchMemory) {
   with(Wait::nobody), expect(Check::race, "reads in[0] (byte 0) before griddep_wait()");
   // Who touches nothing must wait all the same, for the kernel that follows this one.
   replay<LaunchInfo{.threads = 32, .follows = true}>([](auto, auto&) {});
-  expect(Check::race, "may begin before the previous kernel has ended, and no thread calls griddep_wait()");
+  expect(Check::race, "ends without griddep_wait(): the next kernel may begin before the previous one has ended");
 }
 
 }  // namespace

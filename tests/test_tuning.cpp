@@ -90,7 +90,7 @@ TEST(Tuning, WhySaysSo) {
 // A choice from a file may name anything.
 TEST(Tuning, WhatDoesNotFitIsNoPlan) {
   auto const tiled = [](Tiling const& tiling) {
-    return plan_of({.kernel = "copy_tiled_16k", .label = "", .tiling = tiling, .us = 1}, cube(), Device{}, false)
+    return plan_of({.kernel = "copy_tiled_16k", .label = "", .config = {tiling}, .us = 1}, cube(), Device{}, false)
         .candidate;
   };
   Tiling tiling;

@@ -34,8 +34,8 @@ DrawnCopy draw_transpose(Random& random, std::int64_t most);
 struct FuzzedCopy {
   DrawnCopy copy;
   int candidate = -1;  // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
-  model::Tiling
-      tiling;  // of the forced candidate: a tile that fills its shared memory; no modes: the candidate chooses
+  // Of the forced candidate: a tile that fills its shared memory, or one of its tiles; open: the candidate chooses.
+  model::Config config;
   std::int64_t src_shift = 0, dst_shift = 0;  // bytes from the addresses of the plan to those of the run
 
   bool agrees() const { return src_shift % model::kPlanAlignment == 0 && dst_shift % model::kPlanAlignment == 0; }

@@ -134,11 +134,11 @@ void aim(FuzzedCopy& t, TileLimits const& limits) {
       tiling.padding = padding;
       kernels::CopyTile tile, other;
       if (kernels::describe_tile(planned, tiling, limits.threads, tile) || tile.smem_bytes > limits.bytes) continue;
-      if (tile.smem_bytes > fullest) fullest = tile.smem_bytes, t.tiling = tiling;
+      if (tile.smem_bytes > fullest) fullest = tile.smem_bytes, t.config.tiling = tiling;
       for (std::int64_t shift : {16, 8, 4, 32, 64})
         if (shift % unit == 0 && !kernels::describe_tile(at(shift), tiling, limits.threads, other) &&
             other.smem_bytes > limits.bytes) {
-          t.tiling = tiling, t.src_shift = 0, t.dst_shift = shift;
+          t.config.tiling = tiling, t.src_shift = 0, t.dst_shift = shift;
           return;
         }
     }
@@ -152,6 +152,8 @@ FuzzedCopy draw_fuzzed_copy(Random& random, bool transpose, std::int64_t most) {
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Copy>().size())));
   TileLimits const* const limits =
       t.candidate < 0 ? nullptr : candidates<Copy>()[std::size_t(t.candidate)].kernel.info->limits;
+  if (int const tiles = t.candidate < 0 ? 0 : candidates<Copy>()[std::size_t(t.candidate)].kernel.info->tiles)
+    t.config.tile = int(random.between(0, tiles));
   bool const aims = limits && random.one_in(2);
   t.copy = transpose                  ? draw_transpose(random, most)
            : aims && random.one_in(2) ? draw_sectors(random, most)
@@ -166,13 +168,16 @@ std::string FuzzedCopy::text() const {
   std::string const by =
       candidate < 0 ? "the planner's choice" : candidates<Copy>()[std::size_t(candidate)].kernel.info->name;
   return fmt::format("{}; {}{}, run {} and {} bytes from the plan's source and destination", copy.text(), by,
-                     tiling.modes ? " with a tile that fills its shared memory" : "", src_shift, dst_shift);
+                     config.tiling.modes ? " with a tile that fills its shared memory"
+                     : config.tile       ? fmt::format(" with tile {}", config.tile)
+                                         : "",
+                     src_shift, dst_shift);
 }
 
 Plan plan_of(FuzzedCopy const& fuzzed, Copy const& planned, Device const& device) {
   if (fuzzed.candidate >= 0 && planned.elements()) {
     planner::Candidate<Copy> const& row = candidates<Copy>()[std::size_t(fuzzed.candidate)];
-    Attempt attempt = attempt_in_chunks(row, planned, device, false, fuzzed.tiling);
+    Attempt attempt = attempt_in_chunks(row, planned, device, false, fuzzed.config);
     attempt.plan.candidate = fuzzed.candidate;
     if (!attempt.rejected) return attempt.plan;
   }

@@ -59,15 +59,16 @@ CheckResult checked_with_workspace(Checker& checker, X const& candidate, cudaStr
 
 // A kernel with its workspace, whose size depends on the alignment of the operands of `call`.
 template <class C>
-Candidate<C> candidate_of(Entry<typename C::Canonical> const& entry, C const& c, typename C::Call const& call) {
+Candidate<C> candidate_of(Entry<typename C::Canonical> const& entry, C const& c, typename C::Call const& call,
+                          model::Config const& config = {}) {
   auto const planned = c.canonical(call, &entry.info());
   Device const& device = current_device();
-  bool const runs = !entry.info().rejects(planned, device);
+  bool const runs = !entry.info().rejects(planned, device, config);
   auto const workspace = workspace_of(runs ? entry.info().workspace(planned, device) : 0);
-  auto const launch = [&entry, &device, c, workspace](typename C::Call const& now, cudaStream_t stream) {
+  auto const launch = [&entry, &device, c, workspace, config](typename C::Call const& now, cudaStream_t stream) {
     auto const problem = c.canonical(now, &entry.info());
-    if (Reason const reason = entry.info().rejects(problem, device)) throw Rejection(reason.sentence());
-    entry.kernel.run(problem, device, workspace ? workspace->get() : nullptr, stream);
+    if (Reason const reason = entry.info().rejects(problem, device, config)) throw Rejection(reason.sentence());
+    entry.kernel.run(problem, device, workspace ? workspace->get() : nullptr, stream, config);
   };
   return {entry.info().name, launch, workspace};
 }

@@ -1,5 +1,6 @@
 #include "measure/copy_candidates.h"
 
+#include <inlay/block/kernel.h>
 #include <inlay/copy.h>
 #include <inlay/planner/candidate.h>
 #include <inlay/tuning.h>
@@ -24,6 +25,8 @@ Strided strided(Copy const& copy, CopyCall const& call) {
 
 namespace {
 
+// The public function's launches, each of which waits for the end of the one before.
+constexpr char const* kPlain = "plain_launches";
 constexpr char const* kTuned = "tuned";  // the public function's plan by Choose::measured, only where it is asked for
 
 bool is_planned(std::string const& name) {
@@ -42,8 +45,9 @@ bool is_production(std::string const& name, bool is_transpose) {
 
 }  // namespace
 
-CopyCandidate of_kernel(Entry<Copy> const& entry, CopyCase const& c, CopyCall const& call) {
-  return {candidate_of(entry, c, call), strided(c.canonical(call, &entry.info()), call), c.limit_bytes()};
+CopyCandidate of_kernel(Entry<Copy> const& entry, CopyCase const& c, CopyCall const& call,
+                        model::Config const& config) {
+  return {candidate_of(entry, c, call, config), strided(c.canonical(call, &entry.info()), call), c.limit_bytes()};
 }
 
 std::vector<CopyCandidate> copy_limit(CopyCase const& c) {
@@ -61,13 +65,14 @@ std::vector<CopyCandidate> copy_limit(CopyCase const& c) {
 }
 
 std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, cudaStream_t stream,
-                                      std::vector<std::string> const& asked, BenchOptions const&) {
+                                      std::vector<std::string> const& asked, BenchOptions const& options) {
   std::string const function = c.notation().public_function;
   auto names = kernel_names<CopyCase>();
   std::erase(names, kVectorCopy);  // a row of the copy limit
   if (c.is_transpose) std::stable_partition(names.begin(), names.end(), [](auto const& name) { return is_copy(name); });
   names.insert(c.is_transpose ? names.end() : names.begin(), function);
-  if (std::ranges::find(asked, kTuned) != asked.end()) names.emplace_back(kTuned);
+  for (char const* only_asked : {kPlain, kTuned})
+    if (std::ranges::find(asked, only_asked) != asked.end()) names.emplace_back(only_asked);
 #ifdef INLAY_CUBLAS
   if (c.is_transpose) names.emplace_back(kGeam);
 #endif
@@ -84,6 +89,12 @@ std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, c
         tuned.run(at.dst.data, at.src.data, s);
       });
     }
+    if (name == kPlain)
+      return whole(name, [c](CopyCall const& now, cudaStream_t s) {
+        block::launches_programmatically = false;
+        public_call(c, now, nullptr, 0)(s);
+        block::launches_programmatically = true;
+      });
     if (name == function)
       return whole(name, [c](CopyCall const& now, cudaStream_t stream) { public_call(c, now, nullptr, 0)(stream); });
 #ifdef INLAY_CUBLAS
@@ -97,6 +108,13 @@ std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, c
   Selection const selection(asked, known);
   for (auto const& name : names)
     if (selection.has(name, is_production(name, c.is_transpose))) rows.push_back(named(name));
+  if (options.regret)  // a row for each configuration of the kernels that number theirs
+    for (auto const& entry : CopyCase::kernels())
+      for (int tile = 1; tile <= entry.info().tiles; ++tile) {
+        CopyCandidate row = of_kernel(entry, c, call, {.tile = tile});
+        row.name += " " + std::to_string(tile);
+        rows.push_back(std::move(row));
+      }
   return rows;
 }
 

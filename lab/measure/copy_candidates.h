@@ -44,7 +44,8 @@ std::vector<CopyCandidate> copy_limit(CopyCase const& c);
 // The copy's extents and strides in bytes, with bases relative to the buffers of `call`.
 Strided strided(Copy const& copy, CopyCall const& call);
 
-CopyCandidate of_kernel(Entry<Copy> const& entry, CopyCase const& c, CopyCall const& call);
+CopyCandidate of_kernel(Entry<Copy> const& entry, CopyCase const& c, CopyCall const& call,
+                        model::Config const& config = {});
 
 // The copy limit, then for a transpose the kernels of the copy ladder on as many contiguous bytes, transposes,
 // transpose() and cuBLAS; for another copy copy() and all kernels.

@@ -17,8 +17,8 @@ HostTime in_turn(std::function<void()> const& call, std::function<void()> const&
 // How many kernels a plan launches, whose launches have been made.
 inline std::int64_t launches_of(planner::Plan const& plan) {
   std::int64_t n = 0;
-  planner::for_each_planned(plan, {},
-                            [&](auto const& l, auto const&) { n += l.made ? std::int64_t(l.made->count()) : 1; });
+  planner::for_each_launch(plan, {},
+                           [&](auto const& l, auto const&) { n += l.made ? std::int64_t(l.made->count()) : 1; });
   return n;
 }
 

@@ -1,6 +1,7 @@
 // The concept Kernel: an aggregate of the kernel's parameters with launch_info, Smem, blocks() and a body. It makes a
 // misspelt hook a compile error.
 #pragma once
+#include <atomic>
 #include <concepts>
 #include <cstdint>
 #include <type_traits>
@@ -14,9 +15,14 @@ struct LaunchInfo {
       0;  // second argument of __launch_bounds__: resident blocks per SM that the registers must allow; 0: none
   int blocks_per_sm = 0;  // most resident blocks per SM, enforced by SmemRequest to bound bytes in flight; 0: no bound
   bool clusters = false;  // launched in thread block clusters of cluster() blocks
-  bool follows =
-      false;  // programmatic dependent launch: may start before the previous kernel ends, calls griddep_wait()
+  // Programmatic dependent launch: may start before the previous kernel ends. Every block calls griddep_wait(), before
+  // it accesses global memory; one that ended without would let the next kernel begin before the previous one has
+  // ended.
+  bool follows = false;
 };
+
+// Off: kernels with `follows` wait for the end of the kernel before them, like all others. The lab measures both.
+inline std::atomic<bool> launches_programmatically = true;
 
 // Smem names its arrays for findings and tables:
 //   static void members(auto name) { name("A", &Smem::A); ... }

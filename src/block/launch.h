@@ -61,7 +61,7 @@ class CudaLaunch {
     if constexpr (K::launch_info.follows) {
       auto& a = attributes_[config.numAttrs++];
       a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-      a.val.programmaticStreamSerializationAllowed = target.compute_capability >= 90;
+      a.val.programmaticStreamSerializationAllowed = target.compute_capability >= 90 && launches_programmatically;
     }
   }
   CudaLaunch(CudaLaunch const&) = delete;  // config.attrs points to attributes_

@@ -2,6 +2,7 @@
 #pragma once
 #include <concepts>
 #include <cstdint>
+#include <type_traits>
 
 namespace inlay::model {
 
@@ -37,8 +38,11 @@ class OfConfig {
   using Plain = R (*)(Args...);
   using Full = R (*)(Args..., Config const&);
   constexpr OfConfig(decltype(nullptr) = nullptr) {}
-  constexpr OfConfig(std::convertible_to<Plain> auto f) : plain_(f) {}
-  constexpr OfConfig(std::convertible_to<Full> auto f) : full_(f) {}
+  constexpr OfConfig(Plain f) : plain_(f) {}
+  constexpr OfConfig(Full f) : full_(f) {}
+  template <class Lambda>
+  requires std::is_class_v<Lambda> && std::convertible_to<Lambda, Plain>
+  constexpr OfConfig(Lambda const& f) : plain_(f) {}
   R operator()(Args... args, Config const& config = {}) const {
     return full_ ? full_(args..., config) : plain_(args...);
   }

@@ -76,6 +76,7 @@ struct Info {
   bool has_full_epilogue = false;  // a GEMM kernel that writes an f32 D too, adds any C and applies activations
   // Split-K GEMM kernels: the problem whose `slices` partial sums go to the workspace. Null: no split.
   P (*split)(P const&, Device const&) = nullptr;
+  int tiles = 0;                       // configurations that Config::tile numbers, from 1 on; 0: there is one
   TileLimits const* limits = nullptr;  // of a copy kernel whose tiling the planner chooses
   bool takes_lists = false;            // a copy kernel that copies many pairs in one launch
   bool takes_any_alignment = false;    // pairs of a list may begin at different addresses modulo 32

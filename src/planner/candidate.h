@@ -65,13 +65,14 @@ std::int64_t chunk_granularity(Batch const& batch);
 // The plan of a candidate. If a grid or the bound on workspaces cannot hold the whole batch, the plan runs it in
 // chunks. Their extent is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such
 // extent fits. A candidate that wants more workspace than there is gets none. shared: what the attempts of several
-// candidates find out once. tiling: of the whole problem, instead of the one that is predicted to be the fastest.
+// candidates find out once. config: of the kernel for the whole problem, instead of the one that is predicted to be the
+// fastest; a chunk has its own.
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
-                          typename Planner<P>::Shared& shared, Tiling const& tiling = {});
+                          typename Planner<P>::Shared& shared, Config const& config = {});
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
-                          Tiling const& tiling = {});
+                          Config const& config = {});
 
 // Chooses among the candidates that apply and do not reject the problem: the shortest predicted time wins, and a
 // candidate whose time is not a positive finite number is skipped. If none qualifies, chooses by the same rule among
@@ -103,7 +104,7 @@ struct Planner<Copy> {
   static bool is_best(Plan const& plan, Copy const& copy, Device const& device);
   struct Shared {};
   static Attempt attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device,
-                         bool may_use_workspace, Shared& shared, Tiling const& tiling = {});
+                         bool may_use_workspace, Shared& shared, Config const& config = {});
   static Batch batch(Copy const& copy);
   static Copy chunk(Copy const& copy, std::int64_t count);
   static std::string problem_text(Copy const& copy, Device const& device);
@@ -179,7 +180,7 @@ struct Planner<Gemm> {
     std::array<std::optional<Packed>, 2> packed;
   };
   static Attempt attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
-                         bool may_use_workspace, Shared& shared, Tiling const& = {});
+                         bool may_use_workspace, Shared& shared, Config const& = {});
   // Predicted seconds of a candidate; infinite if it rejects the problem or has no prediction.
   static double seconds(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
                         bool may_use_workspace);

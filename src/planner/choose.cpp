@@ -17,25 +17,25 @@ std::int64_t chunk_granularity(Batch const& batch) {
 
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
-                          typename Planner<P>::Shared& shared, Tiling const& tiling) {
-  auto const attempt = [&](P const& p, Tiling const& tiling) {
-    Attempt with = Planner<P>::attempt(candidate, p, device, !limit.is_none(), shared, tiling);
+                          typename Planner<P>::Shared& shared, Config const& config) {
+  auto const attempt = [&](P const& p, Config const& config) {
+    Attempt with = Planner<P>::attempt(candidate, p, device, !limit.is_none(), shared, config);
     if (with.rejected || with.plan.workspace_bytes <= limit.bytes) return with;
-    Attempt without = Planner<P>::attempt(candidate, p, device, false, shared, tiling);
+    Attempt without = Planner<P>::attempt(candidate, p, device, false, shared, config);
     if (without.rejected)
       without.rejected = {"it needs a workspace of {} bytes, and there are {}",
                           {std::int64_t(with.plan.workspace_bytes), std::int64_t(limit.bytes)},
                           without.rejected.chunks};
     return without;
   };
-  Attempt whole = attempt(problem, tiling);
+  Attempt whole = attempt(problem, config);
   if (!whole.rejected.chunks) return whole;
   Batch const batch = Planner<P>::batch(problem);
   std::int64_t const granularity = chunk_granularity(batch);
   for (std::int64_t count = batch.extent, by = whole.rejected.chunks; count > granularity;) {
     count = std::max(count / by, granularity);
     count -= count % (count >= 1024 ? 1024 : granularity);
-    Attempt a = attempt(Planner<P>::chunk(problem, count), {});  // a tile of the whole may be larger than the chunk
+    Attempt a = attempt(Planner<P>::chunk(problem, count), {});
     by = a.rejected.chunks;
     if (by) continue;
     if (a.rejected) return a;
@@ -55,9 +55,9 @@ Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Devic
 
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
-                          Tiling const& tiling) {
+                          Config const& config) {
   typename Planner<P>::Shared shared;
-  return attempt_in_chunks(candidate, problem, device, limit, shared, tiling);
+  return attempt_in_chunks(candidate, problem, device, limit, shared, config);
 }
 
 template <class P>
@@ -86,12 +86,12 @@ Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
 }
 
 template Attempt attempt_in_chunks(Candidate<Copy> const&, Copy const&, Device const&, WorkspaceLimit,
-                                   Planner<Copy>::Shared&, Tiling const&);
-template Attempt attempt_in_chunks(Candidate<Copy> const&, Copy const&, Device const&, WorkspaceLimit, Tiling const&);
+                                   Planner<Copy>::Shared&, Config const&);
+template Attempt attempt_in_chunks(Candidate<Copy> const&, Copy const&, Device const&, WorkspaceLimit, Config const&);
 template Plan make_plan(Copy const&, Device const&, WorkspaceLimit, std::span<Candidate<Copy> const>);
 template Attempt attempt_in_chunks(Candidate<Gemm> const&, Gemm const&, Device const&, WorkspaceLimit,
-                                   Planner<Gemm>::Shared&, Tiling const&);
-template Attempt attempt_in_chunks(Candidate<Gemm> const&, Gemm const&, Device const&, WorkspaceLimit, Tiling const&);
+                                   Planner<Gemm>::Shared&, Config const&);
+template Attempt attempt_in_chunks(Candidate<Gemm> const&, Gemm const&, Device const&, WorkspaceLimit, Config const&);
 template Plan make_plan(Gemm const&, Device const&, WorkspaceLimit, std::span<Candidate<Gemm> const>);
 
 }  // namespace inlay::planner

@@ -25,10 +25,12 @@ Applicability<Copy> const kSmall{
 Applicability<Copy> const kAny{[](Properties const&) { return true; }};
 
 // ", tiles of mode 0: 64, mode 2: 32"
-std::string tiling_text(Tiling const& tiling) {
+std::string config_text(Config const& config) {
+  if (config.tile) return fmt::format(", configuration {}", config.tile);
   std::string s;
-  for (int i = 0; i < tiling.modes; ++i)
-    s += fmt::format("{}mode {}: {}", i ? ", " : ", tiles of ", tiling.tiled[i].mode, tiling.tiled[i].extent);
+  for (int i = 0; i < config.tiling.modes; ++i)
+    s += fmt::format("{}mode {}: {}", i ? ", " : ", tiles of ", config.tiling.tiled[i].mode,
+                     config.tiling.tiled[i].extent);
   return s;
 }
 
@@ -65,7 +67,7 @@ bool Planner<Copy>::is_best(Plan const& plan, Copy const& copy, Device const& de
 }
 
 Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool, Shared&,
-                               Tiling const& tiling) {
+                               Config const& given) {
   Attempt a;
   Info<Copy> const& info = *candidate.kernel.info;
   if (copy.pairs > 1 && !info.takes_lists) {
@@ -77,7 +79,7 @@ Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& cop
     return a;
   }
   Config config;
-  if (info.choose) config = tiling.modes ? Config{tiling} : info.choose(copy, device);
+  if (info.choose) config = given.tiling.modes || given.tile ? given : info.choose(copy, device);
   a.rejected = info.rejects(copy, device, config);
   if (copy.pairs > 1) a.rejected.chunks = 0;  // pairs whose copy exceeds a grid are copied one after the other
   if (a.rejected) return a;
@@ -120,7 +122,7 @@ std::string Planner<Copy>::choice_text(Plan const&, Candidate<Copy> const&, Copy
 }
 
 std::string Planner<Copy>::candidate_text(Plan const& plan, Candidate<Copy> const&, Copy const&, Device const&) {
-  return fmt::format("{:.2f} us predicted", 1e6 * plan.seconds) + tiling_text(plan.find<Copy>()->config.tiling);
+  return fmt::format("{:.2f} us predicted", 1e6 * plan.seconds) + config_text(plan.find<Copy>()->config);
 }
 
 }  // namespace inlay::planner

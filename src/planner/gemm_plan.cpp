@@ -144,7 +144,7 @@ double Planner<Gemm>::seconds(Candidate<Gemm> const& candidate, Gemm const& gemm
 }
 
 Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
-                               bool may_use_workspace, Shared& shared, Tiling const&) {
+                               bool may_use_workspace, Shared& shared, Config const&) {
   Prepared const p = prepare(candidate, gemm, device, may_use_workspace, shared);
   Attempt result{p.rejected, {}};
   if (p.rejected) return result;

@@ -8,7 +8,7 @@
 namespace inlay::planner {
 namespace {
 
-constexpr double kOtherCandidates = 2, kOtherTilings = 1.4;  // times the shortest predicted time
+constexpr double kOtherCandidates = 2, kOtherConfigs = 1.4;  // times the shortest predicted time
 constexpr std::size_t kMostPlans = 64;
 
 void add(std::vector<Plan>& plans, Attempt& attempt, int candidate) {
@@ -38,27 +38,31 @@ bool fits(Tiling const& tiling, Copy const& wide) {
 
 std::vector<Plan> plans_to_time(Copy const& copy, Device const& device) {
   if (copy.elements() == 0) return {};
-  std::vector<Plan> first, others;  // with the planner's tilings; with others
+  std::vector<Plan> first, others;  // with the planner's configurations; with others
   auto const all = candidates<Copy>();
   for (int i = 0; i < int(all.size()); ++i) {
     Candidate<Copy> const& candidate = all[std::size_t(i)];
     Attempt planned = attempt_in_chunks(candidate, copy, device, false);
-    bool const is_tiled = candidate.kernel.info->limits && !planned.rejected && planned.plan.is_whole();
+    Info<Copy> const& info = *candidate.kernel.info;
+    bool const has_others = !planned.rejected && planned.plan.is_whole();
     add(first, planned, i);
-    if (!is_tiled) continue;
-    std::vector<Tiling> tilings(256);
-    int const n = kernels::enumerate_tilings(copy.widened(), *candidate.kernel.info->limits, tilings);
-    for (int t = 0; t < n; ++t) {
+    auto const add_other = [&](Config const& config) {
       Planner<Copy>::Shared shared;
-      Attempt other = Planner<Copy>::attempt(candidate, copy, device, false, shared, tilings[std::size_t(t)]);
+      Attempt other = Planner<Copy>::attempt(candidate, copy, device, false, shared, config);
       add(others, other, i);
-    }
+    };
+    if (!has_others) continue;
+    for (int tile = 1; tile <= info.tiles; ++tile) add_other({.tile = tile});
+    if (!info.limits) continue;
+    std::vector<Tiling> tilings(256);
+    int const n = kernels::enumerate_tilings(copy.widened(), *info.limits, tilings);
+    for (int t = 0; t < n; ++t) add_other({tilings[std::size_t(t)]});
   }
   auto const shorter = [](Plan const& a, Plan const& b) { return a.seconds < b.seconds; };
   if (first.empty()) return {};
   double const shortest = std::ranges::min_element(first, shorter)->seconds;
   std::erase_if(first, [&](Plan const& p) { return p.seconds > kOtherCandidates * shortest; });
-  std::erase_if(others, [&](Plan const& p) { return p.seconds > kOtherTilings * shortest; });
+  std::erase_if(others, [&](Plan const& p) { return p.seconds > kOtherConfigs * shortest; });
   first.insert(first.end(), others.begin(), others.end());
   std::ranges::stable_sort(first, shorter);
   if (first.size() > kMostPlans) first.resize(kMostPlans);
@@ -85,7 +89,7 @@ Choice choice_of(Plan const& plan, double us) {
   Candidate<P> const& candidate = candidates<P>()[std::size_t(plan.candidate)];
   Choice choice{candidate.kernel.info->name, candidate.label};
   if constexpr (std::is_same_v<P, Copy>)
-    if (plan.is_whole()) choice.tiling = plan.find<Copy>()->config.tiling;
+    if (plan.is_whole()) choice.config = plan.find<Copy>()->config;
   choice.us = us;
   return choice;
 }
@@ -98,8 +102,10 @@ Plan plan_of(Choice const& choice, P const& problem, Device const& device, Works
   for (Candidate<P> const& candidate : all) {
     if (candidate.kernel.info->name != choice.kernel || candidate.label != choice.label) continue;
     if constexpr (std::is_same_v<P, Copy>)
-      if (!fits(choice.tiling, problem.widened())) return {};
-    Attempt a = attempt_in_chunks(candidate, problem, device, limit, choice.tiling);
+      if (!fits(choice.config.tiling, problem.widened()) || choice.config.tile < 0 ||
+          choice.config.tile > candidate.kernel.info->tiles)
+        return {};
+    Attempt a = attempt_in_chunks(candidate, problem, device, limit, choice.config);
     if (a.rejected) return {};
     a.plan.candidate = int(&candidate - all.data());
     a.plan.tuned_us = choice.us;

@@ -8,8 +8,8 @@
 namespace inlay::planner {
 
 // The fastest prediction first. Of each candidate its best tiling, if that is predicted to take at most twice the
-// shortest time; of tiled kernels other tilings too, predicted to take at most 1.4 times the shortest. At most 64. A
-// copy that exceeds a grid has no other tilings.
+// shortest time; of kernels with several configurations others too, predicted to take at most 1.4 times the shortest.
+// At most 64. A copy that exceeds a grid has no others.
 std::vector<Plan> plans_to_time(Copy const& copy, Device const& device);
 // The planner's choice first, then the other candidates that accept the problem.
 std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, WorkspaceLimit limit);
@@ -17,7 +17,7 @@ std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, Workspac
 // What a tuned plan is made from again.
 struct Choice {
   std::string kernel, label;  // of the candidate
-  Tiling tiling = {};         // of a copy
+  Config config = {};         // of a copy
   double us = 0;              // measured
 };
 template <class P>

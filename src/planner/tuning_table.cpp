@@ -23,7 +23,8 @@ TuningKey key_of(PlanKey const& words, std::string gpu) {
 nlohmann::ordered_json line_of(TuningKey const& key, Choice const& choice) {
   nlohmann::ordered_json line{{"inlay", version()},    {"gpu", key.gpu},  {"kernel", choice.kernel},
                               {"label", choice.label}, {"us", choice.us}, {"problem", key.problem}};
-  Tiling const& t = choice.tiling;
+  if (choice.config.tile) line["tile"] = choice.config.tile;
+  Tiling const& t = choice.config.tiling;
   if (t.modes == 0) return line;
   std::vector<int> modes, extents;
   for (int i = 0; i < t.modes; ++i) modes.push_back(t.tiled[i].mode), extents.push_back(t.tiled[i].extent);
@@ -33,17 +34,18 @@ nlohmann::ordered_json line_of(TuningKey const& key, Choice const& choice) {
   return line;
 }
 
-// Throws json::exception, or Error without a place, for what is no choice. The planner checks tilings before it uses
-// one.
+// Throws json::exception, or Error without a place, for what is no choice. The planner checks configurations before it
+// uses one.
 std::pair<TuningKey, Choice> choice_in(json const& line) {
   TuningKey key;
   key.gpu = line.at("gpu");
   key.problem = line.at("problem").get<std::vector<std::int64_t>>();
   Choice choice{line.at("kernel"), line.at("label"), {}, line.at("us")};
   if (!(choice.us > 0 && std::isfinite(choice.us))) throw Error("'us' is no time");
+  if (line.contains("tile")) choice.config.tile = line.at("tile");
   if (line.contains("tiling")) {
     json const& from = line.at("tiling");
-    Tiling& t = choice.tiling;
+    Tiling& t = choice.config.tiling;
     auto const modes = from.at("modes").get<std::vector<int>>(), extents = from.at("extents").get<std::vector<int>>();
     if (modes.size() != extents.size() || modes.size() > std::size_t(Tiling::kModes))
       throw Error("'tiling' has " + std::to_string(modes.size()) + " modes and " + std::to_string(extents.size()) +

@@ -11,6 +11,7 @@ namespace {
 
 std::string configured(LaunchOf<Copy> const& l) {
   std::string s = l.kernel->info->name;
+  if (l.config.tile) s += format(" tile %d", l.config.tile);
   Tiling const& t = l.config.tiling;
   for (int i = 0; i < t.modes; ++i) s += format("%s%d:%d", i ? "," : " ", t.tiled[i].mode, t.tiled[i].extent);
   if (t.modes)

@@ -98,7 +98,6 @@ void Executor::begin_kernel(LaunchInfo const& launch_info, unsigned cluster, std
   call_sites_.clear();
   global.next_kernel();
   sums_.clear();
-  griddep_waited_ = false;
   for (Region& r : memory.regions())
     if (std::exchange(r.stored, false))
       for (std::uint8_t& s : r.state) s |= std::uint8_t(s & Region::kWritten ? Region::kWrittenEarlier : 0);
@@ -122,10 +121,6 @@ void Executor::run(std::int64_t first, std::int64_t blocks, LaunchInfo const& la
   } const running{*this};
   try {
     for (std::int64_t b = first; b < first + blocks; b += cluster) run_cluster(unsigned(b), body);
-    if (launch_info_.follows && blocks > 0 && !griddep_waited_)
-      recorder_.report(Check::race, recorder_.kernel +
-                                        ": may begin before the previous kernel has ended, and no thread calls "
-                                        "griddep_wait()");
   } catch (Fault const& f) {
     recorder_.report(f.check, f.what());
   } catch (Deadlock const& d) {
@@ -185,6 +180,13 @@ void Executor::check_end_of_cluster() {
     recorder_.report(Check::misuse,
                      recorder_.kernel + ", block " + str(first_block_) + ": ends with a TMA load in flight");
   check_registers();
+  if (launch_info_.follows)
+    for (unsigned block = 0; block < num_blocks(); ++block)
+      if (std::none_of(griddep_waits_.begin(), griddep_waits_.end(),
+                       [&](Event const& e) { return e.thread / block_threads_ == block; }))
+        recorder_.report(Check::race, recorder_.kernel + ", block " + str(first_block_ + block) +
+                                          ": ends without griddep_wait(): the next kernel may begin before the "
+                                          "previous one has ended");
   if (shared_)
     std::erase_if(sums_, [&](auto const& s) {
       return s.first - shared_->real < std::ptrdiff_t(shared_->mapped) && s.first >= shared_->real;

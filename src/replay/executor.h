@@ -363,7 +363,6 @@ class Executor {
   std::deque<CallSite> call_sites_;
   std::vector<CallSite*> call_site_by_id_;
   std::map<char const*, Sum> sums_;  // by host address of the element
-  bool griddep_waited_ = false;      // any thread of the kernel has called griddep_wait()
 
   // State of the running cluster; a block that is launched without clusters is a cluster of one
   unsigned first_block_ = 0, num_threads_ = 0;  // num_threads_ == 0: no block runs

@@ -221,7 +221,7 @@ void Executor::check_registers() {
 
 // ---- programmatic dependent launch
 void Executor::griddep_wait() {
-  griddep_waited_ = thread().may_access_global = true;
+  thread().may_access_global = true;
   griddep_waits_.push_back(ordering_.now(rank()));
 }
 

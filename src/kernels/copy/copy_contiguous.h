@@ -7,6 +7,7 @@ namespace inlay::kernels::copy_contiguous {
 
 struct Step {
   static constexpr Writes writes = Writes::copy;
+  static constexpr bool follows = true;
   using Tile = Shape<_1, _256>;                               // (BLK_M,BLK_N), in vectors
   using Threads = Layout<Shape<_1, _256>, Stride<_256, _1>>;  // (THR_M,THR_N)
 };

@@ -24,7 +24,7 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
   using typename Grid::BlockTile, typename Grid::Here, typename Grid::SrcRun, typename Grid::RunGroup;
   using Word = std::conditional_t<(E < 4), uint32_t, T>;  // what a lane stores at once
   static constexpr TileLimits limits = Instance::limits;
-  static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = limits.blocks};
+  static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = limits.blocks, .follows = true};
   struct Smem {
     alignas(128) Vector16 tile[limits.bytes / 16];  // the source runs, then the tables
     Vector16 block_tile[sizeof(BlockTile) / 16];
@@ -54,7 +54,9 @@ struct CopyTiled : CopyTiledGrid<T, Instance::limits.threads> {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    block.griddep_launch_dependents();
     Here const b = this->here(shared_block_tile(block, smem));
+    block.griddep_wait();
     char* const base = reinterpret_cast<char*>(smem.tile);
     Tables const tables{reinterpret_cast<Vector16*>(base + tile.src_table),
                         reinterpret_cast<Vector16*>(base + tile.dst_table),

@@ -5,6 +5,7 @@
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/access_footprint.h>
 #include <inlay/kernels/copy/counted_modes.h>
 #include <inlay/kernels/copy/line_store.h>
 #include <inlay/model/copy_time.h>
@@ -14,7 +15,7 @@ namespace inlay::kernels {
 template <class T, class Step>
 struct DirectRows {
   static constexpr int E = sizeof(T), V = 16 / E, threads = 256, kModes = 40;
-  static constexpr LaunchInfo launch_info{.threads = threads};
+  static constexpr LaunchInfo launch_info{.threads = threads, .follows = true};
   struct Smem {};
   char const* src;
   char* dst;
@@ -66,6 +67,7 @@ struct DirectRows {
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_atom;
     Copy_Atom<On<Block, LoadGlobal<T>>, T> unit_load;
     Copy_Atom<On<Block, UniversalCopy<T>>, T> unit_store;
+    block.griddep_launch_dependents();
     int const i = int(block.block_index() * threads + block.thread_rank());
     bool const on = i < all && i >= 0;
     int row, x;
@@ -73,6 +75,7 @@ struct DirectRows {
     char const* from = src;
     char* to = dst;
     modes.advance(row, from, to);
+    block.griddep_wait();
     if (form == Form::vectors) {
       Vector16 r;
       copy_one(load_atom, on, block.gmem(reinterpret_cast<Vector16 const*>(from + int64_t(x) * 16)), &r);
@@ -123,28 +126,9 @@ struct DirectRows {
     if (block.any(part)) store_piece<E>(block, part, to, (low - begin) * E, (high - begin) * E, r);
   }
 
-  // The source bytes of neighbouring destination elements: `pieces` ranges of `piece` bytes.
-  struct Footprint {
-    double piece, pieces;
-    double of(double line) const { return pieces * (piece + line - E) / line; }  // cache lines of `line` bytes
-  };
-  static Footprint footprint(Copy const& m, double units) {
-    double taken[Copy::kMaxRank], rest = units;
-    for (int i = 0; i < m.rank; ++i) {
-      taken[i] = std::min(rest, double(m.mode[i].extent));
-      rest = std::max(1., rest / double(m.mode[i].extent));
-    }
-    Footprint f{E, units};
-    for (bool grows = true; grows;) {
-      grows = false;
-      for (int i = 0; i < m.rank; ++i) {
-        double const step = std::abs(double(m.mode[i].src_stride));
-        if (taken[i] <= 1 || step > std::max(2 * f.piece, 64.)) continue;
-        f.piece += step * (taken[i] - 1), f.pieces /= taken[i], taken[i] = 1, grows = true;
-      }
-    }
-    f.pieces = std::max(f.pieces, 1.);
-    return f;
+  // The source bytes of neighbouring destination elements.
+  static AccessFootprint footprint(Copy const& m, double units) {
+    return footprint_of({m.mode, std::size_t(m.rank)}, &Mode::src_stride, E, units);
   }
   static double seconds(Copy const& m, Device const& device) {
     DirectRows const k = make(m, 0);
@@ -165,7 +149,7 @@ struct DirectRows {
     double const together = std::min(elements, double(threads) * (lone ? 1 : V));
     double const in = row         ? rows * (sectors ? span / 32 : ragged(span))
                       : broadcast ? rows
-                                  : elements / together * footprint(m, together).of(32);
+                                  : elements / together * footprint(m, together).lines_of(32);
     double const out = lone    ? elements * 2
                        : apart ? elements * strided(k.step_dst) + rows
                                : rows * (sectors ? span / 32 : ragged(span) + (plain ? 0 : 1));
@@ -175,11 +159,11 @@ struct DirectRows {
     double const lines = std::abs(double(k.step)) / 4 +
                          std::abs(double(k.step_dst)) / 4;  // cache lines of 128 bytes, for the elements of a warp
     w.wavefronts =
-        warps * (plain ? 8
-                 : row ? 14
-                 : apart
-                     ? V * std::min(64., 2 + lines)
-                     : 8 + V * (broadcast ? 1 : 1 + .4 * std::min(32., footprint(m, 32. * (lone ? 1 : V)).of(128))));
+        warps *
+        (plain   ? 8
+         : row   ? 14
+         : apart ? V * std::min(64., 2 + lines)
+                 : 8 + V * (broadcast ? 1 : 1 + .4 * std::min(32., footprint(m, 32. * (lone ? 1 : V)).lines_of(128))));
     if (!plain) w.correction = .92;
     return seconds_of(w.times(double(m.pairs)), device);
   }

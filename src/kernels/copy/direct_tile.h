@@ -15,7 +15,8 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
   using Tile = typename Step::Tile;        // (BLK_M,BLK_N)
   using Threads = typename Step::Threads;  // (THR_M,THR_N)
   static constexpr int threads = size(Threads{});
-  static constexpr LaunchInfo launch_info{.threads = threads};
+  static constexpr bool follows = requires { Step::follows; };
+  static constexpr LaunchInfo launch_info{.threads = threads, .follows = follows};
   struct Smem {};
 
   // The copy as a batch of matrices, in elements of T.
@@ -29,6 +30,7 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem&) const {
+    if constexpr (follows) block.griddep_launch_dependents();
     auto here = this->tile(block.block_index());
     auto stride_A = make_stride(this->ld_in, _1{});
     Tensor gA = make_tensor(block.gmem(here.in), Tile{}, stride_A);             // (BLK_M,BLK_N)
@@ -42,6 +44,7 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     Tensor tAgB = thr.partition_D(gB);                 // (CPY,CPY_M,CPY_N)
     Tensor tArA = make_fragment_like(tAgA);            // (CPY,CPY_M,CPY_N)
 
+    if constexpr (follows) block.griddep_wait();
     if (here.full()) {
       copy(copy_A, tAgA, tArA);
       copy(copy_B, tArA, tAgB);

@@ -24,7 +24,7 @@ template <class T, int R, Interleaving direction, class Step>
 struct Interleaved {
   static constexpr int E = sizeof(T), V = 16 / E, threads = R > 4 ? 128 : 256, warps = threads / 32, kModes = 8;
   static constexpr bool to_planes = direction == Interleaving::to_planes;
-  static constexpr LaunchInfo launch_info{.threads = threads};
+  static constexpr LaunchInfo launch_info{.threads = threads, .follows = true};
   struct Smem {
     alignas(128) Vector16 rows[warps * 32 * R];
     static void members(auto name) { name("rows", &Smem::rows); }
@@ -91,6 +91,7 @@ struct Interleaved {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    block.griddep_launch_dependents();
     int const tid = int(block.thread_rank()), lane = tid % 32, warp = int(block.block_index()) * warps + tid / 32;
     if (warp >= all) return;
     int rest, pass;
@@ -98,6 +99,7 @@ struct Interleaved {
     char const* from = src;
     char* to = dst;
     others.advance(rest, from, to);
+    block.griddep_wait();
     int64_t const x = int64_t(pass) * step * 16;  // the pass's first byte of a plane
     int const left = int(bytes - x < 512 ? bytes - x : 512);
     Vector16* const rows = smem.rows + tid / 32 * 32 * R;

@@ -34,7 +34,7 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
       Grid::SKEW, Grid::UNITS, Grid::V;
   using typename Grid::Here, typename Grid::SmemLayout, typename Grid::Unit;
   static constexpr LaunchInfo launch_info{
-      .threads = Step::threads, .min_blocks = Step::min_blocks, .blocks_per_sm = Step::blocks_per_sm};
+      .threads = Step::threads, .min_blocks = Step::min_blocks, .blocks_per_sm = Step::blocks_per_sm, .follows = true};
   struct Smem {
     alignas(128) uint32_t A[cosize_v<SmemLayout>];
     static void members(auto name) { name("A", &Smem::A); }
@@ -46,9 +46,11 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    block.griddep_launch_dependents();
     auto const here = this->tile(block.block_index());
     // Loads reach 15 bytes before the tile and 16 behind it. full: these are elements of the row.
     bool const full = here.rows_full() && here.n > 0 && here.n + BLK_N + V <= this->N;
+    block.griddep_wait();
     if (full) {
       load<UNITS>(block, here, smem, 0, [](int, Vector16 const*) { return true; });
     } else {

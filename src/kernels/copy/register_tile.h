@@ -31,7 +31,8 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
   static constexpr int E = sizeof(T), V = 16 / E;  // elements of a vector, rows and columns of a square
   static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, CHUNKS = BLK_M / V, VECTORS = BLK_N / V;
   static constexpr int threads = Step::threads;
-  static constexpr LaunchInfo launch_info{.threads = threads, .blocks_per_sm = Step::blocks_per_sm};
+  static constexpr bool follows = requires { Step::follows; };
+  static constexpr LaunchInfo launch_info{.threads = threads, .blocks_per_sm = Step::blocks_per_sm, .follows = follows};
 
   // Coordinates count vectors along the contiguous mode. The square of a thread is one vector in each of V rows, lanes
   // along the rows; in shared memory it is one vector in each of V columns; the final stores run along the rows of the
@@ -61,6 +62,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    if constexpr (follows) block.griddep_launch_dependents();
     auto here = this->tile(block.block_index());
     auto in = reinterpret_cast<Vector16 const*>(here.in);
     auto out = reinterpret_cast<Vector16*>(here.out);
@@ -89,6 +91,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
 
     // Extents are multiples of V: a square lies inside or outside the matrix as a whole.
     bool const full = here.full();
+    if constexpr (follows) block.griddep_wait();
     if (full) {
       copy(copy_A, tAgA, tArA);
     } else {

@@ -4,4 +4,5 @@
 #include <inlay/kernels/copy/copy_tiled_samples.h>
 #include <inlay/kernels/copy/direct_rows_samples.h>
 #include <inlay/kernels/copy/interleaved_samples.h>
+#include <inlay/kernels/copy/small_copy_samples.h>
 #include <inlay/kernels/copy/transpose_batched_samples.h>

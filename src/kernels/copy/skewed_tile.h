@@ -76,7 +76,7 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
   static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SKEW = Grid::SKEW;
   static constexpr int threads = Step::threads;
   static constexpr LaunchInfo launch_info{
-      .threads = threads, .min_blocks = Step::min_blocks, .blocks_per_sm = Step::blocks_per_sm};
+      .threads = threads, .min_blocks = Step::min_blocks, .blocks_per_sm = Step::blocks_per_sm, .follows = true};
   static_assert(ROWS % (threads / BLK_N) == 0 && BLK_M % 32 == 0 && BLK_N % (threads / 32) == 0);
   using LoadThreads = Layout<Shape<Int<threads / BLK_N>, Int<BLK_N>>, Stride<Int<BLK_N>, _1>>;  // (THR_M,THR_N)
   using StoreThreads = Layout<Shape<_32, Int<threads / 32>>>;                                   // (THR_M,THR_N)
@@ -91,6 +91,7 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    block.griddep_launch_dependents();
     auto here = this->tile(block.block_index());
     Tensor gA = make_tensor(block.gmem(here.row0), Shape<Int<ROWS>, Int<BLK_N>>{},
                             make_stride(this->ld_in, _1{}));       // (ROWS,BLK_N)
@@ -102,6 +103,7 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
     Tensor tAgA = thr_A.partition_S(gA);        // (CPY,CPY_M,CPY_N)
     Tensor tAsA = thr_A.partition_D(sA);        // (CPY,CPY_M,CPY_N)
     Tensor tArA = make_tensor<T>(shape(tAgA));  // (CPY,CPY_M,CPY_N)
+    block.griddep_wait();
     if (here.rows_full() && here.cols == BLK_N) {
       copy(copy_A, tAgA, tArA);
     } else {

@@ -23,7 +23,7 @@ inline Reason rejects_gaps(Matrices const& x) {
 template <class T>
 struct Kernel {
   static constexpr int E = sizeof(T), V = 16 / E, threads = 256;
-  static constexpr LaunchInfo launch_info{.threads = threads, .blocks_per_sm = BlocksInFlight<T>};
+  static constexpr LaunchInfo launch_info{.threads = threads, .blocks_per_sm = BlocksInFlight<T>, .follows = true};
   static constexpr int VECTORS = 1024 * (E < 4 ? 4 / E : 1),
                        SQUARES = VECTORS / V / threads;  // of a block; of a thread
   static constexpr bool transposes = true;
@@ -58,6 +58,7 @@ struct Kernel {
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    block.griddep_launch_dependents();
     Copy_Atom<On<Block, LoadEvictLast<Vector16>>, Vector16> load;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
     int64_t const l = int64_t(block.block_index()) * group;
@@ -65,6 +66,7 @@ struct Kernel {
     Vector16 const* const from = in + l * size;
     Vector16* const to = out + l * size;
 
+    block.griddep_wait();
     Vector16 rows[SQUARES][V];
     CUTE_UNROLL
     for (int q = 0; q < SQUARES; ++q) {

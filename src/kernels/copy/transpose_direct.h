@@ -5,7 +5,9 @@
 namespace inlay::kernels::transpose_direct {
 
 template <class T>
-struct Step : CoalescedWrites {};
+struct Step : CoalescedWrites {
+  static constexpr bool follows = true;
+};
 template <class T>
 using Kernel = DirectTile<T, Step<T>>;
 using Dispatch = ByElement<Kernel>;

@@ -11,7 +11,7 @@ template <class T>
 struct Step : RegisterStep<T> {
   using Load = LoadEvictLast<Vector16>;
   static constexpr int blocks_per_sm = BlocksInFlight<T>;
-  static constexpr bool bands = true;
+  static constexpr bool bands = true, follows = true;
 };
 template <class T>
 using Kernel = RegisterTile<T, Step<T>>;
