@@ -120,7 +120,7 @@ def check_closed(page, text):
             expect("url(" not in value, f"an element has {name}={value}")
     for style in page.iter(XHTML + "style"):
         expect(not re.search(r"url\(|@import|https?:", style.text), "the style sheet brings something from elsewhere")
-    expect(len(text) < 3_000_000, f"the page has {len(text)} bytes")
+    expect(len(text) < 3_200_000, f"the page has {len(text)} bytes")
 
 
 def check_in_browser(file, scratch, kernels):

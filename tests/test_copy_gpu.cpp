@@ -82,6 +82,41 @@ class Bench {
   DeviceBuffer src_, dst_;
 };
 
+// Each kernel may start before the one before it has ended, and read what that one writes. A buffer that an earlier
+// kernel has read is written again meanwhile: the L1 of a multiprocessor may hold what was there before.
+TEST(GpuCopies, AlongAChainOfSmallOnes) {
+  NEEDS_GPU();
+  for (auto const& [elem, rows, cols] :
+       {std::array{4, 64, 64}, {1, 100, 36}, {2, 33, 129}, {8, 16, 16}, {16, 40, 24}, {4, 250, 250}}) {
+    std::size_t const bytes = std::size_t(elem) * std::size_t(rows) * std::size_t(cols);
+    SCOPED_TRACE(std::to_string(elem) + " B, " + std::to_string(rows) + " x " + std::to_string(cols));
+    for (bool transposes : {false, true}) {
+      std::vector<char> first(bytes), second(bytes), together(bytes), apart(bytes);
+      std::mt19937_64 rng(bytes);
+      for (char& c : first) c = char(rng());
+      for (char& c : second) c = char(rng());
+      DeviceBuffer const A = device_buffer(first), B = device_buffer(second), X = device_buffer(bytes),
+                         Y = device_buffer(bytes);
+      auto const move = [&](DeviceBuffer const& to, DeviceBuffer const& from) {
+        ConstTensor const source = tensor(static_cast<void const*>(from.get()), opaque(elem), {rows, cols});
+        if (transposes)
+          transpose(tensor(static_cast<void*>(to.get()), opaque(elem), {cols, rows}), source);
+        else
+          copy(tensor(static_cast<void*>(to.get()), opaque(elem), {rows, cols}), source);
+      };
+      auto const fetch = [&](std::vector<char>& to) {
+        check(cudaDeviceSynchronize());
+        check(cudaMemcpy(to.data(), Y.get(), bytes, cudaMemcpyDeviceToHost));
+      };
+      for (int i = 0; i < 100; ++i) move(X, i % 2 ? A : B), move(Y, X);
+      fetch(together);
+      move(X, A), check(cudaDeviceSynchronize()), move(Y, X);
+      fetch(apart);
+      EXPECT_TRUE(together == apart);
+    }
+  }
+}
+
 TEST(GpuCopies, HardOnesByEveryKernel) {
   NEEDS_GPU();
   Bench bench(4 << 20);

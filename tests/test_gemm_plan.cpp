@@ -335,8 +335,8 @@ TEST(GemmPlan, PackedOperandsLieOneBehindTheOther) {
   expect_workspace(p.launch().slots[0], 0), expect_workspace(p.launch().slots[1], offset_b);
   expect_operand(p.launch().slots[2], 2);
   expect_workspace(p.launch().workspace, offset_own);
-  EXPECT_SAYS(p, "  A is packed by copy_direct: it is contiguous along k\n");
-  EXPECT_SAYS(p, "  B is packed by copy_direct: it is contiguous along k\n");
+  EXPECT_SAYS(p, "  A is packed by copy_elements: it is contiguous along k\n");
+  EXPECT_SAYS(p, "  B is packed by copy_elements: it is contiguous along k\n");
   EXPECT_SAYS(p, "workspace: 11056 bytes\n");
 }
 TEST(GemmPlan, AMatrixThatTheBatchSharesIsPackedOnce) {

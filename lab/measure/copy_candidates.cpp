@@ -35,6 +35,11 @@ bool is_planned(std::string const& name) {
                      [&](auto const& candidate) { return candidate.kernel.info->name == name; });
 }
 
+struct Plainly {
+  Plainly() { block::launches_programmatically = false; }
+  ~Plainly() { block::launches_programmatically = true; }
+};
+
 // Whether the word "production" selects the row: baselines and the public function, copy kernels that the planner may
 // choose, and, in the table of a transpose, all of inlay's own transposes.
 bool is_production(std::string const& name, bool is_transpose) {
@@ -91,9 +96,8 @@ std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, c
     }
     if (name == kPlain)
       return whole(name, [c](CopyCall const& now, cudaStream_t s) {
-        block::launches_programmatically = false;
+        Plainly const plainly;
         public_call(c, now, nullptr, 0)(s);
-        block::launches_programmatically = true;
       });
     if (name == function)
       return whole(name, [c](CopyCall const& now, cudaStream_t stream) { public_call(c, now, nullptr, 0)(stream); });

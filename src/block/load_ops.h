@@ -5,7 +5,8 @@
 
 namespace inlay::block {
 
-// Loads from global memory with L2 policy evict_last (ld.global.nc). The number of bytes read from DRAM does not
+// Loads from global memory with L2 policy evict_last. Not through the read-only path (.nc): a kernel that is launched
+// programmatically may live while the one before it writes what it reads. The number of bytes read from DRAM does not
 // change; docs/log.md has the measured gain. S has 4, 8 or 16 bytes, and is Vector16 at 16. Before compute capability
 // 8.0 it is a plain load.
 template <class S>
@@ -21,16 +22,16 @@ struct LoadEvictLast {
     asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy));
     if constexpr (sizeof(S) == 16) {
       std::uint64_t lo, hi;
-      asm volatile("ld.global.nc.L2::cache_hint.v2.b64 {%0, %1}, [%2], %3;"
+      asm volatile("ld.global.L2::cache_hint.v2.b64 {%0, %1}, [%2], %3;"
                    : "=l"(lo), "=l"(hi)
                    : "l"(__cvta_generic_to_global(&src)), "l"(policy));
       dst = Vector16(hi) << 64 | lo;
     } else if constexpr (sizeof(S) == 8) {
-      asm volatile("ld.global.nc.L2::cache_hint.b64 %0, [%1], %2;"
+      asm volatile("ld.global.L2::cache_hint.b64 %0, [%1], %2;"
                    : "=l"(dst)
                    : "l"(__cvta_generic_to_global(&src)), "l"(policy));
     } else {
-      asm volatile("ld.global.nc.L2::cache_hint.b32 %0, [%1], %2;"
+      asm volatile("ld.global.L2::cache_hint.b32 %0, [%1], %2;"
                    : "=r"(dst)
                    : "l"(__cvta_generic_to_global(&src)), "l"(policy));
     }

@@ -28,7 +28,7 @@ struct Tiling {
 // A kernel chooses by predicted time what its configuration leaves open.
 struct Config {
   Tiling tiling = {};  // of a copy
-  int tile = 0;        // of a GEMM kernel that has a list of several: 1 + its place there; 0: open
+  int tile = 0;        // of a kernel that has a list of several: 1 + its place there; 0: open
 };
 
 // A function of a kernel. Its last argument is a configuration, which may be left out; many kernels have none.

@@ -26,6 +26,7 @@ struct TileModes {
     ++count, indices *= int(m.extent);
   }
   CUTE_HOST_DEVICE int offset(int const (&stride)[kMost], int index) const {
+    if (index >= indices) return 0;  // of a lane that accesses nothing
     if (count == 1) return index * stride[0];
     int first, second, third;
     extent[0](third, first, index);
@@ -37,7 +38,7 @@ struct TileModes {
 template <class T, int TILE_A, int TILE_B, int THREADS, class Step>
 struct CopySmallTile {
   static constexpr int E = sizeof(T), threads = THREADS, EACH = TILE_A * TILE_B / THREADS;
-  static constexpr int PITCH = TILE_B * E + (E < 4 ? 4 : E);  // bytes: columns meet all banks
+  static constexpr int PITCH = TILE_B * E + (E < 4 ? 4 : E);                 // bytes: columns meet all banks
   static constexpr int ROWS = THREADS / TILE_B, COLUMNS = THREADS / TILE_A;  // of a pass of all threads
   static constexpr int kOuter = 4;
   static_assert(TILE_A % ROWS == 0 && TILE_B % COLUMNS == 0);
@@ -88,11 +89,10 @@ struct CopySmallTile {
     CUTE_UNROLL
     for (int i = 0; i < EACH; ++i) {
       bool const on = a0 + row + i * ROWS < a.indices && b0 + along_b < b.indices;
-      copy_one(load, on, block.gmem(reinterpret_cast<T const*>(from + (on ? steps[i] : 0))), &x[i]);
+      copy_one(load, on, block.gmem(reinterpret_cast<T const*>(from + steps[i])), &x[i]);
     }
     CUTE_UNROLL
-    for (int i = 0; i < EACH; ++i)
-      copy_one(atom, true, &x[i], make_smem_ptr(at(smem, row + i * ROWS, along_b)));
+    for (int i = 0; i < EACH; ++i) copy_one(atom, true, &x[i], make_smem_ptr(at(smem, row + i * ROWS, along_b)));
     CUTE_UNROLL
     for (int i = 0; i < EACH; ++i) steps[i] = b.offset(b.dst, b0 + column + i * COLUMNS);
     block.sync();
@@ -100,7 +100,7 @@ struct CopySmallTile {
     for (int i = 0; i < EACH; ++i) {
       bool const on = b0 + column + i * COLUMNS < b.indices && a0 + along_a < a.indices;
       copy_one(atom, true, make_smem_ptr(at(smem, along_a, column + i * COLUMNS)), &x[i]);
-      copy_one(atom, on, &x[i], block.gmem(reinterpret_cast<T*>(to + (on ? steps[i] : 0))));
+      copy_one(atom, on, &x[i], block.gmem(reinterpret_cast<T*>(to + steps[i])));
     }
   }
   CUTE_DEVICE static T* at(Smem& smem, int index_a, int index_b) {
@@ -143,12 +143,13 @@ struct Parts {
     put(a, in_a, 0), put(b, in_b, first);
     // Short modes are joined with the next ones, until a run has about a hundred bytes.
     int64_t run_a = m.mode[0].extent * m.elem_bytes, run_b = m.mode[first].extent * m.elem_bytes;
-    for (int turn = 0, next = 1; turn < TileModes::kMost - 1; ++turn) {
-      if (run_a < 96 && in_a == turn + 1 && next < m.rank && !taken[next])
+    for (int joined = 0, next = 1; joined < TileModes::kMost - 1; ++joined) {
+      if (run_a < 96 && in_a == joined + 1 && next < m.rank && !taken[next])
         run_a *= m.mode[next].extent, put(a, in_a, next++);
+      auto const reach = [](Mode const& x) { return double(std::abs(x.src_stride)); };
+      Mode const& before = b[std::size_t(joined)];
       if (int const k = fastest();
-          run_b < 96 && in_b == turn + 1 && k >= 0 &&
-          std::abs(m.mode[k].src_stride) <= 4 * std::abs(b[std::size_t(turn)].src_stride) * b[std::size_t(turn)].extent)
+          run_b < 96 && in_b == joined + 1 && k >= 0 && reach(m.mode[k]) <= 4 * reach(before) * double(before.extent))
         run_b *= m.mode[k].extent, put(b, in_b, k);
     }
     for (int k = 0; k < m.rank; ++k) {
@@ -160,7 +161,8 @@ struct Parts {
       put(outer, in_outer, k);
     }
     for (auto const& [part, count] : {std::pair{&a, in_a}, {&b, in_b}}) check(*part, count);
-    if (__int128(tiles(Shape{16, 16, 64})) > INT32_MAX) rejected = {"{} elements are more tiles than a grid holds", {m.elements()}};
+    if (__int128(tiles(Shape{16, 16, 64})) > INT32_MAX)
+      rejected = {"{} elements are more tiles than a grid holds", {m.elements()}};
   }
   // Offsets within the tiles have 32 bits.
   void check(std::array<Mode, TileModes::kMost> const& part, int count) {
@@ -171,7 +173,8 @@ struct Parts {
       span += __int128(std::max(std::abs(x.src_stride), x.dst_stride)) * x.extent;
     }
     constexpr int64_t most = INT32_MAX - 4096;
-    if (indices > most || span > most) rejected = {"the modes of a tile span more than the {} bytes that offsets of 32 bits reach", {most}};
+    if (indices > most || span > most)
+      rejected = {"the modes of a tile span more than the {} bytes that offsets of 32 bits reach", {most}};
   }
   static int64_t indices(std::array<Mode, TileModes::kMost> const& part, int count) {
     int64_t n = 1;
@@ -207,9 +210,9 @@ struct Kernel {
     auto const out = [&](double bytes) { return b * lines(p.a, p.in_a, &Mode::dst_stride, a, bytes); };
     // Fitted on an H200 to the copies below 64 MB of suites/wild.json, each in all shapes: off by 13 % in the median,
     // and the chosen shape takes 1.04 of the fastest one's time.
-    // Sectors that two tiles share are written to DRAM twice where the L2 does not hold the copy.
+    // Sectors that two tiles share go to DRAM twice where the L2 does not hold the copy.
     bool const in_l2 = 2 * elements * E < double(device.l2_bytes);
-    CopyWork const w{.bytes = elements * E + (in_l2 ? elements * E : 32 * tiles * out(32)),
+    CopyWork const w{.bytes = in_l2 ? 2 * elements * E : 32 * tiles * (in(32) + out(32)),
                      .sectors = .82 * tiles * (in(32) + out(32)),
                      .instructions = tiles * (669 + s.threads / 32 * 23 * each),
                      .wavefronts = tiles * (in(128) + 3 * out(128)),
@@ -263,7 +266,8 @@ struct Kernel {
   }
   static Reason rejects(Copy const& m, Device const&) {
     for (int k = 0; k < m.rank; ++k)
-      if (m.mode[k].extent > INT32_MAX / 2) return {"an extent of {} is more than a tile's modes count", {m.mode[k].extent}};
+      if (m.mode[k].extent > INT32_MAX / 2)
+        return {"an extent of {} is more than a tile's modes count", {m.mode[k].extent}};
     return Parts(m).rejected;
   }
 };
