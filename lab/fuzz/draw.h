@@ -34,7 +34,8 @@ DrawnCopy draw_transpose(Random& random, std::int64_t most);
 struct FuzzedCopy {
   DrawnCopy copy;
   int candidate = -1;  // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
-  // Of the forced candidate: a tile that fills its shared memory, or one of its tiles; open: the candidate chooses.
+  // What the forced candidate is configured with: a tile that fills its shared memory, or one of its tiles; open: it
+  // chooses.
   model::Config config;
   std::int64_t src_shift = 0, dst_shift = 0;  // bytes from the addresses of the plan to those of the run
 
