@@ -1,5 +1,4 @@
-// Every kernel of Gemm, replayed on the CPU over the corpus: all checks silent, bit for bit the oracle's, the counts
-// those of counts().
+// Every kernel of Gemm, replayed on the CPU over the corpus: all checks silent, and bit for bit the oracle's.
 #include <gtest/gtest.h>
 
 #include <algorithm>

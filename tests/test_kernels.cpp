@@ -12,7 +12,7 @@ namespace {
 using namespace registry;
 using replay::Finding;
 
-// Replays one case and holds it against oracle and counts; whether the kernel took it.
+// Replays one case and holds it against the oracle; whether the kernel took it.
 bool runs(Entry<Copy> const& entry, Case const& c, int e) {
   SCOPED_TRACE(c.name());
   Views const v = views_of(c, is_transpose(entry.info()));

@@ -323,6 +323,19 @@ TEST(PlanInPieces, TakesAsLongAsAllPieces) {
   EXPECT_GT(seconds(1024), 0);
   EXPECT_NEAR(seconds(4 * billions) / seconds(2 * billions), 2, .1);
 }
+// A configuration that was given is of the whole problem: a tile of it may be larger than a piece, which gets its own.
+TEST(PlanInPieces, HaveConfigurationsOfTheirOwn) {
+  most = 500;
+  Info<Copy> chooses = limited;
+  chooses.choose = [](Copy const&, Device const&) { return Config{.tile = 7}; };
+  Candidate<Copy> const row{.kernel = {&chooses, note}, .applies = {any}};
+  Config const given{.tile = 3};
+  auto const tile_of = [&](Copy const& copy) {
+    return attempt_in_chunks(row, copy, Device{}, false, given).plan.find<Copy>()->config.tile;
+  };
+  EXPECT_EQ(tile_of(moved({2, 3}, true, 4)), 3);
+  EXPECT_EQ(tile_of(moved({40, 50}, true, 4)), 7);
+}
 // What the library itself would launch: no grid limits a batch.
 TEST(PlanInPieces, BatchesOfAnyLength) {
   std::int64_t const billions = std::int64_t(1) << 31;

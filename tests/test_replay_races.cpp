@@ -427,6 +427,16 @@ TEST_F(EarlyKernels, WaitBeforeTheyTouchMemory) {
   expect(Check::race, "thread 0: reads in[0] (byte 0) before griddep_wait(): the previous kernel may still be running");
   with(Wait::one_thread), expect(Check::race, "thread 1: reads in[1] (byte 4) before griddep_wait()");
   with(Wait::nobody), expect(Check::race, "reads in[0] (byte 0) before griddep_wait()");
+  // One block waits, the other ends without.
+  recorder.reads(in), recorder.writes(out);
+  replay<LaunchInfo{.threads = 32, .follows = true}>(
+      [=, this](auto block, auto&) {
+        if (block.block_index() == 1) return;
+        block.griddep_wait();
+        store(block, out + block.thread_rank(), load(block, in + block.thread_rank()));
+      },
+      2);
+  expect(Check::race, "block 1: ends without griddep_wait()");
   // Who touches nothing must wait all the same, for the kernel that follows this one.
   replay<LaunchInfo{.threads = 32, .follows = true}>([](auto, auto&) {});
   expect(Check::race, "ends without griddep_wait(): the next kernel may begin before the previous one has ended");

@@ -6,6 +6,7 @@
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/common/tile_grid.h>
 #include <inlay/kernels/copy/access_footprint.h>
+#include <inlay/kernels/copy/numbered_configs.h>
 #include <inlay/model/copy_time.h>
 
 #include <array>
@@ -14,7 +15,7 @@ namespace inlay::kernels {
 
 template <class T, int RANK, int EACH, class Step>
 struct CopyElements {
-  static constexpr int E = sizeof(T), threads = 256;
+  static constexpr int threads = 256;
   static constexpr LaunchInfo launch_info{.threads = threads, .follows = true};
   struct Smem {};
   struct Digit {
@@ -95,7 +96,7 @@ struct Step {};
 template <class T>
 struct Kernel {
   using U = Carrier<T>;
-  static constexpr int E = sizeof(T), threads = 256;
+  static constexpr int E = sizeof(T), threads = CopyElements<U, 2, 1, Step>::threads;
 
   static double seconds_of_form(Copy const& m, Form const& form, Device const& device) {
     Ordered const order(m, form.by_source);
@@ -122,22 +123,15 @@ struct Kernel {
     return model::seconds_of(w, device);
   }
   static Config choose(Copy const& m, Device const& device) {
-    Config best{.tile = 1};
-    double least = HUGE_VAL;
-    for (int i = 0; i < int(std::size(kForms)); ++i)
-      if (double const s = seconds_of_form(m, kForms[i], device); s < least) least = s, best.tile = i + 1;
-    return best;
-  }
-  static Form const& form_of(Copy const& m, Device const& device, Config const& config) {
-    return kForms[(config.tile ? config : choose(m, device)).tile - 1];
+    return fastest_of(std::size(kForms), [&](std::size_t i) { return seconds_of_form(m, kForms[i], device); });
   }
   static double seconds(Copy const& m, Device const& device, Config const& config) {
-    return seconds_of_form(m, form_of(m, device, config), device);
+    return seconds_of_form(m, kForms[index_of<Kernel>(m, device, config)], device);
   }
 
   template <class S, class F>
   static void launches(Copy const& m, S const& setting, F const& f) {
-    Form const& form = form_of(m, setting.device, setting.config);
+    Form const& form = kForms[index_of<Kernel>(m, setting.device, setting.config)];
     Ordered const order(m, form.by_source);
     auto const of = [&]<int RANK>(Int<RANK>) {
       if (form.each == 1) return f(CopyElements<U, RANK, 1, Step>::make(m, order.modes()));
@@ -164,11 +158,6 @@ struct Kernel {
 };
 using Dispatch = ByWidenedElement<Kernel>;
 
-inline Config choose(Copy const& copy, Device const& device) {
-  Copy const wide = copy.widened();
-  return with_element(wide.elem_bytes, [&](auto e) { return Kernel<decltype(e)>::choose(wide, device); });
-}
-
 inline constexpr Info<Copy> info = {
     .name = "copy_elements",
     .idea =
@@ -179,7 +168,7 @@ inline constexpr Info<Copy> info = {
     .origin = Origin::ours,
     .rejects = rejects_wide<Kernel>,
     .seconds = seconds_wide<Kernel>,
-    .choose = choose,
+    .choose = choose_wide<Kernel>,
     .tiles = int(std::size(kForms)),
 };
 

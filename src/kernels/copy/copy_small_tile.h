@@ -7,11 +7,14 @@
 #include <inlay/block/load_ops.h>
 #include <inlay/kernels/common/tile_grid.h>
 #include <inlay/kernels/copy/access_footprint.h>
+#include <inlay/kernels/copy/numbered_configs.h>
 #include <inlay/model/copy_time.h>
 
 #include <array>
 
 namespace inlay::kernels {
+
+inline constexpr int kModesOutsideSmallTiles = 4;
 
 // Up to three modes with one index, of which the first is the fastest digit.
 struct TileModes {
@@ -40,7 +43,6 @@ struct CopySmallTile {
   static constexpr int E = sizeof(T), threads = THREADS, EACH = TILE_A * TILE_B / THREADS;
   static constexpr int PITCH = TILE_B * E + (E < 4 ? 4 : E);                 // bytes: columns meet all banks
   static constexpr int ROWS = THREADS / TILE_B, COLUMNS = THREADS / TILE_A;  // of a pass of all threads
-  static constexpr int kOuter = 4;
   static_assert(TILE_A % ROWS == 0 && TILE_B % COLUMNS == 0);
   static constexpr LaunchInfo launch_info{.threads = threads, .follows = true};
   struct Smem {
@@ -56,7 +58,7 @@ struct CopySmallTile {
   Divisor tiles_a, tiles_b;
   TileModes a, b;
   int all, outer;  // tiles; modes outside the tile
-  Outer modes[kOuter];
+  Outer modes[kModesOutsideSmallTiles];
 
   int64_t blocks() const { return all; }
   void relocate(auto const& at) { src = at(src), dst = at(dst); }
@@ -110,7 +112,7 @@ struct CopySmallTile {
 
 namespace copy_small_tile {
 
-// Config::tile is 1 + the place here.
+// Config::tile is 1 + the place here. The first shape has the most tiles.
 struct Shape {
   int a, b, threads;
 };
@@ -119,7 +121,7 @@ inline constexpr Shape kShapes[] = {{16, 16, 64}, {32, 32, 256}, {32, 64, 256}, 
 // The modes of a copy by their part in a tile.
 struct Parts {
   std::array<Mode, TileModes::kMost> a, b;
-  std::array<Mode, 4> outer;
+  std::array<Mode, kModesOutsideSmallTiles> outer;
   int in_a = 0, in_b = 0, in_outer = 0;
   Reason rejected;
 
@@ -161,7 +163,7 @@ struct Parts {
       put(outer, in_outer, k);
     }
     for (auto const& [part, count] : {std::pair{&a, in_a}, {&b, in_b}}) check(*part, count);
-    if (__int128(tiles(Shape{16, 16, 64})) > INT32_MAX)
+    if (__int128(tiles(kShapes[0])) > INT32_MAX)
       rejected = {"{} elements are more tiles than a grid holds", {m.elements()}};
   }
   // Offsets within the tiles have 32 bits.
@@ -224,23 +226,20 @@ struct Kernel {
   }
   static Config choose(Copy const& m, Device const& device) {
     Parts const parts(m);
-    Config best{.tile = 1};
-    if (parts.rejected) return best;
-    double least = HUGE_VAL;
-    for (int i = 0; i < int(std::size(kShapes)); ++i)
-      if (double const s = seconds_of_shape(parts, kShapes[i], device); s < least) least = s, best.tile = i + 1;
-    return best;
+    if (parts.rejected) return {.tile = 1};
+    return fastest_of(std::size(kShapes), [&](std::size_t i) { return seconds_of_shape(parts, kShapes[i], device); });
   }
   static double seconds(Copy const& m, Device const& device, Config const& config) {
     Parts const parts(m);
     if (parts.rejected) return HUGE_VAL;
-    return seconds_of_shape(parts, kShapes[(config.tile ? config : choose(m, device)).tile - 1], device);
+    return seconds_of_shape(parts, kShapes[index_of<Kernel>(m, device, config)], device);
   }
 
   template <class S, class F>
   static void launches(Copy const& m, S const& setting, F const& f) {
     Parts const parts(m);
-    int const number = (setting.config.tile ? setting.config : choose(m, setting.device)).tile - 1;
+    std::size_t const number = index_of<Kernel>(m, setting.device, setting.config);
+    static_assert(std::size(kShapes) == 4);
     auto const of = [&]<int I>(Int<I>) {
       constexpr Shape s = kShapes[I];
       f(make<CopySmallTile<U, s.a, s.b, s.threads, Step>>(m, parts, s));
@@ -273,11 +272,6 @@ struct Kernel {
 };
 using Dispatch = ByWidenedElement<Kernel>;
 
-inline Config choose(Copy const& copy, Device const& device) {
-  Copy const wide = copy.widened();
-  return with_element(wide.elem_bytes, [&](auto e) { return Kernel<decltype(e)>::choose(wide, device); });
-}
-
 inline constexpr Info<Copy> info = {
     .name = "copy_small_tile",
     .idea =
@@ -287,7 +281,7 @@ inline constexpr Info<Copy> info = {
     .origin = Origin::ours,
     .rejects = rejects_wide<Kernel>,
     .seconds = seconds_wide<Kernel>,
-    .choose = choose,
+    .choose = choose_wide<Kernel>,
     .tiles = int(std::size(kShapes)),
 };
 
