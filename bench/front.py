@@ -1,8 +1,9 @@
 """The figures of README's first page: cases that are drawn when they are measured, and that nobody has seen before.
 
-    front.py measure PART --seed N --inlay PROGRAM --json FILE    PART: gemms (inlay beside cuBLAS) or torch (permutes and bf16
-                                                                               GEMMs beside PyTorch, eager and compiled)
-    front.py [--check README.md | --write README.md] [--picture FILE.svg]      the table of results/h200/front_gemms.json and front_torch.json
+    front.py measure PART --seed N --inlay PROGRAM --json FILE    PART: gemms (inlay beside cuBLAS), torch (bf16 GEMMs beside
+                                                                  torch.compile) or copies (beside PyTorch and CCCL; PROGRAM is
+                                                                  copy_baselines, bench/CMakeLists.txt says what it is built of)
+    front.py [--check README.md | --write README.md] [--picture FILE.svg]      the table of results/h200/front_*.json
 
 A ratio is the time of the baseline over that of inlay, on one GPU, one after the other: above 1, inlay is faster. The seed is written beside the
 figures. Every row that was measured is counted.
@@ -20,6 +21,7 @@ from provenance import provenance, said
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "results" / "h200"
+CCCL = "commit 571f2fc, 2026-08-22"  # the checkout that copy_baselines is built of
 BEGIN, END = "<!-- front -->\n", "<!-- /front -->"
 SIZES = [("below 1 MB", 0, 1e6), ("1 to 64 MB", 1e6, 64e6), ("above 64 MB", 64e6, float("inf"))]
 
@@ -58,18 +60,29 @@ def gemms(inlay, seed, folder):
     return all_rows
 
 
-def torch_rows(inlay, seed, folder):
-    """Copies of drawn views, and bf16 GEMMs, which torch.compile pads where it predicts a gain."""
-    all_rows = []
-    suite = drawn("copy", seed, 147, folder)
+def copy_rows(program, seed, folder):
+    """Copies of drawn views beside PyTorch and CCCL, in plain launches: each begins when the one before has ended."""
+    suite = folder / "drawn_copy.json"
+    suite.write_text(subprocess.check_output([sys.executable, ROOT / "suites" / "draw.py", "copy", "--seed", str(seed), str(seed + 77777), "--count", "150"],
+                                             text=True))
+    rows_of([program, "copy", "--suite", suite, "--kernels", "copy", "plain_launches", "--json", folder / "copy.json"], folder / "copy.json")
+    rows_of([sys.executable, ROOT / "bench" / "torch_copy.py", suite, "--count", "75", "--json", folder / "torch.json"], folder / "torch.json")
+    return copy_ratios(folder / "copy.json", folder / "torch.json")
+
+
+def copy_ratios(copies, torch):
+    """The rows of the table from those that bench/copy_baselines and bench/torch_copy.py wrote."""
     key = lambda row: (row["case"], row["elem_bytes"], *row["src_strides"], *row["dst_strides"], row["base_src"], row["base_dst"])
-    ours = {key(row): row for row in rows_of([inlay, "bench", "copy", "--suite", suite, "--kernels", "copy", "--json", folder / "copy.json"],
-                                             folder / "copy.json") if row["kernel"] == "copy"}
-    for row in rows_of([sys.executable, ROOT / "bench" / "torch_copy.py", suite, "--json", folder / "torch.json"], folder / "torch.json"):
-        names = {"torch_eager": "PyTorch, eager", "torch_compile": "torch.compile"}
-        if row["kernel"] in names and row["ms_median"]:
-            group = next(name for name, low, high in SIZES if low <= row["bytes"] < high)
-            all_rows.append(ratio(f"copy {group}", names[row["kernel"]], row, row["ms_median"] / ours[key(row)]["ms_median"]))
+    rows = json.loads(copies.read_text())["rows"] + json.loads(torch.read_text())["rows"]
+    ours = {key(row): row for row in rows if row["kernel"] == "plain_launches"}
+    names = {"torch_eager": "PyTorch, eager", "torch_compile": "torch.compile", "cccl_copy": "CCCL"}
+    return [ratio("copy " + next(name for name, low, high in SIZES if low <= row["bytes"] < high), names[row["kernel"]], row,
+                  row["ms_median"] / ours[key(row)]["ms_median"]) for row in rows if row["kernel"] in names and row["ms_median"]]
+
+
+def torch_rows(inlay, seed, folder):
+    """bf16 GEMMs, which torch.compile pads where it predicts a gain."""
+    all_rows = []
     half = drawn("half", seed + 1, 100, folder)
     subprocess.run([str(inlay), "bench", "gemm", "--suite", str(half), "--json", str(folder / "half.json")], check=True, stdout=subprocess.DEVNULL)
     for row in rows_of([sys.executable, ROOT / "bench" / "torch_matmul.py", folder / "half.json", "--json", folder / "matmul.json"],
@@ -81,16 +94,16 @@ def torch_rows(inlay, seed, folder):
 
 def measure(options):
     with tempfile.TemporaryDirectory() as folder:
-        part = gemms if options.part == "gemms" else torch_rows
+        part = {"gemms": gemms, "torch": torch_rows, "copies": copy_rows}[options.part]
         rows = part(options.inlay.resolve(), options.seed, pathlib.Path(folder))
     torch = said(sys.executable, "-c", "import torch; print(torch.__version__)")
-    report = provenance() | {"torch": torch, "seed": options.seed}
+    report = provenance() | {"torch": torch, "seed": options.seed} | ({"cccl": CCCL} if options.part == "copies" else {})
     listed = ",\n  ".join(json.dumps(row) for row in rows)
     options.json.write_text(json.dumps(report, indent=1)[:-2] + f',\n "rows": [\n  {listed}\n ]\n}}\n')
 
 
 def recorded():
-    return [json.loads((RESULTS / f"front_{part}.json").read_text()) for part in ("torch", "gemms")]
+    return [json.loads((RESULTS / f"front_{part}.json").read_text()) for part in ("copies", "torch", "gemms")]
 
 
 def table():
@@ -103,9 +116,9 @@ def table():
             share = sum(value > 1 for value in values)
             text += f"| {baseline} | {group} | {len(values)} | {statistics.median(values):.2f} | {share} of {len(values)} | {min(values):.2f} |\n"
     notes = [f"seed {r['seed']}, {r['date'][:10]}, commit {r['commit'][:7]}" for r in recorded()]
-    torch, gemm = recorded()
+    copies, torch, gemm = recorded()
     return text + (f"\nTime of the baseline over that of inlay: above 1, inlay is faster. Cases drawn when they were measured, on one {gemm['device'].removeprefix('NVIDIA ')} "
-                   f"(driver {gemm['driver']}, CUDA {gemm['cuda']}, PyTorch {torch['torch']}): PyTorch's by {notes[0]}; cuBLAS's, the fastest of its algorithms, by {notes[1]}.\n")
+                   f"(driver {gemm['driver']}, CUDA {gemm['cuda']}, PyTorch {torch['torch']}): copies, in launches that wait for one another, by {notes[0]}; torch.compile's GEMMs by {notes[1]}; cuBLAS's, the fastest of its algorithms, by {notes[2]}. CCCL is cuda::experimental::copy of {copies['cccl']}.\n")
 
 
 def picture(file):
@@ -147,7 +160,7 @@ def main():
     parser.add_argument("--picture", type=pathlib.Path)
     commands = parser.add_subparsers(dest="command")
     command = commands.add_parser("measure")
-    command.add_argument("part", choices=("gemms", "torch"))
+    command.add_argument("part", choices=("gemms", "torch", "copies"))
     command.add_argument("--seed", type=int, required=True)
     command.add_argument("--inlay", type=pathlib.Path, required=True)
     command.add_argument("--json", type=pathlib.Path, required=True)

@@ -9,10 +9,13 @@ of torch_eager (--no-compile and --host ask for that elsewhere).
 
 CUDA events, warm-up, candidates in turn in every round, medians and inter-quartile ranges; the copy limit here is
 Tensor.copy_ on the same bytes (row torch_copy). Work under 100 microseconds is timed as replays of a CUDA graph of
-back-to-back launches that rotate over buffers worth four L2s. Every candidate is verified first (no zeros of either
+back-to-back launches that rotate over buffers worth four L2s. The results of as many launches as there are buffers are
+kept alive: freed at once, each launch would get the same memory from the allocator, which then lies in the L2
+(ms_one_destination has the median of that). Every candidate is verified first (no zeros of either
 sign and no NaN in the data: equal is bitwise equal).
 """
 import argparse
+import collections
 import dataclasses
 import itertools
 import json
@@ -129,12 +132,13 @@ def events(run, launches):
     return start.elapsed_time(stop) / launches
 
 
-def as_graph(function, pairs, launches):
-    """A graph of back-to-back launches that takes the pairs in turn."""
+def as_graph(function, pairs, launches, alive):
+    """A graph of back-to-back launches that takes the pairs in turn; so many results are alive while it is captured."""
     graph = torch.cuda.CUDAGraph()
+    results = collections.deque(maxlen=alive)
     with torch.cuda.graph(graph):
         for k in range(launches):
-            function(pairs[k % len(pairs)])
+            results.append(function(pairs[k % len(pairs)]))
     return graph.replay
 
 
@@ -175,7 +179,7 @@ def measure(case, options, pair_of=Pair, candidates=candidates, verified=verifie
     count = max(1, -(-4 * device.L2_cache_size // (2 * bytes_one)))
     pairs = [pair_of(case) for _ in range(min(count, MOST_PAIRS))]
     functions = candidates(case, not options.no_compile)
-    check_results, runs, launches = {}, {}, {}
+    check_results, runs, launches, one_destination = {}, {}, {}, {}
     for name, function in functions.items():
         check_results[name] = verified(function, name, pairs[0], case)
         if check_results[name] != "ok":
@@ -184,13 +188,17 @@ def measure(case, options, pair_of=Pair, candidates=candidates, verified=verifie
         n = 1 if one >= .1 else max(len(pairs), int(1 / max(one, .002)))
         launches[name] = n
         if n > 1:
-            runs[name] = as_graph(function, pairs, n)
+            runs[name] = as_graph(function, pairs, n, len(pairs))
+            if name != "torch_copy" and case.packed_destination:
+                one_destination[name] = as_graph(function, pairs, n, 0)
         else:
             runs[name] = lambda function=function, cycle=itertools.cycle(pairs): function(next(cycle))
-    times = {name: [] for name in functions}
+    times, times_one_destination = ({name: [] for name in functions} for _ in range(2))
     for _ in range(options.samples + 3):
         for name in runs:
             times[name].append(events(runs[name], launches[name]))
+            if name in one_destination:
+                times_one_destination[name].append(events(one_destination[name], launches[name]))
     copy = statistics.median(times["torch_copy"][3:])
     for name in functions:
         row = case.row(options.suite or "2d") | {"kernel": name, "elem_bytes": case.elem_bytes, "check": check_results[name]}
@@ -203,6 +211,8 @@ def measure(case, options, pair_of=Pair, candidates=candidates, verified=verifie
         peak = PEAK_GBPS.get(device.name)
         row |= {"ms_median": statistics.median(t), "ms_iqr": q[2] - q[0], "gbps": gbps, "of_copy": copy / statistics.median(t),
                 "of_peak": gbps / peak if peak else None}
+        if name in one_destination:
+            row["ms_one_destination"] = statistics.median(times_one_destination[name][3:])
         if options.host and name == "torch_eager":
             row["host_us"] = host_us(functions[name], pairs[0])
         yield row

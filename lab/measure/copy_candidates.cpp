@@ -119,6 +119,8 @@ std::vector<CopyCandidate> candidates(CopyCase const& c, CopyCall const& call, c
         row.name += " " + std::to_string(tile);
         rows.push_back(std::move(row));
       }
+  if (options.copy_baselines)
+    for (CopyCandidate& baseline : options.copy_baselines(c)) rows.push_back(std::move(baseline));
   return rows;
 }
 

@@ -11,6 +11,7 @@
 
 namespace inlay::lab {
 
+struct CopyCandidate;
 struct GemmCandidate;
 
 // How a table is measured.
@@ -27,8 +28,9 @@ struct BenchOptions : MeasureOptions {
   std::filesystem::path json;  // empty: no file
   std::string tuning;          // tuned choices that the public functions take; empty: none
   std::string command;         // the command line, which the file records
-  // Baselines of GEMMs beside cuBLAS for the same tables; null: none.
+  // More baselines for the same tables; null: none.
   std::function<std::vector<GemmCandidate>(GemmCase const&)> baselines;
+  std::function<std::vector<CopyCandidate>(CopyCase const&)> copy_baselines;
 };
 
 // Prints a table for each case, and writes the JSON file if its name is not empty. Returns false if a check failed.

@@ -136,13 +136,13 @@ void Executor::begin_cluster(unsigned first) {
   named_barriers_.assign(16 * num_blocks(), nullptr);
   warp_barriers_.assign(warps, nullptr);
   warp_collectives_.assign(warps, nullptr);
-  warpgroup_collectives_.assign((num_threads_ + 127) / 128, nullptr);
+  warpgroup_collectives_.assign(num_blocks() * warpgroups_of_block(), nullptr);
   cluster_barrier_ = nullptr;
   block_ends_.assign(num_blocks(), {.threads = block_threads_});
   exited_of_block_.assign(num_blocks(), 0);
   exited_of_warp_.assign(warps, 0);
   griddep_waits_.clear();
-  registers_of_warpgroup_.assign((num_threads_ + 127) / 128, 0);
+  registers_of_warpgroup_.assign(num_blocks() * warpgroups_of_block(), 0);
   global.next_block(first);
   ordering_.reset(num_threads_, shared_ ? shared_->bytes : 0);
   mbarriers_.clear();

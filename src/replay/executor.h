@@ -281,6 +281,10 @@ class Executor {
   Thread& thread() { return threads_[rank()]; }
   unsigned num_blocks() const { return num_threads_ / block_threads_; }  // of the cluster
   unsigned block_rank() const { return rank() / block_threads_; }        // in the cluster
+  // The first thread of the thread's warp or warpgroup, which begin with its block; the warpgroup's number.
+  unsigned first_of(unsigned threads) const { return rank() - rank() % block_threads_ % threads; }
+  unsigned warpgroups_of_block() const { return (block_threads_ + 127) / 128; }
+  unsigned warpgroup() const { return block_rank() * warpgroups_of_block() + rank() % block_threads_ / 128; }
   unsigned lanes_of(unsigned warp) const { return std::min(32u, num_threads_ - 32 * warp); }
 
   void begin_kernel(LaunchInfo const& launch_info, unsigned cluster, std::size_t smem_bytes,

@@ -139,11 +139,11 @@ void Executor::complete_if_due(std::shared_ptr<Collective>& current, unsigned ex
 void Executor::collective(char const* what, std::source_location at, unsigned threads, bool needs_all, void* operands,
                           void (*execute)(void const*, std::vector<void*> const&), void const* f) {
   emit(Happens::wait);
-  unsigned const first = rank() / threads * threads;
+  unsigned const first = first_of(threads);
   auto const name = [](char const* instruction, std::source_location const& where) {
     return instruction + (where.line() ? " of line " + str(where.line()) : "");
   };
-  auto& current = threads == 32 ? warp_collectives_[first / 32] : warpgroup_collectives_[first / 128];
+  auto& current = threads == 32 ? warp_collectives_[first / 32] : warpgroup_collectives_[warpgroup()];
   if (current && (current->execute != execute || std::string_view(current->what) != what ||
                   current->at.line() != at.line() || current->threads != threads))
     fault(Check::divergence, "is at " + name(what, at) + ", other " +
@@ -154,7 +154,7 @@ void Executor::collective(char const* what, std::source_location at, unsigned th
         std::make_shared<Collective>(Collective{what, at, threads, needs_all, execute, std::vector<void*>(threads)});
   std::shared_ptr<Collective> const x = current;
   x->operands[rank() - first] = operands, x->f = f, ++x->arrived;
-  unsigned const present = std::min(threads, num_threads_ - first);
+  unsigned const present = std::min(threads, block_threads_ - first % block_threads_);
   complete_if_due(current, threads - present + (threads == 32 ? exited_of_warp_[first / 32] : 0));
   fibers_.wait_until([&] { return x->complete; },
                      [&] {
@@ -196,12 +196,12 @@ std::uint32_t Executor::vote(char const* what, bool value, std::source_location 
 }
 
 // ---- registers
-void Executor::set_registers(int count) { registers_of_warpgroup_[rank() / 128] = count; }
+void Executor::set_registers(int count) { registers_of_warpgroup_[warpgroup()] = count; }
 // setmaxnreg redistributes the registers that a block is launched with. The launch bounds give a block at most its
 // share of the 65536 registers of an SM.
 void Executor::check_registers() {
   constexpr int kRegistersOfSm = 65536;
-  int const warpgroups = int(block_threads_ + 127) / 128, blocks = std::max(launch_info_.min_blocks, 1);
+  int const warpgroups = int(warpgroups_of_block()), blocks = std::max(launch_info_.min_blocks, 1);
   int const launched = std::min(kRegistersOfSm / (warpgroups * 128 * blocks) / 8 * 8, 256);  // per thread
   for (std::size_t first = 0; first < registers_of_warpgroup_.size(); first += std::size_t(warpgroups)) {
     int sum = 0;

@@ -39,7 +39,7 @@ char const* Executor::wgmma_read(void const* address, int operation) {
   if (!shared_ || offset + kVector > shared_->bytes) fault(Check::bounds, "wgmma reads outside shared memory");
   check_shared(offset, kVector, Direction::load, ordering_.in_operation(rank(), operation), Proxy::async);
   // The other warps of the warpgroup issue the instruction too: each must know of what was written.
-  for (unsigned t = rank() / 128 * 128; t < rank() / 128 * 128 + 128; t += 32)
+  for (unsigned t = first_of(128); t < first_of(128) + 128; t += 32)
     if (std::string const how = ordering_.would_read(offset, kVector, t, Proxy::async); t != rank() && !how.empty())
       recorder_.report(Check::race, thread_name(t) + "reads " + element(*shared_, offset) + " by wgmma, " + how);
   return shared_->real + offset;
