@@ -48,7 +48,8 @@ lab::CopyCandidate cccl(lab::CopyCase const& c) {
     if (m.rank > 8) throw lab::Rejection("is compiled for up to 8 modes");
     bool const known = [&]<int... Bytes>(std::integer_sequence<int, Bytes...>) {
       return ((c.elem_bytes == Bytes && (run<Bytes>(m, dst.data, src.data, stream), true)) || ...);
-    }(std::integer_sequence<int, 1, 2, 3, 4, 6, 8, 12, 16>{});
+    }
+    (std::integer_sequence<int, 1, 2, 3, 4, 6, 8, 12, 16>{});
     if (!known) throw lab::Rejection(std::to_string(c.elem_bytes) + "-byte elements are not compiled");
   };
   lab::CopyCall const at{reinterpret_cast<void const*>(1ull << 60), reinterpret_cast<void*>(2ull << 60)};

@@ -1,13 +1,14 @@
 // Times every tile of a GEMM kernel in several numbers of slices of K, for the constants of its predicted time: of
-// hgemm_10_narrow_tiles (src/model/wgmma_times.h), also computing the transpose of D, or of sgemm_split_unpacked.
+// hgemm_10_narrow_tiles (src/model/wgmma_times.h) and hgemm_cluster (cluster_times.h), also computing the transpose of
+// D, or of sgemm_split_unpacked.
 //
 // usage: gemm_tiles KERNEL < GEMMS > TIMES A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; for
-// hgemm_10_narrow_tiles, extents are multiples of 8. A line of TIMES adds the tile's number, 1 for the transpose of D,
+// halves, extents are multiples of 8. A line of TIMES adds the tile's number, 1 for the transpose of D,
 // the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
 #include <inlay/error.h>
 #include <inlay/gemm.h>
 #include <inlay/kernels/kernel_list.h>
-#include <inlay/model/wgmma_times.h>
+#include <inlay/model/cluster_times.h>
 #include <inlay/planner/candidate.h>
 #include <unistd.h>
 
@@ -59,13 +60,14 @@ planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm const& g, Config con
   bool const transposes = g.D.col_stride != 1;
   OperandSlot const a{OperandSlot::In::operand, transposes, 0}, b{OperandSlot::In::operand, !transposes, 0},
       d{OperandSlot::In::operand, 2, 0}, own{OperandSlot::In::workspace, 0, 0};
-  if (kernel.info->rejects(g, device, config)) return plan;
-  if (slices == 1) {
-    plan.add(LaunchOf<Gemm>{&kernel, g, {a, b, d}, {}, config});
+  Gemm c = g;
+  c.slice_K = slices == 1 ? 0 : (g.K() / slices + 63) / 64 * 64;
+  if (slices > 1 && (g.K() + c.slice_K - 1) / c.slice_K != slices) return plan;
+  if (kernel.info->rejects(kernel.info->adds_slices ? c : g, device, config)) return plan;
+  if (slices == 1 || kernel.info->adds_slices) {
+    plan.add(LaunchOf<Gemm>{&kernel, c, {a, b, d}, {}, config});
   } else {
-    Gemm c = g;
-    c.slice_K = (g.K() / slices + 63) / 64 * 64, c.slices = int((g.K() + c.slice_K - 1) / c.slice_K);
-    if (c.slices != slices) return plan;
+    c.slices = slices;
     c.D.base = symbolic(kWorkspaceRegion, nullptr), c.D.type = problem::f32;
     c.D.row_stride = transposes ? 1 : g.N(), c.D.col_stride = transposes ? g.M() : 1;
     plan.workspace_bytes = std::size_t(slices * g.elements()) * 4;
@@ -82,10 +84,15 @@ int main(int argc, char** argv) {
   alarm(580);
   if (argc != 2) return std::fprintf(stderr, "usage: gemm_tiles KERNEL < GEMMS > TIMES\n"), 2;
   bool const of_f32 = !std::strcmp(argv[1], "sgemm_split_unpacked");
-  LinkedKernel<Gemm> const kernel =
-      of_f32 ? kernels::sgemm_split_unpacked::kernel() : kernels::hgemm_10_narrow_tiles::kernel();
+  bool const of_cluster = !std::strcmp(argv[1], "hgemm_cluster");
+  LinkedKernel<Gemm> const kernel = of_f32       ? kernels::sgemm_split_unpacked::kernel()
+                                    : of_cluster ? kernels::hgemm_cluster::kernel()
+                                                 : kernels::hgemm_10_narrow_tiles::kernel();
   inlay::DType const type = of_f32 ? problem::f32 : problem::bf16;
-  int const num_tiles = of_f32 ? 16 : int(std::size(kWgmmaTiles)), least_k = of_f32 ? 64 : 256;
+  int const num_tiles = of_f32       ? 16
+                        : of_cluster ? int(std::size(kClusterTiles))
+                                     : int(std::size(kWgmmaTiles)),
+            least_k = of_f32 || of_cluster ? 64 : 256;
   Device const& device = current_device();
   char *pool, *workspace;
   check(cudaMalloc(&pool, kPool)), check(cudaMalloc(&workspace, kPool));

@@ -133,7 +133,7 @@ def events(run, launches):
 
 
 def as_graph(function, pairs, launches, alive):
-    """A graph of back-to-back launches that takes the pairs in turn; so many results are alive while it is captured."""
+    """A graph of back-to-back launches that takes the pairs in turn. While it is captured, the last `alive` results are kept."""
     graph = torch.cuda.CUDAGraph()
     results = collections.deque(maxlen=alive)
     with torch.cuda.graph(graph):

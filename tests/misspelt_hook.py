@@ -17,7 +17,7 @@ root = pathlib.Path(root)
 bad = []
 
 # A kernel of a family, under another name.
-TOY = (root / "src/kernels/copy/transpose_direct.h").read_text().replace("transpose_direct", "transpose_99_toy")
+TOY = (root / "src/kernels/copy/copy_contiguous.h").read_text().replace("copy_contiguous", "copy_99_toy")
 # And one that stands alone, with all hooks that a kernel can have.
 OWN = """#include <inlay/kernels/common/tile_grid.h>
 namespace inlay::kernels::copy_99_own {
@@ -71,8 +71,8 @@ void replayed(problem::Copy const& copy, model::Device const& device, replay::Re
 """
 # What stands in the file, the slip, and what the compiler must name: the hook that is missing, or the field that there is not.
 SLIPS = [
-    ("transpose_99_toy", TOY, ".rejects =", ".reject =", "reject"),
-    ("transpose_99_toy", TOY, "    .seconds = seconds<Kernel>,\n", "", "seconds"),  # the planner could not compare it
+    ("copy_99_toy", TOY, ".rejects =", ".reject =", "reject"),
+    ("copy_99_toy", TOY, "    .seconds = seconds<Kernel>,\n", "", "seconds"),  # the planner could not compare it
     ("copy_99_own", OWN, "launch_info{", "launch_inf{", "launch_info"),
     ("copy_99_own", OWN, ".min_blocks =", ".min_block =", "min_block"),
     ("copy_99_own", OWN, "void members(", "void member(", "members"),
@@ -87,7 +87,7 @@ SLIPS = [
 def compiled(work, name, text):
     folder = pathlib.Path(tempfile.mkdtemp(dir=work))
     (folder / f"{name}.h").write_text(text)
-    (folder / "unit.cpp").write_text(UNIT % {"name": name, "role": "KERNEL" if text.startswith("// Transposes") else "STEP"})
+    (folder / "unit.cpp").write_text(UNIT % {"name": name, "role": "KERNEL" if name == "copy_99_toy" else "STEP"})
     return subprocess.run([compiler, "-std=c++20", "-fsyntax-only", "-w", *flags, f"-I{work}", f"-I{folder}", folder / "unit.cpp"],
                           capture_output=True, text=True, env=os.environ | {"LC_ALL": "C"})
 
@@ -119,8 +119,8 @@ def check_one_file(work):
         if (root / name).exists():
             (tree / "inlay" / name).symlink_to((root / name).resolve())
     folder = tree / "inlay/src/kernels/copy"
-    (folder / "transpose_99_toy.h").write_text(TOY)
-    (folder / "kernels.def").write_text((folder / "kernels.def").read_text() + "INLAY_KERNEL(transpose_99_toy)\n")
+    (folder / "copy_99_toy.h").write_text(TOY)
+    (folder / "kernels.def").write_text((folder / "kernels.def").read_text() + "INLAY_KERNEL(copy_99_toy)\n")
     (tree / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.28)\nproject(one_file LANGUAGES CXX)\nadd_subdirectory(inlay)\n")
     done = subprocess.run([cmake, "-S", tree, "-B", build, "-G", generator, f"-DCMAKE_CXX_COMPILER={compiler}", "-DBUILD_TESTING=OFF"],
                           capture_output=True, text=True)
@@ -128,8 +128,8 @@ def check_one_file(work):
         return [f"the tree with one more kernel does not configure:\n{done.stdout}{done.stderr}"]
     units = "".join(file.read_text() for file in (build / "inlay/generated").glob("copy_*.c*"))
     said = [f"no unit of the tree with one more kernel has '{line}'"
-            for line in ("#include <inlay/kernels/copy/transpose_99_toy.h>", "INLAY_DEFINE_KERNEL(Copy, transpose_99_toy)",
-                         "INLAY_DEFINE_REPLAY(Copy, transpose_99_toy)") if line not in units]
+            for line in ("#include <inlay/kernels/copy/copy_99_toy.h>", "INLAY_DEFINE_KERNEL(Copy, copy_99_toy)",
+                         "INLAY_DEFINE_REPLAY(Copy, copy_99_toy)") if line not in units]
     print(f"one more kernel: {'missing' if said else 'in the units'}")
     return said
 
@@ -138,7 +138,7 @@ with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecu
     work = pathlib.Path(folder)
     (work / "shared.h").write_text(SHARED)  # compiled once, because all units begin with it
     subprocess.run([compiler, "-std=c++20", "-w", *flags, work / "shared.h", "-o", work / "shared.h.gch"], check=True)
-    jobs = [pool.submit(check_as_it_is, work, name, text) for name, text in (("transpose_99_toy", TOY), ("copy_99_own", OWN))]
+    jobs = [pool.submit(check_as_it_is, work, name, text) for name, text in (("copy_99_toy", TOY), ("copy_99_own", OWN))]
     jobs += [pool.submit(check_slip, work, *slip) for slip in SLIPS]
     jobs.append(pool.submit(check_one_file, work))
     for job in jobs:

@@ -74,8 +74,8 @@ TEST(RandomCopies, AreRightByEveryKernel) {
   for (int i = 0; i < 300 / share && !HasFailure(); ++i) replay_all(random_copy(rng, 3000));
   // A candidate that takes fewer cases is not tested by them.
   std::map<std::string, int> const fewest = {
-      {"copy_deinterleave", 0},    {"copy_interleave", 0},   {"transpose_batched", 1}, {"transpose_registers", 4},
-      {"transpose_realigned", 20}, {"transpose_direct", 40}, {"copy_contiguous", 20},  {"copy_small_tile", 60}};
+      {"copy_deinterleave", 0},    {"copy_interleave", 0},  {"transpose_batched", 1}, {"transpose_registers", 4},
+      {"transpose_realigned", 20}, {"copy_contiguous", 20}, {"copy_small_tile", 60}};
   for (Candidate<Copy> const& row : candidates<Copy>()) {
     auto const few = fewest.find(row.kernel.info->name);
     EXPECT_GE(taken[row.kernel.info->name], (few == fewest.end() ? 200 : few->second) / share) << row.kernel.info->name;
@@ -112,8 +112,7 @@ TEST(PlanOfACopy, ChoosesTheFastestThatIsPredicted) {
     EXPECT_GT(plan.seconds, 0);
     for (Candidate<Copy> const& row : candidates<Copy>()) {
       auto const a = planner::attempt_in_chunks(row, copy, Device{}, false);
-      planner::Planner<Copy>::Properties const info(copy, Device{});
-      if (a.rejected || !row.applies.holds(info)) continue;
+      if (a.rejected) continue;
       EXPECT_LE(plan.seconds, 1.05 * a.plan.seconds) << row.kernel.info->name;
     }
   }

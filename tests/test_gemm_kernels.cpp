@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include <inlay/explain/explanation.h>
-#include <inlay/model/wgmma_times.h>
+#include <inlay/model/cluster_times.h>
 #include <inlay/problem/batched_gemm.h>
 #include <inlay/registry/number.h>
 #include <inlay/registry/registry.h>
@@ -130,12 +130,30 @@ TEST(GemmKernels, SlicesOnFewMultiprocessors) {
         for (Finding const& f : recorder.findings) FAIL() << name_of(f.check) << ": " << f.sentence;
       }
 }
-TEST(GemmKernels, EveryTileAndItsTranspose) {
-  if (runs_quick_tests()) GTEST_SKIP();
-  auto const& entry = *std::ranges::find_if(
-      gemm_kernels(), [](auto const& e) { return std::string_view(e.info().name) == "hgemm_10_narrow_tiles"; });
+// Replays a kernel on bf16 with one of its tiles; `transposes`: for the transpose of D.
+void expect_right(char const* kernel, Config const& config, GemmCase const& c, bool transposes, std::int64_t slice_K,
+                  DType type_of_D = bf16) {
+  auto const& entry =
+      *std::ranges::find_if(gemm_kernels(), [&](auto const& e) { return e.info().name == std::string(kernel); });
   Device device;
   device.sm_count = 4;
+  Recorder recorder;
+  auto const buffer = [&](char const* name, Stored const& stored, unsigned seed, DType type) {
+    return allocate_numbers(recorder, name, std::size_t(stored.elements(c.L)), type, seed);
+  };
+  void *const A = buffer("A", stored_a(c), 1, bf16), *const B = buffer("B", stored_b(c), 2, bf16),
+              *const D = buffer("D", stored_c(c), 3, type_of_D);
+  Gemm gemm = gemm_of(c, A, B, D, Compute::fp32, bf16);
+  gemm.D.type = type_of_D;
+  if (transposes) gemm = gemm.transposed();
+  gemm.slice_K = slice_K;
+  Reason const reason = entry.info().rejects(gemm, device, config);
+  ASSERT_FALSE(reason) << reason.sentence();
+  entry.replay(gemm, device, recorder, config);
+  for (Finding const& f : recorder.findings) FAIL() << name_of(f.check) << ": " << f.sentence;
+}
+TEST(GemmKernels, EveryTileAndItsTranspose) {
+  if (runs_quick_tests()) GTEST_SKIP();
   for (int tile = 1; tile <= int(std::size(kWgmmaTiles)); ++tile)
     for (bool transposes : {false, true})
       for (int i : {0, 1, 2}) {
@@ -145,19 +163,26 @@ TEST(GemmKernels, EveryTileAndItsTranspose) {
         c.transposes = std::array{"nn", "nt", "tn", "tt"}[std::size_t(tile + transposes + i) % 4], c.gap_batch = 8;
         if (c.N % 8 && c.transposes != std::string_view("nt")) c.N = 272, c.gap_c = 3;  // rows of D that begin anywhere
         SCOPED_TRACE(c.name() + " " + kWgmmaTiles[tile - 1].label + (transposes ? ", transposed" : ""));
-        Recorder recorder;
-        auto const buffer = [&](char const* name, Stored const& stored, unsigned seed) {
-          return allocate_numbers(recorder, name, std::size_t(stored.elements(c.L)), bf16, seed);
-        };
-        void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
-                    *const D = buffer("D", stored_c(c), 3);
-        Gemm gemm = gemm_of(c, A, B, D, Compute::fp32, bf16);
-        if (transposes) gemm = gemm.transposed();
-        Config const config{.tile = tile};
-        Reason const reason = entry.info().rejects(gemm, device, config);
-        ASSERT_FALSE(reason) << reason.sentence();
-        entry.replay(gemm, device, recorder, config);
-        for (Finding const& f : recorder.findings) FAIL() << name_of(f.check) << ": " << f.sentence;
+        expect_right("hgemm_10_narrow_tiles", {.tile = tile}, c, transposes, 0);
+      }
+}
+// Slices of K that the blocks of a cluster add; rows of D that begin anywhere; old elements of D; D in f32.
+TEST(GemmKernels, EveryTileOfACluster) {
+  if (runs_quick_tests()) GTEST_SKIP();
+  int number = 0;
+  for (int tile = 1; tile <= int(std::size(kClusterTiles)); ++tile)
+    for (bool transposes : {false, true})
+      for (auto const& [K, slice_K] : {std::pair{136, 0}, {776, 0}, {136, 128}, {640, 192}, {1000, 128}}) {
+        ++number;
+        if (!runs_long_tests() && number % 3 != tile % 3) continue;
+        GemmCase c{72, 200, K, 1 + number % 2, "nt"};
+        bool const is_narrow = kClusterTiles[tile - 1].columns < 64;
+        if (!is_narrow) c.transposes = std::array{"nn", "nt", "tn", "tt"}[std::size_t(number) % 4];
+        if (number % 4 == 1) c.alpha = 2, c.beta = -1;
+        if (number % 5 < 2) c.gap_c = 3, c.base_c = number % 3 ? 1 : 0;
+        c.columns_c = number % 7 == 1, c.gap_batch = 8;
+        SCOPED_TRACE(c.name() + " in slices of " + std::to_string(slice_K) + ", " + kClusterTiles[tile - 1].label);
+        expect_right("hgemm_cluster", {.tile = tile}, c, transposes, slice_K, number % 3 ? bf16 : f32);
       }
 }
 

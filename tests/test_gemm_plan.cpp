@@ -10,7 +10,7 @@
 #include <inlay/kernels/gemm/fma/sgemm_tile_blocked.h>
 #include <inlay/kernels/gemm/fma/sgemm_tma_transposing.h>
 #include <inlay/kernels/kernel_list.h>
-#include <inlay/planner/candidate.h>
+#include <inlay/planner/long_sums.h>
 #include <inlay/problem/batched_gemm.h>
 
 #include <algorithm>
@@ -425,7 +425,7 @@ TEST(GemmPlan, WhatTakesManyTimesItsBytesIsNotPacked) {
   Gemm g = problem(64, 64, 64, "nn");
   g.A.rows = g.D.rows = std::int64_t(1) << 40;
   g.A.row_stride = 0, g.A.col_stride = 3, g.D.row_stride = 64;  // one row of A, again and again
-  for (std::int64_t K : {std::int64_t(64), std::int64_t(1) << 40}) {
+  for (std::int64_t K : {std::int64_t(64), std::int64_t(1) << 26}) {
     Planned const p(g.with_K(K), true, all);
     EXPECT_EQ(p.chosen(), "own_workspace");
     EXPECT_SAYS(p, "nothing: its workspace of ");
@@ -790,6 +790,53 @@ TEST(GemmInPieces, MultipliesEveryMatrixOnce) {
             for (bool adds : {false, true}) expect_gemms(row, L, K, shared, d, adds);
   }
 }
+// K beyond what one launch sums: parts that follow each other, in fp32, with the epilogue of the call where it belongs.
+TEST(GemmInPieces, ALongKIsSummedInParts) {
+  for (auto const& [type, type_of_D, more] : {std::tuple{f32, f32, 9}, {f32, f32, 0}, {bf16, bf16, 9}, {f16, f32, 0}}) {
+    std::int64_t const part = planner::part_K(type), K = planner::most_K(type) + (more ? more : 3 * part);
+    std::int64_t const pitch = (K + 7) / 8 * 8;
+    Operand const a{reinterpret_cast<void*>(1ull << 60), type, 1, K, 1, pitch, 1, 0},
+        b{reinterpret_cast<void*>(1ull << 61), type, 1, K, 1, pitch, 1, 0},
+        d{reinterpret_cast<void*>(1ull << 62), type_of_D, 1, 1, 1, 4, 1, 0};
+    Gemm g;
+    g.A = a, g.B = b, g.D = d, g.epilogue = {.alpha = 2, .beta = 3, .activation = Activation::relu};
+    bool const is_apart = type_of_D == bf16;
+    Planned const p(g, true);
+    ASSERT_NE(p.chosen(), "") << p.why();
+    EXPECT_SAYS(p, "K is summed in parts of " + std::to_string(part) + ", one after the other");
+    EXPECT_EQ(p.why().find("in 256 bytes of workspace") != std::string::npos, is_apart) << p.why();
+    std::int64_t sum_of_K = 0, number = 0, reductions = 0;
+    char* const workspace = reinterpret_cast<char*>(1ull << 59);
+    for_each_launch(p.plan, {{a.base, b.base, d.base}, workspace}, [&](auto const& launch, Operands const& now) {
+      using Launch = std::decay_t<decltype(launch)>;
+      if constexpr (std::is_same_v<Launch, LaunchOf<Gemm>>) {
+        Gemm const part = at(launch, now);
+        std::int64_t const bytes = sum_of_K * bytes_of(type);
+        EXPECT_EQ(part.A.base, static_cast<char*>(a.base) + bytes);
+        EXPECT_EQ(part.B.base, static_cast<char*>(b.base) + bytes);
+        if (part.slices == 1) {
+          EXPECT_EQ(part.D.base, is_apart ? workspace : d.base);
+          EXPECT_EQ(part.epilogue.beta, number > 0 ? 1 : is_apart ? 0 : 3);
+        }
+        sum_of_K += part.K(), ++number;
+      }
+      if constexpr (std::is_same_v<Launch, LaunchOf<Reduction>>) {
+        Reduction const r = at(launch, now);
+        if (r.slices == 0) return;  // an activation of its own
+        ++reductions;
+        bool const is_last = sum_of_K == K && (!is_apart || r.partial.base == workspace);
+        EXPECT_EQ(r.D.base, is_apart && !is_last ? workspace : d.base);
+        EXPECT_EQ(r.epilogue.activation == Activation::relu, is_last && r.D.base == d.base);
+      }
+    });
+    EXPECT_EQ(sum_of_K, K);
+    EXPECT_EQ(number, ceil_div(K, part));
+    EXPECT_GE(reductions, is_apart ? 1 : 0);
+    Planned const without(g, false);
+    EXPECT_EQ(without.chosen() == "", is_apart);
+    EXPECT_EQ(without.why().find("in 256 bytes of workspace") != std::string::npos, is_apart);
+  }
+}
 // What the library itself would launch: no grid limits a batch, and its length does not change how it adds.
 TEST(GemmInPieces, BatchesOfAnyLength) {
   std::int64_t const billions = std::int64_t(1) << 31;
@@ -926,13 +973,14 @@ TEST(GemmPlan, HalvesTakeTheShortestPredictedTime) {
 TEST(GemmPlan, SlicesOfHalvesDoNotDependOnTheBatch) {
   for (auto [M, N, K] :
        {std::array<std::int64_t, 3>{80, 512, 32000}, {128, 704, 8192}, {256, 256, 4096}, {2048, 2048, 2048}}) {
-    int const slices = Planned(of_halves(M, N, K), true).launch().problem.slices;
-    EXPECT_EQ(slices > 1, M < 2048) << M;
-    for (std::int64_t L : {2, 7, 100, 3000}) {
-      Planned const p(of_halves(M, N, K, L), true);
-      EXPECT_EQ(p.launch().problem.slices, slices) << L;
-      EXPECT_EQ(p.launch().problem.slice_K, Planned(of_halves(M, N, K), true).launch().problem.slice_K) << L;
-    }
+    // Slices whose sums go to the workspace, or that a cluster adds.
+    auto const slices = [&](std::int64_t L, bool may) {
+      Gemm const& g = Planned(of_halves(M, N, K, L), may).launch().problem;
+      return g.slice_K ? ceil_div(g.K(), g.slice_K) : 1;
+    };
+    EXPECT_EQ(slices(1, true) > 1, M < 2048) << M;
+    for (std::int64_t L : {2, 7, 100, 3000})
+      for (bool may : {false, true}) EXPECT_EQ(slices(L, may), slices(1, may)) << L;
     Planned const without(of_halves(M, N, K), false);
     EXPECT_NE(without.chosen(), "hgemm_simple");
     EXPECT_EQ(without.launch().problem.slices, 1);

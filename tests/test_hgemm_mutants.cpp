@@ -75,7 +75,8 @@ struct Flawed : test::Changed {
 };
 
 template <DType type = bf16>
-void expect_found(char const* kernel, GemmCase const& c, Flaw flaw, std::vector<Check> const& checks) {
+void expect_found(char const* kernel, GemmCase const& c, Flaw flaw, std::vector<Check> const& checks,
+                  std::int64_t slice_K = 0) {
   SCOPED_TRACE(std::string(kernel) + ", flaw " + std::to_string(int(flaw)) + ", " + c.name());
   Gemm gemm;
   auto const change = [&](Launch const& x) {
@@ -95,6 +96,7 @@ void expect_found(char const* kernel, GemmCase const& c, Flaw flaw, std::vector<
   void *const A = buffer("A", stored_a(c), 1), *const B = buffer("B", stored_b(c), 2),
               *const D = buffer("D", stored_c(c), 3);
   gemm = gemm_of(c, A, B, D, Compute::fp32, type);
+  gemm.slice_K = slice_K;
   Device device;
   device.sm_count = 2;  // blocks of a persistent grid have several tiles
   test::entry_named(registry::gemm_kernels(), kernel).replay(gemm, device, *recorder);
@@ -156,6 +158,16 @@ TEST(HgemmMutants, ClustersAndStores) {
   ragged.gap_c = 4;
   expect_found(kTmaStore, ragged, Flaw::none, {});
   expect_found(kTmaStore, ragged, Flaw::ragged_tma_store, {Check::bounds, Check::coverage, Check::result});
+}
+// Four blocks add their sums, which overwrite the stages.
+TEST(HgemmMutants, SlicesInACluster) {
+  constexpr GemmCase c{128, 64, 64 * 64, 1, "nt"};
+  constexpr std::int64_t slice_K = 64 * 16;
+  expect_found("hgemm_cluster", c, Flaw::none, {}, slice_K);
+  expect_found("hgemm_cluster", c, Flaw::no_sync_cluster, {Check::race, Check::result}, slice_K);
+  expect_found("hgemm_cluster", c, Flaw::no_sync_before_store, {Check::race}, slice_K);
+  expect_found("hgemm_cluster", c, Flaw::empty_too_early, {Check::race}, slice_K);
+  expect_found("hgemm_cluster", c, Flaw::no_wgmma_fence, {Check::race}, slice_K);
 }
 
 }  // namespace

@@ -59,6 +59,9 @@ TEST_P(CopySamples, CountWhatAllBlocksCount) {
       Copy const copy = copy_of(c, v, all.allocate("in", bytes(v.in_elements), e, 1),
                                 all.allocate("out", bytes(v.out_elements), e, 2), e);
       if (entry.info().rejects(copy, Device{})) continue;
+      // Some blocks of many stand for all of these, and their sectors are estimates.
+      std::string const name = entry.info().name;
+      if (c.L > 1024 && (name == "copy_elements" || name == "copy_small_tile")) continue;
       entry.replay(copy, Device{}, all);
       entry.sample(
           copy_of(c, v, some.reserve("in", bytes(v.in_elements), e), some.reserve("out", bytes(v.out_elements), e), e),

@@ -1,4 +1,4 @@
-// Predicted times of wgmma_ring.h on an H200, by which its kernels and the planner choose the tile and the slices of K.
+// Predicted times of wgmma_ring.h on an H200, by which its kernels and the planner choose the tile.
 #pragma once
 #include <inlay/model/kernel_info.h>
 #include <inlay/problem/integers.h>
@@ -21,6 +21,17 @@ struct ClusterShape {
 inline std::int64_t resident_clusters(Device const& device, ClusterShape const& c) {
   int const usable = c.blocks() > 2 ? device.sm_count * 7 / 8 : device.sm_count;
   return std::max(usable / c.blocks(), 1);
+}
+
+// Whether each row of 64 elements of an operand of 16 bits takes two lines of 128 bytes.
+inline bool splits_lines(Operand const& o) {
+  std::int64_t const pitch = o.row_stride == 1 ? o.col_stride : o.row_stride;
+  return pitch % 64 || reinterpret_cast<std::uintptr_t>(o.base) % 32;
+}
+// Bytes of A, B and D.
+inline double operand_bytes(Gemm const& g) {
+  return 2. * double(g.A.rows * g.A.cols * g.A.matrices + g.B.rows * g.B.cols * g.B.matrices) +
+         double(g.elements()) * bytes_of(g.D.type);
 }
 
 // Tiles of 128 x width. In microseconds: from the launch to the first stage; the start and the end of a tile, in which
@@ -91,14 +102,8 @@ inline constexpr WgmmaTile kWgmmaTiles[] = {
     {64, {1, 1}, "64 columns", "64 columns, transposed", 3.3, .76, .232, .18, 1.17, .46}};
 
 struct WgmmaTimes {
-  static constexpr double kSum = 2.1e-6;        // seconds of sum_slices, launched before the GEMM has ended
-  static constexpr double kPartial = 1.5e12;    // bytes per second of partial sums that it adds
-  static constexpr std::int64_t kLeastK = 256;  // of a slice
-
-  static bool splits_lines(Operand const& o) {
-    std::int64_t const pitch = o.row_stride == 1 ? o.col_stride : o.row_stride;
-    return pitch % 64 || reinterpret_cast<std::uintptr_t>(o.base) % 32;
-  }
+  static constexpr double kSum = 2.1e-6;      // seconds of sum_slices, launched before the GEMM has ended
+  static constexpr double kPartial = 1.5e12;  // bytes per second of partial sums that it adds
 
   // The time of g in its slices, with the reduction that adds them.
   static double seconds(Gemm const& g, Device const& device, WgmmaTile const& t) {
@@ -115,11 +120,9 @@ struct WgmmaTimes {
                  step = std::max(t.per_64_k * (1 - t.idle * (1 - busy)),
                                  1e-3 * t.per_1000_lines * loads * std::pow(busy, t.busy));
     double const elements = double(g.elements());
-    double const bytes = 2. * double(g.A.rows * g.A.cols * g.A.matrices + g.B.rows * g.B.cols * g.B.matrices) +
-                         elements * bytes_of(g.D.type);
     double const compute = 1e-6 * double(ceil_div(tiles, slots)) * (t.per_tile + double(steps) * step),
-                 memory = bytes / (device.copy_gbps * 1e9);
-    return 1e-6 * t.launch + std::max(compute, memory) +
+                 memory = operand_bytes(g) / (device.copy_gbps * 1e9);
+    return 1e-6 * t.launch + std::cbrt(compute * compute * compute + memory * memory * memory) +
            (g.slices > 1 ? kSum + elements * 4 * (g.slices + .5) / kPartial : 0);
   }
 
@@ -132,57 +135,6 @@ struct WgmmaTimes {
   }
   static double of_tile(Gemm const& g, Device const& device, Config const& config) {
     return seconds(g, device, tile(g, device, config));
-  }
-
-  // The slices of K with which one matrix of g, or its transpose, takes the least time: the bits must not depend on the
-  // batch. The same for g and its transpose.
-  struct Slices {
-    int count = 1;
-    std::int64_t K = 0;  // of a slice; the last one may be shorter
-  };
-  static Slices slices(Gemm const& g, Device const& device) {
-    if (g.elements() == 0 || g.K() <= kLeastK) return {};
-    Gemm one = g;
-    for (Operand* o : {&one.A, &one.B, &one.D}) o->matrices = 1;
-    auto const of = [&](std::int64_t count) {
-      std::int64_t const k = ceil_div(ceil_div(g.K(), count), std::int64_t(64)) * 64;
-      return Slices{int(ceil_div(g.K(), k)), k};
-    };
-    auto const time = [&](Slices const& s) {
-      Gemm c = one;
-      c.slices = s.count, c.slice_K = s.K;
-      return std::min(of_tile(c, device, {}), of_tile(c.transposed(), device, {}));
-    };
-    Slices best;
-    double least = time(best);
-    std::int64_t tried[std::size(kWgmmaTiles) * 6], count = 0;
-    for (WgmmaTile const& t : kWgmmaTiles)
-      for (Gemm const& c : {one, one.transposed()})
-        for (int waves = 1; waves <= 3; ++waves) {
-          std::int64_t const tiles = ceil_div(c.M(), std::int64_t(128 * t.cluster.m)) *
-                                     ceil_div(c.N(), std::int64_t(t.width * t.cluster.n)),
-                             n = std::min(waves * resident_clusters(device, t.cluster) / tiles, g.K() / kLeastK);
-          if (n <= 1 || std::find(tried, tried + count, n) != tried + count) continue;
-          tried[count++] = n;
-          if (double const s = time(of(n)); s < least) least = s, best = of(n);
-        }
-    return best;
-  }
-  // g whose partial sums go to the workspace.
-  static Gemm sliced(Gemm const& g, Slices const& slices) {
-    if (slices.count == 1) return g;
-    Gemm c = g;
-    c.slices = slices.count, c.slice_K = slices.K;
-    c.epilogue = {}, c.C = {};
-    bool const along_m = g.D.row_stride == 1 && g.D.col_stride != 1;
-    c.D.base = nullptr, c.D.type = f32, c.D.batch_stride = g.M() * g.N();
-    c.D.row_stride = along_m ? 1 : g.N(), c.D.col_stride = along_m ? g.M() : 1;
-    return c;
-  }
-  static Gemm split(Gemm const& g, Device const& device) { return sliced(g, slices(g, device)); }
-  static std::size_t workspace(Gemm const& g, Device const& device) {
-    std::int64_t const slices = split(g, device).slices;
-    return slices > 1 ? std::size_t(slices * g.elements()) * sizeof(float) : 0;
   }
 };
 

@@ -29,8 +29,6 @@ template <class P>
 struct Applicability {
   bool (*holds)(typename Planner<P>::Properties const&);
   char const* otherwise = "";
-  // If the condition has bounds fitted to measurements: which measurements, and why no closed form gives the bounds.
-  char const* measured = "";
 };
 
 template <class P>
@@ -94,10 +92,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
 template <>
 struct Planner<Copy> {
   struct Properties {
-    Copy const& copy;
-    bool registers_accepts;  // transpose_registers accepts the copy
-
-    Properties(Copy const& copy, Device const& device, WorkspaceLimit limit = false);
+    Properties(Copy const&, Device const&, WorkspaceLimit) {}
   };
   struct Requirements {};
   static std::span<Candidate<Copy> const> candidates();
@@ -171,7 +166,7 @@ struct Planner<Gemm> {
   static bool is_best(Plan const&, Gemm const&, Device const&) { return false; }
   static std::span<Candidate<Gemm> const> candidates();
   struct Shared {
-    std::optional<std::pair<int, std::int64_t>> slices;  // of K, of GEMMs on tensor cores: WgmmaTimes::Slices
+    std::optional<std::pair<int, std::int64_t>> slices;  // of K, of GEMMs on tensor cores: HalfSlices
     // The plans that pack A and B, and what they pack them to.
     struct Packed {
       Operand from, to;

@@ -1,5 +1,5 @@
 // The choice among candidates by predicted time, and the chunks of a batch that no grid or workspace holds.
-#include <inlay/planner/candidate.h>
+#include <inlay/planner/long_sums.h>
 
 #include <algorithm>
 #include <cmath>
@@ -64,6 +64,8 @@ template <class P>
 Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
                std::type_identity_t<std::span<Candidate<P> const>> all) {
   if (problem.elements() == 0) return {};
+  if constexpr (std::is_same_v<P, Gemm>)
+    if (is_long_sum(problem) && !problem.packed_operand()) return plan_long_sums(problem, device, limit, all);
   typename Planner<P>::Properties const properties(problem, device, limit);
   typename Planner<P>::Shared shared;
   for (bool applies : {true, false}) {

@@ -6,23 +6,7 @@
 namespace inlay::planner {
 namespace {
 
-using Properties = Planner<Copy>::Properties;
-
-// A copy that takes a few microseconds, almost all of it latency: many small blocks without a barrier are the fastest,
-// although their loads are strided.
-bool small(Properties const& f) {
-  auto const& x = f.copy.as_transpose();
-  int const e = f.copy.elem_bytes;
-  if (!x || x->L > 1 || e > 4) return false;
-  std::int64_t const most = !f.registers_accepts ? 9 << 18 : e < 4 ? 1 << 18 : 0;  // bytes of its tiles
-  auto const tiles = [](std::int64_t extent) { return (extent + 31) / 32; };
-  return tiles(x->M) * tiles(x->N) <= most / (1024 * e);
-}
-
-Applicability<Copy> const kSmall{
-    small, "larger than what latency alone decides",
-    "results/h200/squares.json; the model does not tell exposed loads from overlapped ones"};
-Applicability<Copy> const kAny{[](Properties const&) { return true; }};
+Applicability<Copy> const kAny{[](Planner<Copy>::Properties const&) { return true; }};
 
 // ", tiles of mode 0: 64, mode 2: 32"
 std::string config_text(Config const& config) {
@@ -42,22 +26,14 @@ std::size_t longest(Copy const& copy) {
 
 }  // namespace
 
-Planner<Copy>::Properties::Properties(Copy const& copy, Device const& device, WorkspaceLimit)
-    : copy(copy), registers_accepts(!kernels::transpose_registers::kernel_info->rejects(copy, device)) {}
-
-// All copy kernels of the library, compared by predicted time; transpose_direct only for small transposes.
+// All copy kernels of the library, compared by predicted time.
 std::span<Candidate<Copy> const> Planner<Copy>::candidates() {
 #define INLAY_UNIT(NAME, PTXAS, ARCH)
 #define INLAY_KERNEL(NAME) Candidate<Copy>{.kernel = kernels::NAME::kernel(), .applies = kAny},
 #define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_KERNEL(NAME)
-  static auto const all = [] {
-    std::array listed{
+  static std::array const all{
 #include <inlay/kernels/copy/kernels.def>
-    };
-    for (Candidate<Copy>& candidate : listed)
-      if (candidate.kernel.info == kernels::transpose_direct::kernel_info) candidate.applies = kSmall;
-    return listed;
-  }();
+  };
   return all;
 }
 

@@ -1,5 +1,5 @@
 #include <inlay/kernels/kernel_list.h>
-#include <inlay/model/wgmma_times.h>
+#include <inlay/model/half_slices.h>
 #include <inlay/planner/gemm_packing.h>
 #include <inlay/problem/integers.h>
 
@@ -17,8 +17,7 @@ using Properties = Planner<Gemm>::Properties;
 // Whether a matrix of g takes less time with mma.sync than with wgmma, to which its operands are packed. The choice
 // must not depend on the batch size, because the bits of the two differ.
 bool faster_simple(Gemm const& g, Device const& device) {
-  static LinkedKernel<Gemm> const wgmma = kernels::hgemm_10_narrow_tiles::kernel(),
-                                  simple = kernels::hgemm_simple::kernel();
+  static LinkedKernel<Gemm> const simple = kernels::hgemm_simple::kernel();
   Gemm one = Planner<Gemm>::chunk(g, 1);
   double packing = 0;
   for (Operand* o : {&one.A, &one.B}) {
@@ -28,7 +27,7 @@ bool faster_simple(Gemm const& g, Device const& device) {
     if (p) p.put(0), packing += p.seconds(device);
     *o = p.used();
   }
-  return simple.info->seconds(one, device) < packing + wgmma.info->seconds(wgmma.info->split(one, device), device);
+  return simple.info->seconds(one, device) < packing + HalfSlices::choose(one, device).seconds;
 }
 bool half(Properties const& f) { return is_half(f.g.A.type) && f.g.K() > 0; }
 bool on_wgmma(Properties const& f) { return half(f) && !f.on_simple; }
@@ -126,86 +125,77 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
   static LinkedKernel<Gemm> const transposing = sgemm_tma_transposing::kernel(), whole = sgemm_tma::kernel(),
                                   cluster_of = sgemm_cluster::kernel(), split_32x32 = sgemm_split_32x32::kernel(),
                                   split_64x64 = sgemm_split_64x64::kernel(), in_block = sgemm_slices_64x64::kernel();
-  // The tile number `tile` of kWgmmaTiles, from 1 on.
-  auto const of_tile = [](int tile, bool transposes) {
-    WgmmaTile const& t = kWgmmaTiles[tile - 1];
-    return Candidate<Gemm>{.label = transposes ? t.label_of_transpose : t.label,
-                           .kernel = hgemm_10_narrow_tiles::kernel(),
-                           .applies = kOnWgmma,
-                           .requirements = {.a = aligned,
-                                            .b = aligned,
-                                            .workspace_is_optional = true,
-                                            .tile = tile,
-                                            .transposes = transposes,
-                                            .sums = tensor}};
-  };
-  static_assert(std::size(kWgmmaTiles) == 9);
-  static Candidate<Gemm> const all[] = {
-      {.kernel = sgemm_split_unpacked::kernel(),
-       .applies = kWithSums<bf16_slices>,
-       .requirements = {.sums = bf16_slices}},
-      {.kernel = sgemm_split_safe::kernel(),
-       .applies = kWithSums<bf16_slices_packed>,
-       .requirements = {.sums = bf16_slices_packed}},
-      {.kernel = sgemm_split_fast::kernel(), .applies = kWithSums<f16_slices>, .requirements = {.sums = f16_slices}},
-      {.kernel = sgemm_outer::kernel(), .applies = kWithSums<in_order>},
-      {.kernel = sgemm_thin::kernel(), .applies = kWithSums<thin>, .requirements = {.sums = thin}},
-      {.kernel = sgemm_packed::kernel(), .applies = kWithSums<in_order>},
-      {.kernel = split_32x32, .applies = kWithSums<slices_32x32>, .requirements = {.sums = slices_32x32}},
-      {.label = "as sgemm_split_32x32",
-       .kernel = in_block,
-       .applies = kWithSums<slices_32x32>,
-       .requirements = {.slices_of = &split_32x32, .sums = slices_32x32}},
-      {.kernel = split_64x64, .applies = kWithSums<slices_64x64>, .requirements = {.sums = slices_64x64}},
-      {.label = "as sgemm_split_64x64",
-       .kernel = in_block,
-       .applies = kWithSums<slices_64x64>,
-       .requirements = {.slices_of = &split_64x64, .sums = slices_64x64}},
-      {.kernel = sgemm_narrow::kernel(), .applies = kWithSums<slices_narrow>, .requirements = {.sums = slices_narrow}},
-      {.kernel = cluster_of,
-       .applies = kWithSums<cluster>,
-       .requirements = {.a = aligned, .b = aligned, .sums = cluster}},
-      {.label = "transposes one operand",
-       .kernel = transposing,
-       .applies = kWithSums<stream_k_transposing>,
-       .requirements = {.a = aligned, .b = aligned, .packs_b_along_n = true, .sums = stream_k_transposing}},
-      {.label = "unpacked",
-       .kernel = transposing,
-       .applies = kWithSums<stream_k_transposing>,
-       .requirements = {.workspace_is_optional = true, .without = &whole, .sums = stream_k_transposing}},
-      {.kernel = sgemm_tma_stream_k::kernel(),
-       .applies = kWithSums<stream_k>,
-       .requirements = {.a = aligned_mn, .b = aligned_mn, .sums = stream_k}},
-      {.kernel = sgemm_tma_blocked::kernel(),
-       .applies = kWithSums<blocked>,
-       .requirements = {.a = aligned_mn, .b = aligned_mn, .sums = blocked}},
-      {.kernel = sgemm_tile_blocked::kernel(),
-       .applies = kWithSums<blocked_in_registers>,
-       .requirements = {.sums = blocked_in_registers}},
-      {.label = "unpacked", .kernel = whole, .applies = kWithSums<in_order>},
-      {.kernel = sgemm_tile_128x256::kernel(), .applies = kWithSums<in_order>},
-      {.kernel = sgemm_tile_128x128::kernel(), .applies = kWithSums<in_order>},
-      {.kernel = sgemm_simple::kernel(), .applies = kInOrderOrNothing},
-      of_tile(1, false),
-      of_tile(1, true),
-      of_tile(2, false),
-      of_tile(2, true),
-      of_tile(3, false),
-      of_tile(3, true),
-      of_tile(4, false),
-      of_tile(4, true),
-      of_tile(5, false),
-      of_tile(5, true),
-      of_tile(6, false),
-      of_tile(6, true),
-      of_tile(7, false),
-      of_tile(7, true),
-      of_tile(8, false),
-      of_tile(8, true),
-      of_tile(9, false),
-      of_tile(9, true),
-      {.kernel = hgemm_simple::kernel(), .applies = kOnSimple, .requirements = {.sums = tensor}},
-  };
+  static auto const all = [&] {
+    Candidate<Gemm> const others[] = {
+        {.kernel = sgemm_split_unpacked::kernel(),
+         .applies = kWithSums<bf16_slices>,
+         .requirements = {.sums = bf16_slices}},
+        {.kernel = sgemm_split_safe::kernel(),
+         .applies = kWithSums<bf16_slices_packed>,
+         .requirements = {.sums = bf16_slices_packed}},
+        {.kernel = sgemm_split_fast::kernel(), .applies = kWithSums<f16_slices>, .requirements = {.sums = f16_slices}},
+        {.kernel = sgemm_outer::kernel(), .applies = kWithSums<in_order>},
+        {.kernel = sgemm_thin::kernel(), .applies = kWithSums<thin>, .requirements = {.sums = thin}},
+        {.kernel = sgemm_packed::kernel(), .applies = kWithSums<in_order>},
+        {.kernel = split_32x32, .applies = kWithSums<slices_32x32>, .requirements = {.sums = slices_32x32}},
+        {.label = "as sgemm_split_32x32",
+         .kernel = in_block,
+         .applies = kWithSums<slices_32x32>,
+         .requirements = {.slices_of = &split_32x32, .sums = slices_32x32}},
+        {.kernel = split_64x64, .applies = kWithSums<slices_64x64>, .requirements = {.sums = slices_64x64}},
+        {.label = "as sgemm_split_64x64",
+         .kernel = in_block,
+         .applies = kWithSums<slices_64x64>,
+         .requirements = {.slices_of = &split_64x64, .sums = slices_64x64}},
+        {.kernel = sgemm_narrow::kernel(),
+         .applies = kWithSums<slices_narrow>,
+         .requirements = {.sums = slices_narrow}},
+        {.kernel = cluster_of,
+         .applies = kWithSums<cluster>,
+         .requirements = {.a = aligned, .b = aligned, .sums = cluster}},
+        {.label = "transposes one operand",
+         .kernel = transposing,
+         .applies = kWithSums<stream_k_transposing>,
+         .requirements = {.a = aligned, .b = aligned, .packs_b_along_n = true, .sums = stream_k_transposing}},
+        {.label = "unpacked",
+         .kernel = transposing,
+         .applies = kWithSums<stream_k_transposing>,
+         .requirements = {.workspace_is_optional = true, .without = &whole, .sums = stream_k_transposing}},
+        {.kernel = sgemm_tma_stream_k::kernel(),
+         .applies = kWithSums<stream_k>,
+         .requirements = {.a = aligned_mn, .b = aligned_mn, .sums = stream_k}},
+        {.kernel = sgemm_tma_blocked::kernel(),
+         .applies = kWithSums<blocked>,
+         .requirements = {.a = aligned_mn, .b = aligned_mn, .sums = blocked}},
+        {.kernel = sgemm_tile_blocked::kernel(),
+         .applies = kWithSums<blocked_in_registers>,
+         .requirements = {.sums = blocked_in_registers}},
+        {.label = "unpacked", .kernel = whole, .applies = kWithSums<in_order>},
+        {.kernel = sgemm_tile_128x256::kernel(), .applies = kWithSums<in_order>},
+        {.kernel = sgemm_tile_128x128::kernel(), .applies = kWithSums<in_order>},
+        {.kernel = sgemm_simple::kernel(), .applies = kInOrderOrNothing},
+        {.kernel = hgemm_simple::kernel(), .applies = kOnSimple, .requirements = {.sums = tensor}},
+    };
+    std::array<Candidate<Gemm>, std::size(others) + 2 * (std::size(kWgmmaTiles) + std::size(kClusterTiles))> rows;
+    auto row = std::copy(std::begin(others), std::end(others), rows.begin());
+    // Every tile on wgmma, also for the transpose of D.
+    auto const add_tiles = [&](LinkedKernel<Gemm> const& kernel, auto const& tiles) {
+      for (int tile = 1; tile <= int(std::size(tiles)); ++tile)
+        for (bool transposes : {false, true})
+          *row++ = {.label = transposes ? tiles[tile - 1].label_of_transpose : tiles[tile - 1].label,
+                    .kernel = kernel,
+                    .applies = kOnWgmma,
+                    .requirements = {.a = aligned,
+                                     .b = aligned,
+                                     .workspace_is_optional = true,
+                                     .tile = tile,
+                                     .transposes = transposes,
+                                     .sums = tensor}};
+    };
+    add_tiles(hgemm_10_narrow_tiles::kernel(), kWgmmaTiles);
+    add_tiles(hgemm_cluster::kernel(), kClusterTiles);
+    return rows;
+  }();
   return all;
 }
 

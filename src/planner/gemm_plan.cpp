@@ -1,8 +1,9 @@
 // The plan of one candidate for a GEMM: which operands it packs, whether it splits K, and what it leaves to sum_slices.
 // How a batch is cut into pieces.
 #include <inlay/kernels/kernel_list.h>
-#include <inlay/model/wgmma_times.h>
+#include <inlay/model/half_slices.h>
 #include <inlay/planner/gemm_packing.h>
+#include <inlay/planner/long_sums.h>
 
 #include <cmath>
 #include <utility>
@@ -25,10 +26,10 @@ struct RestOfEpilogue {
   }
 };
 
-// The slices of K are the same for every tile and for the transpose of D.
-WgmmaTimes::Slices slices_of_all(Gemm const& g, Device const& device, Planner<Gemm>::Shared& shared) {
+// The slices of K are the same for every kernel on wgmma, every tile and the transpose of D.
+HalfSlices slices_of_all(Gemm const& g, Device const& device, bool has_workspace, Planner<Gemm>::Shared& shared) {
   if (!shared.slices) {
-    WgmmaTimes::Slices const found = WgmmaTimes::slices(g, device);
+    HalfSlices const found = HalfSlices::choose(g, device, has_workspace);
     shared.slices = {found.count, found.K};
   }
   return {shared.slices->first, shared.slices->second};
@@ -92,6 +93,8 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
     return p;
   };
   if (p.rejected) return p;
+  if (is_long_sum(gemm))
+    return rejected({"K = {} is more than the {} that one launch sums", {gemm.K(), most_K(gemm.A.type)}});
   if (p.a && !may_use_workspace) return rejected({"A would have to be packed, for which there is no workspace"});
   if (p.b && !may_use_workspace) return rejected({"B would have to be packed, for which there is no workspace"});
   if (Reason const reason = too_much_workspace(gemm, p.a, p.b, 0, device)) return rejected(reason);
@@ -109,10 +112,12 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
     g.slice_K = wants.slices_of->info->split(g, device).slice_K;
     if (g.slice_K == 0) return rejected({"a single matrix is not split"});
   }
+  HalfSlices slices;
+  if (wants.sums == Sums::tensor && (info.adds_slices || info.split))
+    slices = slices_of_all(g, device, may_use_workspace, shared);
+  if (info.adds_slices) g = HalfSlices::in_cluster(g, slices);
   if (Reason const reason = info.rejects(g, device, config)) return rejected(reason);
-  p.split = !info.split                       ? g
-            : info.split == WgmmaTimes::split ? WgmmaTimes::sliced(g, slices_of_all(g, device, shared))
-                                              : info.split(g, device);
+  p.split = !info.split ? g : wants.sums == Sums::tensor ? HalfSlices::sliced(g, slices) : info.split(g, device);
   std::size_t const partial_sums = !info.split          ? info.workspace(g, device)
                                    : p.split.slices > 1 ? std::size_t(p.split.slices * g.elements()) * sizeof(float)
                                                         : 0;
@@ -125,7 +130,11 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
   p.own = wants.slices_of ? 256 : fits ? partial_sums : 0;
   if (p.own && !may_use_workspace && !wants.workspace_is_optional)
     return rejected({"it needs a workspace of {} bytes, and there is none", {std::int64_t(p.own)}});
-  if (!may_use_workspace || !fits) p.split = g;
+  if (p.split.slices > 1 && (!may_use_workspace || !fits)) {
+    if (wants.sums == Sums::tensor && slices.fit_cluster())
+      return rejected({"{} slices of K are added in a cluster, without a workspace", {slices.count}});
+    p.split = g;
+  }
   if (info.split && p.split.slices == 1 && wants.sums != Sums::tensor && !is_of_slices(wants.sums))
     if (Reason const reason = too_long_a_sum(gemm)) return rejected(reason);
   bool const lacks = p.own && !may_use_workspace && wants.without;

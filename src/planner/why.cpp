@@ -1,6 +1,6 @@
 // The text that explains a choice.
 #include <inlay/model/format.h>
-#include <inlay/planner/candidate.h>
+#include <inlay/planner/long_sums.h>
 
 #include <algorithm>
 #include <string>
@@ -25,7 +25,8 @@ std::string configured(LaunchOf<Gemm> const& l) {
   if (l.config.tile) s += format(" tile %d", l.config.tile);
   auto const slice_K = static_cast<long long>(g.slice_K);
   if (g.slice_K && g.slices > 1) s += format(" %d slices of %lld", g.slices, slice_K);
-  if (g.slice_K && g.slices == 1) s += format(" slices of %lld in a block", slice_K);
+  if (g.slice_K && g.slices == 1)
+    s += format(" slices of %lld in a %s", slice_K, is_half(g.A.type) ? "cluster" : "block");
   return s;
 }
 std::string configured(LaunchOf<Reduction> const& l) { return l.kernel->info->name; }
@@ -67,6 +68,15 @@ std::string lines_text(std::vector<CandidateLine> lines, std::size_t most) {
   return s;
 }
 
+bool is_long_sum(Copy const&) { return false; }
+std::string long_sum_text(Copy const&) { return {}; }
+std::string long_sum_text(Gemm const& g) {
+  std::string s =
+      format("  K is summed in parts of %lld, one after the other", static_cast<long long>(part_K(g.A.type)));
+  if (std::size_t const bytes = bytes_of_long_sums(g)) s += format(", in %zu bytes of workspace", bytes);
+  return s + "\n";
+}
+
 }  // namespace
 
 std::string configuration_of(Plan const& plan) {
@@ -86,6 +96,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
   std::string s = Trait::problem_text(problem, device);
   if (problem.elements() == 0) return s;
   if (device.is_scaled) s += "  the device table lacks this GPU: predicted times are of an H200, scaled\n";
+  if (is_long_sum(problem)) s += long_sum_text(problem);
   if (plan.candidate < 0) {
     s += "no kernel can run it\n";
   } else {
@@ -93,7 +104,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
     s += std::string("chosen: ") + chosen.kernel.info->name + ". " + chosen.kernel.info->idea + "\n";
     if (plan.tuned_us > 0) s += format("  tuned: it took %.2f us when it was measured, the least\n", plan.tuned_us);
     s += Trait::choice_text(plan, chosen, problem, device, limit);
-    if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1)
+    if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1 && !is_long_sum(problem))
       s += "  the batch runs in " + std::to_string(chunks) + " chunks, one after the other\n";
   }
   typename Trait::Properties const properties(problem, device, limit);
@@ -116,7 +127,6 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
       line += comparison_text<P>(plan, a.plan, int(&candidate - all.data()));
     } else if (!chosen) {
       line += std::string("; not compared: ") + candidate.applies.otherwise;
-      if (*candidate.applies.measured) line += std::string(" (measured: ") + candidate.applies.measured + ")";
     }
     lines.push_back({line + "\n", chosen ? -1 : predicted ? a.plan.seconds : kUnpredicted});
   }

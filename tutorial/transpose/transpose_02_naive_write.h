@@ -5,7 +5,11 @@
 
 namespace inlay::kernels::transpose_02_naive_write {
 
-struct Step : CoalescedWrites {};
+struct Step {  // lanes run along the rows of the output
+  static constexpr Writes writes = Writes::transpose;
+  using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)
+  using Threads = Layout<Shape<_32, _8>, Stride<_1, _32>>;  // (THR_M,THR_N), lanes along M
+};
 using Kernel = DirectTile<float, Step>;
 using Dispatch = Kernel;
 

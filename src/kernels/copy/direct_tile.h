@@ -57,20 +57,19 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     }
   }
 
-  static double seconds(Copy const& copy, Device const& device) {
+  // The predicted time of a copy of rows.
+  static double seconds(Copy const& copy, Device const& device) requires(!Grid::transposes) {
     constexpr double BLK_BYTES = double(Grid::BLK_M) * Grid::BLK_N * sizeof(T);
     constexpr double each = double(Grid::BLK_M) * Grid::BLK_N / 32;  // accesses of warps in a tile
     double const tiles = double(make(copy, 0).blocks()), bytes = 2 * double(copy.elements()) * copy.elem_bytes;
-    // In a transpose each lane loads from its own sector, and the L1 serves the next loads from it. Lanes without work
-    // have no loads in flight.
-    double const busy = Grid::transposes ? 1 : bytes / (2 * tiles * BLK_BYTES);
+    double const busy = bytes / (2 * tiles * BLK_BYTES);  // lanes without work have no loads in flight
     return seconds_of({.bytes = bytes * (1.6 - .6 * busy),
                        .sectors = bytes / 32,
                        .instructions = tiles * each * 24,
-                       .wavefronts = tiles * each * (Grid::transposes ? 32 + sizeof(T) : sizeof(T) / 2.),
+                       .wavefronts = tiles * each * sizeof(T) / 2.,
                        .blocks = tiles,
                        .resident_blocks = 8,
-                       .block_us = Grid::transposes ? .65 : .5},
+                       .block_us = .5},
                       device);
   }
   static Reason rejects(Copy const& copy, Device const&) {
@@ -80,13 +79,6 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     if (Reason r = rejects_unaligned_input(x, copy.elem_bytes)) return r;
     return rejects_unaligned_output(x, x.M, copy.elem_bytes);
   }
-};
-
-// A transpose whose lanes run along the rows of the output.
-struct CoalescedWrites {
-  static constexpr Writes writes = Writes::transpose;
-  using Tile = Shape<_32, _32>;                             // (BLK_M,BLK_N)
-  using Threads = Layout<Shape<_32, _8>, Stride<_1, _32>>;  // (THR_M,THR_N), lanes along M
 };
 
 }  // namespace inlay::kernels

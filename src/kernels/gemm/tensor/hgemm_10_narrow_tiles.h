@@ -2,6 +2,7 @@
 // m and n or there are none, and the kernel starts before the one before it has ended.
 #pragma once
 #include <inlay/kernels/gemm/tensor/wgmma_ring.h>
+#include <inlay/model/half_slices.h>
 
 namespace inlay::kernels::hgemm_10_narrow_tiles {
 
@@ -41,9 +42,9 @@ inline constexpr Info<Gemm> info = {
     .origin = Origin::ours,
     .rejects = Dispatch::rejects,
     .seconds = WgmmaTimes::of_tile,
-    .workspace = WgmmaTimes::workspace,
+    .workspace = HalfSlices::workspace,
     .has_full_epilogue = true,
-    .split = WgmmaTimes::split,
+    .split = HalfSlices::split,
 };
 
 }  // namespace inlay::kernels::hgemm_10_narrow_tiles

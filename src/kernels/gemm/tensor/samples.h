@@ -10,6 +10,8 @@ namespace inlay::kernels {
 // and a change of the other kernels' headers does not compile the unit again.
 template <class Step, class T, GMMA::Major MajorA, GMMA::Major MajorB>
 struct WgmmaRing;
+template <class Step, class T, GMMA::Major MajorA, GMMA::Major MajorB>
+struct WgmmaCluster;
 template <class Step, class T, int BLK_N, int CLUSTER>
 struct SplitRing;
 template <class Step, bool A_along_K, bool B_along_K>
@@ -30,6 +32,16 @@ struct Kinds<WgmmaRing<Step, T, MajorA, MajorB>> {
                                 int64_t const matrix = slice * kernel.g.L() + l;
                                 f(one_tile, ((matrix * kernel.tiles_m + m) * kernel.tiles_n + n) * blocks, times);
                               });
+  }
+};
+
+template <class Step, class T, GMMA::Major MajorA, GMMA::Major MajorB>
+struct Kinds<WgmmaCluster<Step, T, MajorA, MajorB>> {
+  template <class F>
+  static void each(auto const& kernel, F const& f) {
+    over_clipped_tile_kinds(kernel.g, kernel.BLK_M, kernel.BLK_N, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
+      f(kernel, ((l * kernel.tiles_n + n) * kernel.tiles_m + m) * kernel.parts, times);
+    });
   }
 };
 
@@ -84,6 +96,20 @@ requires Dispatch::slices_operands struct Samples<Dispatch> {
         });
       else
         sample.kinds(kernel, 1);
+    });
+  }
+};
+
+// A few short K replace a long one, in as many slices.
+template <class Dispatch>
+requires Dispatch::adds_slices struct Samples<Dispatch> {
+  template <class S, class Sample>
+  static void of(Gemm const& g, S const& setting, Sample const& sample) {
+    int64_t const parts = g.slice_K ? ceil_div(g.K(), g.slice_K) : 1;
+    over_lengths(g.K(), Dispatch::period * parts, [&](int64_t K, int64_t times) {
+      Gemm part = g.with_K(K);
+      if (parts > 1) part.slice_K = round_up(ceil_div(K, parts), Dispatch::period);
+      launches<Dispatch>(part, setting, [&](auto const& kernel) { sample.kinds(kernel, times); });
     });
   }
 };

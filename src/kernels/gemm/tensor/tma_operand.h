@@ -5,6 +5,8 @@
 namespace inlay::kernels {
 using GMMA::Major;
 
+// Whether TMA loads rows of the operand that lie along K; one index of K is contiguous along m or n.
+inline bool loads_along_K(Operand const& o) { return o.row_stride != 1 || (o.col_stride == 1 && o.cols > 1); }
 // The operand, transposed if it is contiguous along m or n: its contiguous mode is the last one.
 inline Operand contiguous_last(Operand const& o, Major major) { return major == Major::K ? o : transposed(o); }
 

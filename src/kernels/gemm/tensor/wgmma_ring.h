@@ -1,8 +1,8 @@
 // Family: TMA fills a ring of stages, and one or two consumer warpgroups multiply them by wgmma.
 // Steps differ in the tile, the number of consumers, the grid, the cluster, and how D is stored.
 #pragma once
+#include <inlay/kernels/gemm/tensor/stage_loop.h>
 #include <inlay/kernels/gemm/tensor/staged_tile.h>
-#include <inlay/kernels/gemm/tensor/tma_operand.h>
 #include <inlay/model/wgmma_times.h>
 
 namespace inlay::kernels {
@@ -188,18 +188,19 @@ struct WgmmaRing {
                         (along_n() > 1 ? 1u | 1u << along_m() : 1u) << m, along_n() == 1},
         share_B{m * ((MajorB == Major::K ? BLK_N : BLK_K) / along_m()), (along_m() > 1 ? 3u : 1u) << n * along_m(),
                 along_m() == 1};
-    int stage = 0, phase = 0;
+    StageOfRing<PIPE> at;
     CUTE_NO_UNROLL
     for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid) {
       Place const here = place(tile, rank);
       int const matrix_A = g.A.batch_stride ? here.l : 0, matrix_B = g.B.batch_stride ? here.l : 0;
       CUTE_NO_UNROLL
       for (int k = here.k; k < here.end_of_k; k += BLK_K) {
-        empty[stage].wait(phase ^ 1);
-        full[stage].arrive_and_expect_tx(kStageBytes);
-        load<MajorA, BLK_M>(block, mapA, full[stage], smem.A + stage * (BLK_M * BLK_K), here.m, k, matrix_A, share_A);
-        load<MajorB, BLK_N>(block, mapB, full[stage], smem.B + stage * (BLK_N * BLK_K), here.n, k, matrix_B, share_B);
-        if (++stage == PIPE) stage = 0, phase ^= 1;
+        auto& loaded = full[at.stage];
+        empty[at.stage].wait(at.phase ^ 1);
+        loaded.arrive_and_expect_tx(kStageBytes);
+        load<MajorA, BLK_M>(block, mapA, loaded, smem.A + at.stage * (BLK_M * BLK_K), here.m, k, matrix_A, share_A);
+        load<MajorB, BLK_N>(block, mapB, loaded, smem.B + at.stage * (BLK_N * BLK_K), here.n, k, matrix_B, share_B);
+        at.advance();
       }
     }
     if constexpr (Step::follows) block.griddep_launch_dependents();
@@ -246,33 +247,12 @@ struct WgmmaRing {
         empty[stage].arrive();
       }
     };
-    int stage = 0, phase = 0;
+    StageOfRing<PIPE> at;
     CUTE_NO_UNROLL
     for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid) {
       Place const here = place(tile, rank);
       Tensor tCrD = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
-      mma.accumulate_ = GMMA::ScaleOut::Zero;            // the first instruction ignores tCrD
-      int last = -1;                                     // stage that wgmma may still read; -1: none
-      CUTE_NO_UNROLL
-      for (int k = here.k; k < here.end_of_k; k += BLK_K) {
-        full[stage].wait(phase);
-        warpgroup_fence_operand(tCrD);
-        block.wgmma_fence();
-        CUTE_UNROLL
-        for (int i = 0; i < size<2>(tCrA); ++i) {
-          gemm(mma, tCrA(_, _, i, stage), tCrB(_, _, i, stage), tCrD);
-          mma.accumulate_ = GMMA::ScaleOut::One;
-        }
-        block.wgmma_commit();
-        block.wgmma_wait(Int<1>{});
-        warpgroup_fence_operand(tCrD);
-        if (last >= 0) release(last);
-        last = stage;
-        if (++stage == PIPE) stage = 0, phase ^= 1;
-      }
-      block.wgmma_wait(Int<0>{});
-      warpgroup_fence_operand(tCrD);
-      release(last);
+      multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD, release);
       finish_fragment<T, Step::epilogues>(block, g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
       if constexpr (Step::stores_by_tma)
         if (stages_D) {
@@ -344,11 +324,10 @@ struct ByMajors {
       return f(std::type_identity<WgmmaRing<Step, T, A, B>>{});
     };
     auto const with_A = [&](auto A) {
-      return along_K(g.B) ? of(A, constant<Major, Major::K>{}) : of(A, constant<Major, Major::MN>{});
+      return loads_along_K(g.B) ? of(A, constant<Major, Major::K>{}) : of(A, constant<Major, Major::MN>{});
     };
-    return along_K(g.A) ? with_A(constant<Major, Major::K>{}) : with_A(constant<Major, Major::MN>{});
+    return loads_along_K(g.A) ? with_A(constant<Major, Major::K>{}) : with_A(constant<Major, Major::MN>{});
   }
-  static bool along_K(Operand const& o) { return o.row_stride != 1 || (o.col_stride == 1 && o.cols > 1); }
 };
 
 }  // namespace inlay::kernels

@@ -1,0 +1,45 @@
+// The main loop of wgmma over stages that TMA fills.
+#pragma once
+#include <inlay/kernels/gemm/tensor/tma_operand.h>
+
+namespace inlay::kernels {
+
+// A position in a ring of PIPE stages, and the parity of its phase.
+template <int PIPE>
+struct StageOfRing {
+  int stage = 0, phase = 0;
+  CUTE_HOST_DEVICE void advance() {
+    if (++stage == PIPE) stage = 0, phase ^= 1;
+  }
+};
+
+// Multiplies `steps` stages, from `at` on, into the accumulators of a warpgroup, which are zero first. tCrA, tCrB:
+// (MMA,MMA_M,MMA_K,PIPE) and (MMA,MMA_N,MMA_K,PIPE), descriptors. release(stage): wgmma has read the stage.
+template <int PIPE, class Block, class Mbarrier, class TiledMma, class RA, class RB, class RD>
+CUTE_DEVICE void multiply_stages(Block block, Mbarrier* full, StageOfRing<PIPE>& at, int steps, TiledMma& mma,
+                                 RA const& tCrA, RB const& tCrB, RD& tCrD, auto const& release) {
+  mma.accumulate_ = GMMA::ScaleOut::Zero;  // the first instruction ignores tCrD
+  int last = -1;                           // stage that wgmma may still read; -1: none
+  CUTE_NO_UNROLL
+  for (int step = 0; step < steps; ++step) {
+    full[at.stage].wait(at.phase);
+    warpgroup_fence_operand(tCrD);
+    block.wgmma_fence();
+    CUTE_UNROLL
+    for (int i = 0; i < size<2>(tCrA); ++i) {
+      gemm(mma, tCrA(_, _, i, at.stage), tCrB(_, _, i, at.stage), tCrD);
+      mma.accumulate_ = GMMA::ScaleOut::One;
+    }
+    block.wgmma_commit();
+    block.wgmma_wait(Int<1>{});
+    warpgroup_fence_operand(tCrD);
+    if (last >= 0) release(last);
+    last = at.stage;
+    at.advance();
+  }
+  block.wgmma_wait(Int<0>{});
+  warpgroup_fence_operand(tCrD);
+  release(last);
+}
+
+}  // namespace inlay::kernels

@@ -1,0 +1,89 @@
+// The slices of K of GEMMs of bf16 and f16. Each is a sum of its own; sum_slices adds them, or the kernel does.
+#pragma once
+#include <inlay/model/cluster_times.h>
+
+#include <bit>
+
+namespace inlay::model {
+
+// The bits of D depend on the slices alone: they are chosen for one matrix, the same for g and its transpose, and every
+// kernel on wgmma adds them in order.
+struct HalfSlices {
+  static constexpr std::int64_t kLeastK = 256;  // of a slice whose sum goes to the workspace
+  // Tensor cores truncate what they add to a sum: after 2^14 additions of 16 indices it may lack 2^-10.
+  static constexpr std::int64_t kMostK = std::int64_t(1) << 18;
+
+  int count = 1;
+  std::int64_t K = 0;  // of a slice; the last one may be shorter
+  double seconds = 0;  // predicted, of one matrix
+
+  // Whether a cluster adds them.
+  constexpr bool fit_cluster() const {
+    return count <= ClusterTimes::kMostSlices && std::has_single_bit(unsigned(count));
+  }
+  static HalfSlices of(std::int64_t K, std::int64_t count) {
+    std::int64_t const k = ceil_div(ceil_div(K, count), std::int64_t(64)) * 64;
+    return {int(ceil_div(K, k)), k};
+  }
+
+  // The slices with which one matrix of g takes the least time.
+  static HalfSlices choose(Gemm const& g, Device const& device, bool has_workspace = true) {
+    if (g.elements() == 0 || g.K() == 0) return {};
+    Gemm one = g;
+    for (Operand* o : {&one.A, &one.B, &one.D}) o->matrices = 1;
+    Gemm const both[] = {one, one.transposed()};
+    HalfSlices best;
+    best.seconds = HUGE_VAL;
+    std::int64_t tried[std::size(kWgmmaTiles) * 6 + 4], number = 0;
+    auto const try_count = [&](std::int64_t wanted) {
+      if (has_workspace) wanted = std::max(wanted, ceil_div(g.K(), kMostK));
+      if (wanted < 1 || std::find(tried, tried + number, wanted) != tried + number) return;
+      tried[number++] = wanted;
+      HalfSlices s = of(g.K(), wanted);
+      s.seconds = HUGE_VAL;
+      for (Gemm const& c : both) {
+        Gemm ring = c;
+        ring.slices = s.count, ring.slice_K = s.K;
+        if (s.count == 1 || (has_workspace && s.K >= kLeastK))
+          s.seconds = std::min(s.seconds, WgmmaTimes::of_tile(ring, device, {}));
+        if (s.fit_cluster()) s.seconds = std::min(s.seconds, ClusterTimes::of_tile(in_cluster(c, s), device, {}));
+      }
+      if (s.seconds < best.seconds) best = s;
+    };
+    for (int count = 1; count <= ClusterTimes::kMostSlices; count *= 2) try_count(count);
+    if (has_workspace)
+      for (WgmmaTile const& t : kWgmmaTiles)
+        for (Gemm const& c : both)
+          for (int waves = 1; waves <= 3; ++waves) {
+            std::int64_t const tiles = ceil_div(c.M(), std::int64_t(128 * t.cluster.m)) *
+                                       ceil_div(c.N(), std::int64_t(t.width * t.cluster.n));
+            try_count(std::min(waves * resident_clusters(device, t.cluster) / tiles, g.K() / kLeastK));
+          }
+    return best;
+  }
+
+  // g whose partial sums go to the workspace.
+  static Gemm sliced(Gemm const& g, HalfSlices const& slices) {
+    if (slices.count == 1) return g;
+    Gemm c = g;
+    c.slices = slices.count, c.slice_K = slices.K;
+    c.epilogue = {}, c.C = {};
+    bool const along_m = g.D.row_stride == 1 && g.D.col_stride != 1;
+    c.D.base = nullptr, c.D.type = f32, c.D.batch_stride = g.M() * g.N();
+    c.D.row_stride = along_m ? 1 : g.N(), c.D.col_stride = along_m ? g.M() : 1;
+    return c;
+  }
+  // g whose slices a cluster adds.
+  static Gemm in_cluster(Gemm const& g, HalfSlices const& slices) {
+    Gemm c = g;
+    c.slice_K = slices.count > 1 ? slices.K : 0;
+    return c;
+  }
+  static Gemm split(Gemm const& g, Device const& device) { return sliced(g, choose(g, device)); }
+  static std::size_t workspace(Gemm const& g, Device const& device) {
+    std::int64_t const slices = choose(g, device).count;
+    return slices > 1 ? std::size_t(slices * g.elements()) * sizeof(float) : 0;
+  }
+};
+
+}  // namespace inlay::model
