@@ -1,4 +1,4 @@
-// Predicted times of wgmma_cluster.h on an H200, by which its kernel and the planner choose the tile and the slices of K.
+// Predicted times of wgmma_cluster.h on an H200, by which its kernel and the planner choose the tile and the slices.
 #pragma once
 #include <inlay/model/wgmma_times.h>
 
@@ -35,7 +35,8 @@ struct ClusterTimes {
                  together = std::clamp(double(blocks) / device.sm_count, 1., double(t.blocks)),
                  elements = t.rows * t.columns / 4096.;
     auto const lines = [&](Operand const& o, int rows) { return splits_lines(o) ? of_split_lines * rows : rows; };
-    double const loads = 128 * (lines(g.A, t.rows) + lines(g.B, t.columns)) / std::min(of_multiprocessor, of_all / busy),
+    double const loads =
+                     128 * (lines(g.A, t.rows) + lines(g.B, t.columns)) / std::min(of_multiprocessor, of_all / busy),
                  all_steps = double(steps) * together * std::max(step + step_of_tile * elements, loads),
                  tiles = double(ceil_div(blocks, slots)) *
                          (fill + all_steps + end * elements * together + (parts > 1 ? sum + part * double(parts) : 0)),

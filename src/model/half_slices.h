@@ -55,8 +55,8 @@ struct HalfSlices {
       for (WgmmaTile const& t : kWgmmaTiles)
         for (Gemm const& c : both)
           for (int waves = 1; waves <= 3; ++waves) {
-            std::int64_t const tiles = ceil_div(c.M(), std::int64_t(128 * t.cluster.m)) *
-                                       ceil_div(c.N(), std::int64_t(t.width * t.cluster.n));
+            std::int64_t const tiles =
+                ceil_div(c.M(), std::int64_t(128 * t.cluster.m)) * ceil_div(c.N(), std::int64_t(t.width * t.cluster.n));
             try_count(std::min(waves * resident_clusters(device, t.cluster) / tiles, g.K() / kLeastK));
           }
     return best;

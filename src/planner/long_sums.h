@@ -5,15 +5,14 @@
 namespace inlay::planner {
 
 // The most indices of K that one launch sums, and those of a part of more. Kernels on FMA units add thousands of parts'
-// indices in a register, which rounds each time: shorter parts keep within 2^-18 of the sum. Multiples of kPlanAlignment
-// elements: the parts' addresses agree.
+// indices in a register, which rounds each time: shorter parts keep within 2^-18 of the sum. Multiples of
+// kPlanAlignment elements: the parts' addresses agree.
 constexpr std::int64_t most_K(DType type) { return std::int64_t(1) << (type == f32 ? 26 : 30); }
 constexpr std::int64_t part_K(DType type) { return std::int64_t(1) << (type == f32 ? 24 : 29); }
 
 // The plan of a GEMM with more. Its parts add to D if that is f32, else to a copy of D in fp32 in the workspace.
 // Without a candidate if there is no such workspace, or if a part does not run as a whole.
-Plan plan_long_sums(Gemm const& gemm, Device const& device, WorkspaceLimit limit,
-                    std::span<Candidate<Gemm> const> all);
+Plan plan_long_sums(Gemm const& gemm, Device const& device, WorkspaceLimit limit, std::span<Candidate<Gemm> const> all);
 
 // Bytes of that copy; 0: none.
 std::size_t bytes_of_long_sums(Gemm const& gemm);

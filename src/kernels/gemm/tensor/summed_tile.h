@@ -12,7 +12,7 @@ struct SummedTile {
   // Sums lie as the elements of D do, in rows: threads of a warp store whole sectors. Pitches in floats; the padding
   // keeps the lanes of a store in different banks.
   static constexpr int pitch_n = BLK_N + 8, pitch_m = BLK_M + 4;
-  static constexpr int floats = cute::max(BLK_M * pitch_n, BLK_N * pitch_m);
+  static constexpr int floats = cute::max(BLK_M * pitch_n, BLK_N* pitch_m);
 
   static constexpr bool along_m(Operand const& D) { return D.row_stride == 1 && D.col_stride != 1; }
 
@@ -89,9 +89,10 @@ struct SummedTile {
       };
       if (g.epilogue.beta != 0)
         each([&](int i, int left) {
-          access(block, old_words, left, old + i * step * C.row_stride, C.col_stride, [&](auto atom, bool on, auto* memory, int v) {
-            copy_one(atom, on, make_gmem_ptr(memory), reinterpret_cast<decltype(memory)>(&x[i]) + v);
-          });
+          access(block, old_words, left, old + i * step * C.row_stride, C.col_stride,
+                 [&](auto atom, bool on, auto* memory, int v) {
+                   copy_one(atom, on, make_gmem_ptr(memory), reinterpret_cast<decltype(memory)>(&x[i]) + v);
+                 });
         });
       gather<PARTS>(block, from, step * pitch, total);
       each([&](int i, int) {
@@ -102,9 +103,10 @@ struct SummedTile {
       each([&](int i, int left) {
         CUTE_UNROLL
         for (int v = 0; v < 4; ++v) x[i].element[v] = X(total[i].x[v]);
-        access(block, words, left, to + i * step * D.row_stride, D.col_stride, [&](auto atom, bool on, auto* memory, int v) {
-          copy_one(atom, on, reinterpret_cast<decltype(memory)>(&x[i]) + v, make_gmem_ptr(memory));
-        });
+        access(block, words, left, to + i * step * D.row_stride, D.col_stride,
+               [&](auto atom, bool on, auto* memory, int v) {
+                 copy_one(atom, on, reinterpret_cast<decltype(memory)>(&x[i]) + v, make_gmem_ptr(memory));
+               });
       });
       from += at_once * step * pitch, rows -= at_once * step;
       to += at_once * step * D.row_stride, old += at_once * step * C.row_stride;
@@ -121,7 +123,8 @@ struct SummedTile {
   template <class Block, class X>
   CUTE_DEVICE static void access(Block, bool words, int left, X* memory, int64_t stride, auto const& f) {
     using Word = decltype(Adjacent<4, X>::word);
-    if (words) return f(Copy_Atom<On<Block, UniversalCopy<Word>>, Word>{}, left > 0, reinterpret_cast<Word*>(memory), 0);
+    if (words)
+      return f(Copy_Atom<On<Block, UniversalCopy<Word>>, Word>{}, left > 0, reinterpret_cast<Word*>(memory), 0);
     CUTE_UNROLL
     for (int v = 0; v < 4; ++v) f(Copy_Atom<On<Block, UniversalCopy<X>>, X>{}, v < left, memory + v * stride, v);
   }

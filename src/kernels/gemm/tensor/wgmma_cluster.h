@@ -20,7 +20,7 @@ struct WgmmaCluster {
   static constexpr int of_A = cosize_v<SmemA>, of_B = cosize_v<SmemB>;
   struct Smem {
     // Of A, then of B; afterwards the sums.
-    alignas(1024) T stages[cute::max(of_A + of_B, Sums::floats * int(sizeof(float) / sizeof(T)))];
+    alignas(1024) T stages[cute::max(of_A + of_B, Sums::floats* int(sizeof(float) / sizeof(T)))];
     alignas(8) uint64_t full[PIPE];  // mbarriers: the stage is loaded
     uint64_t empty[PIPE];            // all warps have multiplied it
     static void members(auto name) {
@@ -79,12 +79,9 @@ struct WgmmaCluster {
   };
   CUTE_HOST_DEVICE Place place(int block) const {
     int const tile = block / parts, part = block % parts, columns = tile / tiles_m;
-    return {tile % tiles_m * BLK_M,
-            columns % tiles_n * BLK_N,
-            columns / tiles_n,
-            part,
-            part * part_k,
-            cute::min(part * part_k + part_k, int(g.K()))};
+    return {tile % tiles_m * BLK_M, columns % tiles_n * BLK_N,
+            columns / tiles_n,      part,
+            part * part_k,          cute::min(part * part_k + part_k, int(g.K()))};
   }
 
   template <class Block>
@@ -151,14 +148,15 @@ struct WgmmaCluster {
     auto mma =
         make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N, MajorA, MajorB>>>{}, Layout<Shape<Int<consumers>, _1, _1>>{});
     auto thr_mma = mma.get_slice(int(block.thread_rank()));
-    Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));  // (MMA,MMA_M,MMA_K,PIPE), descriptors
-    Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));  // (MMA,MMA_N,MMA_K,PIPE), descriptors
+    Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));            // (MMA,MMA_M,MMA_K,PIPE), descriptors
+    Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));            // (MMA,MMA_N,MMA_K,PIPE), descriptors
     Tensor tCrD = partition_fragment_C(mma, Shape<Int<BLK_M>, Int<BLK_N>>{});  // (MMA,MMA_M,MMA_N)
     StageOfRing<PIPE> at;
     bool const releases = block.thread_rank() % 32 == 0;
-    multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD, [&](int stage) {
-      if (releases) empty[stage].arrive();
-    });
+    multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD,
+                    [&](int stage) {
+                      if (releases) empty[stage].arrive();
+                    });
     block.sync(Int<1>{}, Int<multiplying>{});  // all warpgroups have multiplied the stages that the sums overwrite
     Sums::put(block, g.D, sums, mma, tCrD);
   }
