@@ -62,11 +62,16 @@ Lines of(Entry<Gemm> const& entry, DType type, DType type_of_D) {
     };
     void *const A = buffer("A", stored_a(c), type), *const B = buffer("B", stored_b(c), type),
                 *const D = buffer("D", stored_c(c), type_of_D);
-    Gemm const gemm = test::gemm_of(c, A, B, D, Compute::fp32, type, type_of_D);
-    if (entry.info().rejects(gemm, Device{})) continue;
-    r.allocate_workspace(entry.info().workspace(gemm, Device{}));
-    entry.replay(gemm, Device{}, r);
-    add(lines, entry.info().name, bytes_of(type), r);
+    Gemm const as_called = test::gemm_of(c, A, B, D, Compute::fp32, type, type_of_D);
+    for (Gemm const& gemm : {as_called, as_called.transposed()}) {
+      bool const is_transposed = gemm.D.rows != as_called.D.rows || gemm.D.row_stride != as_called.D.row_stride;
+      // Sums that a cluster adds lie in shared memory as D does.
+      if (is_transposed && !entry.info().adds_slices) continue;
+      if (entry.info().rejects(gemm, Device{})) continue;
+      r.allocate_workspace(entry.info().workspace(gemm, Device{}));
+      entry.replay(gemm, Device{}, r);
+      add(lines, entry.info().name, bytes_of(type), r);
+    }
   }
   return lines;
 }

@@ -4,9 +4,8 @@
 
 namespace inlay::planner {
 
-// The most indices of K that one launch sums, and those of a part of more. Kernels on FMA units add thousands of parts'
-// indices in a register, which rounds each time: shorter parts keep within 2^-18 of the sum. Multiples of
-// kPlanAlignment elements: the parts' addresses agree.
+// The most indices of K that one launch sums, and those of a part of more. On FMA units a register adds many products
+// and rounds each time: short parts keep within 2^-18 of the sum. The parts' addresses agree modulo kPlanAlignment.
 constexpr std::int64_t most_K(DType type) { return std::int64_t(1) << (type == f32 ? 26 : 30); }
 constexpr std::int64_t part_K(DType type) { return std::int64_t(1) << (type == f32 ? 24 : 29); }
 

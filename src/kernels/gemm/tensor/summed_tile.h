@@ -71,10 +71,9 @@ struct SummedTile {
               col = (quad & ((1 << log2_quads) - 1)) * 4;
     int64_t const at_row = (is_along_m ? n : m) + row, at_col = (is_along_m ? m : n) + col;
     auto const place = [&](Operand const& o) {
-      return o.as<X>() + (matrix * o.batch_stride + at_row * o.row_stride + at_col * o.col_stride);
+      return matrix * o.batch_stride + at_row * o.row_stride + at_col * o.col_stride;
     };
-    X* to = place(D);
-    X* old = place(C);
+    int64_t to = place(D), old = place(C);  // elements: of pointers that change, nvcc forgets that they are global
     float const* from = sums + row * pitch + col;
     bool const words = takes_words<X>(D), old_words = takes_words<X>(C);
     int const cols = int(cute::min(D.cols - at_col, int64_t(4)));  // of the quad, in D; none: 0 or less
@@ -89,7 +88,7 @@ struct SummedTile {
       };
       if (g.epilogue.beta != 0)
         each([&](int i, int left) {
-          access(block, old_words, left, old + i * step * C.row_stride, C.col_stride,
+          access(block, old_words, left, g.addend().as<X>() + (old + i * step * C.row_stride), C.col_stride,
                  [&](auto atom, bool on, auto* memory, int v) {
                    copy_one(atom, on, make_gmem_ptr(memory), reinterpret_cast<decltype(memory)>(&x[i]) + v);
                  });
@@ -103,7 +102,7 @@ struct SummedTile {
       each([&](int i, int left) {
         CUTE_UNROLL
         for (int v = 0; v < 4; ++v) x[i].element[v] = X(total[i].x[v]);
-        access(block, words, left, to + i * step * D.row_stride, D.col_stride,
+        access(block, words, left, g.D.as<X>() + (to + i * step * D.row_stride), D.col_stride,
                [&](auto atom, bool on, auto* memory, int v) {
                  copy_one(atom, on, reinterpret_cast<decltype(memory)>(&x[i]) + v, make_gmem_ptr(memory));
                });
