@@ -1,11 +1,11 @@
-// Sums longer than a kernel counts: parts of K are added in fp32, one after the other.
+// Sums longer than a kernel counts: slices of K are added in fp32, one after the other.
 #pragma once
 #include <inlay/planner/candidate.h>
 
 namespace inlay::planner {
 
-// The most indices of K that one launch sums, and those of a part of more. On FMA units a register adds many products
-// and rounds each time: short parts keep within 2^-18 of the sum. The parts' addresses agree modulo kPlanAlignment.
+// The most indices of K that one launch sums, and those of a slice of more. On FMA units a register adds many numbers and
+// rounds each time: short slices keep within 2^-18 of the sum. The slices' addresses agree modulo kPlanAlignment.
 constexpr std::int64_t most_K(DType type) { return std::int64_t(1) << (type == f32 ? 26 : 30); }
 constexpr std::int64_t part_K(DType type) { return std::int64_t(1) << (type == f32 ? 24 : 29); }
 
