@@ -4,8 +4,8 @@
 
 namespace inlay::planner {
 
-// The most indices of K that one launch sums, and those of a slice of more. On FMA units a register adds many numbers and
-// rounds each time: short slices keep within 2^-18 of the sum. The slices' addresses agree modulo kPlanAlignment.
+// The most indices of K that one launch sums, and those of a slice of more. On FMA units a register adds many numbers
+// and rounds each time: short slices keep within 2^-18 of the sum. The slices' addresses agree modulo kPlanAlignment.
 constexpr std::int64_t most_K(DType type) { return std::int64_t(1) << (type == f32 ? 26 : 30); }
 constexpr std::int64_t part_K(DType type) { return std::int64_t(1) << (type == f32 ? 24 : 29); }
 
