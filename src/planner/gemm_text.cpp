@@ -57,9 +57,10 @@ std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& 
   std::string s;
   int copies = 0;
   auto const packed = [&](char const* name, Reason const& misplaced) {
-    if (misplaced)
-      s += fmt::format("  {} is packed by {}: {}\n", name, plan.find<Copy>(copies++)->kernel->info->name,
-                       misplaced.sentence());
+    if (!misplaced) return;
+    // Slices of a long K may need no packing where all of it would.
+    if (auto const* copy = plan.find<Copy>(copies++))
+      s += fmt::format("  {} is packed by {}: {}\n", name, copy->kernel->info->name, misplaced.sentence());
   };
   packed("A", misplaced_a(g, candidate.requirements)), packed("B", misplaced_b(g, candidate.requirements));
   if (auto const* sum = plan.find<Reduction>())
