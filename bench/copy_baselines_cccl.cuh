@@ -19,11 +19,25 @@ struct alignas(Bytes & -Bytes) Bytewise {
 };
 
 template <int Bytes>
-struct ElementOf { using type = Bytewise<Bytes>; };
-template <> struct ElementOf<1> { using type = unsigned char; };
-template <> struct ElementOf<2> { using type = unsigned short; };
-template <> struct ElementOf<4> { using type = unsigned; };
-template <> struct ElementOf<8> { using type = unsigned long long; };
+struct ElementOf {
+  using type = Bytewise<Bytes>;
+};
+template <>
+struct ElementOf<1> {
+  using type = unsigned char;
+};
+template <>
+struct ElementOf<2> {
+  using type = unsigned short;
+};
+template <>
+struct ElementOf<4> {
+  using type = unsigned;
+};
+template <>
+struct ElementOf<8> {
+  using type = unsigned long long;
+};
 
 template <class Element, class Index, std::size_t Rank>
 auto view(void* data, int rank, std::int64_t const* extents, std::int64_t const* strides) {

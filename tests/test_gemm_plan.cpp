@@ -10,6 +10,7 @@
 #include <inlay/kernels/gemm/fma/sgemm_tile_blocked.h>
 #include <inlay/kernels/gemm/fma/sgemm_tma_transposing.h>
 #include <inlay/kernels/kernel_list.h>
+#include <inlay/model/half_slices.h>
 #include <inlay/planner/long_sums.h>
 #include <inlay/problem/batched_gemm.h>
 
@@ -974,18 +975,55 @@ TEST(GemmPlan, SlicesOfHalvesDoNotDependOnTheBatch) {
   for (auto [M, N, K] :
        {std::array<std::int64_t, 3>{80, 512, 32000}, {128, 704, 8192}, {256, 256, 4096}, {2048, 2048, 2048}}) {
     // Slices whose sums go to the workspace, or that a cluster adds.
-    auto const slices = [&](std::int64_t L, bool may) {
-      Gemm const& g = Planned(of_halves(M, N, K, L), may).launch().problem;
-      return g.slice_K ? ceil_div(g.K(), g.slice_K) : 1;
+    auto const slice_K = [&](std::int64_t L, bool may) {
+      return Planned(of_halves(M, N, K, L), may).launch().problem.slice_K;
     };
-    EXPECT_EQ(slices(1, true) > 1, M < 2048) << M;
+    EXPECT_EQ(slice_K(1, true) > 0, M < 2048) << M;
     for (std::int64_t L : {2, 7, 100, 3000})
-      for (bool may : {false, true}) EXPECT_EQ(slices(L, may), slices(1, may)) << L;
+      for (bool may : {false, true}) EXPECT_EQ(slice_K(L, may), slice_K(1, may)) << L;
     Planned const without(of_halves(M, N, K), false);
     EXPECT_NE(without.chosen(), "hgemm_simple");
     EXPECT_EQ(without.launch().problem.slices, 1);
     EXPECT_EQ(without.plan.workspace_bytes, 0u);
   }
+}
+// Matrices of a batch begin at other addresses modulo 32 than the first.
+TEST(GemmPlan, SlicesOfHalvesDoNotDependOnTheBase) {
+  for (auto [M, N, K] :
+       {std::array<std::int64_t, 3>{64, 512, 4096}, {136, 704, 8192}, {512, 512, 2048}, {16, 64, 1024}})
+    for (bool has_workspace : {false, true}) {
+      Gemm g = of_halves(M, N, K);
+      model::HalfSlices const first = model::HalfSlices::choose(g, Device{}, has_workspace);
+      for (Operand* o : {&g.A, &g.B, &g.D}) o->base = static_cast<char*>(o->base) + 16;
+      model::HalfSlices const other = model::HalfSlices::choose(g, Device{}, has_workspace);
+      EXPECT_EQ(other.count, first.count);
+      EXPECT_EQ(other.K, first.K);
+    }
+}
+// Tensor cores truncate: no kernel adds more than 2^20 indices of K there, whatever the workspace.
+TEST(GemmPlan, SumsOnTensorCoresAreShort) {
+  for (std::int64_t K : {std::int64_t(1) << 18, (std::int64_t(1) << 22) + 8, (std::int64_t(1) << 25) + 8})
+    for (DType type : {problem::bf16, f32})
+      for (bool is_aligned : {true, false})
+        for (std::size_t bytes : {std::size_t(0), std::size_t(1) << 16, SIZE_MAX}) {
+          Gemm g = of_halves(8, 8, K, 1, type);
+          if (!is_aligned) g.A.base = static_cast<char*>(g.A.base) + 2;
+          Planned const p(g, WorkspaceLimit(bytes));
+          SCOPED_TRACE(p.why());
+          bool const may_not = type != f32 && bytes == 0 && K > (is_aligned ? 1 << 23 : 1 << 20);
+          EXPECT_EQ(p.chosen().empty(), may_not);
+          EXPECT_LE(p.plan.workspace_bytes, bytes);
+          std::int64_t sum_of_K = 0;
+          for_each_launch(p.plan, {{g.A.base, g.B.base, g.D.base}, presumed(0)},
+                          [&](auto const& launch, Operands const&) {
+                            if constexpr (std::is_same_v<std::decay_t<decltype(launch)>, LaunchOf<Gemm>>) {
+                              Gemm const& part = launch.problem;
+                              EXPECT_LE(part.slice_K ? part.slice_K : part.K(), std::int64_t(1) << 20);
+                              sum_of_K += part.K();
+                            }
+                          });
+          EXPECT_EQ(sum_of_K, may_not ? 0 : K);
+        }
 }
 TEST(GemmPlan, ABatchBeyondTheCoordinatesOfTmaRunsInChunks) {
   Gemm g = of_halves(8, 8, 64, 2);

@@ -10,8 +10,9 @@ namespace inlay::model {
 // kernel on wgmma adds them in order.
 struct HalfSlices {
   static constexpr std::int64_t kLeastK = 256;  // of a slice whose sum goes to the workspace
-  // Tensor cores truncate what they add to a sum: after 2^14 additions of 16 indices it may lack 2^-10.
-  static constexpr std::int64_t kMostK = std::int64_t(1) << 18;
+  // Tensor cores truncate what they add to a sum, 16 indices at a time: after 2^14 additions it may lack 2^-10, after
+  // 2^16 2^-8. The most indices of a slice where there is a choice, and the most that a kernel may add.
+  static constexpr std::int64_t kMostK = std::int64_t(1) << 18, kMostSum = std::int64_t(1) << 20;
 
   int count = 1;
   std::int64_t K = 0;  // of a slice; the last one may be shorter
@@ -30,14 +31,22 @@ struct HalfSlices {
   static HalfSlices choose(Gemm const& g, Device const& device, bool has_workspace = true) {
     if (g.elements() == 0 || g.K() == 0) return {};
     Gemm one = g;
-    for (Operand* o : {&one.A, &one.B, &one.D}) o->matrices = 1;
+    // Where the first matrix begins must not matter: others of a batch begin elsewhere.
+    for (Operand* o : {&one.A, &one.B, &one.D}) {
+      o->matrices = 1;
+      o->base = reinterpret_cast<void*>(round_up(std::int64_t(reinterpret_cast<std::uintptr_t>(o->base)), 256));
+    }
+    std::int64_t const long_enough = ceil_div(g.K(), kMostK),
+                       least = has_workspace ? long_enough
+                                             : std::min(std::int64_t(std::bit_ceil(std::uint64_t(long_enough))),
+                                                        std::int64_t(ClusterTimes::kMostSlices));
     Gemm const both[] = {one, one.transposed()};
     HalfSlices best;
     best.seconds = HUGE_VAL;
     std::int64_t tried[std::size(kWgmmaTiles) * 6 + 4], number = 0;
     auto const try_count = [&](std::int64_t wanted) {
-      if (has_workspace) wanted = std::max(wanted, ceil_div(g.K(), kMostK));
-      if (wanted < 1 || std::find(tried, tried + number, wanted) != tried + number) return;
+      wanted = std::max(wanted, least);
+      if (std::find(tried, tried + number, wanted) != tried + number) return;
       tried[number++] = wanted;
       HalfSlices s = of(g.K(), wanted);
       s.seconds = HUGE_VAL;

@@ -84,6 +84,8 @@ Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
     }
     if (best.candidate >= 0) return best;
   }
+  if constexpr (std::is_same_v<P, Gemm>)
+    if (may_be_long_sum(problem) && !problem.packed_operand()) return plan_long_sums(problem, device, limit, all);
   return {};
 }
 

@@ -28,7 +28,8 @@ struct RestOfEpilogue {
 
 // The slices of K are the same for every kernel on wgmma, every tile and the transpose of D.
 HalfSlices slices_of_all(Gemm const& g, Device const& device, bool has_workspace, Planner<Gemm>::Shared& shared) {
-  if (!shared.slices) {
+  HalfSlices const known = shared.slices ? HalfSlices{shared.slices->first, shared.slices->second} : HalfSlices{};
+  if (!shared.slices || (!has_workspace && !known.fit_cluster())) {
     HalfSlices const found = HalfSlices::choose(g, device, has_workspace);
     shared.slices = {found.count, found.K};
   }
@@ -135,6 +136,10 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
       return rejected({"{} slices of K are added in a cluster, without a workspace", {slices.count}});
     p.split = g;
   }
+  if (std::int64_t const summed = p.split.slice_K ? p.split.slice_K : p.split.K();
+      wants.sums == Sums::tensor && summed > HalfSlices::kMostSum)
+    return rejected({"it would add {} indices of K on tensor cores, which truncate: at most {} keep 8 bits",
+                     {summed, HalfSlices::kMostSum}});
   if (info.split && p.split.slices == 1 && wants.sums != Sums::tensor && !is_of_slices(wants.sums))
     if (Reason const reason = too_long_a_sum(gemm)) return rejected(reason);
   bool const lacks = p.own && !may_use_workspace && wants.without;

@@ -1,4 +1,5 @@
 #include <inlay/kernels/kernel_list.h>
+#include <inlay/model/half_slices.h>
 #include <inlay/planner/gemm_packing.h>
 #include <inlay/planner/long_sums.h>
 
@@ -31,20 +32,13 @@ void move_D(Plan& plan, std::size_t bytes) {
   plan.workspace_bytes += bytes;
 }
 
-}  // namespace
-
-std::size_t bytes_of_long_sums(Gemm const& g) {
-  if (!is_long_sum(g) || g.D.type == problem::f32) return 0;
-  return (std::size_t(g.elements()) * sizeof(float) + 255) / 256 * 256;
-}
-
-Plan plan_long_sums(Gemm const& gemm, Device const& device, WorkspaceLimit limit,
-                    std::span<Candidate<Gemm> const> all) {
+// The plan in parts of `part` indices.
+Plan plan_parts(Gemm const& gemm, std::int64_t part, Device const& device, WorkspaceLimit limit,
+                std::span<Candidate<Gemm> const> all) {
   std::size_t const own = bytes_of_long_sums(gemm);
-  if (own > limit.bytes) return {};
   Gemm g = gemm;
   if (own) g.D = sums_like(gemm.D), g.epilogue = {}, g.C = {};
-  std::int64_t const part = part_K(g.A.type), parts = (g.K() + part - 1) / part, last_K = g.K() - (parts - 1) * part;
+  std::int64_t const parts = (g.K() + part - 1) / part, last_K = g.K() - (parts - 1) * part;
 
   // Parts are planned from the last one on, since each plan holds those that follow.
   std::shared_ptr<Plan const> rest;
@@ -79,6 +73,24 @@ Plan plan_long_sums(Gemm const& gemm, Device const& device, WorkspaceLimit limit
   };
   if (!add(last_K, 1, false, true) || !add(part, parts - 2, false, false) || !add(part, 1, true, false)) return {};
   plan.seconds = seconds;
+  return plan;
+}
+
+}  // namespace
+
+bool may_be_long_sum(Gemm const& g) { return is_half(g.A.type) && g.K() > HalfSlices::kMostSum; }
+
+std::size_t bytes_of_long_sums(Gemm const& g) {
+  return g.D.type == problem::f32 ? 0 : (std::size_t(g.elements()) * sizeof(float) + 255) / 256 * 256;
+}
+
+Plan plan_long_sums(Gemm const& gemm, Device const& device, WorkspaceLimit limit,
+                    std::span<Candidate<Gemm> const> all) {
+  if (bytes_of_long_sums(gemm) > limit.bytes) return {};
+  std::int64_t const part = part_K(gemm.A.type);
+  Plan plan;
+  if (is_long_sum(gemm)) plan = plan_parts(gemm, part, device, limit, all);
+  if (plan.candidate < 0 && may_be_long_sum(gemm)) plan = plan_parts(gemm, HalfSlices::kMostSum, device, limit, all);
   return plan;
 }
 

@@ -68,11 +68,14 @@ std::string lines_text(std::vector<CandidateLine> lines, std::size_t most) {
   return s;
 }
 
-bool is_long_sum(Copy const&) { return false; }
-std::string long_sum_text(Copy const&) { return {}; }
-std::string long_sum_text(Gemm const& g) {
-  std::string s =
-      format("  K is summed in parts of %lld, one after the other", static_cast<long long>(part_K(g.A.type)));
+// What is said of a sum in parts; empty: it is none.
+std::string parts_text(Plan const&, Copy const&) { return {}; }
+std::string parts_text(Plan const& plan, Gemm const& g) {
+  auto const* const launch = plan.find<Gemm>();
+  if (launch ? launch->problem.K() == g.K() : !is_long_sum(g) && !may_be_long_sum(g)) return {};
+  std::string s = launch ? format("  K is summed in parts of %lld, one after the other",
+                                  static_cast<long long>(launch->problem.K()))
+                         : std::string("  K would be summed in parts, one after the other");
   if (std::size_t const bytes = bytes_of_long_sums(g)) s += format(", in %zu bytes of workspace", bytes);
   return s + "\n";
 }
@@ -96,7 +99,8 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
   std::string s = Trait::problem_text(problem, device);
   if (problem.elements() == 0) return s;
   if (device.is_scaled) s += "  the device table lacks this GPU: predicted times are of an H200, scaled\n";
-  if (is_long_sum(problem)) s += long_sum_text(problem);
+  std::string const parts = parts_text(plan, problem);
+  s += parts;
   if (plan.candidate < 0) {
     s += "no kernel can run it\n";
   } else {
@@ -104,7 +108,7 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
     s += std::string("chosen: ") + chosen.kernel.info->name + ". " + chosen.kernel.info->idea + "\n";
     if (plan.tuned_us > 0) s += format("  tuned: it took %.2f us when it was measured, the least\n", plan.tuned_us);
     s += Trait::choice_text(plan, chosen, problem, device, limit);
-    if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1 && !is_long_sum(problem))
+    if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1 && parts.empty())
       s += "  the batch runs in " + std::to_string(chunks) + " chunks, one after the other\n";
   }
   typename Trait::Properties const properties(problem, device, limit);

@@ -10,15 +10,22 @@ namespace inlay::kernels {
 template <class K>
 struct Kinds;
 
-// All blocks of a grid with fewer than kMost; otherwise kMost / 16 evenly spaced blocks, so counts are estimates.
+// All blocks of a grid with fewer than kMost; otherwise 2 * kPhases blocks, evenly spaced, so counts are estimates.
+// They are exact where blocks differ in the offset of their bytes in a sector alone, which repeats after kPhases
+// blocks.
 struct SomeBlocks {
-  static constexpr int64_t kMost = 1024;
+  static constexpr int64_t kMost = 1024, kPhases = 32;
   template <class K, class F>
   static void each(K const& kernel, F f) {
-    int64_t const all = kernel.blocks(), n = all < kMost ? all : kMost / 16;
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t const first = i * all / n, last = (i + 1) * all / n;
-      f(kernel, first, last - first);
+    int64_t const all = kernel.blocks();
+    if (all < kMost) {
+      for (int64_t block = 0; block < all; ++block) f(kernel, block, 1);
+      return;
+    }
+    int64_t const windows = all / kPhases;
+    for (int64_t i = 0; i < 2 * kPhases; ++i) {
+      int64_t const phase = i % kPhases, of_phase = (all - phase + kPhases - 1) / kPhases;
+      f(kernel, i * windows / (2 * kPhases) * kPhases + phase, (of_phase + (i < kPhases)) / 2);
     }
   }
 };

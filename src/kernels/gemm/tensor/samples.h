@@ -100,17 +100,22 @@ requires Dispatch::slices_operands struct Samples<Dispatch> {
   }
 };
 
-// A few short K replace a long one, in as many slices.
+// A few short K replace a long one. All slices lose the same number of indices, so that the difference
+// between the last one and the others stays.
 template <class Dispatch>
 requires Dispatch::adds_slices struct Samples<Dispatch> {
   template <class S, class Sample>
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
-    int64_t const parts = g.slice_K ? ceil_div(g.K(), g.slice_K) : 1;
-    over_lengths(g.K(), Dispatch::period * parts, [&](int64_t K, int64_t times) {
-      Gemm part = g.with_K(K);
-      if (parts > 1) part.slice_K = round_up(ceil_div(K, parts), Dispatch::period);
+    constexpr int64_t step = Dispatch::period;
+    int64_t const slice_K = g.slice_K ? g.slice_K : g.K(), parts = ceil_div(g.K(), slice_K),
+                  last = g.K() - (parts - 1) * slice_K, lost = (last - 1) / step - 2;  // steps
+    auto const without = [&](int64_t steps, int64_t times) {
+      Gemm part = g.with_K(g.K() - parts * steps * step);
+      if (g.slice_K) part.slice_K = slice_K - steps * step;
       launches<Dispatch>(part, setting, [&](auto const& kernel) { sample.kinds(kernel, times); });
-    });
+    };
+    if (lost < 2) return without(0, 1);
+    without(lost, 1 - lost), without(lost - 1, lost);
   }
 };
 

@@ -36,8 +36,9 @@ struct SummedTile {
     along_m(D) ? write(_1{}, 1, pitch_m) : write(_2{}, pitch_n, 1);
   }
 
-  // Stores part `part` of `parts`, 1, 2, 4 or 8, of the tile at (m,n) of a matrix of D. sums: of this block; those of
-  // the others lie at the same offset.
+  // Stores part `part` of `parts`, 1, 2, 4 or 8, of the tile at (m,n) of a matrix of D. `sums` is where put() has
+  // written in this block; the other blocks of the cluster have written theirs at the same offset of their shared
+  // memory.
   template <class Block>
   CUTE_DEVICE static void store(Block block, Gemm const& g, int parts, int part, float const* sums, int64_t m,
                                 int64_t n, int64_t matrix) {

@@ -19,7 +19,7 @@ struct WgmmaCluster {
   using Sums = SummedTile<T, BLK_M, BLK_N, multiplying>;
   static constexpr int of_A = cosize_v<SmemA>, of_B = cosize_v<SmemB>;
   struct Smem {
-    // Of A, then of B; afterwards the sums.
+    // The stages of A, then those of B. When all are multiplied, the tile's sums in fp32 overwrite them.
     alignas(1024) T stages[cute::max(of_A + of_B, Sums::floats* int(sizeof(float) / sizeof(T)))];
     alignas(8) uint64_t full[PIPE];  // mbarriers: the stage is loaded
     uint64_t empty[PIPE];            // all warps have multiplied it
