@@ -53,9 +53,7 @@ struct Timer {
 
 // The plan of a kernel with a number of slices; without launches if it rejects the GEMM. g may be the transpose of the
 // problem.
-planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm const& g, Config const& config, int slices,
-                     Device const& device) {
-  static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
+planner::Plan sliced(Info<Gemm> const& kernel, Gemm const& g, Config const& config, int slices, Device const& device) {
   planner::Plan plan;
   bool const transposes = g.D.col_stride != 1;
   OperandSlot const a{OperandSlot::In::operand, transposes, 0}, b{OperandSlot::In::operand, !transposes, 0},
@@ -63,8 +61,8 @@ planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm const& g, Config con
   Gemm c = g;
   c.slice_K = slices == 1 ? 0 : (g.K() / slices + 63) / 64 * 64;
   if (slices > 1 && (g.K() + c.slice_K - 1) / c.slice_K != slices) return plan;
-  if (kernel.info->rejects(kernel.info->adds_slices ? c : g, device, config)) return plan;
-  if (slices == 1 || kernel.info->adds_slices) {
+  if (kernel.rejects(kernel.adds_slices ? c : g, device, config)) return plan;
+  if (slices == 1 || kernel.adds_slices) {
     plan.add(LaunchOf<Gemm>{&kernel, c, {a, b, d}, {}, config});
   } else {
     c.slices = slices;
@@ -72,7 +70,7 @@ planner::Plan sliced(LinkedKernel<Gemm> const& kernel, Gemm const& g, Config con
     c.D.row_stride = transposes ? 1 : g.N(), c.D.col_stride = transposes ? g.M() : 1;
     plan.workspace_bytes = std::size_t(slices * g.elements()) * 4;
     plan.add(LaunchOf<Gemm>{&kernel, c, {a, b, own}, {}, config});
-    plan.add(LaunchOf<Reduction>{&sum, problem::add_slices(g, c), {own, d}});
+    plan.add(LaunchOf<Reduction>{&kernels::sum_slices::kernel, problem::add_slices(g, c), {own, d}});
   }
   make_launches(plan, device);
   return plan;
@@ -85,9 +83,9 @@ int main(int argc, char** argv) {
   if (argc != 2) return std::fprintf(stderr, "usage: gemm_tiles KERNEL < GEMMS > TIMES\n"), 2;
   bool const of_f32 = !std::strcmp(argv[1], "sgemm_split_unpacked");
   bool const of_cluster = !std::strcmp(argv[1], "hgemm_cluster");
-  LinkedKernel<Gemm> const kernel = of_f32       ? kernels::sgemm_split_unpacked::kernel()
-                                    : of_cluster ? kernels::hgemm_cluster::kernel()
-                                                 : kernels::hgemm_10_narrow_tiles::kernel();
+  Info<Gemm> const& kernel = of_f32       ? kernels::sgemm_split_unpacked::kernel
+                             : of_cluster ? kernels::hgemm_cluster::kernel
+                                          : kernels::hgemm_10_narrow_tiles::kernel;
   inlay::DType const type = of_f32 ? problem::f32 : problem::bf16;
   int const num_tiles = of_f32       ? 16
                         : of_cluster ? int(std::size(kClusterTiles))

@@ -97,7 +97,7 @@ int main() {
     for (int e : test::kElementSizes)
       for (auto const& line : of(entry, e)) std::puts(line.c_str());
   }
-  for (auto const& row : planner::candidates<Copy>()) std::printf("candidate %s\n", row.kernel.info->name);
+  for (auto const& row : planner::candidates<Copy>()) std::printf("candidate %s\n", row.kernel->name);
   for (auto const& entry : gemms)
     for (auto const& [type, type_of_D] : {std::pair{f32, f32}, {bf16, bf16}, {bf16, f32}})
       for (auto const& line : of(entry, type, type_of_D)) std::puts(line.c_str());

@@ -7,6 +7,7 @@
 #include <inlay/kernels/kernel_list.h>
 #include <inlay/planner/candidate.h>
 #include "corpus.h"
+#include "only_run.h"
 
 namespace {
 std::size_t allocations = 0;
@@ -61,10 +62,8 @@ TEST(Allocations, NoneInAPlan) {
 TEST(Allocations, NoneInAPlanOfGemm) {
   using namespace kernels;
   Device const device;
-  Candidate<Gemm> const packing[] = {
-      {.kernel = {sgemm_simple::kernel_info, sgemm_simple::run},
-       .applies = {[](auto const&) { return true; }},
-       .requirements = {.a = planner::Layout::aligned_mn, .b = planner::Layout::aligned_mn}}};
+  constexpr planner::Layout lies = planner::Layout::aligned_mn;
+  Candidate<Gemm> const packing[] = {{.kernel = &sgemm_simple::kernel, .a = lies, .b = lies}};
   std::span<Candidate<Gemm> const> const rows = packing;
   for (std::int64_t n : {2, 3, 64, 1000, 4096})
     for (bool may_use_workspace : {false, true}) {
@@ -87,9 +86,9 @@ TEST(Allocations, NoneInARun) {
   using namespace kernels;
   static int ran;
   ran = 0;
-  Candidate<Gemm> const all[] = {
-      {.kernel = {sgemm_split_64x64::kernel_info, [](Gemm const&, Device const&, void*, cudaStream_t) { ++ran; }},
-       .applies = {[](auto const&) { return true; }}}};
+  Info<Gemm> multiplies = sgemm_split_64x64::kernel;
+  multiplies.run = [](Gemm const&, Device const&, void*, cudaStream_t) { ++ran; };
+  Candidate<Gemm> const all[] = {{.kernel = &multiplies}};
   std::span<Candidate<Gemm> const> const rows = all;
   auto const square = [](std::uint64_t address) { return matrix(reinterpret_cast<void*>(address), f32, 64, 64); };
   Gemm const gemm = make_gemm(square(1ull << 40), square(1ull << 41), square(1ull << 42), {}, Compute::fp32);
@@ -97,8 +96,8 @@ TEST(Allocations, NoneInARun) {
   Operands const operands{{gemm.A.base, gemm.B.base, gemm.D.base}, nullptr};
   Device const device;
   EXPECT_EQ(allocations_of([&] { run(plan, device, operands, nullptr); }), 0u);
-  LinkedKernel<Copy> const copies{nullptr, [](Copy const&, Device const&, void*, cudaStream_t) { ++ran; }};
-  LinkedKernel<Reduction> const sums{nullptr, [](Reduction const&, Device const&, void*, cudaStream_t) { ++ran; }};
+  auto const copies = only_run<Copy>([](Copy const&, Device const&, void*, cudaStream_t) { ++ran; });
+  auto const sums = only_run<Reduction>([](Reduction const&, Device const&, void*, cudaStream_t) { ++ran; });
   Plan steps;
   steps.add(LaunchOf<Copy>{&copies, copy_of({7, 9}, views_of({7, 9}, true), gemm.A.base, gemm.B.base, 4), {}});
   steps.add(LaunchOf<Reduction>{&sums, {}, {}});

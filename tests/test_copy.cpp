@@ -20,7 +20,7 @@ using planner::candidates, planner::Candidate, planner::make_plan, kernels::Copy
 
 Entry<Copy> const* entry_of(Info<Copy> const* info) {
   for (auto const& entry : copy_kernels())
-    if (entry.kernel.info == info) return &entry;
+    if (entry.kernel == info) return &entry;
   return nullptr;
 }
 
@@ -29,15 +29,15 @@ std::map<std::string, int> taken;
 void replay_all(Copied const& c) {
   SCOPED_TRACE(c.text());
   for (Candidate<Copy> const& row : candidates<Copy>()) {
-    Entry<Copy> const* const entry = entry_of(row.kernel.info);
+    Entry<Copy> const* const entry = entry_of(row.kernel);
     EXPECT_TRUE(entry);
-    SCOPED_TRACE(row.kernel.info->name);
+    SCOPED_TRACE(row.kernel->name);
     Recorder recorder;
     void* const in = recorder.allocate("in", c.src_bytes() + 64, 1, 1);
     void* const out = recorder.allocate("out", c.dst_bytes() + 64, 1, 2);
     Copy const copy = c.copy(in, out);
     if (entry->info().rejects(copy, Device{})) continue;
-    ++taken[row.kernel.info->name];
+    ++taken[row.kernel->name];
     entry->replay(copy, Device{}, recorder);
     for (auto const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
     // Once more against the caller's own strides, which the canonical form has nothing to do with.
@@ -77,8 +77,8 @@ TEST(RandomCopies, AreRightByEveryKernel) {
       {"copy_deinterleave", 0},    {"copy_interleave", 0},  {"transpose_batched", 1}, {"transpose_registers", 4},
       {"transpose_realigned", 20}, {"copy_contiguous", 20}, {"copy_small_tile", 60}};
   for (Candidate<Copy> const& row : candidates<Copy>()) {
-    auto const few = fewest.find(row.kernel.info->name);
-    EXPECT_GE(taken[row.kernel.info->name], (few == fewest.end() ? 200 : few->second) / share) << row.kernel.info->name;
+    auto const few = fewest.find(row.kernel->name);
+    EXPECT_GE(taken[row.kernel->name], (few == fewest.end() ? 200 : few->second) / share) << row.kernel->name;
   }
 }
 // Every candidate takes at least four of the hard cases. A candidate that takes fewer is not tested by them.
@@ -88,11 +88,11 @@ TEST(HardCases, AreTakenByEveryCandidate) {
     if (c.elements() == 0) continue;
     Copy const copy = c.copy(reinterpret_cast<void const*>(1ull << 40), reinterpret_cast<void*>(1ull << 41));
     for (Candidate<Copy> const& row : candidates<Copy>())
-      takes[row.kernel.info->name] += !row.kernel.info->rejects(copy, Device{});
+      takes[row.kernel->name] += !row.kernel->rejects(copy, Device{});
   }
   for (Candidate<Copy> const& row : candidates<Copy>()) {
-    std::cout << row.kernel.info->name << " " << takes[row.kernel.info->name] << "\n";
-    EXPECT_GE(takes[row.kernel.info->name], 4) << row.kernel.info->name;
+    std::cout << row.kernel->name << " " << takes[row.kernel->name] << "\n";
+    EXPECT_GE(takes[row.kernel->name], 4) << row.kernel->name;
   }
 }
 
@@ -113,7 +113,7 @@ TEST(PlanOfACopy, ChoosesTheFastestThatIsPredicted) {
     for (Candidate<Copy> const& row : candidates<Copy>()) {
       auto const a = planner::attempt_in_chunks(row, copy, Device{}, false);
       if (a.rejected) continue;
-      EXPECT_LE(plan.seconds, 1.05 * a.plan.seconds) << row.kernel.info->name;
+      EXPECT_LE(plan.seconds, 1.05 * a.plan.seconds) << row.kernel->name;
     }
   }
 }
@@ -131,7 +131,7 @@ TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
   Copied const c = permuted("", 1, {4112, 5, 7, 256}, {3, 1, 0, 2});
   int refused = 0;
   for (Candidate<Copy> const& row : candidates<Copy>()) {
-    if (!row.kernel.info->limits) continue;
+    if (!row.kernel->limits) continue;
     Recorder recorder;
     void const* const in = recorder.reserve("in", c.src_bytes(), 1);
     void* const out = recorder.reserve("out", c.dst_bytes() + 32, 1);
@@ -140,13 +140,13 @@ TEST(PlanOfACopy, NeverLaunchesATileThatDoesNotFit) {
     Copy const planned = attempt.plan.find<Copy>()->problem;
     Config const config = attempt.plan.find<Copy>()->config;
     auto const at = [&](int bytes) { return planned.between(planned.src, static_cast<char*>(planned.dst) + bytes); };
-    EXPECT_FALSE(row.kernel.info->rejects(at(32), Device{}, config));
-    model::Reason const reason = row.kernel.info->rejects(at(16), Device{}, config);
+    EXPECT_FALSE(row.kernel->rejects(at(32), Device{}, config));
+    model::Reason const reason = row.kernel->rejects(at(16), Device{}, config);
     if (!reason) continue;
     ++refused;
     try {
-      entry_of(row.kernel.info)->sample(at(16), Device{}, recorder, config);
-      ADD_FAILURE() << row.kernel.info->name << " was launched";
+      entry_of(row.kernel)->sample(at(16), Device{}, recorder, config);
+      ADD_FAILURE() << row.kernel->name << " was launched";
     } catch (Error const& e) {
       EXPECT_EQ(e.what(), reason.sentence());
     }
@@ -191,12 +191,11 @@ struct Tiled {
 
   explicit Tiled(Copied const& c)
       : copy(somewhere(c).widened()),
-        tiling(kernels::best_tiling(copy, *kernels::copy_tiled_16k::kernel_info->limits, Device{}).tiling) {
+        tiling(kernels::best_tiling(copy, *kernels::copy_tiled_16k::kernel.limits, Device{}).tiling) {
     make();
   }
   void make() {
-    auto const reason =
-        kernels::describe_tile(copy, tiling, kernels::copy_tiled_16k::kernel_info->limits->threads, tile);
+    auto const reason = kernels::describe_tile(copy, tiling, kernels::copy_tiled_16k::kernel.limits->threads, tile);
     EXPECT_FALSE(reason) << reason.sentence();
   }
   int wavefronts() const { return tile.load_wavefronts(copy.elem_bytes); }

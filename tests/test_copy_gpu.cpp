@@ -61,17 +61,17 @@ class Bench {
     int took = 0;
     Copy const problem = c.copy(in(), out());
     for (Candidate<Copy> const& row : candidates<Copy>()) {
-      if (c.elements() == 0 || row.kernel.info->rejects(problem, current_device())) continue;
+      if (c.elements() == 0 || row.kernel->rejects(problem, current_device())) continue;
       ++took;
-      EXPECT_EQ(wrong_after(c, [&] { row.kernel.run(problem, current_device(), nullptr, nullptr); }), 0)
-          << "bytes, by " << row.kernel.info->name;
-      if (!row.kernel.info->takes_lists) continue;
+      EXPECT_EQ(wrong_after(c, [&] { row.kernel->run(problem, current_device(), nullptr, nullptr); }), 0)
+          << "bytes, by " << row.kernel->name;
+      if (!row.kernel->takes_lists) continue;
       Copy list = problem;
       list.pairs = 2;
-      auto const made = row.kernel.make(list, current_device(), false);
+      auto const made = row.kernel->make(list, current_device(), false);
       model::Pair const pair{problem.dst, problem.src};
       EXPECT_EQ(wrong_after(c, [&] { made->run(std::span(&pair, 1), nullptr); }), 0)
-          << "bytes, by the list kernel of " << row.kernel.info->name;
+          << "bytes, by the list kernel of " << row.kernel->name;
     }
     return took;
   }
@@ -168,9 +168,9 @@ void huge(Copied const& c) {
   };
   right([&] { copy(c.destination(out.get()), c.source(in.get())); });
   for (Candidate<Copy> const& row : candidates<Copy>()) {
-    SCOPED_TRACE(row.kernel.info->name);
-    if (!row.kernel.info->rejects(problem, current_device()))
-      right([&] { row.kernel.run(problem, current_device(), nullptr, nullptr); });
+    SCOPED_TRACE(row.kernel->name);
+    if (!row.kernel->rejects(problem, current_device()))
+      right([&] { row.kernel->run(problem, current_device(), nullptr, nullptr); });
   }
 }
 constexpr std::int64_t k31 = std::int64_t(1) << 31, k32 = std::int64_t(1) << 32;

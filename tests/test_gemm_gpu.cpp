@@ -42,17 +42,17 @@ class GpuGemmKernels : public testing::TestWithParam<int> {};
 
 TEST_P(GpuGemmKernels, MultiplyTheCorpus) {
   NEEDS_GPU();
-  LinkedKernel<Gemm> const& kernel = gemm_kernels()[std::size_t(GetParam())].kernel;
+  Info<Gemm> const& kernel = *gemm_kernels()[std::size_t(GetParam())].kernel;
   int ran = 0;
   for (auto const& [type, type_of_D] : kTypePairs)
     for (GemmCase const& c : gemm_corpus()) {
       SCOPED_TRACE(c.name() + " " + name_of(type) + " to " + name_of(type_of_D));
       GemmOnDevice const here(c, integers, type, type_of_D);
       Gemm const problem = here.problem();
-      bool const rejected = bool(kernel.info->rejects(problem, current_device()));
-      EXPECT_EQ(rejected, bool(kernel.info->rejects(problem, Device{})));  // the H200 of the CPU's tests
+      bool const rejected = bool(kernel.rejects(problem, current_device()));
+      EXPECT_EQ(rejected, bool(kernel.rejects(problem, Device{})));  // the H200 of the CPU's tests
       if (rejected) continue;
-      Workspace const workspace(kernel.info->workspace(problem, current_device()));
+      Workspace const workspace(kernel.workspace(problem, current_device()));
       kernel.run(problem, current_device(), workspace.options.workspace, nullptr);
       check(cudaDeviceSynchronize());
       EXPECT_EQ(here.wrong_bytes(), 0u);
@@ -74,7 +74,7 @@ TEST_P(GpuGemmKernels, MultiplyTheCorpus) {
 // TF32 and bf16 would multiply the integers as well.
 TEST_P(GpuGemmKernels, RoundsAsItsType) {
   NEEDS_GPU();
-  LinkedKernel<Gemm> const& kernel = gemm_kernels()[std::size_t(GetParam())].kernel;
+  Info<Gemm> const& kernel = *gemm_kernels()[std::size_t(GetParam())].kernel;
   int ran = 0;
   for (DType type : kTypes)
     for (char const* transposes : kTransposes)
@@ -85,11 +85,11 @@ TEST_P(GpuGemmKernels, RoundsAsItsType) {
         SCOPED_TRACE(c.name() + " " + name_of(type));
         GemmOnDevice const here(c, significands, type);
         Gemm const problem = here.problem();
-        if (kernel.info->rejects(problem, current_device())) continue;
-        Workspace const workspace(kernel.info->workspace(problem, current_device()));
+        if (kernel.rejects(problem, current_device())) continue;
+        Workspace const workspace(kernel.workspace(problem, current_device()));
         kernel.run(problem, current_device(), workspace.options.workspace, nullptr);
         check(cudaDeviceSynchronize());
-        RoundedSum const sum{c.K, kernel.info->accumulation_length, 1, 0, type, kernel.info->truncates};
+        RoundedSum const sum{c.K, kernel.accumulation_length, 1, 0, type, kernel.truncates};
         EXPECT_LE(here.error().absolute, error_bound(sum, c.M * c.N * c.L));
         ++ran;
       }
@@ -112,16 +112,13 @@ TEST(GpuGemm, MultipliesTheCorpus) {
 // The naive kernel takes any operand, and so shows what packing does to them.
 TEST(GpuGemm, MultipliesPackedOperands) {
   NEEDS_GPU();
-  auto const naive = std::find_if(gemm_kernels().begin(), gemm_kernels().end(), [](auto const& entry) {
-                       return entry.info().name == std::string("sgemm_01_naive");
-                     })->kernel;
-  Info<Gemm> timed = *naive.info;  // the planner takes none without a predicted time
+  Info<Gemm> const& naive = *std::find_if(gemm_kernels().begin(), gemm_kernels().end(), [](auto const& entry) {
+                               return entry.info().name == std::string("sgemm_01_naive");
+                             })->kernel;
+  Info<Gemm> timed = naive;  // the planner takes none without a predicted time
   timed.seconds = [](Gemm const&, Device const&) { return 1e-6; };
-  LinkedKernel<Gemm> kernel = naive;
-  kernel.info = &timed;
-  Applicability<Gemm> const any{[](auto const&) { return true; }};
   for (auto lies : {planner::Layout::aligned, planner::Layout::aligned_mn}) {
-    Candidate<Gemm> const packing[] = {{.kernel = kernel, .applies = any, .requirements = {.a = lies, .b = lies}}};
+    Candidate<Gemm> const packing[] = {{.kernel = &timed, .a = lies, .b = lies}};
     std::span<Candidate<Gemm> const> const rows = packing;
     int packed = 0;
     for (GemmCase const& c : gemm_corpus()) {
@@ -170,7 +167,7 @@ TEST(GpuGemm, LargerShapes) {
 TEST(GpuGemm, EveryCandidateOfHalves) {
   NEEDS_GPU();
   for (Candidate<Gemm> const& row : planner::candidates<Gemm>()) {
-    if (row.requirements.tile == 0 || row.requirements.sums != planner::Sums::tensor) continue;
+    if (row.tile == 0 || row.sums != planner::Sums::wgmma) continue;
     int ran = 0;
     for (GemmCase c : {GemmCase{520, 264, 136}, GemmCase{136, 72, 2048, 2}, GemmCase{1300, 1100, 200},
                        GemmCase{263, 521, 129, 1, "nn", 2, -1, 1, 3, 5, 1, 0, 1}, GemmCase{2048, 2056, 64}})
@@ -186,7 +183,7 @@ TEST(GpuGemm, EveryCandidateOfHalves) {
         check(cudaDeviceSynchronize());
         EXPECT_EQ(here.wrong_bytes(), 0u) << c.name() << ", " << row.label;
       }
-    EXPECT_GE(ran, row.kernel.info->adds_slices ? 5 : 20) << row.label;
+    EXPECT_GE(ran, row.kernel->adds_slices ? 5 : 20) << row.label;
   }
 }
 // K in slices whose sums go to the workspace, and in slices that a cluster adds: the same bits, with any tile.
@@ -199,7 +196,7 @@ TEST(GpuGemm, EveryTileAddsInTheSameOrder) {
       std::vector<char> expected;
       int ran = 0;
       for (Candidate<Gemm> const& row : planner::candidates<Gemm>()) {
-        if (row.requirements.tile == 0 || row.requirements.sums != planner::Sums::tensor) continue;
+        if (row.tile == 0 || row.sums != planner::Sums::wgmma) continue;
         GemmOnDevice const here(c, normal, bf16);
         planner::Plan const plan = make_plan(here.problem(), current_device(), true, std::span(&row, 1));
         if (plan.candidate != 0) continue;
@@ -211,7 +208,7 @@ TEST(GpuGemm, EveryTileAddsInTheSameOrder) {
         std::vector<char> const bytes(reinterpret_cast<char const*>(found.data()),
                                       reinterpret_cast<char const*>(found.data() + found.size()));
         if (ran++ == 0) expected = bytes;
-        EXPECT_TRUE(bytes == expected) << c.name() << ", " << row.kernel.info->name << " " << row.label;
+        EXPECT_TRUE(bytes == expected) << c.name() << ", " << row.kernel->name << " " << row.label;
       }
       EXPECT_GT(ran, 18) << c.name();
     }
@@ -615,7 +612,7 @@ TEST(GpuGemm, OneAccumulatorOfTensorCoresDrifts) {
     SCOPED_TRACE(entry.info().name);
     if (entry.info().rejects(here.problem(), current_device())) GTEST_SKIP() << "no wgmma here";
     here.reset();
-    entry.kernel.run(here.problem(), current_device(), nullptr, nullptr);
+    entry.kernel->run(here.problem(), current_device(), nullptr, nullptr);
     check(cudaDeviceSynchronize());
     double const bound = error_bound({16384, 0}, 96 * 80);
     EXPECT_EQ(here.error().absolute > 4 * bound, entry.info().truncates) << here.error().absolute << ", " << bound;

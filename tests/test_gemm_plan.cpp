@@ -13,6 +13,7 @@
 #include <inlay/model/half_slices.h>
 #include <inlay/planner/long_sums.h>
 #include <inlay/problem/batched_gemm.h>
+#include "only_run.h"
 
 #include <algorithm>
 #include <array>
@@ -56,7 +57,8 @@ constexpr Info<Gemm> info_of(char const* name, char const* idea) {
           .ladder = Ladder::none,
           .origin = Origin::ours,
           .rejects = takes_all,
-          .seconds = [](Gemm const&, Device const&) { return 2e-6; }};
+          .seconds = [](Gemm const&, Device const&) { return 2e-6; },
+          .run = note};
 }
 Info<Gemm> const nothing = info_of("nothing", "Wants nothing."),
                  refuses =
@@ -65,16 +67,26 @@ Info<Gemm> const nothing = info_of("nothing", "Wants nothing."),
                        info.rejects = takes_none;
                        return info;
                      }(),
+                 slow_thin =
+                     [] {
+                       Info<Gemm> info = info_of("slow_thin", "Takes longer.");
+                       info.workspace = sixteen_each;
+                       info.seconds = [](Gemm const&, Device const&) { return 3e-6; };
+                       return info;
+                     }(),
+                 split_64x64 =
+                     [] {
+                       Info<Gemm> info = kernels::sgemm_split_64x64::kernel;
+                       info.run = note;
+                       return info;
+                     }(),
                  own_workspace = [] {
                    Info<Gemm> info = info_of("own_workspace", "Wants module.");
                    info.workspace = sixteen_each;
                    return info;
                  }();
 
-using Properties = Planner<Gemm>::Properties;
 using Rows = std::span<Candidate<Gemm> const>;
-constexpr Applicability<Gemm> any{[](Properties const&) { return true; }};
-constexpr Applicability<Gemm> never{[](Properties const&) { return false; }, "never wanted"};
 using planner::Layout;
 
 // A problem with its plan.
@@ -89,7 +101,7 @@ struct Planned {
 
   std::string why() const { return planner::why(plan, gemm, Device{}, limit, rows); }
   // The name of what answers; empty: nobody can.
-  std::string chosen() const { return plan.candidate < 0 ? "" : rows[std::size_t(plan.candidate)].kernel.info->name; }
+  std::string chosen() const { return plan.candidate < 0 ? "" : rows[std::size_t(plan.candidate)].kernel->name; }
   LaunchOf<Gemm> const& launch() const { return *plan.find<Gemm>(); }
 };
 std::string chosen(Gemm const& gemm, WorkspaceLimit limit, Rows rows = candidates<Gemm>()) {
@@ -116,7 +128,7 @@ TEST(GemmPlan, EveryProblemHasAnAnswerThatNeedsNoWorkspace) {
         Planned const p(problem(n, n + 1, n + 2, transposes, 3), may);
         EXPECT_NE(p.chosen(), "");
         ASSERT_GE(p.plan.num_launches, 1);
-        EXPECT_EQ(p.launch().kernel, &p.rows[std::size_t(p.plan.candidate)].kernel);
+        EXPECT_EQ(p.launch().kernel, p.rows[std::size_t(p.plan.candidate)].kernel);
         EXPECT_TRUE(may || (p.plan.workspace_bytes == 0 && p.plan.num_launches == 1));
       }
 }
@@ -130,26 +142,32 @@ TEST(GemmPlan, AnEmptyCNeedsNone) {
   run(p.plan, Device{}, {}, nullptr);
 }
 TEST(GemmPlan, TakesTheFirstOfEquallyFastOnesThatApplyAndAccept) {
-  Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = never},
-                                 {.kernel = {&refuses, note}, .applies = any},
-                                 {.kernel = {&nothing, note}, .applies = any},
-                                 {.label = "unpacked", .kernel = {&own_workspace, note}, .applies = any}};
+  Candidate<Gemm> const all[] = {{.kernel = &slow_thin, .sums = Sums::thin},
+                                 {.kernel = &refuses},
+                                 {.kernel = &nothing},
+                                 {.label = "unpacked", .kernel = &own_workspace}};
   Planned const p(problem(3, 5, 7), true, all);
   EXPECT_EQ(p.plan.candidate, 2);
-  EXPECT_EQ(p.launch().kernel, &all[2].kernel);
+  EXPECT_EQ(p.launch().kernel, all[2].kernel);
   EXPECT_SAYS(p, "chosen: nothing. Wants nothing.\n");
-  EXPECT_SAYS(p, "     own_workspace: predicted 2.00 us, 16 bytes of workspace; not compared: never wanted\n");
+  EXPECT_SAYS(p, "     slow_thin: predicted 3.00 us, 16 bytes of workspace; not compared: another order of sums");
   EXPECT_SAYS(p, "     refuses: 3 rows are not to its taste\n");
   EXPECT_SAYS(p, "  -> nothing: predicted 2.00 us, 0 bytes of workspace\n");
   EXPECT_SAYS(p, "     own_workspace (unpacked): predicted 2.00 us, 16 bytes of workspace; as fast\n");
 }
 TEST(GemmPlan, TakesOneThatDoesNotApplyIfNoOtherAccepts) {
-  Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = never},
-                                 {.kernel = {&refuses, note}, .applies = any}};
-  EXPECT_EQ(chosen(problem(3, 5, 7), false, all), "nothing");
+  Info<Gemm> picky = info_of("picky", "Wants an aligned A.");
+  picky.rejects = [](Gemm const& g, Device const&) {
+    return reinterpret_cast<std::uintptr_t>(g.A.base) % 256 ? Reason{"A is not to its taste"} : Reason{};
+  };
+  Candidate<Gemm> const all[] = {{.kernel = &slow_thin, .sums = Sums::thin}, {.kernel = &picky}};
+  Gemm g = problem(3, 5, 7);
+  EXPECT_EQ(chosen(g, true, all), "picky");
+  g.A.base = static_cast<char*>(g.A.base) + 16;
+  EXPECT_EQ(chosen(g, true, all), "slow_thin");
 }
 TEST(GemmPlan, SaysWhyEachCandidateRejects) {
-  Candidate<Gemm> const all[] = {{.kernel = {&refuses, note}, .applies = any}};
+  Candidate<Gemm> const all[] = {{.kernel = &refuses}};
   Planned const p(problem(3, 5, 7), true, all);
   EXPECT_EQ(p.plan.candidate, -1);
   EXPECT_EQ(p.plan.num_launches, 0);
@@ -165,7 +183,7 @@ TEST(GemmPlan, OneMatrixDecides) {
           SCOPED_TRACE(std::to_string(n) + " x " + std::to_string(n) + " x " + std::to_string(K) + " " + transposes);
           Planned const one(problem(n, n, K, transposes, 1), workspace),
               batch(problem(n, n, K, transposes, 64), workspace);
-          auto const sums = [](Planned const& p) { return p.rows[std::size_t(p.plan.candidate)].requirements.sums; };
+          auto const sums = [](Planned const& p) { return p.rows[std::size_t(p.plan.candidate)].sums; };
           EXPECT_EQ(sums(one), sums(batch));
           if (batch.chosen() == "sgemm_slices_64x64")
             EXPECT_EQ(batch.launch().problem.slice_K, one.launch().problem.slice_K);
@@ -235,10 +253,10 @@ TEST(GemmPlan, BatchesOfMatricesThatAreNotSplitTakeTheSameKernel) {
 constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
 
 TEST(GemmPlan, WithoutAWorkspaceOnlyKernelsThatWantNone) {
-  Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = any},
-                                 {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}},
-                                 {.kernel = {&nothing, note}, .applies = any, .requirements = {.b = aligned_mn}},
-                                 {.kernel = {&nothing, note}, .applies = any}};
+  Candidate<Gemm> const all[] = {{.kernel = &own_workspace},
+                                 {.kernel = &nothing, .a = aligned_mn},
+                                 {.kernel = &nothing, .b = aligned_mn},
+                                 {.kernel = &nothing}};
   Planned const p(problem(64, 64, 64, "nt"), false, all);
   EXPECT_EQ(p.plan.candidate, 3);
   EXPECT_EQ(p.plan.workspace_bytes, 0u);
@@ -249,8 +267,7 @@ TEST(GemmPlan, WithoutAWorkspaceOnlyKernelsThatWantNone) {
   EXPECT_EQ(Planned(problem(64, 64, 64, "tn"), false, all).plan.candidate, 1);  // nothing to pack
 }
 TEST(GemmPlan, WhatRunsWithoutIsAskedToDoSo) {
-  Candidate<Gemm> const all[] = {
-      {.kernel = {&own_workspace, note}, .applies = any, .requirements = {.workspace_is_optional = true}}};
+  Candidate<Gemm> const all[] = {{.kernel = &own_workspace, .workspace_is_optional = true}};
   Planned const without(problem(64, 64, 64), false, all), with(problem(64, 64, 64), true, all);
   EXPECT_EQ(without.chosen(), "own_workspace");
   EXPECT_EQ(without.plan.workspace_bytes, 0u);
@@ -261,9 +278,8 @@ TEST(GemmPlan, WhatRunsWithoutIsAskedToDoSo) {
 TEST(GemmPlan, AWorkspaceIsUsedAsFarAsItGoes) {
   Info<Gemm> slow = own_workspace;
   slow.seconds = [](Gemm const&, Device const&) { return 1e-3; };
-  Candidate<Gemm> const all[] = {
-      {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}},
-      {.kernel = {&slow, note}, .applies = any, .requirements = {.workspace_is_optional = true}}};
+  Candidate<Gemm> const all[] = {{.kernel = &nothing, .a = aligned_mn},
+                                 {.kernel = &slow, .workspace_is_optional = true}};
   Gemm const gemm = problem(64, 64, 64, "nt");  // A of 16 KB is packed
   constexpr std::size_t packed = 64 * 64 * sizeof(float);
   for (auto const& [bytes, candidate, used] :
@@ -294,8 +310,7 @@ TEST(GemmPlan, NoPlanNeedsMoreThanThereIs) {
     }
 }
 TEST(GemmPlan, PackedOperandsLieOneBehindTheOther) {
-  Candidate<Gemm> const all[] = {
-      {.kernel = {&own_workspace, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned_mn}}};
+  Candidate<Gemm> const all[] = {{.kernel = &own_workspace, .a = aligned_mn, .b = aligned_mn}};
   Planned const p(problem(65, 30, 9, "nt", 3), true, all);
   ASSERT_EQ(p.plan.num_launches, 3);
   ASSERT_TRUE(std::holds_alternative<LaunchOf<Copy>>(p.plan.launches[0]));
@@ -341,7 +356,7 @@ TEST(GemmPlan, PackedOperandsLieOneBehindTheOther) {
   EXPECT_SAYS(p, "workspace: 11056 bytes\n");
 }
 TEST(GemmPlan, AMatrixThatTheBatchSharesIsPackedOnce) {
-  Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}}};
+  Candidate<Gemm> const all[] = {{.kernel = &nothing, .a = aligned_mn}};
   Gemm g = problem(64, 64, 16, "nn", 100);
   g.A.batch_stride = 0, g.A.matrices = 1;
   Planned const p(g, true, all);
@@ -354,12 +369,9 @@ TEST(GemmPlan, AMatrixThatTheBatchSharesIsPackedOnce) {
   EXPECT_EQ(p.plan.workspace_bytes, 64u * 16 * 4);
 }
 TEST(GemmPlan, DoesNotPackOperandsInTheRequiredLayout) {
-  Candidate<Gemm> const along[] = {
-      {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned_mn}}};
-  Candidate<Gemm> const either[] = {
-      {.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned, .b = aligned}}};
-  Candidate<Gemm> const transposing[] = {
-      {.kernel = {&nothing, note}, .applies = any, .requirements = {aligned, aligned, true}}};
+  Candidate<Gemm> const along[] = {{.kernel = &nothing, .a = aligned_mn, .b = aligned_mn}};
+  Candidate<Gemm> const either[] = {{.kernel = &nothing, .a = aligned, .b = aligned}};
+  Candidate<Gemm> const transposing[] = {{.kernel = &nothing, .a = aligned, .b = aligned, .packs_b_along_n = true}};
   auto const bytes = [](Gemm const& g, Rows rows) { return Planned(g, true, rows).plan.workspace_bytes; };
   EXPECT_EQ(bytes(problem(64, 32, 16, "tn"), along), 0u);
   EXPECT_EQ(bytes(problem(64, 32, 16, "nn"), along), 64u * 16 * 4);
@@ -373,7 +385,7 @@ TEST(GemmPlan, DoesNotPackOperandsInTheRequiredLayout) {
   EXPECT_EQ(bytes(nothing_to_read, along), 0u);
 }
 TEST(GemmPlan, SaysWhyAnOperandIsPacked) {
-  Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned}}};
+  Candidate<Gemm> const all[] = {{.kernel = &nothing, .a = aligned}};
   auto const expect = [&](Gemm const& g, std::string const& reason) {
     EXPECT_SAYS(Planned(g, true, all), ": " + reason + "\n");
   };
@@ -390,7 +402,7 @@ TEST(GemmPlan, SaysWhyAnOperandIsPacked) {
   expect(g, "its rows of 64 elements are 0 apart");
 }
 TEST(GemmPlan, WhatIsContiguousNowhereIsPackedToo) {
-  Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}}};
+  Candidate<Gemm> const all[] = {{.kernel = &nothing, .a = aligned_mn}};
   Gemm g = problem(64, 64, 64, "nn", 2);
   g.A.row_stride = 200, g.A.col_stride = 3, g.A.batch_stride = 20000;
   Planned const p(g, true, all);
@@ -401,9 +413,7 @@ TEST(GemmPlan, WhatIsContiguousNowhereIsPackedToo) {
 }
 // A row that packs and is then refused leaves nothing of that behind.
 TEST(GemmPlan, NothingIsHalfFilledInAfterAFailedAttempt) {
-  Candidate<Gemm> const all[] = {
-      {.kernel = {&refuses, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned_mn}},
-      {.kernel = {&nothing, note}, .applies = any}};
+  Candidate<Gemm> const all[] = {{.kernel = &refuses, .a = aligned_mn, .b = aligned_mn}, {.kernel = &nothing}};
   Gemm g = problem(64, 64, 64, "nn", 2);
   g.B.row_stride = 200, g.B.col_stride = 3, g.B.batch_stride = 20000;
   Planned const p(g, true, all);
@@ -421,8 +431,7 @@ TEST(GemmPlan, NothingIsHalfFilledInAfterAFailedAttempt) {
   EXPECT_EQ(none.plan.workspace_bytes, 0u);
 }
 TEST(GemmPlan, WhatTakesManyTimesItsBytesIsNotPacked) {
-  Candidate<Gemm> const all[] = {{.kernel = {&nothing, note}, .applies = any, .requirements = {.a = aligned_mn}},
-                                 {.kernel = {&own_workspace, note}, .applies = any}};
+  Candidate<Gemm> const all[] = {{.kernel = &nothing, .a = aligned_mn}, {.kernel = &own_workspace}};
   Gemm g = problem(64, 64, 64, "nn");
   g.A.rows = g.D.rows = std::int64_t(1) << 40;
   g.A.row_stride = 0, g.A.col_stride = 3, g.D.row_stride = 64;  // one row of A, again and again
@@ -438,9 +447,8 @@ TEST(GemmPlan, OperandsThatChangedPlacesAreFoundWhereTheCallerHasThem) {
   auto const view_of = [](std::uint64_t base, std::int64_t rows, std::int64_t cols) {
     return matrix(reinterpret_cast<void*>(base), f32, rows, cols);
   };
-  Candidate<Gemm> const lies[] = {{.kernel = {&nothing, note}, .applies = any}};
-  Candidate<Gemm> const packs[] = {
-      {.kernel = {&nothing, note}, .applies = any, .requirements = {aligned_mn, aligned_mn}}};
+  Candidate<Gemm> const lies[] = {{.kernel = &nothing}};
+  Candidate<Gemm> const packs[] = {{.kernel = &nothing, .a = aligned_mn, .b = aligned_mn}};
   for (bool by_columns : {false, true}) {
     SCOPED_TRACE(by_columns ? "C by columns" : "C by rows");
     int const first = by_columns ? 1 : 0;  // the caller's operand behind A
@@ -471,7 +479,7 @@ TEST(GemmPlan, AGemmInPartsHasTwoSteps) {
     Gemm const g = problem(64, 96, 20000, "nn", L);
     Planned const p(g, true);
     ASSERT_TRUE(p.chosen().starts_with("sgemm_split_")) << p.chosen();
-    std::size_t const bytes = p.launch().kernel->info->workspace(g, Device{});
+    std::size_t const bytes = p.launch().kernel->workspace(g, Device{});
     ASSERT_EQ(p.plan.num_launches, 2);
     ASSERT_TRUE(std::holds_alternative<LaunchOf<Gemm>>(p.plan.launches[0]));
     ASSERT_TRUE(std::holds_alternative<LaunchOf<Reduction>>(p.plan.launches[1]));
@@ -496,7 +504,7 @@ TEST(GemmPlan, AGemmInPartsHasTwoSteps) {
 
     // Their sum, which goes to the caller's C.
     LaunchOf<Reduction> const& sum = *p.plan.find<Reduction>();
-    EXPECT_STREQ(sum.kernel->info->name, "sum_slices");
+    EXPECT_STREQ(sum.kernel->name, "sum_slices");
     EXPECT_EQ(sum.problem.slices, slices.slices);
     EXPECT_EQ(sum.problem.partial.base, presumed(0));
     EXPECT_EQ(sum.problem.D.base, g.D.base);
@@ -519,15 +527,12 @@ TEST(GemmPlan, TheSumOfPartsScales) {
 }
 // Parts behind packed operands: nothing of the two lies over each other.
 TEST(GemmPlan, PartsLieBehindPackedOperands) {
-  Candidate<Gemm> const all[] = {{.kernel = {kernels::sgemm_split_64x64::kernel_info, note},
-                                  .applies = any,
-                                  .requirements = {.a = aligned_mn, .b = aligned_mn}}};
+  Candidate<Gemm> const all[] = {{.kernel = &split_64x64, .a = aligned_mn, .b = aligned_mn}};
   Gemm const g = problem(64, 96, 20000, "nt");
   Planned const p(g, true, all);
   std::size_t const a = 64 * 20000 * 4, b = 96 * 20000 * 4;
   ASSERT_EQ(p.plan.num_launches, 4);
-  EXPECT_EQ(p.plan.workspace_bytes,
-            a + b + kernels::sgemm_split_64x64::kernel_info->workspace(p.launch().problem, Device{}));
+  EXPECT_EQ(p.plan.workspace_bytes, a + b + kernels::sgemm_split_64x64::kernel.workspace(p.launch().problem, Device{}));
   expect_workspace(p.launch().slots[0], 0);
   expect_workspace(p.launch().slots[1], a);
   expect_workspace(p.launch().slots[2], a + b);
@@ -537,7 +542,7 @@ TEST(GemmPlan, PartsLieBehindPackedOperands) {
 
 // ---- running it: what a GPU would do for packed operands, tests/test_gemm_gpu.cpp sees
 TEST(GemmPlan, RunsWhatWasPlanned) {
-  Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = any}};
+  Candidate<Gemm> const all[] = {{.kernel = &own_workspace}};
   Planned const p(problem(3, 5, 7, "nt"), true, all);
   int workspace = 0;
   ran = {}, ran_in = nullptr;
@@ -549,7 +554,7 @@ TEST(GemmPlan, RunsWhatWasPlanned) {
   EXPECT_EQ(ran.M(), 3);
 }
 TEST(GemmPlan, RunsWithOtherOperands) {
-  Candidate<Gemm> const all[] = {{.kernel = {&own_workspace, note}, .applies = any}};
+  Candidate<Gemm> const all[] = {{.kernel = &own_workspace}};
   float A[21], B[35], C[15], workspace[4];
   for (bool by_columns : {false, true}) {
     auto const view_of = [](std::uint64_t base, std::int64_t rows, std::int64_t cols) {
@@ -574,15 +579,13 @@ TEST(GemmPlan, RunsItsStepsInOrder) {
   static Copy packed;
   static Reduction summed;
   order.clear();
-  LinkedKernel<Copy> const copies{
-      nullptr, [](Copy const& m, Device const&, void*, cudaStream_t) { order.push_back("copy"), packed = m; }};
-  LinkedKernel<Gemm> const multiplies{nullptr, [](Gemm const& g, Device const&, void* own, cudaStream_t) {
-                                        order.push_back("gemm"), ran = g, ran_in = own;
-                                      }};
-  LinkedKernel<Reduction> const adds{
-      nullptr, [](Reduction const& r, Device const&, void*, cudaStream_t) { order.push_back("sum"), summed = r; }};
-  Candidate<Gemm> const all[] = {
-      {.kernel = {kernels::sgemm_split_64x64::kernel_info, note}, .applies = any, .requirements = {.a = aligned_mn}}};
+  auto const copies =
+      only_run<Copy>([](Copy const& m, Device const&, void*, cudaStream_t) { order.push_back("copy"), packed = m; });
+  auto const multiplies = only_run<Gemm>(
+      [](Gemm const& g, Device const&, void* own, cudaStream_t) { order.push_back("gemm"), ran = g, ran_in = own; });
+  auto const adds = only_run<Reduction>(
+      [](Reduction const& r, Device const&, void*, cudaStream_t) { order.push_back("sum"), summed = r; });
+  Candidate<Gemm> const all[] = {{.kernel = &split_64x64, .a = aligned_mn}};
   Plan plan = Planned(problem(64, 96, 20000, "nn"), true, all).plan;
   ASSERT_EQ(plan.num_launches, 3);
   std::get<LaunchOf<Copy>>(plan.launches[0]).kernel = &copies;
@@ -604,19 +607,18 @@ TEST(GemmPlan, RunsItsStepsInOrder) {
 // ---- what may be refused is refused before the first launch
 std::vector<std::string> events;
 template <class P, char what>
-LinkedKernel<P> const tells = {nullptr,
-                               [](P const&, Device const&, void*, cudaStream_t) {
-                                 events.push_back({'+', what});
-                               },
-                               [](P const&, Device const&, void*) {
-                                 events.push_back({'?', what});
-                                 if (what == 'X') throw Error("no space for X");
-                               }};
+Info<P> const tells = only_run<P>(
+    [](P const&, Device const&, void*, cudaStream_t) {
+      events.push_back({'+', what});
+    },
+    [](P const&, Device const&, void*) {
+      events.push_back({'?', what});
+      if (what == 'X') throw Error("no space for X");
+    });
 template <char last>
 std::string events_of_three_launches() {
   events.clear();
-  Candidate<Gemm> const all[] = {
-      {.kernel = {kernels::sgemm_split_64x64::kernel_info, note}, .applies = any, .requirements = {.a = aligned_mn}}};
+  Candidate<Gemm> const all[] = {{.kernel = &split_64x64, .a = aligned_mn}};
   Plan plan = Planned(problem(64, 96, 20000, "nn"), true, all).plan;
   std::get<LaunchOf<Copy>>(plan.launches[0]).kernel = &tells<Copy, 'm'>;
   std::get<LaunchOf<Gemm>>(plan.launches[1]).kernel = &tells<Gemm, 'g'>;
@@ -679,7 +681,7 @@ Reason most_of_any(Gemm const& g, Device const&) {
 }
 Reason only_most(Gemm const& g, Device const& device) {
   if (Reason r = most_of_any(g, device)) return r;
-  return kernels::sgemm_split_64x64::kernel_info->rejects(g, device);
+  return kernels::sgemm_split_64x64::kernel.rejects(g, device);
 }
 // What kernels would do, on the host and in any order of k: numbers are whole.
 void copy_on_host(Copy const& m, Device const&, void*, cudaStream_t) {
@@ -719,9 +721,9 @@ void add_on_host(Reduction const& r, Device const&, void*, cudaStream_t) {
       }
 }
 Plan on_host(Plan plan) {
-  static LinkedKernel<Copy> const copies{nullptr, copy_on_host};
-  static LinkedKernel<Gemm> const multiplies{nullptr, multiply_on_host};
-  static LinkedKernel<Reduction> const adds{nullptr, add_on_host};
+  static Info<Copy> const copies = only_run<Copy>(copy_on_host);
+  static Info<Gemm> const multiplies = only_run<Gemm>(multiply_on_host);
+  static Info<Reduction> const adds = only_run<Reduction>(add_on_host);
   for (int i = 0; i < plan.num_launches; ++i) {
     PlannedLaunch& launch = plan.launches[std::size_t(i)];
     if (auto* s = std::get_if<LaunchOf<Copy>>(&launch)) s->kernel = &copies;
@@ -774,16 +776,14 @@ void expect_gemms(Candidate<Gemm> const& row, std::int64_t L, std::int64_t K, bo
   for (std::size_t i = p.plan.workspace_bytes; i < workspace.size(); ++i) EXPECT_EQ(workspace[i], 77);
 }
 TEST(GemmInPieces, MultipliesEveryMatrixOnce) {
-  Info<Gemm> split = *kernels::sgemm_split_64x64::kernel_info, wgmma = *kernels::hgemm_10_narrow_tiles::kernel_info;
+  Info<Gemm> split = kernels::sgemm_split_64x64::kernel, wgmma = kernels::hgemm_10_narrow_tiles::kernel;
   split.rejects = only_most, wgmma.rejects = most_of_any;
-  Candidate<Gemm> const as_it_lies{.kernel = {&split, note}, .applies = any},
-      packed{.kernel = {&split, note}, .applies = any, .requirements = {.a = aligned_mn, .b = aligned}},
-      of_wgmma{.kernel = {&wgmma, note}, .applies = any, .requirements = {.tile = 9}},
-      transposes{.kernel = {&wgmma, note}, .applies = any, .requirements = {.tile = 9, .transposes = true}};
+  Candidate<Gemm> const as_it_lies{.kernel = &split}, packed{.kernel = &split, .a = aligned_mn, .b = aligned},
+      of_wgmma{.kernel = &wgmma, .tile = 9}, transposes{.kernel = &wgmma, .tile = 9, .transposes = true};
   for (auto const& row : {as_it_lies, packed, of_wgmma, transposes}) {
-    bool const is_wgmma = row.kernel.info == &wgmma;
+    bool const is_wgmma = row.kernel == &wgmma;
     std::int64_t const deep = is_wgmma ? 2500 : 700;
-    ASSERT_GT(row.kernel.info->split(problem(6, 5, deep), Device{}).slices, 1);
+    ASSERT_GT(row.kernel->split(problem(6, 5, deep), Device{}).slices, 1);
     for (std::int64_t L : is_wgmma ? std::vector<std::int64_t>{1, 10} : std::vector<std::int64_t>{1, 9, 10, 21, 70})
       for (std::int64_t K : {std::int64_t(9), deep})  // whole, in parts
         for (bool shared : {false, true})
@@ -893,10 +893,10 @@ TEST(GemmPlan, BlockedSumsAreNeverAllOfK) {
         Attempt const a = attempt_in_chunks(candidate, g, Device{}, workspace);
         if (a.rejected) continue;
         ++taken;
-        Sums const sums = candidate.requirements.sums;
+        Sums const sums = candidate.sums;
         std::int64_t const slice_K = a.plan.find<Gemm>()->problem.slice_K;
         EXPECT_TRUE(sums == Sums::blocked || sums == Sums::blocked_in_registers || (slice_K > 0 && slice_K <= 1024))
-            << candidate.kernel.info->name << " " << n;
+            << candidate.kernel->name << " " << n;
       }
       EXPECT_GT(taken, 0);
     }
@@ -961,11 +961,11 @@ TEST(GemmPlan, HalvesTakeTheShortestPredictedTime) {
       Planned const p(of_halves(M, N, K, 1, type), true);
       ASSERT_GE(p.plan.candidate, 0);
       EXPECT_GT(p.plan.seconds, 0);
-      Planner<Gemm>::Properties const properties(p.gemm, Device{}, true);
+      Sums const wanted = Planner<Gemm>::wanted(p.gemm, Device{}, true, candidates<Gemm>());
       for (auto const& other : candidates<Gemm>())
-        if (other.applies.holds(properties)) {
+        if (Planner<Gemm>::applies(other, p.gemm, wanted)) {
           Attempt const a = attempt_in_chunks(other, p.gemm, Device{}, true);
-          EXPECT_TRUE(a.rejected || p.plan.seconds <= a.plan.seconds) << other.kernel.info->name << " " << other.label;
+          EXPECT_TRUE(a.rejected || p.plan.seconds <= a.plan.seconds) << other.kernel->name << " " << other.label;
         }
     }
 }

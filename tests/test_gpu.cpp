@@ -28,12 +28,12 @@ TEST_P(GpuKernels, MovesTheCorpus) {
       bool const rejected = bool(entry.info().rejects(copy, current_device()));
       EXPECT_EQ(rejected, bool(entry.info().rejects(copy, Device{})));  // the H200 of the CPU's tests
       if (rejected) continue;
-      entry.kernel.run(copy, current_device(), nullptr, nullptr);
+      entry.kernel->run(copy, current_device(), nullptr, nullptr);
       check(cudaDeviceSynchronize());
       EXPECT_EQ(here.wrong_bytes(), 0u);
       // What a plan keeps of it, at other addresses.
       OnDevice const there(c, is_transpose(entry.info()), e);
-      auto const made = entry.kernel.make(copy, current_device(), false);
+      auto const made = entry.kernel->make(copy, current_device(), false);
       if (copy.elements()) made->run(model::base_addresses_of(there.copy()), nullptr);
       check(cudaDeviceSynchronize());
       if (copy.elements()) EXPECT_EQ(there.wrong_bytes(), 0u) << "made for other addresses";

@@ -67,7 +67,7 @@ TEST(Lists, AListIsPlannedAsAWhole) {
   copy.pairs = 64;
   Plan const list = make_plan(copy, Device{}, false);
   ASSERT_GE(list.candidate, 0);
-  EXPECT_TRUE(candidates<Copy>()[std::size_t(list.candidate)].kernel.info->takes_lists);
+  EXPECT_TRUE(candidates<Copy>()[std::size_t(list.candidate)].kernel->takes_lists);
   EXPECT_GT(list.seconds, 10 * one.seconds);
   EXPECT_LT(list.seconds, 64 * one.seconds);
   std::string const text = why(list, copy, Device{}, false);
@@ -156,7 +156,7 @@ TEST(Lists, GroupsOfOneLayoutAreMerged) {
   EXPECT_EQ(merged[0].pairs[2].dst, at(0x700008));
   Plan const plan = make_plan(merged[0].copy, Device{}, false);
   ASSERT_GE(plan.candidate, 0);
-  EXPECT_STREQ(candidates<Copy>()[std::size_t(plan.candidate)].kernel.info->name, "transpose_realigned");
+  EXPECT_STREQ(candidates<Copy>()[std::size_t(plan.candidate)].kernel->name, "transpose_realigned");
 }
 TEST(Lists, TwoPairsThatWriteOneElementAreFound) {
   auto const recorder = replayed("copy_direct", tensor(static_cast<void*>(nullptr), b32, {7, 33}),

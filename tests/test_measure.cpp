@@ -58,7 +58,7 @@ TEST(Results, ErrorsAndSustainedTimesAreWrittenAndRead) {
 #ifdef INLAY_NVCC
 // Transposes, and then changes the last byte that it wrote.
 void run_almost(Copy const& copy, Device const& device, void* workspace, cudaStream_t stream) {
-  kernel_named<CopyCase>("transpose_01_naive_read").kernel.run(copy, device, workspace, stream);
+  kernel_named<CopyCase>("transpose_01_naive_read").kernel->run(copy, device, workspace, stream);
   auto* const last = static_cast<char*>(copy.dst) + copy.elements() * copy.elem_bytes - 1;
   check(cudaMemsetAsync(last, 0x5A, 1, stream));
 }
@@ -68,7 +68,8 @@ TEST(Measure, AWrongKernelGetsNoNumber) {
   CopyCase const c = transpose_case(1024, 1000);
   auto const& right = kernel_named<CopyCase>("transpose_01_naive_read");
   Entry<Copy> wrong = right;
-  wrong.kernel.run = run_almost;
+  Info<Copy> almost = *right.kernel;
+  almost.run = run_almost, wrong.kernel = &almost;
   Stream const stream = make_stream();
   Progress progress;
   auto const candidates = [&](CopyCall const& call, cudaStream_t) {
@@ -91,8 +92,10 @@ TEST(Measure, ErrorsAreThoseOfFp32) {
   c.batch = 3, c.lda = 45, c.inc_b = 2, c.alpha = -3;
   auto const& naive = kernel_named<GemmCase>("sgemm_01_naive");
   Entry<Gemm> wrong = naive;
-  wrong.kernel.run = [](Gemm const& g, Device const& device, void* workspace, cudaStream_t stream) {
-    kernel_named<GemmCase>("sgemm_01_naive").kernel.run(g, device, workspace, stream);
+  Info<Gemm> spoils = *naive.kernel;
+  wrong.kernel = &spoils;
+  spoils.run = [](Gemm const& g, Device const& device, void* workspace, cudaStream_t stream) {
+    kernel_named<GemmCase>("sgemm_01_naive").kernel->run(g, device, workspace, stream);
     check(cudaMemsetAsync(g.D.base, 0x5A, 1, stream));
   };
   Stream const stream = make_stream();

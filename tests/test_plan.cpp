@@ -24,8 +24,8 @@ std::string chosen(Copy const& copy) {
   EXPECT_EQ(plan.num_launches, plan.candidate >= 0);
   EXPECT_EQ(plan.workspace_bytes, 0u);
   if (plan.candidate < 0) return "";
-  EXPECT_EQ(plan.find<Copy>()->kernel, &candidates<Copy>()[std::size_t(plan.candidate)].kernel);
-  return plan.find<Copy>()->kernel->info->name;
+  EXPECT_EQ(plan.find<Copy>()->kernel, candidates<Copy>()[std::size_t(plan.candidate)].kernel);
+  return plan.find<Copy>()->kernel->name;
 }
 std::string chosen(Case const& c, bool transpose, int e) { return chosen(moved(c, transpose, e)); }
 std::string why_of(Copy const& copy) { return why(make_plan(copy, Device{}, false), copy, Device{}, false); }
@@ -132,7 +132,8 @@ constexpr Info<Copy> info_of(char const* name, Reason (*rejects)(Copy const&, De
           .ladder = Ladder::none,
           .origin = Origin::ours,
           .rejects = rejects,
-          .seconds = seconds};
+          .seconds = seconds,
+          .run = note};
 }
 using Rows = std::span<Candidate<Copy> const>;
 double two_microseconds(Copy const&, Device const&) { return 2e-6; }
@@ -145,11 +146,9 @@ constexpr Info<Copy> notes = info_of("notes", takes_all), refuses = info_of("ref
                      notes_in_infinite = info_of("notes", takes_all, infinite),
                      notes_in_no_number = info_of("notes", takes_all, no_number),
                      unpredicted = info_of("notes", takes_all, nullptr);
-bool any(Planner<Copy>::Properties const&) { return true; }
-bool never(Planner<Copy>::Properties const&) { return false; }
 
 TEST(Plan, RunsBetweenOtherPlaces) {
-  Candidate<Copy> const rows[] = {{.kernel = {&notes, note}, .applies = {any}}};
+  Candidate<Copy> const rows[] = {{.kernel = &notes}};
   Copy const copy = moved({7, 9, 1, 3, 1}, true, 4);
   Plan const plan = make_plan(copy, Device{}, false, Rows(rows));
   ASSERT_EQ(plan.num_launches, 1);
@@ -166,7 +165,7 @@ TEST(Plan, RunsBetweenOtherPlaces) {
 }
 // A view that runs backwards is given by its first element, which is not where its memory begins.
 TEST(Plan, RunsViewsThatGoBackwards) {
-  Candidate<Copy> const rows[] = {{.kernel = {&notes, note}, .applies = {any}}};
+  Candidate<Copy> const rows[] = {{.kernel = &notes}};
   char dst[4096], src[4096];
   Tensor const to = view(dst + 28, 4, {8}, {-1}), from = view(src, 4, {8}, {1});
   Plan const plan = make_plan(make_copy(to, from), Device{}, false, Rows(rows));
@@ -175,43 +174,32 @@ TEST(Plan, RunsViewsThatGoBackwards) {
   EXPECT_EQ(ran.src, src + 1028);
   EXPECT_EQ(ran.mode[0].src_stride, -4);
 }
-TEST(Plan, TakesTheFirstThatAppliesAndAccepts) {
-  Candidate<Copy> const rows[] = {{.kernel = {&notes, note}, .applies = {never, "never wanted"}},
-                                  {.kernel = {&refuses, note}, .applies = {any}},
-                                  {.label = "again", .kernel = {&notes, note}, .applies = {any}},
-                                  {.kernel = {&notes, note}, .applies = {any}}};
+TEST(Plan, TakesTheFirstOfEquallyFastOnesThatAccept) {
+  Candidate<Copy> const rows[] = {{.kernel = &refuses}, {.label = "again", .kernel = &notes}, {.kernel = &notes}};
   Copy const copy = moved({7, 9}, true, 4);
   Plan const plan = make_plan(copy, Device{}, false, Rows(rows));
-  EXPECT_EQ(plan.candidate, 2);
-  EXPECT_EQ(plan.find<Copy>()->kernel, &rows[2].kernel);
+  EXPECT_EQ(plan.candidate, 1);
+  EXPECT_EQ(plan.find<Copy>()->kernel, rows[1].kernel);
   EXPECT_EQ(plan.find<Copy>(1), nullptr);
   std::string const text = why(plan, copy, Device{}, false, Rows(rows));
-  for (char const* line :
-       {"     notes: 1.00 us predicted; not compared: never wanted\n", "     refuses: it has had enough\n",
-        "  -> notes (again): 1.00 us predicted\n", "     notes: 1.00 us predicted; as fast\n"})
+  for (char const* line : {"     refuses: it has had enough\n", "  -> notes (again): 1.00 us predicted\n",
+                           "     notes: 1.00 us predicted; as fast\n"})
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
-  EXPECT_EQ(make_plan(copy, Device{}, false, Rows(rows).first(2)).candidate,
-            0);  // what is not wanted, where nothing else runs
 }
 
 TEST(Plan, SkipsCandidatesWithoutAPredictedTime) {
   Copy const copy = moved({7, 9}, true, 4);
-  Candidate<Copy> const rows[] = {{.kernel = {&notes_in_zero, note}, .applies = {any}},
-                                  {.kernel = {&notes_in_infinite, note}, .applies = {any}},
-                                  {.kernel = {&notes_in_no_number, note}, .applies = {any}},
-                                  {.kernel = {&unpredicted, note}, .applies = {any}},
-                                  {.kernel = {&notes_in_two, note}, .applies = {any}},
-                                  {.kernel = {&notes, note}, .applies = {any}},
-                                  {.kernel = {&notes_in_two, note}, .applies = {any}}};
+  Candidate<Copy> const rows[] = {{.kernel = &notes_in_zero},      {.kernel = &notes_in_infinite},
+                                  {.kernel = &notes_in_no_number}, {.kernel = &unpredicted},
+                                  {.kernel = &notes_in_two},       {.kernel = &notes},
+                                  {.kernel = &notes_in_two}};
   EXPECT_EQ(make_plan(copy, Device{}, false, Rows(rows)).candidate, 5);
   EXPECT_EQ(make_plan(copy, Device{}, false, Rows(rows).first(4)).candidate, -1);
 }
 // why() calls a candidate "slower" only if it was compared with the choice, and prints its time; it says so of each
 // candidate that was not compared.
 TEST(Plan, SaysWhatWasCompared) {
-  Candidate<Copy> const rows[] = {{.kernel = {&notes_in_two, note}, .applies = {any}},
-                                  {.kernel = {&notes, note}, .applies = {any}},
-                                  {.kernel = {&notes_in_two, note}, .applies = {any}}};
+  Candidate<Copy> const rows[] = {{.kernel = &notes_in_two}, {.kernel = &notes}, {.kernel = &notes_in_two}};
   Copy const large = moved({4096, 4096}, true, 4);  // a copy takes longer: the first row ends the search
   Plan const first = make_plan(large, Device{}, false, Rows(rows));
   EXPECT_EQ(first.candidate, 0);
@@ -252,7 +240,9 @@ std::int64_t total(Plan const& plan, F const& extent) {
   return plan.chunks * extent(plan) + (plan.last_chunk ? extent(*plan.last_chunk) : 0);
 }
 TEST(PlanInPieces, MovesEveryElementOnce) {
-  Candidate<Copy> const rows[] = {{.kernel = {&limited, copy_on_host}, .applies = {any}}};
+  Info<Copy> on_host = limited;
+  on_host.run = copy_on_host;
+  Candidate<Copy> const rows[] = {{.kernel = &on_host}};
   std::vector<std::int32_t> src(4000), dst(4000);
   for (std::size_t i = 0; i < src.size(); ++i) src[i] = std::int32_t(i);
   struct {
@@ -311,7 +301,7 @@ TEST(PlanInPieces, HaveConfigurationsOfTheirOwn) {
   most = 500;
   Info<Copy> chooses = limited;
   chooses.choose = [](Copy const&, Device const&) { return Config{.tile = 7}; };
-  Candidate<Copy> const row{.kernel = {&chooses, note}, .applies = {any}};
+  Candidate<Copy> const row{.kernel = &chooses};
   Config const given{.tile = 3};
   auto const tile_of = [&](Copy const& copy) {
     return attempt_in_chunks(row, copy, Device{}, false, given).plan.find<Copy>()->config.tile;

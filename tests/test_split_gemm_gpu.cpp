@@ -12,14 +12,14 @@ namespace {
 using namespace registry;
 
 std::string const kSafe = "sgemm_split_safe", kFast = "sgemm_split_fast", kUnpacked = "sgemm_split_unpacked";
-LinkedKernel<Gemm> const& kernel_named(std::string const& name) {
-  return std::find_if(gemm_kernels().begin(), gemm_kernels().end(),
-                      [&](auto const& entry) { return entry.info().name == name; })
-      ->kernel;
+Info<Gemm> const& kernel_named(std::string const& name) {
+  return *std::find_if(gemm_kernels().begin(), gemm_kernels().end(), [&](auto const& entry) {
+            return entry.info().name == name;
+          })->kernel;
 }
-#define NEEDS_WGMMA()                                                                                    \
-  NEEDS_GPU();                                                                                           \
-  if (kernel_named(kFast).info->rejects(GemmOnDevice(GemmCase{64, 64, 64}).problem(), current_device())) \
+#define NEEDS_WGMMA()                                                                              \
+  NEEDS_GPU();                                                                                     \
+  if (kernel_named(kFast).rejects(GemmOnDevice(GemmCase{64, 64, 64}).problem(), current_device())) \
   GTEST_SKIP() << "no wgmma here"
 
 // ---- data of operands whose rows lie one after the other along K
@@ -61,10 +61,10 @@ struct Errors {
   bool is_fast;     // f16 slices were multiplied
 };
 Errors errors_of(std::string const& name, GemmOnDevice const& here, std::vector<double> const& sizes) {
-  LinkedKernel<Gemm> const& kernel = kernel_named(name);
+  Info<Gemm> const& kernel = kernel_named(name);
   here.reset();
   Gemm const problem = here.problem();
-  Workspace const workspace(kernel.info->workspace(problem, current_device()));
+  Workspace const workspace(kernel.workspace(problem, current_device()));
   kernel.run(problem, current_device(), workspace.options.workspace, nullptr);
   check(cudaDeviceSynchronize());
   unsigned refused = 1;  // the kernel's workspace begins with the answer
@@ -160,7 +160,7 @@ TEST(GpuSplitGemm, WholeNumbersAreExact) {
 // f16 slices of a matrix of a batch are refused where they lose more than fp32 does, whatever the other matrices hold.
 TEST(GpuSplitGemm, SlicesAreRefusedWhereTheyLose) {
   NEEDS_WGMMA();
-  LinkedKernel<Gemm> const kernel = kernel_named(kFast);
+  Info<Gemm> const& kernel = kernel_named(kFast);
   GemmCase const c{130, 70, 300, 3, "nt", 1, 0, 0, 0, 0, 0, 0, 0, false, false, 0};
   for (auto const& [value, at, refused] : {std::tuple{1.f, 5, 0u},
                                            {0x1p30f, 5, 1u},
@@ -177,7 +177,7 @@ TEST(GpuSplitGemm, SlicesAreRefusedWhereTheyLose) {
       std::int64_t const element = problem.A.batch_stride + row * problem.A.row_stride + at;
       check(cudaMemcpy(static_cast<float*>(problem.A.base) + element, &x, 4, cudaMemcpyHostToDevice));
     }
-    Workspace const workspace(kernel.info->workspace(problem, current_device()));
+    Workspace const workspace(kernel.workspace(problem, current_device()));
     kernel.run(problem, current_device(), workspace.options.workspace, nullptr);
     unsigned words[3];
     check(cudaMemcpy(words, workspace.options.workspace, sizeof words, cudaMemcpyDeviceToHost));
@@ -195,9 +195,9 @@ TEST(GpuSplitGemm, SlicesAreRefusedWhereTheyLose) {
 }
 
 std::vector<float> elements_by(std::string const& name, GemmOnDevice const& here) {
-  LinkedKernel<Gemm> const& kernel = kernel_named(name);
+  Info<Gemm> const& kernel = kernel_named(name);
   here.reset();
-  Workspace const workspace(kernel.info->workspace(here.problem(), current_device()));
+  Workspace const workspace(kernel.workspace(here.problem(), current_device()));
   kernel.run(here.problem(), current_device(), workspace.options.workspace, nullptr);
   check(cudaDeviceSynchronize());
   return here.elements();
@@ -229,7 +229,7 @@ TEST(GpuSplitGemm, ARefusedMatrixHasTheBitsOfBf16Slices) {
 // NaN, and the largest numbers stay finite.
 TEST(GpuSplitGemm, EveryUnpackedTile) {
   NEEDS_WGMMA();
-  LinkedKernel<Gemm> const kernel = kernel_named(kUnpacked);
+  Info<Gemm> const& kernel = kernel_named(kUnpacked);
   for (int tile = 1; tile <= 16; ++tile)
     for (GemmCase const& c : {GemmCase{140, 70, 300, 1, "nt"}, GemmCase{131, 261, 77, 2, "tn", 1.5f, -1},
                               GemmCase{64, 1000, 1000, 1, "nn"}, GemmCase{260, 36, 40, 1, "tt"}}) {
@@ -245,7 +245,7 @@ TEST(GpuSplitGemm, EveryUnpackedTile) {
     GemmOnDevice here(c, [](std::uint64_t, std::uint64_t) { return 0x1p-10f; });
     here.set(0, 7, 9, value);
     Gemm const problem = here.problem();
-    Workspace const workspace(kernel.info->workspace(problem, current_device()));
+    Workspace const workspace(kernel.workspace(problem, current_device()));
     kernel.run(problem, current_device(), workspace.options.workspace, nullptr);
     check(cudaDeviceSynchronize());
     std::vector<float> const got = here.elements();

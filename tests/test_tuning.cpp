@@ -66,7 +66,7 @@ TEST(Tuning, SlicesAreForThoseWhoAskForThem) {
     g.compute = compute, g.B.packed = packed_B;
     Names names;
     for (Plan const& plan : plans_to_time(g, Device{}, true)) {
-      std::string_view const name = candidates<Gemm>()[std::size_t(plan.candidate)].kernel.info->name;
+      std::string_view const name = candidates<Gemm>()[std::size_t(plan.candidate)].kernel->name;
       if (all.contains(name)) names.insert(name);
     }
     return names;

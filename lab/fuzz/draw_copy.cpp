@@ -151,8 +151,8 @@ FuzzedCopy draw_fuzzed_copy(Random& random, bool transpose, std::int64_t most) {
   most = std::max<std::int64_t>(1, most >> random.below(7));
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Copy>().size())));
   TileLimits const* const limits =
-      t.candidate < 0 ? nullptr : candidates<Copy>()[std::size_t(t.candidate)].kernel.info->limits;
-  if (int const tiles = t.candidate < 0 ? 0 : candidates<Copy>()[std::size_t(t.candidate)].kernel.info->tiles)
+      t.candidate < 0 ? nullptr : candidates<Copy>()[std::size_t(t.candidate)].kernel->limits;
+  if (int const tiles = t.candidate < 0 ? 0 : candidates<Copy>()[std::size_t(t.candidate)].kernel->tiles)
     t.config.tile = int(random.between(0, tiles));
   bool const aims = limits && random.one_in(2);
   t.copy = transpose                  ? draw_transpose(random, most)
@@ -166,7 +166,7 @@ FuzzedCopy draw_fuzzed_copy(Random& random, bool transpose, std::int64_t most) {
 
 std::string FuzzedCopy::text() const {
   std::string const by =
-      candidate < 0 ? "the planner's choice" : candidates<Copy>()[std::size_t(candidate)].kernel.info->name;
+      candidate < 0 ? "the planner's choice" : candidates<Copy>()[std::size_t(candidate)].kernel->name;
   return fmt::format("{}; {}{}, run {} and {} bytes from the plan's source and destination", copy.text(), by,
                      config.tiling.modes ? " with a tile that fills its shared memory"
                      : config.tile       ? fmt::format(" with tile {}", config.tile)
@@ -214,8 +214,8 @@ std::string rejected_launch(Plan const& plan, Operands const& operands, Device c
   std::string said;
   for_each_launch(plan, operands, [&](auto const& launch, Operands const& now) {
     if (!said.empty()) return;
-    if (Reason const reason = launch.kernel->info->rejects(at(launch, now), device, launch.config))
-      said = std::string("the plan launches ") + launch.kernel->info->name + ", which rejects: " + reason.sentence();
+    if (Reason const reason = launch.kernel->rejects(at(launch, now), device, launch.config))
+      said = std::string("the plan launches ") + launch.kernel->name + ", which rejects: " + reason.sentence();
   });
   return said;
 }

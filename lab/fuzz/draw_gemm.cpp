@@ -128,14 +128,14 @@ std::string FuzzedGemm::text() const {
   for (int i = 0; i < (has_C ? kOperands : int(C)); ++i)
     s += fmt::format(", {} strides ({},{},{},{}) + {}", "ABDC"[i], x[i].stride[0], x[i].stride[1], x[i].stride[2],
                      x[i].stride[3], x[i].base);
-  return s + fmt::format(
-                 ", alpha {}, beta {}, activation {}{}{}; {}, run {} elements from the plan's A, B, D and C",
-                 epilogue.alpha, epilogue.beta, name_of(epilogue.activation), kSums[int(compute)],
-                 workspace_percent == 0     ? ""
-                 : workspace_percent == 100 ? ", with a workspace"
-                                            : fmt::format(", with {} % of the workspace", workspace_percent),
-                 candidate < 0 ? "the planner's choice" : candidates<Gemm>()[std::size_t(candidate)].kernel.info->name,
-                 fmt::join(shift, ", "));
+  return s +
+         fmt::format(", alpha {}, beta {}, activation {}{}{}; {}, run {} elements from the plan's A, B, D and C",
+                     epilogue.alpha, epilogue.beta, name_of(epilogue.activation), kSums[int(compute)],
+                     workspace_percent == 0     ? ""
+                     : workspace_percent == 100 ? ", with a workspace"
+                                                : fmt::format(", with {} % of the workspace", workspace_percent),
+                     candidate < 0 ? "the planner's choice" : candidates<Gemm>()[std::size_t(candidate)].kernel->name,
+                     fmt::join(shift, ", "));
 }
 
 FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit) {

@@ -22,7 +22,7 @@ constexpr std::size_t kMostWorkspace = 256 << 20;  // bytes, of a GEMM that is r
 template <class P>
 Entry<P> const& entry_of(Info<P> const* info, std::span<Entry<P> const> entries) {
   for (Entry<P> const& entry : entries)
-    if (entry.kernel.info == info) return entry;
+    if (entry.kernel == info) return entry;
   throw Error(std::string("nobody replays ") + info->name);
 }
 
@@ -92,9 +92,8 @@ FuzzResult run_copy(Random& random, bool transpose) {
   try {
     for_each_launch(plan, operands, [&]<class P>(LaunchOf<P> const& launch, Operands const& now) {
       if constexpr (std::is_same_v<P, Copy>) {
-        ++result.launched[launch.kernel->info->name];
-        entry_of(launch.kernel->info, registry::copy_kernels())
-            .replay(at(launch, now), device, recorder, launch.config);
+        ++result.launched[launch.kernel->name];
+        entry_of(launch.kernel, registry::copy_kernels()).replay(at(launch, now), device, recorder, launch.config);
       }
     });
   } catch (Error const& e) {
@@ -181,10 +180,10 @@ std::string replay_launches(Plan const& plan, Operands operands, Device const& d
   }
   for_each_launch(plan, operands, [&]<class P>(LaunchOf<P> const& launch, Operands const& now) {
     if (!recorder.findings.empty()) return;
-    ++result.launched[launch.kernel->info->name];
+    ++result.launched[launch.kernel->name];
     bool const has_own = launch.workspace.in == OperandSlot::In::workspace;
     recorder.allocate_workspace(has_own ? plan.workspace_bytes - std::size_t(launch.workspace.offset) : 0);
-    entry_of(launch.kernel->info, entries<P>()).replay(at(launch, now), device, recorder, launch.config);
+    entry_of(launch.kernel, entries<P>()).replay(at(launch, now), device, recorder, launch.config);
   });
   return found(recorder);
 }

@@ -68,7 +68,7 @@ Candidate<C> candidate_of(Entry<typename C::Canonical> const& entry, C const& c,
   auto const launch = [&entry, &device, c, workspace, config](typename C::Call const& now, cudaStream_t stream) {
     auto const problem = c.canonical(now, &entry.info());
     if (Reason const reason = entry.info().rejects(problem, device, config)) throw Rejection(reason.sentence());
-    entry.kernel.run(problem, device, workspace ? workspace->get() : nullptr, stream, config);
+    entry.kernel->run(problem, device, workspace ? workspace->get() : nullptr, stream, config);
   };
   return {entry.info().name, launch, workspace};
 }

@@ -31,8 +31,7 @@ constexpr char const* kTuned = "tuned";  // the public function's plan by Choose
 
 bool is_planned(std::string const& name) {
   auto const all = planner::candidates<Copy>();
-  return std::any_of(all.begin(), all.end(),
-                     [&](auto const& candidate) { return candidate.kernel.info->name == name; });
+  return std::any_of(all.begin(), all.end(), [&](auto const& candidate) { return candidate.kernel->name == name; });
 }
 
 struct Plainly {
@@ -64,7 +63,7 @@ std::vector<CopyCandidate> copy_limit(CopyCase const& c) {
   auto const& entry = kernel_named<CopyCase>(kVectorCopy);
   auto const vector = [&entry, vectors](CopyCall const& call, cudaStream_t stream) {
     Tensor const dst = tensor(call.dst, opaque(16), {vectors});
-    entry.kernel.run(make_copy(dst, tensor(call.src, opaque(16), {vectors})), current_device(), nullptr, stream);
+    entry.kernel->run(make_copy(dst, tensor(call.src, opaque(16), {vectors})), current_device(), nullptr, stream);
   };
   return {{{kMemcpy, memcpy}, flat, 2 * bytes}, {{kVectorCopy, vector}, flat, 2 * bytes}};
 }

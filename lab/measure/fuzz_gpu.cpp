@@ -25,8 +25,7 @@ constexpr Values kValues{3};  // with K up to 65536 all sums are exact in fp32
 constexpr std::int64_t kCopyBytes = 256 << 20, kMatrixBytes = 64 << 20, kWorkspaceBytes = 1 << 30;
 
 void count(planner::Plan const& plan, planner::Operands const& operands, FuzzResult& result) {
-  for_each_launch(plan, operands,
-                  [&](auto const& launch, auto const&) { ++result.launched[launch.kernel->info->name]; });
+  for_each_launch(plan, operands, [&](auto const& launch, auto const&) { ++result.launched[launch.kernel->name]; });
 }
 
 std::string sentence(Checked const& checked) {

@@ -38,7 +38,7 @@ std::optional<std::int64_t> refusals_of(char const* kernel, std::int64_t offset 
 std::optional<std::int64_t> refusals_of(planner::Plan const& plan) {
   if (!plan.is_whole()) return {};
   for (int n = 0; auto const* const launch = plan.find<Gemm>(n); ++n)
-    if (auto const offset = refusals_of(launch->kernel->info->name, launch->workspace.offset)) return offset;
+    if (auto const offset = refusals_of(launch->kernel->name, launch->workspace.offset)) return offset;
   return {};
 }
 
@@ -74,7 +74,7 @@ std::vector<GemmCandidate> cublas_candidates([[maybe_unused]] GemmCase const& c,
 // its problem, so the exact check, which rounds them, has a plan of its own.
 std::optional<GemmCandidate> planned_candidate(planner::Candidate<Gemm> const& candidate, GemmCase const& c,
                                                GemmCall const& call) {
-  Info<Gemm> const& info = *candidate.kernel.info;
+  Info<Gemm> const& info = *candidate.kernel;
   Device const& device = current_device();
   auto const planned = [&](GemmCall const& with) -> std::shared_ptr<planner::Plan const> {
     planner::Attempt attempt = planner::attempt_in_chunks(candidate, c.canonical(with, nullptr), device, true);

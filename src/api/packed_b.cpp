@@ -19,10 +19,10 @@ char const* name_of(Compute compute) {
   constexpr char const* names[] = {"fp32", "fp32_blocked", "split_safe", "split_fast"};
   return names[int(compute)];
 }
-model::LinkedKernel<Gemm> kernel_for(Compute compute) {
+model::Info<Gemm> const& kernel_for(Compute compute) {
   if (!is_split(compute))
     throw Error(std::string("a packed B is for split_safe or split_fast, not for ") + name_of(compute));
-  return compute == Compute::split_fast ? kernels::sgemm_split_fast::kernel() : kernels::sgemm_split_safe::kernel();
+  return compute == Compute::split_fast ? kernels::sgemm_split_fast::kernel : kernels::sgemm_split_safe::kernel;
 }
 
 // A GEMM of one row that packs B for all others, and computes nothing.
@@ -45,7 +45,7 @@ Gemm packing(ConstTensor const& B, Compute compute, void* packed) {
 // Bytes of the packed operand of a GEMM.
 std::size_t packed_bytes(Gemm g) {
   g.only_packs = true;
-  return kernel_for(g.compute).info->workspace(g, model::current_device());
+  return kernel_for(g.compute).workspace(g, model::current_device());
 }
 
 std::string size_of(std::int64_t K, std::int64_t N) { return std::to_string(K) + " x " + std::to_string(N); }
@@ -64,12 +64,12 @@ std::size_t packed_b_bytes(ConstTensor const& B, Compute compute) {
 }
 
 PackedB pack_b(ConstTensor const& B, Compute compute, void* packed, std::size_t bytes, cudaStream_t stream) {
-  auto const kernel = kernel_for(compute);
+  model::Info<Gemm> const& kernel = kernel_for(compute);
   check_address(packed);
   Gemm const g = packing(B, compute, packed);
   check_memory(B, "B");
   Device const& device = model::current_device();
-  if (model::Reason const r = kernel.info->rejects(g, device))
+  if (model::Reason const r = kernel.rejects(g, device))
     throw Error("B of shape " + shape(B) + " cannot be packed: " + r.sentence(), ErrorCode::unsupported);
   std::size_t const needed = packed_bytes(g);
   if (bytes < needed)

@@ -225,7 +225,7 @@ bool Plan::took_f16_slices(void const* workspace, std::int64_t matrix, cudaStrea
   planner::LaunchOf<Gemm> const* launch = nullptr;
   if (batched && batched->outer.empty() && impl_->plan.is_whole())
     for (int i = 0; auto const* l = impl_->plan.find<Gemm>(i); ++i)
-      if (std::string_view(l->kernel->info->name) == "sgemm_split_fast") launch = l;
+      if (std::string_view(l->kernel->name) == "sgemm_split_fast") launch = l;
   if (!launch) return false;
   detail::require(workspace != nullptr, "the workspace is a null pointer");
   std::int64_t const matrices = batched->gemm.L();

@@ -1,18 +1,13 @@
-// Declares the kernels of the library from their lists: kernels::NAME::kernel() for each line.
+// Declares the kernels of the library from their lists: kernels::NAME::kernel for each line.
 #pragma once
 #include <inlay/model/kernel_info.h>
 #include <inlay/problem/reduction.h>
 
 // Defined in the kernel's compilation unit, by INLAY_DEFINE_KERNEL of kernels/common/launch_kernel.h.
-#define INLAY_DECLARE_KERNEL(P, NAME)                                                                    \
-  namespace inlay::kernels::NAME {                                                                       \
-  using namespace problem;                                                                               \
-  using namespace model;                                                                                 \
-  extern Info<P> const* const kernel_info;                                                               \
-  void run(P const&, Device const&, void* workspace, cudaStream_t, Config const&);                       \
-  void prepare(P const&, Device const&, void* workspace, Config const&);                                 \
-  std::shared_ptr<MadeLaunches const> make(P const&, Device const&, bool with_workspace, Config const&); \
-  inline LinkedKernel<P> kernel() { return {kernel_info, run, prepare, make}; }                          \
+#define INLAY_DECLARE_KERNEL(P, NAME)                 \
+  namespace inlay::kernels::NAME {                    \
+  using namespace problem;                            \
+  extern model::Info<inlay::problem::P> const kernel; \
   }
 
 #define INLAY_UNIT(NAME, PTXAS, ARCH)

@@ -53,6 +53,13 @@ struct TileLimits {
   int blocks;   // resident blocks per SM that the registers must allow, and that the predicted time assumes
 };
 
+template <class P>
+using Run = OfConfig<void, P const&, Device const&, void*, cudaStream_t>;  // with the workspace
+template <class P>
+using Prepare = OfConfig<void, P const&, Device const&, void*>;
+template <class P>
+using Make = OfConfig<std::shared_ptr<MadeLaunches const>, P const&, Device const&, bool>;  // with a workspace?
+
 // Filled by designated initialisers; a field without a default must be given.
 template <class P>
 struct Info {
@@ -81,6 +88,13 @@ struct Info {
   TileLimits const* limits = nullptr;  // of a copy kernel whose tiling the planner chooses
   bool takes_lists = false;            // a copy kernel that copies many pairs in one launch
   bool takes_any_alignment = false;    // pairs of a list may begin at different addresses modulo 32
+
+  // ---- host functions, of the unit that compiles the kernel (INLAY_DEFINE_KERNEL)
+  Run<P> run = {};          // may launch several device kernels
+  Prepare<P> prepare = {};  // throws what run would throw, and launches nothing; null: run never throws
+  // What run launches, made once for many runs. Throws like prepare. Returns null for more kernels than are worth
+  // keeping; a null function: the kernel can only be run.
+  Make<P> make = {};
 };
 
 // Whether each required field is set, for a kernel that is listed under `name`.
@@ -88,23 +102,5 @@ template <class P>
 constexpr bool is_complete(Info<P> const& info, std::string_view name) {
   return info.name == name && *info.idea && *info.source && info.rejects && info.workspace;
 }
-
-template <class P>
-using Run = OfConfig<void, P const&, Device const&, void*, cudaStream_t>;  // with the workspace
-template <class P>
-using Prepare = OfConfig<void, P const&, Device const&, void*>;
-template <class P>
-using Make = OfConfig<std::shared_ptr<MadeLaunches const>, P const&, Device const&, bool>;  // with a workspace?
-
-// A kernel with its host functions. run may launch several device kernels.
-template <class P>
-struct LinkedKernel {
-  Info<P> const* info;
-  Run<P> run;
-  Prepare<P> prepare = {};  // throws what run would throw, and launches nothing; null: run never throws
-  // What run launches, made once for many runs. Throws like prepare. Returns null for more kernels than are worth
-  // keeping; a null function: the kernel can only be run.
-  Make<P> make = {};
-};
 
 }  // namespace inlay::model

@@ -11,10 +11,72 @@
 
 namespace inlay::planner {
 
+// A kernel that may run problems of type P, and how.
+template <class P>
+struct Candidate;
+
+template <>
+struct Candidate<Copy> {
+  char const* label = "";  // distinguishes candidates with the same kernel
+  Info<Copy> const* kernel;
+};
+
+// The layout that a candidate requires of an operand. An operand in another layout is packed first: a copy brings it
+// into the workspace, matrices one after the other (Packing, in gemm_packing.h).
+enum class Layout : std::uint8_t {
+  any,      // nothing is packed; the kernel itself may reject the problem
+  aligned,  // contiguous along one mode; base address, pitch and batch stride are multiples of 16 bytes, as TMA needs
+  aligned_mn,  // aligned, and contiguous along m (A) or n (B)
+};
+
+// The order in which a kernel adds along K: kernels with the same order return the same bits. order_of(),
+// is_of_slices(), is_of_halves(), and what gemm_plan.cpp and gemm_candidates.cpp ask of an order, read ranges of the
+// list.
+enum class Sums : std::uint8_t {
+  // f32 on FMA units
+  in_order,              // one register, in the order of k
+  slices_32x32,          // slices of K, as many as are fast with tiles of 32 x 32
+  slices_64x64,          // the same with tiles of 64 x 64
+  slices_narrow,         // the same with tiles of 256 x 16 or 16 x 256
+  stream_k,              // the last tiles of 128 x 256 are cut along k
+  stream_k_transposing,  // the same, or tiles of 256 x 128
+  cluster,               // K is shared by the blocks of a cluster, and by groups of warps
+  thin,                  // K is shared by the lanes of a warp and by the blocks of a cluster
+  blocked,               // blocked summation, block sums in shared memory
+  blocked_in_registers,  // blocked summation, block sums in registers
+  // f32 on tensor cores
+  bf16_slices,         // slices are made in registers, in front of each multiplication
+  bf16_slices_packed,  // slices are written to the workspace first
+  f16_slices,          // the same with f16
+  // 16-bit operands
+  mma_sync,
+  wgmma,  // slices of K are HalfSlices
+};
+constexpr bool is_of_slices(Sums sums) { return sums >= Sums::bf16_slices && sums <= Sums::f16_slices; }
+constexpr bool is_of_halves(Sums sums) { return sums >= Sums::mma_sync; }
+// The order in which a kernel adds K indices: up to 256 the orders before `cluster` split nothing along K.
+constexpr Sums order_of(Sums sums, std::int64_t K) {
+  return K <= 256 && sums <= Sums::stream_k_transposing ? Sums::in_order : sums;
+}
+
+template <>
+struct Candidate<Gemm> {
+  char const* label = "";
+  Info<Gemm> const* kernel;
+  Layout a = Layout::any, b = Layout::any;  // that the kernel requires of A and B
+  bool packs_b_along_n = false;             // B is packed if both operands are contiguous along k
+  bool workspace_is_optional = false;       // the kernel is faster with its workspace, but runs without
+  Info<Gemm> const* slices_of = nullptr;    // the kernel adds in the order of this one's slices
+  Info<Gemm> const* without = nullptr;      // without its optional workspace it takes as long as this kernel
+  int tile = 0;                             // one of its tiles, if it has several: Config::tile
+  bool transposes = false;                  // it computes D^T = B^T A^T
+  Sums sums = Sums::in_order;               // a call that asks for other sums is rejected
+};
+
 // What differs between types of problems. A specialisation has
-//   Properties     what the conditions of candidates read: Properties(P const&, Device const&, WorkspaceLimit)
-//   Requirements   how a candidate requires the operands to be laid out
 //   candidates()   of equally fast ones the first wins
+//   Wanted         what a candidate must have to be compared; wanted() finds it out, applies() asks a candidate for it
+//   otherwise()    says why a candidate that does not apply is not compared
 //   is_best()      true: the candidates that follow need not be compared
 //   Shared         what the attempts of several candidates find out once
 //   attempt()      the plan of one candidate, or why it rejects the problem
@@ -23,21 +85,6 @@ namespace inlay::planner {
 //   problem_text(), choice_text(), candidate_text()    its lines of why()
 template <class P>
 struct Planner;
-
-// A condition on problems, and the sentence for those that do not meet it.
-template <class P>
-struct Applicability {
-  bool (*holds)(typename Planner<P>::Properties const&);
-  char const* otherwise = "";
-};
-
-template <class P>
-struct Candidate {
-  char const* label = "";  // distinguishes candidates with the same kernel
-  LinkedKernel<P> kernel;
-  Applicability<P> applies;
-  typename Planner<P>::Requirements requirements = {};
-};
 
 struct Attempt {
   Reason rejected;
@@ -91,11 +138,11 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
 
 template <>
 struct Planner<Copy> {
-  struct Properties {
-    Properties(Copy const&, Device const&, WorkspaceLimit) {}
-  };
-  struct Requirements {};
   static std::span<Candidate<Copy> const> candidates();
+  struct Wanted {};
+  static Wanted wanted(Copy const&, Device const&, WorkspaceLimit, std::span<Candidate<Copy> const>) { return {}; }
+  static bool applies(Candidate<Copy> const&, Copy const&, Wanted) { return true; }
+  static char const* otherwise(Candidate<Copy> const&) { return ""; }
   static bool is_best(Plan const& plan, Copy const& copy, Device const& device);
   struct Shared {};
   static Attempt attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device,
@@ -109,62 +156,17 @@ struct Planner<Copy> {
                                     Device const& device);
 };
 
-// The layout that a candidate requires of an operand. An operand in another layout is packed first: a copy brings it
-// into the workspace, matrices one after the other (Packing, in gemm_packing.h).
-enum class Layout : std::uint8_t {
-  any,      // nothing is packed; the kernel itself may reject the problem
-  aligned,  // contiguous along one mode; base address, pitch and batch stride are multiples of 16 bytes, as TMA needs
-  aligned_mn,  // aligned, and contiguous along m (A) or n (B)
-};
-
-// The order in which a kernel adds along K: kernels with the same order return the same bits. order_of(),
-// is_of_slices(), and what gemm_plan.cpp and gemm_candidates.cpp ask of an order, read ranges of the list.
-enum class Sums : std::uint8_t {
-  // f32 on FMA units
-  in_order,              // one register, in the order of k
-  slices_32x32,          // slices of K, as many as are fast with tiles of 32 x 32
-  slices_64x64,          // the same with tiles of 64 x 64
-  slices_narrow,         // the same with tiles of 256 x 16 or 16 x 256
-  stream_k,              // the last tiles of 128 x 256 are cut along k
-  stream_k_transposing,  // the same, or tiles of 256 x 128
-  cluster,               // K is shared by the blocks of a cluster, and by groups of warps
-  thin,                  // K is shared by the lanes of a warp and by the blocks of a cluster
-  blocked,               // blocked summation, block sums in shared memory
-  blocked_in_registers,  // blocked summation, block sums in registers
-  // f32 on tensor cores
-  bf16_slices,         // slices are made in registers, in front of each multiplication
-  bf16_slices_packed,  // slices are written to the workspace first
-  f16_slices,          // the same with f16
-  // 16-bit operands
-  tensor
-};
-constexpr bool is_of_slices(Sums sums) { return sums >= Sums::bf16_slices && sums <= Sums::f16_slices; }
-// The order in which a kernel adds K indices: up to 256 the orders before `cluster` split nothing along K.
-constexpr Sums order_of(Sums sums, std::int64_t K) {
-  return K <= 256 && sums <= Sums::stream_k_transposing ? Sums::in_order : sums;
-}
-
 template <>
 struct Planner<Gemm> {
-  struct Properties {
-    Gemm const& g;
-    bool on_simple = false;    // of 16-bit operands: a single matrix takes less time with mma.sync than with wgmma
-    Sums sums = Sums::tensor;  // of f32: the order of sums that candidates must have, whatever the batch
-
-    Properties(Gemm const& g, Device const& device, WorkspaceLimit limit);
-  };
-  struct Requirements {
-    Layout a = Layout::any, b = Layout::any;
-    bool packs_b_along_n = false;                   // B is packed if both operands are contiguous along k
-    bool workspace_is_optional = false;             // the kernel is faster with its workspace, but runs without
-    LinkedKernel<Gemm> const* slices_of = nullptr;  // the kernel adds in the order of this one's slices
-    LinkedKernel<Gemm> const* without = nullptr;    // without its optional workspace it takes as long as this kernel
-    int tile = 0;                                   // one of its tiles, if it has several: Config::tile
-    bool transposes = false;                        // it computes D^T = B^T A^T
-    Sums sums = Sums::in_order;                     // a call that asks for other sums is rejected
-  };
   static bool is_best(Plan const&, Gemm const&, Device const&) { return false; }
   static std::span<Candidate<Gemm> const> candidates();
+  using Wanted = Sums;  // the order of sums that is the fastest, whatever the batch
+  static Sums wanted(Gemm const& gemm, Device const& device, WorkspaceLimit limit,
+                     std::span<Candidate<Gemm> const> all);
+  static bool applies(Candidate<Gemm> const& candidate, Gemm const& gemm, Sums wanted) {
+    return order_of(candidate.sums, gemm.K()) == wanted;
+  }
+  static char const* otherwise(Candidate<Gemm> const& candidate);
   struct Shared {
     std::optional<std::pair<int, std::int64_t>> slices;  // of K, of GEMMs on tensor cores: HalfSlices
     // The plans that pack A and B, and what they pack them to.

@@ -66,12 +66,12 @@ Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
   if (problem.elements() == 0) return {};
   if constexpr (std::is_same_v<P, Gemm>)
     if (is_long_sum(problem) && !problem.packed_operand()) return plan_long_sums(problem, device, limit, all);
-  typename Planner<P>::Properties const properties(problem, device, limit);
+  auto const wanted = Planner<P>::wanted(problem, device, limit, all);
   typename Planner<P>::Shared shared;
   for (bool applies : {true, false}) {
     Plan best;
     for (Candidate<P> const& candidate : all) {
-      if (candidate.applies.holds(properties) != applies) continue;
+      if (Planner<P>::applies(candidate, problem, wanted) != applies) continue;
       int const index = int(&candidate - all.data());
       Attempt a = attempt_in_chunks(candidate, problem, device, limit, shared);
       best.num_compared = index + 1;

@@ -6,8 +6,6 @@
 namespace inlay::planner {
 namespace {
 
-Applicability<Copy> const kAny{[](Planner<Copy>::Properties const&) { return true; }};
-
 // ", tiles of mode 0: 64, mode 2: 32"
 std::string config_text(Config const& config) {
   if (config.tile) return fmt::format(", configuration {}", config.tile);
@@ -29,7 +27,7 @@ std::size_t longest(Copy const& copy) {
 // All copy kernels of the library, compared by predicted time.
 std::span<Candidate<Copy> const> Planner<Copy>::candidates() {
 #define INLAY_UNIT(NAME, PTXAS, ARCH)
-#define INLAY_KERNEL(NAME) Candidate<Copy>{.kernel = kernels::NAME::kernel(), .applies = kAny},
+#define INLAY_KERNEL(NAME) Candidate<Copy>{.kernel = &kernels::NAME::kernel},
 #define INLAY_INSTANCE(NAME, FAMILY, VALUES) INLAY_KERNEL(NAME)
   static std::array const all{
 #include <inlay/kernels/copy/kernels.def>
@@ -45,7 +43,7 @@ bool Planner<Copy>::is_best(Plan const& plan, Copy const& copy, Device const& de
 Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& copy, Device const& device, bool, Shared&,
                                Config const& given) {
   Attempt a;
-  Info<Copy> const& info = *candidate.kernel.info;
+  Info<Copy> const& info = *candidate.kernel;
   if (copy.pairs > 1 && !info.takes_lists) {
     a.rejected = {"it copies one pair of operands in a launch, not {}", {copy.pairs}};
     return a;
@@ -60,7 +58,7 @@ Attempt Planner<Copy>::attempt(Candidate<Copy> const& candidate, Copy const& cop
   if (copy.pairs > 1) a.rejected.chunks = 0;  // pairs whose copy exceeds a grid are copied one after the other
   if (a.rejected) return a;
   a.plan.seconds = info.seconds ? info.seconds(copy, device, config) : 0;
-  a.plan.add(LaunchOf<Copy>{.kernel = &candidate.kernel,
+  a.plan.add(LaunchOf<Copy>{.kernel = candidate.kernel,
                             .problem = copy,
                             .slots = {OperandSlot{OperandSlot::In::operand, 0, copy.dst_shift},
                                       OperandSlot{OperandSlot::In::operand, 1, copy.src_shift}},

@@ -10,14 +10,11 @@
 namespace inlay::planner {
 namespace {
 
-using Properties = Planner<Gemm>::Properties;
-
 // ---- bf16 and f16
 
 // Whether a matrix of g takes less time with mma.sync than with wgmma, to which its operands are packed. The choice
 // must not depend on the batch size, because the bits of the two differ.
 bool faster_simple(Gemm const& g, Device const& device) {
-  static LinkedKernel<Gemm> const simple = kernels::hgemm_simple::kernel();
   Gemm one = Planner<Gemm>::chunk(g, 1);
   double packing = 0;
   for (Operand* o : {&one.A, &one.B}) {
@@ -27,11 +24,8 @@ bool faster_simple(Gemm const& g, Device const& device) {
     if (p) p.put(0), packing += p.seconds(device);
     *o = p.used();
   }
-  return simple.info->seconds(one, device) < packing + HalfSlices::choose(one, device).seconds;
+  return kernels::hgemm_simple::kernel.seconds(one, device) < packing + HalfSlices::choose(one, device).seconds;
 }
-bool half(Properties const& f) { return is_half(f.g.A.type) && f.g.K() > 0; }
-bool on_wgmma(Properties const& f) { return half(f) && !f.on_simple; }
-bool on_simple(Properties const& f) { return is_half(f.g.A.type) && (f.g.K() == 0 || f.on_simple); }
 
 // ---- f32
 
@@ -57,13 +51,14 @@ bool may_slice(Sums sums, Gemm const& g) {
 }
 
 // The least predicted seconds with each order of sums.
-using SecondsOfSums = std::array<double, std::size_t(Sums::tensor)>;
-SecondsOfSums seconds_of_sums(Gemm const& g, Device const& device, WorkspaceLimit limit) {
+using SecondsOfSums = std::array<double, std::size_t(Sums::mma_sync)>;
+SecondsOfSums seconds_of_sums(Gemm const& g, Device const& device, WorkspaceLimit limit,
+                              std::span<Candidate<Gemm> const> all) {
   SecondsOfSums least;
   least.fill(HUGE_VAL);
-  for (Candidate<Gemm> const& candidate : candidates<Gemm>()) {
-    Sums const sums = candidate.requirements.sums;
-    if (sums == Sums::tensor || (is_of_slices(sums) && !may_slice(sums, g))) continue;
+  for (Candidate<Gemm> const& candidate : all) {
+    Sums const sums = candidate.sums;
+    if (is_of_halves(sums) || (is_of_slices(sums) && !may_slice(sums, g))) continue;
     double& of = least[std::size_t(order_of(sums, g.K()))];
     of = std::min(of, Planner<Gemm>::seconds(candidate, g, device, !limit.is_none()));
   }
@@ -76,11 +71,12 @@ SecondsOfSums seconds_of_sums(Gemm const& g, Device const& device, WorkspaceLimi
 // another seed.) Among FMA units the least of both times, multiplied, decides; one matrix alone must not: 100,000
 // GEMMs of 8 x 8 x 8 would take the kernel that is the fastest for one, and 60 times as long. Many are as many as have
 // 1e11 FMAs, some milliseconds.
-Sums fastest_sums(Gemm const& g, Device const& device, WorkspaceLimit limit) {
+Sums fastest_sums(Gemm const& g, Device const& device, WorkspaceLimit limit,
+                  std::span<Candidate<Gemm> const> candidates) {
   double const fmas = double(g.M()) * double(g.N()) * double(g.K());
   auto const many = std::int64_t(std::clamp(1e11 / fmas, 1., 1e5));
-  SecondsOfSums const one = seconds_of_sums(matrices_like(g, 1), device, limit),
-                      all = seconds_of_sums(matrices_like(g, many), device, limit);
+  SecondsOfSums const one = seconds_of_sums(matrices_like(g, 1), device, limit, candidates),
+                      all = seconds_of_sums(matrices_like(g, many), device, limit, candidates);
   SecondsOfSums both = one;
   for (std::size_t i = 0; i < both.size(); ++i) both[i] *= all[i];
   constexpr std::size_t first = std::size_t(Sums::bf16_slices);
@@ -93,27 +89,17 @@ Sums fastest_sums(Gemm const& g, Device const& device, WorkspaceLimit limit) {
   return Sums(pay ? slices : fma);
 }
 
-constexpr char const* kOtherSums = "another order of sums is predicted to lose less, for one matrix and for many";
-// The kernel adds in this order.
-template <Sums sums>
-constexpr Applicability<Gemm> kWithSums{
-    [](Properties const& f) { return !is_half(f.g.A.type) && f.g.K() > 0 && order_of(sums, f.g.K()) == f.sums; },
-    kOtherSums};
-Applicability<Gemm> const kOnWgmma{
-    on_wgmma, "mma.sync is predicted to be faster than packing and wgmma, or the operands are f32"};
-Applicability<Gemm> const kOnSimple{on_simple, "packing and wgmma are predicted to be faster, or the operands are f32"};
-// The kernel adds in the order of k, and also takes a K of 0.
-Applicability<Gemm> const kInOrderOrNothing{
-    [](Properties const& f) { return !is_half(f.g.A.type) && f.sums == Sums::in_order; }, kOtherSums};
-
 }  // namespace
 
-Properties::Properties(Gemm const& g, Device const& device, WorkspaceLimit limit) : g(g) {
-  if (g.elements() == 0) return;
-  if (is_half(g.A.type))
-    on_simple = g.K() > 0 && faster_simple(g, device);
-  else
-    sums = g.K() > 0 ? fastest_sums(g, device, limit) : Sums::in_order;
+Sums Planner<Gemm>::wanted(Gemm const& g, Device const& device, WorkspaceLimit limit,
+                           std::span<Candidate<Gemm> const> all) {
+  if (is_half(g.A.type)) return g.K() == 0 || faster_simple(g, device) ? Sums::mma_sync : Sums::wgmma;
+  return g.K() == 0 ? Sums::in_order : fastest_sums(g, device, limit, all);
+}
+char const* Planner<Gemm>::otherwise(Candidate<Gemm> const& candidate) {
+  if (candidate.sums == Sums::mma_sync) return "packing and wgmma are predicted to be faster";
+  if (candidate.sums == Sums::wgmma) return "mma.sync is predicted to be faster than packing and wgmma";
+  return "another order of sums is predicted to lose less, for one matrix and for many";
 }
 
 // The bits must not depend on the batch size: L may only decide between kernels that add in one order. A candidate that
@@ -122,78 +108,63 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
   using namespace kernels;
   using enum Sums;
   constexpr Layout aligned = Layout::aligned, aligned_mn = Layout::aligned_mn;
-  static LinkedKernel<Gemm> const transposing = sgemm_tma_transposing::kernel(), whole = sgemm_tma::kernel(),
-                                  cluster_of = sgemm_cluster::kernel(), split_32x32 = sgemm_split_32x32::kernel(),
-                                  split_64x64 = sgemm_split_64x64::kernel(), in_block = sgemm_slices_64x64::kernel();
-  static auto const all = [&] {
-    Candidate<Gemm> const others[] = {
-        {.kernel = sgemm_split_unpacked::kernel(),
-         .applies = kWithSums<bf16_slices>,
-         .requirements = {.sums = bf16_slices}},
-        {.kernel = sgemm_split_safe::kernel(),
-         .applies = kWithSums<bf16_slices_packed>,
-         .requirements = {.sums = bf16_slices_packed}},
-        {.kernel = sgemm_split_fast::kernel(), .applies = kWithSums<f16_slices>, .requirements = {.sums = f16_slices}},
-        {.kernel = sgemm_outer::kernel(), .applies = kWithSums<in_order>},
-        {.kernel = sgemm_thin::kernel(), .applies = kWithSums<thin>, .requirements = {.sums = thin}},
-        {.kernel = sgemm_packed::kernel(), .applies = kWithSums<in_order>},
-        {.kernel = split_32x32, .applies = kWithSums<slices_32x32>, .requirements = {.sums = slices_32x32}},
-        {.label = "as sgemm_split_32x32",
-         .kernel = in_block,
-         .applies = kWithSums<slices_32x32>,
-         .requirements = {.slices_of = &split_32x32, .sums = slices_32x32}},
-        {.kernel = split_64x64, .applies = kWithSums<slices_64x64>, .requirements = {.sums = slices_64x64}},
-        {.label = "as sgemm_split_64x64",
-         .kernel = in_block,
-         .applies = kWithSums<slices_64x64>,
-         .requirements = {.slices_of = &split_64x64, .sums = slices_64x64}},
-        {.kernel = sgemm_narrow::kernel(),
-         .applies = kWithSums<slices_narrow>,
-         .requirements = {.sums = slices_narrow}},
-        {.kernel = cluster_of,
-         .applies = kWithSums<cluster>,
-         .requirements = {.a = aligned, .b = aligned, .sums = cluster}},
-        {.label = "transposes one operand",
-         .kernel = transposing,
-         .applies = kWithSums<stream_k_transposing>,
-         .requirements = {.a = aligned, .b = aligned, .packs_b_along_n = true, .sums = stream_k_transposing}},
-        {.label = "unpacked",
-         .kernel = transposing,
-         .applies = kWithSums<stream_k_transposing>,
-         .requirements = {.workspace_is_optional = true, .without = &whole, .sums = stream_k_transposing}},
-        {.kernel = sgemm_tma_stream_k::kernel(),
-         .applies = kWithSums<stream_k>,
-         .requirements = {.a = aligned_mn, .b = aligned_mn, .sums = stream_k}},
-        {.kernel = sgemm_tma_blocked::kernel(),
-         .applies = kWithSums<blocked>,
-         .requirements = {.a = aligned_mn, .b = aligned_mn, .sums = blocked}},
-        {.kernel = sgemm_tile_blocked::kernel(),
-         .applies = kWithSums<blocked_in_registers>,
-         .requirements = {.sums = blocked_in_registers}},
-        {.label = "unpacked", .kernel = whole, .applies = kWithSums<in_order>},
-        {.kernel = sgemm_tile_128x256::kernel(), .applies = kWithSums<in_order>},
-        {.kernel = sgemm_tile_128x128::kernel(), .applies = kWithSums<in_order>},
-        {.kernel = sgemm_simple::kernel(), .applies = kInOrderOrNothing},
-        {.kernel = hgemm_simple::kernel(), .applies = kOnSimple, .requirements = {.sums = tensor}},
-    };
-    std::array<Candidate<Gemm>, std::size(others) + 2 * (std::size(kWgmmaTiles) + std::size(kClusterTiles))> rows;
+  static constexpr Candidate<Gemm> others[] = {
+      {.kernel = &sgemm_split_unpacked::kernel, .sums = bf16_slices},
+      {.kernel = &sgemm_split_safe::kernel, .sums = bf16_slices_packed},
+      {.kernel = &sgemm_split_fast::kernel, .sums = f16_slices},
+      {.kernel = &sgemm_outer::kernel},
+      {.kernel = &sgemm_thin::kernel, .sums = thin},
+      {.kernel = &sgemm_packed::kernel},
+      {.kernel = &sgemm_split_32x32::kernel, .sums = slices_32x32},
+      {.label = "as sgemm_split_32x32",
+       .kernel = &sgemm_slices_64x64::kernel,
+       .slices_of = &sgemm_split_32x32::kernel,
+       .sums = slices_32x32},
+      {.kernel = &sgemm_split_64x64::kernel, .sums = slices_64x64},
+      {.label = "as sgemm_split_64x64",
+       .kernel = &sgemm_slices_64x64::kernel,
+       .slices_of = &sgemm_split_64x64::kernel,
+       .sums = slices_64x64},
+      {.kernel = &sgemm_narrow::kernel, .sums = slices_narrow},
+      {.kernel = &sgemm_cluster::kernel, .a = aligned, .b = aligned, .sums = cluster},
+      {.label = "transposes one operand",
+       .kernel = &sgemm_tma_transposing::kernel,
+       .a = aligned,
+       .b = aligned,
+       .packs_b_along_n = true,
+       .sums = stream_k_transposing},
+      {.label = "unpacked",
+       .kernel = &sgemm_tma_transposing::kernel,
+       .workspace_is_optional = true,
+       .without = &sgemm_tma::kernel,
+       .sums = stream_k_transposing},
+      {.kernel = &sgemm_tma_stream_k::kernel, .a = aligned_mn, .b = aligned_mn, .sums = stream_k},
+      {.kernel = &sgemm_tma_blocked::kernel, .a = aligned_mn, .b = aligned_mn, .sums = blocked},
+      {.kernel = &sgemm_tile_blocked::kernel, .sums = blocked_in_registers},
+      {.label = "unpacked", .kernel = &sgemm_tma::kernel},
+      {.kernel = &sgemm_tile_128x256::kernel},
+      {.kernel = &sgemm_tile_128x128::kernel},
+      {.kernel = &sgemm_simple::kernel},
+      {.kernel = &hgemm_simple::kernel, .sums = mma_sync},
+  };
+  static constexpr auto all = [] {
+    std::array<Candidate<Gemm>, std::size(others) + 2 * (std::size(kWgmmaTiles) + std::size(kClusterTiles))> rows{};
     auto row = std::copy(std::begin(others), std::end(others), rows.begin());
     // Every tile on wgmma, also for the transpose of D.
-    auto const add_tiles = [&](LinkedKernel<Gemm> const& kernel, auto const& tiles) {
+    auto const add_tiles = [&](Info<Gemm> const& kernel, auto const& tiles) {
       for (int tile = 1; tile <= int(std::size(tiles)); ++tile)
         for (bool transposes : {false, true})
           *row++ = {.label = transposes ? tiles[tile - 1].label_of_transpose : tiles[tile - 1].label,
-                    .kernel = kernel,
-                    .applies = kOnWgmma,
-                    .requirements = {.a = aligned,
-                                     .b = aligned,
-                                     .workspace_is_optional = true,
-                                     .tile = tile,
-                                     .transposes = transposes,
-                                     .sums = tensor}};
+                    .kernel = &kernel,
+                    .a = aligned,
+                    .b = aligned,
+                    .workspace_is_optional = true,
+                    .tile = tile,
+                    .transposes = transposes,
+                    .sums = wgmma};
     };
-    add_tiles(hgemm_10_narrow_tiles::kernel(), kWgmmaTiles);
-    add_tiles(hgemm_cluster::kernel(), kClusterTiles);
+    add_tiles(hgemm_10_narrow_tiles::kernel, kWgmmaTiles);
+    add_tiles(hgemm_cluster::kernel, kClusterTiles);
     return rows;
   }();
   return all;

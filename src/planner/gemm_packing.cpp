@@ -18,12 +18,10 @@ Reason misplaced(Operand const& o, Layout wanted) {
   if (o.batch_stride < 0) return {"its matrices are {} elements apart", {o.batch_stride}};
   return {};
 }
-Reason misplaced_a(Gemm const& g, Planner<Gemm>::Requirements const& requirements) {
-  return misplaced(g.A, requirements.a);
-}
-Reason misplaced_b(Gemm const& g, Planner<Gemm>::Requirements const& requirements) {
-  bool const both_along_k = requirements.packs_b_along_n && along_k(g.A) && !misplaced_a(g, requirements);
-  return misplaced(g.B, both_along_k ? Layout::aligned_mn : requirements.b);
+Reason misplaced_a(Gemm const& g, Candidate<Gemm> const& candidate) { return misplaced(g.A, candidate.a); }
+Reason misplaced_b(Gemm const& g, Candidate<Gemm> const& candidate) {
+  bool const both_along_k = candidate.packs_b_along_n && along_k(g.A) && !misplaced_a(g, candidate);
+  return misplaced(g.B, both_along_k ? Layout::aligned_mn : candidate.b);
 }
 
 __int128 Packing::pitch_of(std::int64_t extent) const {

@@ -12,8 +12,8 @@ inline std::int64_t pitch(Operand const& o) { return along_mn(o) ? o.col_stride 
 
 // Why an operand has to be packed for a layout. Empty: it already has the layout.
 Reason misplaced(Operand const& o, Layout wanted);
-Reason misplaced_a(Gemm const& g, Planner<Gemm>::Requirements const& requirements);
-Reason misplaced_b(Gemm const& g, Planner<Gemm>::Requirements const& requirements);
+Reason misplaced_a(Gemm const& g, Candidate<Gemm> const& candidate);
+Reason misplaced_b(Gemm const& g, Candidate<Gemm> const& candidate);
 
 // An operand that is packed into the workspace: its layout there, and the copy that packs it.
 struct Packing {

@@ -71,7 +71,7 @@ Reason unasked(Sums sums, Gemm const& g) {
   if (sums == Sums::bf16_slices_packed && fast && g.packed_operand()) return {"B is packed as f16 slices"};
   if (is_blocked && g.compute != Compute::fp32_blocked) return {"blocked summation is not asked for"};
   bool const in_slices = sums >= Sums::slices_32x32 && sums <= Sums::slices_narrow;
-  return sums == Sums::tensor || is_blocked || in_slices ? Reason{} : too_long_a_sum(g);
+  return is_of_halves(sums) || is_blocked || in_slices ? Reason{} : too_long_a_sum(g);
 }
 
 // What a candidate makes of a problem, before anything is planned.
@@ -87,8 +87,8 @@ struct Prepared {
 
 Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device, bool may_use_workspace,
                  Planner<Gemm>::Shared& shared) {
-  auto const& wants = candidate.requirements;
-  Prepared p{unasked(wants.sums, gemm), {misplaced_a(gemm, wants), gemm.A}, {misplaced_b(gemm, wants), gemm.B}};
+  Prepared p{
+      unasked(candidate.sums, gemm), {misplaced_a(gemm, candidate), gemm.A}, {misplaced_b(gemm, candidate), gemm.B}};
   auto const rejected = [&](Reason const& reason) {
     p.rejected = reason;
     return p;
@@ -102,23 +102,23 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
   p.a.put(0), p.b.put(std::int64_t(p.a.bytes()));
   p.own_offset = std::int64_t(p.a.bytes() + p.b.bytes());
 
-  Info<Gemm> const& info = *candidate.kernel.info;
+  Info<Gemm> const& info = *candidate.kernel;
   Gemm& g = p.g = gemm;
   g.A = p.a.used(), g.B = p.b.used();
-  Config const config{.tile = wants.tile};
-  if (wants.transposes) g = g.transposed();
+  Config const config{.tile = candidate.tile};
+  if (candidate.transposes) g = g.transposed();
   p.whole = g;
   if (!info.has_full_epilogue) p.rest = RestOfEpilogue::taken_from(g);
-  if (wants.slices_of) {
-    g.slice_K = wants.slices_of->info->split(g, device).slice_K;
+  if (candidate.slices_of) {
+    g.slice_K = candidate.slices_of->split(g, device).slice_K;
     if (g.slice_K == 0) return rejected({"a single matrix is not split"});
   }
   HalfSlices slices;
-  if (wants.sums == Sums::tensor && (info.adds_slices || info.split))
+  if (candidate.sums == Sums::wgmma && (info.adds_slices || info.split))
     slices = slices_of_all(g, device, may_use_workspace, shared);
   if (info.adds_slices) g = HalfSlices::in_cluster(g, slices);
   if (Reason const reason = info.rejects(g, device, config)) return rejected(reason);
-  p.split = !info.split ? g : wants.sums == Sums::tensor ? HalfSlices::sliced(g, slices) : info.split(g, device);
+  p.split = !info.split ? g : candidate.sums == Sums::wgmma ? HalfSlices::sliced(g, slices) : info.split(g, device);
   std::size_t const partial_sums = !info.split          ? info.workspace(g, device)
                                    : p.split.slices > 1 ? std::size_t(p.split.slices * g.elements()) * sizeof(float)
                                                         : 0;
@@ -128,22 +128,22 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
   bool const fits = !too_much;  // otherwise K is not split
   // A batch that sums in slices asks for a few bytes, although it needs none: without a workspace, one matrix is not
   // split.
-  p.own = wants.slices_of ? 256 : fits ? partial_sums : 0;
-  if (p.own && !may_use_workspace && !wants.workspace_is_optional)
+  p.own = candidate.slices_of ? 256 : fits ? partial_sums : 0;
+  if (p.own && !may_use_workspace && !candidate.workspace_is_optional)
     return rejected({"it needs a workspace of {} bytes, and there is none", {std::int64_t(p.own)}});
   if (p.split.slices > 1 && (!may_use_workspace || !fits)) {
-    if (wants.sums == Sums::tensor && slices.fit_cluster())
+    if (candidate.sums == Sums::wgmma && slices.fit_cluster())
       return rejected({"{} slices of K are added in a cluster, without a workspace", {slices.count}});
     p.split = g;
   }
   if (std::int64_t const summed = p.split.slice_K ? p.split.slice_K : p.split.K();
-      wants.sums == Sums::tensor && summed > HalfSlices::kMostSum)
+      is_of_halves(candidate.sums) && summed > HalfSlices::kMostSum)
     return rejected({"it would add {} indices of K on tensor cores, which truncate: at most {} keep 8 bits",
                      {summed, HalfSlices::kMostSum}});
-  if (info.split && p.split.slices == 1 && wants.sums != Sums::tensor && !is_of_slices(wants.sums))
+  if (info.split && p.split.slices == 1 && !is_of_halves(candidate.sums) && !is_of_slices(candidate.sums))
     if (Reason const reason = too_long_a_sum(gemm)) return rejected(reason);
-  bool const lacks = p.own && !may_use_workspace && wants.without;
-  if (auto const seconds = lacks ? wants.without->info->seconds : info.seconds)
+  bool const lacks = p.own && !may_use_workspace && candidate.without;
+  if (auto const seconds = lacks ? candidate.without->seconds : info.seconds)
     p.seconds = p.a.seconds(device) + p.b.seconds(device) + seconds(p.split, device, config);
   return p;
 }
@@ -163,8 +163,8 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   Attempt result{p.rejected, {}};
   if (p.rejected) return result;
   auto const config_of = [&](Gemm const& g) {
-    auto const choose = candidate.kernel.info->choose;
-    return choose ? choose(g, device) : Config{.tile = candidate.requirements.tile};
+    auto const choose = candidate.kernel->choose;
+    return choose ? choose(g, device) : Config{.tile = candidate.tile};
   };
   Plan& plan = result.plan;
   plan.workspace_bytes = may_use_workspace ? std::size_t(p.own_offset) + p.own : 0;
@@ -177,25 +177,24 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   OperandSlot slot_a = p.a ? in_workspace(p.a.offset) : slot_of(gemm, 0),
               slot_b = p.b ? in_workspace(p.b.offset) : slot_of(gemm, 1), slot_d{OperandSlot::In::operand, 2, 0},
               own_slot = p.own && may_use_workspace ? in_workspace(p.own_offset) : OperandSlot{};
-  if (candidate.requirements.transposes) std::swap(slot_a, slot_b);
+  if (candidate.transposes) std::swap(slot_a, slot_b);
   auto const slot_c = [](Operand const& C) {
     return C.base ? OperandSlot{OperandSlot::In::operand, 3, 0} : OperandSlot{};
   };
-  static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
   auto const reduce = [&](Reduction const& r, OperandSlot const& partial) {
-    plan.add(LaunchOf<Reduction>{&sum, r, {partial, slot_d, slot_c(r.C)}});
+    plan.add(LaunchOf<Reduction>{&kernels::sum_slices::kernel, r, {partial, slot_d, slot_c(r.C)}});
   };
   if (p.split.slices == 1) {
     OperandSlot const packed =
         p.g.packed_operand() ? OperandSlot{OperandSlot::In::operand, kPackedOperand, 0} : OperandSlot{};
     plan.add(LaunchOf<Gemm>{
-        &candidate.kernel, p.g, {slot_a, slot_b, slot_d, slot_c(p.g.C), packed}, own_slot, config_of(p.g)});
+        candidate.kernel, p.g, {slot_a, slot_b, slot_d, slot_c(p.g.C), packed}, own_slot, config_of(p.g)});
     if (p.rest.is_needed) reduce({.D = gemm.D, .epilogue = p.rest.epilogue, .C = p.rest.C}, {});
     return result;
   }
   Gemm slices = p.split;
   slices.D.base = static_cast<char*>(symbolic(kWorkspaceRegion, nullptr)) + p.own_offset;
-  plan.add(LaunchOf<Gemm>{&candidate.kernel, slices, {slot_a, slot_b, own_slot}, {}, config_of(slices)});
+  plan.add(LaunchOf<Gemm>{candidate.kernel, slices, {slot_a, slot_b, own_slot}, {}, config_of(slices)});
   reduce(add_slices(p.whole, slices), own_slot);
   return result;
 }

@@ -60,14 +60,14 @@ std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& 
     if (!misplaced) return;
     // Slices of a long K may need no packing where all of it would.
     if (auto const* copy = plan.find<Copy>(copies++))
-      s += fmt::format("  {} is packed by {}: {}\n", name, copy->kernel->info->name, misplaced.sentence());
+      s += fmt::format("  {} is packed by {}: {}\n", name, copy->kernel->name, misplaced.sentence());
   };
-  packed("A", misplaced_a(g, candidate.requirements)), packed("B", misplaced_b(g, candidate.requirements));
+  packed("A", misplaced_a(g, candidate)), packed("B", misplaced_b(g, candidate));
   if (auto const* sum = plan.find<Reduction>())
     s += sum->problem.slices
-             ? fmt::format("  K is split into {} slices, which {} adds\n", sum->problem.slices, sum->kernel->info->name)
-             : fmt::format("  {} completes the epilogue in a second launch\n", sum->kernel->info->name);
-  if (candidate.requirements.transposes) s += "  the transpose of D is computed: A and B change places\n";
+             ? fmt::format("  K is split into {} slices, which {} adds\n", sum->problem.slices, sum->kernel->name)
+             : fmt::format("  {} completes the epilogue in a second launch\n", sum->kernel->name);
+  if (candidate.transposes) s += "  the transpose of D is computed: A and B change places\n";
   if (plan.seconds > 0) s += fmt::format("  predicted: {:.2f} us\n", plan.seconds * 1e6);
   return s + fmt::format("  workspace: {} bytes{}\n", plan.workspace_bytes,
                          limit.is_none()           ? " (none was offered)"

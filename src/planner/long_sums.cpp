@@ -43,13 +43,13 @@ Plan plan_parts(Gemm const& gemm, std::int64_t part, Device const& device, Works
   // Parts are planned from the last one on, since each plan holds those that follow.
   std::shared_ptr<Plan const> rest;
   if (own) {
-    static LinkedKernel<Reduction> const sum = kernels::sum_slices::kernel();
     Gemm sums = g;
     sums.slices = 1;
     Reduction const r = problem::add_slices(gemm, sums);
     auto finish = std::make_shared<Plan>();
     OperandSlot const slot_c = r.C.base ? OperandSlot{OperandSlot::In::operand, 3, 0} : OperandSlot{};
-    finish->add(LaunchOf<Reduction>{&sum, r, {in_workspace(0), {OperandSlot::In::operand, 2, 0}, slot_c}});
+    finish->add(LaunchOf<Reduction>{
+        &kernels::sum_slices::kernel, r, {in_workspace(0), {OperandSlot::In::operand, 2, 0}, slot_c}});
     rest = finish;
   }
   Plan plan;

@@ -45,7 +45,7 @@ struct Operands {
 // reduction: partial sums, D, C.
 template <class P>
 struct LaunchOf {
-  LinkedKernel<P> const* kernel;
+  Info<P> const* kernel;
   P problem;
   std::array<OperandSlot, kOperands> slots;
   OperandSlot workspace = {};  // for partial sums and flags of the kernel itself

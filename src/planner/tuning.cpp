@@ -43,7 +43,7 @@ std::vector<Plan> plans_to_time(Copy const& copy, Device const& device) {
   for (int i = 0; i < int(all.size()); ++i) {
     Candidate<Copy> const& candidate = all[std::size_t(i)];
     Attempt planned = attempt_in_chunks(candidate, copy, device, false);
-    Info<Copy> const& info = *candidate.kernel.info;
+    Info<Copy> const& info = *candidate.kernel;
     bool const has_others = !planned.rejected && planned.plan.is_whole();
     add(first, planned, i);
     auto const add_other = [&](Config const& config) {
@@ -87,7 +87,7 @@ std::vector<Plan> plans_to_time(Gemm const& gemm, Device const& device, Workspac
 template <class P>
 Choice choice_of(Plan const& plan, double us) {
   Candidate<P> const& candidate = candidates<P>()[std::size_t(plan.candidate)];
-  Choice choice{candidate.kernel.info->name, candidate.label};
+  Choice choice{candidate.kernel->name, candidate.label};
   if constexpr (std::is_same_v<P, Copy>)
     if (plan.is_whole()) choice.config = plan.find<Copy>()->config;
   choice.us = us;
@@ -100,10 +100,10 @@ template <class P>
 Plan plan_of(Choice const& choice, P const& problem, Device const& device, WorkspaceLimit limit) {
   auto const all = candidates<P>();
   for (Candidate<P> const& candidate : all) {
-    if (candidate.kernel.info->name != choice.kernel || candidate.label != choice.label) continue;
+    if (candidate.kernel->name != choice.kernel || candidate.label != choice.label) continue;
     if constexpr (std::is_same_v<P, Copy>)
       if (!fits(choice.config.tiling, problem.widened()) || choice.config.tile < 0 ||
-          choice.config.tile > candidate.kernel.info->tiles)
+          choice.config.tile > candidate.kernel->tiles)
         return {};
     Attempt a = attempt_in_chunks(candidate, problem, device, limit, choice.config);
     if (a.rejected) return {};

@@ -10,7 +10,7 @@ namespace inlay::planner {
 namespace {
 
 std::string configured(LaunchOf<Copy> const& l) {
-  std::string s = l.kernel->info->name;
+  std::string s = l.kernel->name;
   if (l.config.tile) s += format(" tile %d", l.config.tile);
   Tiling const& t = l.config.tiling;
   for (int i = 0; i < t.modes; ++i) s += format("%s%d:%d", i ? "," : " ", t.tiled[i].mode, t.tiled[i].extent);
@@ -21,7 +21,7 @@ std::string configured(LaunchOf<Copy> const& l) {
 }
 std::string configured(LaunchOf<Gemm> const& l) {
   Gemm const& g = l.problem;
-  std::string s = l.kernel->info->name;
+  std::string s = l.kernel->name;
   if (l.config.tile) s += format(" tile %d", l.config.tile);
   auto const slice_K = static_cast<long long>(g.slice_K);
   if (g.slice_K && g.slices > 1) s += format(" %d slices of %lld", g.slices, slice_K);
@@ -29,7 +29,7 @@ std::string configured(LaunchOf<Gemm> const& l) {
     s += format(" slices of %lld in a %s", slice_K, is_half(g.A.type) ? "cluster" : "block");
   return s;
 }
-std::string configured(LaunchOf<Reduction> const& l) { return l.kernel->info->name; }
+std::string configured(LaunchOf<Reduction> const& l) { return l.kernel->name; }
 
 // The end of a candidate's line in why(): how candidate `index`, with the plan `other`, compares with the chosen one.
 template <class P>
@@ -105,18 +105,18 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
     s += "no kernel can run it\n";
   } else {
     Candidate<P> const& chosen = all[std::size_t(plan.candidate)];
-    s += std::string("chosen: ") + chosen.kernel.info->name + ". " + chosen.kernel.info->idea + "\n";
+    s += std::string("chosen: ") + chosen.kernel->name + ". " + chosen.kernel->idea + "\n";
     if (plan.tuned_us > 0) s += format("  tuned: it took %.2f us when it was measured, the least\n", plan.tuned_us);
     s += Trait::choice_text(plan, chosen, problem, device, limit);
     if (std::int64_t const chunks = plan.chunks + (plan.last_chunk != nullptr); chunks > 1 && parts.empty())
       s += "  the batch runs in " + std::to_string(chunks) + " chunks, one after the other\n";
   }
-  typename Trait::Properties const properties(problem, device, limit);
+  auto const wanted = Trait::wanted(problem, device, limit, all);
   std::vector<CandidateLine> lines;
   typename Trait::Shared shared;
   for (Candidate<P> const& candidate : all) {
     bool const chosen = &candidate - all.data() == plan.candidate;
-    std::string line = std::string("  ") + (chosen ? "->" : "  ") + " " + candidate.kernel.info->name;
+    std::string line = std::string("  ") + (chosen ? "->" : "  ") + " " + candidate.kernel->name;
     if (*candidate.label) line += std::string(" (") + candidate.label + ")";
     Attempt const a = attempt_in_chunks(candidate, problem, device, limit, shared);
     line += ": ";
@@ -127,10 +127,10 @@ std::string why(Plan const& plan, P const& problem, Device const& device, Worksp
     line += Trait::candidate_text(chosen ? plan : a.plan, candidate, problem, device);
     bool const predicted = a.plan.seconds > 0;
     if (!predicted && !chosen) line += ", no predicted time";
-    if (!chosen && candidate.applies.holds(properties)) {
+    if (!chosen && Trait::applies(candidate, problem, wanted)) {
       line += comparison_text<P>(plan, a.plan, int(&candidate - all.data()));
     } else if (!chosen) {
-      line += std::string("; not compared: ") + candidate.applies.otherwise;
+      line += std::string("; not compared: ") + Trait::otherwise(candidate);
     }
     lines.push_back({line + "\n", chosen ? -1 : predicted ? a.plan.seconds : kUnpredicted});
   }

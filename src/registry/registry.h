@@ -21,11 +21,11 @@ using ReplayList = void (*)(P const&, std::span<model::Pair const>, Device const
 
 template <class P>
 struct Entry {
-  LinkedKernel<P> kernel;
+  Info<P> const* kernel;
   Replay<P> replay;                     // replays all blocks with all checks
   Replay<P> sample;                     // counts the accesses of the kernel from a few blocks
   ReplayList<P> replay_list = nullptr;  // null: the kernel takes no lists
-  Info<P> const& info() const { return *kernel.info; }
+  Info<P> const& info() const { return *kernel; }
 };
 
 // Each in the order of its lists.
@@ -47,4 +47,4 @@ std::span<Entry<Reduction> const> reductions();
   extern inlay::registry::ReplayList<P> const replay_list;                       \
   }
 #define INLAY_ENTRY(NAME) \
-  {kernels::NAME::kernel(), kernels::NAME::replay, kernels::NAME::sample, kernels::NAME::replay_list},
+  {&kernels::NAME::kernel, kernels::NAME::replay, kernels::NAME::sample, kernels::NAME::replay_list},

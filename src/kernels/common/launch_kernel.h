@@ -87,6 +87,14 @@ std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const&
 }
 
 #endif
+
+// The row of a kernel with its host functions.
+template <class D, class P>
+constexpr Info<P> compiled(Info<P> info) {
+  info.run = launch_kernel<D, P>, info.prepare = prepare_kernel<D, P>, info.make = make_kernels<D, P>;
+  return info;
+}
+
 }  // namespace inlay::kernels
 
 // INLAY_DEFINE_STEP defines what INLAY_DECLARE_KERNEL(P, NAME) declares. INLAY_DEFINE_KERNEL does so for a kernel of
@@ -96,19 +104,9 @@ std::shared_ptr<MadeLaunches const> make_kernels(P const& problem, Device const&
                 "the info of copy kernel " #NAME " lacks .seconds, the predicted time");                              \
   INLAY_DEFINE_STEP(P, NAME)
 
-#define INLAY_DEFINE_STEP(P, NAME)                                                                               \
-  namespace inlay::kernels::NAME {                                                                               \
-  static_assert(is_complete(info, #NAME) && info.takes_lists == takes_lists<Dispatch>);                          \
-  extern Info<P> const* const kernel_info;                                                                       \
-  Info<P> const* const kernel_info = &info;                                                                      \
-  void run(P const& problem, Device const& device, void* workspace, cudaStream_t stream, Config const& config) { \
-    launch_kernel<Dispatch>(problem, device, workspace, stream, config);                                         \
-  }                                                                                                              \
-  void prepare(P const& problem, Device const& device, void* workspace, Config const& config) {                  \
-    prepare_kernel<Dispatch>(problem, device, workspace, config);                                                \
-  }                                                                                                              \
-  std::shared_ptr<MadeLaunches const> make(P const& problem, Device const& device, bool with_workspace,          \
-                                           Config const& config) {                                               \
-    return make_kernels<Dispatch>(problem, device, with_workspace, config);                                      \
-  }                                                                                                              \
+#define INLAY_DEFINE_STEP(P, NAME)                                                      \
+  namespace inlay::kernels::NAME {                                                      \
+  static_assert(is_complete(info, #NAME) && info.takes_lists == takes_lists<Dispatch>); \
+  extern Info<P> const kernel;                                                          \
+  constinit Info<P> const kernel = compiled<Dispatch, P>(info);                         \
   }
