@@ -19,7 +19,7 @@ bad = []
 # A kernel of a family, under another name.
 TOY = (root / "src/kernels/copy/copy_contiguous.h").read_text().replace("copy_contiguous", "copy_99_toy")
 # And one that stands alone, with all hooks that a kernel can have.
-OWN = """#include <inlay/kernels/common/tile_grid.h>
+OWN = """#include <inlay/kernels/copy/tile_grid.h>
 namespace inlay::kernels::copy_99_own {
 
 template <class T>
@@ -58,7 +58,7 @@ inline constexpr Info<Copy> info = {.name = "copy_99_own", .idea = "A test.", .s
 """
 SHARED = """#include <inlay/kernels/common/launch_kernel.h>
 #include <inlay/registry/replay_kernel.h>
-#include <inlay/kernels/common/tile_grid_samples.h>
+#include <inlay/kernels/copy/tile_grid_samples.h>
 """
 UNIT = """#include "shared.h"
 #include "%(name)s.h"

@@ -41,15 +41,14 @@
 //   Mbarrier::arrive()                     mbarrier.arrive                   `count` threads in each phase, each with
 //                                                                            one of the two calls
 //   Mbarrier::arrive(rank)                 mapa, mbarrier.arrive of          any thread: arrives at the mbarrier at the
-//   same
-//                                          shared::cluster                   offset in block `rank` of the cluster
+//                                          shared::cluster                   same offset in block `rank` of the
+//                                                                            cluster
 //   Mbarrier::arrive_and_expect_tx(bytes)  mbarrier.arrive.expect_tx
 //   Mbarrier::wait(parity)                 mbarrier.try_wait.parity, in a    any thread
 //                                          loop
 //
 //   prefetch(map)                          prefetch.tensormap                any thread: loads the descriptor before
-//   its
-//                                                                            first use
+//                                                                            its first use
 //   tma_load(map, mbarrier, smem, c0, c1,  cp.async.bulk.tensor.3d,          one thread; c0, c1, c2 are coordinates in
 //            c2, hint)                     mbarrier completion               elements of the tensor that `map`
 //                                                                            describes
@@ -59,8 +58,7 @@
 //                                                                            `ranks`, and counts at the mbarrier of
 //                                                                            each
 //   tma_store(map, smem, c0, c1, c2)       cp.async.bulk.tensor.3d, bulk     one thread; it writes 16 bytes at a time,
-//   past
-//                                          group completion                  the end of a row of the tensor too
+//                                          group completion                  past the end of a row of the tensor too
 //   tma_store_commit()                     cp.async.bulk.commit_group        the thread that called tma_store
 //   tma_store_wait_read(Int<N>)            cp.async.bulk.wait_group.read N   the same thread: all but its last N groups
 //                                                                            have read shared memory
@@ -76,9 +74,8 @@
 //                                                                            the thread has accessed
 //   wgmma_commit()                         wgmma.commit_group                the same threads
 //   wgmma_wait(Int<N>)                     wgmma.wait_group N                the same threads: all but the last N
-//   groups
-//                                                                            have read their operands and written
-//                                                                            their accumulators
+//                                                                            groups have read their operands and
+//                                                                            written their accumulators
 //
 //   peer(p, rank)                          mapa.shared::cluster              any thread; returns the address of p in
 //                                                                            the shared memory of block `rank` of the

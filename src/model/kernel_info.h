@@ -46,7 +46,7 @@ std::size_t no_workspace(P const&, Device const&) {
   return 0;
 }
 
-// An instance of copy_tiled.
+// The limits of an instance of copy_tiled.
 struct TileLimits {
   int threads;  // of a block, a multiple of 32
   int bytes;    // of shared memory of a block: tables, and a tile of at most 7/8 of it
@@ -69,7 +69,7 @@ struct Info {
   Ladder ladder;
   Origin origin;
   OfConfig<Reason, P const&, Device const&> rejects;
-  // Predicted time in closed form. Null: there is none, and a copy kernel is no candidate of the planner.
+  // Predicted time in closed form. Null: there is none; a copy kernel of the library has one.
   OfConfig<double, P const&, Device const&> seconds = {};
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
   // The configuration with the shortest predicted time, where a kernel has several. Null: it has one, or each of them

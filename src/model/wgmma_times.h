@@ -10,7 +10,7 @@
 
 namespace inlay::model {
 
-// Blocks of a cluster along m and along n, powers of two.
+// Blocks of a cluster along m and along n, 1 or 2.
 struct ClusterShape {
   int m = 1, n = 1;
   constexpr int blocks() const { return m * n; }
@@ -42,64 +42,32 @@ inline double operand_bytes(Gemm const& g) {
 struct WgmmaTile {
   int width;
   ClusterShape cluster;
-  char const *label, *label_of_transpose;
   double launch, per_tile, per_64_k, idle, per_1000_lines, busy;
+  char const *label, *label_of_transpose;
 };
+// In the order of these fields. Config::tile numbers the rows: a new one is the last. Labels name tuned choices.
 inline constexpr WgmmaTile kWgmmaTiles[] = {
-    {256,
-     {2, 1},
-     "256 columns, clusters of 2 x 1",
-     "256 columns, clusters of 2 x 1, transposed",
-     5.3,
-     1.72,
-     .580,
-     .10,
-     1.28,
-     .22},
-    {256, {1, 1}, "256 columns", "256 columns, transposed", 4.4, 1.66, .588, .12, .98, .43},
-    {192,
-     {2, 2},
-     "192 columns, clusters of 2 x 2",
-     "192 columns, clusters of 2 x 2, transposed",
-     4.9,
-     1.09,
-     .474,
-     .18,
-     1.29,
-     .69},
-    {192,
-     {2, 1},
-     "192 columns, clusters of 2 x 1",
-     "192 columns, clusters of 2 x 1, transposed",
-     4.8,
-     1.36,
-     .458,
-     .14,
-     1.22,
-     .24},
-    {192, {1, 1}, "192 columns", "192 columns, transposed", 4.1, 1.32, .473, .23, .95, .22},
-    {128,
-     {2, 1},
-     "128 columns, clusters of 2 x 1",
-     "128 columns, clusters of 2 x 1, transposed",
-     4.5,
-     1.08,
-     .336,
-     .23,
-     1.21,
-     .34},
-    {128, {1, 1}, "128 columns", "128 columns, transposed", 3.8, 1.16, .310, .21, .94, .21},
-    {64,
-     {2, 2},
-     "64 columns, clusters of 2 x 2",
-     "64 columns, clusters of 2 x 2, transposed",
-     3.8,
-     .54,
-     .269,
-     .28,
-     1.60,
-     .36},
-    {64, {1, 1}, "64 columns", "64 columns, transposed", 3.3, .76, .232, .18, 1.17, .46}};
+    // clang-format off
+    {256, {2, 1}, 5.3, 1.72, .580, .10, 1.28, .22,
+     "256 columns, clusters of 2 x 1", "256 columns, clusters of 2 x 1, transposed"},
+    {256, {1, 1}, 4.4, 1.66, .588, .12, .98,  .43,
+     "256 columns", "256 columns, transposed"},
+    {192, {2, 2}, 4.9, 1.09, .474, .18, 1.29, .69,
+     "192 columns, clusters of 2 x 2", "192 columns, clusters of 2 x 2, transposed"},
+    {192, {2, 1}, 4.8, 1.36, .458, .14, 1.22, .24,
+     "192 columns, clusters of 2 x 1", "192 columns, clusters of 2 x 1, transposed"},
+    {192, {1, 1}, 4.1, 1.32, .473, .23, .95,  .22,
+     "192 columns", "192 columns, transposed"},
+    {128, {2, 1}, 4.5, 1.08, .336, .23, 1.21, .34,
+     "128 columns, clusters of 2 x 1", "128 columns, clusters of 2 x 1, transposed"},
+    {128, {1, 1}, 3.8, 1.16, .310, .21, .94,  .21,
+     "128 columns", "128 columns, transposed"},
+    {64,  {2, 2}, 3.8, .54,  .269, .28, 1.60, .36,
+     "64 columns, clusters of 2 x 2", "64 columns, clusters of 2 x 2, transposed"},
+    {64,  {1, 1}, 3.3, .76,  .232, .18, 1.17, .46,
+     "64 columns", "64 columns, transposed"},
+    // clang-format on
+};
 
 struct WgmmaTimes {
   static constexpr double kSum = 2.1e-6;      // seconds of sum_slices, launched before the GEMM has ended

@@ -30,8 +30,8 @@ enum class Layout : std::uint8_t {
 };
 
 // The order in which a kernel adds along K: kernels with the same order return the same bits. order_of(),
-// is_of_slices(), is_of_halves(), and what gemm_plan.cpp and gemm_candidates.cpp ask of an order, read ranges of the
-// list.
+// is_of_element_slices(), is_of_halves(), and what gemm_plan.cpp and gemm_candidates.cpp ask of an order, read ranges
+// of the list.
 enum class Sums : std::uint8_t {
   // f32 on FMA units
   in_order,              // one register, in the order of k
@@ -52,7 +52,8 @@ enum class Sums : std::uint8_t {
   mma_sync,
   wgmma,  // slices of K are HalfSlices
 };
-constexpr bool is_of_slices(Sums sums) { return sums >= Sums::bf16_slices && sums <= Sums::f16_slices; }
+// Elements of f32 are cut into slices of 16 bits; the slices of slices_32x32 and the like are of K.
+constexpr bool is_of_element_slices(Sums sums) { return sums >= Sums::bf16_slices && sums <= Sums::f16_slices; }
 constexpr bool is_of_halves(Sums sums) { return sums >= Sums::mma_sync; }
 // The order in which a kernel adds K indices: up to 256 the orders before `cluster` split nothing along K.
 constexpr Sums order_of(Sums sums, std::int64_t K) {
@@ -110,8 +111,8 @@ std::int64_t chunk_granularity(Batch const& batch);
 // The plan of a candidate. If a grid or the bound on workspaces cannot hold the whole batch, the plan runs it in
 // chunks. Their extent is a multiple of chunk_granularity(), and of 1024 if it is at least 1024. Rejected if no such
 // extent fits. A candidate that wants more workspace than there is gets none. shared: what the attempts of several
-// candidates find out once. config: of the kernel for the whole problem, instead of the one that is predicted to be the
-// fastest; a chunk has its own.
+// candidates find out once. config: of a copy kernel for the whole problem, instead of the one that is predicted to
+// be the fastest; a chunk has its own.
 template <class P>
 Attempt attempt_in_chunks(Candidate<P> const& candidate, P const& problem, Device const& device, WorkspaceLimit limit,
                           typename Planner<P>::Shared& shared, Config const& config = {});

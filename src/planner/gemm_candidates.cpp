@@ -58,7 +58,7 @@ SecondsOfSums seconds_of_sums(Gemm const& g, Device const& device, WorkspaceLimi
   least.fill(HUGE_VAL);
   for (Candidate<Gemm> const& candidate : all) {
     Sums const sums = candidate.sums;
-    if (is_of_halves(sums) || (is_of_slices(sums) && !may_slice(sums, g))) continue;
+    if (is_of_halves(sums) || (is_of_element_slices(sums) && !may_slice(sums, g))) continue;
     double& of = least[std::size_t(order_of(sums, g.K()))];
     of = std::min(of, Planner<Gemm>::seconds(candidate, g, device, !limit.is_none()));
   }
@@ -99,7 +99,7 @@ Sums Planner<Gemm>::wanted(Gemm const& g, Device const& device, WorkspaceLimit l
 char const* Planner<Gemm>::otherwise(Candidate<Gemm> const& candidate) {
   if (candidate.sums == Sums::mma_sync) return "packing and wgmma are predicted to be faster";
   if (candidate.sums == Sums::wgmma) return "mma.sync is predicted to be faster than packing and wgmma";
-  return "another order of sums is predicted to lose less, for one matrix and for many";
+  return "another order of sums is predicted to take less time, for one matrix and for many";
 }
 
 // The bits must not depend on the batch size: L may only decide between kernels that add in one order. A candidate that

@@ -66,16 +66,19 @@ Reason too_long_a_sum(Gemm const& g) {
 Reason unasked(Sums sums, Gemm const& g) {
   bool const split = is_split(g.compute), fast = g.compute == Compute::split_fast,
              is_blocked = sums == Sums::blocked || sums == Sums::blocked_in_registers;
-  if (is_of_slices(sums) && !split) return {"sums in slices are not asked for"};
+  if (is_of_element_slices(sums) && !split) return {"sums in slices are not asked for"};
   if (sums == Sums::f16_slices && !fast) return {"f16 slices are not asked for"};
   if (sums == Sums::bf16_slices_packed && fast && g.packed_operand()) return {"B is packed as f16 slices"};
   if (is_blocked && g.compute != Compute::fp32_blocked) return {"blocked summation is not asked for"};
-  bool const in_slices = sums >= Sums::slices_32x32 && sums <= Sums::slices_narrow;
-  return is_of_halves(sums) || is_blocked || in_slices ? Reason{} : too_long_a_sum(g);
+  bool const splits_K = sums >= Sums::slices_32x32 && sums <= Sums::slices_narrow;
+  return is_of_halves(sums) || is_blocked || splits_K ? Reason{} : too_long_a_sum(g);
 }
 
-// What a candidate makes of a problem, before anything is planned.
-struct Prepared {
+// What a candidate makes of a problem, before anything is planned: which operands it packs, whether it computes the
+// transpose of D, which part of the epilogue it leaves, its slices of K, whether the kernel rejects that, the
+// workspace, and the predicted time, in this order. Kernels on wgmma take HalfSlices, all the same ones, instead of
+// Info::split.
+struct Examined {
   Reason rejected;
   Packing a, b;
   Gemm whole = {}, g = {}, split = {};  // with the epilogue of the call; what the kernel computes; in its slices
@@ -85,9 +88,9 @@ struct Prepared {
   double seconds = 0;   // predicted; 0: there is no prediction
 };
 
-Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device, bool may_use_workspace,
+Examined examine(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device, bool may_use_workspace,
                  Planner<Gemm>::Shared& shared) {
-  Prepared p{
+  Examined p{
       unasked(candidate.sums, gemm), {misplaced_a(gemm, candidate), gemm.A}, {misplaced_b(gemm, candidate), gemm.B}};
   auto const rejected = [&](Reason const& reason) {
     p.rejected = reason;
@@ -140,7 +143,7 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
       is_of_halves(candidate.sums) && summed > HalfSlices::kMostSum)
     return rejected({"it would add {} indices of K on tensor cores, which truncate: at most {} keep 8 bits",
                      {summed, HalfSlices::kMostSum}});
-  if (info.split && p.split.slices == 1 && !is_of_halves(candidate.sums) && !is_of_slices(candidate.sums))
+  if (info.split && p.split.slices == 1 && !is_of_halves(candidate.sums) && !is_of_element_slices(candidate.sums))
     if (Reason const reason = too_long_a_sum(gemm)) return rejected(reason);
   bool const lacks = p.own && !may_use_workspace && candidate.without;
   if (auto const seconds = lacks ? candidate.without->seconds : info.seconds)
@@ -153,13 +156,13 @@ Prepared prepare(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
 double Planner<Gemm>::seconds(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
                               bool may_use_workspace) {
   Shared shared;
-  Prepared const p = prepare(candidate, gemm, device, may_use_workspace, shared);
+  Examined const p = examine(candidate, gemm, device, may_use_workspace, shared);
   return p.rejected || !(p.seconds > 0) ? HUGE_VAL : p.seconds;
 }
 
 Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
                                bool may_use_workspace, Shared& shared, Config const&) {
-  Prepared const p = prepare(candidate, gemm, device, may_use_workspace, shared);
+  Examined const p = examine(candidate, gemm, device, may_use_workspace, shared);
   Attempt result{p.rejected, {}};
   if (p.rejected) return result;
   auto const config_of = [&](Gemm const& g) {

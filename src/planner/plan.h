@@ -1,5 +1,5 @@
 // A plan: the kernel launches that solve a problem, and the workspace that they share. Making one needs no GPU
-// and takes a few microseconds; it allocates no memory but that of `last_chunk`.
+// and takes a few microseconds; it allocates no memory but that of chunks and of a long sum's parts.
 #pragma once
 #include <inlay/model/kernel_info.h>
 #include <inlay/model/symbolic.h>
@@ -68,7 +68,8 @@ struct Plan {
 
   // If a grid or the bound on workspaces cannot hold the whole batch, the launches solve a chunk of it. They run
   // `chunks` times; before each further run, the addresses of the caller's operands advance by `chunk_bytes`.
-  // `last_chunk` solves the indices that are left.
+  // `last_chunk` solves the indices that are left. The parts of a long K (long_sums.h) run as chunks do, one after the
+  // other along k.
   std::int64_t chunks = 1;
   std::array<std::int64_t, kOperands> chunk_bytes{};
   std::shared_ptr<Plan const> last_chunk = {};

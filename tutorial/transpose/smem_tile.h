@@ -2,7 +2,7 @@
 // of the output, so both are coalesced; a transpose reads columns of the shared tile. Steps differ
 // in the tile, its shared layout and the load operation.
 #pragma once
-#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/tile_grid.h>
 #include <inlay/tutorial/copy/step.h>
 
 namespace inlay::kernels {

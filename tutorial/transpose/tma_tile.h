@@ -1,6 +1,6 @@
 // Shared by the TMA steps: TMA tensors of matrices, and why TMA cannot describe a matrix.
 #pragma once
-#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/tile_grid.h>
 #include <inlay/tutorial/copy/step.h>
 
 namespace inlay::kernels {

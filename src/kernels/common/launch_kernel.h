@@ -1,4 +1,5 @@
-// Launches a registered kernel on the GPU. A generated unit uses these macros for each line of a kernel list.
+// The host functions of a listed kernel: run, prepare and make of its Info. A generated unit uses these macros for each
+// line of a kernel list.
 #pragma once
 #ifdef __CUDACC__
 #include <inlay/block/launch.h>

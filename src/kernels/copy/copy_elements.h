@@ -4,9 +4,9 @@
 // first access.
 #pragma once
 #include <inlay/block/load_ops.h>
-#include <inlay/kernels/common/tile_grid.h>
 #include <inlay/kernels/copy/access_footprint.h>
 #include <inlay/kernels/copy/numbered_configs.h>
+#include <inlay/kernels/copy/tile_grid.h>
 #include <inlay/model/copy_time.h>
 
 #include <array>

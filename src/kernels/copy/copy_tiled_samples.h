@@ -1,8 +1,8 @@
 // Blocks of copy_tiled make the same accesses if their tiles have the same extents, begin at the
 // same offsets within sectors, and lie inside the source or at the same distances from its ends.
 #pragma once
-#include <inlay/kernels/common/tile_grid_samples.h>
 #include <inlay/kernels/copy/copy_tiled.h>
+#include <inlay/kernels/copy/tile_grid_samples.h>
 
 #include <array>
 #include <map>

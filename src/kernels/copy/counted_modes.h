@@ -1,7 +1,7 @@
 // Shared by kernels for any layout: the address range of the source, and modes that an index is decomposed into.
 #pragma once
 #include <inlay/block/register_ops.h>
-#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/tile_grid.h>
 
 namespace inlay::kernels {
 

@@ -4,10 +4,10 @@
 // other rows with gaps in the destination a thread copies one element.
 #pragma once
 #include <inlay/block/load_ops.h>
-#include <inlay/kernels/common/tile_grid.h>
 #include <inlay/kernels/copy/access_footprint.h>
 #include <inlay/kernels/copy/counted_modes.h>
 #include <inlay/kernels/copy/line_store.h>
+#include <inlay/kernels/copy/tile_grid.h>
 #include <inlay/model/copy_time.h>
 
 namespace inlay::kernels {

@@ -3,7 +3,7 @@
 #pragma once
 #include <inlay/model/copy_time.h>
 
-#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/tile_grid.h>
 
 namespace inlay::kernels {
 

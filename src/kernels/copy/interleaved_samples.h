@@ -1,7 +1,7 @@
 // Samples of Interleaved: some blocks stand for all; blocks differ at the ends of the planes.
 #pragma once
-#include <inlay/kernels/common/tile_grid_samples.h>
 #include <inlay/kernels/copy/interleaved.h>
+#include <inlay/kernels/copy/tile_grid_samples.h>
 
 namespace inlay::kernels {
 

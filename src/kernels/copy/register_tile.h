@@ -6,7 +6,7 @@
 
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
-#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/tile_grid.h>
 
 namespace inlay::kernels {
 

@@ -2,7 +2,7 @@
 // SKEW elements early, on a sector, so that no sector is written in part. Two tiles read the SKEW input rows between
 // them.
 #pragma once
-#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/tile_grid.h>
 #include <inlay/model/copy_time.h>
 
 namespace inlay::kernels {

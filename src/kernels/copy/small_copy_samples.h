@@ -1,8 +1,8 @@
 // Samples of small copies: few blocks make the same accesses, so some blocks stand for all.
 #pragma once
-#include <inlay/kernels/common/tile_grid_samples.h>
 #include <inlay/kernels/copy/copy_elements.h>
 #include <inlay/kernels/copy/copy_small_tile.h>
+#include <inlay/kernels/copy/tile_grid_samples.h>
 
 namespace inlay::kernels {
 

@@ -3,7 +3,7 @@
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
-#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/tile_grid.h>
 #include <inlay/kernels/copy/transpose_batched_samples.h>
 #include <inlay/model/copy_time.h>
 

@@ -2,7 +2,7 @@
 // warps a share of every stage. Sums are added in a fixed order through distributed shared memory.
 #pragma once
 #include <inlay/kernels/common/epilogue.h>
-#include <inlay/kernels/common/pipeline.h>
+#include <inlay/kernels/gemm/fma/pipeline.h>
 #include <inlay/kernels/gemm/fma/warp.h>
 #include <inlay/model/fma_times.h>
 
@@ -114,7 +114,7 @@ struct SgemmCluster {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int const tid = block.thread_rank();
-    StageRing<Block, STAGES> ring(smem.full, smem.empty, smem.raw_full, smem.raw_empty);
+    BarriersOfRing<Block, STAGES> ring(smem.full, smem.empty, smem.raw_full, smem.raw_empty);
     if (tid == 0) ring.init(transposes ? TRANSPOSERS : 0, CONSUMERS / 32), block.fence_barrier_init();
     block.griddep_wait();
     block.sync();

@@ -2,8 +2,8 @@
 // eight warps multiply. The grid has at most one block per SM; a block computes several tiles of D.
 #pragma once
 #include <inlay/kernels/common/epilogue.h>
-#include <inlay/kernels/common/pipeline.h>
 #include <inlay/kernels/gemm/fma/clear_flags.h>
+#include <inlay/kernels/gemm/fma/pipeline.h>
 #include <inlay/kernels/gemm/fma/warp.h>
 #include <inlay/model/fma_times.h>
 
@@ -172,7 +172,7 @@ struct SgemmRing {
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     int const tid = block.thread_rank();
-    StageRing<Block, STAGES> ring(smem.full, smem.empty, smem.raw_full, smem.raw_empty);
+    BarriersOfRing<Block, STAGES> ring(smem.full, smem.empty, smem.raw_full, smem.raw_empty);
     if (tid == 0) ring.init(transposes ? TRANSPOSERS : 0, CONSUMERS / 32), block.fence_barrier_init();
     block.griddep_wait();
     block.sync();

@@ -1,9 +1,9 @@
 // Family: tiles of A and B pass through shared memory; a tile of D accumulates in registers.
 // Kernels differ in tiles, operand fetches, thread layout on D, stages and epilogue.
 #pragma once
-#include <inlay/kernels/common/accumulator_layout.h>
 #include <inlay/kernels/common/epilogue.h>
 #include <inlay/kernels/common/producer.h>
+#include <inlay/kernels/gemm/fma/accumulator_layout.h>
 #include <inlay/kernels/gemm/fma/ended_sums.h>
 #include <inlay/model/fma_times.h>
 

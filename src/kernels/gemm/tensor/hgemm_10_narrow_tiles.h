@@ -1,5 +1,5 @@
-// Step 09 for GEMMs of few waves: the width of the tiles follows from their number, clusters share what they load along
-// m and n or there are none, and the kernel starts before the one before it has ended.
+// The kernel of most GEMMs of 16 bits: step 09 with tiles of 64 to 256 columns, so that waves are full, clusters that
+// share what they load along m and n or none, and a start before the kernel before it has ended.
 #pragma once
 #include <inlay/kernels/gemm/tensor/wgmma_ring.h>
 #include <inlay/model/half_slices.h>
@@ -24,6 +24,7 @@ struct ByWidth {
     int const width = WgmmaTimes::tile(g, device, config).width;
     if (width == 256) return of(std::type_identity<Step<256, 4>>{});
     if (width == 192) return of(std::type_identity<Step<192, 4>>{});
+    // Widths that kWgmmaTiles lacks are never asked for.
     return width == 128 ? of(std::type_identity<Step<128, 6>>{}) : of(std::type_identity<Step<64, 8>>{});
   }
 };
@@ -45,6 +46,7 @@ inline constexpr Info<Gemm> info = {
     .workspace = HalfSlices::workspace,
     .has_full_epilogue = true,
     .split = HalfSlices::split,
+    .tiles = int(std::size(kWgmmaTiles)),
 };
 
 }  // namespace inlay::kernels::hgemm_10_narrow_tiles

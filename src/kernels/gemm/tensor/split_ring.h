@@ -6,10 +6,10 @@
 #pragma once
 #include <inlay/block/part_of_block.h>
 #include <inlay/block/prefetch_l2.h>
-#include <inlay/kernels/common/tile_bands.h>
 #include <inlay/kernels/gemm/tensor/cluster_sums.h>
 #include <inlay/kernels/gemm/tensor/slice_refusals.h>
 #include <inlay/kernels/gemm/tensor/staged_sums.h>
+#include <inlay/kernels/gemm/tensor/tile_bands.h>
 #include <inlay/kernels/gemm/tensor/tma_operand.h>
 
 namespace inlay::kernels {

@@ -3,12 +3,12 @@
 // memory by warpgroups that also load. Sums are those of split_ring.h: of first slices in fp32 registers every 32
 // indices of K, of others apart.
 #pragma once
-#include <inlay/kernels/common/tile_bands.h>
 #include <inlay/kernels/gemm/tensor/bf16_slices.h>
 #include <inlay/kernels/gemm/tensor/cluster_sums.h>
 #include <inlay/kernels/gemm/tensor/mma.h>
 #include <inlay/kernels/gemm/tensor/split_stages.h>
 #include <inlay/kernels/gemm/tensor/staged_sums.h>
+#include <inlay/kernels/gemm/tensor/tile_bands.h>
 
 namespace inlay::kernels {
 

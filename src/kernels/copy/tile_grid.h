@@ -1,6 +1,6 @@
 // The grid of a tile kernel for copies: the parameters of a batch of matrices, and the tile of a block.
 #pragma once
-#include <inlay/kernels/common/tile_order.h>
+#include <inlay/kernels/copy/tile_order.h>
 
 namespace inlay::kernels {
 

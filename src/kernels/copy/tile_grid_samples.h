@@ -2,7 +2,7 @@
 // offset modulo a sector.
 #pragma once
 #include <inlay/kernels/common/sampling.h>
-#include <inlay/kernels/common/tile_grid.h>
+#include <inlay/kernels/copy/tile_grid.h>
 
 namespace inlay::kernels {
 

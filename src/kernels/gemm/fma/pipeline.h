@@ -70,13 +70,13 @@ struct Registers {
 
 // The barriers of the ring of stages, and the position of a thread in it.
 template <class Block, int STAGES>
-struct StageRing {
+struct BarriersOfRing {
   using Mbarrier = typename Block::Mbarrier;
   Mbarrier *full, *empty;          // (PIPE) the stage has landed; the stage has been read
   Mbarrier &raw_full, &raw_empty;  // the same for the raw buffer
   int stage = 0, phase = 0, raw_phase = 0, last = -1;
 
-  CUTE_DEVICE StageRing(uint64_t* full, uint64_t* empty, uint64_t& raw_full, uint64_t& raw_empty)
+  CUTE_DEVICE BarriersOfRing(uint64_t* full, uint64_t* empty, uint64_t& raw_full, uint64_t& raw_empty)
       : full(reinterpret_cast<Mbarrier*>(full)),
         empty(reinterpret_cast<Mbarrier*>(empty)),
         raw_full(reinterpret_cast<Mbarrier&>(raw_full)),
