@@ -6,6 +6,12 @@
 
 namespace inlay::model {
 
+// A base that 16-byte loads take, whatever the operand's: what decides bits must not depend on where the first matrix
+// of a batch begins, since the others begin elsewhere.
+inline void* any_base(void const* base) {
+  return reinterpret_cast<void*>(round_up(std::int64_t(reinterpret_cast<std::uintptr_t>(base)), 256));
+}
+
 // The bits of D depend on the slices alone: they are chosen for one matrix, the same for g and its transpose, and every
 // kernel on wgmma adds them in order.
 struct HalfSlices {
@@ -31,11 +37,7 @@ struct HalfSlices {
   static HalfSlices choose(Gemm const& g, Device const& device, bool has_workspace = true) {
     if (g.elements() == 0 || g.K() == 0) return {};
     Gemm one = g;
-    // Where the first matrix begins must not matter: others of a batch begin elsewhere.
-    for (Operand* o : {&one.A, &one.B, &one.D}) {
-      o->matrices = 1;
-      o->base = reinterpret_cast<void*>(round_up(std::int64_t(reinterpret_cast<std::uintptr_t>(o->base)), 256));
-    }
+    for (Operand* o : {&one.A, &one.B, &one.D}) o->matrices = 1, o->base = any_base(o->base);
     std::int64_t const long_enough = ceil_div(g.K(), kMostK),
                        least = has_workspace ? long_enough
                                              : std::min(std::int64_t(std::bit_ceil(std::uint64_t(long_enough))),

@@ -35,7 +35,7 @@ Gemm matrices_like(Gemm const& g, std::int64_t count) {
   Gemm like = Planner<Gemm>::chunk(g, 1);
   for (Operand* o : {&like.A, &like.B, &like.D, &like.C}) {
     if (!o->base) continue;
-    o->base = reinterpret_cast<void*>((reinterpret_cast<std::uintptr_t>(o->base) + 255) / 256 * 256);
+    o->base = model::any_base(o->base);
     o->matrices = count;
     o->batch_stride = count > 1 ? std::max(o->rows * o->row_stride, o->cols * o->col_stride) : 0;
   }

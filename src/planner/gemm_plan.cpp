@@ -117,8 +117,7 @@ Examined examine(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
     if (g.slice_K == 0) return rejected({"a single matrix is not split"});
   }
   HalfSlices slices;
-  if (candidate.sums == Sums::wgmma && (info.adds_slices || info.split))
-    slices = slices_of_all(g, device, may_use_workspace, shared);
+  if (candidate.sums == Sums::wgmma) slices = slices_of_all(g, device, may_use_workspace, shared);
   if (info.adds_slices) g = HalfSlices::in_cluster(g, slices);
   if (Reason const reason = info.rejects(g, device, config)) return rejected(reason);
   p.split = !info.split ? g : candidate.sums == Sums::wgmma ? HalfSlices::sliced(g, slices) : info.split(g, device);

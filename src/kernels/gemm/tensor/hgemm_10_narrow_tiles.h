@@ -16,6 +16,9 @@ struct Step : WgmmaRingStep {
   }
 };
 
+static_assert(std::ranges::all_of(kWgmmaTiles, [](WgmmaTile const& t) { return t.width % 64 == 0 && t.width <= 256; }),
+              "ByWidth has no Step for a width of kWgmmaTiles");
+
 template <class T>
 struct ByWidth {
   template <class F>
@@ -24,7 +27,6 @@ struct ByWidth {
     int const width = WgmmaTimes::tile(g, device, config).width;
     if (width == 256) return of(std::type_identity<Step<256, 4>>{});
     if (width == 192) return of(std::type_identity<Step<192, 4>>{});
-    // Widths that kWgmmaTiles lacks are never asked for.
     return width == 128 ? of(std::type_identity<Step<128, 6>>{}) : of(std::type_identity<Step<64, 8>>{});
   }
 };

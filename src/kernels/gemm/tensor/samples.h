@@ -100,15 +100,16 @@ requires Dispatch::slices_operands struct Samples<Dispatch> {
   }
 };
 
-// A few short K replace a long one. All slices lose the same number of indices, so that the difference
-// between the last one and the others stays.
+// A long K is counted by two short ones. Every slice of K loses the same number of steps of 64 indices: the slices stay
+// as many, and the last one as much shorter than the others. It keeps two or three steps. Counts are linear in the
+// steps, which is how those of the whole K follow.
 template <class Dispatch>
 requires Dispatch::adds_slices struct Samples<Dispatch> {
   template <class S, class Sample>
   static void of(Gemm const& g, S const& setting, Sample const& sample) {
     constexpr int64_t step = Dispatch::period;
     int64_t const slice_K = g.slice_K ? g.slice_K : g.K(), parts = ceil_div(g.K(), slice_K),
-                  last = g.K() - (parts - 1) * slice_K, lost = (last - 1) / step - 2;  // steps
+                  last = g.K() - (parts - 1) * slice_K, lost = (last - 1) / step - 2;  // of a slice, in steps
     auto const without = [&](int64_t steps, int64_t times) {
       Gemm part = g.with_K(g.K() - parts * steps * step);
       if (g.slice_K) part.slice_K = slice_K - steps * step;
