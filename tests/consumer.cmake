@@ -34,11 +34,11 @@ endif()
 
 # A program links what the planner can choose: neither the replay nor the ladder's other families.
 execute_process(COMMAND nm -C ${work}/build/consumer OUTPUT_VARIABLE symbols)
-if(NOT symbols MATCHES "transpose_registers::run")
+if(NOT symbols MATCHES "transpose_registers::kernel")
   message(FATAL_ERROR "the consumer's symbols cannot be read")
 endif()
-foreach(absent inlay::replay transpose_09_vector_swizzled::run copy_04_tma::run transpose_11_tma_store::run
-        transpose_14_tma::run)
+foreach(absent inlay::replay transpose_09_vector_swizzled::kernel copy_04_tma::kernel transpose_11_tma_store::kernel
+        transpose_14_tma::kernel)
   if(symbols MATCHES "${absent}")
     message(FATAL_ERROR "the consumer links ${absent}")
   endif()
