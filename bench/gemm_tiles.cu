@@ -1,12 +1,14 @@
 // Times every tile of a GEMM kernel in several numbers of slices of K, for the constants of its predicted time: of
-// hgemm_10_narrow_tiles (src/model/wgmma_times.h) and hgemm_cluster (cluster_times.h), also computing the transpose of
-// D, or of sgemm_split_unpacked.
+// hgemm_10_narrow_tiles (src/model/wgmma_times.h), hgemm_cluster (cluster_times.h) and hgemm_ping_pong, also computing
+// the transpose of D, or of sgemm_split_unpacked.
 //
 // usage: gemm_tiles KERNEL < GEMMS > TIMES A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; for
 // halves, extents are multiples of 8. A line of TIMES adds the tile's number, 1 for the transpose of D,
 // the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
 #include <inlay/error.h>
 #include <inlay/gemm.h>
+#include <inlay/kernels/common/launch_kernel.h>
+#include <inlay/kernels/gemm/tensor/hgemm_ping_pong.h>
 #include <inlay/kernels/kernel_list.h>
 #include <inlay/model/cluster_times.h>
 #include <inlay/planner/candidate.h>
@@ -51,6 +53,10 @@ struct Timer {
   }
 };
 
+// Compiled here: no list names it.
+constinit Info<Gemm> const ping_pong =
+    kernels::compiled<kernels::hgemm_ping_pong::Dispatch, Gemm>(kernels::hgemm_ping_pong::info);
+
 // The plan of a kernel with a number of slices; without launches if it rejects the GEMM. g may be the transpose of the
 // problem.
 planner::Plan sliced(Info<Gemm> const& kernel, Gemm const& g, Config const& config, int slices, Device const& device) {
@@ -81,16 +87,23 @@ planner::Plan sliced(Info<Gemm> const& kernel, Gemm const& g, Config const& conf
 int main(int argc, char** argv) {
   alarm(580);
   if (argc != 2) return std::fprintf(stderr, "usage: gemm_tiles KERNEL < GEMMS > TIMES\n"), 2;
-  bool const of_f32 = !std::strcmp(argv[1], "sgemm_split_unpacked");
-  bool const of_cluster = !std::strcmp(argv[1], "hgemm_cluster");
-  Info<Gemm> const& kernel = of_f32       ? kernels::sgemm_split_unpacked::kernel
-                             : of_cluster ? kernels::hgemm_cluster::kernel
-                                          : kernels::hgemm_10_narrow_tiles::kernel;
-  inlay::DType const type = of_f32 ? problem::f32 : problem::bf16;
-  int const num_tiles = of_f32       ? 16
-                        : of_cluster ? int(std::size(kClusterTiles))
-                                     : int(std::size(kWgmmaTiles)),
-            least_k = of_f32 || of_cluster ? 64 : 256;
+  struct Timeable {
+    Info<Gemm> const* kernel;
+    inlay::DType type;
+    int tiles, least_k;
+  };
+  Timeable const all_kernels[] = {
+      {&kernels::hgemm_10_narrow_tiles::kernel, problem::bf16, int(std::size(kWgmmaTiles)), 256},
+      {&kernels::hgemm_cluster::kernel, problem::bf16, int(std::size(kClusterTiles)), 64},
+      {&ping_pong, problem::bf16, ping_pong.tiles, 256},
+      {&kernels::sgemm_split_unpacked::kernel, problem::f32, 16, 64}};
+  auto const* const named =
+      std::ranges::find_if(all_kernels, [&](Timeable const& t) { return !std::strcmp(argv[1], t.kernel->name); });
+  if (named == std::end(all_kernels))
+    return std::fprintf(stderr, "gemm_tiles: %s is no kernel that it times\n", argv[1]), 2;
+  auto const [kernel_of, type, num_tiles, least_k] = *named;
+  Info<Gemm> const& kernel = *kernel_of;
+  bool const of_f32 = type == problem::f32;
   Device const& device = current_device();
   char *pool, *workspace;
   check(cudaMalloc(&pool, kPool)), check(cudaMalloc(&workspace, kPool));

@@ -185,8 +185,9 @@ TEST(GemmPlan, OneMatrixDecides) {
               batch(problem(n, n, K, transposes, 64), workspace);
           auto const sums = [](Planned const& p) { return p.rows[std::size_t(p.plan.candidate)].sums; };
           EXPECT_EQ(sums(one), sums(batch));
-          if (batch.chosen() == "sgemm_slices_64x64")
+          if (batch.chosen() == "sgemm_slices_64x64") {
             EXPECT_EQ(batch.launch().problem.slice_K, one.launch().problem.slice_K);
+          }
         }
 }
 

@@ -1,16 +1,16 @@
 // Step 02 with rows of the shared tiles padded by four floats: stores have no bank conflicts.
 #pragma once
-#include <inlay/kernels/gemm/fma/tile.h>
+#include <inlay/tutorial/sgemm/flat_tile.h>
 
 namespace inlay::kernels::sgemm_03_padded {
 
-struct Step : SgemmStep {
+struct Step : FlatStep {
   using FetchA = FetchAlongK<UniversalCopy<float>, threads, BLK_K>;
   using FetchB = FetchAlongK<UniversalCopy<float>, threads, BLK_K>;
   using SmemA = Stages<BLK_M, BLK_K, 1, 4>;  // (BLK_M,BLK_K,1):(1,BLK_M+4,)
   using SmemB = Stages<BLK_N, BLK_K, 1, 4>;  // (BLK_N,BLK_K,1):(1,BLK_N+4,)
 };
-using Kernel = SgemmTile<Step>;
+using Kernel = FlatTile<Step>;
 using Dispatch = Kernel;
 
 inline constexpr Info<Gemm> info = {

@@ -1,16 +1,16 @@
 // Step 03 with three stages: cp.async fills two of them while the third is multiplied.
 #pragma once
-#include <inlay/kernels/gemm/fma/tile.h>
+#include <inlay/tutorial/sgemm/flat_tile.h>
 
 namespace inlay::kernels::sgemm_04_pipelined {
 
-struct Step : SgemmStep {
+struct Step : FlatStep {
   using FetchA = FetchAlongK<AsyncElement, threads, BLK_K>;
   using FetchB = FetchAlongK<AsyncElement, threads, BLK_K>;
   using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)
   using SmemB = Stages<BLK_N, BLK_K, 3, 4>;  // (BLK_N,BLK_K,PIPE)
 };
-using Kernel = SgemmTile<Step>;
+using Kernel = FlatTile<Step>;
 using Dispatch = Kernel;
 
 inline constexpr Info<Gemm> info = {

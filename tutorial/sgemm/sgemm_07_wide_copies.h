@@ -6,7 +6,7 @@
 namespace inlay::kernels::sgemm_07_wide_copies {
 
 template <Vectors A, Vectors B>
-struct Step : WarpTiledStep {
+struct Step : SgemmStep {
   using FetchA = FetchVectors<A, threads, BLK_M>;
   using FetchB = FetchVectors<B, threads, BLK_N>;
   using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)

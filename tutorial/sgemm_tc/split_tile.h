@@ -81,8 +81,8 @@ struct SplitTile : GemmGrid<128, 128> {
       for (int i = 0; i < size(sum); ++i) sum(i) = fmaf(corrections(i), 1 / lo_scale, sum(i));
     }
     if constexpr (Step::scales_rows) unscale(block, smem, mma, sum);
-    finish_fragment<float, Epilogues::plain>(block, this->g, mma, TileD{}, sum, here.m, here.n, here.matrix);
-    store_fragment<float, Epilogues::plain>(block, this->g, mma, TileD{}, sum, here.m, here.n, here.matrix);
+    finish_fragment<float, Epilogues::plain>(block, this->g, thr_mma, TileD{}, sum, here.m, here.n, here.matrix);
+    store_fragment<float, Epilogues::plain>(block, this->g, thr_mma, TileD{}, sum, here.m, here.n, here.matrix);
   }
 
  private:

@@ -69,37 +69,8 @@ CUTE_HOST_DEVICE bool takes_vectors(Operand const& d) {
 }
 
 // An epilogue writes a tile to D in store(), with smem_floats floats of shared memory per block or per warp.
-template <class E>
-concept StoresTiles = requires {
-  { E::smem_floats } -> std::convertible_to<int>;
-};
 
 // ---- for a block whose sums are the accumulator fragment of a CuTe TiledMMA
-
-// Each thread writes its sums from registers directly to D.
-struct FromRegisters {
-  static constexpr int smem_floats = 0;
-
-  template <class Block, class Mma, class Smem, class GC, class RC>
-  CUTE_DEVICE static void store(Block block, Gemm const& g, Mma const& mma, Smem&, GC const& gC, RC& tCrC, int rows,
-                                int cols) {
-    auto thr_mma = mma.get_slice(int(block.thread_rank()));
-    Tensor tCgC = thr_mma.partition_C(gC);                               // (MMA,MMA_M,MMA_N)
-    Tensor tCcC = thr_mma.partition_C(make_identity_tensor(shape(gC)));  // (MMA,MMA_M,MMA_N) -> (m,n)
-    auto edge = make_coord(rows, cols);
-    Tensor tCin = lazy::transform(tCcC, [&](auto const& c) { return elem_less(c, edge); });  // (MMA,MMA_M,MMA_N)
-    Tensor old = make_fragment_like(tCrC(_, 0, _));                                          // (MMA,MMA_N)
-    clear(old);
-    Copy_Atom<On<Block, UniversalCopy<float>>, float> atom;
-    CUTE_UNROLL
-    for (int m = 0; m < size<1>(tCrC); ++m) {
-      if (g.epilogue.beta != 0) copy_if(atom, tCin(_, m, _), tCgC(_, m, _), old);
-      CUTE_UNROLL
-      for (int i = 0; i < size(old); ++i) tCrC(_, m, _)(i) = scaled(g.epilogue, tCrC(_, m, _)(i), old(i));
-      copy_if(atom, tCin(_, m, _), tCrC(_, m, _), tCgC(_, m, _));
-    }
-  }
-};
 
 // Writes the sums through shared memory, one band of rows at a time, so that the threads of a warp store whole sectors
 // along the rows of D, with 16-byte accesses if D allows them. Accumulators: WarpTiles of accumulator_layout.h.

@@ -4,17 +4,9 @@
 
 namespace inlay::kernels {
 
-// Atoms: the thread layout of a TiledMMA. PermM, PermN: its permutations of the tile along m and n.
-
-// The elements of a thread are THR_M rows and THR_N columns apart; threads run fastest along n.
-template <int BLK_M, int BLK_N, int THR_M, int THR_N>
-struct FlatThreads {
-  using Atoms = Layout<Shape<Int<THR_M>, Int<THR_N>, _1>, Stride<Int<THR_N>, _1, _0>>;  // (THR_M,THR_N,1)
-  using PermM = Layout<Int<BLK_M>>;
-  using PermN = Layout<Int<BLK_N>>;
-};
 // Each warp has a tile of its own. Warps run fastest along n, as do the lanes of a warp. A lane holds 4 x 4 blocks of
-// adjacent elements; the blocks of adjacent lanes are adjacent.
+// adjacent elements; the blocks of adjacent lanes are adjacent. Atoms: the thread layout of a TiledMMA. PermM, PermN:
+// its permutations of the tile along m and n.
 template <int WARPS_M, int WARPS_N, int LANES_M, int LANES_N, int VAL_M, int VAL_N>
 struct WarpTiles {
   static_assert(LANES_M * LANES_N == 32 && VAL_M % 4 == 0 && VAL_N % 4 == 0);

@@ -5,7 +5,7 @@
 
 namespace inlay::kernels::sgemm_narrow {
 
-struct NarrowStep : WarpTiledStep {
+struct NarrowStep : SgemmStep {
   static constexpr FmaTimes times{
       .block = 2.33, .alone = 0.99, .busy = 0.37, .along_k = 0.51, .elements = 0.92, .end = {0.56, 3.9}};
   static constexpr int LONG = 256, SHORT = 16, threads = 64, min_blocks = 6;

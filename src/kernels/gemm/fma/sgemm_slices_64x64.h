@@ -8,7 +8,7 @@ namespace inlay::kernels::sgemm_slices_64x64 {
 // Six blocks leave a thread 168 registers, of which the loop that multiplies takes up to 157. Sums in groups take
 // another 16 KB a block.
 template <Vectors A, Vectors B, int LEVELS>
-struct Slices : WarpTiledStep {
+struct Slices : SgemmStep {
   static constexpr FmaTimes times{
       .block = 4.75, .alone = 1, .busy = 0.33, .along_k = 0.065, .elements = 0, .end = {1.5, 1.8}, .slice = 0.05};
   static constexpr int BLK_M = 64, BLK_N = 64, threads = 64, min_blocks = LEVELS == 1 ? 6 : 5;

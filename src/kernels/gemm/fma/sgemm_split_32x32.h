@@ -5,7 +5,7 @@
 namespace inlay::kernels::sgemm_split_32x32 {
 
 template <Vectors A, Vectors B>
-struct Step : WarpTiledStep {
+struct Step : SgemmStep {
   static constexpr FmaTimes times{
       .block = 1.75, .alone = 0.245, .busy = 0.121, .along_k = 0.29, .elements = 0.37, .end = {0.45, 0.82}};
   // Loads through registers end in the iteration that issues them; longer stages hide them.

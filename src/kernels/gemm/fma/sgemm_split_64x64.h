@@ -5,7 +5,7 @@
 namespace inlay::kernels::sgemm_split_64x64 {
 
 template <Vectors A, Vectors B>
-struct Step : WarpTiledStep {
+struct Step : SgemmStep {
   static constexpr FmaTimes times{
       .block = 2.06, .alone = 0.84, .busy = 0.325, .along_k = 0.095, .elements = 0.23, .end = {1.26, 4.1}};
   static constexpr int BLK_M = 64, BLK_N = 64, threads = 64, min_blocks = A == Vectors::none ? 6 : 8;  // else spills

@@ -5,7 +5,7 @@
 namespace inlay::kernels::sgemm_tile_blocked {
 
 template <Vectors A, Vectors B>
-struct Step : WarpTiledStep {
+struct Step : SgemmStep {
   // Not fitted: those of sgemm_tile_128x128.
   static constexpr FmaTimes times{
       .block = 2.76, .alone = 0.62, .busy = 1.28, .along_k = 0.08, .elements = 0.3, .end = {1.8, 3.5}};

@@ -20,19 +20,11 @@ struct SgemmStep {
   // Levels of sums in shared memory: 1 adds those of Gemm::slice_K FMAs, 2 also groups of these, as SumSlices does.
   static constexpr int levels_in_shared = 0;
   static constexpr bool narrow_m = false,
-                        narrow_n = false;  // A (B) is fetched in one way only, whatever its layout
-  using Read = UniversalCopy<float>;       // shared -> registers
-  using OnC = FlatThreads<BLK_M, BLK_N, 16, 16>;
-  static constexpr bool through_shared = false;  // the epilogue
-};
-// From step 05 on: 8 warps of 32x64, 32 lanes of 8x8.
-struct WarpTiledStep : SgemmStep {
-  using OnC = WarpTiles<4, 2, 4, 8, 8, 8>;
-  using Read = Float4;
-  static constexpr bool through_shared = true;
+                        narrow_n = false;   // A (B) is fetched in one way only, whatever its layout
+  using OnC = WarpTiles<4, 2, 4, 8, 8, 8>;  // 8 warps of 32x64, 32 lanes of 8x8
 };
 // Operands are copied element by element, lanes along k, in three stages.
-struct AlongKStep : WarpTiledStep {
+struct AlongKStep : SgemmStep {
   using FetchA = FetchAlongK<AsyncElement, threads, BLK_K>;
   using FetchB = FetchAlongK<AsyncElement, threads, BLK_K>;
   using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)
@@ -48,25 +40,16 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
   static constexpr int BLK_M = Step::BLK_M, BLK_N = Step::BLK_N, BLK_K = Step::BLK_K, PIPE = size<2>(SmemA{});
   static constexpr int threads = Step::threads, min_blocks = Step::min_blocks, slices = Step::slices;
   static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = min_blocks};
-  static_assert(PIPE == 1 || (slices % 2 == 0 && BLK_K % slices == 0));
-  using Store = std::conditional_t<Step::through_shared, ThroughShared<OnC, BLK_N, threads>, FromRegisters>;
-  static_assert(StoresTiles<Store>);
+  static_assert(slices % 2 == 0 && BLK_K % slices == 0);
+  using Store = ThroughShared<OnC, BLK_N, threads>;
   static constexpr bool one_sum = Step::accumulation_length == 0 && Step::levels_in_shared == 0;
-  struct Tiles {
-    alignas(128) float A[cosize_v<SmemA>];
-    alignas(128) float B[cosize_v<SmemB>];
-    static void members(auto name) { name("A", &Tiles::A), name("B", &Tiles::B); }
-  };
-  struct TilesAndBand {
+  struct Smem {
     alignas(128) float A[cosize_v<SmemA>];
     alignas(128) float B[cosize_v<SmemB>];
     alignas(128) float C[cute::max(Step::levels_in_shared * BLK_M * BLK_N,
                                    Store::smem_floats)];  // sums that ended, later a band
-    static void members(auto name) {
-      name("A", &TilesAndBand::A), name("B", &TilesAndBand::B), name("C", &TilesAndBand::C);
-    }
+    static void members(auto name) { name("A", &Smem::A), name("B", &Smem::B), name("C", &Smem::C); }
   };
-  using Smem = std::conditional_t<Step::through_shared, TilesAndBand, Tiles>;
 
   static SgemmTile make(Gemm const& g, auto const&) { return {Grid::make(g)}; }
 
@@ -86,7 +69,7 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
 
     auto mma = make_tiled_mma(MMA_Atom<On<Block, UniversalFMA<float>>>{}, typename OnC::Atoms{},
                               Tile<typename OnC::PermM, typename OnC::PermN, _1>{});
-    Copy_Atom<On<Block, typename Step::Read>, float> read;
+    Copy_Atom<On<Block, Float4>, float> read;
     auto read_A = make_tiled_copy_A(read, mma);
     auto read_B = make_tiled_copy_B(read, mma);
     int const rank = int(block.thread_rank());
@@ -122,75 +105,60 @@ struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
     clear(tCrC);
     auto ended = make_ended_sums<Step, Block>(g, smem, rank, tCrC);
 
-    if constexpr (PIPE == 1) {
-      CUTE_NO_UNROLL
-      for (int t = 0; t < tiles; ++t) {
-        from_A.issue(0), from_B.issue(0);
-        from_A.land(0), from_B.land(0);
-        block.sync();
-        CUTE_UNROLL
-        for (int k = 0; k < BLK_K; ++k) {
-          read_slice(tXsA(_, _, _, 0), tXsB(_, _, _, 0), k, k % 2);
-          multiply(k % 2);
-        }
-        block.sync();
-      }
-    } else {
-      // A slice is multiplied while the next one is read, across tiles too: so the loop begins with
-      // a slice of zeros and ends one slice early.
-      CUTE_UNROLL
-      for (int p = 0; p < PIPE - 1; ++p) {
-        from_A.issue(p), from_B.issue(p);
-        from_A.land(p), from_B.land(p);
-        block.cp_async_fence();
-      }
-      clear(tCrA(_, _, 1));
-      clear(tCrB(_, _, 1));
-      int full = 0, free = PIPE - 1;
-      auto multiply_tiles = [&](int count) {
-        CUTE_NO_UNROLL
-        for (int t = 0; t < count; ++t) {
-          block.cp_async_wait(Int<PIPE - 2>{});  // this tile has landed
-          block.sync();                          // for all threads; and all have read the last one
-          from_A.issue(free), from_B.issue(free);
-          block.cp_async_fence();
-          Tensor tXpA = tXsA(_, _, _, full);  // (CPY,CPY_M,CPY_K)
-          Tensor tXpB = tXsB(_, _, _, full);  // (CPY,CPY_N,CPY_K)
-          CUTE_NO_UNROLL
-          for (int first = 0; first < BLK_K; first += slices) {
-            CUTE_UNROLL
-            for (int k = 0; k < slices; ++k) {
-              read_slice(tXpA, tXpB, k, k % 2);
-              multiply(1 - k % 2);
-            }
-            if constexpr (slices < BLK_K) {
-              tXpA.data() = tXpA.data() + slices * stride<1>(SmemA{});
-              tXpB.data() = tXpB.data() + slices * stride<1>(SmemB{});
-            }
-          }
-          from_A.land(free), from_B.land(free);
-          full = full + 1 == PIPE ? 0 : full + 1;
-          free = free + 1 == PIPE ? 0 : free + 1;
-        }
-      };
-      if constexpr (one_sum) {
-        multiply_tiles(tiles);
-      } else {
-        int const part = Step::accumulation_length > 0 ? Step::accumulation_length / BLK_K : tiles_of_slice(g);
-        int left = tiles;
-        CUTE_NO_UNROLL
-        for (; left > part; left -= part) {
-          multiply_tiles(part);
-          multiply(1);
-          ended.add(tCrC);
-          clear(tCrA(_, _, 1));
-          clear(tCrB(_, _, 1));
-        }
-        multiply_tiles(left);
-      }
-      multiply(1);
-      block.cp_async_wait(Int<0>{});
+    // A slice is multiplied while the next one is read, across tiles too: so the loop begins with
+    // a slice of zeros and ends one slice early.
+    CUTE_UNROLL
+    for (int p = 0; p < PIPE - 1; ++p) {
+      from_A.issue(p), from_B.issue(p);
+      from_A.land(p), from_B.land(p);
+      block.cp_async_fence();
     }
+    clear(tCrA(_, _, 1));
+    clear(tCrB(_, _, 1));
+    int full = 0, free = PIPE - 1;
+    auto multiply_tiles = [&](int count) {
+      CUTE_NO_UNROLL
+      for (int t = 0; t < count; ++t) {
+        block.cp_async_wait(Int<PIPE - 2>{});  // this tile has landed
+        block.sync();                          // for all threads; and all have read the last one
+        from_A.issue(free), from_B.issue(free);
+        block.cp_async_fence();
+        Tensor tXpA = tXsA(_, _, _, full);  // (CPY,CPY_M,CPY_K)
+        Tensor tXpB = tXsB(_, _, _, full);  // (CPY,CPY_N,CPY_K)
+        CUTE_NO_UNROLL
+        for (int first = 0; first < BLK_K; first += slices) {
+          CUTE_UNROLL
+          for (int k = 0; k < slices; ++k) {
+            read_slice(tXpA, tXpB, k, k % 2);
+            multiply(1 - k % 2);
+          }
+          if constexpr (slices < BLK_K) {
+            tXpA.data() = tXpA.data() + slices * stride<1>(SmemA{});
+            tXpB.data() = tXpB.data() + slices * stride<1>(SmemB{});
+          }
+        }
+        from_A.land(free), from_B.land(free);
+        full = full + 1 == PIPE ? 0 : full + 1;
+        free = free + 1 == PIPE ? 0 : free + 1;
+      }
+    };
+    if constexpr (one_sum) {
+      multiply_tiles(tiles);
+    } else {
+      int const part = Step::accumulation_length > 0 ? Step::accumulation_length / BLK_K : tiles_of_slice(g);
+      int left = tiles;
+      CUTE_NO_UNROLL
+      for (; left > part; left -= part) {
+        multiply_tiles(part);
+        multiply(1);
+        ended.add(tCrC);
+        clear(tCrA(_, _, 1));
+        clear(tCrB(_, _, 1));
+      }
+      multiply_tiles(left);
+    }
+    multiply(1);
+    block.cp_async_wait(Int<0>{});
     if constexpr (!one_sum) ended.finish(block, tCrC);
     Store::store(block, g, mma, smem, gC, tCrC, here.rows, here.cols);
   }
@@ -260,7 +228,7 @@ struct SgemmVectors {
 
 // Tiles of 128 x 128; stages are swizzled: rows with k of 4 to 7 swap the halves of each 32 floats.
 template <Vectors A, Vectors B>
-struct SwizzledTile : WarpTiledStep {
+struct SwizzledTile : SgemmStep {
   using FetchA = FetchVectors<A, threads, BLK_M>;
   using FetchB = FetchVectors<B, threads, BLK_N>;
   using SmemA = SwizzledStages<BLK_M, BLK_K, 3>;  // (BLK_M,BLK_K,PIPE)
@@ -270,7 +238,7 @@ struct SwizzledTile : WarpTiledStep {
 // Tiles of 128 x 256, 8 x 16 elements of D per thread. Stages are padded: in a loop with two slices
 // in its body, a swizzle would have to be computed in each iteration.
 template <Vectors A, Vectors B>
-struct WideThreadTile : WarpTiledStep {
+struct WideThreadTile : SgemmStep {
   static constexpr int BLK_M = 128, BLK_N = 256, BLK_K = 16, min_blocks = 1, slices = 2;
   static constexpr bool ordered = true;
   using FetchA = FetchVectors<A, threads, BLK_M>;

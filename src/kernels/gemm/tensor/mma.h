@@ -105,8 +105,9 @@ struct AsyncStages : GemmGrid<128, 128, T> {
   // Finishes the sums of a tile and writes them to D.
   template <class Block, class TiledMma, class RD>
   CUTE_DEVICE void store(Block block, typename Grid::At const& here, TiledMma const& mma, RD& tCrD) const {
-    finish_fragment<T, Epilogues::plain>(block, this->g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
-    store_fragment<T, Epilogues::plain>(block, this->g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
+    auto const thr_mma = mma.get_slice(int(block.thread_rank()));
+    finish_fragment<T, Epilogues::plain>(block, this->g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix);
+    store_fragment<T, Epilogues::plain>(block, this->g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix);
   }
   // Calls multiply(stage) for each tile along K. Each thread calls landed() when its own copies to
   // the stage are complete, before the barrier after which all threads may read the stage.

@@ -42,8 +42,8 @@ struct MmaFromGlobal : GemmGrid<64, 64, T, Epilogues::full> {
       tCgB.data() = tCgB.data() + BLK_K * g.B.col_stride;
     }
     Shape<Int<BLK_M>, Int<BLK_N>> const tile;
-    finish_fragment<T, Epilogues::full>(block, g, mma, tile, tCrD, here.m, here.n, here.matrix);
-    store_fragment<T, Epilogues::full>(block, g, mma, tile, tCrD, here.m, here.n, here.matrix);
+    finish_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix);
+    store_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix);
   }
 
  private:

@@ -11,13 +11,18 @@ struct StageOfRing {
   CUTE_HOST_DEVICE void advance() {
     if (++stage == PIPE) stage = 0, phase ^= 1;
   }
+  CUTE_HOST_DEVICE void advance(int stages) {
+    int const all = stage + stages, rounds = all / PIPE;
+    stage = all - rounds * PIPE, phase ^= rounds & 1;
+  }
 };
 
 // Multiplies `steps` stages, from `at` on, into the accumulators of a warpgroup, which are zero first. tCrA, tCrB:
-// (MMA,MMA_M,MMA_K,PIPE) and (MMA,MMA_N,MMA_K,PIPE), descriptors. release(stage): wgmma has read the stage.
+// (MMA,MMA_M,MMA_K,PIPE) and (MMA,MMA_N,MMA_K,PIPE), descriptors. release(stage): wgmma has read the stage. issued():
+// no more stages are awaited.
 template <int PIPE, class Block, class Mbarrier, class TiledMma, class RA, class RB, class RD>
 CUTE_DEVICE void multiply_stages(Block block, Mbarrier* full, StageOfRing<PIPE>& at, int steps, TiledMma& mma,
-                                 RA const& tCrA, RB const& tCrB, RD& tCrD, auto const& release) {
+                                 RA const& tCrA, RB const& tCrB, RD& tCrD, auto const& release, auto const& issued) {
   mma.accumulate_ = GMMA::ScaleOut::Zero;  // the first instruction ignores tCrD
   int last = -1;                           // stage that wgmma may still read; -1: none
   CUTE_NO_UNROLL
@@ -37,6 +42,7 @@ CUTE_DEVICE void multiply_stages(Block block, Mbarrier* full, StageOfRing<PIPE>&
     last = at.stage;
     at.advance();
   }
+  issued();
   block.wgmma_wait(Int<0>{});
   warpgroup_fence_operand(tCrD);
   release(last);

@@ -26,8 +26,9 @@ struct StagedSums {
   CUTE_DEVICE static void store(Block block, Gemm const& g, float* staged, TiledMma const& mma, Tile const& tile,
                                 RD& sum, int64_t m, int64_t n, int64_t matrix) {
     if (g.D.col_stride != 1 && g.D.cols > 1) {
-      finish_fragment<float, Epilogues::plain, false>(block, g, mma, tile, sum, m, n, matrix);
-      return store_fragment<float, Epilogues::plain, true>(block, g, mma, tile, sum, m, n, matrix);
+      auto const thr_mma = mma.get_slice(int(block.thread_rank()));
+      finish_fragment<float, Epilogues::plain, false>(block, g, thr_mma, tile, sum, m, n, matrix);
+      return store_fragment<float, Epilogues::plain, true>(block, g, thr_mma, tile, sum, m, n, matrix);
     }
     if (takes_vectors(g.D))
       store_as<Quad>(block, g, staged, sum, m, n, matrix);

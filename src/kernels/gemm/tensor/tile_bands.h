@@ -8,19 +8,26 @@
 
 namespace inlay::kernels {
 
+struct TileCoord {
+  int m, n, matrix;  // tiles along both modes; the matrix of the batch
+};
+// The coordinates of a tile, where matrices have tiles_m x tiles_n. band: the width of a band in tiles, at most
+// tiles_n.
+CUTE_HOST_DEVICE TileCoord tile_in_bands(int tile, int tiles_m, int tiles_n, int band) {
+  int const matrix = tile / (tiles_m * tiles_n), t = tile % (tiles_m * tiles_n),
+            first = t / (band * tiles_m) * band,  // band * tiles_m fits, as the tiles of a matrix do
+      width = cute::min(band, tiles_n - first), in_band = t - first * tiles_m;
+  return {in_band / width, first + in_band % width, matrix};
+}
+
 // BAND: the width of a band, in tiles along n.
 template <int BAND>
 struct TileBands {
   int tiles_m, tiles_n;  // of a matrix
 
-  struct Coord {
-    int m, n, matrix;  // tiles along both modes; the matrix of the batch
-  };
   CUTE_HOST_DEVICE int of_matrix() const { return tiles_m * tiles_n; }
-  CUTE_HOST_DEVICE Coord at(int tile) const {
-    int const t = tile % of_matrix(), band = cute::min(BAND, tiles_n),  // band * tiles_m fits, as of_matrix() does
-        first = t / (band * tiles_m) * band, width = cute::min(band, tiles_n - first), in_band = t - first * tiles_m;
-    return {in_band / width, first + in_band % width, tile / of_matrix()};
+  CUTE_HOST_DEVICE TileCoord at(int tile) const {
+    return tile_in_bands(tile, tiles_m, tiles_n, cute::min(BAND, tiles_n));
   }
   // The number of the tile at these coordinates.
   CUTE_HOST_DEVICE int64_t tile(int64_t m, int64_t n, int64_t matrix) const {

@@ -153,10 +153,12 @@ struct WgmmaCluster {
     Tensor tCrD = partition_fragment_C(mma, Shape<Int<BLK_M>, Int<BLK_N>>{});  // (MMA,MMA_M,MMA_N)
     StageOfRing<PIPE> at;
     bool const releases = block.thread_rank() % 32 == 0;
-    multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD,
-                    [&](int stage) {
-                      if (releases) empty[stage].arrive();
-                    });
+    multiply_stages(
+        block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD,
+        [&](int stage) {
+          if (releases) empty[stage].arrive();
+        },
+        [] {});
     block.sync(Int<1>{}, Int<multiplying>{});  // all warpgroups have multiplied the stages that the sums overwrite
     Sums::put(block, g.D, sums, mma, tCrD);
   }

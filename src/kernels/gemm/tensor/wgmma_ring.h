@@ -3,6 +3,7 @@
 #pragma once
 #include <inlay/kernels/gemm/tensor/stage_loop.h>
 #include <inlay/kernels/gemm/tensor/staged_tile.h>
+#include <inlay/kernels/gemm/tensor/tile_bands.h>
 #include <inlay/model/wgmma_times.h>
 
 namespace inlay::kernels {
@@ -11,6 +12,7 @@ namespace inlay::kernels {
 struct WgmmaRingStep {
   static constexpr int BLK_N = 128, PIPE = 3;
   static constexpr int consumers = 1;         // warpgroups that multiply
+  static constexpr bool ping_pong = false;    // each of two has a tile of its own: one multiplies, the other stores
   static constexpr int min_blocks = 2;        // per SM: bounds the registers
   static constexpr bool persistent = false;   // min_blocks blocks per SM loop over the tiles
   static constexpr int band = 0;              // tiles along n per band (tile order); 0: one band
@@ -26,6 +28,8 @@ struct WgmmaRingStep {
 template <class Step, class T, Major MajorA = Major::K, Major MajorB = Major::K>
 struct WgmmaRing {
   static constexpr int consumers = Step::consumers, PIPE = Step::PIPE;
+  static constexpr int sharing = Step::ping_pong ? 1 : consumers;  // warpgroups that multiply a tile
+  static_assert(!Step::ping_pong || (consumers == 2 && Step::stores_by_tma));
   static constexpr int BLK_M = 128, BLK_N = Step::BLK_N, BLK_K = 64;
   static constexpr bool clusters = Step::any_cluster || Step::cluster > 1;
   static constexpr LaunchInfo launch_info{
@@ -48,7 +52,12 @@ struct WgmmaRing {
     alignas(1024) T D[cosize_v<SmemD>];
     static void members(auto name) { Ring::members(name), name("D", &RingAndD::D); }
   };
-  using Smem = std::conditional_t<Step::stores_by_tma, RingAndD, Ring>;
+  struct RingInOrder : RingAndD {
+    uint64_t order[2];  // mbarriers: the other warpgroup awaits no more stages of its tile
+    static void members(auto name) { RingAndD::members(name), name("order", &RingInOrder::order); }
+  };
+  using Smem =
+      std::conditional_t<Step::ping_pong, RingInOrder, std::conditional_t<Step::stores_by_tma, RingAndD, Ring>>;
   static constexpr int kStageBytes = int(sizeof(Ring::A) + sizeof(Ring::B)) / PIPE;
 
   Gemm g;
@@ -87,7 +96,7 @@ struct WgmmaRing {
             std::countr_zero(unsigned(shape.n)),
             tiles_m,
             tiles_n,
-            Step::band ? cute::max(Step::band / shape.n, 1) : tiles_n,
+            Step::band ? cute::min(cute::max(Step::band / shape.n, 1), tiles_n) : tiles_n,
             int(Step::persistent ? cute::min(clusters, resident) : clusters),
             int(g.slices > 1 ? g.slice_K : g.K())};
   }
@@ -132,13 +141,12 @@ struct WgmmaRing {
   CUTE_HOST_DEVICE int tiles() const { return tiles_m * tiles_n * int(g.L()) * g.slices; }
   // tile: index of a cluster's tile. rank: of the block in the cluster.
   CUTE_HOST_DEVICE Place place(int tile, int rank) const {
-    int const matrix = tile / (tiles_m * tiles_n), t = tile % (tiles_m * tiles_n), slice = matrix / int(g.L());
-    int const first = t / (band * tiles_m) * band, width = cute::min(band, tiles_n - first),
-              in_band = t - first * tiles_m;
-    return {(in_band / width * along_m() + at_m(rank)) * BLK_M,
-            ((first + in_band % width) * along_n() + at_n(rank)) * BLK_N,
-            matrix % int(g.L()),
-            matrix,
+    TileCoord const at = tile_in_bands(tile, tiles_m, tiles_n, band);
+    int const slice = at.matrix / int(g.L());
+    return {(at.m * along_m() + at_m(rank)) * BLK_M,
+            (at.n * along_n() + at_n(rank)) * BLK_N,
+            at.matrix % int(g.L()),
+            at.matrix,
             slice * slice_k,
             cute::min(slice * slice_k + slice_k, int(g.K()))};
   }
@@ -149,7 +157,9 @@ struct WgmmaRing {
     auto* const empty = reinterpret_cast<typename Block::Mbarrier*>(smem.empty);
     if (block.thread_rank() == 0) {
       block.prefetch(mapA), block.prefetch(mapB);
-      for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * consumers * (along_m() + along_n() - 1));
+      for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * sharing * (along_m() + along_n() - 1));
+      if constexpr (Step::ping_pong)
+        for (uint64_t& one : smem.order) reinterpret_cast<typename Block::Mbarrier&>(one).init(4);
       block.fence_barrier_init();
     }
     if constexpr (Step::follows) block.griddep_wait();
@@ -226,14 +236,16 @@ struct WgmmaRing {
     }
   }
 
-  // The consumers compute the tiles of the block, 64 rows a warpgroup and instruction.
+  // The consumers compute the tiles of the block, 64 rows a warpgroup and instruction. In ping-pong each computes every
+  // other tile, and awaits its stages when the other one awaits no more: parities of phases tell two rounds apart only.
   template <class Block, class Mbarrier>
   CUTE_DEVICE void multiply(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (BLK_N,BLK_K,PIPE)
     auto mma =
-        make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N, MajorA, MajorB>>>{}, Layout<Shape<Int<consumers>, _1, _1>>{});
-    auto thr_mma = mma.get_slice(int(block.thread_rank()));
+        make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N, MajorA, MajorB>>>{}, Layout<Shape<Int<sharing>, _1, _1>>{});
+    int const warpgroup = int(block.thread_rank()) / 128;
+    auto thr_mma = mma.get_slice(int(block.thread_rank()) - (Step::ping_pong ? 128 * warpgroup : 0));
     Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));  // (MMA,MMA_M,MMA_K,PIPE), descriptors
     Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));  // (MMA,MMA_N,MMA_K,PIPE), descriptors
     int const lane = int(block.thread_rank()) % 32;
@@ -247,19 +259,32 @@ struct WgmmaRing {
         empty[stage].arrive();
       }
     };
+    auto const awaits_no_more = [&] {
+      if constexpr (Step::ping_pong)
+        if (lane == 0) reinterpret_cast<typename Block::Mbarrier&>(smem.order[1 - warpgroup]).arrive();
+    };
     StageOfRing<PIPE> at;
+    int count = 0;  // of the block's tiles
     CUTE_NO_UNROLL
-    for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid) {
+    for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid, ++count) {
       Place const here = place(tile, rank);
+      int const steps = (here.end_of_k - here.k + BLK_K - 1) / BLK_K;
+      if constexpr (Step::ping_pong) {
+        if (count % 2 != warpgroup) {
+          at.advance(steps);
+          continue;
+        }
+        if (count > 0) reinterpret_cast<typename Block::Mbarrier&>(smem.order[warpgroup]).wait((count - 1) / 2 % 2);
+      }
       Tensor tCrD = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
-      multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD, release);
-      finish_fragment<T, Step::epilogues>(block, g, mma, TileD{}, tCrD, here.m, here.n, here.matrix);
+      multiply_stages(block, full, at, steps, mma, tCrA, tCrB, tCrD, release, awaits_no_more);
+      finish_fragment<T, Step::epilogues>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix);
       if constexpr (Step::stores_by_tma)
         if (stages_D) {
           store_staged(block, smem, here, tCrD);
           continue;
         }
-      store_fragment<T, Step::epilogues, Step::stores_by_tma>(block, g, mma, TileD{}, tCrD, here.m, here.n,
+      store_fragment<T, Step::epilogues, Step::stores_by_tma>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n,
                                                               here.matrix);
     }
     if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
@@ -282,7 +307,7 @@ struct WgmmaRing {
     int const warpgroup = int(block.thread_rank()) / 128, warp = int(block.thread_rank()) / 32 % 4,
               lane = int(block.thread_rank()) % 32;
     bool const issues = block.thread_rank() % 128 == 0;
-    constexpr int chunks = BLK_N / 64, rounds = BLK_M / (64 * consumers);
+    constexpr int chunks = BLK_N / 64, rounds = BLK_M / (64 * sharing);
     constexpr bool is_odd =
         chunks * rounds % 2 == 1;  // the last store of a tile and the first of the next share a buffer
     CUTE_UNROLL
@@ -299,7 +324,7 @@ struct WgmmaRing {
                              [&](int j) { return tCrD(chunk * 32 + j, round, 0); });
       if constexpr (by_tma) block.fence_proxy_async();
       sync_warpgroup(block, warpgroup);
-      int const m = here.m + (round * consumers + warpgroup) * 64, n = here.n + chunk * 64;
+      int const m = here.m + (round * sharing + (Step::ping_pong ? 0 : warpgroup)) * 64, n = here.n + chunk * 64;
       int const row = along_m ? n : m, column = along_m ? m : n;  // of D with contiguous rows
       if constexpr (by_tma) {
         if (!issues) continue;
