@@ -51,7 +51,8 @@ bool runs(Entry<Gemm> const& entry, GemmCase const& c, DType type, Compute compu
 
 // Kernels that take any epilogue: an f32 D, a C that is repeated, activations.
 enum class AddedC { none, row, column, matrix };
-bool runs_epilogue(Entry<Gemm> const& entry, GemmCase const& c, DType type_of_D, AddedC added, Activation activation) {
+bool runs_epilogue(Entry<Gemm> const& entry, GemmCase const& c, DType type_of_D, AddedC added, Activation activation,
+                   Config const& config = {}, std::int64_t slice_K = 0) {
   SCOPED_TRACE(c.name() + " to " + name_of(type_of_D) + ", C " + std::to_string(int(added)) + ", " +
                name_of(activation));
   Recorder recorder;
@@ -65,12 +66,13 @@ bool runs_epilogue(Entry<Gemm> const& entry, GemmCase const& c, DType type_of_D,
   if (added == AddedC::row) of_C.extent[m] = 1;
   if (added == AddedC::column) of_C.extent[n] = 1;
   ConstTensor const read = of_C;
-  BatchedGemm const batched = make_batched_gemm(stored_a(c).view(A, c.L, bf16), stored_b(c).view(B, c.L, bf16),
-                                                stored_c(c).view(D, c.L, type_of_D), {.25f, -2, activation},
-                                                Compute::fp32, added == AddedC::none ? nullptr : &read);
-  if (entry.info().rejects(batched.gemm, Device{})) return false;
+  BatchedGemm batched = make_batched_gemm(stored_a(c).view(A, c.L, bf16), stored_b(c).view(B, c.L, bf16),
+                                          stored_c(c).view(D, c.L, type_of_D), {.25f, -2, activation}, Compute::fp32,
+                                          added == AddedC::none ? nullptr : &read);
+  batched.gemm.slice_K = slice_K;
+  if (entry.info().rejects(batched.gemm, Device{}, config)) return false;
   recorder.allocate_workspace(entry.info().workspace(batched.gemm, Device{}));
-  entry.replay(batched.gemm, Device{}, recorder);
+  entry.replay(batched.gemm, Device{}, recorder, config);
   for (Finding const& f : recorder.findings) ADD_FAILURE() << name_of(f.check) << ": " << f.sentence;
   return true;
 }
@@ -90,6 +92,26 @@ TEST(GemmKernels, AnyEpilogue) {
           ran += runs_epilogue(entry, c, type, added, activation);
     EXPECT_GE(ran, 10);
   }
+}
+
+// Blocks of a cluster add their slices of K, with a C of D's own, an activation, and a B that the batch shares.
+TEST(GemmKernels, AnyEpilogueOfSlicesInACluster) {
+  if (runs_quick_tests()) GTEST_SKIP();
+  auto const& cluster = *std::ranges::find_if(
+      gemm_kernels(), [](auto const& entry) { return entry.info().name == std::string("hgemm_cluster"); });
+  int number = 0;
+  for (int tile = 1; tile <= int(std::size(kClusterTiles)); ++tile)
+    for (std::int64_t slice_K : {192, 320}) {
+      GemmCase c{72, 136, 584, 2, "nt"};
+      c.gap_c = number % 3 ? 0 : 3, c.one_b = true, c.gap_batch = 8;
+      SCOPED_TRACE(kClusterTiles[tile - 1].label);
+      EXPECT_TRUE(runs_epilogue(cluster, c, number % 2 ? f32 : bf16,
+                                std::array{AddedC::matrix, AddedC::row, AddedC::column}[std::size_t(number) % 3],
+                                std::array{Activation::gelu_erf, Activation::relu, Activation::silu,
+                                           Activation::none}[std::size_t(number) % 4],
+                                {.tile = tile}, slice_K));
+      ++number;
+    }
 }
 
 // Every tile and cluster of the ring, for D and for its transpose: ragged, several tiles for a cluster, rows of D that

@@ -264,17 +264,20 @@ struct WgmmaRing {
         if (lane == 0) reinterpret_cast<typename Block::Mbarrier&>(smem.order[1 - warpgroup]).arrive();
     };
     StageOfRing<PIPE> at;
-    int count = 0;  // of the block's tiles
+    bool is_mine = warpgroup != 0;    // in ping-pong: whether the tile before was
+    int order_phase = warpgroup ^ 1;  // the first tile waits for no other
     CUTE_NO_UNROLL
-    for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid, ++count) {
+    for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid) {
       Place const here = place(tile, rank);
       int const steps = (here.end_of_k - here.k + BLK_K - 1) / BLK_K;
       if constexpr (Step::ping_pong) {
-        if (count % 2 != warpgroup) {
+        is_mine = !is_mine;
+        if (!is_mine) {
           at.advance(steps);
           continue;
         }
-        if (count > 0) reinterpret_cast<typename Block::Mbarrier&>(smem.order[warpgroup]).wait((count - 1) / 2 % 2);
+        reinterpret_cast<typename Block::Mbarrier&>(smem.order[warpgroup]).wait(order_phase);
+        order_phase ^= 1;
       }
       Tensor tCrD = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
       multiply_stages(block, full, at, steps, mma, tCrA, tCrB, tCrD, release, awaits_no_more);
