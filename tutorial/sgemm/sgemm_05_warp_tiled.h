@@ -4,7 +4,13 @@
 
 namespace inlay::kernels::sgemm_05_warp_tiled {
 
-struct Step : AlongKStep {};
+// Operands are copied element by element, lanes along k, in three stages.
+struct Step : SgemmStep {
+  using FetchA = FetchAlongK<AsyncElement, threads, BLK_K>;
+  using FetchB = FetchAlongK<AsyncElement, threads, BLK_K>;
+  using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)
+  using SmemB = Stages<BLK_N, BLK_K, 3, 4>;  // (BLK_N,BLK_K,PIPE)
+};
 using Kernel = SgemmTile<Step>;
 using Dispatch = Kernel;
 

@@ -1,10 +1,10 @@
 // Step 05 restricted to B contiguous along k: lanes run along k and load contiguous elements.
 #pragma once
-#include <inlay/kernels/gemm/fma/tile.h>
+#include <inlay/tutorial/sgemm/sgemm_05_warp_tiled.h>
 
 namespace inlay::kernels::sgemm_06_column_major_b {
 
-struct Step : AlongKStep {};  // as in step 05; only rejects() differs
+struct Step : sgemm_05_warp_tiled::Step {};  // only rejects() differs
 using Kernel = SgemmTile<Step>;
 
 inline Reason rejects(Gemm const& g, Device const& device) {

@@ -23,13 +23,6 @@ struct SgemmStep {
                         narrow_n = false;   // A (B) is fetched in one way only, whatever its layout
   using OnC = WarpTiles<4, 2, 4, 8, 8, 8>;  // 8 warps of 32x64, 32 lanes of 8x8
 };
-// Operands are copied element by element, lanes along k, in three stages.
-struct AlongKStep : SgemmStep {
-  using FetchA = FetchAlongK<AsyncElement, threads, BLK_K>;
-  using FetchB = FetchAlongK<AsyncElement, threads, BLK_K>;
-  using SmemA = Stages<BLK_M, BLK_K, 3, 4>;  // (BLK_M,BLK_K,PIPE)
-  using SmemB = Stages<BLK_N, BLK_K, 3, 4>;  // (BLK_N,BLK_K,PIPE)
-};
 
 template <class Step>
 struct SgemmTile : GemmGrid<Step::BLK_M, Step::BLK_N> {
