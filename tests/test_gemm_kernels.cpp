@@ -105,7 +105,7 @@ TEST(GemmKernels, AnyEpilogueOfSlicesInACluster) {
       GemmCase c{72, 136, 584, 2, "nt"};
       c.gap_c = number % 3 ? 0 : 3, c.one_b = true, c.gap_batch = 8;
       SCOPED_TRACE(kClusterTiles[tile - 1].label);
-      EXPECT_TRUE(runs_epilogue(cluster, c, number % 2 ? f32 : bf16,
+      EXPECT_TRUE(runs_epilogue(cluster, c, (number + number / 2) % 2 ? f32 : bf16,
                                 std::array{AddedC::matrix, AddedC::row, AddedC::column}[std::size_t(number) % 3],
                                 std::array{Activation::gelu_erf, Activation::relu, Activation::silu,
                                            Activation::none}[std::size_t(number) % 4],

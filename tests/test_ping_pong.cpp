@@ -57,8 +57,8 @@ TEST(PingPong, MultipliesEveryOtherTile) {
         if (!test::runs_long_tests() && number % 3) continue;
         GemmCase c{M, N, K, 1 + number % 2, std::array{"nn", "nt", "tn", "tt"}[std::size_t(number) % 4]};
         c.gap_batch = 8;
-        if (number % 3 == 1) c.alpha = 2, c.beta = -1;
-        if (number % 3 == 2) c.gap_c = 3;
+        if (number / 3 % 3 == 1) c.alpha = 2, c.beta = -1;
+        if (number / 3 % 3 == 2) c.gap_c = 3;
         c.columns_c = number % 5 == 4;
         SCOPED_TRACE(c.name() + ", configuration " + std::to_string(tile) + " on " + std::to_string(sm_count));
         test::expect_only(*replayed(c, {.tile = tile}, sm_count), {});

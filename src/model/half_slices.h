@@ -6,8 +6,8 @@
 
 namespace inlay::model {
 
-// A base that 16-byte loads take, whatever the operand's: what decides bits must not depend on where the first matrix
-// of a batch begins, since the others begin elsewhere.
+// The base address, rounded up to 256 bytes, by which slices are chosen. The slices decide the bits of D, and two
+// matrices of a batch can begin at different addresses modulo 256: by their own bases they would get other bits.
 inline void* any_base(void const* base) {
   return reinterpret_cast<void*>(round_up(std::int64_t(reinterpret_cast<std::uintptr_t>(base)), 256));
 }

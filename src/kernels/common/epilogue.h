@@ -1,4 +1,6 @@
-// Epilogues: scale the sums in the registers of the threads and write them to D.
+// Epilogues: scale the sums in the registers of the threads and write them to D. The epilogue of a tile is a struct
+// with store() and smem_floats, the floats of shared memory that store() needs per block or, of a warp's tile, per
+// warp.
 #pragma once
 #include <inlay/block/quad_ops.h>
 #include <inlay/kernels/common/gemm_grid.h>
@@ -67,8 +69,6 @@ CUTE_HOST_DEVICE bool takes_vectors(Operand const& d) {
   return d.col_stride == 1 && (d.rows == 1 || d.row_stride % 4 == 0) && (d.matrices == 1 || d.batch_stride % 4 == 0) &&
          d.cols % 4 == 0 && reinterpret_cast<uintptr_t>(d.base) % 16 == 0;
 }
-
-// An epilogue writes a tile to D in store(), with smem_floats floats of shared memory per block or per warp.
 
 // ---- for a block whose sums are the accumulator fragment of a CuTe TiledMMA
 

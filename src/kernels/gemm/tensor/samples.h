@@ -100,9 +100,9 @@ requires Dispatch::slices_operands struct Samples<Dispatch> {
   }
 };
 
-// A long K is counted by two short ones. Every slice of K loses the same number of steps of 64 indices: the slices stay
-// as many, and the last one as much shorter than the others. It keeps two or three steps. Counts are linear in the
-// steps, which is how those of the whole K follow.
+// Counts of a long K follow from those of two short ones, because they are linear in the steps of 64 indices. A short K
+// has as many slices as the long one: each slice of K loses the same number of steps. In the shorter K the last slice
+// keeps more than two steps and at most three; in the other one every slice has one step more.
 template <class Dispatch>
 requires Dispatch::adds_slices struct Samples<Dispatch> {
   template <class S, class Sample>
