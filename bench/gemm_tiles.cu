@@ -1,14 +1,12 @@
 // Times every tile of a GEMM kernel in several numbers of slices of K, for the constants of its predicted time: of
-// hgemm_10_narrow_tiles (src/model/wgmma_times.h), hgemm_cluster (cluster_times.h) and hgemm_ping_pong, also computing
-// the transpose of D, or of sgemm_split_unpacked.
+// hgemm_10_narrow_tiles (src/model/wgmma_times.h) and hgemm_cluster (cluster_times.h), also computing the transpose of
+// D, or of sgemm_split_unpacked.
 //
 // usage: gemm_tiles KERNEL < GEMMS > TIMES A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; for
 // halves, extents are multiples of 8. A line of TIMES adds the tile's number, 1 for the transpose of D,
 // the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
 #include <inlay/error.h>
 #include <inlay/gemm.h>
-#include <inlay/kernels/common/launch_kernel.h>
-#include <inlay/kernels/gemm/tensor/hgemm_ping_pong.h>
 #include <inlay/kernels/kernel_list.h>
 #include <inlay/model/cluster_times.h>
 #include <inlay/planner/candidate.h>
@@ -53,10 +51,6 @@ struct Timer {
   }
 };
 
-// Compiled here: no list names it.
-constinit Info<Gemm> const ping_pong =
-    kernels::compiled<kernels::hgemm_ping_pong::Dispatch, Gemm>(kernels::hgemm_ping_pong::info);
-
 // The plan of a kernel with a number of slices; without launches if it rejects the GEMM. g may be the transpose of the
 // problem.
 planner::Plan sliced(Info<Gemm> const& kernel, Gemm const& g, Config const& config, int slices, Device const& device) {
@@ -95,7 +89,6 @@ int main(int argc, char** argv) {
   Timeable const all_kernels[] = {
       {&kernels::hgemm_10_narrow_tiles::kernel, problem::bf16, int(std::size(kWgmmaTiles)), 256},
       {&kernels::hgemm_cluster::kernel, problem::bf16, int(std::size(kClusterTiles)), 64},
-      {&ping_pong, problem::bf16, ping_pong.tiles, 256},
       {&kernels::sgemm_split_unpacked::kernel, problem::f32, 16, 64}};
   auto const* const named =
       std::ranges::find_if(all_kernels, [&](Timeable const& t) { return !std::strcmp(argv[1], t.kernel->name); });

@@ -65,6 +65,9 @@ struct Flawed : test::Changed {
   void sync(int id, unsigned threads, std::source_location at) override {
     if (flaw != Flaw::no_sync_before_store) Executor::sync(id, threads, at);
   }
+  void syncwarp(std::source_location at) override {
+    if (flaw != Flaw::no_sync_before_store) Executor::syncwarp(at);
+  }
   void tma_store_wait_read(int groups) override {
     if (flaw != Flaw::no_store_wait) Executor::tma_store_wait_read(groups);
   }
@@ -76,7 +79,7 @@ struct Flawed : test::Changed {
 
 template <DType type = bf16>
 void expect_found(char const* kernel, GemmCase const& c, Flaw flaw, std::vector<Check> const& checks,
-                  std::int64_t slice_K = 0) {
+                  std::int64_t slice_K = 0, bool transposed = false) {
   SCOPED_TRACE(std::string(kernel) + ", flaw " + std::to_string(int(flaw)) + ", " + c.name());
   Gemm gemm;
   auto const change = [&](Launch const& x) {
@@ -85,7 +88,7 @@ void expect_found(char const* kernel, GemmCase const& c, Flaw flaw, std::vector<
     if (flaw == Flaw::ragged_tma_store) {
       Stores& stores = *x.as<Stores>();
       stores.uses_tma_store = stores.stages_D = true;
-      stores.mapD = replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, 64));
+      stores.mapD = replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, 16));
     }
     return true;
   };
@@ -97,6 +100,7 @@ void expect_found(char const* kernel, GemmCase const& c, Flaw flaw, std::vector<
               *const D = buffer("D", stored_c(c), 3);
   gemm = gemm_of(c, A, B, D, Compute::fp32, type);
   gemm.slice_K = slice_K;
+  if (transposed) gemm = gemm.transposed();
   Device device;
   device.sm_count = 2;  // blocks of a persistent grid have several tiles
   test::entry_named(registry::gemm_kernels(), kernel).replay(gemm, device, *recorder);
@@ -153,6 +157,11 @@ TEST(HgemmMutants, ClustersAndStores) {
   expect_found(kTmaStore, kCase, Flaw::no_store_wait, {Check::race, Check::result});
   expect_found(kTmaStore, kCase, Flaw::no_sync_before_store, {Check::race});
   expect_found(kTmaStore, kCase, Flaw::no_proxy_fence, {Check::race});
+  // Columns of D: a warpgroup stores what its four warps have written.
+  expect_found(kNarrowTiles, kCase, Flaw::none, {}, 0, true);
+  expect_found(kNarrowTiles, kCase, Flaw::no_sync_before_store, {Check::race}, 0, true);
+  expect_found(kNarrowTiles, kCase, Flaw::no_proxy_fence, {Check::race}, 0, true);
+  expect_found(kNarrowTiles, {1024, 64, 64, 1, "nt"}, Flaw::no_store_wait, {Check::race, Check::result}, 0, true);
   expect_found(kTmaStore, kCase, Flaw::too_many_registers, {Check::misuse});
   GemmCase ragged{64, 60, 64 * 4, 1, "nt"};
   ragged.gap_c = 4;

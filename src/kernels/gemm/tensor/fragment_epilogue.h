@@ -58,6 +58,7 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, ThrMma const& thr_m
   // spill.
   if constexpr (epilogues == Epilogues::full)
     if (e.beta == 0 && e.activation == Activation::none) {
+      if (e.alpha == 1) return;
       CUTE_UNROLL
       for (int i = 0; i < all; ++i) tCrD(i) *= e.alpha;
       return;

@@ -2,6 +2,8 @@
 #pragma once
 #include <inlay/kernels/gemm/tensor/tma_operand.h>
 
+#include <concepts>
+
 namespace inlay::kernels {
 
 // A position in a ring of PIPE stages, and the parity of its phase.
@@ -11,18 +13,30 @@ struct StageOfRing {
   CUTE_HOST_DEVICE void advance() {
     if (++stage == PIPE) stage = 0, phase ^= 1;
   }
-  CUTE_HOST_DEVICE void advance(int stages) {
-    int const all = stage + stages, rounds = all / PIPE;
-    stage = all - rounds * PIPE, phase ^= rounds & 1;
-  }
 };
 
-// Multiplies `steps` stages, from `at` on, into the accumulators of a warpgroup, which are zero first. tCrA, tCrB:
-// (MMA,MMA_M,MMA_K,PIPE) and (MMA,MMA_N,MMA_K,PIPE), descriptors. release(stage): wgmma has read the stage. issued():
-// no more stages are awaited.
+// Says that the registers hold no values: the compiler would clear them.
+template <class RD>
+CUTE_DEVICE void hold_nothing([[maybe_unused]] RD& tCrD) {
+#ifdef __CUDA_ARCH__
+  CUTE_UNROLL
+  for (int i = 0; i < size(tCrD); ++i) asm volatile("" : "=f"(tCrD(i)));
+#endif
+}
+// Lets the compiler not put off what computes these values.
+CUTE_DEVICE void compute_now([[maybe_unused]] std::same_as<int> auto... values) {
+#ifdef __CUDA_ARCH__
+  auto const now = [](int value) { asm volatile("" ::"r"(value)); };
+  (now(values), ...);
+#endif
+}
+
+// Multiplies `steps` stages, from `at` on, into the accumulators of a warpgroup, which are zero first; await_stages
+// waits for the last. tCrA, tCrB: (MMA,MMA_M,MMA_K,PIPE) and (MMA,MMA_N,MMA_K,PIPE), descriptors. release(stage): wgmma
+// has read the stage.
 template <int PIPE, class Block, class Mbarrier, class TiledMma, class RA, class RB, class RD>
 CUTE_DEVICE void multiply_stages(Block block, Mbarrier* full, StageOfRing<PIPE>& at, int steps, TiledMma& mma,
-                                 RA const& tCrA, RB const& tCrB, RD& tCrD, auto const& release, auto const& issued) {
+                                 RA const& tCrA, RB const& tCrB, RD& tCrD, auto const& release) {
   mma.accumulate_ = GMMA::ScaleOut::Zero;  // the first instruction ignores tCrD
   int last = -1;                           // stage that wgmma may still read; -1: none
   CUTE_NO_UNROLL
@@ -42,10 +56,13 @@ CUTE_DEVICE void multiply_stages(Block block, Mbarrier* full, StageOfRing<PIPE>&
     last = at.stage;
     at.advance();
   }
-  issued();
+}
+// at: behind the last stage.
+template <int PIPE, class Block, class RD>
+CUTE_DEVICE void await_stages(Block block, StageOfRing<PIPE> const& at, RD& tCrD, auto const& release) {
   block.wgmma_wait(Int<0>{});
   warpgroup_fence_operand(tCrD);
-  release(last);
+  release((at.stage ? at.stage : PIPE) - 1);
 }
 
 }  // namespace inlay::kernels

@@ -152,13 +152,11 @@ struct WgmmaCluster {
     Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));            // (MMA,MMA_N,MMA_K,PIPE), descriptors
     Tensor tCrD = partition_fragment_C(mma, Shape<Int<BLK_M>, Int<BLK_N>>{});  // (MMA,MMA_M,MMA_N)
     StageOfRing<PIPE> at;
-    bool const releases = block.thread_rank() % 32 == 0;
-    multiply_stages(
-        block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD,
-        [&](int stage) {
-          if (releases) empty[stage].arrive();
-        },
-        [] {});
+    auto const release = [&](int stage) {
+      if (block.thread_rank() % 32 == 0) empty[stage].arrive();
+    };
+    multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD, release);
+    await_stages(block, at, tCrD, release);
     block.sync(Int<1>{}, Int<multiplying>{});  // all warpgroups have multiplied the stages that the sums overwrite
     Sums::put(block, g.D, sums, mma, tCrD);
   }

@@ -12,7 +12,6 @@ namespace inlay::kernels {
 struct WgmmaRingStep {
   static constexpr int BLK_N = 128, PIPE = 3;
   static constexpr int consumers = 1;         // warpgroups that multiply
-  static constexpr bool ping_pong = false;    // each of two has a tile of its own: one multiplies, the other stores
   static constexpr int min_blocks = 2;        // per SM: bounds the registers
   static constexpr bool persistent = false;   // min_blocks blocks per SM loop over the tiles
   static constexpr int band = 0;              // tiles along n per band (tile order); 0: one band
@@ -28,8 +27,6 @@ struct WgmmaRingStep {
 template <class Step, class T, Major MajorA = Major::K, Major MajorB = Major::K>
 struct WgmmaRing {
   static constexpr int consumers = Step::consumers, PIPE = Step::PIPE;
-  static constexpr int sharing = Step::ping_pong ? 1 : consumers;  // warpgroups that multiply a tile
-  static_assert(!Step::ping_pong || (consumers == 2 && Step::stores_by_tma));
   static constexpr int BLK_M = 128, BLK_N = Step::BLK_N, BLK_K = 64;
   static constexpr bool clusters = Step::any_cluster || Step::cluster > 1;
   static constexpr LaunchInfo launch_info{
@@ -52,12 +49,7 @@ struct WgmmaRing {
     alignas(1024) T D[cosize_v<SmemD>];
     static void members(auto name) { Ring::members(name), name("D", &RingAndD::D); }
   };
-  struct RingInOrder : RingAndD {
-    uint64_t order[2];  // mbarriers: the other warpgroup awaits no more stages of its tile
-    static void members(auto name) { RingAndD::members(name), name("order", &RingInOrder::order); }
-  };
-  using Smem =
-      std::conditional_t<Step::ping_pong, RingInOrder, std::conditional_t<Step::stores_by_tma, RingAndD, Ring>>;
+  using Smem = std::conditional_t<Step::stores_by_tma, RingAndD, Ring>;
   static constexpr int kStageBytes = int(sizeof(Ring::A) + sizeof(Ring::B)) / PIPE;
 
   Gemm g;
@@ -88,7 +80,7 @@ struct WgmmaRing {
     return {g,
             map(g.A, MajorA, BLK_M, shape.n),
             map(g.B, MajorB, BLK_N, shape.m),
-            stores ? setting.encode(tma_tensor<T>(D, g.L(), 64)) : CUtensorMap{},
+            stores ? setting.encode(tma_tensor<T>(D, g.L(), along_m ? 64 : 16)) : CUtensorMap{},
             stores,
             stages,
             along_m,
@@ -157,9 +149,7 @@ struct WgmmaRing {
     auto* const empty = reinterpret_cast<typename Block::Mbarrier*>(smem.empty);
     if (block.thread_rank() == 0) {
       block.prefetch(mapA), block.prefetch(mapB);
-      for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * sharing * (along_m() + along_n() - 1));
-      if constexpr (Step::ping_pong)
-        for (uint64_t& one : smem.order) reinterpret_cast<typename Block::Mbarrier&>(one).init(4);
+      for (int s = 0; s < PIPE; ++s) full[s].init(1), empty[s].init(4 * consumers * (along_m() + along_n() - 1));
       block.fence_barrier_init();
     }
     if constexpr (Step::follows) block.griddep_wait();
@@ -236,16 +226,14 @@ struct WgmmaRing {
     }
   }
 
-  // The consumers compute the tiles of the block, 64 rows a warpgroup and instruction. In ping-pong each computes every
-  // other tile, and awaits its stages when the other one awaits no more: parities of phases tell two rounds apart only.
+  // The consumers compute the tiles of the block, 64 rows a warpgroup and instruction.
   template <class Block, class Mbarrier>
   CUTE_DEVICE void multiply(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (BLK_N,BLK_K,PIPE)
     auto mma =
-        make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N, MajorA, MajorB>>>{}, Layout<Shape<Int<sharing>, _1, _1>>{});
-    int const warpgroup = int(block.thread_rank()) / 128;
-    auto thr_mma = mma.get_slice(int(block.thread_rank()) - (Step::ping_pong ? 128 * warpgroup : 0));
+        make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N, MajorA, MajorB>>>{}, Layout<Shape<Int<consumers>, _1, _1>>{});
+    auto thr_mma = mma.get_slice(int(block.thread_rank()));
     Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));  // (MMA,MMA_M,MMA_K,PIPE), descriptors
     Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));  // (MMA,MMA_N,MMA_K,PIPE), descriptors
     int const lane = int(block.thread_rank()) % 32;
@@ -259,28 +247,15 @@ struct WgmmaRing {
         empty[stage].arrive();
       }
     };
-    auto const awaits_no_more = [&] {
-      if constexpr (Step::ping_pong)
-        if (lane == 0) reinterpret_cast<typename Block::Mbarrier&>(smem.order[1 - warpgroup]).arrive();
-    };
     StageOfRing<PIPE> at;
-    bool is_mine = warpgroup != 0;    // in ping-pong: whether the tile before was
-    int order_phase = warpgroup ^ 1;  // the first tile waits for no other
     CUTE_NO_UNROLL
     for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid) {
-      Place const here = place(tile, rank);
-      int const steps = (here.end_of_k - here.k + BLK_K - 1) / BLK_K;
-      if constexpr (Step::ping_pong) {
-        is_mine = !is_mine;
-        if (!is_mine) {
-          at.advance(steps);
-          continue;
-        }
-        reinterpret_cast<typename Block::Mbarrier&>(smem.order[warpgroup]).wait(order_phase);
-        order_phase ^= 1;
-      }
       Tensor tCrD = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
-      multiply_stages(block, full, at, steps, mma, tCrA, tCrB, tCrD, release, awaits_no_more);
+      hold_nothing(tCrD);
+      multiply_stages(block, full, at, steps(tile), mma, tCrA, tCrB, tCrD, release);
+      Place const here = place(tile, rank);
+      compute_now(here.m, here.n, here.l, here.matrix);  // while wgmma works
+      await_stages(block, at, tCrD, release);
       finish_fragment<T, Step::epilogues>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix);
       if constexpr (Step::stores_by_tma)
         if (stages_D) {
@@ -291,6 +266,15 @@ struct WgmmaRing {
                                                               here.matrix);
     }
     if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
+  }
+  // Stages of a tile.
+  CUTE_DEVICE int steps(int tile) const {
+    int k = int(g.K());
+    if (g.slices > 1) {
+      Place const here = place(tile, 0);
+      k = here.end_of_k - here.k;
+    }
+    return (k + BLK_K - 1) / BLK_K;
   }
 
   // The four ways are apart, so that the instructions of each lie together: a block runs them once, and each jump would
@@ -309,8 +293,16 @@ struct WgmmaRing {
     Tensor sD = make_tensor(make_smem_ptr(smem.D), SmemD{});  // (64,64,(2,consumers))
     int const warpgroup = int(block.thread_rank()) / 128, warp = int(block.thread_rank()) / 32 % 4,
               lane = int(block.thread_rank()) % 32;
-    bool const issues = block.thread_rank() % 128 == 0;
-    constexpr int chunks = BLK_N / 64, rounds = BLK_M / (64 * sharing);
+    constexpr bool alone = by_tma && !along_m;  // a warp has 16 rows of D, which TMA stores without the others
+    int const own = alone ? warp * 16 : 0;      // the first of its rows
+    bool const issues = alone ? lane == 0 : block.thread_rank() % 128 == 0;
+    auto const sync = [&] {
+      if constexpr (alone)
+        block.syncwarp();
+      else
+        sync_warpgroup(block, warpgroup);
+    };
+    constexpr int chunks = BLK_N / 64, rounds = BLK_M / (64 * consumers);
     constexpr bool is_odd =
         chunks * rounds % 2 == 1;  // the last store of a tile and the first of the next share a buffer
     CUTE_UNROLL
@@ -322,16 +314,16 @@ struct WgmmaRing {
         else
           block.tma_store_wait_read(Int<1>{});
       }
-      sync_warpgroup(block, warpgroup);
+      sync();
       stage_sums<along_m, T>(block, sD(_, _, buffer), warp, lane,
                              [&](int j) { return tCrD(chunk * 32 + j, round, 0); });
       if constexpr (by_tma) block.fence_proxy_async();
-      sync_warpgroup(block, warpgroup);
-      int const m = here.m + (round * sharing + (Step::ping_pong ? 0 : warpgroup)) * 64, n = here.n + chunk * 64;
+      sync();
+      int const m = here.m + (round * consumers + warpgroup) * 64, n = here.n + chunk * 64;
       int const row = along_m ? n : m, column = along_m ? m : n;  // of D with contiguous rows
       if constexpr (by_tma) {
         if (!issues) continue;
-        block.tma_store(mapD, smem.D + buffer * 4096, column, row, here.l);
+        block.tma_store(mapD, smem.D + buffer * 4096 + own * 64, column, row + own, here.l);
         block.tma_store_commit();
       } else {
         int64_t const pitch = along_m ? g.D.col_stride : g.D.row_stride;
