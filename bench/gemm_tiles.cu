@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -36,19 +37,39 @@ __global__ void fill(T* data, std::size_t count) {
   }
 }
 
-struct Timer {
-  cudaEvent_t begin, end;
-  Timer() { check(cudaEventCreate(&begin)), check(cudaEventCreate(&end)); }
-  template <class F>
-  double us(int times, F const& f) {
-    check(cudaEventRecord(begin));
-    for (int i = 0; i < times; ++i) f(i);
-    check(cudaEventRecord(end));
+// Launches of a graph: one after the other they would take the host 4 us each.
+class Replayed {
+ public:
+  Replayed(cudaStream_t stream, auto const& launch) {
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    launch();
+    cudaGraph_t graph;
+    check(cudaStreamEndCapture(stream, &graph));
+    check(cudaGraphInstantiate(&graph_, graph, 0));
+    check(cudaGraphDestroy(graph));
+  }
+  Replayed(Replayed&& o) noexcept : graph_(std::exchange(o.graph_, nullptr)) {}
+  ~Replayed() {
+    if (graph_) cudaGraphExecDestroy(graph_);
+  }
+  double us(cudaStream_t stream) const {
+    static cudaEvent_t const begin = event(), end = event();
+    check(cudaEventRecord(begin, stream));
+    check(cudaGraphLaunch(graph_, stream));
+    check(cudaEventRecord(end, stream));
     check(cudaEventSynchronize(end));
     float ms;
     check(cudaEventElapsedTime(&ms, begin, end));
-    return 1e3 * ms / times;
+    return 1e3 * ms;
   }
+
+ private:
+  static cudaEvent_t event() {
+    cudaEvent_t e;
+    check(cudaEventCreate(&e));
+    return e;
+  }
+  cudaGraphExec_t graph_ = nullptr;
 };
 
 // The plan of a kernel with a number of slices; without launches if it rejects the GEMM. g may be the transpose of the
@@ -104,7 +125,9 @@ int main(int argc, char** argv) {
     fill<<<1024, 256>>>(reinterpret_cast<std::uint32_t*>(pool), kPool / 4);
   else
     fill<<<1024, 256>>>(reinterpret_cast<std::uint16_t*>(pool), kPool / 2);
-  Timer timer;
+  constexpr int kLaunches = 20;  // of a graph
+  cudaStream_t stream;
+  check(cudaStreamCreate(&stream));
   long M, N, K;
   char transposes[4];
   while (std::scanf("%ld %ld %ld %3s", &M, &N, &K, transposes) == 4) {
@@ -128,7 +151,7 @@ int main(int argc, char** argv) {
                            stored(at[2], M, N, false), {}, Compute::fp32);
     struct Timed {
       int tile, transposes, slices;
-      planner::Plan plan;
+      Replayed launches;
       std::vector<double> us;
     };
     std::vector<Timed> all;
@@ -140,12 +163,19 @@ int main(int argc, char** argv) {
           if (slices > most_slices && slices > 1) continue;
           if (planner::Plan const plan = sliced(kernel, h, {.tile = tile}, slices, device);
               plan.num_launches && plan.workspace_bytes <= kPool)
-            all.push_back({tile, transposed, slices, plan, {}});
+            all.push_back({tile,
+                           transposed,
+                           slices,
+                           Replayed(stream,
+                                    [&] {
+                                      for (int i = 0; i < kLaunches; ++i) run(plan, device, pointers(i), stream);
+                                    }),
+                           {}});
         }
       }
     for (int round = 0; round < 6; ++round)
       for (Timed& t : all) {
-        double const us = timer.us(20, [&](int i) { run(t.plan, device, pointers(i + round * 20), nullptr); });
+        double const us = t.launches.us(stream) / kLaunches;
         if (round) t.us.push_back(us);
       }
     for (Timed& t : all) {

@@ -37,8 +37,9 @@ inline double operand_bytes(Gemm const& g) {
 // Tiles of 128 x width. In microseconds: from the launch to the first stage; the start and the end of a tile, in which
 // all multiprocessors write at the same time; 64 indices of K, if wgmma decides; a thousand lines of 128 bytes, if
 // loads decide. The last two are shorter where few multiprocessors have tiles: by `idle` times their part without any;
-// and by the power `busy` of the part with some. Fitted to bench/gemm_tiles on the aligned half of
-// suites/gemm/half_wild.json, times predicted too short counting one and a half times (docs/log.md).
+// and by the power `busy` of the part with some. Fitted with those of cluster_times.h to
+// bench/gemm_tiles on 380 aligned GEMMs, half of them of suites/gemm/half_wild.json, so that the chosen tiles take the
+// least time and predictions are near (docs/log.md).
 struct WgmmaTile {
   int width;
   ClusterShape cluster;
@@ -48,23 +49,23 @@ struct WgmmaTile {
 // In the order of these fields. Config::tile numbers the rows: a new one is the last. Labels name tuned choices.
 inline constexpr WgmmaTile kWgmmaTiles[] = {
     // clang-format off
-    {256, {2, 1}, 5.3, 1.72, .580, .10, 1.28, .22,
+    {256, {2, 1}, 4.23, .59, .658, .15, .96, .20,
      "256 columns, clusters of 2 x 1", "256 columns, clusters of 2 x 1, transposed"},
-    {256, {1, 1}, 4.4, 1.66, .588, .12, .98,  .43,
+    {256, {1, 1}, 3.14, .39, .613, .08, 1.20, .36,
      "256 columns", "256 columns, transposed"},
-    {192, {2, 2}, 4.9, 1.09, .474, .18, 1.29, .69,
+    {192, {2, 2}, 3.43, .94, .451, .34, 1.52, .63,
      "192 columns, clusters of 2 x 2", "192 columns, clusters of 2 x 2, transposed"},
-    {192, {2, 1}, 4.8, 1.36, .458, .14, 1.22, .24,
+    {192, {2, 1}, 4.05, .50, .510, .24, 1.26, .23,
      "192 columns, clusters of 2 x 1", "192 columns, clusters of 2 x 1, transposed"},
-    {192, {1, 1}, 4.1, 1.32, .473, .23, .95,  .22,
+    {192, {1, 1}, 2.76, .65, .495, .30, 1.12, .19,
      "192 columns", "192 columns, transposed"},
-    {128, {2, 1}, 4.5, 1.08, .336, .23, 1.21, .34,
+    {128, {2, 1}, 3.65, .52, .362, .28, 1.33, .69,
      "128 columns, clusters of 2 x 1", "128 columns, clusters of 2 x 1, transposed"},
-    {128, {1, 1}, 3.8, 1.16, .310, .21, .94,  .21,
+    {128, {1, 1}, 2.21, .89, .337, .22, 1.08, .36,
      "128 columns", "128 columns, transposed"},
-    {64,  {2, 2}, 3.8, .54,  .269, .28, 1.60, .36,
+    {64,  {2, 2}, 2.61, .92, .238, .14, 1.25, .14,
      "64 columns, clusters of 2 x 2", "64 columns, clusters of 2 x 2, transposed"},
-    {64,  {1, 1}, 3.3, .76,  .232, .18, 1.17, .46,
+    {64,  {1, 1}, 1.68, 1.00, .235, .09, 1.15, .74,
      "64 columns", "64 columns, transposed"},
     // clang-format on
 };
@@ -90,7 +91,7 @@ struct WgmmaTimes {
     double const elements = double(g.elements());
     double const compute = 1e-6 * double(ceil_div(tiles, slots)) * (t.per_tile + double(steps) * step),
                  memory = operand_bytes(g) / (device.copy_gbps * 1e9);
-    return 1e-6 * t.launch + std::cbrt(compute * compute * compute + memory * memory * memory) +
+    return 1e-6 * t.launch + std::hypot(compute, memory) +
            (g.slices > 1 ? kSum + elements * 4 * (g.slices + .5) / kPartial : 0);
   }
 

@@ -27,6 +27,7 @@ struct ByTile {
       };
       return loads_along_K(g.A) ? with_A(constant<Major, Major::K>{}) : with_A(constant<Major, Major::MN>{});
     };
+    if (tile.columns == 128) return of(std::type_identity<Step<128, 128, 6, 1>>{});
     if (tile.rows == 128) return of(std::type_identity<Step<128, 64, 8, 1>>{});
     if (tile.columns == 64) return of(std::type_identity<Step<64, 64, 12, 1>>{});
     return tile.columns == 32 ? of(std::type_identity<Step<64, 32, 8, 2>>{})
@@ -42,7 +43,7 @@ struct Dispatch : ByHalfType<Kernel> {
 inline constexpr Info<Gemm> info = {
     .name = "hgemm_cluster",
     .idea =
-        "Tiles of 64 x 16 to 128 x 64 whose K is shared by the blocks of a cluster, which add their sums through "
+        "Tiles of 64 x 16 to 128 x 128 whose K is shared by the blocks of a cluster, which add their sums through "
         "distributed shared memory: no workspace and no second launch.",
     .source = "inlay",
     .ladder = Ladder::hgemm,

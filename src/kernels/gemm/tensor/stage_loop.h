@@ -15,7 +15,7 @@ struct StageOfRing {
   }
 };
 
-// Says that the registers hold no values: the compiler would clear them.
+// Says that the registers hold no values: the compiler would clear them, and then serialize wgmma.
 template <class RD>
 CUTE_DEVICE void hold_nothing([[maybe_unused]] RD& tCrD) {
 #ifdef __CUDA_ARCH__
@@ -37,6 +37,7 @@ CUTE_DEVICE void compute_now([[maybe_unused]] std::same_as<int> auto... values) 
 template <int PIPE, class Block, class Mbarrier, class TiledMma, class RA, class RB, class RD>
 CUTE_DEVICE void multiply_stages(Block block, Mbarrier* full, StageOfRing<PIPE>& at, int steps, TiledMma& mma,
                                  RA const& tCrA, RB const& tCrB, RD& tCrD, auto const& release) {
+  hold_nothing(tCrD);
   mma.accumulate_ = GMMA::ScaleOut::Zero;  // the first instruction ignores tCrD
   int last = -1;                           // stage that wgmma may still read; -1: none
   CUTE_NO_UNROLL

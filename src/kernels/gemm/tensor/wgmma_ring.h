@@ -248,13 +248,17 @@ struct WgmmaRing {
       }
     };
     StageOfRing<PIPE> at;
+    int tile = cluster_of(int(block.block_index()));
+    Place next = place(tile, rank);  // while the first stages come
     CUTE_NO_UNROLL
-    for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid) {
+    for (; tile < tiles(); tile += grid) {
+      Place const here = next;
       Tensor tCrD = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
-      hold_nothing(tCrD);
-      multiply_stages(block, full, at, steps(tile), mma, tCrA, tCrB, tCrD, release);
-      Place const here = place(tile, rank);
-      compute_now(here.m, here.n, here.l, here.matrix);  // while wgmma works
+      multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD, release);
+      if (tile + grid < tiles()) {  // while wgmma works
+        next = place(tile + grid, rank);
+        compute_now(next.m, next.n, next.l, next.matrix, next.k, next.end_of_k);
+      }
       await_stages(block, at, tCrD, release);
       finish_fragment<T, Step::epilogues>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix);
       if constexpr (Step::stores_by_tma)
@@ -266,15 +270,6 @@ struct WgmmaRing {
                                                               here.matrix);
     }
     if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
-  }
-  // Stages of a tile.
-  CUTE_DEVICE int steps(int tile) const {
-    int k = int(g.K());
-    if (g.slices > 1) {
-      Place const here = place(tile, 0);
-      k = here.end_of_k - here.k;
-    }
-    return (k + BLK_K - 1) / BLK_K;
   }
 
   // The four ways are apart, so that the instructions of each lie together: a block runs them once, and each jump would
