@@ -15,8 +15,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
-#include <utility>
 #include <vector>
+
+#include "measure/sample.h"
 
 namespace {
 using namespace inlay;
@@ -37,40 +38,17 @@ __global__ void fill(T* data, std::size_t count) {
   }
 }
 
-// Launches of a graph: one after the other they would take the host 4 us each.
-class Replayed {
- public:
-  Replayed(cudaStream_t stream, auto const& launch) {
-    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    launch();
-    cudaGraph_t graph;
-    check(cudaStreamEndCapture(stream, &graph));
-    check(cudaGraphInstantiate(&graph_, graph, 0));
-    check(cudaGraphDestroy(graph));
-  }
-  Replayed(Replayed&& o) noexcept : graph_(std::exchange(o.graph_, nullptr)) {}
-  ~Replayed() {
-    if (graph_) cudaGraphExecDestroy(graph_);
-  }
-  double us(cudaStream_t stream) const {
-    static cudaEvent_t const begin = event(), end = event();
-    check(cudaEventRecord(begin, stream));
-    check(cudaGraphLaunch(graph_, stream));
-    check(cudaEventRecord(end, stream));
-    check(cudaEventSynchronize(end));
-    float ms;
-    check(cudaEventElapsedTime(&ms, begin, end));
-    return 1e3 * ms;
-  }
-
- private:
-  static cudaEvent_t event() {
-    cudaEvent_t e;
-    check(cudaEventCreate(&e));
-    return e;
-  }
-  cudaGraphExec_t graph_ = nullptr;
-};
+// A graph of what `launch` launches: launched one by one, each kernel would take the host 4 us.
+lab::GraphExec captured(cudaStream_t stream, auto const& launch) {
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  launch();
+  cudaGraph_t graph;
+  check(cudaStreamEndCapture(stream, &graph));
+  lab::Graph const owner(graph);
+  cudaGraphExec_t exec;
+  check(cudaGraphInstantiate(&exec, graph, 0));
+  return lab::GraphExec(exec);
+}
 
 // The plan of a kernel with a number of slices; without launches if it rejects the GEMM. g may be the transpose of the
 // problem.
@@ -126,8 +104,10 @@ int main(int argc, char** argv) {
   else
     fill<<<1024, 256>>>(reinterpret_cast<std::uint16_t*>(pool), kPool / 2);
   constexpr int kLaunches = 20;  // of a graph
-  cudaStream_t stream;
-  check(cudaStreamCreate(&stream));
+  lab::Stream const owner = lab::make_stream();
+  cudaStream_t const stream = owner.get();
+  lab::Interval interval;
+  check(cudaDeviceSynchronize());  // `fill` ran on another stream
   long M, N, K;
   char transposes[4];
   while (std::scanf("%ld %ld %ld %3s", &M, &N, &K, transposes) == 4) {
@@ -151,7 +131,7 @@ int main(int argc, char** argv) {
                            stored(at[2], M, N, false), {}, Compute::fp32);
     struct Timed {
       int tile, transposes, slices;
-      Replayed launches;
+      lab::GraphExec graph;
       std::vector<double> us;
     };
     std::vector<Timed> all;
@@ -166,7 +146,7 @@ int main(int argc, char** argv) {
             all.push_back({tile,
                            transposed,
                            slices,
-                           Replayed(stream,
+                           captured(stream,
                                     [&] {
                                       for (int i = 0; i < kLaunches; ++i) run(plan, device, pointers(i), stream);
                                     }),
@@ -175,7 +155,8 @@ int main(int argc, char** argv) {
       }
     for (int round = 0; round < 6; ++round)
       for (Timed& t : all) {
-        double const us = t.launches.us(stream) / kLaunches;
+        interval.around(stream, [&] { check(cudaGraphLaunch(t.graph.get(), stream)); });
+        double const us = 1e3 * interval.ms() / kLaunches;
         if (round) t.us.push_back(us);
       }
     for (Timed& t : all) {

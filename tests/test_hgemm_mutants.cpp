@@ -88,7 +88,7 @@ void expect_found(char const* kernel, GemmCase const& c, Flaw flaw, std::vector<
     if (flaw == Flaw::ragged_tma_store) {
       Stores& stores = *x.as<Stores>();
       stores.uses_tma_store = stores.stages_D = true;
-      stores.mapD = replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, 16));
+      stores.mapD = replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, Stores::rows_of_box(false)));
     }
     return true;
   };

@@ -6,8 +6,8 @@ namespace inlay::model {
 
 // A tile of hgemm_cluster, and the blocks that share a multiprocessor. In microseconds: a wave's time until the first
 // stage is there; 64 indices of K, if wgmma decides; the end of a tile; the sum over slices, and what each slice adds
-// to it. Thousands of bytes that a multiprocessor loads in a microsecond, and that all of them load. Fitted as
-// those of wgmma_times.h.
+// to it. Thousands of bytes that a multiprocessor loads in a microsecond, and that all of them load. Fitted with
+// the constants of wgmma_times.h, which says how.
 struct ClusterTile {
   int rows, columns, blocks;
   double fill, step, end, sum, part, of_multiprocessor, of_all;
@@ -29,7 +29,10 @@ struct ClusterTimes {
   static std::int64_t slices_of(Gemm const& g) { return g.slice_K ? ceil_div(g.K(), g.slice_K) : 1; }
 
   static double seconds(Gemm const& g, Device const& device, ClusterTile const& t) {
-    constexpr double launch = .76, of_memory = 1.34e-3, of_split_lines = 1.76;  // microseconds; of a copy's bandwidth
+    constexpr double launch = .76;           // microseconds
+    constexpr double of_memory = 1.34;       // of a copy's bandwidth: above 1, since the rest is added on top
+    constexpr double of_split_lines = 1.76;  // lines that a row takes if it begins within one
+    constexpr double line = .128;            // thousands of bytes
     std::int64_t const parts = slices_of(g), slots = t.blocks * resident_clusters(device, {int(parts), 1}) * parts,
                        blocks = ceil_div(g.M(), std::int64_t(t.rows)) * ceil_div(g.N(), std::int64_t(t.columns)) *
                                 g.L() * parts,
@@ -37,12 +40,12 @@ struct ClusterTimes {
     double const busy = double(std::min(blocks, std::int64_t(device.sm_count))),
                  together = std::clamp(double(blocks) / device.sm_count, 1., double(t.blocks));
     auto const lines = [&](Operand const& o, int rows) { return splits_lines(o) ? of_split_lines * rows : rows; };
-    double const loads = .128 * (lines(g.A, t.rows) + lines(g.B, t.columns)) /
+    double const loads = line * (lines(g.A, t.rows) + lines(g.B, t.columns)) /
                          std::min(t.of_multiprocessor, t.of_all / busy),
                  tiles = double(ceil_div(blocks, slots)) *
                          (t.fill + (double(steps) * std::max(t.step, loads) + t.end) * together +
                           (parts > 1 ? t.sum + t.part * double(parts) : 0)),
-                 memory = operand_bytes(g) / (of_memory * device.copy_gbps * 1e6);
+                 memory = operand_bytes(g) / (of_memory * device.copy_gbps * 1e3);
     // Both overlap in part.
     return 1e-6 * (launch + std::pow(std::pow(tiles, 1.5) + std::pow(memory, 1.5), 1 / 1.5));
   }

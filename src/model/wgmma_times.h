@@ -37,9 +37,10 @@ inline double operand_bytes(Gemm const& g) {
 // Tiles of 128 x width. In microseconds: from the launch to the first stage; the start and the end of a tile, in which
 // all multiprocessors write at the same time; 64 indices of K, if wgmma decides; a thousand lines of 128 bytes, if
 // loads decide. The last two are shorter where few multiprocessors have tiles: by `idle` times their part without any;
-// and by the power `busy` of the part with some. Fitted with those of cluster_times.h to
-// bench/gemm_tiles on 380 aligned GEMMs, half of them of suites/gemm/half_wild.json, so that the chosen tiles take the
-// least time and predictions are near (docs/log.md).
+// and by the power `busy` of the part with some. Fitted together with the constants
+// of cluster_times.h to bench/gemm_tiles on 287 aligned GEMMs, of suites/gemm/half_wild.json, half_shapes.json,
+// half_few_rows.json and half_squares.json among others: so that the tiles that they choose take the least time, and
+// that predictions are near (docs/log.md). No single constant is a measurement.
 struct WgmmaTile {
   int width;
   ClusterShape cluster;
@@ -91,6 +92,7 @@ struct WgmmaTimes {
     double const elements = double(g.elements());
     double const compute = 1e-6 * double(ceil_div(tiles, slots)) * (t.per_tile + double(steps) * step),
                  memory = operand_bytes(g) / (device.copy_gbps * 1e9);
+    // Both overlap in part.
     return 1e-6 * t.launch + std::hypot(compute, memory) +
            (g.slices > 1 ? kSum + elements * 4 * (g.slices + .5) / kPartial : 0);
   }

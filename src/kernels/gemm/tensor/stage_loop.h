@@ -15,7 +15,8 @@ struct StageOfRing {
   }
 };
 
-// Says that the registers hold no values: the compiler would clear them, and then serialize wgmma.
+// Leaves the accumulators undefined, since the first wgmma overwrites them: the compiler would write zeros to them, and
+// serialize wgmma because other instructions write its accumulators.
 template <class RD>
 CUTE_DEVICE void hold_nothing([[maybe_unused]] RD& tCrD) {
 #ifdef __CUDA_ARCH__
@@ -23,7 +24,7 @@ CUTE_DEVICE void hold_nothing([[maybe_unused]] RD& tCrD) {
   for (int i = 0; i < size(tCrD); ++i) asm volatile("" : "=f"(tCrD(i)));
 #endif
 }
-// Lets the compiler not put off what computes these values.
+// Has the compiler compute these values here; it would put that off until they are used.
 CUTE_DEVICE void compute_now([[maybe_unused]] std::same_as<int> auto... values) {
 #ifdef __CUDA_ARCH__
   auto const now = [](int value) { asm volatile("" ::"r"(value)); };
@@ -58,7 +59,7 @@ CUTE_DEVICE void multiply_stages(Block block, Mbarrier* full, StageOfRing<PIPE>&
     at.advance();
   }
 }
-// at: behind the last stage.
+// Awaits what multiply_stages has issued, and releases its last stage. at: as multiply_stages left it.
 template <int PIPE, class Block, class RD>
 CUTE_DEVICE void await_stages(Block block, StageOfRing<PIPE> const& at, RD& tCrD, auto const& release) {
   block.wgmma_wait(Int<0>{});

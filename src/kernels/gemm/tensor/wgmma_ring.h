@@ -80,7 +80,7 @@ struct WgmmaRing {
     return {g,
             map(g.A, MajorA, BLK_M, shape.n),
             map(g.B, MajorB, BLK_N, shape.m),
-            stores ? setting.encode(tma_tensor<T>(D, g.L(), along_m ? 64 : 16)) : CUtensorMap{},
+            stores ? setting.encode(tma_tensor<T>(D, g.L(), rows_of_box(along_m))) : CUtensorMap{},
             stores,
             stages,
             along_m,
@@ -110,6 +110,11 @@ struct WgmmaRing {
     return too_many("{} x {} tiles in {} matrices are more than 31 bits count", __int128(m) * n * g.slices, g.L(),
                     {m, n, g.L()}, kMostBlocks / 2);
   }
+
+  // Rows of a box of 64 columns of mapD. A warp has 16 rows of sums: it stores them alone where D is contiguous along
+  // n. Where D is contiguous along m, these are 16 columns, 32 bytes of a line, and the four warps of a warpgroup store
+  // their 64 columns together.
+  CUTE_HOST_DEVICE static constexpr int rows_of_box(bool along_m) { return along_m ? 64 : 16; }
 
   // ---- device
 
@@ -249,13 +254,13 @@ struct WgmmaRing {
     };
     StageOfRing<PIPE> at;
     int tile = cluster_of(int(block.block_index()));
-    Place next = place(tile, rank);  // while the first stages come
+    Place next = place(tile, rank);  // computed while TMA loads the first stages
     CUTE_NO_UNROLL
     for (; tile < tiles(); tile += grid) {
       Place const here = next;
       Tensor tCrD = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
       multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD, release);
-      if (tile + grid < tiles()) {  // while wgmma works
+      if (tile + grid < tiles()) {  // computed while wgmma multiplies the last stage
         next = place(tile + grid, rank);
         compute_now(next.m, next.n, next.l, next.matrix, next.k, next.end_of_k);
       }
@@ -282,14 +287,15 @@ struct WgmmaRing {
     else
       D_is_along_m ? by.template operator()<true, false>() : by.template operator()<false, false>();
   }
-  // A warpgroup writes 64 x 64 elements to one of its two shared tiles while TMA, or a slower warp, reads the other.
+  // A warpgroup writes 64 x 64 elements to one of its two shared tiles, of which TMA, or a slower warp, may still read
+  // the other one.
   template <bool along_m, bool by_tma, class Block, class RD>
   CUTE_DEVICE void store_staged_as(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
     Tensor sD = make_tensor(make_smem_ptr(smem.D), SmemD{});  // (64,64,(2,consumers))
     int const warpgroup = int(block.thread_rank()) / 128, warp = int(block.thread_rank()) / 32 % 4,
               lane = int(block.thread_rank()) % 32;
-    constexpr bool alone = by_tma && !along_m;  // a warp has 16 rows of D, which TMA stores without the others
-    int const own = alone ? warp * 16 : 0;      // the first of its rows
+    constexpr bool alone = by_tma && rows_of_box(along_m) == 16;  // a warp stores what it has written itself
+    int const own = alone ? warp * 16 : 0;                        // first row of the box in the shared tile
     bool const issues = alone ? lane == 0 : block.thread_rank() % 128 == 0;
     auto const sync = [&] {
       if constexpr (alone)
