@@ -75,6 +75,21 @@ planner::Plan sliced(Info<Gemm> const& kernel, Gemm const& g, Config const& conf
   return plan;
 }
 
+// Columns of a kernel's tile: each number of tiles along N with the fewest that give it. 0: the tile's own.
+std::vector<int> columns_of(Info<Gemm> const& kernel, int tile, long N) {
+  int width = 0;
+  if (&kernel == &kernels::hgemm_10_narrow_tiles::kernel) width = kWgmmaTiles[tile - 1].width;
+  if (&kernel == &kernels::hgemm_cluster::kernel) width = kClusterTiles[tile - 1].columns;
+  if (width < 64) return {0};
+  std::vector<int> all{width};
+  for (int columns = width - kColumnStep; columns >= width - kFewerColumns; columns -= kColumnStep)
+    if ((N + columns - 1) / columns == (N + all.back() - 1) / all.back())
+      all.back() = columns;
+    else
+      all.push_back(columns);
+  return all;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -130,7 +145,7 @@ int main(int argc, char** argv) {
         problem::make_gemm(stored(at[0], M, K, transposes[0] == 't'), stored(at[1], K, N, transposes[1] == 't'),
                            stored(at[2], M, N, false), {}, Compute::fp32);
     struct Timed {
-      int tile, transposes, slices;
+      int tile, transposes, slices, columns;
       lab::GraphExec graph;
       std::vector<double> us;
     };
@@ -139,19 +154,21 @@ int main(int argc, char** argv) {
     for (int transposed = 0; transposed <= int(!of_f32); ++transposed)
       for (int tile = 1; tile <= num_tiles; ++tile) {
         Gemm const h = transposed ? g.transposed() : g;
-        for (int slices : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
-          if (slices > most_slices && slices > 1) continue;
-          if (planner::Plan const plan = sliced(kernel, h, {.tile = tile}, slices, device);
-              plan.num_launches && plan.workspace_bytes <= kPool)
-            all.push_back({tile,
-                           transposed,
-                           slices,
-                           captured(stream,
-                                    [&] {
-                                      for (int i = 0; i < kLaunches; ++i) run(plan, device, pointers(i), stream);
-                                    }),
-                           {}});
-        }
+        for (int columns : columns_of(kernel, tile, h.N()))
+          for (int slices : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}) {
+            if (slices > most_slices && slices > 1) continue;
+            if (planner::Plan const plan = sliced(kernel, h, {.tile = tile, .columns = columns}, slices, device);
+                plan.num_launches && plan.workspace_bytes <= kPool)
+              all.push_back({tile,
+                             transposed,
+                             slices,
+                             columns,
+                             captured(stream,
+                                      [&] {
+                                        for (int i = 0; i < kLaunches; ++i) run(plan, device, pointers(i), stream);
+                                      }),
+                             {}});
+          }
       }
     for (int round = 0; round < 6; ++round)
       for (Timed& t : all) {
@@ -161,7 +178,7 @@ int main(int argc, char** argv) {
       }
     for (Timed& t : all) {
       std::sort(t.us.begin(), t.us.end());
-      std::printf("%ld %ld %ld %s %d %d %d %.3f\n", M, N, K, transposes, t.tile, t.transposes, t.slices,
+      std::printf("%ld %ld %ld %s %d %d %d %d %.3f\n", M, N, K, transposes, t.tile, t.transposes, t.slices, t.columns,
                   t.us[t.us.size() / 2]);
     }
     std::fflush(stdout);

@@ -188,6 +188,29 @@ TEST(GemmKernels, EveryTileAndItsTranspose) {
         expect_right("hgemm_10_narrow_tiles", {.tile = tile}, c, transposes, 0);
       }
 }
+// Tiles of fewer columns than their kernel's: several of them and one that D ends in, stored by TMA, in rows that it
+// does not take, from registers (f32), and in a batch; D contiguous along m too.
+TEST(GemmKernels, EveryNumberOfColumns) {
+  if (runs_quick_tests()) GTEST_SKIP();
+  int number = 0;
+  auto const expect_right_in = [&](char const* kernel, int tile, int width, char const* label, int cluster_m) {
+    for (int columns = width - kColumnStep; columns >= width - kFewerColumns; columns -= kColumnStep) {
+      ++number;
+      GemmCase c{128 * cluster_m + 40, 2 * columns + 8, 136, 1 + number % 5 / 4,
+                 std::array{"nt", "nn", "tt", "tn"}[std::size_t(number) % 4]};
+      c.gap_batch = 8, c.columns_c = number % 3 == 0;
+      if (number % 7 == 3) c.gap_c = 3;
+      SCOPED_TRACE(c.name() + " in tiles of " + std::to_string(columns) + " columns, " + label);
+      expect_right(kernel, {.tile = tile, .columns = columns}, c, false, 0, number % 11 == 5 ? f32 : bf16);
+    }
+  };
+  for (int tile = 1; auto const& t : kWgmmaTiles)
+    expect_right_in("hgemm_10_narrow_tiles", tile++, t.width, t.label, t.cluster.m);
+  for (int tile = 1; auto const& t : kClusterTiles) {
+    if (t.columns >= 64) expect_right_in("hgemm_cluster", tile, t.columns, t.label, 1);
+    ++tile;
+  }
+}
 // Slices of K that the blocks of a cluster add; rows of D that begin anywhere; old elements of D; D in f32.
 TEST(GemmKernels, EveryTileOfACluster) {
   if (runs_quick_tests()) GTEST_SKIP();

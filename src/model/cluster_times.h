@@ -29,22 +29,18 @@ struct ClusterTimes {
   static std::int64_t slices_of(Gemm const& g) { return g.slice_K ? ceil_div(g.K(), g.slice_K) : 1; }
 
   static double seconds(Gemm const& g, Device const& device, ClusterTile const& t) {
-    constexpr double launch = .76;           // microseconds
-    constexpr double of_memory = 1.34;       // of a copy's bandwidth: above 1, since the rest is added on top
-    constexpr double of_split_lines = 1.76;  // lines that a row takes if it begins within one
-    constexpr double line = .128;            // thousands of bytes
-    std::int64_t const parts = slices_of(g), slots = t.blocks * resident_clusters(device, {int(parts), 1}) * parts,
-                       blocks = ceil_div(g.M(), std::int64_t(t.rows)) * ceil_div(g.N(), std::int64_t(t.columns)) *
-                                g.L() * parts,
-                       steps = ceil_div(g.slice_K ? g.slice_K : g.K(), std::int64_t(64));
-    double const busy = double(std::min(blocks, std::int64_t(device.sm_count))),
-                 together = std::clamp(double(blocks) / device.sm_count, 1., double(t.blocks));
-    auto const lines = [&](Operand const& o, int rows) { return splits_lines(o) ? of_split_lines * rows : rows; };
-    double const loads = line * (lines(g.A, t.rows) + lines(g.B, t.columns)) /
-                         std::min(t.of_multiprocessor, t.of_all / busy),
-                 tiles = double(ceil_div(blocks, slots)) *
-                         (t.fill + (double(steps) * std::max(t.step, loads) + t.end) * together +
-                          (parts > 1 ? t.sum + t.part * double(parts) : 0)),
+    return seconds(g, device, t, columns(g, device, t));
+  }
+  // The configured columns of a tile, or those with which it is predicted to take the least time.
+  static int columns(Gemm const& g, Device const& device, ClusterTile const& t, Config const& config = {}) {
+    if (t.columns < 64) return t.columns;
+    if (config.columns) return config.columns;
+    return fastest_columns(t.columns, [&](int columns) { return microseconds_of_tiles(g, device, t, columns); });
+  }
+  static double seconds(Gemm const& g, Device const& device, ClusterTile const& t, int columns) {
+    constexpr double launch = .76;      // microseconds
+    constexpr double of_memory = 1.34;  // of a copy's bandwidth: above 1, since the rest is added on top
+    double const tiles = microseconds_of_tiles(g, device, t, columns),
                  memory = operand_bytes(g) / (of_memory * device.copy_gbps * 1e3);
     // Both overlap in part.
     return 1e-6 * (launch + std::pow(std::pow(tiles, 1.5) + std::pow(memory, 1.5), 1 / 1.5));
@@ -57,8 +53,34 @@ struct ClusterTimes {
       return seconds(g, device, a) < seconds(g, device, b);
     });
   }
+  static Config choose(Gemm const& g, Device const& device, Config const& config) {
+    ClusterTile const& t = tile(g, device, config);
+    int const fewer = columns(g, device, t, config);
+    return {.tile = int(&t - kClusterTiles) + 1, .columns = fewer == t.columns ? 0 : fewer};
+  }
   static double of_tile(Gemm const& g, Device const& device, Config const& config) {
-    return seconds(g, device, tile(g, device, config));
+    ClusterTile const& t = tile(g, device, config);
+    return seconds(g, device, t, columns(g, device, t, config));
+  }
+
+ private:
+  // The waves of blocks, one after the other, if memory takes no time.
+  static double microseconds_of_tiles(Gemm const& g, Device const& device, ClusterTile const& t, int columns) {
+    constexpr double of_split_lines = 1.76;  // lines that a row takes if it begins within one
+    constexpr double line = .128;            // thousands of bytes
+    std::int64_t const parts = slices_of(g), slots = t.blocks * resident_clusters(device, {int(parts), 1}) * parts,
+                       blocks = ceil_div(g.M(), std::int64_t(t.rows)) * ceil_div(g.N(), std::int64_t(columns)) * g.L() *
+                                parts,
+                       steps = ceil_div(g.slice_K ? g.slice_K : g.K(), std::int64_t(64));
+    double const busy = double(std::min(blocks, std::int64_t(device.sm_count))),
+                 together = std::clamp(double(blocks) / device.sm_count, 1., double(t.blocks));
+    auto const lines = [&](Operand const& o, double rows) { return splits_lines(o) ? of_split_lines * rows : rows; };
+    double const arrives = line * (lines(g.A, t.rows) + lines(g.B, lines_of_columns(g.B, columns))) /
+                           std::min(t.of_multiprocessor, t.of_all / busy),
+                 multiplies = t.step * (columns + 50) / (t.columns + 50);
+    return double(ceil_div(blocks, slots)) *
+           (t.fill + (double(steps) * std::max(multiplies, arrives) + t.end) * together +
+            (parts > 1 ? t.sum + t.part * double(parts) : 0));
   }
 };
 

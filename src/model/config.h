@@ -29,6 +29,7 @@ struct Tiling {
 struct Config {
   Tiling tiling = {};  // of a copy
   int tile = 0;        // of a kernel that has a list of several: 1 + its place there; 0: open
+  int columns = 0;     // of a tile that may have some fewer than its kernel's width; 0: open
 };
 
 // A function of a kernel. Its last argument is a configuration, which may be left out; many kernels have none.

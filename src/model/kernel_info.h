@@ -72,9 +72,9 @@ struct Info {
   // Predicted time in closed form. Null: there is none; a copy kernel of the library has one.
   OfConfig<double, P const&, Device const&> seconds = {};
   std::size_t (*workspace)(P const&, Device const&) = no_workspace<P>;  // bytes
-  // The configuration with the shortest predicted time, where a kernel has several. Null: it has one, or each of them
-  // is a candidate of its own.
-  Config (*choose)(P const&, Device const&) = nullptr;
+  // The configuration with the shortest predicted time, where a kernel has several; of those with a tile that is given.
+  // Null: it has one, or each of them is a candidate of its own.
+  OfConfig<Config, P const&, Device const&> choose = {};
   // GEMM kernels: longest accumulation in a register, in FMAs, before it is added to another register. 0: all of K.
   std::int64_t accumulation_length = 0;
   // GEMM kernels in f32: adds all of K on tensor cores, which truncate, so that the error grows faster than that of

@@ -34,6 +34,17 @@ inline double operand_bytes(Gemm const& g) {
          double(g.elements()) * bytes_of(g.D.type);
 }
 
+// A tile may have this many columns fewer than its kernel's width, in steps, so that it divides N or the waves are
+// full.
+inline constexpr int kColumnStep = 16, kFewerColumns = 48;
+
+// Lines of 128 bytes that a tile loads of B for 64 indices of K. Rows along K are as many as the tile's columns; of
+// rows along n, TMA loads slabs of 64 columns.
+inline double lines_of_columns(Operand const& B, int columns) {
+  bool const along_n = B.row_stride == 1 && !(B.col_stride == 1 && B.cols > 1);
+  return along_n ? double(round_up(columns, 64)) : columns;
+}
+
 // Tiles of 128 x width. In microseconds: from the launch to the first stage; the start and the end of a tile, in which
 // all multiprocessors write at the same time; 64 indices of K, if wgmma decides; a thousand lines of 128 bytes, if
 // loads decide. The last two are shorter where few multiprocessors have tiles: by `idle` times their part without any;
@@ -71,30 +82,36 @@ inline constexpr WgmmaTile kWgmmaTiles[] = {
     // clang-format on
 };
 
+// The columns of a tile, `width` or some fewer, that have the least seconds(columns); the most among equals.
+int fastest_columns(int width, auto const& seconds) {
+  int best = width;
+  double least = seconds(width);
+  for (int columns = width - kColumnStep; columns >= width - kFewerColumns; columns -= kColumnStep)
+    if (double const s = seconds(columns); s < least) least = s, best = columns;
+  return best;
+}
+
 struct WgmmaTimes {
   static constexpr double kSum = 2.1e-6;      // seconds of sum_slices, launched before the GEMM has ended
   static constexpr double kPartial = 1.5e12;  // bytes per second of partial sums that it adds
 
-  // The time of g in its slices, with the reduction that adds them.
-  static double seconds(Gemm const& g, Device const& device, WgmmaTile const& t) {
-    std::int64_t const slots = resident_clusters(device, t.cluster),
-                       tiles = ceil_div(g.M(), std::int64_t(128 * t.cluster.m)) *
-                               ceil_div(g.N(), std::int64_t(t.width * t.cluster.n)) * g.L() * g.slices,
-                       steps = ceil_div(g.slices > 1 ? g.slice_K : g.K(), std::int64_t(64));
-    double const busy = std::min(1., double(tiles) / double(slots));
-    // Lines of A and B that a block loads; those that begin within lines of 128 bytes take two each.
-    auto const lines = [&](Operand const& o, int rows, int blocks) {
-      return (splits_lines(o) ? 2. : 1.) * rows / blocks;
-    };
-    double const loads = lines(g.A, 128, t.cluster.n) + lines(g.B, t.width, t.cluster.m),
-                 step = std::max(t.per_64_k * (1 - t.idle * (1 - busy)),
-                                 1e-3 * t.per_1000_lines * loads * std::pow(busy, t.busy));
-    double const elements = double(g.elements());
-    double const compute = 1e-6 * double(ceil_div(tiles, slots)) * (t.per_tile + double(steps) * step),
+  // The time of g in its slices, with the reduction that adds them, in tiles of these columns.
+  static double seconds(Gemm const& g, Device const& device, WgmmaTile const& t, int columns) {
+    double const elements = double(g.elements()), compute = 1e-6 * microseconds_of_tiles(g, device, t, columns),
                  memory = operand_bytes(g) / (device.copy_gbps * 1e9);
     // Both overlap in part.
     return 1e-6 * t.launch + std::hypot(compute, memory) +
            (g.slices > 1 ? kSum + elements * 4 * (g.slices + .5) / kPartial : 0);
+  }
+  static double seconds(Gemm const& g, Device const& device, WgmmaTile const& t) {
+    return seconds(g, device, t, columns(g, device, t));
+  }
+  // The configured columns of a tile, or those with which it is predicted to take the least time; all of them in a
+  // batch, to whose matrices TMA stores no narrower tiles.
+  static int columns(Gemm const& g, Device const& device, WgmmaTile const& t, Config const& config = {}) {
+    if (config.columns) return config.columns;
+    if (g.L() > 1) return t.width;
+    return fastest_columns(t.width, [&](int columns) { return microseconds_of_tiles(g, device, t, columns); });
   }
 
   // The configured tile, or the one that is predicted to be the fastest.
@@ -104,8 +121,34 @@ struct WgmmaTimes {
       return seconds(g, device, a) < seconds(g, device, b);
     });
   }
+  static Config choose(Gemm const& g, Device const& device, Config const& config) {
+    WgmmaTile const& t = tile(g, device, config);
+    int const fewer = columns(g, device, t, config);
+    return {.tile = int(&t - kWgmmaTiles) + 1, .columns = fewer == t.width ? 0 : fewer};
+  }
   static double of_tile(Gemm const& g, Device const& device, Config const& config) {
-    return seconds(g, device, tile(g, device, config));
+    WgmmaTile const& t = tile(g, device, config);
+    return seconds(g, device, t, columns(g, device, t, config));
+  }
+
+ private:
+  // The tiles of a block, one after the other, if memory takes no time.
+  static double microseconds_of_tiles(Gemm const& g, Device const& device, WgmmaTile const& t, int columns) {
+    std::int64_t const slots = resident_clusters(device, t.cluster),
+                       tiles = ceil_div(g.M(), std::int64_t(128 * t.cluster.m)) *
+                               ceil_div(g.N(), std::int64_t(columns * t.cluster.n)) * g.L() * g.slices,
+                       steps = ceil_div(g.slices > 1 ? g.slice_K : g.K(), std::int64_t(64));
+    double const busy = std::min(1., double(tiles) / double(slots));
+    // Lines of A and B that a block loads; those that begin within lines of 128 bytes take two each.
+    auto const lines = [&](Operand const& o, double rows, int blocks) {
+      return (splits_lines(o) ? 2. : 1.) * rows / blocks;
+    };
+    double const
+        loads = lines(g.A, 128, t.cluster.n) + lines(g.B, lines_of_columns(g.B, columns), t.cluster.m),
+        // wgmma's time has a part that no column saves: for 64 to 256 columns it is .1 us and .002 us a column.
+        multiplies = t.per_64_k * (columns + 50) / (t.width + 50) * (1 - t.idle * (1 - busy)),
+        arrives = 1e-3 * t.per_1000_lines * loads * (busy < 1 ? std::pow(busy, t.busy) : 1);
+    return double(ceil_div(tiles, slots)) * (t.per_tile + double(steps) * std::max(multiplies, arrives));
   }
 };
 

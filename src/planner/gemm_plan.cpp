@@ -165,8 +165,9 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
   Attempt result{p.rejected, {}};
   if (p.rejected) return result;
   auto const config_of = [&](Gemm const& g) {
-    auto const choose = candidate.kernel->choose;
-    return choose ? choose(g, device) : Config{.tile = candidate.tile};
+    Config const given{.tile = candidate.tile};
+    auto const& choose = candidate.kernel->choose;
+    return choose ? choose(g, device, given) : given;
   };
   Plan& plan = result.plan;
   plan.workspace_bytes = may_use_workspace ? std::size_t(p.own_offset) + p.own : 0;

@@ -76,7 +76,11 @@ std::string Planner<Gemm>::choice_text(Plan const& plan, Candidate<Gemm> const& 
 }
 
 std::string Planner<Gemm>::candidate_text(Plan const& plan, Candidate<Gemm> const&, Gemm const&, Device const&) {
-  std::string const bytes = fmt::format("{} bytes of workspace", plan.workspace_bytes);
+  std::string bytes = fmt::format("{} bytes of workspace", plan.workspace_bytes);
+  for (int i = 0; i < plan.num_launches; ++i)
+    if (auto const* launch = std::get_if<LaunchOf<Gemm>>(&plan.launches[std::size_t(i)]);
+        launch && launch->config.columns)
+      bytes += fmt::format(", tiles of {} columns", launch->config.columns);
   return plan.seconds > 0 ? fmt::format("predicted {:.2f} us, {}", plan.seconds * 1e6, bytes) : bytes;
 }
 

@@ -23,6 +23,7 @@ std::string configured(LaunchOf<Gemm> const& l) {
   Gemm const& g = l.problem;
   std::string s = l.kernel->name;
   if (l.config.tile) s += format(" tile %d", l.config.tile);
+  if (l.config.columns) s += format(" of %d columns", l.config.columns);
   auto const slice_K = static_cast<long long>(g.slice_K);
   if (g.slice_K && g.slices > 1) s += format(" %d slices of %lld", g.slices, slice_K);
   if (g.slice_K && g.slices == 1)

@@ -1,6 +1,7 @@
-// The kernel of most GEMMs of 16 bits: step 09 with tiles of 64 to 256 columns, so that waves are full, clusters that
+// The kernel of most GEMMs of 16 bits: step 09 with tiles of 16 to 256 columns, so that waves are full, clusters that
 // share what they load along m and n or none, and a start before the kernel before it has ended.
 #pragma once
+#include <inlay/kernels/gemm/tensor/wgmma_columns.h>
 #include <inlay/kernels/gemm/tensor/wgmma_ring.h>
 #include <inlay/model/half_slices.h>
 
@@ -9,10 +10,13 @@ namespace inlay::kernels::hgemm_10_narrow_tiles {
 template <int N, int stages>
 struct Step : WgmmaRingStep {
   static constexpr int BLK_N = N, PIPE = stages, consumers = 2, min_blocks = 1, band = 8;
-  static constexpr bool persistent = true, stores_by_tma = true, any_cluster = true, follows = true;
+  static constexpr bool persistent = true, stores_by_tma = true, any_cluster = true, any_columns = true, follows = true;
   static constexpr Epilogues epilogues = Epilogues::full;
   static ClusterShape cluster_of(Gemm const& g, Device const& device, Config const& config) {
     return WgmmaTimes::tile(g, device, config).cluster;
+  }
+  static int columns_of(Gemm const& g, Device const& device, Config const& config) {
+    return WgmmaTimes::columns(g, device, WgmmaTimes::tile(g, device, config), config);
   }
 };
 
@@ -37,15 +41,15 @@ using Dispatch = ByHalfType<Kernel>;
 inline constexpr Info<Gemm> info = {
     .name = "hgemm_10_narrow_tiles",
     .idea =
-        "Tiles of 128 x 256, 192, 128 or 64, clusters that share A and B, and K in slices, whichever is predicted to "
-        "take the least "
-        "time; launched before the kernel before it has ended.",
+        "Tiles of 128 x 16 to 256, clusters that share A and B, and K in slices, whichever is predicted to take the "
+        "least time; launched before the kernel before it has ended.",
     .source = "inlay",
     .ladder = Ladder::hgemm,
     .origin = Origin::ours,
     .rejects = Dispatch::rejects,
     .seconds = WgmmaTimes::of_tile,
     .workspace = HalfSlices::workspace,
+    .choose = WgmmaTimes::choose,
     .has_full_epilogue = true,
     .split = HalfSlices::split,
     .tiles = int(std::size(kWgmmaTiles)),

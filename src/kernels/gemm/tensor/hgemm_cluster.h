@@ -1,6 +1,7 @@
 // GEMMs of few tiles: small ones, and few rows or columns beside a large operand.
 #pragma once
 #include <inlay/kernels/gemm/tensor/wgmma_cluster.h>
+#include <inlay/kernels/gemm/tensor/wgmma_columns.h>
 #include <inlay/model/cluster_times.h>
 
 namespace inlay::kernels::hgemm_cluster {
@@ -8,6 +9,9 @@ namespace inlay::kernels::hgemm_cluster {
 template <int M, int N, int stages, int blocks>
 struct Step {
   static constexpr int BLK_M = M, BLK_N = N, PIPE = stages, min_blocks = blocks;
+  static int columns_of(Gemm const& g, Device const& device, Config const& config) {
+    return ClusterTimes::columns(g, device, ClusterTimes::tile(g, device, config), config);
+  }
 };
 
 template <class T>
@@ -50,6 +54,7 @@ inline constexpr Info<Gemm> info = {
     .origin = Origin::ours,
     .rejects = Dispatch::rejects,
     .seconds = ClusterTimes::of_tile,
+    .choose = ClusterTimes::choose,
     .has_full_epilogue = true,
     .adds_slices = true,
     .tiles = int(std::size(kClusterTiles)),

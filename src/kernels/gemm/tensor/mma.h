@@ -149,5 +149,10 @@ CUTE_DEVICE void sync_warpgroup(Block block, int warpgroup) {
 // wgmma of 64 x N x 16 with both operands in shared memory and sums in fp32.
 template <class T, int N, GMMA::Major A = GMMA::Major::K, GMMA::Major B = GMMA::Major::K>
 using Wgmma = decltype(GMMA::ss_op_selector<T, T, float, Shape<_64, Int<N>, _16>, A, B>());
+// The same for widths that the selector does not know, whose operations wgmma_columns.h includes.
+template <class T, int N, GMMA::Major A, GMMA::Major B>
+struct WgmmaOfColumns {
+  using type = Wgmma<T, N, A, B>;
+};
 
 }  // namespace inlay::kernels

@@ -27,7 +27,7 @@ struct Kinds<WgmmaRing<Step, T, MajorA, MajorB>> {
     int const blocks = kernel.cluster_blocks();
     one_tile.grid = one_tile.tiles(), one_tile.band = one_tile.tiles_n;
     for (int slice = 0; slice < kernel.g.slices; ++slice)
-      over_clipped_tile_kinds(kernel.g, kernel.BLK_M * kernel.along_m(), kernel.BLK_N * kernel.along_n(),
+      over_clipped_tile_kinds(kernel.g, kernel.BLK_M * kernel.along_m(), kernel.tile_columns() * kernel.along_n(),
                               [&](int64_t m, int64_t n, int64_t l, int64_t times) {
                                 int64_t const matrix = slice * kernel.g.L() + l;
                                 f(one_tile, ((matrix * kernel.tiles_m + m) * kernel.tiles_n + n) * blocks, times);
@@ -39,9 +39,10 @@ template <class Step, class T, GMMA::Major MajorA, GMMA::Major MajorB>
 struct Kinds<WgmmaCluster<Step, T, MajorA, MajorB>> {
   template <class F>
   static void each(auto const& kernel, F const& f) {
-    over_clipped_tile_kinds(kernel.g, kernel.BLK_M, kernel.BLK_N, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
-      f(kernel, ((l * kernel.tiles_n + n) * kernel.tiles_m + m) * kernel.parts, times);
-    });
+    over_clipped_tile_kinds(kernel.g, kernel.BLK_M, kernel.columns,
+                            [&](int64_t m, int64_t n, int64_t l, int64_t times) {
+                              f(kernel, ((l * kernel.tiles_n + n) * kernel.tiles_m + m) * kernel.parts, times);
+                            });
   }
 };
 

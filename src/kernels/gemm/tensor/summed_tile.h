@@ -38,12 +38,12 @@ struct SummedTile {
 
   // Stores part `part` of `parts`, 1, 2, 4 or 8, of the tile at (m,n) of a matrix of D. `sums` is where put() has
   // written in this block; the other blocks of the cluster have written theirs at the same offset of their shared
-  // memory.
+  // memory. columns: of the tile, a multiple of four.
   template <class Block>
   CUTE_DEVICE static void store(Block block, Gemm const& g, int parts, int part, float const* sums, int64_t m,
-                                int64_t n, int64_t matrix) {
+                                int64_t n, int64_t matrix, int columns) {
     auto const as = [&]<class X>(std::type_identity<X>) {
-      auto const of = [&](auto PARTS) { store_part<X, PARTS>(block, g, part, sums, m, n, matrix); };
+      auto const of = [&](auto PARTS) { store_part<X, PARTS>(block, g, part, sums, m, n, matrix, columns); };
       if (parts == 1) return of(_1{});
       if (parts == 2) return of(_2{});
       parts == 4 ? of(_4{}) : of(_8{});
@@ -58,7 +58,7 @@ struct SummedTile {
   // A thread stores quads of one column, `step` rows apart.
   template <class X, int PARTS, class Block>
   CUTE_DEVICE static void store_part(Block block, Gemm const& g, int part, float const* sums, int64_t m, int64_t n,
-                                     int64_t matrix) {
+                                     int64_t matrix, int columns) {
     constexpr int share = BLK_M * BLK_N / 4 / PARTS, all = cute::max(share / threads, 1),
                   at_once = cute::min(all, PARTS > 2 ? 2 : 4);
     static_assert(all % at_once == 0);
@@ -77,8 +77,9 @@ struct SummedTile {
     int64_t to = place(D), old = place(C);  // elements: of pointers that change, nvcc forgets that they are global
     float const* from = sums + row * pitch + col;
     bool const words = takes_words<X>(D), old_words = takes_words<X>(C);
-    int const cols = int(cute::min(D.cols - at_col, int64_t(4)));  // of the quad, in D; none: 0 or less
-    int64_t rows = D.rows - at_row;                                // from the row on
+    // Elements of the quad that are in D and in the tile, none: 0 or less; rows of both from the row on.
+    int const cols = int(cute::min(D.cols - at_col, int64_t(is_along_m || col < columns ? 4 : 0)));
+    int64_t rows = cute::min(D.rows - at_row, int64_t(is_along_m ? columns - row : BLK_M));
     CUTE_NO_UNROLL
     for (int first = 0; first < all; first += at_once) {
       Adjacent<4, X> x[at_once];

@@ -6,7 +6,8 @@
 
 namespace inlay::kernels {
 
-// Step: BLK_M (64 or 128), BLK_N, PIPE, the tile and the stages of K; min_blocks, the blocks of a multiprocessor.
+// Step: BLK_M (64 or 128), BLK_N, PIPE, the tile and the stages of K; min_blocks, the blocks of a multiprocessor;
+// columns_of(g, device, config), how many columns of the tile are used: all of them or, of 64 and more, some fewer.
 template <class Step, class T, Major MajorA, Major MajorB>
 struct WgmmaCluster {
   static constexpr int BLK_M = Step::BLK_M, BLK_N = Step::BLK_N, BLK_K = 64, PIPE = Step::PIPE;
@@ -31,6 +32,7 @@ struct WgmmaCluster {
 
   Gemm g;
   CUtensorMap mapA, mapB;
+  int columns;           // of a tile
   int parts;             // blocks of a cluster
   int tiles_m, tiles_n;  // tiles of clusters; those along m come one after the other
   int part_k;            // indices of K of a block; the last one may have fewer
@@ -40,12 +42,14 @@ struct WgmmaCluster {
     auto const map = [&](Operand const& o, Major major, int rows) {
       return setting.encode(tma_tensor<T>(contiguous_last(o, major), g.L(), major == Major::K ? rows : BLK_K));
     };
+    int const columns = Step::columns_of(g, setting.device, setting.config);
     return {g,
             map(g.A, MajorA, BLK_M),
-            map(g.B, MajorB, BLK_N),
+            map(g.B, MajorB, columns),
+            columns,
             int(parts_of(g)),
             int(ceil_div(g.M(), BLK_M)),
-            int(ceil_div(g.N(), BLK_N)),
+            int(ceil_div(g.N(), columns)),
             int(g.slice_K ? g.slice_K : g.K())};
   }
   static int64_t parts_of(Gemm const& g) { return g.slice_K ? ceil_div(g.K(), g.slice_K) : 1; }
@@ -66,7 +70,8 @@ struct WgmmaCluster {
       return {"K is in {} slices of {}, and a cluster has 1, 2, 4 or 8 blocks", {parts, g.slice_K}};
     if (Reason r = rejects_tma<T>(g, contiguous_last(g.A, MajorA))) return r;
     if (Reason r = rejects_tma<T>(g, contiguous_last(g.B, MajorB))) return r;
-    int64_t const m = ceil_div(g.M(), int64_t(BLK_M)), n = ceil_div(g.N(), int64_t(BLK_N));
+    int64_t const m = ceil_div(g.M(), int64_t(BLK_M)),
+                  n = ceil_div(g.N(), int64_t(BLK_N < 64 ? BLK_N : BLK_N - model::kFewerColumns));
     return too_many("{} x {} tiles in {} matrices are more than 31 bits count", __int128(m) * n * parts, g.L(),
                     {m, n, g.L()}, kMostBlocks / 2);
   }
@@ -78,9 +83,9 @@ struct WgmmaCluster {
     int part, k, end_of_k;
   };
   CUTE_HOST_DEVICE Place place(int block) const {
-    int const tile = block / parts, part = block % parts, columns = tile / tiles_m;
-    return {tile % tiles_m * BLK_M, columns % tiles_n * BLK_N,
-            columns / tiles_n,      part,
+    int const tile = block / parts, part = block % parts, at = tile / tiles_m;
+    return {tile % tiles_m * BLK_M, at % tiles_n * columns,
+            at / tiles_n,           part,
             part * part_k,          cute::min(part * part_k + part_k, int(g.K()))};
   }
 
@@ -109,7 +114,7 @@ struct WgmmaCluster {
       block.sync_cluster(Int<launch_info.threads>{});
     else
       block.sync();
-    if (rank < multiplying) Sums::store(block, g, parts, here.part, sums, here.m, here.n, here.l);
+    if (rank < multiplying) Sums::store(block, g, parts, here.part, sums, here.m, here.n, here.l, columns);
     if (parts > 1) block.sync_cluster(Int<launch_info.threads>{});  // no block exits while others read its sums
   }
 
@@ -117,7 +122,7 @@ struct WgmmaCluster {
   // One thread loads the stages.
   template <class Block, class Mbarrier>
   CUTE_DEVICE void fill(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty, Place const& here) const {
-    constexpr int stage_bytes = (BLK_M + BLK_N) * BLK_K * int(sizeof(T));
+    int const stage_bytes = (BLK_M + (MajorB == Major::K ? columns : BLK_N)) * BLK_K * int(sizeof(T));
     int const matrix_A = g.A.batch_stride ? here.l : 0, matrix_B = g.B.batch_stride ? here.l : 0;
     StageOfRing<PIPE> at;
     CUTE_NO_UNROLL
@@ -145,20 +150,32 @@ struct WgmmaCluster {
                             float* sums) const {
     Tensor sA = make_tensor(make_smem_ptr(smem.stages), SmemA{});         // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.stages + of_A), SmemB{});  // (BLK_N,BLK_K,PIPE)
-    auto mma =
-        make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N, MajorA, MajorB>>>{}, Layout<Shape<Int<consumers>, _1, _1>>{});
-    auto thr_mma = mma.get_slice(int(block.thread_rank()));
+    auto const mma_of = []<int N>(Int<N>) {
+      return make_tiled_mma(MMA_Atom<On<Block, typename WgmmaOfColumns<T, N, MajorA, MajorB>::type>>{},
+                            Layout<Shape<Int<consumers>, _1, _1>>{});
+    };
+    auto const all = mma_of(Int<BLK_N>{});
+    auto const thr_mma = all.get_slice(int(block.thread_rank()));
     Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));            // (MMA,MMA_M,MMA_K,PIPE), descriptors
     Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));            // (MMA,MMA_N,MMA_K,PIPE), descriptors
-    Tensor tCrD = partition_fragment_C(mma, Shape<Int<BLK_M>, Int<BLK_N>>{});  // (MMA,MMA_M,MMA_N)
+    Tensor tCrD = partition_fragment_C(all, Shape<Int<BLK_M>, Int<BLK_N>>{});  // (MMA,MMA_M,MMA_N)
     StageOfRing<PIPE> at;
     auto const release = [&](int stage) {
       if (block.thread_rank() % 32 == 0) empty[stage].arrive();
     };
-    multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD, release);
-    await_stages(block, at, tCrD, release);
+    auto const sum = [&]<int N>(Int<N>) {
+      auto mma = mma_of(Int<N>{});
+      Tensor sums_of_N = first_columns<N>(tCrD);
+      multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, sums_of_N,
+                      release);
+      await_stages(block, at, sums_of_N, release);
+    };
+    if constexpr (BLK_N >= 64)
+      with_columns<BLK_N>(columns, sum);
+    else
+      sum(Int<BLK_N>{});
     block.sync(Int<1>{}, Int<multiplying>{});  // all warpgroups have multiplied the stages that the sums overwrite
-    Sums::put(block, g.D, sums, mma, tCrD);
+    Sums::put(block, g.D, sums, all, tCrD);
   }
 };
 

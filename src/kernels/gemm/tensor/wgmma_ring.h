@@ -4,7 +4,6 @@
 #include <inlay/kernels/gemm/tensor/stage_loop.h>
 #include <inlay/kernels/gemm/tensor/staged_tile.h>
 #include <inlay/kernels/gemm/tensor/tile_bands.h>
-#include <inlay/model/wgmma_times.h>
 
 namespace inlay::kernels {
 
@@ -17,6 +16,7 @@ struct WgmmaRingStep {
   static constexpr int band = 0;              // tiles along n per band (tile order); 0: one band
   static constexpr int cluster = 1;           // blocks along m; each loads a share of B for all
   static constexpr bool any_cluster = false;  // instead, cluster_of(g, device, config) says the blocks along m and n
+  static constexpr bool any_columns = false;  // instead of BLK_N columns, columns_of(g, device, config), some fewer
   static constexpr bool follows = false;      // launched before the kernel before it has ended
   // D goes through shared memory if its rows are contiguous and it is not f32: by TMA if that takes it, else element by
   // element.
@@ -50,10 +50,12 @@ struct WgmmaRing {
     static void members(auto name) { Ring::members(name), name("D", &RingAndD::D); }
   };
   using Smem = std::conditional_t<Step::stores_by_tma, RingAndD, Ring>;
-  static constexpr int kStageBytes = int(sizeof(Ring::A) + sizeof(Ring::B)) / PIPE;
 
   Gemm g;
   CUtensorMap mapA, mapB, mapD;
+  // D with the tiles along n as its last mode, so that TMA stores no column behind a tile's last.
+  CUtensorMap mapD_by_tile;
+  int columns;  // of a tile; those of the stages behind them are not multiplied
   bool uses_tma_store, stages_D;
   bool D_is_along_m;               // the contiguous mode of a staged D is m: its tiles are stored transposed
   int log2_along_m, log2_along_n;  // blocks of a cluster
@@ -64,14 +66,21 @@ struct WgmmaRing {
   static WgmmaRing make(Gemm const& g, auto const& setting) {
     ClusterShape shape{Step::cluster, 1};
     if constexpr (Step::any_cluster) shape = Step::cluster_of(g, setting.device, setting.config);
-    int const tiles_m = int(ceil_div(g.M(), BLK_M * shape.m)), tiles_n = int(ceil_div(g.N(), BLK_N * shape.n));
+    int columns = BLK_N;
+    if constexpr (Step::any_columns) columns = Step::columns_of(g, setting.device, setting.config);
+    int const tiles_m = int(ceil_div(g.M(), BLK_M * shape.m)), tiles_n = int(ceil_div(g.N(), columns * shape.n));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L() * g.slices,
                   resident = resident_clusters(setting.device, shape) * Step::min_blocks;
     // TMA stores 16 bytes at a time, past the end of a row too.
     bool const along_n = g.D.col_stride == 1 || g.N() == 1, along_m = !along_n && g.D.row_stride == 1;
     Operand const D = along_m ? transposed(g.D) : g.D;
+    TmaTensor by_tile = tma_tensor<T>(D, g.L(), rows_of_box(along_m));
+    by_tile.extent[along_m ? 1 : 0] = columns, by_tile.extent[2] = g.N() / columns;
+    by_tile.stride[1] = columns * (along_m ? by_tile.stride[0] : int64_t(sizeof(T)));
     bool const stages = Step::stores_by_tma && g.D.type == type_of<T> && (along_n || along_m),
-               stores = stages && D.cols * sizeof(T) % 16 == 0 && !rejects_tma<T>(g, D);
+               is_clipped = columns % 64 != 0 && by_tile.extent[2] > 0,
+               stores = stages && D.cols * sizeof(T) % 16 == 0 && !rejects_tma<T>(g, D) &&
+                        !(is_clipped && (g.L() > 1 || by_tile.stride[1] >= int64_t(1) << 40));
     // An operand is loaded in `shares`: of its rows where they are contiguous along K, else of the indices of K.
     auto const map = [&](Operand const& o, Major major, int rows, int shares) {
       return setting.encode(
@@ -79,8 +88,10 @@ struct WgmmaRing {
     };
     return {g,
             map(g.A, MajorA, BLK_M, shape.n),
-            map(g.B, MajorB, BLK_N, shape.m),
+            map(g.B, MajorB, columns, shape.m),
             stores ? setting.encode(tma_tensor<T>(D, g.L(), rows_of_box(along_m))) : CUtensorMap{},
+            stores && is_clipped ? setting.encode(by_tile) : CUtensorMap{},
+            columns,
             stores,
             stages,
             along_m,
@@ -97,6 +108,7 @@ struct WgmmaRing {
     relocate_operands(g, at);
     at.map(mapA, g.A.base), at.map(mapB, g.B.base);
     if (uses_tma_store) at.map(mapD, g.D.base);
+    if (uses_tma_store && columns % 64 && columns <= g.N()) at.map(mapD_by_tile, g.D.base);
   }
   int cluster() const requires(clusters) { return cluster_blocks(); }
   static Reason rejects(Gemm const& g, Device const& device) {
@@ -106,7 +118,8 @@ struct WgmmaRing {
     if (g.K() == 0) return {"K is 0: there is nothing to multiply"};
     if (Reason r = rejects_tma<T>(g, contiguous_last(g.A, MajorA))) return r;
     if (Reason r = rejects_tma<T>(g, contiguous_last(g.B, MajorB))) return r;
-    int64_t const m = ceil_div(g.M(), int64_t(BLK_M)), n = ceil_div(g.N(), int64_t(BLK_N));
+    constexpr int least = BLK_N - (Step::any_columns ? model::kFewerColumns : 0);
+    int64_t const m = ceil_div(g.M(), int64_t(BLK_M)), n = ceil_div(g.N(), int64_t(least));
     return too_many("{} x {} tiles in {} matrices are more than 31 bits count", __int128(m) * n * g.slices, g.L(),
                     {m, n, g.L()}, kMostBlocks / 2);
   }
@@ -123,6 +136,7 @@ struct WgmmaRing {
   CUTE_HOST_DEVICE int along_m() const { return Step::any_cluster ? 1 << log2_along_m : Step::cluster; }
   CUTE_HOST_DEVICE int along_n() const { return Step::any_cluster ? 1 << log2_along_n : 1; }
   CUTE_HOST_DEVICE int cluster_blocks() const { return along_m() * along_n(); }
+  CUTE_HOST_DEVICE int tile_columns() const { return Step::any_columns ? columns : BLK_N; }
   CUTE_HOST_DEVICE int cluster_of(int block) const {
     return Step::any_cluster ? block >> (log2_along_m + log2_along_n) : block / Step::cluster;
   }
@@ -141,7 +155,7 @@ struct WgmmaRing {
     TileCoord const at = tile_in_bands(tile, tiles_m, tiles_n, band);
     int const slice = at.matrix / int(g.L());
     return {(at.m * along_m() + at_m(rank)) * BLK_M,
-            (at.n * along_n() + at_n(rank)) * BLK_N,
+            (at.n * along_n() + at_n(rank)) * tile_columns(),
             at.matrix % int(g.L()),
             at.matrix,
             slice * slice_k,
@@ -191,8 +205,9 @@ struct WgmmaRing {
     int const rank = rank_of(int(block.block_index())), m = at_m(rank), n = at_n(rank);
     Share const share_A{n * ((MajorA == Major::K ? BLK_M : BLK_K) >> log2_along_n),
                         (along_n() > 1 ? 1u | 1u << along_m() : 1u) << m, along_n() == 1},
-        share_B{m * ((MajorB == Major::K ? BLK_N : BLK_K) / along_m()), (along_m() > 1 ? 3u : 1u) << n * along_m(),
-                along_m() == 1};
+        share_B{m * ((MajorB == Major::K ? tile_columns() : BLK_K) / along_m()),
+                (along_m() > 1 ? 3u : 1u) << n * along_m(), along_m() == 1};
+    int const stage_bytes = (BLK_M + (MajorB == Major::K ? tile_columns() : BLK_N)) * BLK_K * int(sizeof(T));
     StageOfRing<PIPE> at;
     CUTE_NO_UNROLL
     for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid) {
@@ -202,7 +217,7 @@ struct WgmmaRing {
       for (int k = here.k; k < here.end_of_k; k += BLK_K) {
         auto& loaded = full[at.stage];
         empty[at.stage].wait(at.phase ^ 1);
-        loaded.arrive_and_expect_tx(kStageBytes);
+        loaded.arrive_and_expect_tx(stage_bytes);
         load<MajorA, BLK_M>(block, mapA, loaded, smem.A + at.stage * (BLK_M * BLK_K), here.m, k, matrix_A, share_A);
         load<MajorB, BLK_N>(block, mapB, loaded, smem.B + at.stage * (BLK_N * BLK_K), here.n, k, matrix_B, share_B);
         at.advance();
@@ -236,9 +251,11 @@ struct WgmmaRing {
   CUTE_DEVICE void multiply(Block block, Smem& smem, Mbarrier* full, Mbarrier* empty) const {
     Tensor sA = make_tensor(make_smem_ptr(smem.A), SmemA{});  // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), SmemB{});  // (BLK_N,BLK_K,PIPE)
-    auto mma =
-        make_tiled_mma(MMA_Atom<On<Block, Wgmma<T, BLK_N, MajorA, MajorB>>>{}, Layout<Shape<Int<consumers>, _1, _1>>{});
-    auto thr_mma = mma.get_slice(int(block.thread_rank()));
+    auto const mma_of = []<int N>(Int<N>) {
+      return make_tiled_mma(MMA_Atom<On<Block, typename WgmmaOfColumns<T, N, MajorA, MajorB>::type>>{},
+                            Layout<Shape<Int<consumers>, _1, _1>>{});
+    };
+    auto const thr_mma = mma_of(Int<BLK_N>{}).get_slice(int(block.thread_rank()));
     Tensor tCrA = thr_mma.make_fragment_A(thr_mma.partition_A(sA));  // (MMA,MMA_M,MMA_K,PIPE), descriptors
     Tensor tCrB = thr_mma.make_fragment_B(thr_mma.partition_B(sB));  // (MMA,MMA_N,MMA_K,PIPE), descriptors
     int const lane = int(block.thread_rank()) % 32;
@@ -258,21 +275,30 @@ struct WgmmaRing {
     CUTE_NO_UNROLL
     for (; tile < tiles(); tile += grid) {
       Place const here = next;
-      Tensor tCrD = partition_fragment_C(mma, TileD{});  // (MMA,MMA_M,MMA_N)
-      multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, tCrD, release);
-      if (tile + grid < tiles()) {  // computed while wgmma multiplies the last stage
-        next = place(tile + grid, rank);
-        compute_now(next.m, next.n, next.l, next.matrix, next.k, next.end_of_k);
-      }
-      await_stages(block, at, tCrD, release);
-      finish_fragment<T, Step::epilogues>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix);
+      Tensor tCrD = partition_fragment_C(mma_of(Int<BLK_N>{}), TileD{});  // (MMA,MMA_M,MMA_N)
+      auto const sum = [&]<int N>(Int<N>) {
+        auto mma = mma_of(Int<N>{});
+        Tensor sums = first_columns<N>(tCrD);
+        multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, sums, release);
+        if (tile + grid < tiles()) {  // computed while wgmma multiplies the last stage
+          next = place(tile + grid, rank);
+          compute_now(next.m, next.n, next.l, next.matrix, next.k, next.end_of_k);
+        }
+        await_stages(block, at, sums, release);
+      };
+      if constexpr (Step::any_columns)
+        with_columns<BLK_N>(columns, sum);
+      else
+        sum(Int<BLK_N>{});
+      finish_fragment<T, Step::epilogues>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix,
+                                          tile_columns());
       if constexpr (Step::stores_by_tma)
         if (stages_D) {
           store_staged(block, smem, here, tCrD);
           continue;
         }
       store_fragment<T, Step::epilogues, Step::stores_by_tma>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n,
-                                                              here.matrix);
+                                                              here.matrix, tile_columns());
     }
     if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
   }
@@ -324,13 +350,19 @@ struct WgmmaRing {
       int const row = along_m ? n : m, column = along_m ? m : n;  // of D with contiguous rows
       if constexpr (by_tma) {
         if (!issues) continue;
-        block.tma_store(mapD, smem.D + buffer * 4096 + own * 64, column, row + own, here.l);
+        T const* const box = smem.D + buffer * 4096 + own * 64;
+        if (Step::any_columns && columns % 64 && here.n + columns <= g.N())
+          block.tma_store(mapD_by_tile, box, along_m ? m : chunk * 64, along_m ? chunk * 64 : m + own,
+                          here.n / columns);
+        else
+          block.tma_store(mapD, box, column, row + own, here.l);
         block.tma_store_commit();
       } else {
-        int64_t const pitch = along_m ? g.D.col_stride : g.D.row_stride;
+        int64_t const pitch = along_m ? g.D.col_stride : g.D.row_stride, rows = g.M() - m,
+                      cols = cute::min(g.N(), int64_t(here.n) + tile_columns()) - n;
         store_staged_rows(block, smem.D + buffer * 4096,
                           g.D.as<T>() + (here.l * g.D.batch_stride + row * pitch + column), pitch,
-                          (along_m ? g.N() : g.M()) - row, (along_m ? g.M() : g.N()) - column, warp, lane);
+                          along_m ? cols : rows, along_m ? rows : cols, warp, lane);
       }
     }
   }
