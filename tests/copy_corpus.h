@@ -107,6 +107,7 @@ inline std::vector<Copied> hard_cases() {
       {"every fifth", 4, {777}, {5}, {1}},
       {"to every third", 2, {777}, {1}, {3}},
       {"from every seventh to every second", 1, {311, 5}, {7, 2177}, {2, 650}},
+      {"short runs with gaps on both sides", 3, {8, 5, 7, 9, 4}, {140, 10080, 20, 1120, 1}, {1, 24, 120, 840, 7560}},
       {"an inner stride of 3", 1, {4, 101, 8}, {3, 11, 1111}, {8, 32, 1}},
       {"overlapping reads", 4, {16, 50}, {1, 1}, {1, 16}},
       {"an interleaved batch", 4, {8, 9, 5}, {5, 40, 1}, {1, 8, 72}},

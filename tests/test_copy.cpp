@@ -217,6 +217,13 @@ TEST(Tiles, LinesThatAreCutAreCountedByTheirOwnWords) {
     EXPECT_EQ(tile.run_words % 32, 0) << elem;
   }
 }
+// Runs of 12 and of 24 bytes, which share no sector with the next ones: other modes fill the tile.
+TEST(Tiles, ShortRunsFillATile) {
+  kernels::CopyTile const tile =
+      Tiled({"", 3, {8, 7, 7, 351, 4, 23}, {140, 9041760, 20, 1120, 1, 393120}, {1, 24, 168, 1176, 412776, 1651104}})
+          .tile;
+  EXPECT_GE(tile.run_elements * tile.dst_runs, 1000);
+}
 TEST(Tiles, MatricesOfABatchAreTakenByWholeWords) {
   EXPECT_EQ(Tiled(permuted("", 1, {17, 17, 2000}, {1, 0, 2})).tiling.tiled[2].extent % 4, 0);
   EXPECT_EQ(Tiled(permuted("", 2, {13, 7, 2000}, {1, 0, 2})).tiling.tiled[2].extent % 2, 0);

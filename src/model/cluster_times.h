@@ -35,6 +35,7 @@ struct ClusterTimes {
   static int columns(Gemm const& g, Device const& device, ClusterTile const& t, Config const& config = {}) {
     if (t.columns < 64) return t.columns;
     if (config.columns) return config.columns;
+    if (!takes_fewer_columns(g.B)) return t.columns;
     return fastest_columns(t.columns, [&](int columns) { return microseconds_of_tiles(g, device, t, columns); });
   }
   static double seconds(Gemm const& g, Device const& device, ClusterTile const& t, int columns) {

@@ -15,26 +15,33 @@ namespace inlay::kernels {
 CUTE_HOST_DEVICE float scaled(Epilogue const& e, float sum, float old) {
   return e.beta != 0 ? fmaf(e.alpha, sum, e.beta * old) : e.alpha * sum;  // the same rounding in every kernel
 }
-CUTE_HOST_DEVICE float exponential(float x) {
+// 2^x and 1 / x by one instruction each, which take and give zeros for denormal numbers: __expf and __fdividef would
+// scale what may be one.
+CUTE_HOST_DEVICE float power_of_two(float x) {
 #ifdef __CUDA_ARCH__
-  return __expf(x);
+  float y;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
 #else
-  return std::exp(x);
+  return std::exp2(x);
 #endif
 }
-CUTE_HOST_DEVICE float divided(float x, float by) {
+CUTE_HOST_DEVICE float reciprocal(float x) {
 #ifdef __CUDA_ARCH__
-  return __fdividef(x, by);  // 0 for a divisor beyond 2^126
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
 #else
-  return x / by;
+  return 1 / x;
 #endif
 }
+inline constexpr float kLog2E = 1.4426950409f;
 // x / 2 (1 + erf(x / sqrt(2))): the polynomial 7.1.26 of Abramowitz and Stegun for erf, to 1.5e-7.
 CUTE_HOST_DEVICE float gelu_erf(float x) {
-  float const size = fabsf(x), t = divided(1, 1 + .23164189f * size);
+  float const size = fabsf(x), t = reciprocal(1 + .23164189f * size);
   float const series =
       t * (.127414796f + t * (-.142248368f + t * (.710706871f + t * (-.726576014f + t * .5307027145f))));
-  float const tail = series * exponential(-.5f * x * x);  // the normal distribution beyond |x|
+  float const tail = series * power_of_two(-.5f * kLog2E * x * x);  // the normal distribution beyond |x|
   return x * (x < 0 ? tail : 1 - tail);
 }
 // Applies the activation to x(0) ... x(N - 1): one branch for all of them.
@@ -47,9 +54,11 @@ CUTE_HOST_DEVICE void activate(Activation activation, X const& x) {
   if (activation == Activation::none) return;
   if (activation == Activation::relu) return each([](float v) { return v < 0 ? 0 : v; });
   if (activation == Activation::gelu_erf) return each([](float v) { return gelu_erf(v); });
-  if (activation == Activation::silu) return each([](float v) { return divided(v, 1 + exponential(-v)); });
+  if (activation == Activation::silu)
+    return each([](float v) { return v * reciprocal(1 + power_of_two(-kLog2E * v)); });
   // (1 + tanh(u)) / 2 is 1 / (1 + exp(-2u)).
-  each([](float v) { return divided(v, 1 + exponential(-v * (1.5957691216f + .0713548163f * v * v))); });
+  constexpr float linear = 1.5957691216f * kLog2E, cubic = .0713548163f * kLog2E;
+  each([](float v) { return v * reciprocal(1 + power_of_two(-v * (linear + cubic * v * v))); });
 }
 // Scales adjacent sums of one thread and writes them to D with one access, if `on`. X: float or Quad (four floats).
 template <class X, class Block>

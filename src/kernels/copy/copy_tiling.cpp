@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <functional>
 #include <numeric>
 
 namespace inlay::kernels {
@@ -216,9 +217,10 @@ std::int64_t tile_extent(std::int64_t n, std::int64_t wanted, std::int64_t inner
 }
 
 // The tiling with destination runs of about `dst_run` bytes and source runs of about `src_run` bytes, and tiles of at
-// most `most` bytes. Has no modes if the tile does not fit (then `fits` is false) or has too few bytes for a block.
+// most `most` bytes. Has no modes if the tile does not fit (then `fits` is false) or has too few bytes for a block;
+// `fills`: then it has indices of other modes too, those of short steps in the destination first.
 Tiling tiling_with(Copy const& copy, std::span<int const> by_src, std::int64_t dst_run, std::int64_t src_run,
-                   std::int64_t most, bool& fits) {
+                   std::int64_t most, bool fills, bool& fits) {
   std::int64_t const elem_bytes = copy.elem_bytes,
                      sector = kSectorBytes / std::gcd(elem_bytes, kSectorBytes);  // elements of whole sectors
   std::int64_t extent[Copy::kMaxRank], bytes = elem_bytes, run = elem_bytes, span = elem_bytes,
@@ -240,6 +242,12 @@ Tiling tiling_with(Copy const& copy, std::span<int const> by_src, std::int64_t d
     span += step * (extent[k] - 1), needed *= extent[k];
     if (extent[k] < copy.mode[k].extent) break;
   }
+  if (fills) {
+    std::int64_t const runs = std::accumulate(extent, extent + copy.rank, elem_bytes, std::multiplies<>());
+    std::int64_t more = std::max<std::int64_t>(most / 8 / runs, 1);  // times as many bytes
+    for (int k = 0; k < copy.rank && more > 1; ++k)
+      if (extent[k] == 1) extent[k] = std::min(copy.mode[k].extent, more), more /= extent[k];
+  }
   Tiling tiling;
   fits = true;
   for (int k = 0; k < copy.rank && fits; ++k) {
@@ -259,6 +267,24 @@ std::int64_t tile_bytes(Copy const& copy, Tiling const& tiling) {
   std::int64_t bytes = copy.elem_bytes;
   for (int i = 0; i < tiling.modes; ++i) bytes *= tiling.tiled[i].extent;
   return bytes;
+}
+
+// Tilings with runs of all lengths on both sides; returns how many.
+int enumerate_runs(Copy const& copy, TileLimits const& limits, std::span<int const> by_src, std::int64_t most,
+                   bool fills, std::span<Tiling> tilings) {
+  int found = 0;
+  for (std::int64_t dst_run = 2 * kSectorBytes; dst_run <= most; dst_run *= 2)
+    for (std::int64_t src_run = 2 * kSectorBytes; src_run <= most; src_run *= 2) {
+      bool fits;
+      Tiling tiling = tiling_with(copy, by_src, dst_run, src_run, most, fills, fits);
+      if (!fits) break;  // longer source runs do not fit either
+      auto const same = [&](Tiling const& o) { return is_same_tile(o, tiling); };
+      if (tiling.modes == 0 || std::any_of(tilings.begin(), tilings.begin() + found, same)) continue;
+      if (found == int(tilings.size())) return found;
+      choose_run(copy, limits, tile_bytes(copy, tiling), tiling);
+      tilings[std::size_t(found++)] = tiling;
+    }
+  return found;
 }
 
 // Batches of small matrices: if a mode k > 0 continues the first modes contiguously on both sides, a run contains
@@ -293,18 +319,8 @@ int enumerate_tilings(Copy const& copy, TileLimits const& limits, std::span<Tili
   std::sort(by_src, by_src + n, [&](int a, int b) { return src_stride(copy, a) < src_stride(copy, b); });
 
   std::int64_t const most = limits.bytes - limits.bytes / 8;
-  int found = 0;
-  for (std::int64_t dst_run = 2 * kSectorBytes; dst_run <= most; dst_run *= 2)
-    for (std::int64_t src_run = 2 * kSectorBytes; src_run <= most; src_run *= 2) {
-      bool fits;
-      Tiling tiling = tiling_with(copy, {by_src, std::size_t(n)}, dst_run, src_run, most, fits);
-      if (!fits) break;  // longer source runs do not fit either
-      auto const same = [&](Tiling const& o) { return is_same_tile(o, tiling); };
-      if (tiling.modes == 0 || std::any_of(tilings.begin(), tilings.begin() + found, same)) continue;
-      if (found == int(tilings.size())) return found;
-      choose_run(copy, limits, tile_bytes(copy, tiling), tiling);
-      tilings[std::size_t(found++)] = tiling;
-    }
+  int found = enumerate_runs(copy, limits, {by_src, std::size_t(n)}, most, false, tilings);
+  if (found == 0) found = enumerate_runs(copy, limits, {by_src, std::size_t(n)}, most, true, tilings);
   return add_batches(copy, limits, most, tilings, found);
 }
 
