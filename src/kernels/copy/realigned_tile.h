@@ -20,7 +20,6 @@
 #pragma once
 #include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
-#include <inlay/kernels/copy/line_store.h>
 #include <inlay/kernels/copy/realigned_grid.h>
 
 namespace inlay::kernels {
@@ -135,12 +134,13 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     }
   }
 
-  // Step 5 for one vector of one of the COLUMNS columns from slot0 on. Of a vector that is partly outside the matrix
-  // the elements inside are stored, in the largest aligned accesses.
+  // Step 5 for one vector of one of the COLUMNS columns from slot0 on. A vector that is partly outside the matrix is
+  // stored element by element.
   template <class Block, class Full>
   CUTE_DEVICE void store_chunk(Block block, Here const& here, Smem& smem, int slot0, Full) const {
     Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> load_atom;
     Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> atom;
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> one;
     int const chunk = block.thread_rank() % CHUNKS, slot = slot0 + block.thread_rank() / CHUNKS;
     int const c = column_of(slot);
     bool const mine = BLK_N % COLUMNS == 0 || slot < BLK_N;
@@ -160,9 +160,11 @@ struct RealignedTile : RealignedGrid<T, typename Step::Tile, Step::threads> {
     copy_one(atom, complete, &out, block.gmem(reinterpret_cast<Vector16*>(to)));
     if constexpr (!Full{}) {
       bool const ragged = mine && !complete && c < here.cols;
-      if (block.any(ragged))
-        store_piece<E>(block, ragged, reinterpret_cast<char*>(to), cute::max(first - m, 0) * E,
-                       cute::min(last - m, int(V)) * E, out);
+      CUTE_UNROLL
+      for (int x = 0; x < V; ++x) {
+        T const e = T(word[x / k] >> x % k * E * 8);
+        copy_one(one, ragged && m + x >= first && m + x < last, &e, block.gmem(to + x));
+      }
     }
   }
 
