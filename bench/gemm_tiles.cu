@@ -4,7 +4,8 @@
 //
 // usage: gemm_tiles KERNEL < GEMMS > TIMES A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; for
 // halves, extents are multiples of 8. A line of TIMES adds the tile's number, 1 for the transpose of D,
-// the slices and microseconds: the median of 5 rounds over operands that exceed the L2.
+// the slices, the columns of the tile (0: its own) and microseconds: the median of 5 rounds over operands that exceed
+// the L2.
 #include <inlay/error.h>
 #include <inlay/gemm.h>
 #include <inlay/kernels/kernel_list.h>
