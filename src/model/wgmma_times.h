@@ -38,14 +38,15 @@ inline double operand_bytes(Gemm const& g) {
 // full.
 inline constexpr int kColumnStep = 16, kFewerColumns = 48;
 
-// Whether TMA loads slabs of 64 columns of B, which lie along n.
-inline bool has_slabs(Operand const& B) { return B.row_stride == 1 && !(B.col_stride == 1 && B.cols > 1); }
+// Whether TMA loads rows of the operand that lie along K, and not slabs of 64 along m or n; one index of K is
+// contiguous along m or n.
+inline bool loads_along_K(Operand const& o) { return o.row_stride != 1 || (o.col_stride == 1 && o.cols > 1); }
 // Whether a tile may have fewer columns than its width. Slabs would begin within lines where they do not otherwise:
 // 8193 x 8193 x 8193 in tiles of 208 columns took 1.3 of its time.
-inline bool takes_fewer_columns(Operand const& B) { return !has_slabs(B) || splits_lines(B); }
+inline bool takes_fewer_columns(Operand const& B) { return loads_along_K(B) || splits_lines(B); }
 // Lines of 128 bytes that a tile loads of B for 64 indices of K: all of each slab, or one for each of its columns.
 inline double lines_of_columns(Operand const& B, int columns) {
-  return has_slabs(B) ? double(round_up(columns, 64)) : columns;
+  return loads_along_K(B) ? columns : double(round_up(columns, 64));
 }
 
 // Tiles of 128 x width. In microseconds: from the launch to the first stage; the start and the end of a tile, in which

@@ -1,7 +1,6 @@
 // The main loop of wgmma over stages that TMA fills.
 #pragma once
 #include <inlay/kernels/gemm/tensor/tma_operand.h>
-#include <inlay/model/wgmma_times.h>
 
 #include <concepts>
 

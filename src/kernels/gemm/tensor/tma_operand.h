@@ -1,12 +1,11 @@
 // Operands of a GEMM as TMA loads and stores them, and their stages as wgmma reads them.
 #pragma once
 #include <inlay/kernels/gemm/tensor/mma.h>
+#include <inlay/model/wgmma_times.h>
 
 namespace inlay::kernels {
 using GMMA::Major;
 
-// Whether TMA loads rows of the operand that lie along K; one index of K is contiguous along m or n.
-inline bool loads_along_K(Operand const& o) { return o.row_stride != 1 || (o.col_stride == 1 && o.cols > 1); }
 // The operand, transposed if it is contiguous along m or n: its contiguous mode is the last one.
 inline Operand contiguous_last(Operand const& o, Major major) { return major == Major::K ? o : transposed(o); }
 
