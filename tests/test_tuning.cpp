@@ -43,7 +43,7 @@ std::string error_of_loading(std::string const& text) {
 // Every plan that would be timed is made again from its choice.
 TEST(Tuning, AChoiceGivesItsPlan) {
   auto const plans = plans_to_time(cube(), Device{});
-  ASSERT_EQ(plans.size(), 10u);
+  ASSERT_EQ(plans.size(), 14u);
   for (Plan const& plan : plans) {
     Choice const choice = choice_of<Copy>(plan, 12.5);
     Plan const again = plan_of(choice, cube(), Device{}, false);

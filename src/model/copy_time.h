@@ -9,8 +9,8 @@
 namespace inlay::model {
 
 // Fitted on an H200, to the three instances of copy_tiled on the 300 cases of suites/wild.json. The standard deviation
-// of the 874 measured times from the predicted ones is 12 % (docs/log.md). launch_share: fitted to the 212 of these
-// cases below 64 MB, in successive programmatic launches.
+// of the 874 measured times from the predicted ones is 12 % (docs/log.md). block_us: fitted to 296 drawn copies below
+// 256 MB in successive programmatic launches, whose own time it has.
 inline constexpr double kL2Share = .75;          // share of the L2 bandwidth that short runs reach
 inline constexpr double kIssueRate = 2.85;       // warp instructions per clock and SM
 inline constexpr double kWavefrontClocks = 1.3;  // SM clocks per wavefront
@@ -24,8 +24,7 @@ struct CopyWork {
   double wavefronts = 0;    // L1 wavefronts
   double blocks = 0;
   double resident_blocks = 4;  // per SM
-  double block_us = 1.2;       // latency of a block that runs alone on the GPU
-  double launch_share = .4;    // of the time of a launch: what the kernel before, in which it begins, does not hide
+  double block_us = 1.3;       // latency of a block that runs alone on the GPU
   double correction = 1;       // measured divided by predicted time of a kernel family, fitted on random cases
 
   CopyWork times(double n) const {
@@ -48,8 +47,7 @@ inline double seconds_of(CopyWork const& w, Device const& device) {
   // A block loads, computes and stores one after the other; other resident blocks overlap with it.
   double const busy = std::max(memory, inside) + std::min(memory, inside) / std::max(1., kOverlap * w.resident_blocks);
   // Nothing overlaps with the loads of the first blocks and the stores of the last ones.
-  return w.correction * (w.launch_share * device.launch_us * 1e-6 +
-                         std::max(busy + w.block_us * 1e-6, std::ceil(waves) * w.block_us * 1e-6));
+  return w.correction * std::max(busy + w.block_us * 1e-6, std::ceil(waves) * w.block_us * 1e-6);
 }
 
 }  // namespace inlay::model

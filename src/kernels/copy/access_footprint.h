@@ -1,5 +1,6 @@
 // The memory that neighbouring elements of a copy take on one side: for predicted times of kernels without runs.
 #pragma once
+#include <inlay/model/device.h>
 #include <inlay/problem/copy.h>
 
 #include <algorithm>
@@ -15,6 +16,8 @@ struct AccessFootprint {
   // Lines of `bytes` bytes that the ranges touch, wherever they begin.
   double lines_of(double bytes) const { return pieces * (piece + bytes - elem_bytes) / bytes; }
 };
+
+inline constexpr std::int64_t kDramBytes = 64;  // smallest DRAM transfer
 
 // What `elements` elements take that are neighbours in the order of these modes, on the side whose strides are given.
 // Ranges with small gaps are one.
@@ -36,6 +39,30 @@ inline AccessFootprint footprint_of(std::span<problem::Mode const> modes, std::i
   }
   f.pieces = std::max(f.pieces, 1.);
   return f;
+}
+
+// The least bytes that DRAM delivers for the source of the first elements.
+inline double source_bytes(problem::Copy const& m, double elements) {
+  std::span<problem::Mode const> const modes{m.mode, std::size_t(m.rank)};
+  return kDramBytes * footprint_of(modes, &problem::Mode::src_stride, m.elem_bytes, elements).lines_of(kDramBytes);
+}
+
+// Bytes that DRAM delivers if elements are read in the order of the destination: again for each part of the copy that
+// the L2 does not hold with the others.
+inline double read_bytes(problem::Copy const& m, model::Device const& device) {
+  double const elements = double(m.elements()), l2 = double(device.l2_bytes),
+               part = std::min(elements, l2 / 4 / m.elem_bytes), at_once = source_bytes(m, elements);
+  return at_once < l2 / 2 ? at_once : elements / part * source_bytes(m, part);
+}
+
+// Bytes that DRAM takes and delivers for what a copy writes: sectors that are written in part are read first.
+inline double written_bytes(problem::Copy const& m) {
+  double const elements = double(m.elements()), bytes = elements * m.elem_bytes;
+  AccessFootprint const f =
+      footprint_of({m.mode, std::size_t(m.rank)}, &problem::Mode::dst_stride, m.elem_bytes, elements);
+  double const touched = 32 * f.lines_of(32);
+  bool const has_gaps = bytes < .9 * f.pieces * f.piece;
+  return has_gaps ? 2 * touched : touched;
 }
 
 }  // namespace inlay::kernels

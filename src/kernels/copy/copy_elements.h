@@ -76,6 +76,8 @@ struct Form {
 };
 inline constexpr Form kForms[] = {{1, false}, {4, false}, {1, true}, {4, true}};
 inline constexpr int kMostModes = 6;
+// The modes that a kernel unrolls for a copy of this rank.
+constexpr int unrolled_modes(int rank) { return rank <= 2 ? 2 : rank <= 4 ? 4 : kMostModes; }
 
 // The modes of a copy in the order of a form's lanes.
 struct Ordered {
@@ -102,24 +104,21 @@ struct Kernel {
     Ordered const order(m, form.by_source);
     double const elements = double(m.elements()), warps = std::ceil(elements / 32),
                  together = std::min(elements, double(threads * form.each)), warp = std::min(elements, 32.);
-    double distinct = elements;
-    for (Mode const& x : order.modes())
-      if (x.src_stride == 0) distinct /= double(x.extent);
     auto const lines = [&](int64_t Mode::*stride, double count, double bytes) {
       return elements / count * footprint_of(order.modes(), stride, E, count).lines_of(bytes);
     };
     // The L1 keeps what elements of a block share of the source; stores go through warp by warp, and each line of a
-    // store takes several clocks. Fitted on an H200 to the 212 copies below 64 MB of suites/wild.json, each in all
-    // forms: off by 9 % in the median, and the chosen form takes 1.03 of the fastest one's time.
-    CopyWork const w{
-        .bytes = (elements + distinct) * E,
-        .sectors = lines(&Mode::src_stride, together, 32) + lines(&Mode::dst_stride, warp, 32),
-        .instructions = warps * (102. / form.each + 8),
-        .wavefronts = .31 * lines(&Mode::src_stride, warp, 128) + 3.4 * lines(&Mode::dst_stride, warp, 128),
-        .blocks = std::ceil(elements / (threads * form.each)),
-        .resident_blocks = 8,
-        .block_us = .88 + .044 * form.each,
-        .launch_share = 0};
+    // store takes several clocks. Fitted on an H200 to 296 drawn copies below 256 MB, each in all forms: off by 8 % in
+    // the median, and the chosen form takes 1.02 of the fastest one's time.
+    double const modes = unrolled_modes(m.rank), blocks = std::ceil(elements / (threads * form.each)),
+                 lines_in = lines(&Mode::src_stride, warp, 128);
+    CopyWork const w{.bytes = read_bytes(m, device) + written_bytes(m),
+                     .sectors = .82 * (lines(&Mode::src_stride, together, 32) + lines(&Mode::dst_stride, warp, 32)),
+                     .instructions = warps * (100. / form.each + 2.2 * modes),
+                     .wavefronts = .29 * lines_in + 3.2 * lines(&Mode::dst_stride, warp, 128),
+                     .blocks = blocks,
+                     .resident_blocks = 8,
+                     .block_us = .82 + .021 * form.each * (modes - 1) + .00054 * lines_in / blocks};
     return model::seconds_of(w, device);
   }
   static Config choose(Copy const& m, Device const& device) {
@@ -137,8 +136,9 @@ struct Kernel {
       if (form.each == 1) return f(CopyElements<U, RANK, 1, Step>::make(m, order.modes()));
       f(CopyElements<U, RANK, 4, Step>::make(m, order.modes()));
     };
-    if (m.rank <= 2) return of(Int<2>{});
-    if (m.rank <= 4) return of(Int<4>{});
+    int const modes = unrolled_modes(m.rank);
+    if (modes == 2) return of(Int<2>{});
+    if (modes == 4) return of(Int<4>{});
     of(Int<kMostModes>{});
   }
   static Reason rejects(Copy const& m, Device const&) {

@@ -211,20 +211,20 @@ struct Kernel {
     };
     auto const in = [&](double bytes) { return a * lines(p.b, p.in_b, &Mode::src_stride, b, bytes); };
     auto const out = [&](double bytes) { return b * lines(p.a, p.in_a, &Mode::dst_stride, a, bytes); };
-    // Fitted on an H200 to the copies below 64 MB of suites/wild.json, each in all shapes: off by 13 % in the median,
-    // and the chosen shape takes 1.04 of the fastest one's time. The latency of a block was fitted to 42 copies drawn
-    // later: 1.037 of it, where .79 and .058 us gave 1.059.
+    // Fitted on an H200 to the copies below 64 MB of suites/wild.json, each in all shapes, the latency of a block and
+    // the cost of joined modes to 109 copies drawn later: off by 11 % in the median, and the chosen shape takes 1.03 of
+    // the fastest one's time.
     //
     // Sectors that two tiles share go to DRAM twice where the L2 does not hold the copy.
+    double const joined = (p.in_a > 1) + (p.in_b > 1);  // groups of several modes
     bool const in_l2 = 2 * elements * E < double(device.l2_bytes);
     CopyWork const w{.bytes = in_l2 ? 2 * elements * E : 32 * tiles * (in(32) + out(32)),
-                     .sectors = .82 * tiles * (in(32) + out(32)),
-                     .instructions = tiles * (669 + s.threads / 32 * 23 * each),
+                     .sectors = .95 * tiles * (in(32) + out(32)),
+                     .instructions = tiles * (669 + s.threads / 32 * each * (23 + 12 * joined)),
                      .wavefronts = tiles * (in(128) + 3 * out(128)),
                      .blocks = tiles,
                      .resident_blocks = std::min(2048. / s.threads, 16.),
-                     .block_us = .62 + .1 * each,
-                     .launch_share = 0};
+                     .block_us = .62 + .1 * each};
     return model::seconds_of(w, device);
   }
   static Config choose(Copy const& m, Device const& device) {

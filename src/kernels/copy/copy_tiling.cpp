@@ -1,3 +1,4 @@
+#include <inlay/kernels/copy/access_footprint.h>
 #include <inlay/kernels/copy/copy_tiling.h>
 #include <inlay/problem/integers.h>
 
@@ -9,8 +10,6 @@
 
 namespace inlay::kernels {
 namespace {
-
-constexpr std::int64_t kDramBytes = 64;  // smallest DRAM transfer
 
 // ---- Instructions of a warp, read off the machine code of copy_tiled_16k.
 
@@ -24,13 +23,13 @@ constexpr double kStoreWord = 4.5;                    // to store a word
 constexpr double kGatherElement = 2.6, kRunWord = 6;  // to gather an element; to gather a word
 constexpr double kRunEnds = 60;                       // for the ends of four runs
 constexpr double kWordRunEnds = 180;                  // for the ends of four groups of runs with transposed words
-constexpr double kMicroseconds = .00275;              // latency of an instruction if warps share the scheduler
+constexpr double kMicroseconds = .00303;              // latency of an instruction if warps share the scheduler
 
 // ---- Costs in sectors, fitted.
 
-constexpr double kPartialSectors = 3.1;   // of the two sectors at the ends of a destination run, if written in part
-constexpr double kMisalignedStore = .25;  // of a store of a warp that begins within a sector
-constexpr double kMisalignedRun = .3;     // of a source run that begins within a sector
+constexpr double kPartialSectors = 3.1;  // of the two sectors at the ends of a destination run, if written in part
+constexpr double kMisalignedStore = .5;  // of a store of a warp that begins within a sector
+constexpr double kMisalignedRun = .3;    // of a source run that begins within a sector
 
 // ---- Work of a tile.
 
@@ -107,17 +106,15 @@ CopyWork work_of(Copy const& copy, CopyTile const& tile, TileLimits const& limit
   CopyWork work;
   double const elements = double(copy.elements()), tile_elements = double(tile.run_elements) * tile.dst_runs,
                tiles = elements / tile_elements;
-  double distinct = elements;
-  for (int k = 0; k < copy.rank; ++k)
-    if (copy.mode[k].src_stride == 0) distinct /= double(copy.mode[k].extent);
-  work.bytes = (elements + distinct) * elem_bytes;
+  double const written = written_bytes(copy);
+  work.bytes = written + source_bytes(copy, elements);
   TileSectors const s = tile_sectors(copy, tile);
   work.sectors = tiles * s.sectors;
   // A source run that ends within a DRAM granule: a later tile reads that granule from DRAM again.
   double const granules = s.is_on_dram_granules ? std::ceil(s.src_run_bytes / kDramBytes)
                                                 : (s.src_run_bytes + kDramBytes - 16) / kDramBytes;
   double const read = s.src_runs * granules * kDramBytes;
-  work.bytes = std::max(work.bytes, elements * elem_bytes + tiles * std::min(read, 1.5 * s.src_runs * s.src_run_bytes));
+  work.bytes = std::max(work.bytes, written + tiles * std::min(read, 1.5 * s.src_runs * s.src_run_bytes));
 
   int const threads = limits.threads, group_runs = tile.transposes_words ? store_elements : 1;
   double const vectors = double(tile.src_runs) * tile.run_vectors;
@@ -137,7 +134,7 @@ CopyWork work_of(Copy const& copy, CopyTile const& tile, TileLimits const& limit
                          store_bytes / 4 + 32 / tile.lanes));
   work.blocks = double(tile.blocks());
   work.resident_blocks = limits.blocks;
-  work.block_us = .76 + kMicroseconds * warp;
+  work.block_us = .84 + kMicroseconds * warp;
   return work.times(double(copy.pairs));
 }
 
@@ -205,15 +202,19 @@ void choose_run(Copy const& copy, TileLimits const& limits, std::int64_t bytes, 
 
 std::int64_t src_stride(Copy const& copy, int mode) { return std::abs(copy.mode[mode].src_stride); }
 
-// The extent of a tile along a mode of extent n, close to `wanted`: equal tiles, rounded to whole sectors if that
-// changes the extent by at most a third. inner_bytes: stride of the mode.
+// The extent of a tile along a mode of extent n, close to `wanted`: equal tiles, rounded to whole pieces of DRAM, or
+// else to whole sectors, if that changes the extent by at most a third. inner_bytes: stride of the mode.
 std::int64_t tile_extent(std::int64_t n, std::int64_t wanted, std::int64_t inner_bytes) {
   if (4 * wanted >= 3 * n) return n;
   std::int64_t const even = ceil_div(n, ceil_div(n, std::max<std::int64_t>(wanted, 1)));
   if (even * inner_bytes % kSectorBytes == 0) return even;
-  std::int64_t const step = kDramBytes / std::gcd(inner_bytes, kDramBytes);
-  std::int64_t const more = std::min(n, ceil_div(even, step) * step), less = even / step * step;
-  return 3 * more <= 4 * even ? more : 4 * less >= 3 * even ? less : even;
+  for (std::int64_t const bytes : {kDramBytes, kSectorBytes}) {
+    std::int64_t const step = bytes / std::gcd(inner_bytes, bytes), more = std::min(n, ceil_div(even, step) * step),
+                       less = even / step * step;
+    if (3 * more <= 4 * even) return more;
+    if (4 * less >= 3 * even) return less;
+  }
+  return even;
 }
 
 // The tiling with destination runs of about `dst_run` bytes and source runs of about `src_run` bytes, and tiles of at

@@ -132,10 +132,7 @@ struct DirectRows {
   }
   static double seconds(Copy const& m, Device const& device) {
     DirectRows const k = make(m, 0);
-    double const elements = double(m.elements()), warps = k.all / 32.;
-    double distinct = elements, modes = k.modes.count;
-    for (int i = 0; i < m.rank; ++i)
-      if (m.mode[i].src_stride == 0) distinct /= double(m.mode[i].extent);
+    double const elements = double(m.elements()), warps = k.all / 32., modes = k.modes.count;
     bool const lone = k.form == Form::scalar, plain = k.form == Form::vectors, apart = k.form == Form::strided;
     bool const row = k.step == E && !lone && !apart, broadcast = k.step == 0;
     double const rows = elements / std::max(k.units, 1), span = double(k.units) * E;
@@ -143,7 +140,10 @@ struct DirectRows {
     auto const strided = [](int64_t step) {
       return std::min(1., std::abs(double(step)) / 32);
     };  // sectors for an element
-    CopyWork w{.bytes = (elements + distinct) * E, .blocks = double(k.blocks()), .resident_blocks = 8, .block_us = .9};
+    CopyWork w{.bytes = read_bytes(m, device) + written_bytes(m),
+               .blocks = double(k.blocks()),
+               .resident_blocks = 8,
+               .block_us = 1.1};
     bool const sectors = plain && span >= 32;
     // The L1 keeps the sectors that elements of a block share.
     double const together = std::min(elements, double(threads) * (lone ? 1 : V));
@@ -158,12 +158,14 @@ struct DirectRows {
     w.instructions = warps * (60 + 27 * modes + (plain ? 0 : row ? 70 : apart ? 12 * V : 4 * V) + ends);
     double const lines = std::abs(double(k.step)) / 4 +
                          std::abs(double(k.step_dst)) / 4;  // cache lines of 128 bytes, for the elements of a warp
-    w.wavefronts =
-        warps *
-        (plain   ? 8
-         : row   ? 14
-         : apart ? V * std::min(64., 2 + lines)
-                 : 8 + V * (broadcast ? 1 : 1 + .4 * std::min(32., footprint(m, 32. * (lone ? 1 : V)).lines_of(128))));
+    bool const gathers = !plain && !row && !apart && !broadcast;
+    // Lines that one load of a warp hits.
+    double const gathered = gathers ? std::min(32., footprint(m, 32. * (lone ? 1 : V)).lines_of(128)) : 1;
+    w.wavefronts = warps * (plain   ? 8
+                            : row   ? 14
+                            : apart ? V * std::min(64., 2 + lines)
+                                    : 8 + V * (gathers ? 1 + .4 * gathered : 1));
+    if (gathers) w.block_us += .00054 * threads / 32 * (lone ? 1 : V) * gathered;
     if (!plain) w.correction = .92;
     return seconds_of(w.times(double(m.pairs)), device);
   }

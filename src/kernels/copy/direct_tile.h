@@ -64,12 +64,12 @@ struct DirectTile : TileGrid<T, typename Step::Tile, Step::writes> {
     double const tiles = double(make(copy, 0).blocks()), bytes = 2 * double(copy.elements()) * copy.elem_bytes;
     double const busy = bytes / (2 * tiles * BLK_BYTES);  // lanes without work have no loads in flight
     return seconds_of({.bytes = bytes * (1.6 - .6 * busy),
-                       .sectors = bytes / 32,
+                       .sectors = .82 * bytes / 32,
                        .instructions = tiles * each * 24,
                        .wavefronts = tiles * each * sizeof(T) / 2.,
                        .blocks = tiles,
                        .resident_blocks = 8,
-                       .block_us = .5},
+                       .block_us = .95},
                       device);
   }
   static Reason rejects(Copy const& copy, Device const&) {

@@ -229,7 +229,7 @@ struct Interleaved {
   static double seconds(Copy const& m, Device const& device) {
     Interleaved const k = make(m, 0);
     double const elements = double(m.elements()), planes = elements * E / double(k.bytes), edges = k.step == 31 ? 1 : 0;
-    CopyWork w{.bytes = 2 * elements * E, .blocks = double(k.blocks()), .resident_blocks = 6, .block_us = 1.2};
+    CopyWork w{.bytes = 2 * elements * E, .blocks = double(k.blocks()), .resident_blocks = 6, .block_us = 1.6};
     w.sectors = 2 * elements * E / 32 + planes * 2 + double(k.all) * R * edges;
     w.instructions = k.all * (70. + 14 * k.others.count + R * (60 + (E == 1 ? 12 : 6) + 50 * edges));
     w.wavefronts = k.all * R * 20.;

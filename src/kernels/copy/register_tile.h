@@ -141,7 +141,7 @@ struct RegisterTile : TileGrid<T, typename Step::Tile, Writes::transpose> {
                      .wavefronts = tiles * tile / 16 / 32 * 16,
                      .blocks = tiles,
                      .resident_blocks = 6,  // an effective number: blocks_per_sm bounds the bytes in flight
-                     .block_us = .8 + .02 * tile / 1024,
+                     .block_us = 1.1 + .02 * tile / 1024,
                      .correction = .96};
     return seconds_of(w.times(double(copy.pairs)), device);
   }

@@ -70,8 +70,8 @@ struct SkewedTile : SkewedGrid<T, typename Step::Tile> {
   using Grid = SkewedGrid<T, typename Step::Tile>;
   static constexpr bool takes_any_alignment = true;  // each tile looks at its addresses
   static double seconds(Copy const& copy, Device const& device) {
-    constexpr double measured = sizeof(T) == 8 ? .9 : sizeof(T) == 4 ? .92 : 1;
-    return Grid::seconds(copy, device, threads, 20 + 8 * 16. / sizeof(T), 2, measured);
+    constexpr double measured = sizeof(T) == 8 ? .87 : sizeof(T) == 4 ? .92 : .95;
+    return Grid::seconds(copy, device, threads, 20 + 8 * 16. / sizeof(T), 1.6, measured);
   }
   static constexpr int BLK_M = Grid::BLK_M, BLK_N = Grid::BLK_N, ROWS = Grid::ROWS, SKEW = Grid::SKEW;
   static constexpr int threads = Step::threads;
