@@ -8,6 +8,7 @@
 
 #include <inlay/explain/explanation.h>
 #include <inlay/model/cluster_times.h>
+#include <inlay/model/mma_times.h>
 #include <inlay/problem/batched_gemm.h>
 #include <inlay/registry/number.h>
 #include <inlay/registry/registry.h>
@@ -228,6 +229,24 @@ TEST(GemmKernels, EveryTileOfACluster) {
         c.columns_c = number % 7 == 1, c.gap_batch = 8;
         SCOPED_TRACE(c.name() + " in slices of " + std::to_string(slice_K) + ", " + kClusterTiles[tile - 1].label);
         expect_right("hgemm_cluster", {.tile = tile}, c, transposes, slice_K, number % 3 ? bf16 : f32);
+      }
+}
+
+// Both tiles by mma.sync, for all majors: whole vectors, parts of them along K or across it, operands that begin
+// anywhere; as many stages as there are, and more.
+TEST(GemmKernels, EveryTileOfMma) {
+  if (runs_quick_tests()) GTEST_SKIP();
+  int number = 0;
+  for (int tile = 1; tile <= int(std::size(kMmaTiles)); ++tile)
+    for (char const* transposes : {"nn", "nt", "tn", "tt"})
+      for (int K : {1, 8, 36, 64, 200}) {
+        ++number;
+        GemmCase c{number % 2 ? 72 : 67, number % 3 ? 136 : 139, K, 1 + number % 2, transposes};
+        if (number % 4 == 1) c.alpha = 2, c.beta = -1;
+        if (number % 5 < 2) c.gap_c = 3, c.base_c = number % 3 ? 1 : 0;
+        c.columns_c = number % 7 == 1, c.gap_batch = number % 3 ? 8 : 1;
+        SCOPED_TRACE(c.name() + ", " + std::to_string(kMmaTiles[tile - 1].size));
+        expect_right("hgemm_mma", {.tile = tile}, c, false, 0, number % 3 ? bf16 : f32);
       }
 }
 

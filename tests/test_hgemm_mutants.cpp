@@ -22,6 +22,7 @@ enum class Flaw {
   no_wgmma_commit,
   a_group_too_few,  // waits for one group fewer than it should
   no_wgmma_wait,
+  no_cp_async_wait,
   no_proxy_fence,
   empty_too_early,      // tells the producer of the stage before wgmma has read it
   no_remote_arrival,    // tells its own block's producer alone
@@ -49,6 +50,10 @@ struct Flawed : test::Changed {
   void wgmma_wait(int groups) override {
     if (flaw == Flaw::a_group_too_few || (flaw == Flaw::empty_too_early && groups > 0)) ++groups;
     if (flaw != Flaw::no_wgmma_wait) Executor::wgmma_wait(groups);
+  }
+  void cp_async_wait(int groups) override {
+    if (flaw == Flaw::no_cp_async_wait) return;
+    Executor::cp_async_wait(groups + (flaw == Flaw::a_group_too_few && groups > 0));
   }
   void fence_proxy_async() override {
     if (flaw != Flaw::no_proxy_fence) Executor::fence_proxy_async();
@@ -140,6 +145,15 @@ TEST(HgemmMutants, ProtocolOfWgmma) {
   expect_found(kWgmma03, kCase, Flaw::no_wgmma_wait, {Check::misuse, Check::race, Check::result});
   expect_found(kWgmma03, kCase, Flaw::no_proxy_fence, {Check::race});
   expect_found(kPersistent, kCase, Flaw::empty_too_early, {Check::race});
+}
+// Stages that cp.async fills, and more along K than there are.
+TEST(HgemmMutants, StagesOfMma) {
+  for (char const* transposes : {"nt", "tn"}) {
+    GemmCase const c{72, 96, 32 * 6, 1, transposes};
+    expect_found("hgemm_mma", c, Flaw::none, {});
+    expect_found("hgemm_mma", c, Flaw::no_cp_async_wait, {Check::race, Check::misuse, Check::result});
+    expect_found("hgemm_mma", c, Flaw::a_group_too_few, {Check::race, Check::result});
+  }
 }
 // Threads write the tiles, and one accumulator is read while wgmma adds to another one.
 TEST(HgemmMutants, SlicesOfFp32) {

@@ -22,6 +22,13 @@ struct HalfSlices {
   // 2^16 2^-8. The most indices of a slice where there is a choice, and the most that a kernel may add.
   static constexpr std::int64_t kMostK = std::int64_t(1) << 18, kMostSum = std::int64_t(1) << 20;
 
+  // One matrix may take this much longer for the sake of many.
+  static constexpr double kMostOfOne = 1.15;
+  // As many matrices as have 1e11 FMAs, some tenths of a millisecond.
+  static std::int64_t many(Gemm const& g) {
+    return std::int64_t(std::clamp(1e11 / (double(g.M()) * double(g.N()) * double(g.K())), 1., 1e5));
+  }
+
   int count = 1;
   std::int64_t K = 0;  // of a slice; the last one may be shorter
   double seconds = 0;  // predicted, of one matrix
@@ -56,8 +63,8 @@ struct HalfSlices {
     return least;
   }
 
-  // The slices with which many matrices take the least time, as many as have 1e11 FMAs, of those with which one matrix
-  // takes at most 1.15 times as long as with the best. One alone must not decide: 384 x (512 x 64 x 512) took 3.7 times
+  // The slices with which many matrices take the least time, of those with which one matrix takes at most kMostOfOne
+  // times as long as with the best. One alone must not decide: 384 x (512 x 64 x 512) took 3.7 times
   // as long as cuBLAS in four slices, with which one matrix is predicted to take 2.8 us instead of 2.9. The bound was
   // chosen by predicted times: single GEMMs of the development suites lose half a percent, half_batched wins 8.
   static HalfSlices choose(Gemm const& g, Device const& device, bool has_workspace = true) {
@@ -88,10 +95,9 @@ struct HalfSlices {
                 ceil_div(c.M(), std::int64_t(128 * t.cluster.m)) * ceil_div(c.N(), std::int64_t(t.width * t.cluster.n));
             try_count(std::min(waves * resident_clusters(device, t.cluster) / tiles, g.K() / kLeastK));
           }
-    double const fmas = double(g.M()) * double(g.N()) * double(g.K());
-    auto const count = std::int64_t(std::clamp(1e11 / fmas, 1., 1e5));
-    auto const end =
-        std::remove_if(tried, tried + number, [&](HalfSlices const& s) { return !(s.seconds <= 1.15 * best.seconds); });
+    std::int64_t const count = HalfSlices::many(g);
+    auto const end = std::remove_if(tried, tried + number,
+                                    [&](HalfSlices const& s) { return !(s.seconds <= kMostOfOne * best.seconds); });
     if (count < 2 || end - tried < 2) return best;
     Gemm const many = matrices_like(g, count);
     double least_of_many = HUGE_VAL;

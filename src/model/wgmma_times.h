@@ -34,6 +34,13 @@ inline double operand_bytes(Gemm const& g) {
          double(g.elements()) * bytes_of(g.D.type);
 }
 
+// Whether TMA stores tiles of D.
+inline bool is_for_tma(Operand const& D) {
+  std::int64_t const pitch = D.col_stride == 1 ? D.row_stride : D.col_stride, size = bytes_of(D.type);
+  return size == 2 && D.misalignment_bytes() == 0 && pitch * size % 16 == 0 &&
+         (D.matrices == 1 || D.batch_stride * size % 16 == 0);
+}
+
 // A tile may have this many columns fewer than its kernel's width, in steps, so that it divides N or the waves are
 // full.
 inline constexpr int kColumnStep = 16, kFewerColumns = 48;
@@ -152,7 +159,11 @@ struct WgmmaTimes {
         // wgmma's time has a part that no column saves: for 64 to 256 columns it is .1 us and .002 us a column.
         multiplies = t.per_64_k * (columns + 50) / (t.width + 50) * (1 - t.idle * (1 - busy)),
         arrives = 1e-3 * t.per_1000_lines * loads * (busy < 1 ? std::pow(busy, t.busy) : 1);
-    return double(ceil_div(tiles, slots)) * (t.per_tile + double(steps) * std::max(multiplies, arrives));
+    double const rounds = double(ceil_div(tiles, slots)),
+                 each = t.per_tile + double(steps) * std::max(multiplies, arrives);
+    // At short K the end of a tile decides. Fitted to batches of 16 to 77 rows, with every tile forced.
+    double const end = is_for_tma(g.D) ? .75 + .0045 * columns : 1.13 + .0137 * columns;
+    return rounds * (rounds > 1 ? std::max(each, end) : each);
   }
 };
 

@@ -12,19 +12,45 @@ namespace {
 
 // ---- bf16 and f16
 
-// Whether a matrix of g takes less time with mma.sync than with wgmma, to which its operands are packed. The choice
-// must not depend on the batch size, because the bits of the two differ.
+// Whether mma.sync is to multiply, or wgmma, to which operands are packed: by the rule of HalfSlices, whatever the
+// batch, because the bits of the two differ.
 bool faster_simple(Gemm const& g, Device const& device) {
-  Gemm one = Planner<Gemm>::chunk(g, 1);
-  double packing = 0;
-  for (Operand* o : {&one.A, &one.B}) {
-    // The batch stride decides whether operands are packed.
-    o->batch_stride = (o == &one.A ? g.A : g.B).batch_stride;
-    Packing p{misplaced(*o, Layout::aligned), *o};
-    if (p) p.put(0), packing += p.seconds(device);
-    *o = p.used();
-  }
-  return kernels::hgemm_simple::kernel.seconds(one, device) < packing + HalfSlices::choose(one, device).seconds;
+  if (device.compute_capability != 90) return true;  // without wgmma
+  std::int64_t const count = HalfSlices::many(g);
+  auto const matrices = [&](std::int64_t n) {
+    Gemm some = Planner<Gemm>::chunk(g, 1);
+    for (Operand* o : {&some.A, &some.B, &some.D}) {
+      o->matrices = n;
+      // The batch stride decides whether operands are packed.
+      o->batch_stride = (o == &some.A ? g.A : o == &some.B ? g.B : g.D).batch_stride;
+      if (n > 1 && !o->batch_stride) o->batch_stride = std::max(o->rows * o->row_stride, o->cols * o->col_stride);
+    }
+    return some;
+  };
+  auto const simple = [&](std::int64_t n) {
+    Gemm const some = matrices(n);
+    double least = kernels::hgemm_simple::kernel.seconds(some, device);
+    if (!kernels::hgemm_mma::kernel.rejects(some, device))
+      least = std::min(least, kernels::hgemm_mma::kernel.seconds(some, device));
+    return least;
+  };
+  HalfSlices slices;
+  auto const packed = [&](std::int64_t n) {
+    Gemm some = matrices(n);
+    double packing = 0;
+    for (Operand* o : {&some.A, &some.B}) {
+      Packing p{misplaced(*o, Layout::aligned), *o};
+      if (p) p.put(0), packing += p.seconds(device);
+      *o = p.used();
+    }
+    if (n == 1) slices = HalfSlices::choose(some, device);
+    return packing + slices.seconds_of(some, device, true);
+  };
+  double const least = std::min(simple(1), packed(1));
+  bool const may_be_simple = simple(1) <= HalfSlices::kMostOfOne * least,
+             may_be_packed = packed(1) <= HalfSlices::kMostOfOne * least;
+  if (may_be_simple && may_be_packed) return simple(count) < packed(count);
+  return may_be_simple;
 }
 
 // ---- f32
@@ -145,6 +171,8 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.kernel = &sgemm_tile_128x256::kernel},
       {.kernel = &sgemm_tile_128x128::kernel},
       {.kernel = &sgemm_simple::kernel},
+      {.label = "64 x 64", .kernel = &hgemm_mma::kernel, .tile = 1, .sums = mma_sync},
+      {.label = "128 x 128", .kernel = &hgemm_mma::kernel, .tile = 2, .sums = mma_sync},
       {.kernel = &hgemm_simple::kernel, .sums = mma_sync},
   };
   static constexpr auto all = [] {

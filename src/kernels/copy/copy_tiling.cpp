@@ -27,9 +27,9 @@ constexpr double kMicroseconds = .00303;              // latency of an instructi
 
 // ---- Costs in sectors, fitted.
 
-constexpr double kPartialSectors = 3.1;  // of the two sectors at the ends of a destination run, if written in part
-constexpr double kMisalignedStore = .5;  // of a store of a warp that begins within a sector
-constexpr double kMisalignedRun = .3;    // of a source run that begins within a sector
+constexpr double kPartialSectors = 3.1;   // of the two sectors at the ends of a destination run, if written in part
+constexpr double kMisalignedStore = .25;  // of a store of a warp that begins within a sector
+constexpr double kMisalignedRun = .3;     // of a source run that begins within a sector
 
 // ---- Work of a tile.
 
@@ -202,19 +202,15 @@ void choose_run(Copy const& copy, TileLimits const& limits, std::int64_t bytes, 
 
 std::int64_t src_stride(Copy const& copy, int mode) { return std::abs(copy.mode[mode].src_stride); }
 
-// The extent of a tile along a mode of extent n, close to `wanted`: equal tiles, rounded to whole pieces of DRAM, or
-// else to whole sectors, if that changes the extent by at most a third. inner_bytes: stride of the mode.
+// The extent of a tile along a mode of extent n, close to `wanted`: equal tiles, rounded to whole sectors if that
+// changes the extent by at most a third. inner_bytes: stride of the mode.
 std::int64_t tile_extent(std::int64_t n, std::int64_t wanted, std::int64_t inner_bytes) {
   if (4 * wanted >= 3 * n) return n;
   std::int64_t const even = ceil_div(n, ceil_div(n, std::max<std::int64_t>(wanted, 1)));
   if (even * inner_bytes % kSectorBytes == 0) return even;
-  for (std::int64_t const bytes : {kDramBytes, kSectorBytes}) {
-    std::int64_t const step = bytes / std::gcd(inner_bytes, bytes), more = std::min(n, ceil_div(even, step) * step),
-                       less = even / step * step;
-    if (3 * more <= 4 * even) return more;
-    if (4 * less >= 3 * even) return less;
-  }
-  return even;
+  std::int64_t const step = kDramBytes / std::gcd(inner_bytes, kDramBytes);
+  std::int64_t const more = std::min(n, ceil_div(even, step) * step), less = even / step * step;
+  return 3 * more <= 4 * even ? more : 4 * less >= 3 * even ? less : even;
 }
 
 // The tiling with destination runs of about `dst_run` bytes and source runs of about `src_run` bytes, and tiles of at

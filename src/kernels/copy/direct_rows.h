@@ -166,7 +166,7 @@ struct DirectRows {
                             : apart ? V * std::min(64., 2 + lines)
                                     : 8 + V * (gathers ? 1 + .4 * gathered : 1));
     if (gathers) w.block_us += .00054 * threads / 32 * (lone ? 1 : V) * gathered;
-    if (!plain) w.correction = .92;
+    if (!plain) w.correction = row && span < 64 ? 1.1 : .92;
     return seconds_of(w.times(double(m.pairs)), device);
   }
   static Reason rejects(Copy const& m, Device const&) {

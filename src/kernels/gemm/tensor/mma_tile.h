@@ -1,0 +1,159 @@
+// Family: tensor cores by mma.sync, which every GPU from compute capability 8.0 on has. cp.async fills four stages of
+// 32 along K, ldmatrix loads the fragments. Operands are contiguous along either mode and begin anywhere: tiles that
+// have parts of 16-byte vectors are loaded element by element.
+#pragma once
+#include <inlay/block/load_ops.h>
+#include <inlay/kernels/gemm/tensor/mma.h>
+
+namespace inlay::kernels {
+
+// The stages of one operand, ROWS of m or n by 32 along k, and the next one to fill.
+template <class T, int ROWS, bool along_K, int threads>
+struct MmaStages {
+  static constexpr int BLK_K = 32, PIPE = 4, V = 8;  // elements of a vector
+  static constexpr int EACH = ROWS * BLK_K / V / threads;
+  // Eight rows of 64 bytes or eight columns of 128, whose vectors are permuted so that the eight vectors of an ldmatrix
+  // lie in different banks.
+  using Swizzled =
+      std::conditional_t<along_K, decltype(composition(Swizzle<2, 3, 3>{}, Layout<Shape<_8, _32>, Stride<_32, _1>>{})),
+                         decltype(composition(Swizzle<3, 3, 3>{}, Layout<Shape<_64, _8>, Stride<_1, _64>>{}))>;
+  using Smem = decltype(tile_to_shape(Swizzled{}, Shape<Int<ROWS>, Int<BLK_K>, Int<PIPE>>{}));  // (ROWS,BLK_K,PIPE)
+  using Ldmatrix = std::conditional_t<along_K, SM75_U32x4_LDSM_N, SM75_U16x8_LDSM_T>;
+
+  T const* from;    // the next stage's first element
+  int64_t pitch;    // elements between vectors side by side
+  int rows;         // of the tile inside the operand
+  int64_t K;        // remaining K
+  bool is_aligned;  // vectors begin at multiples of 16 bytes
+
+  CUTE_DEVICE MmaStages(Operand const& o, int64_t matrices, T const* from, int rows, int64_t K)
+      : from(from), pitch(along_K ? o.row_stride : o.col_stride), rows(rows), K(K) {
+    bool const apart = (along_K ? o.rows : o.cols) > 1;
+    is_aligned = reinterpret_cast<uintptr_t>(o.base) % 16 == 0 && (!apart || pitch % V == 0) &&
+                 (matrices == 1 || o.batch_stride % V == 0);
+  }
+  // Fills a stage; zeros beyond the edges.
+  template <class Block, class Stage>
+  CUTE_DEVICE void next(Block block, Stage const& stage) {
+    if (is_aligned && (along_K ? K % V == 0 || K >= BLK_K : rows % V == 0)) {
+      Copy_Atom<On<Block, SM80_CP_ASYNC_CACHEGLOBAL_ZFILL<Vector16>>, Vector16> atom;
+      CUTE_UNROLL
+      for (int v = 0; v < EACH; ++v) {
+        auto const at = vector(block, v);
+        copy_one(atom, at.inside > 0, block.gmem(reinterpret_cast<Vector16 const*>(at.from)),
+                 make_smem_ptr(reinterpret_cast<Vector16*>(&stage(at.row, at.k))));
+      }
+    } else {
+      Copy_Atom<On<Block, LoadGlobal<T>>, T> load;
+      Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store;
+      Adjacent<V, T> x[EACH];
+      CUTE_UNROLL
+      for (int v = 0; v < EACH; ++v) {
+        auto const at = vector(block, v);
+        CUTE_UNROLL
+        for (int e = 0; e < V; ++e) copy_one(load, e < at.inside, block.gmem(at.from + e), &x[v].element[e]);
+      }
+      CUTE_UNROLL
+      for (int v = 0; v < EACH; ++v) {
+        auto const at = vector(block, v);
+        copy_one(store, true, &x[v].word, make_smem_ptr(reinterpret_cast<Vector16*>(&stage(at.row, at.k))));
+      }
+    }
+    from += along_K ? int64_t(BLK_K) : BLK_K * pitch, K -= BLK_K;
+  }
+
+ private:
+  struct Vector {
+    int row, k, inside;  // its first element; its elements inside the operand, none if less than 1
+    T const* from;
+  };
+  template <class Block>
+  CUTE_DEVICE Vector vector(Block block, int v) const {
+    int const i = int(block.thread_rank()) + v * threads;
+    int const k_left = K < BLK_K ? int(K) : BLK_K;
+    if constexpr (along_K) {
+      int const row = i / (BLK_K / V), k = i % (BLK_K / V) * V;
+      return {row, k, row < rows ? k_left - k : 0, from + row * pitch + k};
+    } else {
+      int const row = i % (ROWS / V) * V, k = i / (ROWS / V);
+      return {row, k, k < k_left ? rows - row : 0, from + k * pitch + row};
+    }
+  }
+};
+
+// Tiles of SIZE x SIZE; two warps along m, WARPS_N along n.
+template <class Step, class T, int SIZE, int WARPS_N, bool A_along_K, bool B_along_K>
+struct MmaTile : GemmGrid<SIZE, SIZE, T, Epilogues::full> {
+  using Grid = GemmGrid<SIZE, SIZE, T, Epilogues::full>;
+  static constexpr int BLK_M = SIZE, BLK_N = SIZE, threads = 64 * WARPS_N;
+  static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = SIZE == 64 ? 5 : 2, .follows = true};
+  using StagesA = MmaStages<T, SIZE, A_along_K, threads>;
+  using StagesB = MmaStages<T, SIZE, B_along_K, threads>;
+  static constexpr int BLK_K = StagesA::BLK_K, PIPE = StagesA::PIPE;
+  struct Smem {
+    alignas(1024) T A[cosize_v<typename StagesA::Smem>];
+    alignas(1024) T B[cosize_v<typename StagesB::Smem>];
+    static void members(auto name) { name("A", &Smem::A), name("B", &Smem::B); }
+  };
+
+  static MmaTile make(Gemm const& g, auto const&) { return {Grid::make(g)}; }
+  static Reason rejects(Gemm const& g, Device const& device) {
+    if (Reason r = Grid::rejects(g, device)) return r;
+    for (auto const& [o, along_K] : {std::pair{&g.A, A_along_K}, {&g.B, B_along_K}})
+      if ((along_K ? o->cols > 1 && o->col_stride != 1 : o->rows > 1 && o->row_stride != 1))
+        return {"an operand is contiguous along no mode: its strides are {} and {}", {o->row_stride, o->col_stride}};
+    return {};
+  }
+
+  template <class Block>
+  CUTE_DEVICE void operator()(Block block, Smem& smem) const {
+    Gemm const& g = this->g;
+    block.griddep_launch_dependents();
+    auto const here = this->at(block.block_index());
+    int const rank = int(block.thread_rank());
+    Tensor sA = make_tensor(make_smem_ptr(smem.A), typename StagesA::Smem{});  // (BLK_M,BLK_K,PIPE)
+    Tensor sB = make_tensor(make_smem_ptr(smem.B), typename StagesB::Smem{});  // (BLK_N,BLK_K,PIPE)
+    StagesA fill_A(g.A, g.L(), here.A, here.rows, here.K);
+    StagesB fill_B(g.B, g.L(), here.B, here.cols, here.K);
+    auto fill = [&](int stage) {
+      fill_A.next(block, sA(_, _, stage)), fill_B.next(block, sB(_, _, stage));
+      block.cp_async_fence();
+    };
+
+    auto mma = make_tiled_mma(MMA_Atom<On<Block, Mma<T>>>{}, Layout<Shape<_2, Int<WARPS_N>, _1>>{},
+                              Tile<_32, Int<16 * WARPS_N>, _16>{});
+    auto thr_mma = mma.get_slice(rank);
+    auto read_A = make_tiled_copy_A(Copy_Atom<On<Block, typename StagesA::Ldmatrix>, T>{}, mma);
+    auto read_B = make_tiled_copy_B(Copy_Atom<On<Block, typename StagesB::Ldmatrix>, T>{}, mma);
+    Tensor tXsA = read_A.get_slice(rank).partition_S(sA);                      // (CPY,CPY_M,CPY_K,PIPE)
+    Tensor tXsB = read_B.get_slice(rank).partition_S(sB);                      // (CPY,CPY_N,CPY_K,PIPE)
+    Tensor tCrA = thr_mma.partition_fragment_A(sA(_, _, 0));                   // (MMA,MMA_M,MMA_K)
+    Tensor tCrB = thr_mma.partition_fragment_B(sB(_, _, 0));                   // (MMA,MMA_N,MMA_K)
+    Tensor tCrD = partition_fragment_C(mma, Shape<Int<BLK_M>, Int<BLK_N>>{});  // (MMA,MMA_M,MMA_N)
+    Tensor tXrA = read_A.get_slice(rank).retile_D(tCrA);                       // (CPY,CPY_M,CPY_K)
+    Tensor tXrB = read_B.get_slice(rank).retile_D(tCrB);                       // (CPY,CPY_N,CPY_K)
+    clear(tCrD);
+    block.griddep_wait();
+    CUTE_UNROLL
+    for (int stage = 0; stage < PIPE - 1; ++stage) fill(stage);
+    int full = 0, empty = PIPE - 1;
+    CUTE_NO_UNROLL
+    for (int64_t k = 0; k < here.K; k += BLK_K) {
+      block.cp_async_wait(Int<PIPE - 2>{});
+      block.sync();  // all threads have also multiplied the stage that is filled next
+      fill(empty);
+      copy(read_A, tXsA(_, _, _, full), tXrA);
+      copy(read_B, tXsB(_, _, _, full), tXrB);
+      CUTE_UNROLL
+      for (int i = 0; i < size<2>(tCrA); ++i) gemm(mma, tCrA(_, _, i), tCrB(_, _, i), tCrD);
+      full = full + 1 == PIPE ? 0 : full + 1;
+      empty = empty + 1 == PIPE ? 0 : empty + 1;
+    }
+    block.cp_async_wait(Int<0>{});
+    Shape<Int<BLK_M>, Int<BLK_N>> const tile;
+    finish_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix);
+    store_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix);
+  }
+};
+
+}  // namespace inlay::kernels

@@ -1,0 +1,55 @@
+// Predicted times of mma_tile.h, by which its tile is chosen.
+#pragma once
+#include <inlay/model/wgmma_times.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace inlay::model {
+using namespace problem;
+
+// In microseconds: the latency of a block beside its steps, less than half of it if it is alone, and of a step of 32
+// along K that nothing overlaps; the share of the rate of mma.sync that a full multiprocessor reaches; by how much more
+// a step takes for each operand that is loaded element by element. Fitted to the batches of
+// suites/gemm/half_batched.json, with both tiles forced: off by 14 % in the median.
+struct MmaTileTimes {
+  int size, blocks;  // rows and columns; resident blocks
+  double fill, step, of_rate, of_elements;
+};
+inline constexpr MmaTileTimes kMmaTiles[] = {{64, 4, 2.92, .41, .78, 4.3}, {128, 2, 4.88, .45, .48, 2.9}};
+
+struct MmaTimes {
+  static MmaTileTimes const& tile(Gemm const& g, Device const& device, Config const& config) {
+    if (config.tile) return kMmaTiles[config.tile - 1];
+    return *std::min_element(std::begin(kMmaTiles), std::end(kMmaTiles), [&](auto const& a, auto const& b) {
+      return seconds_of(g, device, a) < seconds_of(g, device, b);
+    });
+  }
+  static Config choose(Gemm const& g, Device const& device, Config const& config) {
+    return {.tile = int(&tile(g, device, config) - kMmaTiles) + 1};
+  }
+  static double seconds(Gemm const& g, Device const& device, Config const& config) {
+    return seconds_of(g, device, tile(g, device, config));
+  }
+
+ private:
+  static double seconds_of(Gemm const& g, Device const& device, MmaTileTimes const& t) {
+    double const blocks = double(ceil_div(g.M(), std::int64_t(t.size)) * ceil_div(g.N(), std::int64_t(t.size))) *
+                          double(g.L()),
+                 steps = double(ceil_div(g.K(), std::int64_t(32))), each = blocks / device.sm_count;
+    auto const by_element = [](Operand const& o) {
+      std::int64_t const pitch = o.col_stride == 1 ? o.row_stride : o.col_stride;
+      return o.misalignment_bytes() || pitch % 8 || (o.matrices > 1 && o.batch_stride % 8);
+    };
+    double const slower = 1 + t.of_elements * (by_element(g.A) + by_element(g.B)),
+                 multiplies = 32. * t.size * t.size / (t.of_rate * device.mma_rate * device.clock_ghz * 1e3);
+    double const inside = std::max(
+        std::ceil(each) * steps * multiplies * slower,
+        std::ceil(each / t.blocks) * (t.fill * (.45 + .55 * std::min(1., each / t.blocks)) + steps * t.step * slower));
+    double const memory = operand_bytes(g) / (device.copy_gbps * 1e3);
+    return 1e-6 * (.8 + std::pow(std::pow(inside, 1.5) + std::pow(memory, 1.5), 1 / 1.5));
+  }
+};
+
+}  // namespace inlay::model
