@@ -17,7 +17,7 @@ struct MmaTileTimes {
   int size, blocks;  // rows and columns; resident blocks
   double fill, step, of_rate, of_elements;
 };
-inline constexpr MmaTileTimes kMmaTiles[] = {{64, 4, 2.92, .41, .78, 4.3}, {128, 2, 4.88, .45, .48, 2.9}};
+inline constexpr MmaTileTimes kMmaTiles[] = {{64, 4, 2.92, .41, .78, 4.3}, {128, 1, 2.41, .37, .79, 2.7}};
 
 struct MmaTimes {
   static MmaTileTimes const& tile(Gemm const& g, Device const& device, Config const& config) {

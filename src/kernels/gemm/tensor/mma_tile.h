@@ -3,6 +3,7 @@
 // have parts of 16-byte vectors are loaded element by element.
 #pragma once
 #include <inlay/block/load_ops.h>
+#include <inlay/block/register_ops.h>
 #include <inlay/kernels/gemm/tensor/mma.h>
 
 namespace inlay::kernels {
@@ -44,19 +45,26 @@ struct MmaStages {
                  make_smem_ptr(reinterpret_cast<Vector16*>(&stage(at.row, at.k))));
       }
     } else {
-      Copy_Atom<On<Block, LoadGlobal<T>>, T> load;
+      Copy_Atom<On<Block, LoadGlobal<uint16_t>>, uint16_t> load;
       Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store;
-      Adjacent<V, T> x[EACH];
+      uint32_t words[EACH][V / 2];
       CUTE_UNROLL
       for (int v = 0; v < EACH; ++v) {
         auto const at = vector(block, v);
         CUTE_UNROLL
-        for (int e = 0; e < V; ++e) copy_one(load, e < at.inside, block.gmem(at.from + e), &x[v].element[e]);
+        for (int w = 0; w < V / 2; ++w) {
+          uint16_t low = 0, high = 0;
+          auto const pair = reinterpret_cast<uint16_t const*>(at.from) + 2 * w;
+          copy_one(load, 2 * w < at.inside, block.gmem(pair), &low);
+          copy_one(load, 2 * w + 1 < at.inside, block.gmem(pair + 1), &high);
+          words[v][w] = low | uint32_t(high) << 16;
+        }
       }
       CUTE_UNROLL
       for (int v = 0; v < EACH; ++v) {
         auto const at = vector(block, v);
-        copy_one(store, true, &x[v].word, make_smem_ptr(reinterpret_cast<Vector16*>(&stage(at.row, at.k))));
+        Vector16 const whole = join(words[v]);
+        copy_one(store, true, &whole, make_smem_ptr(reinterpret_cast<Vector16*>(&stage(at.row, at.k))));
       }
     }
     from += along_K ? int64_t(BLK_K) : BLK_K * pitch, K -= BLK_K;
@@ -86,7 +94,7 @@ template <class Step, class T, int SIZE, int WARPS_N, bool A_along_K, bool B_alo
 struct MmaTile : GemmGrid<SIZE, SIZE, T, Epilogues::full> {
   using Grid = GemmGrid<SIZE, SIZE, T, Epilogues::full>;
   static constexpr int BLK_M = SIZE, BLK_N = SIZE, threads = 64 * WARPS_N;
-  static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = SIZE == 64 ? 5 : 2, .follows = true};
+  static constexpr LaunchInfo launch_info{.threads = threads, .min_blocks = SIZE == 64 ? 4 : 1, .follows = true};
   using StagesA = MmaStages<T, SIZE, A_along_K, threads>;
   using StagesB = MmaStages<T, SIZE, B_along_K, threads>;
   static constexpr int BLK_K = StagesA::BLK_K, PIPE = StagesA::PIPE;
