@@ -89,7 +89,7 @@ details { margin: .4rem 0 } .step summary { color: var(--link); font-family: inh
   main { padding: 0 1rem 3rem } nav.top { padding: .55rem 1rem; gap: 1rem } h1 { font-size: 1.9rem; margin-top: 1.5rem } h2 { margin-top: 2.5rem; font-size: 1.4rem } .lead { font-size: 1.05rem }
   .bar { grid-template-columns: 1fr auto 4.9rem; gap: 0 .5rem; margin-bottom: .25rem } .bar .name { grid-column: 1; font-size: .75em; white-space: normal; line-height: 1.4 } .bar .share { grid-column: 2; grid-row: 1 } .bar .rate { grid-column: 3; grid-row: 1 } .bar .track { grid-column: 1 / -1; grid-row: 2; min-height: .8rem }
   table { font-size: .64rem } th, td { padding: .2rem .1rem } tbody th, .times .word { white-space: normal } .times .bar-cell { display: none } .times tbody th { min-width: 5rem } .resources td.word { min-width: 6rem }
-  .meter { width: 1.8rem } #contents ul { line-height: 1.5 } .step { margin-top: 1.2rem; padding-top: .3rem } .step h3 { font-size: 1.15rem; margin: .4rem 0 .1rem } .step h3 code { display: block; margin: 0 }
+  .meter { width: 1.8rem } #contents ul { line-height: 1.5 } .step { margin-top: .8rem; padding-top: .3rem } .step h3 { font-size: 1.15rem; margin: .4rem 0 .1rem } .step h3 code { display: block; margin: 0 }
   .idea { font-size: .95rem; line-height: 1.4 } .source { font-size: .8rem } .published { font-size: .76rem } .step summary { font-size: .76rem }
   .figures { display: grid; grid-template-columns: repeat(3, 1fr); gap: .3rem .6rem; margin: .4rem 0 .2rem } .figures dt { font-size: .7rem } .figures dd { font-size: .95rem } .figures small { display: none }
 }

@@ -14,6 +14,18 @@ inline void* any_base(void const* base) {
   return reinterpret_cast<void*>(round_up(std::int64_t(reinterpret_cast<std::uintptr_t>(base)), 256));
 }
 
+// `count` matrices like those of g, one behind the other, the first where it may be loaded by 16 bytes: what decides
+// the order of sums, so that every matrix has the bits that it has alone.
+inline Gemm matrices_like(Gemm const& g, std::int64_t count) {
+  Gemm like = g;
+  for (Operand* o : {&like.A, &like.B, &like.D, &like.C}) {
+    if (o == &like.C && !o->base) continue;
+    o->base = any_base(o->base), o->matrices = count;
+    o->batch_stride = count > 1 ? std::max(o->rows * o->row_stride, o->cols * o->col_stride) : 0;
+  }
+  return like;
+}
+
 // The bits of D depend on the slices alone: they are chosen for one matrix, the same for g and its transpose, and every
 // kernel on wgmma adds them in order.
 struct HalfSlices {
@@ -22,7 +34,8 @@ struct HalfSlices {
   // 2^16 2^-8. The most indices of a slice where there is a choice, and the most that a kernel may add.
   static constexpr std::int64_t kMostK = std::int64_t(1) << 18, kMostSum = std::int64_t(1) << 20;
 
-  // One matrix may take this much longer for the sake of many.
+  // By how much longer one matrix may take for the sake of many. Chosen by predicted times of development suites: their
+  // single GEMMs lose half a percent, the batches of half_batched win 8; 1.3 would cost 1.8 and win 10.
   static constexpr double kMostOfOne = 1.15;
   // As many matrices as have 1e11 FMAs, some tenths of a millisecond.
   static std::int64_t many(Gemm const& g) {
@@ -42,15 +55,6 @@ struct HalfSlices {
     return {int(ceil_div(K, k)), k};
   }
 
-  // `matrices` matrices like those of g, one behind the other.
-  static Gemm matrices_like(Gemm const& g, std::int64_t matrices) {
-    Gemm like = g;
-    for (Operand* o : {&like.A, &like.B, &like.D}) {
-      o->matrices = matrices, o->base = any_base(o->base);
-      if (matrices > 1) o->batch_stride = std::max(o->rows * o->row_stride, o->cols * o->col_stride);
-    }
-    return like;
-  }
   // Predicted, of the kernel that is the fastest with these slices; infinite if there is none.
   double seconds_of(Gemm const& g, Device const& device, bool has_workspace) const {
     double least = HUGE_VAL;
@@ -64,9 +68,8 @@ struct HalfSlices {
   }
 
   // The slices with which many matrices take the least time, of those with which one matrix takes at most kMostOfOne
-  // times as long as with the best. One alone must not decide: 384 x (512 x 64 x 512) took 3.7 times
-  // as long as cuBLAS in four slices, with which one matrix is predicted to take 2.8 us instead of 2.9. The bound was
-  // chosen by predicted times: single GEMMs of the development suites lose half a percent, half_batched wins 8.
+  // times as long as with the best. One alone must not decide: 384 x (512 x 64 x 512) took 3.7 times as long as cuBLAS
+  // in four slices, with which one matrix is predicted to take 2.8 us instead of 2.9.
   static HalfSlices choose(Gemm const& g, Device const& device, bool has_workspace = true) {
     if (g.elements() == 0 || g.K() == 0) return {};
     Gemm const one = matrices_like(g, 1);

@@ -9,15 +9,16 @@
 namespace inlay::model {
 using namespace problem;
 
-// In microseconds: the latency of a block beside its steps, less than half of it if it is alone, and of a step of 32
-// along K that nothing overlaps; the share of the rate of mma.sync that a full multiprocessor reaches; by how much more
-// a step takes for each operand that is loaded element by element. Fitted to the batches of
-// suites/gemm/half_batched.json, with both tiles forced: off by 14 % in the median.
+// In microseconds: the latency of a block beside its steps, alone and on a full multiprocessor, and of a step of 32
+// along K that nothing overlaps. The share of the rate of mma.sync that a full multiprocessor reaches; by how much more
+// a step takes for each operand that is loaded element by element. Fitted on an H200 to half_batched and four single
+// GEMMs with both tiles forced: the first is off by 12 % in the median. The second had two blocks a multiprocessor then
+// and has one since: its times have not been measured.
 struct MmaTileTimes {
   int size, blocks;  // rows and columns; resident blocks
-  double fill, step, of_rate, of_elements;
+  double alone, fill, step, of_rate, of_elements;
 };
-inline constexpr MmaTileTimes kMmaTiles[] = {{64, 4, 2.92, .41, .78, 4.3}, {128, 1, 2.41, .37, .79, 2.7}};
+inline constexpr MmaTileTimes kMmaTiles[] = {{64, 4, 1.3, 2.92, .41, .78, 4.3}, {128, 1, 2.3, 2.41, .37, .79, 2.7}};
 
 struct MmaTimes {
   static MmaTileTimes const& tile(Gemm const& g, Device const& device, Config const& config) {
@@ -44,9 +45,9 @@ struct MmaTimes {
     };
     double const slower = 1 + t.of_elements * (by_element(g.A) + by_element(g.B)),
                  multiplies = 32. * t.size * t.size / (t.of_rate * device.mma_rate * device.clock_ghz * 1e3);
-    double const inside = std::max(
-        std::ceil(each) * steps * multiplies * slower,
-        std::ceil(each / t.blocks) * (t.fill * (.45 + .55 * std::min(1., each / t.blocks)) + steps * t.step * slower));
+    double const fill = t.alone + (t.fill - t.alone) * std::min(1., each / t.blocks),
+                 inside = std::max(std::ceil(each) * steps * multiplies * slower,
+                                   std::ceil(each / t.blocks) * (fill + steps * t.step * slower));
     double const memory = operand_bytes(g) / (device.copy_gbps * 1e3);
     return 1e-6 * (.8 + std::pow(std::pow(inside, 1.5) + std::pow(memory, 1.5), 1 / 1.5));
   }

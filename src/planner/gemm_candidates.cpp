@@ -12,61 +12,38 @@ namespace {
 
 // ---- bf16 and f16
 
+// Predicted seconds of mma.sync, for which nothing is packed.
+double seconds_of_mma_sync(Gemm const& g, Device const& device) {
+  double const simple = kernels::hgemm_simple::kernel.seconds(g, device);
+  if (kernels::hgemm_mma::kernel.rejects(g, device)) return simple;
+  return std::min(simple, kernels::hgemm_mma::kernel.seconds(g, device));
+}
+// Packs the operands of g for wgmma, on paper; returns the predicted seconds of that.
+double pack_for_wgmma(Gemm& g, Device const& device) {
+  double seconds = 0;
+  for (Operand* o : {&g.A, &g.B}) {
+    Packing p{misplaced(*o, Layout::aligned), *o};
+    if (p) p.put(0), seconds += p.seconds(device);
+    *o = p.used();
+  }
+  return seconds;
+}
+
 // Whether mma.sync is to multiply, or wgmma, to which operands are packed: by the rule of HalfSlices, whatever the
 // batch, because the bits of the two differ.
-bool faster_simple(Gemm const& g, Device const& device) {
+bool prefers_mma_sync(Gemm const& g, Device const& device) {
   if (device.compute_capability != 90) return true;  // without wgmma
-  std::int64_t const count = HalfSlices::many(g);
-  auto const matrices = [&](std::int64_t n) {
-    Gemm some = Planner<Gemm>::chunk(g, 1);
-    for (Operand* o : {&some.A, &some.B, &some.D}) {
-      o->matrices = n;
-      // The batch stride decides whether operands are packed.
-      o->batch_stride = (o == &some.A ? g.A : o == &some.B ? g.B : g.D).batch_stride;
-      if (n > 1 && !o->batch_stride) o->batch_stride = std::max(o->rows * o->row_stride, o->cols * o->col_stride);
-    }
-    return some;
-  };
-  auto const simple = [&](std::int64_t n) {
-    Gemm const some = matrices(n);
-    double least = kernels::hgemm_simple::kernel.seconds(some, device);
-    if (!kernels::hgemm_mma::kernel.rejects(some, device))
-      least = std::min(least, kernels::hgemm_mma::kernel.seconds(some, device));
-    return least;
-  };
-  HalfSlices slices;
-  auto const packed = [&](std::int64_t n) {
-    Gemm some = matrices(n);
-    double packing = 0;
-    for (Operand* o : {&some.A, &some.B}) {
-      Packing p{misplaced(*o, Layout::aligned), *o};
-      if (p) p.put(0), packing += p.seconds(device);
-      *o = p.used();
-    }
-    if (n == 1) slices = HalfSlices::choose(some, device);
-    return packing + slices.seconds_of(some, device, true);
-  };
-  double const least = std::min(simple(1), packed(1));
-  bool const may_be_simple = simple(1) <= HalfSlices::kMostOfOne * least,
-             may_be_packed = packed(1) <= HalfSlices::kMostOfOne * least;
-  if (may_be_simple && may_be_packed) return simple(count) < packed(count);
-  return may_be_simple;
+  Gemm one = model::matrices_like(g, 1), many = model::matrices_like(g, HalfSlices::many(g));
+  double const mma = seconds_of_mma_sync(one, device), mma_of_many = seconds_of_mma_sync(many, device),
+               packing = pack_for_wgmma(one, device), packing_of_many = pack_for_wgmma(many, device);
+  HalfSlices const slices = HalfSlices::choose(one, device);
+  double const wgmma = packing + slices.seconds_of(one, device, true),
+               most = HalfSlices::kMostOfOne * std::min(mma, wgmma);
+  if (mma > most || wgmma > most) return mma < wgmma;
+  return mma_of_many < packing_of_many + slices.seconds_of(many, device, true);
 }
 
 // ---- f32
-
-// `count` matrices like those of g, one behind the other, the first where it may be loaded by 16 bytes: what decides
-// the order of sums, so that every matrix has the bits that it has alone.
-Gemm matrices_like(Gemm const& g, std::int64_t count) {
-  Gemm like = Planner<Gemm>::chunk(g, 1);
-  for (Operand* o : {&like.A, &like.B, &like.D, &like.C}) {
-    if (!o->base) continue;
-    o->base = model::any_base(o->base);
-    o->matrices = count;
-    o->batch_stride = count > 1 ? std::max(o->rows * o->row_stride, o->cols * o->col_stride) : 0;
-  }
-  return like;
-}
 
 // Up to K = 24 FMA units compute every GEMM: sgemm_outer is faster than slices for large batches. f16 slices of a
 // shorter K than 64 are always refused (f16_slices.h). A B that was packed as f16 slices is for sgemm_split_fast alone.
@@ -101,8 +78,8 @@ Sums fastest_sums(Gemm const& g, Device const& device, WorkspaceLimit limit,
                   std::span<Candidate<Gemm> const> candidates) {
   double const fmas = double(g.M()) * double(g.N()) * double(g.K());
   auto const many = std::int64_t(std::clamp(1e11 / fmas, 1., 1e5));
-  SecondsOfSums const one = seconds_of_sums(matrices_like(g, 1), device, limit, candidates),
-                      all = seconds_of_sums(matrices_like(g, many), device, limit, candidates);
+  SecondsOfSums const one = seconds_of_sums(model::matrices_like(g, 1), device, limit, candidates),
+                      all = seconds_of_sums(model::matrices_like(g, many), device, limit, candidates);
   SecondsOfSums both = one;
   for (std::size_t i = 0; i < both.size(); ++i) both[i] *= all[i];
   constexpr std::size_t first = std::size_t(Sums::bf16_slices);
@@ -119,7 +96,7 @@ Sums fastest_sums(Gemm const& g, Device const& device, WorkspaceLimit limit,
 
 Sums Planner<Gemm>::wanted(Gemm const& g, Device const& device, WorkspaceLimit limit,
                            std::span<Candidate<Gemm> const> all) {
-  if (is_half(g.A.type)) return g.K() == 0 || faster_simple(g, device) ? Sums::mma_sync : Sums::wgmma;
+  if (is_half(g.A.type)) return g.K() == 0 || prefers_mma_sync(g, device) ? Sums::mma_sync : Sums::wgmma;
   return g.K() == 0 ? Sums::in_order : fastest_sums(g, device, limit, all);
 }
 char const* Planner<Gemm>::otherwise(Candidate<Gemm> const& candidate) {

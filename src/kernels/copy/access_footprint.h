@@ -18,6 +18,8 @@ struct AccessFootprint {
 };
 
 inline constexpr std::int64_t kDramBytes = 64;  // smallest DRAM transfer
+// Microseconds by which each line that a block loads from delays it, where a warp's load hits many lines.
+inline constexpr double kLineMicroseconds = .00054;
 
 // What `elements` elements take that are neighbours in the order of these modes, on the side whose strides are given.
 // Ranges with small gaps are one.
@@ -47,8 +49,8 @@ inline double source_bytes(problem::Copy const& m, double elements) {
   return kDramBytes * footprint_of(modes, &problem::Mode::src_stride, m.elem_bytes, elements).lines_of(kDramBytes);
 }
 
-// Bytes that DRAM delivers if elements are read in the order of the destination: again for each part of the copy that
-// the L2 does not hold with the others.
+// Bytes that DRAM delivers if elements are read in the order of the destination. The L2 keeps what DRAM has delivered
+// for as many elements as take a quarter of it: later ones fetch the same pieces of DRAM again.
 inline double read_bytes(problem::Copy const& m, model::Device const& device) {
   double const elements = double(m.elements()), l2 = double(device.l2_bytes),
                part = std::min(elements, l2 / 4 / m.elem_bytes), at_once = source_bytes(m, elements);

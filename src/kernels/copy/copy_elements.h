@@ -110,6 +110,7 @@ struct Kernel {
     // The L1 keeps what elements of a block share of the source; stores go through warp by warp, and each line of a
     // store takes several clocks. Fitted on an H200 to 296 drawn copies below 256 MB, each in all forms: off by 8 % in
     // the median, and the chosen form takes 1.02 of the fastest one's time.
+    // Fitted: sectors cost less where the L2 holds both sides.
     double const of_l2 = 2 * elements * E < double(device.l2_bytes) ? .82 : 1.2;
     double const modes = unrolled_modes(m.rank), blocks = std::ceil(elements / (threads * form.each)),
                  lines_in = lines(&Mode::src_stride, warp, 128);
@@ -119,7 +120,7 @@ struct Kernel {
                      .wavefronts = .29 * lines_in + 3.2 * lines(&Mode::dst_stride, warp, 128),
                      .blocks = blocks,
                      .resident_blocks = 8,
-                     .block_us = .82 + .021 * form.each * (modes - 1) + .00054 * lines_in / blocks};
+                     .block_us = .82 + .021 * form.each * (modes - 1) + kLineMicroseconds * lines_in / blocks};
     return model::seconds_of(w, device);
   }
   static Config choose(Copy const& m, Device const& device) {

@@ -165,7 +165,8 @@ struct DirectRows {
                             : row   ? 14
                             : apart ? V * std::min(64., 2 + lines)
                                     : 8 + V * (gathers ? 1 + .4 * gathered : 1));
-    if (gathers) w.block_us += .00054 * threads / 32 * (lone ? 1 : V) * gathered;
+    if (gathers) w.block_us += kLineMicroseconds * threads / 32 * (lone ? 1 : V) * gathered;
+    // Rows of less than two sectors are ends alone.
     if (!plain) w.correction = row && span < 64 ? 1.1 : .92;
     return seconds_of(w.times(double(m.pairs)), device);
   }

@@ -77,6 +77,27 @@ struct AsyncTiles {
   CUTE_DEVICE static auto slice(Block block) { return Load{}.get_slice(int(block.thread_rank())); }
 };
 
+// Calls multiply(stage) for each of PIPE stages of BLK_K indices of K in turn, which fill(stage) fills by cp.async and
+// commits as a group. Each thread calls landed() when its own copies to the stage are complete, before the barrier
+// after which all threads may read the stage.
+template <int PIPE, int BLK_K, class Block>
+CUTE_DEVICE void over_stages(Block block, int64_t K, auto& fill, auto const& landed, auto const& multiply) {
+  CUTE_UNROLL
+  for (int stage = 0; stage < PIPE - 1; ++stage) fill(stage);
+  int full = 0, empty = PIPE - 1;
+  CUTE_NO_UNROLL
+  for (int64_t k = 0; k < K; k += BLK_K) {
+    block.cp_async_wait(Int<PIPE - 2>{});
+    landed();
+    block.sync();  // all threads have also multiplied the stage that is filled next
+    fill(empty);
+    multiply(full);
+    full = full + 1 == PIPE ? 0 : full + 1;
+    empty = empty + 1 == PIPE ? 0 : empty + 1;
+  }
+  block.cp_async_wait(Int<0>{});
+}
+
 // Family of hgemm_02 and hgemm_03: tiles of 128 x 128; cp.async fills three stages of 64 along K.
 // Rows: the layout of eight rows of a stage, 128 bytes each.
 template <class T, class Rows>
@@ -109,8 +130,7 @@ struct AsyncStages : GemmGrid<128, 128, T> {
     finish_fragment<T, Epilogues::plain>(block, this->g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix);
     store_fragment<T, Epilogues::plain>(block, this->g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix);
   }
-  // Calls multiply(stage) for each tile along K. Each thread calls landed() when its own copies to
-  // the stage are complete, before the barrier after which all threads may read the stage.
+  // over_stages for the tiles of A and B.
   template <class Block, class SA, class SB, class Landed, class Multiply>
   CUTE_DEVICE void for_each_stage(Block block, typename Grid::At const& here, SA const& sA, SB const& sB,
                                   Landed const& landed, Multiply const& multiply) const {
@@ -120,20 +140,7 @@ struct AsyncStages : GemmGrid<128, 128, T> {
       fill_A.next(stage), fill_B.next(stage);
       block.cp_async_fence();
     };
-    CUTE_UNROLL
-    for (int stage = 0; stage < PIPE - 1; ++stage) fill(stage);
-    int full = 0, empty = PIPE - 1;
-    CUTE_NO_UNROLL
-    for (int64_t k = 0; k < here.K; k += BLK_K) {
-      block.cp_async_wait(Int<PIPE - 2>{});
-      landed();
-      block.sync();  // all threads have also multiplied the stage that is filled next
-      fill(empty);
-      multiply(full);
-      full = full + 1 == PIPE ? 0 : full + 1;
-      empty = empty + 1 == PIPE ? 0 : empty + 1;
-    }
-    block.cp_async_wait(Int<0>{});
+    over_stages<PIPE, BLK_K>(block, here.K, fill, landed, multiply);
   }
 };
 

@@ -142,22 +142,14 @@ struct MmaTile : GemmGrid<SIZE, SIZE, T, Epilogues::full> {
     Tensor tXrB = read_B.get_slice(rank).retile_D(tCrB);                       // (CPY,CPY_N,CPY_K)
     clear(tCrD);
     block.griddep_wait();
-    CUTE_UNROLL
-    for (int stage = 0; stage < PIPE - 1; ++stage) fill(stage);
-    int full = 0, empty = PIPE - 1;
-    CUTE_NO_UNROLL
-    for (int64_t k = 0; k < here.K; k += BLK_K) {
-      block.cp_async_wait(Int<PIPE - 2>{});
-      block.sync();  // all threads have also multiplied the stage that is filled next
-      fill(empty);
-      copy(read_A, tXsA(_, _, _, full), tXrA);
-      copy(read_B, tXsB(_, _, _, full), tXrB);
+    auto const multiply = [&](int stage) {
+      copy(read_A, tXsA(_, _, _, stage), tXrA);
+      copy(read_B, tXsB(_, _, _, stage), tXrB);
       CUTE_UNROLL
-      for (int i = 0; i < size<2>(tCrA); ++i) gemm(mma, tCrA(_, _, i), tCrB(_, _, i), tCrD);
-      full = full + 1 == PIPE ? 0 : full + 1;
-      empty = empty + 1 == PIPE ? 0 : empty + 1;
-    }
-    block.cp_async_wait(Int<0>{});
+      for (int k = 0; k < size<2>(tCrA); ++k) gemm(mma, tCrA(_, _, k), tCrB(_, _, k), tCrD);
+    };
+    over_stages<PIPE, BLK_K>(
+        block, here.K, fill, [] {}, multiply);
     Shape<Int<BLK_M>, Int<BLK_N>> const tile;
     finish_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix);
     store_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix);
