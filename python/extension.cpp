@@ -528,6 +528,20 @@ PyObject* gemm(PyObject* const* args, Py_ssize_t n) {
   return same(args[2]);
 }
 
+// grouped_gemm(A, B, D, group_ends, alpha, beta, activation, stream)
+PyObject* grouped_gemm(PyObject* const* args, Py_ssize_t n) {
+  count(n, 8, "grouped_gemm");
+  std::vector<View> v = operands(args, Py_None);
+  v.emplace_back(args[3], "group_ends", false);
+  Call const call(v, args[7]);
+  inlay_gemm_options options = INLAY_GEMM_OPTIONS;
+  options.alpha = float(PyFloat_AsDouble(args[4])), options.beta = float(PyFloat_AsDouble(args[5]));
+  if (PyErr_Occurred()) throw Raised{};
+  options.activation = int(number(args[6]));
+  check(unlocked([&] { return inlay_grouped_gemm(&v[0].t, &v[1].t, &v[2].t, &v[3].t, &options, call.stream()); }));
+  return same(args[2]);
+}
+
 // ---- memory of the stream's pool, for results whose framework is not known
 
 struct Memory {
@@ -702,6 +716,7 @@ PyMethodDef methods[] = {
     method<is_row_major>("is_row_major", "is_row_major(x)"),
     method<set_stream_of>("set_stream_of", "set_stream_of(function)"),
     method<why_copy>("why_copy", "why_copy(dst, src)"),
+    method<grouped_gemm>("grouped_gemm", "grouped_gemm(A, B, D, group_ends, alpha, beta, activation, stream)"),
     method<why_gemm>("why_gemm", "why_gemm(A, B, D, alpha, beta, compute, C, activation)"),
     {}};
 PyModuleDef module = {

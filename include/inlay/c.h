@@ -89,6 +89,14 @@ typedef struct inlay_gemm_options {
     @param stream   A cudaStream_t of the current device, or null. */
 INLAY_API inlay_status inlay_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                   inlay_gemm_options const* options, void* stream);
+/** D = activation(alpha A B + beta D) for groups of rows, each with a B of its own: grouped_gemm() of inlay/gemm.h.
+    @param A           (M,K), of bf16 or f16.
+    @param B           (G,K,N), of that type.
+    @param D           (M,N), of that type or f32.
+    @param group_ends  (G), contiguous, of int32: the row behind the last one of each group. Read when the kernel runs.
+    @param options     Null: INLAY_GEMM_OPTIONS. No C, packed_B or compute mode; the workspace is not used. */
+INLAY_API inlay_status inlay_grouped_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
+                                          DLTensor const* group_ends, inlay_gemm_options const* options, void* stream);
 /** Bytes of workspace of the fastest plan; options->workspace is not read. */
 INLAY_API inlay_status inlay_gemm_workspace(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                             inlay_gemm_options const* options, size_t* bytes);

@@ -7,7 +7,9 @@
 #include <inlay/workspace.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <span>
 
 namespace inlay {
 
@@ -89,6 +91,31 @@ INLAY_API void gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
 /// @throws Error  As gemm(), but for the workspace.
 INLAY_API std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
                                      Epilogue const& epilogue = {}, GemmOptions const& options = {});
+
+/// D = activation(alpha A B + beta D) for groups of rows of A and D, each with a B of its own, in one launch: the
+/// experts of a mixture. Group i has the rows from group_ends[i - 1], or 0 for the first group, to group_ends[i].
+///
+/// @param A           (M,K), of bf16 or f16, contiguous along one mode.
+/// @param B           (G,K,N), of A's type: matrix i is that of group i. Each is contiguous along one mode.
+/// @param D           (M,N), of that type or f32, with any strides. Rows from the last end on are not written.
+/// @param group_ends  G numbers in device memory, in ascending order. The kernel reads them when it runs, so that a
+///                    captured call can be replayed with others. A group that ends before it begins is empty; ends
+///                    beyond M count as M.
+/// @param epilogue    As of gemm(), with C = D.
+/// @param stream      As of gemm().
+///
+/// Needs no workspace. A group's bits depend on its own rows, its B, the extents N and K, and the strides and alignment
+/// of the operands, but neither on other groups nor on where its rows begin. On GPUs of compute capability 9.0 wgmma
+/// multiplies if A is contiguous along k, and A and B begin at multiples of 16 bytes with pitches and batch strides
+/// that are such multiples; otherwise mma.sync, several times slower.
+///
+/// @throws Error  Before anything is launched, for other ranks and types than these, shapes that do not match, as many
+///                ends as B has no matrices, null or misaligned pointers, a D that overlaps itself, A, B or the ends,
+///                an operand that is contiguous along no mode, a K above 2^20, memory that the current device cannot
+///                access, and a stream of another device.
+INLAY_API void grouped_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
+                            std::span<std::int32_t const> group_ends, Epilogue const& epilogue = {},
+                            cudaStream_t stream = nullptr);
 
 /// Packs a B of f32 once for many GEMMs: its slices, and for split_fast the scales and refusals of its columns.
 /// Launches on `stream` of the current device, does not synchronise.

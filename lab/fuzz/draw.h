@@ -6,7 +6,9 @@
 
 #include <cstdint>
 #include <random>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "fuzz/drawn_copy.h"
 
@@ -73,11 +75,22 @@ struct FuzzedGemm {
   int workspace_percent;  // of what the fastest plan wants: 0, no workspace
   int candidate = -1;     // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
   std::int64_t shift[kOperands]{};  // elements from the addresses of the plan to those of the run
+  // The ends of groups of rows, of which B's batch mode has one matrix each; empty: no groups. In any order, from -9
+  // on.
+  std::vector<std::int32_t> ends;
+  int ends_at = 0;  // their first number in its buffer
 
   bool agrees() const;
+  // The row behind those of a group, and of all groups; without groups all rows.
+  std::int64_t end_of(std::size_t group) const;
+  std::int64_t rows() const { return ends.empty() ? M : end_of(ends.size() - 1); }
   std::size_t workspace_of(std::size_t wanted) const { return wanted * std::size_t(workspace_percent) / 100; }
   Tensor view(int operand, void* buffer) const { return x[operand].view(buffer, rank); }
-  problem::BatchedGemm problem(void* const (&buffers)[kOperands]) const;
+  // ends_buffer: where the ends of groups lie.
+  std::span<std::int32_t const> ends_in(void const* ends_buffer) const {
+    return {static_cast<std::int32_t const*>(ends_buffer) + ends_at, ends.size()};
+  }
+  problem::BatchedGemm problem(void* const (&buffers)[kOperands], void const* ends_buffer) const;
   std::string text() const;
 };
 // The most multiply-adds of a drawn GEMM. deep: with a K above 1024, which has its own limit because K is split from

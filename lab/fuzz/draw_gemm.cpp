@@ -84,6 +84,33 @@ void draw_types(Random& random, FuzzedGemm& t, DType& of_operands, DType& of_D) 
   Compute const others[] = {Compute::fp32_blocked, Compute::split_safe, Compute::split_fast};
   t.compute = random.one_in(3) ? others[random.below(of_operands == f32 ? 3 : 1)] : Compute::fp32;
 }
+// Groups of rows, of 16-bit operands that are contiguous along one mode.
+void draw_groups(Random& random, FuzzedGemm& t) {
+  DType const type = random.one_in(2) ? bf16 : f16, type_of_D = random.one_in(4) ? f32 : type;
+  std::int64_t const groups = random.between(1, random.one_in(3) ? 40 : 6);
+  for (std::int64_t i = 0; i < groups; ++i) t.ends.push_back(std::int32_t(random.between(-9, t.M + 9)));
+  if (!random.one_in(8)) std::sort(t.ends.begin(), t.ends.end());
+  t.ends_at = int(random.below(8));
+  bool const is_aligned = random.one_in(2);  // for TMA
+  auto const draw = [&](DType of, std::int64_t matrices, std::int64_t rows, std::int64_t cols) {
+    DrawnMatrix x{{1, matrices, rows, cols}, {}, is_aligned ? 8 * random.below(2) : random.below(16), of};
+    int const inner = random.one_in(3) ? 2 : 3;
+    auto const with_gap = [&](std::int64_t n) {
+      if (random.one_in(3)) n += random.between(1, 5);
+      return is_aligned || random.one_in(2) ? (n + 7) / 8 * 8 : n;
+    };
+    x.stride[inner] = 1, x.stride[5 - inner] = with_gap(x.extent[inner]);
+    x.stride[1] = with_gap(x.stride[5 - inner] * x.extent[5 - inner]), x.stride[0] = x.stride[1] * matrices;
+    return x;
+  };
+  t.rank = 2, t.has_C = false, t.compute = Compute::fp32;
+  t.x[t.A] = draw(type, 1, t.M, t.K), t.x[t.B] = draw(type, groups, t.K, t.N);
+  t.x[t.D] = t.x[t.C] = draw(type_of_D, 1, t.M, t.N);
+  std::vector<int> all = {-1};
+  for (std::size_t i = 0; i < candidates<Gemm>().size(); ++i)
+    if (candidates<Gemm>()[i].kernel->takes_groups) all.push_back(int(i));
+  t.candidate = all[std::size_t(random.below(std::int64_t(all.size())))];
+}
 void draw_epilogue(Random& random, FuzzedGemm& t) {
   float const alphas[] = {1, 1, 1, 2, -1, 0}, betas[] = {0, 0, 0, 1, -2};
   Activation const activations[] = {Activation::relu, Activation::gelu_tanh, Activation::gelu_erf, Activation::silu};
@@ -116,7 +143,16 @@ bool FuzzedGemm::agrees() const {
     if (shift[i] * bytes_of(x[i].type) % kPlanAlignment) return false;
   return true;
 }
-problem::BatchedGemm FuzzedGemm::problem(void* const (&buffers)[kOperands]) const {
+std::int64_t FuzzedGemm::end_of(std::size_t group) const {
+  std::int64_t end = 0;
+  for (std::size_t i = 0; i <= group; ++i) end = std::clamp<std::int64_t>(ends[i], end, M);
+  return end;
+}
+problem::BatchedGemm FuzzedGemm::problem(void* const (&buffers)[kOperands], void const* ends_buffer) const {
+  if (!ends.empty())
+    return {make_grouped_gemm(view(A, buffers[A]), x[B].view(buffers[B], 3), view(D, buffers[D]), ends_in(ends_buffer),
+                              epilogue),
+            {}};
   ConstTensor const c = view(C, buffers[C]);
   return make_batched_gemm(view(A, buffers[A]), view(B, buffers[B]), view(D, buffers[D]), epilogue, compute,
                            has_C ? &c : nullptr);
@@ -125,6 +161,7 @@ std::string FuzzedGemm::text() const {
   constexpr char const* kSums[] = {"", ", blocked summation", ", split_safe", ", split_fast"};
   std::string s = fmt::format("gemm: batch ({},{}) M {} N {} K {}, {} to {}", x[D].extent[0], x[D].extent[1], M, N, K,
                               name_of(x[A].type), name_of(x[D].type));
+  if (!ends.empty()) s += fmt::format(", groups end at {}", fmt::join(ends, ", "));
   for (int i = 0; i < (has_C ? kOperands : int(C)); ++i)
     s += fmt::format(", {} strides ({},{},{},{}) + {}", "ABDC"[i], x[i].stride[0], x[i].stride[1], x[i].stride[2],
                      x[i].stride[3], x[i].base);
@@ -158,6 +195,7 @@ FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit) {
   t.x[t.C] = draw_matrix(random, of_D, {outer, batch, t.M, t.N}, {true, true, random.one_in(2)});
   t.workspace_percent = random.one_in(3) ? 0 : random.one_in(3) ? int(random.between(1, 99)) : 100;
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Gemm>().size())));
+  if (random.one_in(8) && !is_deep) draw_groups(random, t);
   bool const agrees = !random.one_in(3);
   for (int i = 0; i < t.kOperands; ++i) {
     std::int64_t const bytes = bytes_of(t.x[i].type);

@@ -132,7 +132,7 @@ class GemmCheck {
     over_D([&](std::int64_t const(&at)[kModes]) {
       double sum = 0;
       std::int64_t const a = offset(t_.x[t_.A], {at[0], at[1], at[2], 0}),
-                         b = offset(t_.x[t_.B], {at[0], at[1], 0, at[3]});
+                         b = offset(t_.x[t_.B], {at[0], t_.ends.empty() ? at[1] : group_of(at[2]), 0, at[3]});
       if (t_.epilogue.alpha != 0)
         for (std::int64_t k = 0; k < t_.K; ++k)
           sum +=
@@ -152,8 +152,13 @@ class GemmCheck {
     auto const& extent = t_.x[t_.D].extent;
     for (std::int64_t h = 0; h < extent[0]; ++h)
       for (std::int64_t l = 0; l < extent[1]; ++l)
-        for (std::int64_t m = 0; m < extent[2]; ++m)
+        for (std::int64_t m = 0; m < std::min(extent[2], t_.rows()); ++m)
           for (std::int64_t n = 0; n < extent[3]; ++n) f({h, l, m, n});
+  }
+  std::int64_t group_of(std::int64_t m) const {
+    std::size_t group = 0;
+    while (t_.end_of(group) <= m) ++group;
+    return std::int64_t(group);
   }
   static std::int64_t offset(DrawnMatrix const& x, std::int64_t const (&at)[kModes]) {
     std::int64_t elements = 0;
@@ -201,15 +206,18 @@ FuzzResult run_gemm(Random& random) {
     planned[i] = registry::allocate_numbers(recorder, std::string(1, "ABDC"[i]), elements, x.type, unsigned(i) + 1);
     run[i] = static_cast<char*>(planned[i]) + fuzzed.shift[i] * bytes_of(x.type);
   }
+  void* const ends = recorder.allocate("ends", (fuzzed.ends.size() + 8) * sizeof fuzzed.ends[0], 4, 5);
+  std::ranges::copy(fuzzed.ends, reinterpret_cast<std::int32_t*>(recorder.real(ends)) + fuzzed.ends_at);
   GemmCheck const check(fuzzed, run, recorder);
   // A plan whose addresses do not agree is made anew, as the library does.
-  problem::BatchedGemm const batched = fuzzed.problem(fuzzed.agrees() ? planned : run);
+  problem::BatchedGemm const batched = fuzzed.problem(fuzzed.agrees() ? planned : run, ends);
   batched.for_each([&](problem::BatchedGemm::Bytes const& offset) {
     if (!result.failed.empty()) return;
     Plan const plan = plan_of(fuzzed, batched.at(offset), device);
     Operands operands{{}, symbolic(kWorkspaceRegion, nullptr)};
     for (std::size_t i = 0; i < offset.size(); ++i)
       operands.operand[i] = static_cast<char*>(fuzzed.view(int(i), run[i]).data) + offset[i];
+    operands.operand[model::kGroupEnds] = static_cast<std::int32_t*>(ends) + fuzzed.ends_at;
     result.failed = rejected_launch(plan, operands, device);
     result.skipped |= plan.workspace_bytes > kMostWorkspace;
     if (!result.failed.empty() || result.skipped) return;

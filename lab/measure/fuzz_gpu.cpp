@@ -135,6 +135,7 @@ class GemmFuzz {
  public:
   GemmFuzz() : workspace_(device_memory(kWorkspaceBytes + 2 * kBand)) {
     for (DeviceMemory& m : matrix_) m = device_memory(kMatrixBytes);
+    ends_memory_ = device_memory(4096), ends_ = reinterpret_cast<std::int32_t*>(ends_memory_.get());
   }
 
   FuzzResult run(Random& random) {
@@ -149,7 +150,13 @@ class GemmFuzz {
     }
     prepare(fuzzed);
     auto const way = random.below(4);
-    switch (!fuzzed.agrees() && way > 1 ? 1 : way) {  // only public plans check the alignment of the addresses
+    if (!fuzzed.ends.empty())
+      check(cudaMemcpyAsync(ends_ + fuzzed.ends_at, fuzzed.ends.data(), fuzzed.ends.size() * sizeof(std::int32_t),
+                            cudaMemcpyHostToDevice, nullptr));
+    bool const has_public_plan = fuzzed.ends.empty();
+    switch (!has_public_plan && !(way > 1 && fuzzed.agrees()) ? 0
+            : !fuzzed.agrees() && way > 1                     ? 1
+                                          : way) {  // only public plans check the alignment of the addresses
       case 0:
         result.problem += ", by a call";
         attempt_run(result, false, [&] { call(fuzzed, run, result); });
@@ -203,6 +210,9 @@ class GemmFuzz {
     return t.workspace_percent ? workspace_.get() + kBand : nullptr;
   }
   void call(Case const& t, Views const& run, FuzzResult& result) {
+    if (!t.ends.empty())
+      return inlay::grouped_gemm(run[Case::A], t.x[Case::B].view(shifted(t, Case::B), 3), run[Case::D],
+                                 t.ends_in(ends_), t.epilogue);
     GemmOptions options{.compute = t.compute};
     if (t.has_C) options.C = run[Case::C];
     if (t.workspace_percent)
@@ -228,7 +238,7 @@ class GemmFuzz {
   void run_plan(Case const& t, Views const& run, FuzzResult& result) {
     model::Device const& device = current_device();
     problem::BatchedGemm const batched =
-        t.problem({buffer(Case::A), buffer(Case::B), buffer(Case::D), buffer(Case::C)});
+        t.problem({buffer(Case::A), buffer(Case::B), buffer(Case::D), buffer(Case::C)}, ends_);
     batched.for_each([&](problem::BatchedGemm::Bytes const& offset) {
       if (result.skipped || !result.failed.empty()) return;
       planner::Plan const plan = plan_of(t, batched.at(offset), device);
@@ -236,6 +246,7 @@ class GemmFuzz {
       if (result.skipped) return;
       for (std::size_t i = 0; i < Case::kOperands; ++i)
         operands.operand[i] = static_cast<char*>(run[i].data) + offset[i];
+      operands.operand[model::kGroupEnds] = ends_ + t.ends_at;
       if (result.failed = rejected_launch(plan, operands, device); !result.failed.empty()) return;
       count(plan, operands, result);
       planner::run(plan, device, operands, nullptr);
@@ -251,9 +262,10 @@ class GemmFuzz {
     auto const first = [&](int i) {
       return static_cast<char*>(t.view(i, shifted(t, i)).data) + outer * t.x[i].stride[0] * bytes_of(t.x[i].type);
     };
-    DrawnMatrix const &a = t.x[Case::A], &b = t.x[Case::B], &c = t.x[Case::C], &d = t.x[Case::D];
+    DrawnMatrix const &a = t.x[Case::A], &b = t.x[Case::B], &c = t.x[Case::C];
+    DrawnMatrix d = t.x[Case::D];
     GemmArrays p{};
-    p.M = t.M, p.N = t.N, p.K = t.epilogue.alpha == 0 ? 0 : t.K, p.batch = d.extent[1];
+    p.M = d.extent[2] = t.rows(), p.N = t.N, p.K = t.epilogue.alpha == 0 ? 0 : t.K, p.batch = d.extent[1];
     p.alpha = t.epilogue.alpha, p.beta = t.epilogue.beta, p.activation = t.epilogue.activation;
     p.type = a.type, p.type_d = d.type;
     p.a = first(Case::A), p.a_l = a.stride[1], p.a_m = a.stride[2], p.a_k = a.stride[3];
@@ -261,7 +273,19 @@ class GemmFuzz {
     if (t.has_C) p.c = first(Case::C), p.c_l = c.stride[1], p.c_m = c.stride[2], p.c_n = c.stride[3];
     p.d = lowest(t, Case::D), p.d_l = d.stride[1], p.d_m = d.stride[2], p.d_n = d.stride[3];
     p.d_first = d.first() - d.base + outer * d.stride[0];
-    p.d_elements = t.M * t.N > 0 ? d.elements() - d.base : 0, p.d_at = nested(d);
+    p.d_elements = t.M * t.N > 0 ? t.x[Case::D].elements() - d.base : 0, p.d_at = nested(d);
+    return p;
+  }
+  // The rows of one group.
+  GemmArrays of_group(Case const& t, std::size_t group) const {
+    GemmArrays p = arrays(t, 0);
+    std::int64_t const first = group ? t.end_of(group - 1) : 0, bytes = bytes_of(t.x[Case::A].type);
+    auto const moved = [&](void const* from, std::int64_t elements) {
+      return static_cast<char const*>(from) + elements * bytes;
+    };
+    p.M = t.end_of(group) - first;
+    p.a = moved(p.a, first * p.a_m), p.b = moved(p.b, std::int64_t(group) * t.x[Case::B].stride[1]);
+    p.d_first += first * p.d_m;
     return p;
   }
   std::string check_result(Case const& t) const {
@@ -273,6 +297,12 @@ class GemmFuzz {
                            from == end ? "what lies behind it" : "what lies before it");
     if (first == end) return "";
     if (std::string const said = sentence(compare_d({all}, all.d, nullptr)); !said.empty()) return said;
+    for (std::size_t group = 0; group < t.ends.size(); ++group)
+      if (GemmArrays const p = of_group(t, group); p.M > 0)
+        if (Wrong const w = deviation(p, kValues, 0, {p.M, t.N}, nullptr).wrong; w.count)
+          return fmt::format("{} elements of group {} are wrong, the first {} elements from the lowest", w.count, group,
+                             w.first);
+    if (!t.ends.empty()) return "";
     for (std::int64_t outer = 0; outer < t.x[Case::D].extent[0]; ++outer)
       for (std::int64_t l = 0; l < all.batch; ++l)
         if (Wrong const w = deviation(arrays(t, outer), kValues, l, {t.M, t.N}, nullptr).wrong; w.count)
@@ -281,7 +311,8 @@ class GemmFuzz {
     return "";
   }
 
-  DeviceMemory matrix_[Case::kOperands], workspace_;
+  DeviceMemory matrix_[Case::kOperands], workspace_, ends_memory_;
+  std::int32_t* ends_ = nullptr;
   std::int64_t workspace_bytes_ = 0;  // of the current launch
 };
 

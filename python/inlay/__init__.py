@@ -17,8 +17,8 @@ try:
 except ImportError as error:  # built without nvcc, or on a system without what it needs
     _inlay, _why_no_gpu_functions = None, error
 
-__all__ = ["Array", "BankGrid", "PackedB", "bank_grid", "contiguous", "copy", "copy_list", "explain", "kernels", "layout", "matmul",
-           "pack_b", "permute", "redistribute", "transpose", "why"]
+__all__ = ["Array", "BankGrid", "PackedB", "bank_grid", "contiguous", "copy", "copy_list", "explain", "grouped_matmul", "kernels", "layout",
+           "matmul", "pack_b", "permute", "redistribute", "transpose", "why"]
 
 _COMPUTE = {"fp32": 0, "fp32_blocked": 1, "split_safe": 2, "split_fast": 3}
 _ACTIVATION = {None: 0, "relu": 1, "gelu_tanh": 2, "gelu_erf": 3, "silu": 4}
@@ -197,6 +197,21 @@ def matmul(a, b, out=None, *, alpha=1.0, beta=None, c=None, activation=None, com
     packed = packed_b and (packed_b.storage, _compute(packed_b.compute), *packed_b.shape)
     return _extension().gemm(a, b, out, alpha, beta, _compute(compute), c, _activation(activation), packed,
                              _allocator(out, stream), stream)
+
+
+def grouped_matmul(a, b, group_ends, out=None, *, alpha=1.0, beta=0.0, activation=None, stream=None):
+    """Rows group_ends[i - 1] (0 for i = 0) to group_ends[i] of the result are those of activation(alpha * a @ b[i] + beta * out).
+
+    a: (M, K), of bfloat16 or float16; b: (G, K, N) of that type; group_ends: G int32 on the GPU, in ascending order, which the kernel
+    reads when it runs: a captured call can be replayed with others. Rows from the last end on are not written. An `out` may be float32.
+    """
+    if out is None:
+        if beta:
+            raise ValueError(f"beta is {beta}, and there is no out that it scales")
+        if len(a.shape) != 2 or len(b.shape) != 3:
+            raise ValueError(f"grouped_matmul takes a matrix and a batch of them, not {tuple(a.shape)} and {tuple(b.shape)}")
+        out = _empty(a, [a.shape[0], b.shape[2]], stream)
+    return _extension().grouped_gemm(a, b, out, group_ends, alpha, beta, _activation(activation), stream)
 
 
 def redistribute(x, from_dim, to_dim, permute=None, group=None, out=None, *, size=None):

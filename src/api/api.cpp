@@ -100,4 +100,13 @@ std::size_t gemm_workspace(ConstTensor const& A, ConstTensor const& B, Tensor co
   return workspace_bytes(*cached_plan(batched.gemm, device, true), further_plans(batched, device, true));
 }
 
+void grouped_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, std::span<std::int32_t const> group_ends,
+                  Epilogue const& epilogue, cudaStream_t stream) {
+  BatchedGemm const all{make_grouped_gemm(A, B, D, group_ends, epilogue), {}};
+  if (!all.gemm.elements()) return;
+  Device const& device = current_device();
+  GemmPointers const pointers{A.data, B.data, D.data, nullptr, nullptr, group_ends.data()};
+  run_gemm(*cached_plan(all.gemm, device, false), {}, all, pointers, nullptr, device, stream);
+}
+
 }  // namespace inlay

@@ -190,6 +190,20 @@ inlay_status inlay_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D,
     gemm(m.A, m.B, m.D, m.epilogue, stream_of(stream), m.options);
   });
 }
+inlay_status inlay_grouped_gemm(DLTensor const* A, DLTensor const* B, DLTensor const* D, DLTensor const* group_ends,
+                                inlay_gemm_options const* options, void* stream) {
+  return guarded([&] {
+    Multiplied const m(A, B, D, options);
+    if (m.options.C || m.options.packed_B || m.options.compute != Compute::fp32)
+      throw Error("a grouped GEMM takes no C, no packed B and no compute mode");
+    ConstTensor const ends = view(group_ends, "group_ends");
+    if (ends.dtype != DType::i32 || ends.rank != 1 || !ends.is_contiguous())
+      throw Error(std::string("group_ends has elements of type ") + name_of(ends.dtype) + " and rank " +
+                  std::to_string(ends.rank) + "; it is a contiguous vector of int32");
+    auto const* const first = static_cast<std::int32_t const*>(ends.data);
+    grouped_gemm(m.A, m.B, m.D, {first, std::size_t(ends.extent[0])}, m.epilogue, stream_of(stream));
+  });
+}
 inlay_status inlay_gemm_workspace(DLTensor const* A, DLTensor const* B, DLTensor const* D,
                                   inlay_gemm_options const* options, size_t* bytes) {
   return guarded([&] {

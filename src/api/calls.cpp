@@ -109,6 +109,7 @@ void check_gemm(std::size_t workspace_bytes, Gemm const& gemm, GemmPointers cons
   check_accessible(p.D, "D", device, stream);
   if (gemm.C.base) check_accessible(p.C, "C", device, stream);
   if (p.packed) check_accessible(p.packed, "packed B", device, stream);
+  if (p.group_ends) check_accessible(p.group_ends, "the ends of the groups", device, stream);
   if (workspace_bytes) check_accessible(workspace, "workspace", device, stream);
 }
 
@@ -139,9 +140,9 @@ void run_gemm(planner::Plan const& first, FurtherPlans const& further, BatchedGe
   std::size_t index = 0;
   batched.for_each([&](BatchedGemm::Bytes const& offset) {
     planner::Plan const& plan = index == 0 || further.empty() ? first : *further[index - 1];
-    Operands const operands{
-        {at(p.A, offset[0]), at(p.B, offset[1]), at(p.D, offset[2]), at(p.C, offset[3]), only_read(p.packed)},
-        workspace};
+    Operands const operands{{at(p.A, offset[0]), at(p.B, offset[1]), at(p.D, offset[2]), at(p.C, offset[3]),
+                             only_read(p.packed), only_read(p.group_ends)},
+                            workspace};
     planner::run(plan, device, operands, stream);
     ++index;
   });

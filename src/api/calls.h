@@ -45,6 +45,7 @@ struct GemmPointers {
   void* D;
   void const* C;       // null: D, or not read
   void const* packed;  // the packed B; null: there is none
+  void const* group_ends = nullptr;
 };
 inline ConstTensor const* c_of(GemmOptions const& options) { return options.C ? &*options.C : nullptr; }
 // What a call may use: the workspace of its options.

@@ -81,6 +81,7 @@ struct Info {
   // fp32.
   bool truncates = false;
   bool has_full_epilogue = false;  // a GEMM kernel that writes an f32 D too, adds any C and applies activations
+  bool takes_groups = false;       // a GEMM kernel that multiplies groups of rows: Gemm::groups
   bool adds_slices = false;        // a GEMM kernel that adds the sums of Gemm::slice_K indices itself, in one launch
   // Split-K GEMM kernels: the problem whose `slices` partial sums go to the workspace. Null: no split.
   P (*split)(P const&, Device const&) = nullptr;

@@ -16,8 +16,8 @@ using namespace problem;
 inline constexpr std::int64_t kPlanAlignment = 32;
 
 // Regions of 4 PiB, beyond all addresses: the operands of a launch in the order of their slots, and the workspace.
-inline constexpr int kOperands = 5, kPackedOperand = 4, kRegions = kOperands + 1, kWorkspaceRegion = kOperands,
-                     kRegionBits = 52;
+inline constexpr int kOperands = 6, kPackedOperand = 4, kGroupEnds = 5, kRegions = kOperands + 1,
+                     kWorkspaceRegion = kOperands, kRegionBits = 52;
 
 // The symbolic address of what lies at `address`, if it begins region `region`.
 inline void* symbolic(int region, void const* address) {
@@ -35,8 +35,8 @@ struct BaseAddresses {
 
   BaseAddresses() = default;
   explicit BaseAddresses(void const* first, void const* second, void const* third = nullptr,
-                         void const* fourth = nullptr, void const* fifth = nullptr) {
-    set(0, first), set(1, second), set(2, third), set(3, fourth), set(4, fifth);
+                         void const* fourth = nullptr, void const* fifth = nullptr, void const* sixth = nullptr) {
+    set(0, first), set(1, second), set(2, third), set(3, fourth), set(4, fifth), set(5, sixth);
   }
   void set(int region, void const* address) {
     base[region] = std::uintptr_t(address) - std::uintptr_t(address) % std::uintptr_t(kPlanAlignment);
@@ -58,6 +58,7 @@ inline Gemm symbolic(Gemm g) {
   if (g.C.base) g.C.base = symbolic(3, g.C.base);
   for (Operand* o : {&g.A, &g.B})
     if (o->packed) o->packed = symbolic(kPackedOperand, o->packed);
+  if (g.groups) g.group_ends = static_cast<std::int32_t*>(symbolic(kGroupEnds, g.group_ends));
   return g;
 }
 inline Reduction symbolic(Reduction r) {
@@ -68,7 +69,7 @@ inline Reduction symbolic(Reduction r) {
 // Those of the problem itself.
 inline BaseAddresses base_addresses_of(Copy const& c) { return BaseAddresses(c.dst, c.src); }
 inline BaseAddresses base_addresses_of(Gemm const& g) {
-  return BaseAddresses(g.A.base, g.B.base, g.D.base, g.C.base, g.packed_operand());
+  return BaseAddresses(g.A.base, g.B.base, g.D.base, g.C.base, g.packed_operand(), g.group_ends);
 }
 inline BaseAddresses base_addresses_of(Reduction const& r) { return BaseAddresses(r.partial.base, r.D.base, r.C.base); }
 

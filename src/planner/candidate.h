@@ -70,6 +70,7 @@ struct Candidate<Gemm> {
   Info<Gemm> const* slices_of = nullptr;    // the kernel adds in the order of this one's slices
   Info<Gemm> const* without = nullptr;      // without its optional workspace it takes as long as this kernel
   int tile = 0;                             // one of its tiles, if it has several: Config::tile
+  bool for_groups = false;                  // of rows, and nothing else
   bool transposes = false;                  // it computes D^T = B^T A^T
   Sums sums = Sums::in_order;               // a call that asks for other sums is rejected
 };

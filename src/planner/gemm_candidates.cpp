@@ -96,6 +96,7 @@ Sums fastest_sums(Gemm const& g, Device const& device, WorkspaceLimit limit,
 
 Sums Planner<Gemm>::wanted(Gemm const& g, Device const& device, WorkspaceLimit limit,
                            std::span<Candidate<Gemm> const> all) {
+  if (g.groups) return g.K() == 0 || device.compute_capability != 90 ? Sums::mma_sync : Sums::wgmma;
   if (is_half(g.A.type)) return g.K() == 0 || prefers_mma_sync(g, device) ? Sums::mma_sync : Sums::wgmma;
   return g.K() == 0 ? Sums::in_order : fastest_sums(g, device, limit, all);
 }
@@ -148,6 +149,8 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.kernel = &sgemm_tile_128x256::kernel},
       {.kernel = &sgemm_tile_128x128::kernel},
       {.kernel = &sgemm_simple::kernel},
+      {.label = "256 columns", .kernel = &hgemm_groups::kernel, .tile = 1, .for_groups = true, .sums = wgmma},
+      {.label = "128 columns", .kernel = &hgemm_groups::kernel, .tile = 2, .for_groups = true, .sums = wgmma},
       {.label = "64 x 64", .kernel = &hgemm_mma::kernel, .tile = 1, .sums = mma_sync},
       {.label = "128 x 128", .kernel = &hgemm_mma::kernel, .tile = 2, .sums = mma_sync},
       {.kernel = &hgemm_simple::kernel, .sums = mma_sync},

@@ -97,6 +97,8 @@ Examined examine(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
     return p;
   };
   if (p.rejected) return p;
+  if (gemm.groups && !candidate.kernel->takes_groups) return rejected({"the kernel takes no groups of rows"});
+  if (!gemm.groups && candidate.for_groups) return rejected({"it is for groups of rows, of which there are none"});
   if (is_long_sum(gemm))
     return rejected({"K = {} is more than the {} that one launch sums", {gemm.K(), most_K(gemm.A.type)}});
   if (p.a && !may_use_workspace) return rejected({"A would have to be packed, for which there is no workspace"});
@@ -117,7 +119,7 @@ Examined examine(Candidate<Gemm> const& candidate, Gemm const& gemm, Device cons
     if (g.slice_K == 0) return rejected({"a single matrix is not split"});
   }
   HalfSlices slices;
-  if (candidate.sums == Sums::wgmma) slices = slices_of_all(g, device, may_use_workspace, shared);
+  if (candidate.sums == Sums::wgmma && !g.groups) slices = slices_of_all(g, device, may_use_workspace, shared);
   if (info.adds_slices) g = HalfSlices::in_cluster(g, slices);
   if (Reason const reason = info.rejects(g, device, config)) return rejected(reason);
   p.split = !info.split ? g : candidate.sums == Sums::wgmma ? HalfSlices::sliced(g, slices) : info.split(g, device);
@@ -188,10 +190,12 @@ Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gem
     plan.add(LaunchOf<Reduction>{&kernels::sum_slices::kernel, r, {partial, slot_d, slot_c(r.C)}});
   };
   if (p.split.slices == 1) {
-    OperandSlot const packed =
-        p.g.packed_operand() ? OperandSlot{OperandSlot::In::operand, kPackedOperand, 0} : OperandSlot{};
+    auto const slot_if = [](bool has, int operand) {
+      return has ? OperandSlot{OperandSlot::In::operand, operand, 0} : OperandSlot{};
+    };
+    OperandSlot const packed = slot_if(p.g.packed_operand(), kPackedOperand), ends = slot_if(p.g.groups, kGroupEnds);
     plan.add(LaunchOf<Gemm>{
-        candidate.kernel, p.g, {slot_a, slot_b, slot_d, slot_c(p.g.C), packed}, own_slot, config_of(p.g)});
+        candidate.kernel, p.g, {slot_a, slot_b, slot_d, slot_c(p.g.C), packed, ends}, own_slot, config_of(p.g)});
     if (p.rest.is_needed) reduce({.D = gemm.D, .epilogue = p.rest.epilogue, .C = p.rest.C}, {});
     return result;
   }

@@ -9,6 +9,7 @@ Gemm at(LaunchOf<Gemm> const& l, Operands const& o) {
   g.C.base = o.at(l.slots[3]);
   for (Operand* operand : {&g.A, &g.B})
     if (operand->packed) operand->packed = o.at(l.slots[kPackedOperand]);
+  if (g.groups) g.group_ends = static_cast<std::int32_t const*>(o.at(l.slots[kGroupEnds]));
   return g;
 }
 Reduction at(LaunchOf<Reduction> const& l, Operands const& o) {

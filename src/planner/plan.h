@@ -30,7 +30,8 @@ struct OperandSlot {
   std::int64_t offset = 0;
 };
 
-// The addresses that a call passes: destination and source of a copy; A, B, D, C and the packed B of a GEMM.
+// The addresses that a call passes: destination and source of a copy; A, B, D, C, the packed B and the ends of groups
+// of a GEMM.
 struct Operands {
   void* operand[kOperands];
   void* workspace;
@@ -41,8 +42,8 @@ struct Operands {
   }
 };
 
-// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D, C, the packed operand; of a
-// reduction: partial sums, D, C.
+// One kernel and its problem. Slots of a copy: destination, source; of a GEMM: A, B, D, C, the packed operand, the
+// ends of groups; of a reduction: partial sums, D, C.
 template <class P>
 struct LaunchOf {
   Info<P> const* kernel;

@@ -19,6 +19,7 @@ PlanKey::PlanKey(Gemm const& gemm, Device const& device, WorkspaceLimit limit) {
   add(1), add(device.id), add(std::int64_t(limit.bytes)), add(int(gemm.compute)), add(gemm.exchanged);
   add(std::bit_cast<std::int32_t>(gemm.epilogue.alpha)), add(std::bit_cast<std::int32_t>(gemm.epilogue.beta));
   add(int(gemm.epilogue.activation) + (gemm.C.base ? 256 : 0) + (gemm.A.packed ? 512 : 0) + (gemm.B.packed ? 1024 : 0));
+  add(gemm.groups * kPlanAlignment + misalignment(gemm.group_ends, kPlanAlignment));
   for (Operand const* o : {&gemm.A, &gemm.B, &gemm.D, &gemm.C}) {
     add(misalignment(o->base, kPlanAlignment)), add(int(o->type));
     add(o->rows), add(o->cols), add(o->matrices);

@@ -229,4 +229,38 @@ Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epil
   return batched.gemm;
 }
 
+Gemm make_grouped_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
+                       std::span<std::int32_t const> group_ends, Epilogue const& epilogue) {
+  if (A.rank != 2 || B.rank != 3 || D.rank != 2)
+    throw Error("A has rank " + std::to_string(A.rank) + ", B " + std::to_string(B.rank) + " and D " +
+                std::to_string(D.rank) + "; grouped_gemm takes A and D of rank 2, and B of rank 3");
+  check_operand(B, "B");
+  if (!is_half(B.dtype))
+    throw Error(std::string("B has elements of type ") + name_of(B.dtype) + "; grouped_gemm takes bf16 and f16");
+  if (B.extent[0] != std::int64_t(group_ends.size()))
+    throw Error("B of shape " + shape(B) + " has matrices for " + std::to_string(B.extent[0]) + " groups, and " +
+                std::to_string(group_ends.size()) + " ends are given");
+  ConstTensor first = B;
+  first.rank = 2;
+  for (int k : {0, 1}) first.extent[k] = B.extent[k + 1], first.stride[k] = B.stride[k + 1];
+  Gemm g = make_gemm(A, first, D, epilogue, Compute::fp32);
+  if (g.elements() == 0 || group_ends.empty()) return Gemm{};
+  if (g.exchanged) g = g.transposed(), g.exchanged = false;
+  g.groups = B.extent[0], g.group_ends = group_ends.data();
+  Footprint const written{ConstTensor(D)};
+  auto const bytes = std::int64_t(group_ends.size_bytes());
+  if (!group_ends.data()) throw Error("the ends of the groups are a null pointer");
+  if (reinterpret_cast<std::uint64_t>(group_ends.data()) % sizeof(std::int32_t))
+    throw Error("the ends of the groups begin within a number of 4 bytes");
+  if (overlap(written, Footprint(group_ends.data(), bytes)))
+    throw Error("D of shape " + shape(D) + " overlaps the ends of the groups in memory");
+  if (g.K() == 0) return g;  // B is not read
+  check_memory(B, "B");
+  if (overlap(written, Footprint(B)))
+    throw Error("D of shape " + shape(D) + " overlaps B of shape " + shape(B) + " in memory");
+  g.B.batch_stride = g.groups > 1 ? B.stride[0] : 0;
+  g.B.matrices = g.B.batch_stride ? g.groups : 1;
+  return g;
+}
+
 }  // namespace inlay::problem

@@ -4,6 +4,7 @@
 #include <inlay/tensor.h>
 
 #include <cstddef>
+#include <span>
 
 namespace inlay::problem {
 
@@ -35,6 +36,12 @@ struct Gemm {
   int slices = 1;
   std::int64_t slice_K = 0;
 
+  // Groups of rows: A, D and C are one matrix each, and B is `groups` of them. Rows group_ends[i - 1], or 0 for the
+  // first group, to group_ends[i] of D are those of A times matrix i of B; D's rows from the last end on stay as they
+  // are. The ends lie in device memory, ascend, and are not known to the planner. 0: no groups.
+  std::int64_t groups = 0;
+  std::int32_t const* group_ends = nullptr;
+
   constexpr std::int64_t M() const { return D.rows; }
   constexpr std::int64_t N() const { return D.cols; }
   constexpr std::int64_t K() const { return A.cols; }
@@ -65,6 +72,11 @@ struct Gemm {
 // (L,M,N). A and B have one type, f32, bf16 or f16, and D has it too or is f32. Throws Error for what inlay/gemm.h
 // lists.
 Gemm make_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D, Epilogue const& epilogue, Compute compute);
+
+// D = epilogue(A B) for groups of rows, with C = D. A: (M,K), B: (groups,K,N), D: (M,N), of bf16 or f16, and D may be
+// f32. D is not exchanged: its rows are those of the call. Throws Error for what inlay/gemm.h lists.
+Gemm make_grouped_gemm(ConstTensor const& A, ConstTensor const& B, Tensor const& D,
+                       std::span<std::int32_t const> group_ends, Epilogue const& epilogue);
 
 // C with the shape of D: a view of lower rank, or with extents of 1, is repeated, as NumPy does.
 ConstTensor broadcast_to(ConstTensor const& C, ConstTensor const& D);

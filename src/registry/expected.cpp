@@ -111,11 +111,28 @@ ExpectedGemm::ExpectedGemm(Gemm const& g, Recorder& recorder, std::int64_t accum
   // Operands may share a buffer: packed ones do.
   for (Operand const* o : {&g.A, &g.B, &g.C, &g.D})
     if (o->base && (g.K() > 0 || o == &g.C || o == &g.D)) recorder.forget_expectations(o->base);
-  if (g.K() > 0)
-    for (Operand const* o : {&g.A, &g.B}) over_matrices(*o, g.L(), may_read(recorder, o->type));
-  over_matrices(g.D, g.L() * g.slices, must_write(recorder, g.D.type));
-  if (g.epilogue.beta != 0) over_matrices(g.addend(), g.L(), may_read(recorder, g.D.type));
-  over_matrices(g.addend(), g.L(), [&](char const* p) { addend_.push_back(number(p, g.D.type)); });
+  if (g.groups) recorder.may_read(g.group_ends, std::size_t(g.groups) * sizeof *g.group_ends);
+  for (std::int64_t i = 0; i < g.groups; ++i) {
+    std::int32_t end;
+    std::memcpy(&end, recorder.real(g.group_ends + i), sizeof end);
+    ends_.push_back(std::clamp<std::int64_t>(end, ends_.empty() ? 0 : ends_.back(), g.M()));
+  }
+  if (g.K() > 0) {
+    over_matrices(g.A, g.L(), may_read(recorder, g.A.type));
+    over_matrices(g.B, matrices_of_B(), may_read(recorder, g.B.type));
+  }
+  over_matrices(with_rows(g.D), g.L() * g.slices, must_write(recorder, g.D.type));
+  Operand const addend = with_rows(g.addend());
+  if (g.epilogue.beta != 0) over_matrices(addend, g.L(), may_read(recorder, g.D.type));
+  over_matrices(addend, g.L(), [&](char const* p) { addend_.push_back(number(p, g.D.type)); });
+}
+
+std::int64_t ExpectedGemm::matrix_of_B(std::int64_t m, std::int64_t l) const {
+  return gemm_.groups ? std::upper_bound(ends_.begin(), ends_.end(), m) - ends_.begin() : l;
+}
+Operand ExpectedGemm::with_rows(Operand o) const {
+  if (gemm_.groups) o.rows = ends_.back();
+  return o;
 }
 
 std::size_t ExpectedGemm::bytes_of_D() const { return std::size_t(bytes_of(gemm_.D.type)); }
@@ -127,7 +144,7 @@ void ExpectedGemm::conclude() const {
   std::vector<double> A, B;  // [l][m][k], [l][n][k]
   if (g.K() > 0) {
     over_matrices(g.A, g.L(), [&](char const* p) { A.push_back(number(p, g.A.type)); });
-    over_matrices(g.B, g.L(), [&](char const* p) { B.push_back(number(p, g.B.type)); });
+    over_matrices(g.B, matrices_of_B(), [&](char const* p) { B.push_back(number(p, g.B.type)); });
   }
   auto const whole = [](float x) { return !(x != std::trunc(x)); };  // NaN and infinities too
   bool const exact = std::all_of(A.begin(), A.end(), whole) && std::all_of(B.begin(), B.end(), whole) &&
@@ -135,8 +152,12 @@ void ExpectedGemm::conclude() const {
   Wrong unwritten, different;
   double squares = 0, arguments = 0;  // sums of squares: of the errors, and of what is activated
   std::int64_t i = 0;
-  over_matrices(g.D, g.L() * g.slices, [&](char const* p) {
-    std::int64_t const n = i % g.N(), m = i / g.N() % g.M(), l = i / g.N() / g.M() % g.L(), slice = i / g.elements();
+  Operand const D = with_rows(g.D);
+  std::int64_t const elements = D.rows * D.cols * g.L();
+  if (elements == 0) return;
+  over_matrices(D, g.L() * g.slices, [&](char const* p) {
+    std::int64_t const n = i % D.cols, m = i / D.cols % D.rows, l = i / D.cols / D.rows % g.L(), slice = i / elements,
+                       of_B = matrix_of_B(m, l);
     std::int64_t const first = g.slices > 1 ? slice * g.slice_K : 0,
                        end = g.slices > 1 ? std::min(g.K(), first + g.slice_K) : g.K();
     auto const name = [&] {
@@ -145,9 +166,9 @@ void ExpectedGemm::conclude() const {
     };
     double sum = 0;
     for (std::int64_t k = first; k < end; ++k)
-      sum += A[std::size_t((l * g.M() + m) * g.K() + k)] * B[std::size_t((l * g.N() + n) * g.K() + k)];
+      sum += A[std::size_t((l * g.M() + m) * g.K() + k)] * B[std::size_t((of_B * g.N() + n) * g.K() + k)];
     double const scaled = g.K() > 0 ? g.epilogue.alpha * sum : 0;
-    double const x = g.epilogue.beta != 0 ? scaled + g.epilogue.beta * double(addend_[std::size_t(i % g.elements())])
+    double const x = g.epilogue.beta != 0 ? scaled + g.epilogue.beta * double(addend_[std::size_t(i % elements)])
                                           : scaled,
                  value = activated(g.epilogue.activation, x);
     arguments += x * x;
@@ -161,11 +182,10 @@ void ExpectedGemm::conclude() const {
   });
   unwritten.report(recorder_, Check::coverage, "leaves ", " elements unwritten, the first is ");
   different.report(recorder_, Check::result, "", " elements differ from alpha A B + beta C, the first is ");
-  double const error = std::sqrt(squares / double(g.elements() * g.slices));
-  double bound = error_bound({g.K(), accumulation_length_, g.epilogue.alpha, g.epilogue.beta, g.D.type}, g.elements());
+  double const error = std::sqrt(squares / double(elements * g.slices));
+  double bound = error_bound({g.K(), accumulation_length_, g.epilogue.alpha, g.epilogue.beta, g.D.type}, elements);
   // inlay/types.h: the activation is off by up to 1e-6 of its argument; its slope is at most 1.13.
-  if (g.epilogue.activation > Activation::relu)
-    bound = 1.13 * bound + 1e-6 * std::sqrt(arguments / double(g.elements()));
+  if (g.epilogue.activation > Activation::relu) bound = 1.13 * bound + 1e-6 * std::sqrt(arguments / double(elements));
   if (!exact && unwritten.count == 0 && !(error <= bound))
     recorder_.report(Check::result, recorder_.kernel + ": the root mean square error is " + scientific(error) +
                                         ", more than the bound " + scientific(bound) +

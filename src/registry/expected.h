@@ -28,19 +28,25 @@ class ExpectedCopy {
 // that, may be read if beta != 0, D only before it is written; each element of D must be written exactly once by all
 // launches together. The workspace has no expectations. After the replay, conclude() reports elements that were not
 // written. If all operands are whole numbers, it reports elements that differ from activation(alpha A B + beta C),
-// computed in double; otherwise it reports an error beyond error_bound().
+// computed in double; otherwise it reports an error beyond error_bound(). Of groups of rows, D has the rows up to the
+// last end.
 class ExpectedGemm {
  public:
   ExpectedGemm(Gemm const& gemm, Recorder& recorder, std::int64_t accumulation_length);
   void conclude() const;
 
  private:
-  std::size_t bytes_of_D() const;  // of an element
+  // The matrix of B that row m of matrix l is multiplied by.
+  std::int64_t matrix_of_B(std::int64_t m, std::int64_t l) const;
+  std::int64_t matrices_of_B() const { return gemm_.groups ? gemm_.groups : gemm_.L(); }
+  Operand with_rows(Operand o) const;  // D or what is added to it, without the rows of no group
+  std::size_t bytes_of_D() const;      // of an element
   float number(char const* seen, DType type) const;
 
   Gemm const& gemm_;
   Recorder& recorder_;
   std::int64_t accumulation_length_;  // of the kernel, in FMAs; 0: all of K
+  std::vector<std::int64_t> ends_;    // of the groups
   std::vector<float> addend_;         // what beta scales, before the replay, [l][m][n]
 };
 

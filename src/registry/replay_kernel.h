@@ -79,6 +79,17 @@ void sample_launches(Gemm const& gemm, ReplaySetting const& setting, Sample cons
   kernels::sample_lengths<V>(gemm, period, setting, sample);
 }
 
+// The configuration of a GEMM whose samples have a shorter K, for which the kernel might choose another one. A kernel
+// that splits K chooses for the slices.
+inline model::Config chosen(model::Info<Gemm> const& info, Gemm const& gemm, model::Device const& device,
+                            model::Config const& config) {
+  return info.choose && !info.split && gemm.elements() ? info.choose(gemm, device, config) : config;
+}
+template <class P>
+model::Config chosen(model::Info<P> const&, P const&, model::Device const&, model::Config const& config) {
+  return config;
+}
+
 // Counts the accesses of a kernel from samples of its blocks, so the time does not grow with the problem. Bounds, races
 // and barriers are checked in these blocks; results are not.
 template <class V, class P>
@@ -108,16 +119,16 @@ constexpr ReplayList<P> list_replay() {
 
 }  // namespace inlay::registry
 
-#define INLAY_DEFINE_REPLAY(P, NAME)                                                                             \
-  namespace inlay::kernels::NAME {                                                                               \
-  void replay(P const& problem, Device const& device, inlay::replay::Recorder& recorder, Config const& config) { \
-    recorder.kernel = #NAME;                                                                                     \
-    registry::replay_kernel<Dispatch>(problem, device, recorder, info.accumulation_length, config);              \
-  }                                                                                                              \
-  void sample(P const& problem, Device const& device, inlay::replay::Recorder& recorder, Config const& config) { \
-    recorder.kernel = #NAME;                                                                                     \
-    registry::sample_kernel<Dispatch>(problem, device, recorder, config);                                        \
-  }                                                                                                              \
-  extern registry::ReplayList<P> const replay_list;                                                              \
-  registry::ReplayList<P> const replay_list = registry::list_replay<Dispatch, P>();                              \
+#define INLAY_DEFINE_REPLAY(P, NAME)                                                                               \
+  namespace inlay::kernels::NAME {                                                                                 \
+  void replay(P const& problem, Device const& device, inlay::replay::Recorder& recorder, Config const& config) {   \
+    recorder.kernel = #NAME;                                                                                       \
+    registry::replay_kernel<Dispatch>(problem, device, recorder, info.accumulation_length, config);                \
+  }                                                                                                                \
+  void sample(P const& problem, Device const& device, inlay::replay::Recorder& recorder, Config const& config) {   \
+    recorder.kernel = #NAME;                                                                                       \
+    registry::sample_kernel<Dispatch>(problem, device, recorder, registry::chosen(info, problem, device, config)); \
+  }                                                                                                                \
+  extern registry::ReplayList<P> const replay_list;                                                                \
+  registry::ReplayList<P> const replay_list = registry::list_replay<Dispatch, P>();                                \
   }

@@ -41,7 +41,7 @@ struct SplitTile : GemmGrid<128, 128> {
     if (Reason r = Grid::rejects(g, device)) return r;
     if (g.K() == 0 || g.elements() == 0) return {};
     for (Operand const* o : {&g.A, &g.B})
-      if (Reason r = rejects_rows<float>(g, *o)) return r;
+      if (Reason r = rejects_rows<float>(*o)) return r;
     if (g.K() % 4) return {"K is {}, no multiple of the 4 elements that a thread loads at once", {g.K()}};
     return {};
   }

@@ -30,6 +30,7 @@ Reason rejects_type(Gemm const& g) {
                                               : "the operands are f32, and the kernel multiplies bf16 and f16";
   if (g.elements() == 0) return {};
   if (g.A.type != type_of<T>) return {sentence};
+  if (g.groups) return {"the kernel takes no groups of rows"};
   if (epilogues == Epilogues::full) return {};
   if (g.D.type != type_of<T>) return {"D is f32, and the kernel writes the type of A and B"};
   if (g.has_further_epilogue()) return {"the kernel writes alpha A B + beta D, with no other C and no activation"};
@@ -39,6 +40,7 @@ Reason rejects_type(Gemm const& g) {
 void relocate_operands(Gemm& g, auto const& at) {
   g.A.base = at(g.A.base), g.B.base = at(g.B.base), g.D.base = at(g.D.base), g.C.base = at(g.C.base);
   g.A.packed = at(g.A.packed), g.B.packed = at(g.B.packed);
+  g.group_ends = at(g.group_ends);
 }
 
 // D (M,N,L) in tiles of (BLK_M,BLK_N); the block index runs fastest along n, then along m, the batch and the slices of

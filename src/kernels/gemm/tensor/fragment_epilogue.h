@@ -45,13 +45,14 @@ CUTE_DEVICE void load_addend(Block, Gemm const& g, C const& tCc, int first, auto
 }
 
 // Makes the elements of D of the sums in the accumulators of a TiledMMA, in fp32: the tile at (m,n) of a matrix of D.
-// pairs: of load_addend. columns: of the tile, if it has fewer than the accumulators.
+// pairs: of load_addend. columns, rows: of the tile, if it has fewer than the accumulators.
 template <class T, Epilogues epilogues, bool pairs = true, class Block, class ThrMma, class Tile, class RD>
 CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, ThrMma const& thr_mma, Tile const& tile, RD& tCrD,
-                                 int64_t m, int64_t n, int64_t matrix, int64_t columns = INT64_MAX) {
+                                 int64_t m, int64_t n, int64_t matrix, int64_t columns = INT64_MAX,
+                                 int64_t rows = INT64_MAX) {
   Epilogue const& e = g.epilogue;
   Tensor tCcD = thr_mma.partition_C(make_identity_tensor(tile));  // (MMA,MMA_M,MMA_N)
-  auto const edge = make_coord(g.M() - m, cute::min(g.N() - n, columns));
+  auto const edge = make_coord(cute::min(g.M() - m, rows), cute::min(g.N() - n, columns));
   constexpr int all = size(RD{}), at_once = epilogues == Epilogues::plain ? 8 : all < 32 ? all : 32;  // loads in flight
   static_assert(all % at_once == 0);
   // Apart: a sum costs one multiplication here, and the instructions lie together. Kernels with plain epilogues would
@@ -86,12 +87,13 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, ThrMma const& thr_m
 
 // Writes finished elements from the registers of a TiledMMA to the tile at (m,n) of a matrix of D, which is f32 or of
 // type T. A thread holds pairs that are adjacent along n; it writes a pair in one access if every pair of D is aligned.
-// stages_rows: a D of type T whose rows are contiguous does not come here. columns: as above.
+// stages_rows: a D of type T whose rows are contiguous does not come here. columns, rows: as above.
 template <class T, Epilogues epilogues, bool stages_rows = false, class Block, class ThrMma, class Tile, class RD>
 CUTE_DEVICE void store_fragment(Block, Gemm const& g, ThrMma const& thr_mma, Tile const& tile, RD const& tCrD,
-                                int64_t m, int64_t n, int64_t matrix, int64_t columns = INT64_MAX) {
+                                int64_t m, int64_t n, int64_t matrix, int64_t columns = INT64_MAX,
+                                int64_t rows = INT64_MAX) {
   Tensor tCcD = thr_mma.partition_C(make_identity_tensor(tile));  // (MMA,MMA_M,MMA_N)
-  auto const edge = make_coord(g.M() - m, cute::min(g.N() - n, columns));
+  auto const edge = make_coord(cute::min(g.M() - m, rows), cute::min(g.N() - n, columns));
   auto const store = [&]<class X, int V>(X* D, Int<V>) {
     using Word = decltype(Adjacent<V, X>::word);
     Copy_Atom<On<Block, UniversalCopy<Word>>, Word> atom;

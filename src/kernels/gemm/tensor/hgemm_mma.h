@@ -38,6 +38,7 @@ inline constexpr Info<Gemm> info = {
     .seconds = MmaTimes::seconds,
     .choose = MmaTimes::choose,
     .has_full_epilogue = true,
+    .takes_groups = true,
     .tiles = int(std::size(kMmaTiles)),
 };
 

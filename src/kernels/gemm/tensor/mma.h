@@ -32,11 +32,11 @@ inline Reason rejects_wgmma(Device const& device) {
 
 // Rejects an operand whose rows are not contiguous or do not begin at multiples of 16 bytes.
 template <class T>
-Reason rejects_rows(Gemm const& g, Operand const& o) {
+Reason rejects_rows(Operand const& o) {
   constexpr int64_t vector = 16 / sizeof(T);
   if (o.cols > 1 && o.col_stride != 1)
     return {"rows of an operand are not contiguous: the stride of their elements is {}", {o.col_stride}};
-  if ((o.rows > 1 && o.row_stride % vector) || (g.L() > 1 && o.batch_stride % vector))
+  if ((o.rows > 1 && o.row_stride % vector) || (o.matrices > 1 && o.batch_stride % vector))
     return {"pitch {} and batch stride {} of an operand are not multiples of 16 bytes", {o.row_stride, o.batch_stride}};
   if (o.misalignment_bytes()) return {"an operand begins {} bytes past a multiple of 16", {o.misalignment_bytes()}};
   return {};
@@ -117,7 +117,7 @@ struct AsyncStages : GemmGrid<128, 128, T> {
     if (Reason r = Grid::rejects(g, device)) return r;
     if (g.K() == 0 || g.elements() == 0) return {};
     for (Operand const* o : {&g.A, &g.B})
-      if (Reason r = rejects_rows<T>(g, *o)) return r;
+      if (Reason r = rejects_rows<T>(*o)) return r;
     if (g.K() % 8) return {"K is {}, no multiple of the 8 elements that cp.async copies", {g.K()}};
     return {};
   }

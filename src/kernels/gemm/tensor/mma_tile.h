@@ -2,9 +2,9 @@
 // 32 along K, ldmatrix loads the fragments. Operands are contiguous along either mode and begin anywhere: tiles that
 // have parts of 16-byte vectors are loaded element by element.
 #pragma once
-#include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
 #include <inlay/kernels/gemm/tensor/mma.h>
+#include <inlay/kernels/gemm/tensor/row_groups.h>
 
 namespace inlay::kernels {
 
@@ -27,11 +27,11 @@ struct MmaStages {
   int64_t K;        // remaining K
   bool is_aligned;  // vectors begin at multiples of 16 bytes
 
-  CUTE_DEVICE MmaStages(Operand const& o, int64_t matrices, T const* from, int rows, int64_t K)
+  CUTE_DEVICE MmaStages(Operand const& o, T const* from, int rows, int64_t K)
       : from(from), pitch(along_K ? o.row_stride : o.col_stride), rows(rows), K(K) {
     bool const apart = (along_K ? o.rows : o.cols) > 1;
     is_aligned = reinterpret_cast<uintptr_t>(o.base) % 16 == 0 && (!apart || pitch % V == 0) &&
-                 (matrices == 1 || o.batch_stride % V == 0);
+                 (o.matrices == 1 || o.batch_stride % V == 0);
   }
   // Fills a stage; zeros beyond the edges.
   template <class Block, class Stage>
@@ -104,11 +104,16 @@ struct MmaTile : GemmGrid<SIZE, SIZE, T, Epilogues::full> {
     static void members(auto name) { name("A", &Smem::A), name("B", &Smem::B); }
   };
 
-  static MmaTile make(Gemm const& g, auto const&) { return {Grid::make(g)}; }
+  static MmaTile make(Gemm const& g, auto const&) {
+    Grid grid = Grid::make(g);
+    grid.tiles_m = int(most_tiles_m(g, BLK_M));
+    return {grid};
+  }
   static Reason rejects(Gemm const& g, Device const& device) {
-    if (Reason r = Grid::rejects(g, device)) return r;
+    if (Reason r = Grid::rejects(without_groups(g), device)) return r;
+    if (Reason r = rejects_groups(g, BLK_M, BLK_N)) return r;
     for (auto const& [o, along_K] : {std::pair{&g.A, A_along_K}, {&g.B, B_along_K}})
-      if ((along_K ? o->cols > 1 && o->col_stride != 1 : o->rows > 1 && o->row_stride != 1))
+      if (g.K() > 0 && (along_K ? o->cols > 1 && o->col_stride != 1 : o->rows > 1 && o->row_stride != 1))
         return {"an operand is contiguous along no mode: its strides are {} and {}", {o->row_stride, o->col_stride}};
     return {};
   }
@@ -117,12 +122,19 @@ struct MmaTile : GemmGrid<SIZE, SIZE, T, Epilogues::full> {
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
     Gemm const& g = this->g;
     block.griddep_launch_dependents();
-    auto const here = this->at(block.block_index());
+    typename Grid::At here{};
+    if (g.groups) {
+      block.griddep_wait();
+      here = tile_of_group(block);
+      if (here.rows == 0) return;
+    } else {
+      here = this->at(block.block_index());
+    }
     int const rank = int(block.thread_rank());
     Tensor sA = make_tensor(make_smem_ptr(smem.A), typename StagesA::Smem{});  // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), typename StagesB::Smem{});  // (BLK_N,BLK_K,PIPE)
-    StagesA fill_A(g.A, g.L(), here.A, here.rows, here.K);
-    StagesB fill_B(g.B, g.L(), here.B, here.cols, here.K);
+    StagesA fill_A(g.A, here.A, here.rows, here.K);
+    StagesB fill_B(g.B, here.B, here.cols, here.K);
     auto fill = [&](int stage) {
       fill_A.next(block, sA(_, _, stage)), fill_B.next(block, sB(_, _, stage));
       block.cp_async_fence();
@@ -151,8 +163,29 @@ struct MmaTile : GemmGrid<SIZE, SIZE, T, Epilogues::full> {
     over_stages<PIPE, BLK_K>(
         block, here.K, fill, [] {}, multiply);
     Shape<Int<BLK_M>, Int<BLK_N>> const tile;
-    finish_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix);
-    store_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix);
+    finish_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix, BLK_N, here.rows);
+    store_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix, BLK_N, here.rows);
+  }
+
+ private:
+  // The tile of a block, of `rows` rows of its group: none, if the groups have fewer tiles.
+  template <class Block>
+  CUTE_DEVICE typename Grid::At tile_of_group(Block block) const {
+    Gemm const& g = this->g;
+    int const n = int(block.block_index()) % this->tiles_n, tile = int(block.block_index()) / this->tiles_n;
+    RowGroups<BLK_M> groups;
+    groups.begin(block, g);
+    groups.find(block, g, tile, 1);
+    typename Grid::At t{};
+    if (!groups.is_inside(g)) return t;
+    t.m = groups.first_row + int64_t(tile - groups.first_tile) * BLK_M, t.n = int64_t(n) * BLK_N;
+    int const rows = groups.end_row - int(t.m);
+    t.rows = rows < BLK_M ? rows : BLK_M;
+    t.cols = g.N() - t.n < BLK_N ? int(g.N() - t.n) : BLK_N;
+    t.K = g.K();
+    t.A = Grid::template element<T const>(g.A, t.m, 0, 0);
+    t.B = Grid::template element<T const>(g.B, t.n, 0, groups.group);
+    return t;
   }
 };
 

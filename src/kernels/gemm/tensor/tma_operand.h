@@ -23,7 +23,7 @@ TmaTensor tma_tensor(Operand const& o, int64_t matrices, int box_rows) {
 }
 template <class T>
 Reason rejects_tma(Gemm const& g, Operand const& o) {
-  if (Reason r = rejects_rows<T>(g, o)) return r;
+  if (Reason r = rejects_rows<T>(o)) return r;
   if ((o.rows > 1 && o.row_stride <= 0) || o.batch_stride < 0)
     return {"TMA takes no negative strides: pitch {}, batch stride {}", {o.row_stride, o.batch_stride}};
   constexpr int64_t most = INT32_MAX - 1024;  // the end of the last cluster's tiles must fit 31 bits too

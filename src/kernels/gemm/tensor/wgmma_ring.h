@@ -1,6 +1,7 @@
 // Family: TMA fills a ring of stages, and one or two consumer warpgroups multiply them by wgmma.
 // Steps differ in the tile, the number of consumers, the grid, the cluster, and how D is stored.
 #pragma once
+#include <inlay/kernels/gemm/tensor/row_groups.h>
 #include <inlay/kernels/gemm/tensor/stage_loop.h>
 #include <inlay/kernels/gemm/tensor/staged_tile.h>
 #include <inlay/kernels/gemm/tensor/tile_bands.h>
@@ -10,14 +11,15 @@ namespace inlay::kernels {
 // Defaults; a step overrides what it changes.
 struct WgmmaRingStep {
   static constexpr int BLK_N = 128, PIPE = 3;
-  static constexpr int consumers = 1;         // warpgroups that multiply
-  static constexpr int min_blocks = 2;        // per SM: bounds the registers
-  static constexpr bool persistent = false;   // min_blocks blocks per SM loop over the tiles
-  static constexpr int band = 0;              // tiles along n per band (tile order); 0: one band
-  static constexpr int cluster = 1;           // blocks along m; each loads a share of B for all
-  static constexpr bool any_cluster = false;  // instead, cluster_of(g, device, config) says the blocks along m and n
-  static constexpr bool any_columns = false;  // instead of BLK_N columns, columns_of(g, device, config), some fewer
-  static constexpr bool follows = false;      // launched before the kernel before it has ended
+  static constexpr int consumers = 1;          // warpgroups that multiply
+  static constexpr int min_blocks = 2;         // per SM: bounds the registers
+  static constexpr bool persistent = false;    // min_blocks blocks per SM loop over the tiles
+  static constexpr int band = 0;               // tiles along n per band (tile order); 0: one band
+  static constexpr int cluster = 1;            // blocks along m; each loads a share of B for all
+  static constexpr bool any_cluster = false;   // instead, cluster_of(g, device, config) says the blocks along m and n
+  static constexpr bool any_columns = false;   // instead of BLK_N columns, columns_of(g, device, config), some fewer
+  static constexpr bool follows = false;       // launched before the kernel before it has ended
+  static constexpr bool takes_groups = false;  // of rows, instead of a batch; no cluster along m, and whole tiles
   // D goes through shared memory if its rows are contiguous and it is not f32: by TMA if that takes it, else element by
   // element.
   static constexpr bool stores_by_tma = false;
@@ -68,7 +70,8 @@ struct WgmmaRing {
     if constexpr (Step::any_cluster) shape = Step::cluster_of(g, setting.device, setting.config);
     int columns = BLK_N;
     if constexpr (Step::any_columns) columns = Step::columns_of(g, setting.device, setting.config);
-    int const tiles_m = int(ceil_div(g.M(), BLK_M * shape.m)), tiles_n = int(ceil_div(g.N(), columns * shape.n));
+    int const tiles_m = int(g.groups ? most_tiles_m(g, BLK_M) : ceil_div(g.M(), BLK_M * shape.m)),
+              tiles_n = int(ceil_div(g.N(), columns * shape.n));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L() * g.slices,
                   resident = resident_clusters(setting.device, shape) * Step::min_blocks;
     // TMA stores 16 bytes at a time, past the end of a row too.
@@ -83,8 +86,8 @@ struct WgmmaRing {
                         !(is_clipped && (g.L() > 1 || by_tile.stride[1] >= int64_t(1) << 40));
     // An operand is loaded in `shares`: of its rows where they are contiguous along K, else of the indices of K.
     auto const map = [&](Operand const& o, Major major, int rows, int shares) {
-      return setting.encode(
-          tma_tensor<T>(contiguous_last(o, major), g.L(), (major == Major::K ? rows : BLK_K) / shares));
+      return setting.encode(tma_tensor<T>(contiguous_last(o, major), std::max(g.L(), g.groups),
+                                          (major == Major::K ? rows : BLK_K) / shares));
     };
     return {g,
             map(g.A, MajorA, BLK_M, shape.n),
@@ -112,9 +115,13 @@ struct WgmmaRing {
   }
   int cluster() const requires(clusters) { return cluster_blocks(); }
   static Reason rejects(Gemm const& g, Device const& device) {
-    if (Reason r = rejects_type<T, Step::epilogues>(g)) return r;
+    if (Reason r = rejects_type<T, Step::epilogues>(Step::takes_groups ? without_groups(g) : g)) return r;
     if (Reason r = rejects_wgmma(device)) return r;
     if (g.elements() == 0) return {};
+    if constexpr (Step::takes_groups) {
+      if (g.L() > 1) return {"the kernel takes groups of rows, and no batch of {} matrices", {g.L()}};
+      if (Reason r = rejects_groups(g, BLK_M, BLK_N)) return r;
+    }
     if (g.K() == 0) return {"K is 0: there is nothing to multiply"};
     if (Reason r = rejects_tma<T>(g, contiguous_last(g.A, MajorA))) return r;
     if (Reason r = rejects_tma<T>(g, contiguous_last(g.B, MajorB))) return r;
@@ -145,13 +152,37 @@ struct WgmmaRing {
   CUTE_HOST_DEVICE int at_n(int rank) const { return Step::any_cluster ? rank >> log2_along_m : 0; }
 
   struct Place {
-    int m, n, l;      // first row and column of the tile, matrix of the batch
+    int m, n, l;      // first row and column of the tile, matrix of the batch, or of B for a group
     int matrix;       // of D: all of slice 0, then those of slice 1
     int k, end_of_k;  // indices of the slice
+    int rows;         // of the group, from m on
   };
   CUTE_HOST_DEVICE int tiles() const { return tiles_m * tiles_n * int(g.L()) * g.slices; }
+  // Where the tiles of a cluster, one after the other, lie.
+  struct OneGroup {};
+  using Groups = std::conditional_t<Step::takes_groups, RowGroups<BLK_M>, OneGroup>;
+  template <class Block>
+  CUTE_DEVICE void find(Block block, Groups& groups, int tile) const {
+    if constexpr (Step::takes_groups) groups.find(block, g, tile, tiles_n);
+  }
+  // Whether there is this tile, of which find() knows.
+  CUTE_DEVICE bool has(Groups const& groups, int tile) const {
+    if constexpr (Step::takes_groups)
+      return groups.is_inside(g);
+    else
+      return tile < tiles();
+  }
   // tile: index of a cluster's tile. rank: of the block in the cluster.
-  CUTE_HOST_DEVICE Place place(int tile, int rank) const {
+  CUTE_DEVICE Place place(Groups const& groups, int tile, int rank) const {
+    if constexpr (Step::takes_groups) {
+      TileCoord const at = tile_in_bands(tile - groups.first_tile, groups.tiles_m(), tiles_n, band);
+      int const m = groups.first_row + at.m * BLK_M;
+      return {m, (at.n * along_n() + at_n(rank)) * BLK_N, groups.group, 0, 0, int(g.K()), groups.end_row - m};
+    } else {
+      return place_in_batch(tile, rank);
+    }
+  }
+  CUTE_HOST_DEVICE Place place_in_batch(int tile, int rank) const {
     TileCoord const at = tile_in_bands(tile, tiles_m, tiles_n, band);
     int const slice = at.matrix / int(g.L());
     return {(at.m * along_m() + at_m(rank)) * BLK_M,
@@ -159,8 +190,11 @@ struct WgmmaRing {
             at.matrix % int(g.L()),
             at.matrix,
             slice * slice_k,
-            cute::min(slice * slice_k + slice_k, int(g.K()))};
+            cute::min(slice * slice_k + slice_k, int(g.K())),
+            0};
   }
+  // Rows of D that a tile may write, at most.
+  CUTE_DEVICE static int64_t rows_of(Place const& here) { return Step::takes_groups ? here.rows : INT64_MAX; }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
@@ -209,9 +243,13 @@ struct WgmmaRing {
                 (along_m() > 1 ? 3u : 1u) << n * along_m(), along_m() == 1};
     int const stage_bytes = (BLK_M + (MajorB == Major::K ? tile_columns() : BLK_N)) * BLK_K * int(sizeof(T));
     StageOfRing<PIPE> at;
+    Groups groups;
+    if constexpr (Step::takes_groups) groups.begin(block, g);
     CUTE_NO_UNROLL
-    for (int tile = cluster_of(int(block.block_index())); tile < tiles(); tile += grid) {
-      Place const here = place(tile, rank);
+    for (int tile = cluster_of(int(block.block_index()));; tile += grid) {
+      find(block, groups, tile);
+      if (!has(groups, tile)) break;
+      Place const here = place(groups, tile, rank);
       int const matrix_A = g.A.batch_stride ? here.l : 0, matrix_B = g.B.batch_stride ? here.l : 0;
       CUTE_NO_UNROLL
       for (int k = here.k; k < here.end_of_k; k += BLK_K) {
@@ -271,17 +309,22 @@ struct WgmmaRing {
     };
     StageOfRing<PIPE> at;
     int tile = cluster_of(int(block.block_index()));
-    Place next = place(tile, rank);  // computed while TMA loads the first stages
+    Groups groups;
+    if constexpr (Step::takes_groups) groups.begin(block, g);
+    find(block, groups, tile);
+    Place next{};  // computed while TMA loads the first stages
+    if (!Step::takes_groups || has(groups, tile)) next = place(groups, tile, rank);
     CUTE_NO_UNROLL
-    for (; tile < tiles(); tile += grid) {
+    for (; has(groups, tile); tile += grid) {
       Place const here = next;
       Tensor tCrD = partition_fragment_C(mma_of(Int<BLK_N>{}), TileD{});  // (MMA,MMA_M,MMA_N)
       auto const sum = [&]<int N>(Int<N>) {
         auto mma = mma_of(Int<N>{});
         Tensor sums = first_columns<N>(tCrD);
         multiply_stages(block, full, at, (here.end_of_k - here.k + BLK_K - 1) / BLK_K, mma, tCrA, tCrB, sums, release);
-        if (tile + grid < tiles()) {  // computed while wgmma multiplies the last stage
-          next = place(tile + grid, rank);
+        find(block, groups, tile + grid);
+        if (has(groups, tile + grid)) {  // computed while wgmma multiplies the last stage
+          next = place(groups, tile + grid, rank);
           compute_now(next.m, next.n, next.l, next.matrix, next.k, next.end_of_k);
         }
         await_stages(block, at, sums, release);
@@ -290,15 +333,15 @@ struct WgmmaRing {
         with_columns<BLK_N>(columns, sum);
       else
         sum(Int<BLK_N>{});
-      finish_fragment<T, Step::epilogues>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix,
-                                          tile_columns());
+      finish_fragment<T, Step::epilogues>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix, tile_columns(),
+                                          rows_of(here));
       if constexpr (Step::stores_by_tma)
         if (stages_D) {
           store_staged(block, smem, here, tCrD);
           continue;
         }
       store_fragment<T, Step::epilogues, Step::stores_by_tma>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n,
-                                                              here.matrix, tile_columns());
+                                                              here.matrix, tile_columns(), rows_of(here));
     }
     if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
   }
@@ -308,7 +351,8 @@ struct WgmmaRing {
   template <class Block, class RD>
   CUTE_DEVICE void store_staged(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
     auto const by = [&]<bool along_m, bool by_tma>() { store_staged_as<along_m, by_tma>(block, smem, here, tCrD); };
-    if (uses_tma_store)
+    // TMA would store the rows of the next group too.
+    if (uses_tma_store && (!Step::takes_groups || here.rows >= BLK_M || here.m + here.rows == g.M()))
       D_is_along_m ? by.template operator()<true, true>() : by.template operator()<false, true>();
     else
       D_is_along_m ? by.template operator()<true, false>() : by.template operator()<false, false>();
@@ -341,6 +385,10 @@ struct WgmmaRing {
         else
           block.tma_store_wait_read(Int<1>{});
       }
+      if (Step::takes_groups && i == 0) {  // the tile before was stored otherwise, or TMA still reads it
+        if (!by_tma && lane == 0) block.tma_store_wait_read(Int<0>{});
+        sync_warpgroup(block, warpgroup);
+      }
       sync();
       stage_sums<along_m, T>(block, sD(_, _, buffer), warp, lane,
                              [&](int j) { return tCrD(chunk * 32 + j, round, 0); });
@@ -355,13 +403,14 @@ struct WgmmaRing {
           block.tma_store(mapD_by_tile, box, along_m ? m : chunk * 64, along_m ? chunk * 64 : m + own,
                           here.n / columns);
         else
-          block.tma_store(mapD, box, column, row + own, here.l);
+          block.tma_store(mapD, box, column, row + own, here.matrix);
         block.tma_store_commit();
       } else {
-        int64_t const pitch = along_m ? g.D.col_stride : g.D.row_stride, rows = g.M() - m,
+        int64_t const pitch = along_m ? g.D.col_stride : g.D.row_stride,
+                      rows = cute::min(g.M() - m, rows_of(here) - (m - here.m)),
                       cols = cute::min(g.N(), int64_t(here.n) + tile_columns()) - n;
         store_staged_rows(block, smem.D + buffer * 4096,
-                          g.D.as<T>() + (here.l * g.D.batch_stride + row * pitch + column), pitch,
+                          g.D.as<T>() + (here.matrix * g.D.batch_stride + row * pitch + column), pitch,
                           along_m ? cols : rows, along_m ? rows : cols, warp, lane);
       }
     }
