@@ -152,7 +152,7 @@ def check_in_browser(file, scratch, kernels):
             failed.append(f"in {width} pixels the page tells nothing")
             continue
         high, window, wide, cut, scrolled = told
-        expect(int(high) < 40_000, f"in {width} pixels the page is {high} high")
+        expect(int(high) < 512 * len(kernels), f"in {width} pixels the page is {high} high")
         expect(window == wide and cut == "0", f"in {width} pixels the page is {wide} wide, {cut} elements are cut")
         expect(scrolled == "none", f"in {width} pixels these tables are wider than the page: {scrolled}")
 

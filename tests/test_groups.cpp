@@ -24,6 +24,7 @@ struct GroupsCase {
   DType type = bf16, type_of_D = bf16;
   Epilogue epilogue = {};
   std::int64_t gap = 0, base_d = 0;  // elements: of D's pitch, and of D from a multiple of 16 bytes
+  bool a_along_m = false;
 
   std::string name() const {
     std::string s = std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K) + ", groups end at";
@@ -48,8 +49,8 @@ Gemm gemm_of(GroupsCase const& c, Recorder& recorder) {
   void* const d = D + c.base_d * bytes_of(c.type_of_D);
   Tensor const out = c.d_along_m ? tensor(d, c.type_of_D, {c.N, c.M}, {pitch, 1}).transposed()
                                  : tensor(d, c.type_of_D, {c.M, c.N}, {pitch, 1});
-  return make_grouped_gemm(tensor(A, c.type, {c.M, c.K}), b, out,
-                           {static_cast<std::int32_t const*>(ends), c.ends.size()}, c.epilogue);
+  Tensor const a = c.a_along_m ? tensor(A, c.type, {c.K, c.M}).transposed() : tensor(A, c.type, {c.M, c.K});
+  return make_grouped_gemm(a, b, out, {static_cast<std::int32_t const*>(ends), c.ends.size()}, c.epilogue);
 }
 
 // One multiprocessor: a block has several tiles, of several groups.
@@ -68,6 +69,8 @@ void expect_right(char const* kernel, Config const& config, GroupsCase const& c)
   entry.replay(gemm, small_device(2), recorder, config);
   expect_only(recorder, {});
 }
+
+std::string chosen_for(GroupsCase const& c, int compute_capability = 90);
 
 // Groups of no row, of one, of parts of a tile, of whole tiles and more; behind one another whole and partial tiles
 // change, which are stored in different ways. Ends that descend or lie behind the last row are clamped.
@@ -97,6 +100,14 @@ TEST(Groups, MmaIsRight) {
       c.K = c.K - 3, c.N = c.N - 1;
       expect_right("hgemm_mma", {.tile = tile}, c);
     }
+}
+// Groups begin within vectors of 16 bytes, where A is contiguous along m.
+TEST(Groups, AAlongM) {
+  for (GroupsCase c : cases()) {
+    c.a_along_m = true;
+    expect_right("hgemm_mma", {.tile = 1}, c);
+  }
+  EXPECT_EQ(chosen_for({512, 256, 128, {128, 256}, false, false, bf16, bf16, {}, 0, 0, true}), "hgemm_mma");
 }
 TEST(Groups, NothingIsMultiplied) {
   for (float alpha : {0.f, 1.f}) {
@@ -133,7 +144,7 @@ TEST(Groups, FlawsAreFound) {
 
 // ---- plans
 
-std::string chosen_for(GroupsCase const& c, int compute_capability = 90) {
+std::string chosen_for(GroupsCase const& c, int compute_capability) {
   Recorder recorder;
   Gemm const gemm = gemm_of(c, recorder);
   Device device;

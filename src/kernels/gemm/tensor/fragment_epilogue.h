@@ -44,6 +44,52 @@ CUTE_DEVICE void load_addend(Block, Gemm const& g, C const& tCc, int first, auto
   load(_1{});
 }
 
+// Whether what beta scales is one number for each row of D, or one aligned pair for each two columns.
+CUTE_HOST_DEVICE bool repeats_column(Operand const& o) { return o.col_stride == 0 && o.batch_stride == 0; }
+template <class T>
+CUTE_HOST_DEVICE bool repeats_pairs(Operand const& o, int64_t cols) {
+  return o.row_stride == 0 && o.batch_stride == 0 && takes_pairs<T>(o, cols);
+}
+
+// Scales N sums and adds a bias of type T, a column or a row that D repeats: each of its elements is loaded once, and
+// all loads of a thread are in flight. Returns false, and does nothing, for another addend.
+template <class T, class Block, class C, class RD>
+CUTE_DEVICE bool add_bias(Block, Gemm const& g, C const& tCc, auto const& edge, int64_t m, int64_t n, RD& sums) {
+  Operand const& o = g.addend();
+  // Four accumulators that follow one another are of two columns in two rows, eight apart.
+  constexpr int of_one = int(size<0>(RD{})), rows = int(size<1>(RD{})), all = int(size(RD{}));
+  auto const first_of_rows = [&](int r) { return r / 2 * of_one + r % 2 * 2; };
+  auto const first_of_pair = [&](int p) { return p / (of_one / 4) * rows * of_one + p % (of_one / 4) * 4; };
+  if (repeats_column(o)) {
+    Copy_Atom<On<Block, UniversalCopy<T>>, T> atom;
+    T x[2 * rows];
+    CUTE_UNROLL
+    for (int r = 0; r < 2 * rows; ++r) {
+      int64_t const row = get<0>(tCc(first_of_rows(r)));
+      x[r] = T(0);
+      copy_one(atom, row < get<0>(edge), make_gmem_ptr(o.as<T const>() + (m + row) * o.row_stride), &x[r]);
+    }
+    CUTE_UNROLL
+    for (int i = 0; i < all; ++i) sums(i) = scaled(g.epilogue, sums(i), float(x[i / of_one % rows * 2 + i / 2 % 2]));
+    return true;
+  }
+  if (!repeats_pairs<T>(o, get<1>(edge))) return false;
+  using Word = decltype(Adjacent<2, T>::word);
+  Copy_Atom<On<Block, UniversalCopy<Word>>, Word> atom;
+  constexpr int pairs = all / rows / 4;
+  Adjacent<2, T> x[pairs];
+  CUTE_UNROLL
+  for (int p = 0; p < pairs; ++p) {
+    int64_t const column = get<1>(tCc(first_of_pair(p)));
+    copy_one(atom, column < get<1>(edge), make_gmem_ptr(reinterpret_cast<Word const*>(o.as<T const>() + (n + column))),
+             &x[p].word);
+  }
+  CUTE_UNROLL
+  for (int i = 0; i < all; ++i)
+    sums(i) = scaled(g.epilogue, sums(i), float(x[i / (rows * of_one) * (of_one / 4) + i % of_one / 4].element[i % 2]));
+  return true;
+}
+
 // Makes the elements of D of the sums in the accumulators of a TiledMMA, in fp32: the tile at (m,n) of a matrix of D.
 // pairs: of load_addend. columns, rows: of the tile, if it has fewer than the accumulators.
 template <class T, Epilogues epilogues, bool pairs = true, class Block, class ThrMma, class Tile, class RD>
@@ -64,12 +110,15 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, ThrMma const& thr_m
       for (int i = 0; i < all; ++i) tCrD(i) *= e.alpha;
       return;
     }
+  bool is_added = false;
+  if constexpr (epilogues == Epilogues::full)
+    if (e.beta != 0 && g.D.type == type_of<T>) is_added = add_bias<T>(block, g, tCcD, edge, m, n, tCrD);
   CUTE_UNROLL
   for (int first = 0; first < all; first += at_once) {
     if (e.beta == 0) {
       CUTE_UNROLL
       for (int i = 0; i < at_once; ++i) tCrD(first + i) *= e.alpha;
-    } else {
+    } else if (!is_added) {
       float old[at_once];
       bool is_f32 = false;
       if constexpr (epilogues == Epilogues::full) is_f32 = g.D.type == f32;

@@ -36,7 +36,7 @@ inline constexpr Info<Gemm> info = {
         "Each group of rows has a B of its own; blocks look up the ends of the groups, which lie on the device, and "
         "compute the groups' tiles one after the other.",
     .source = "inlay",
-    .ladder = Ladder::none,
+    .ladder = Ladder::hgemm,
     .origin = Origin::ours,
     .rejects = Dispatch::rejects,
     .seconds = GroupTimes::seconds,

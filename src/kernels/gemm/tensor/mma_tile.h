@@ -30,8 +30,7 @@ struct MmaStages {
   CUTE_DEVICE MmaStages(Operand const& o, T const* from, int rows, int64_t K)
       : from(from), pitch(along_K ? o.row_stride : o.col_stride), rows(rows), K(K) {
     bool const apart = (along_K ? o.rows : o.cols) > 1;
-    is_aligned = reinterpret_cast<uintptr_t>(o.base) % 16 == 0 && (!apart || pitch % V == 0) &&
-                 (o.matrices == 1 || o.batch_stride % V == 0);
+    is_aligned = reinterpret_cast<uintptr_t>(from) % 16 == 0 && (!apart || pitch % V == 0);
   }
   // Fills a stage; zeros beyond the edges.
   template <class Block, class Stage>
