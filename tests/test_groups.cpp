@@ -83,6 +83,7 @@ std::vector<GroupsCase> cases() {
       {40, 264, 200, {1, 2, 3, 20, 20, 39}, true, false, f16, f16, {2, -1}},
       {260, 72, 64, {90, 80, 1000, 12}, false, false, bf16, f32},
       {384, 128, 64, {128, 192, 320, 384}, false, true},
+      {384, 128, 64, {54, 182, 192, 320}, false, true},  // whole tiles along m that begin within 16 bytes
       {384, 72, 64, {130, 260}, true, true, bf16, bf16, {1, 1, Activation::relu}, 3},
       {256, 67, 64, {70, 200}, false, false, bf16, bf16, {1, 1}, 2, 1},
       {64, 64, 8, {0, 0, 0}},

@@ -468,7 +468,7 @@ struct Halves {
 };
 
 // A row of C: one thread has the rows of B copied, the second warp multiplies. Two slots, round and round.
-enum class Slip { none, no_full, no_empty, no_syncwarp, few_arrivals };
+enum class Slip { none, no_full, no_empty, no_syncwarp, few_arrivals, within_16_bytes };
 template <Slip slip>
 struct TmaRing {
   Gemm g;
@@ -503,7 +503,7 @@ struct TmaRing {
         int const s = k % PIPE, round = k / PIPE;
         if (round && slip != Slip::no_empty) empty[s].wait((round - 1) & 1);
         full[s].arrive_and_expect_tx(sizeof(smem.B[s]));
-        block.tma_load(map, full[s], smem.B[s], 0, k, 0);
+        block.tma_load(map, full[s], smem.B[s], slip == Slip::within_16_bytes ? 3 : 0, k, 0);
       }
       return;
     }
@@ -590,6 +590,8 @@ TEST(Mbarriers, GoRoundARing) {
   tma_ring<Slip::no_full>().expect({Check::race, Check::misuse, Check::coverage}, ", which nobody has written");
   tma_ring<Slip::no_empty>().expect({Check::misuse, Check::coverage}, "an mbarrier whose phase has no arrivals left");
   tma_ring<Slip::no_syncwarp>().expect({Check::race}, "read by thread");
+  tma_ring<Slip::within_16_bytes>().expect({Check::alignment, Check::coverage},
+                                           ", of a box whose rows begin at element 3 of the tensor's");
   tma_ring<Slip::few_arrivals>().expect({Check::deadlock, Check::coverage},
                                         "thread 0 waits for the mbarrier shared empty[0]");
 }

@@ -336,7 +336,7 @@ class Executor {
   void start_box(TmaTensor const& map, void const* mbarrier, void const* smem, std::int64_t const (&c)[3],
                  bool reads_global);
   void complete_box(Mbarrier& m, std::size_t offset, std::int64_t bytes, int operation, unsigned issuer);
-  void check_box_alignment(TmaTensor const& map, std::size_t offset, char const* what);
+  void check_box_alignment(TmaTensor const& map, std::size_t offset, std::int64_t const (&c)[3], char const* what);
   // Calls f(global address, shared offset, bytes inside the tensor, bytes, whether the row is inside the tensor) for
   // each chunk of a box that is contiguous in shared memory: a row, or 16 bytes of a swizzled row.
   template <class F>

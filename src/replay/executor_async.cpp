@@ -109,10 +109,15 @@ void Executor::for_each_box_chunk(TmaTensor const& map, std::size_t shared_offse
     }
 }
 
-void Executor::check_box_alignment(TmaTensor const& map, std::size_t offset, char const* what) {
+void Executor::check_box_alignment(TmaTensor const& map, std::size_t offset, std::int64_t const (&c)[3],
+                                   char const* what) {
   std::size_t const multiple = map.swizzle_128b ? 1024 : 128;
   if (offset % multiple)
     fault(Check::alignment, what + element(*shared_, offset) + ", no multiple of " + str(multiple) + " bytes");
+  // An H200 reports an illegal instruction.
+  if (c[0] * map.elem_bytes % 16)
+    fault(Check::alignment, what + element(*shared_, offset) + ", of a box whose rows begin at element " +
+                                std::to_string(c[0]) + " of the tensor's: no multiple of 16 bytes");
 }
 
 namespace {
@@ -150,7 +155,7 @@ void Executor::tma_load(TmaTensor const& map, void const* bar, void const* smem,
 void Executor::start_box(TmaTensor const& map, void const* bar, void const* smem, std::int64_t const (&c)[3],
                          bool reads_global) {
   std::size_t const to = shared_offset(smem);
-  check_box_alignment(map, to, "TMA load to ");
+  check_box_alignment(map, to, c, "TMA load to ");
   Mbarrier& m = mbarrier(bar);
   Region* const r = memory.find(reinterpret_cast<std::uint64_t>(map.base));
   if (!r) fault(Check::bounds, "TMA load from outside all buffers");
@@ -195,7 +200,7 @@ void Executor::start_box(TmaTensor const& map, void const* bar, void const* smem
 
 void Executor::tma_store(TmaTensor const& map, void const* smem, std::int64_t const (&c)[3]) {
   std::size_t const from = shared_offset(smem);
-  check_box_alignment(map, from, "TMA store from ");
+  check_box_alignment(map, from, c, "TMA store from ");
   Region* const r = memory.find(reinterpret_cast<std::uint64_t>(map.base));
   if (!r) fault(Check::bounds, "TMA store outside all buffers");
   Thread& x = thread();

@@ -158,6 +158,10 @@ class Arguments(unittest.TestCase):
             inlay.matmul(Fake((3, 4)), Fake((4, 3)), Fake((3, 3)), activation="gelu")
         with self.assertRaisesRegex(ValueError, "there is no compute mode 'best'"):
             inlay.matmul(Fake((3, 4)), Fake((4, 3)), Fake((3, 3)), compute="best")
+        with self.assertRaisesRegex(ValueError, r"a matrix and a batch of them, not \(3, 4\) and \(4, 3\)"):
+            inlay.grouped_matmul(Fake((3, 4)), Fake((4, 3)), Fake((2,)))
+        with self.assertRaisesRegex(ValueError, "beta is 1, and there is no out"):
+            inlay.grouped_matmul(Fake((3, 4)), Fake((2, 4, 3)), Fake((2,)), beta=1)
 
     def test_lists(self):
         with self.assertRaisesRegex(ValueError, "there are 1 destinations and 2 sources"):

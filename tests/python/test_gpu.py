@@ -165,6 +165,21 @@ class Gemms(Case):
                     self.assertTrue(bool(((out - expected).abs() <= unit * expected.abs() + 2e-5).all()), (dtype, name))
         self.assert_same(inlay.matmul(a.float(), b.float(), c=c[0]), a.float() @ b.float() + c[0])
 
+    def test_multiplies_groups(self):
+        for dtype in (torch.bfloat16, torch.float16):
+            for k in (64, 61):
+                a, b = self.whole(300, k).to(dtype), self.whole(4, k, 72).to(dtype)
+                ends = torch.tensor([100, 100, 137, 290], dtype=torch.int32, device="cuda")
+                out = torch.full((300, 72), 5, device="cuda", dtype=dtype)
+                self.assertIs(inlay.grouped_matmul(a, b, ends, out, alpha=2, activation="relu"), out)
+                expected = torch.full_like(out, 5)
+                for group, (first, end) in enumerate(((0, 100), (100, 100), (100, 137), (137, 290))):
+                    expected[first:end] = torch.relu(2 * (a[first:end].float() @ b[group].float())).to(dtype)
+                self.assert_same(out, expected)
+                self.assert_same(inlay.grouped_matmul(a, b, ends)[:290], inlay.grouped_matmul(a, b.mT.contiguous().mT, ends)[:290])
+                with self.assertRaisesRegex(ValueError, "group_ends has elements of type i64"):
+                    inlay.grouped_matmul(a, b, ends.long())
+
     def test_is_accurate(self):
         a, b = torch.randn(300, 5000, device="cuda"), torch.randn(5000, 200, device="cuda")
         exact, scale = a.double() @ b.double(), a.abs().double() @ b.abs().double()
@@ -197,7 +212,8 @@ class Documentation(Case):
             return torch.randn(shape, device="cuda")
 
         shown = {"inlay": inlay, "torch": torch, "x": floats(4, 5, 6, 7), "a": floats(64, 80), "b": floats(80, 96), "bias": floats(96),
-                 "dst": floats(5, 6), "src": floats(6, 5).t(), "dsts": [floats(5, 6), floats(5, 6)], "srcs": [floats(6, 5).t(), floats(6, 5).t()]}
+                 "tokens": floats(64, 80).half(), "experts": floats(3, 80, 96).half(),
+                 "group_ends": torch.tensor([10, 30, 64], dtype=torch.int32, device="cuda"), "dst": floats(5, 6), "src": floats(6, 5).t(), "dsts": [floats(5, 6), floats(5, 6)], "srcs": [floats(6, 5).t(), floats(6, 5).t()]}
         ran = 0
         for file in "README.md", "docs/06_python.md":
             for block in documented.blocks(file):

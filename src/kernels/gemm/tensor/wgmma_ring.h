@@ -351,8 +351,10 @@ struct WgmmaRing {
   template <class Block, class RD>
   CUTE_DEVICE void store_staged(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
     auto const by = [&]<bool along_m, bool by_tma>() { store_staged_as<along_m, by_tma>(block, smem, here, tCrD); };
-    // TMA would store the rows of the next group too.
-    if (uses_tma_store && (!Step::takes_groups || here.rows >= BLK_M || here.m + here.rows == g.M()))
+    // TMA would store the rows of the next group too, and begins rows of D at multiples of 16 bytes.
+    bool const takes_whole = !Step::takes_groups || here.rows >= BLK_M || here.m + here.rows == g.M(),
+               begins = !Step::takes_groups || !D_is_along_m || here.m % 8 == 0;
+    if (uses_tma_store && takes_whole && begins)
       D_is_along_m ? by.template operator()<true, true>() : by.template operator()<false, true>();
     else
       D_is_along_m ? by.template operator()<true, false>() : by.template operator()<false, false>();
