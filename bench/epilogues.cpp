@@ -1,35 +1,19 @@
 // Times a bf16 GEMM with a bias and an activation against the same GEMM without, in turn. usage: epilogues [SIZE...]
-#include <inlay/error.h>
 #include <inlay/gemm.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <optional>
 #include <vector>
 
+#include "halves.h"
+
 namespace {
 using namespace inlay;
+using namespace inlay::bench;
 using detail::check;
-
-struct Free {
-  void operator()(void* p) const { cudaFree(p); }
-};
-// bf16 numbers between 1/256 and 2, of either sign.
-std::unique_ptr<void, Free> random_halves(std::size_t count) {
-  std::vector<std::uint16_t> values(count);
-  std::uint64_t x = 1;
-  for (std::uint16_t& v : values) {
-    x = x * 6364136223846793005u + 1442695040888963407u;
-    v = std::uint16_t((x >> 63 << 15) | (119 + (x >> 40) % 9) << 7 | (x >> 33 & 127));
-  }
-  void* p;
-  check(cudaMalloc(&p, 2 * count));
-  check(cudaMemcpy(p, values.data(), 2 * count, cudaMemcpyHostToDevice));
-  return std::unique_ptr<void, Free>(p);
-}
 
 struct Case {
   char const* name;
@@ -40,8 +24,8 @@ struct Case {
 
 void measure(std::int64_t n) {
   std::size_t const elements = std::size_t(n) * std::size_t(n);
-  auto const a = random_halves(elements), b = random_halves(elements), d = random_halves(elements),
-             bias = random_halves(std::size_t(n));
+  Buffer const a = random_halves_on_device(elements), b = random_halves_on_device(elements), d = buffer(2 * elements),
+               bias = random_halves_on_device(std::size_t(n));
   Tensor const A = matrix(a.get(), DType::bf16, n, n), B = matrix(b.get(), DType::bf16, n, n).transposed(),
                D = matrix(d.get(), DType::bf16, n, n);
   ConstTensor const row = matrix(bias.get(), DType::bf16, 1, n), column = matrix(bias.get(), DType::bf16, n, 1);
@@ -54,12 +38,7 @@ void measure(std::int64_t n) {
                              {"bias along n, silu", {1, 1, Activation::silu}, row}};
   std::size_t bytes = 0;
   for (Case const& c : cases) bytes = std::max(bytes, gemm_workspace(A, B, D, c.epilogue, {.C = c.C}));
-  std::unique_ptr<void, Free> workspace;
-  if (bytes) {
-    void* p;
-    check(cudaMalloc(&p, bytes));
-    workspace.reset(p);
-  }
+  Buffer const workspace = bytes ? buffer(bytes) : Buffer();
   cudaEvent_t begin, end;
   check(cudaEventCreate(&begin)), check(cudaEventCreate(&end));
   constexpr int rounds = 15, launches = 20;

@@ -4,7 +4,6 @@
 // usage: groups SEED > ROWS. A line is a JSON object; "rows" are those of the groups. Times are medians of rounds in
 // which all run in turn. Sampled elements are compared with sums in fp64.
 #include <cublas_v2.h>
-#include <inlay/error.h>
 #include <inlay/gemm.h>
 #include <unistd.h>
 
@@ -14,26 +13,19 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <memory>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "halves.h"
+
 namespace {
 using namespace inlay;
+using namespace inlay::bench;
 using detail::check;
 
 void check_cublas(cublasStatus_t s) {
   if (s != CUBLAS_STATUS_SUCCESS) throw Error(cublasGetStatusString(s));
-}
-struct Free {
-  void operator()(void* p) const { cudaFree(p); }
-};
-using Buffer = std::unique_ptr<void, Free>;
-Buffer buffer(std::size_t bytes) {
-  void* p;
-  check(cudaMalloc(&p, bytes));
-  return Buffer(p);
 }
 float value_of(std::uint16_t bf16) {
   std::uint32_t const bits = std::uint32_t(bf16) << 16;
@@ -41,21 +33,6 @@ float value_of(std::uint16_t bf16) {
   std::memcpy(&x, &bits, sizeof x);
   return x;
 }
-// bf16 numbers between 1/256 and 2, of either sign.
-std::vector<std::uint16_t> random_halves(std::size_t count, std::uint64_t x) {
-  std::vector<std::uint16_t> values(count);
-  for (std::uint16_t& v : values) {
-    x = x * 6364136223846793005u + 1442695040888963407u;
-    v = std::uint16_t((x >> 63 << 15) | (119 + (x >> 40) % 9) << 7 | (x >> 33 & 127));
-  }
-  return values;
-}
-Buffer uploaded(void const* from, std::size_t bytes) {
-  Buffer p = buffer(bytes);
-  check(cudaMemcpy(p.get(), from, bytes, cudaMemcpyHostToDevice));
-  return p;
-}
-
 struct Case {
   char const* name;
   int groups, most_rows;
