@@ -129,6 +129,9 @@ struct MmaTile : GemmGrid<SIZE, SIZE, T, Epilogues::full> {
     } else {
       here = this->at(block.block_index());
     }
+    // Behind the branches, where the compiler sees that they point to global memory.
+    here.A = Grid::template element<T const>(g.A, here.m, here.k, here.l);
+    here.B = Grid::template element<T const>(g.B, here.n, here.k, here.l);
     int const rank = int(block.thread_rank());
     Tensor sA = make_tensor(make_smem_ptr(smem.A), typename StagesA::Smem{});  // (BLK_M,BLK_K,PIPE)
     Tensor sB = make_tensor(make_smem_ptr(smem.B), typename StagesB::Smem{});  // (BLK_N,BLK_K,PIPE)
@@ -182,8 +185,7 @@ struct MmaTile : GemmGrid<SIZE, SIZE, T, Epilogues::full> {
     t.rows = rows < BLK_M ? rows : BLK_M;
     t.cols = g.N() - t.n < BLK_N ? int(g.N() - t.n) : BLK_N;
     t.K = g.K();
-    t.A = Grid::template element<T const>(g.A, t.m, 0, 0);
-    t.B = Grid::template element<T const>(g.B, t.n, 0, groups.group);
+    t.l = groups.group;  // A has no batch stride
     return t;
   }
 };
