@@ -2,55 +2,30 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <numeric>
 #include <string>
 #include <vector>
 
 #include <inlay/planner/candidate.h>
 #include <inlay/registry/rounding.h>
-#include "gemm_corpus.h"
+#include "groups_corpus.h"
 #include "mutants.h"
 
 namespace inlay::test {
 namespace {
 using model::Config, model::Device, planner::make_plan, registry::gemm_kernels, replay::Check, replay::Recorder;
 
-struct GroupsCase {
-  std::int64_t M, N, K;
-  std::vector<std::int32_t> ends;
-  bool b_along_n = false, d_along_m = false;
-  DType type = bf16, type_of_D = bf16;
-  Epilogue epilogue = {};
-  std::int64_t gap = 0, base_d = 0;  // elements: of D's pitch, and of D from a multiple of 16 bytes
-  bool a_along_m = false;
-
-  std::string name() const {
-    std::string s = std::to_string(M) + "x" + std::to_string(N) + "x" + std::to_string(K) + ", groups end at";
-    for (auto const end : ends) s += " " + std::to_string(end);
-    return s + (b_along_n ? ", B along n" : "") + (d_along_m ? ", D along m" : "") + ", beta " +
-           std::to_string(epilogue.beta) + ", gap " + std::to_string(gap) + ", " + name_of(type) + " to " +
-           name_of(type_of_D);
-  }
-};
-
 // The operands of a case in the memory of a recorder.
 Gemm gemm_of(GroupsCase const& c, Recorder& recorder) {
-  auto const G = std::int64_t(c.ends.size()), pitch = (c.d_along_m ? c.M : c.N) + c.gap;
   auto const numbers = [&](char const* name, std::int64_t elements, DType type, unsigned seed) {
     return registry::allocate_numbers(recorder, name, std::size_t(elements), type, seed);
   };
-  void *const A = numbers("A", c.M * c.K, c.type, 1), *const B = numbers("B", G * c.N * c.K, c.type, 2);
-  auto* const D = static_cast<char*>(numbers("D", pitch * (c.d_along_m ? c.N : c.M) + 16, c.type_of_D, 3));
-  void* const ends = recorder.allocate("ends", c.ends.size() * 4, 4, 0);
+  void *const A = numbers("A", c.base + c.M * c.K, c.type, 1),
+              *const B = numbers("B", c.groups() * c.N * c.K, c.type, 2),
+              *const D = numbers("D", c.elements_of_D() + 16, c.type_of_D, 3),
+              *const ends = recorder.allocate("ends", c.ends.size() * 4, 4, 0);
   std::memcpy(recorder.real(ends), c.ends.data(), c.ends.size() * 4);
-  Tensor const b = c.b_along_n ? tensor(B, c.type, {G, c.K, c.N}) : tensor(B, c.type, {G, c.N, c.K}).transposed();
-  void* const d = D + c.base_d * bytes_of(c.type_of_D);
-  Tensor const out = c.d_along_m ? tensor(d, c.type_of_D, {c.N, c.M}, {pitch, 1}).transposed()
-                                 : tensor(d, c.type_of_D, {c.M, c.N}, {pitch, 1});
-  Tensor const a = c.a_along_m ? tensor(A, c.type, {c.K, c.M}).transposed() : tensor(A, c.type, {c.M, c.K});
-  return make_grouped_gemm(a, b, out, {static_cast<std::int32_t const*>(ends), c.ends.size()}, c.epilogue);
+  return make_grouped_gemm(c.A(A), c.B(B), c.D(D), {static_cast<std::int32_t const*>(ends), c.ends.size()}, c.epilogue);
 }
 
 // One multiprocessor: a block has several tiles, of several groups.
@@ -70,45 +45,24 @@ void expect_right(char const* kernel, Config const& config, GroupsCase const& c)
   expect_only(recorder, {});
 }
 
-std::string chosen_for(GroupsCase const& c, int compute_capability = 90);
-
-// Groups of no row, of one, of parts of a tile, of whole tiles and more; behind one another whole and partial tiles
-// change, which are stored in different ways. Ends that descend or lie behind the last row are clamped.
-std::vector<GroupsCase> cases() {
-  return {
-      {300, 64, 64, {0, 1, 130, 258, 258, 299}},
-      {512, 256, 128, {128, 256, 300, 428, 512}},
-      {512, 256, 128, {100, 228, 356, 484}, true},
-      {130, 136, 72, {130}},
-      {40, 264, 200, {1, 2, 3, 20, 20, 39}, true, false, f16, f16, {2, -1}},
-      {260, 72, 64, {90, 80, 1000, 12}, false, false, bf16, f32},
-      {384, 128, 64, {128, 192, 320, 384}, false, true},
-      {384, 128, 64, {54, 182, 192, 320}, false, true},  // whole tiles along m that begin within 16 bytes
-      {384, 72, 64, {130, 260}, true, true, bf16, bf16, {1, 1, Activation::relu}, 3},
-      {256, 67, 64, {70, 200}, false, false, bf16, bf16, {1, 1}, 2, 1},
-      {64, 64, 8, {0, 0, 0}},
-  };
-}
-
 TEST(Groups, RingIsRight) {
   for (int tile : {1, 2})
-    for (GroupsCase const& c : cases()) expect_right("hgemm_groups", {.tile = tile}, c);
+    for (GroupsCase const& c : groups_corpus()) expect_right("hgemm_groups", {.tile = tile}, c);
 }
 TEST(Groups, MmaIsRight) {
   for (int tile : {1, 2})
-    for (GroupsCase c : cases()) {
+    for (GroupsCase c : groups_corpus()) {
       expect_right("hgemm_mma", {.tile = tile}, c);
-      c.K = c.K - 3, c.N = c.N - 1;
+      c.K = c.K - 3, c.N = c.N - 1, c.base = 1;
       expect_right("hgemm_mma", {.tile = tile}, c);
     }
 }
 // Groups begin within vectors of 16 bytes, where A is contiguous along m.
 TEST(Groups, AAlongM) {
-  for (GroupsCase c : cases()) {
+  for (GroupsCase c : groups_corpus()) {
     c.a_along_m = true;
     expect_right("hgemm_mma", {.tile = 1}, c);
   }
-  EXPECT_EQ(chosen_for({512, 256, 128, {128, 256}, false, false, bf16, bf16, {}, 0, 0, true}), "hgemm_mma");
 }
 TEST(Groups, NothingIsMultiplied) {
   for (float alpha : {0.f, 1.f}) {
@@ -145,7 +99,7 @@ TEST(Groups, FlawsAreFound) {
 
 // ---- plans
 
-std::string chosen_for(GroupsCase const& c, int compute_capability) {
+std::string chosen_for(GroupsCase const& c, int compute_capability = 90) {
   Recorder recorder;
   Gemm const gemm = gemm_of(c, recorder);
   Device device;
@@ -167,6 +121,9 @@ TEST(Groups, Plans) {
   EXPECT_EQ(chosen_for(aligned, 80), "hgemm_mma");
   EXPECT_EQ(chosen_for({512, 256, 127, {128, 256}}), "hgemm_mma");
   EXPECT_EQ(chosen_for({512, 256, 0, {128, 256}}), "hgemm_mma");
+  GroupsCase along_m = aligned;
+  along_m.a_along_m = true;
+  EXPECT_EQ(chosen_for(along_m), "hgemm_mma");
   Recorder recorder;
   Gemm gemm = gemm_of({512, 256, 128, {512}}, recorder);
   gemm.groups = 0, gemm.group_ends = nullptr;

@@ -1,24 +1,17 @@
 // grouped_gemm() on the device: small integers compared bit for bit between guard bands, other groups in a replayed
 // graph, and the same bits whatever the other groups are.
 #include <inlay/gemm.h>
+#include <inlay/planner/candidate.h>
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "gemm_gpu.h"
+#include "groups_corpus.h"
 
 namespace inlay::test {
 namespace {
-
-struct Groups {
-  std::int64_t M, N, K;
-  std::vector<std::int32_t> ends;
-  bool b_along_n = false, d_along_m = false;
-  DType type = bf16, type_of_D = bf16;
-  Epilogue epilogue = {};
-  std::int64_t gap = 0, base = 0;  // elements: of D's pitch; of A and D from a multiple of 16 bytes
-};
 
 constexpr std::size_t kGuard = 1024;
 
@@ -35,13 +28,11 @@ std::vector<char> bytes_of_ends(std::vector<std::int32_t> const& ends) {
 
 class OnDevice {
  public:
-  explicit OnDevice(Groups const& c, Data data = integers)
-      : c_(c), G_(std::int64_t(c.ends.size())), pitch_((c.d_along_m ? c.M : c.N) + c.gap) {
-    host_a_ = numbers(std::size_t(c.M * c.K + c.base), c.type, 1, data);
-    host_b_ = numbers(std::size_t(G_ * c.K * c.N), c.type, 2, data);
-    auto const elements = std::size_t(pitch_ * (c.d_along_m ? c.N : c.M) + c.base);
+  explicit OnDevice(GroupsCase const& c, Data data = integers) : c_(c) {
+    host_a_ = numbers(std::size_t(c.base + c.M * c.K), c.type, 1, data);
+    host_b_ = numbers(std::size_t(c.groups() * c.K * c.N), c.type, 2, data);
     before_ = std::vector<char>(kGuard, char(0xA5));
-    std::vector<char> const old = numbers(elements, c.type_of_D, 3, data);
+    std::vector<char> const old = numbers(std::size_t(c.elements_of_D()), c.type_of_D, 3, data);
     before_.insert(before_.end(), old.begin(), old.end());
     before_.insert(before_.end(), kGuard, char(0xA5));
     a_ = device_buffer(host_a_), b_ = device_buffer(host_b_), d_ = device_buffer(before_);
@@ -58,16 +49,11 @@ class OnDevice {
   std::vector<char> const& A() const { return host_a_; }
   void reset() { check(cudaMemcpy(d_.get(), before_.data(), before_.size(), cudaMemcpyHostToDevice)); }
   void multiply(cudaStream_t stream = nullptr) const {
-    auto const K = c_.K, N = c_.N, M = c_.M;
-    int const size = bytes_of(c_.type);
-    void* const of_B = b_.get();
-    void* const of_A = a_.get() + c_.base * size;
-    Tensor const b = c_.b_along_n ? tensor(of_B, c_.type, {G_, K, N}) : tensor(of_B, c_.type, {G_, N, K}).transposed();
-    void* const d = d_.get() + kGuard + c_.base * bytes_of(c_.type_of_D);
-    Tensor const out = c_.d_along_m ? tensor(d, c_.type_of_D, {N, M}, {pitch_, 1}).transposed()
-                                    : tensor(d, c_.type_of_D, {M, N}, {pitch_, 1});
-    grouped_gemm(tensor(of_A, c_.type, {M, K}), b, out,
-                 {reinterpret_cast<std::int32_t const*>(ends_.get()), c_.ends.size()}, c_.epilogue, stream);
+    grouped_gemm(c_.A(a_.get()), c_.B(b_.get()), c_.D(d_.get() + kGuard), ends(), c_.epilogue, stream);
+  }
+  // The canonical problem.
+  Gemm problem() const {
+    return make_grouped_gemm(c_.A(a_.get()), c_.B(b_.get()), c_.D(d_.get() + kGuard), ends(), c_.epilogue);
   }
   std::vector<char> bytes() const {
     check(cudaDeviceSynchronize());
@@ -75,27 +61,20 @@ class OnDevice {
     check(cudaMemcpy(got.data(), d_.get(), got.size(), cudaMemcpyDeviceToHost));
     return got;
   }
-  // The first byte of element (m,n) in the buffer.
-  std::size_t at(std::int64_t m, std::int64_t n) const {
-    std::int64_t const i = c_.base + (c_.d_along_m ? n * pitch_ + m : m * pitch_ + n);
-    return kGuard + std::size_t(i * bytes_of(c_.type_of_D));
-  }
+  // The first byte of element (m,n) in the buffer of D.
+  std::size_t at(std::int64_t m, std::int64_t n) const { return kGuard + byte_of(c_.D(nullptr), m, n); }
   std::size_t wrong_bytes() const {
     std::vector<char> expected = before_;
-    auto const size = std::size_t(bytes_of(c_.type));
-    auto const a = [&](std::int64_t m, std::int64_t k) {
-      return read_number(&host_a_[std::size_t(c_.base + m * c_.K + k) * size], c_.type);
-    };
-    auto const b = [&](std::int64_t g, std::int64_t k, std::int64_t n) {
-      std::int64_t const i = c_.b_along_n ? k * c_.N + n : n * c_.K + k;
-      return read_number(&host_b_[std::size_t(g * c_.N * c_.K + i) * size], c_.type);
-    };
+    Tensor const A = c_.A(nullptr), B = c_.B(nullptr);
+    std::int64_t const of_group = c_.N * c_.K * bytes_of(c_.type);
     std::int64_t m = 0;
-    for (std::int64_t g = 0; g < G_; ++g)
+    for (std::int64_t g = 0; g < c_.groups(); ++g)
       for (std::int64_t const end = std::clamp<std::int64_t>(c_.ends[std::size_t(g)], m, c_.M); m < end; ++m)
         for (std::int64_t n = 0; n < c_.N; ++n) {
           double sum = 0;
-          for (std::int64_t k = 0; k < c_.K; ++k) sum += double(a(m, k)) * double(b(g, k, n));
+          for (std::int64_t k = 0; k < c_.K; ++k)
+            sum += double(read_number(&host_a_[byte_of(A, m, k)], c_.type)) *
+                   double(read_number(&host_b_[std::size_t(g * of_group) + byte_of(B, k, n)], c_.type));
           double const old = c_.epilogue.beta != 0 ? read_number(&before_[at(m, n)], c_.type_of_D) : 0,
                        x = c_.epilogue.alpha * sum + c_.epilogue.beta * old;
           write_number(&expected[at(m, n)], c_.type_of_D,
@@ -108,12 +87,31 @@ class OnDevice {
   }
 
  private:
-  Groups c_;
-  std::int64_t G_, pitch_;
+  std::span<std::int32_t const> ends() const {
+    return {reinterpret_cast<std::int32_t const*>(ends_.get()), c_.ends.size()};
+  }
+  // The offset of element (i,j) of the last two modes of a view of a buffer at 0.
+  static std::size_t byte_of(Tensor const& t, std::int64_t i, std::int64_t j) {
+    return reinterpret_cast<std::size_t>(t.data) +
+           std::size_t((i * t.stride[t.rank - 2] + j * t.stride[t.rank - 1]) * bytes_of(t.dtype));
+  }
+
+  GroupsCase c_;
   std::vector<char> host_a_, host_b_, before_;
   DeviceBuffer a_, b_, d_, ends_;
 };
 
+TEST(GpuGroups, Corpus) {
+  NEEDS_GPU();
+  for (GroupsCase c : groups_corpus())
+    for (int way = 0; way < 4; ++way) {  // as it is, an A along m, neither for TMA
+      c.a_along_m = way % 2 == 1, c.base = way / 2;
+      SCOPED_TRACE(c.name());
+      OnDevice const here(c);
+      here.multiply();
+      EXPECT_EQ(here.wrong_bytes(), 0u);
+    }
+}
 TEST(GpuGroups, AreRight) {
   NEEDS_GPU();
   std::vector<std::int32_t> const many = {0, 1, 130, 258, 258, 299, 427, 555, 556, 700};
@@ -125,17 +123,17 @@ TEST(GpuGroups, AreRight) {
                {std::tuple{64, 64, 0}, {264, 200, 0}, {520, 72, 1}, {131, 67, 0}, {40, 0, 0}})
             for (float beta : {0.f, 1.f}) {
               Activation const activation = beta != 0 ? Activation::relu : Activation::none;
-              Groups const c{720,
-                             N,
-                             K,
-                             many,
-                             b_along_n,
-                             d_along_m,
-                             type,
-                             type_of_D,
-                             {2, beta, activation},
-                             d_along_m && N == 131 ? 3 : 0,
-                             base};
+              GroupsCase const c{720,
+                                 N,
+                                 K,
+                                 many,
+                                 b_along_n,
+                                 d_along_m,
+                                 type,
+                                 type_of_D,
+                                 {2, beta, activation},
+                                 d_along_m && N == 131 ? 3 : 0,
+                                 base};
               SCOPED_TRACE(std::to_string(N) + "x" + std::to_string(K) + " base " + std::to_string(base) + " " +
                            name_of(type) + " to " + name_of(type_of_D) + (b_along_n ? ", B along n" : "") +
                            (d_along_m ? ", D along m" : ""));
@@ -201,6 +199,24 @@ TEST(GpuGroups, BitsDependOnTheGroupAlone) {
                              first.begin() + std::ptrdiff_t(here.at(100, 0))))
           << begin;
     }
+  }
+}
+// Which tile is chosen depends on all groups.
+TEST(GpuGroups, EveryTileAddsInTheSameOrder) {
+  NEEDS_GPU();
+  OnDevice here({700, 520, 1032, {100, 250, 420, 640}}, normal);
+  std::vector<char> expected;
+  for (planner::Candidate<Gemm> const& row : planner::candidates<Gemm>()) {
+    if (!row.for_groups) continue;
+    here.reset();
+    Gemm const g = here.problem();
+    planner::Plan const plan = planner::make_plan(g, model::current_device(), true, std::span(&row, 1));
+    if (plan.candidate != 0) continue;  // no wgmma
+    planner::run(plan, model::current_device(),
+                 {{g.A.base, g.B.base, g.D.base, nullptr, nullptr, const_cast<std::int32_t*>(g.group_ends)}, nullptr},
+                 nullptr);
+    if (expected.empty()) expected = here.bytes();
+    EXPECT_TRUE(here.bytes() == expected) << row.label;
   }
 }
 TEST(GpuGroups, RefusesWhatItCannotRead) {

@@ -92,8 +92,9 @@ void expect_found(char const* kernel, GemmCase const& c, Flaw flaw, std::vector<
         gemm, Setting<SymbolicEncoder<replay::ReplayEncoder>>{Device{}, nullptr, {}}));
     if (flaw == Flaw::ragged_tma_store) {
       Stores& stores = *x.as<Stores>();
-      stores.uses_tma_store = stores.stages_D = true;
-      stores.mapD = replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, Stores::rows_of_box(false)));
+      stores.output.uses_tma = stores.output.is_staged = true;
+      stores.output.map =
+          replay::ReplayEncoder{}(tma_tensor<bfloat16_t>(gemm.D, 1, Stores::Output::rows_of_box(false)));
     }
     return true;
   };

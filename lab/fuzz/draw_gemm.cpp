@@ -105,7 +105,13 @@ void draw_groups(Random& random, FuzzedGemm& t) {
   };
   t.rank = 2, t.has_C = false, t.compute = Compute::fp32;
   t.x[t.A] = draw(type, 1, t.M, t.K), t.x[t.B] = draw(type, groups, t.K, t.N);
-  t.x[t.D] = t.x[t.C] = draw(type_of_D, 1, t.M, t.N);
+  if (random.one_in(8)) t.x[t.B].stride[1] = 0;  // one matrix for all groups
+  t.x[t.D] = draw(type_of_D, 1, t.M, t.N);
+  if (random.one_in(4)) {  // any strides; rows forwards, of which the GPU's check knows the first
+    t.x[t.D] = draw_matrix(random, type_of_D, {1, 1, t.M, t.N}, {false, true, false});
+    t.x[t.D].stride[2] = std::abs(t.x[t.D].stride[2]);
+  }
+  t.x[t.C] = t.x[t.D];
   std::vector<int> all = {-1};
   for (std::size_t i = 0; i < candidates<Gemm>().size(); ++i)
     if (candidates<Gemm>()[i].kernel->takes_groups) all.push_back(int(i));

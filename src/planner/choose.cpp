@@ -65,8 +65,7 @@ Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
                std::type_identity_t<std::span<Candidate<P> const>> all) {
   if (problem.elements() == 0) return {};
   if constexpr (std::is_same_v<P, Gemm>)
-    if (is_long_sum(problem) && !problem.packed_operand() && !problem.groups)
-      return plan_long_sums(problem, device, limit, all);
+    if (is_long_sum(problem) && takes_parts(problem)) return plan_long_sums(problem, device, limit, all);
   auto const wanted = Planner<P>::wanted(problem, device, limit, all);
   typename Planner<P>::Shared shared;
   for (bool applies : {true, false}) {
@@ -86,8 +85,7 @@ Plan make_plan(P const& problem, Device const& device, WorkspaceLimit limit,
     if (best.candidate >= 0) return best;
   }
   if constexpr (std::is_same_v<P, Gemm>)
-    if (may_be_long_sum(problem) && !problem.packed_operand() && !problem.groups)
-      return plan_long_sums(problem, device, limit, all);
+    if (may_be_long_sum(problem) && takes_parts(problem)) return plan_long_sums(problem, device, limit, all);
   return {};
 }
 

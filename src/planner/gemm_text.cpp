@@ -37,7 +37,9 @@ std::string Planner<Gemm>::problem_text(Gemm const& g, Device const& device) {
   std::string s =
       g.exchanged ? "D is column-major: what follows is its transpose, for which A and B change places\n" : "";
   s += fmt::format("gemm of M {} x N {} x K {}{}{}, {}{}, alpha {}, beta {}, {} on {}\n", g.M(), g.N(), g.K(),
-                   g.L() > 1 ? fmt::format(", batch of {}", g.L()) : "",
+                   g.L() > 1  ? fmt::format(", batch of {}", g.L())
+                   : g.groups ? fmt::format(", {} groups of rows", g.groups)
+                              : "",
                    g.A.type == f32 ? "" : fmt::format(", {}{}", name_of(g.A.type), g.D.type == f32 ? " to f32" : ""),
                    transpose_letter(g.A, "t", "n"), transpose_letter(g.B, "n", "t"), g.epilogue.alpha, g.epilogue.beta,
                    sums_text(g.compute), device.name);

@@ -9,6 +9,8 @@ namespace inlay::planner {
 constexpr std::int64_t most_K(DType type) { return std::int64_t(1) << (type == f32 ? 26 : 30); }
 constexpr std::int64_t part_K(DType type) { return std::int64_t(1) << (type == f32 ? 24 : 29); }
 
+// Whether K may be cut into such parts: neither is an operand packed, nor do rows lie in groups.
+constexpr bool takes_parts(Gemm const& g) { return !g.packed_operand() && !g.groups; }
 constexpr bool is_long_sum(Gemm const& g) { return g.K() > most_K(g.A.type); }
 // Whether slices on tensor cores would be too long without a workspace for them.
 bool may_be_long_sum(Gemm const& g);

@@ -73,6 +73,7 @@ std::string lines_text(std::vector<CandidateLine> lines, std::size_t most) {
 std::string parts_text(Plan const&, Copy const&) { return {}; }
 std::string parts_text(Plan const& plan, Gemm const& g) {
   auto const* const launch = plan.find<Gemm>();
+  if (!takes_parts(g)) return {};
   if (launch ? launch->problem.K() == g.K() : !is_long_sum(g) && !may_be_long_sum(g)) return {};
   std::string s = launch ? format("  K is summed in parts of %lld, one after the other",
                                   static_cast<long long>(launch->problem.K()))

@@ -34,7 +34,13 @@ int main(void) {
   options.size = 8;
   failures += expect(inlay_gemm(&square, &square, &square, &options, NULL), INLAY_INVALID_ARGUMENT,
                      "the options have 8 bytes, this library's 64");
-  options.size = sizeof options, options.compute = 7;
+  options.size = sizeof options;
+  failures += expect(inlay_grouped_gemm(&square, &square, &square, &square, &options, NULL), INLAY_INVALID_ARGUMENT,
+                     "group_ends has elements of type f32 and rank 2; it is a contiguous vector of int32");
+  options.compute = INLAY_COMPUTE_SPLIT_FAST;
+  failures += expect(inlay_grouped_gemm(&square, &square, &square, &square, &options, NULL), INLAY_INVALID_ARGUMENT,
+                     "a grouped GEMM takes no C, no packed B and no compute mode");
+  options.compute = 7;
   failures += expect(inlay_gemm_workspace(&square, &square, &square, &options, &bytes), INLAY_INVALID_ARGUMENT,
                      "there is no compute mode 7");
   failures += expect(inlay_plan_copy(&shorter, &square, &plan), INLAY_INVALID_ARGUMENT,

@@ -165,8 +165,10 @@ struct MmaTile : GemmGrid<SIZE, SIZE, T, Epilogues::full> {
     over_stages<PIPE, BLK_K>(
         block, here.K, fill, [] {}, multiply);
     Shape<Int<BLK_M>, Int<BLK_N>> const tile;
-    finish_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix, BLK_N, here.rows);
-    store_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix, BLK_N, here.rows);
+    finish_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix, here.cols,
+                                        here.rows);
+    store_fragment<T, Epilogues::full>(block, g, thr_mma, tile, tCrD, here.m, here.n, here.matrix, here.cols,
+                                       here.rows);
   }
 
  private:

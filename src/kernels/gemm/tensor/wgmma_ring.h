@@ -1,9 +1,8 @@
 // Family: TMA fills a ring of stages, and one or two consumer warpgroups multiply them by wgmma.
 // Steps differ in the tile, the number of consumers, the grid, the cluster, and how D is stored.
 #pragma once
-#include <inlay/kernels/gemm/tensor/row_groups.h>
 #include <inlay/kernels/gemm/tensor/stage_loop.h>
-#include <inlay/kernels/gemm/tensor/staged_tile.h>
+#include <inlay/kernels/gemm/tensor/staged_output.h>
 #include <inlay/kernels/gemm/tensor/tile_bands.h>
 
 namespace inlay::kernels {
@@ -35,9 +34,8 @@ struct WgmmaRing {
       .threads = 128 * (consumers + 1), .min_blocks = Step::min_blocks, .clusters = clusters, .follows = Step::follows};
   using SmemA = typename StagesOf<T, MajorA, BLK_M, BLK_K, PIPE>::type;  // (BLK_M,BLK_K,PIPE)
   using SmemB = typename StagesOf<T, MajorB, BLK_N, BLK_K, PIPE>::type;  // (BLK_N,BLK_K,PIPE)
-  // Tiles of D for TMA stores: 64 x 64 elements, two for each consumer warpgroup.
   using TileD = Shape<Int<BLK_M>, Int<BLK_N>>;
-  using SmemD = typename StagesOf<T, Major::K, 64, 64, 2 * consumers>::type;  // (64,64,(2,consumers))
+  using Output = StagedOutput<Step, T>;
   struct Ring {
     alignas(1024) T A[cosize_v<SmemA>];
     alignas(1024) T B[cosize_v<SmemB>];
@@ -48,18 +46,14 @@ struct WgmmaRing {
     }
   };
   struct RingAndD : Ring {
-    alignas(1024) T D[cosize_v<SmemD>];
+    alignas(1024) T D[cosize_v<typename Output::Smem>];
     static void members(auto name) { Ring::members(name), name("D", &RingAndD::D); }
   };
   using Smem = std::conditional_t<Step::stores_by_tma, RingAndD, Ring>;
 
   Gemm g;
-  CUtensorMap mapA, mapB, mapD;
-  // D with the tiles along n as its last mode, so that TMA stores no column behind a tile's last.
-  CUtensorMap mapD_by_tile;
-  int columns;  // of a tile; those of the stages behind them are not multiplied
-  bool uses_tma_store, stages_D;
-  bool D_is_along_m;               // the contiguous mode of a staged D is m: its tiles are stored transposed
+  CUtensorMap mapA, mapB;
+  Output output;                   // with the columns of a tile; the stages behind them are not multiplied
   int log2_along_m, log2_along_n;  // blocks of a cluster
   int tiles_m, tiles_n, band;      // tiles of clusters
   int grid;                        // clusters
@@ -74,16 +68,6 @@ struct WgmmaRing {
               tiles_n = int(ceil_div(g.N(), columns * shape.n));
     int64_t const clusters = int64_t(tiles_m) * tiles_n * g.L() * g.slices,
                   resident = resident_clusters(setting.device, shape) * Step::min_blocks;
-    // TMA stores 16 bytes at a time, past the end of a row too.
-    bool const along_n = g.D.col_stride == 1 || g.N() == 1, along_m = !along_n && g.D.row_stride == 1;
-    Operand const D = along_m ? transposed(g.D) : g.D;
-    TmaTensor by_tile = tma_tensor<T>(D, g.L(), rows_of_box(along_m));
-    by_tile.extent[along_m ? 1 : 0] = columns, by_tile.extent[2] = g.N() / columns;
-    by_tile.stride[1] = columns * (along_m ? by_tile.stride[0] : int64_t(sizeof(T)));
-    bool const stages = Step::stores_by_tma && g.D.type == type_of<T> && (along_n || along_m),
-               is_clipped = columns % 64 != 0 && by_tile.extent[2] > 0,
-               stores = stages && D.cols * sizeof(T) % 16 == 0 && !rejects_tma<T>(g, D) &&
-                        !(is_clipped && (g.L() > 1 || by_tile.stride[1] >= int64_t(1) << 40));
     // An operand is loaded in `shares`: of its rows where they are contiguous along K, else of the indices of K.
     auto const map = [&](Operand const& o, Major major, int rows, int shares) {
       return setting.encode(tma_tensor<T>(contiguous_last(o, major), std::max(g.L(), g.groups),
@@ -92,12 +76,7 @@ struct WgmmaRing {
     return {g,
             map(g.A, MajorA, BLK_M, shape.n),
             map(g.B, MajorB, columns, shape.m),
-            stores ? setting.encode(tma_tensor<T>(D, g.L(), rows_of_box(along_m))) : CUtensorMap{},
-            stores && is_clipped ? setting.encode(by_tile) : CUtensorMap{},
-            columns,
-            stores,
-            stages,
-            along_m,
+            Output::make(g, columns, setting),
             std::countr_zero(unsigned(shape.m)),
             std::countr_zero(unsigned(shape.n)),
             tiles_m,
@@ -110,8 +89,7 @@ struct WgmmaRing {
   void relocate(auto const& at) {
     relocate_operands(g, at);
     at.map(mapA, g.A.base), at.map(mapB, g.B.base);
-    if (uses_tma_store) at.map(mapD, g.D.base);
-    if (uses_tma_store && columns % 64 && columns <= g.N()) at.map(mapD_by_tile, g.D.base);
+    output.relocate(g, at);
   }
   int cluster() const requires(clusters) { return cluster_blocks(); }
   static Reason rejects(Gemm const& g, Device const& device) {
@@ -131,11 +109,6 @@ struct WgmmaRing {
                     {m, n, g.L()}, kMostBlocks / 2);
   }
 
-  // Rows of a box of 64 columns of mapD. A warp has 16 rows of sums: it stores them alone where D is contiguous along
-  // n. Where D is contiguous along m, these are 16 columns, 32 bytes of a line, and the four warps of a warpgroup store
-  // their 64 columns together.
-  CUTE_HOST_DEVICE static constexpr int rows_of_box(bool along_m) { return along_m ? 64 : 16; }
-
   // ---- device
 
   // Blocks of the cluster. Those along n multiply the same rows of A and each loads a share of them for
@@ -143,7 +116,7 @@ struct WgmmaRing {
   CUTE_HOST_DEVICE int along_m() const { return Step::any_cluster ? 1 << log2_along_m : Step::cluster; }
   CUTE_HOST_DEVICE int along_n() const { return Step::any_cluster ? 1 << log2_along_n : 1; }
   CUTE_HOST_DEVICE int cluster_blocks() const { return along_m() * along_n(); }
-  CUTE_HOST_DEVICE int tile_columns() const { return Step::any_columns ? columns : BLK_N; }
+  CUTE_HOST_DEVICE int tile_columns() const { return output.tile_columns(); }
   CUTE_HOST_DEVICE int cluster_of(int block) const {
     return Step::any_cluster ? block >> (log2_along_m + log2_along_n) : block / Step::cluster;
   }
@@ -152,10 +125,9 @@ struct WgmmaRing {
   CUTE_HOST_DEVICE int at_n(int rank) const { return Step::any_cluster ? rank >> log2_along_m : 0; }
 
   struct Place {
-    int m, n, l;      // first row and column of the tile, matrix of the batch, or of B for a group
-    int matrix;       // of D: all of slice 0, then those of slice 1
+    TilePlace D;
+    int l;            // matrix of the batch, or of B for a group
     int k, end_of_k;  // indices of the slice
-    int rows;         // of the group, from m on
   };
   CUTE_HOST_DEVICE int tiles() const { return tiles_m * tiles_n * int(g.L()) * g.slices; }
   // Where the tiles of a cluster, one after the other, lie.
@@ -177,24 +149,16 @@ struct WgmmaRing {
     if constexpr (Step::takes_groups) {
       TileCoord const at = tile_in_bands(tile - groups.first_tile, groups.tiles_m(), tiles_n, band);
       int const m = groups.first_row + at.m * BLK_M;
-      return {m, (at.n * along_n() + at_n(rank)) * BLK_N, groups.group, 0, 0, int(g.K()), groups.end_row - m};
+      return {{m, (at.n * along_n() + at_n(rank)) * BLK_N, 0, groups.end_row - m}, groups.group, 0, int(g.K())};
     } else {
-      return place_in_batch(tile, rank);
+      TileCoord const at = tile_in_bands(tile, tiles_m, tiles_n, band);
+      int const slice = at.matrix / int(g.L());
+      return {{(at.m * along_m() + at_m(rank)) * BLK_M, (at.n * along_n() + at_n(rank)) * tile_columns(), at.matrix, 0},
+              at.matrix % int(g.L()),
+              slice * slice_k,
+              cute::min(slice * slice_k + slice_k, int(g.K()))};
     }
   }
-  CUTE_HOST_DEVICE Place place_in_batch(int tile, int rank) const {
-    TileCoord const at = tile_in_bands(tile, tiles_m, tiles_n, band);
-    int const slice = at.matrix / int(g.L());
-    return {(at.m * along_m() + at_m(rank)) * BLK_M,
-            (at.n * along_n() + at_n(rank)) * tile_columns(),
-            at.matrix % int(g.L()),
-            at.matrix,
-            slice * slice_k,
-            cute::min(slice * slice_k + slice_k, int(g.K())),
-            0};
-  }
-  // Rows of D that a tile may write, at most.
-  CUTE_DEVICE static int64_t rows_of(Place const& here) { return Step::takes_groups ? here.rows : INT64_MAX; }
 
   template <class Block>
   CUTE_DEVICE void operator()(Block block, Smem& smem) const {
@@ -256,8 +220,8 @@ struct WgmmaRing {
         auto& loaded = full[at.stage];
         empty[at.stage].wait(at.phase ^ 1);
         loaded.arrive_and_expect_tx(stage_bytes);
-        load<MajorA, BLK_M>(block, mapA, loaded, smem.A + at.stage * (BLK_M * BLK_K), here.m, k, matrix_A, share_A);
-        load<MajorB, BLK_N>(block, mapB, loaded, smem.B + at.stage * (BLK_N * BLK_K), here.n, k, matrix_B, share_B);
+        load<MajorA, BLK_M>(block, mapA, loaded, smem.A + at.stage * (BLK_M * BLK_K), here.D.m, k, matrix_A, share_A);
+        load<MajorB, BLK_N>(block, mapB, loaded, smem.B + at.stage * (BLK_N * BLK_K), here.D.n, k, matrix_B, share_B);
         at.advance();
       }
     }
@@ -325,97 +289,25 @@ struct WgmmaRing {
         find(block, groups, tile + grid);
         if (has(groups, tile + grid)) {  // computed while wgmma multiplies the last stage
           next = place(groups, tile + grid, rank);
-          compute_now(next.m, next.n, next.l, next.matrix, next.k, next.end_of_k);
+          compute_now(next.D.m, next.D.n, next.l, next.D.matrix, next.k, next.end_of_k);
         }
         await_stages(block, at, sums, release);
       };
       if constexpr (Step::any_columns)
-        with_columns<BLK_N>(columns, sum);
+        with_columns<BLK_N>(output.columns, sum);
       else
         sum(Int<BLK_N>{});
-      finish_fragment<T, Step::epilogues>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n, here.matrix, tile_columns(),
-                                          rows_of(here));
+      finish_fragment<T, Step::epilogues>(block, g, thr_mma, TileD{}, tCrD, here.D.m, here.D.n, here.D.matrix,
+                                          tile_columns(), Output::rows_of(here.D));
       if constexpr (Step::stores_by_tma)
-        if (stages_D) {
-          store_staged(block, smem, here, tCrD);
+        if (output.is_staged) {
+          output.store(block, g, smem.D, here.D, tCrD);
           continue;
         }
-      store_fragment<T, Step::epilogues, Step::stores_by_tma>(block, g, thr_mma, TileD{}, tCrD, here.m, here.n,
-                                                              here.matrix, tile_columns(), rows_of(here));
+      store_fragment<T, Step::epilogues, Step::stores_by_tma>(block, g, thr_mma, TileD{}, tCrD, here.D.m, here.D.n,
+                                                              here.D.matrix, tile_columns(), Output::rows_of(here.D));
     }
     if constexpr (Step::stores_by_tma) block.tma_store_wait(Int<0>{});
-  }
-
-  // The four ways are apart, so that the instructions of each lie together: a block runs them once, and each jump would
-  // wait for a line of the instruction cache.
-  template <class Block, class RD>
-  CUTE_DEVICE void store_staged(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
-    auto const by = [&]<bool along_m, bool by_tma>() { store_staged_as<along_m, by_tma>(block, smem, here, tCrD); };
-    // TMA would store the rows of the next group too, and begins rows of D at multiples of 16 bytes.
-    bool const takes_whole = !Step::takes_groups || here.rows >= BLK_M || here.m + here.rows == g.M(),
-               begins = !Step::takes_groups || !D_is_along_m || here.m % 8 == 0;
-    if (uses_tma_store && takes_whole && begins)
-      D_is_along_m ? by.template operator()<true, true>() : by.template operator()<false, true>();
-    else
-      D_is_along_m ? by.template operator()<true, false>() : by.template operator()<false, false>();
-  }
-  // A warpgroup writes 64 x 64 elements to one of its two shared tiles, of which TMA, or a slower warp, may still read
-  // the other one.
-  template <bool along_m, bool by_tma, class Block, class RD>
-  CUTE_DEVICE void store_staged_as(Block block, Smem& smem, Place const& here, RD const& tCrD) const {
-    Tensor sD = make_tensor(make_smem_ptr(smem.D), SmemD{});  // (64,64,(2,consumers))
-    int const warpgroup = int(block.thread_rank()) / 128, warp = int(block.thread_rank()) / 32 % 4,
-              lane = int(block.thread_rank()) % 32;
-    constexpr bool alone = by_tma && rows_of_box(along_m) == 16;  // a warp stores what it has written itself
-    int const own = alone ? warp * 16 : 0;                        // first row of the box in the shared tile
-    bool const issues = alone ? lane == 0 : block.thread_rank() % 128 == 0;
-    auto const sync = [&] {
-      if constexpr (alone)
-        block.syncwarp();
-      else
-        sync_warpgroup(block, warpgroup);
-    };
-    constexpr int chunks = BLK_N / 64, rounds = BLK_M / (64 * consumers);
-    constexpr bool is_odd =
-        chunks * rounds % 2 == 1;  // the last store of a tile and the first of the next share a buffer
-    CUTE_UNROLL
-    for (int i = 0; i < chunks * rounds; ++i) {
-      int const round = i / chunks, chunk = i % chunks, buffer = 2 * warpgroup + i % 2;
-      if (by_tma && issues) {  // TMA has read what the buffer held
-        if (is_odd && i == 0)
-          block.tma_store_wait_read(Int<0>{});
-        else
-          block.tma_store_wait_read(Int<1>{});
-      }
-      if (Step::takes_groups && i == 0) {  // the tile before was stored otherwise, or TMA still reads it
-        if (!by_tma && lane == 0) block.tma_store_wait_read(Int<0>{});
-        sync_warpgroup(block, warpgroup);
-      }
-      sync();
-      stage_sums<along_m, T>(block, sD(_, _, buffer), warp, lane,
-                             [&](int j) { return tCrD(chunk * 32 + j, round, 0); });
-      if constexpr (by_tma) block.fence_proxy_async();
-      sync();
-      int const m = here.m + (round * consumers + warpgroup) * 64, n = here.n + chunk * 64;
-      int const row = along_m ? n : m, column = along_m ? m : n;  // of D with contiguous rows
-      if constexpr (by_tma) {
-        if (!issues) continue;
-        T const* const box = smem.D + buffer * 4096 + own * 64;
-        if (Step::any_columns && columns % 64 && here.n + columns <= g.N())
-          block.tma_store(mapD_by_tile, box, along_m ? m : chunk * 64, along_m ? chunk * 64 : m + own,
-                          here.n / columns);
-        else
-          block.tma_store(mapD, box, column, row + own, here.matrix);
-        block.tma_store_commit();
-      } else {
-        int64_t const pitch = along_m ? g.D.col_stride : g.D.row_stride,
-                      rows = cute::min(g.M() - m, rows_of(here) - (m - here.m)),
-                      cols = cute::min(g.N(), int64_t(here.n) + tile_columns()) - n;
-        store_staged_rows(block, smem.D + buffer * 4096,
-                          g.D.as<T>() + (here.matrix * g.D.batch_stride + row * pitch + column), pitch,
-                          along_m ? cols : rows, along_m ? rows : cols, warp, lane);
-      }
-    }
   }
 };
 
