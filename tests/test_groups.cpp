@@ -129,6 +129,21 @@ TEST(Groups, Plans) {
   gemm.groups = 0, gemm.group_ends = nullptr;
   EXPECT_NE(make_plan(gemm, Device{}, true).find<Gemm>()->kernel->name, std::string("hgemm_groups"));
 }
+TEST(Groups, ALongSumIsRefused) {
+  Gemm g;
+  {
+    Recorder recorder;
+    g = gemm_of({64, 64, 64, {64}}, recorder);
+  }
+  g = g.with_K((std::int64_t(1) << 20) + 8);
+  g.A.row_stride = g.B.row_stride = g.K();
+  planner::Plan const plan = make_plan(g, Device{}, false);
+  EXPECT_EQ(plan.candidate, -1);
+  std::string const why = planner::why(plan, g, Device{}, false);
+  EXPECT_EQ(why.find("gemm of M 64 x N 64 x K 1048584, 1 groups of rows, bf16, nt"), 0u) << why;
+  EXPECT_NE(why.find("at most 1048576 keep 8 bits"), std::string::npos) << why;
+  EXPECT_EQ(why.find("in parts"), std::string::npos) << why;
+}
 // Only kernels that say so take groups.
 TEST(Groups, OthersRefuse) {
   Recorder recorder;

@@ -104,7 +104,7 @@ class OnDevice {
 TEST(GpuGroups, Corpus) {
   NEEDS_GPU();
   for (GroupsCase c : groups_corpus())
-    for (int way = 0; way < 4; ++way) {  // as it is, an A along m, neither for TMA
+    for (int way = 0; way < 4; ++way) {  // both majors of A; whole vectors, and none
       c.a_along_m = way % 2 == 1, c.base = way / 2;
       SCOPED_TRACE(c.name());
       OnDevice const here(c);
