@@ -1,15 +1,17 @@
 // Times every tile of a GEMM kernel in several numbers of slices of K, for the constants of its predicted time: of
 // hgemm_10_narrow_tiles (src/model/wgmma_times.h) and hgemm_cluster (cluster_times.h), also computing the transpose of
-// D, or of sgemm_split_unpacked.
+// D, of sgemm_split_unpacked, or, in one slice, of hgemm_small (small_times.h) and hgemm_mma (mma_times.h).
 //
-// usage: gemm_tiles KERNEL < GEMMS > TIMES A line of GEMMS is M N K TRANSPOSES, as "4096 4096 4096 nt"; for
-// halves, extents are multiples of 8. A line of TIMES adds the tile's number, 1 for the transpose of D,
+// usage: gemm_tiles KERNEL < GEMMS > TIMES A line of GEMMS is M N K TRANSPOSES MATRICES, as "4096 4096 4096 nt 1"; on
+// wgmma, extents are multiples of 8. A line of TIMES adds the tile's number, 1 for the transpose of D,
 // the slices, the columns of the tile (0: its own) and microseconds: the median of 5 rounds over operands that exceed
 // the L2.
 #include <inlay/error.h>
 #include <inlay/gemm.h>
 #include <inlay/kernels/kernel_list.h>
 #include <inlay/model/cluster_times.h>
+#include <inlay/model/mma_times.h>
+#include <inlay/model/small_times.h>
 #include <inlay/planner/candidate.h>
 #include <unistd.h>
 
@@ -101,7 +103,10 @@ int main(int argc, char** argv) {
     inlay::DType type;
     int tiles, least_k;
   };
+  constexpr int kOneSlice = 1 << 30;
   Timeable const all_kernels[] = {
+      {&kernels::hgemm_small::kernel, problem::bf16, int(std::size(kSmallTiles)), kOneSlice},
+      {&kernels::hgemm_mma::kernel, problem::bf16, int(std::size(kMmaTiles)), kOneSlice},
       {&kernels::hgemm_10_narrow_tiles::kernel, problem::bf16, int(std::size(kWgmmaTiles)), 256},
       {&kernels::hgemm_cluster::kernel, problem::bf16, int(std::size(kClusterTiles)), 64},
       {&kernels::sgemm_split_unpacked::kernel, problem::f32, 16, 64}};
@@ -124,11 +129,11 @@ int main(int argc, char** argv) {
   cudaStream_t const stream = owner.get();
   lab::Interval interval;
   check(cudaDeviceSynchronize());  // `fill` ran on another stream
-  long M, N, K;
+  long M, N, K, L;
   char transposes[4];
-  while (std::scanf("%ld %ld %ld %3s", &M, &N, &K, transposes) == 4) {
+  while (std::scanf("%ld %ld %ld %3s %ld", &M, &N, &K, transposes, &L) == 5) {
     auto const bytes = [&](long rows, long cols) {
-      return std::size_t(rows * cols * inlay::bytes_of(type) + 255) / 256 * 256;
+      return std::size_t(L * rows * cols * inlay::bytes_of(type) + 255) / 256 * 256;
     };
     std::size_t const each = bytes(M, K) + bytes(K, N) + bytes(M, N);
     int const sets = int(std::min<std::size_t>(64, kPool / each));
@@ -142,9 +147,10 @@ int main(int argc, char** argv) {
     };
     Operands const first = pointers(0);
     auto* const at = reinterpret_cast<char* const*>(first.operand);
-    Gemm const g =
-        problem::make_gemm(stored(at[0], M, K, transposes[0] == 't'), stored(at[1], K, N, transposes[1] == 't'),
-                           stored(at[2], M, N, false), {}, Compute::fp32);
+    Gemm g = problem::make_gemm(stored(at[0], M, K, transposes[0] == 't'), stored(at[1], K, N, transposes[1] == 't'),
+                                stored(at[2], M, N, false), {}, Compute::fp32);
+    if (L > 1)
+      for (Operand* o : {&g.A, &g.B, &g.D}) o->matrices = L, o->batch_stride = o->rows * o->cols;
     struct Timed {
       int tile, transposes, slices, columns;
       lab::GraphExec graph;
@@ -152,7 +158,7 @@ int main(int argc, char** argv) {
     };
     std::vector<Timed> all;
     int const most_slices = int(std::min(64l, K / least_k));
-    for (int transposed = 0; transposed <= int(!of_f32); ++transposed)
+    for (int transposed = 0; transposed <= int(type != problem::f32 && least_k < kOneSlice); ++transposed)
       for (int tile = 1; tile <= num_tiles; ++tile) {
         Gemm const h = transposed ? g.transposed() : g;
         for (int columns : columns_of(kernel, tile, h.N()))
@@ -179,8 +185,8 @@ int main(int argc, char** argv) {
       }
     for (Timed& t : all) {
       std::sort(t.us.begin(), t.us.end());
-      std::printf("%ld %ld %ld %s %d %d %d %d %.3f\n", M, N, K, transposes, t.tile, t.transposes, t.slices, t.columns,
-                  t.us[t.us.size() / 2]);
+      std::printf("%ld %ld %ld %s %ld %d %d %d %d %.3f\n", M, N, K, transposes, L, t.tile, t.transposes, t.slices,
+                  t.columns, t.us[t.us.size() / 2]);
     }
     std::fflush(stdout);
   }

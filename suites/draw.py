@@ -6,6 +6,7 @@
     draw.py batch --seed N [--count 60]      a list of batches: suites/gemm/batched_drawn.json is --seed 4304
     draw.py half --seed N [--count 150]      a list of GEMMs in bf16 and f16: suites/gemm/half_drawn.json is --seed 4301,
                                              suites/gemm/half_wild.json is --seed 20 --count 300
+    draw.py half_batch --seed N [--count 60] a list of batches in bf16 and f16
     draw.py permute SOURCE FOLDER            the published benchmark cases, a file for each of their suites
 
 Several seeds give their lists one after the other, each of --count cases. The development set:
@@ -207,20 +208,29 @@ def draw_few(seed, count):
     return cases
 
 
-def draw_batches(seed, count):
-    """Batches without gaps of 1 to 512 MB; a third each has extents of 2 to 32, of 16 to 160, of 64 to 768."""
+def draw_batches(seed, count, halves=False):
+    """Batches without gaps of 1 to 512 MB; a third each has extents of 2 to 32, of 16 to 160, of 64 to 768, half of them
+    multiples of 4 or, of halves, of 8."""
+    vector, element = (8, 2) if halves else (4, 4)
     rng = random.Random(seed)
     cases = []
     for i in range(count):
         name, low, high = (("small", 2, 32), ("middle", 16, 160), ("large", 64, 768))[i % 3]
         m, n, k = (extent(rng, low, high) for _ in range(3))
         if rng.randrange(2):
-            m, n, k = (4 * ((e + 3) // 4) for e in (m, n, k))
-        each = 4 * (m * k + k * n + m * n)
+            m, n, k = (vector * -(-e // vector) for e in (m, n, k))
+        each = element * (m * k + k * n + m * n)
         batch = max(2, round(math.exp(rng.uniform(math.log(1 << 20), math.log(1 << 29))) / each))
-        cases.append({"class": name, "m": m, "n": n, "k": k, "transa": rng.choice("nt"), "transb": rng.choice("nt"),
-                      "batch": batch})
+        case = {"class": name, "m": m, "n": n, "k": k, "transa": rng.choice("nt"), "transb": rng.choice("nt"), "batch": batch}
+        if halves:
+            aligned = m % 8 == n % 8 == k % 8 == 0
+            case |= {"class": f"{name}, {'multiples of 8' if aligned else 'others'}", "type": rng.choice(("bf16", "f16"))}
+        cases.append(case)
     return cases
+
+
+def draw_half_batches(seed, count):
+    return draw_batches(seed, count, halves=True)
 
 
 def draw_halves(seed, count):
@@ -293,7 +303,7 @@ if __name__ == "__main__":
         drawn = commands.add_parser(what)
         drawn.add_argument("--seed", type=int, nargs="+", required=True)
         drawn.add_argument("--count", type=int, default=300)
-    others = {"few": draw_few, "batch": draw_batches, "half": draw_halves}
+    others = {"few": draw_few, "batch": draw_batches, "half": draw_halves, "half_batch": draw_half_batches}
     for what in others:
         drawn = commands.add_parser(what)
         drawn.add_argument("--seed", type=int, required=True)

@@ -9,6 +9,7 @@
 #include <inlay/explain/explanation.h>
 #include <inlay/model/cluster_times.h>
 #include <inlay/model/mma_times.h>
+#include <inlay/model/small_times.h>
 #include <inlay/problem/batched_gemm.h>
 #include <inlay/registry/number.h>
 #include <inlay/registry/registry.h>
@@ -247,6 +248,24 @@ TEST(GemmKernels, EveryTileOfMma) {
         c.columns_c = number % 7 == 1, c.gap_batch = number % 3 ? 8 : 1;
         SCOPED_TRACE(c.name() + ", " + std::to_string(kMmaTiles[tile - 1].size));
         expect_right("hgemm_mma", {.tile = tile}, c, false, 0, number % 3 ? bf16 : f32);
+      }
+}
+
+// Both tiles of small matrices: more and fewer of them than a block multiplies, operands in vectors of 8, 4 and 2
+// elements and in single ones, D along either mode, stored in quads, in one run and in rows.
+TEST(GemmKernels, EveryTileOfSmallMatrices) {
+  int number = 0;
+  for (int tile = 1; tile <= int(std::size(kSmallTiles)); ++tile)
+    for (char const* transposes : {"nn", "nt", "tn", "tt"})
+      for (int K : {1, 16, 20, 24, 49, 50, 64, 200}) {
+        ++number;
+        GemmCase c{std::array{49, 36, 54, 80, 16}[std::size_t(number) % 5],
+                   std::array{33, 96, 29, 70, 24, 72, 48}[std::size_t(number) % 7], K, 1 + number % 6, transposes};
+        if (number % 4 == 1) c.alpha = 2, c.beta = -1;
+        if (number % 5 < 2) c.gap_c = 3, c.base_c = number % 3 ? 1 : 0;
+        c.columns_c = number % 7 < 2, c.gap_batch = number % 3 ? 8 : 1;
+        SCOPED_TRACE(c.name() + ", " + std::to_string(kSmallTiles[tile - 1].size));
+        expect_right("hgemm_small", {.tile = tile}, c, false, 0, number % 6 ? bf16 : f32);
       }
 }
 

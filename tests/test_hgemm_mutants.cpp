@@ -156,6 +156,13 @@ TEST(HgemmMutants, StagesOfMma) {
     expect_found("hgemm_mma", c, Flaw::a_group_too_few, {Check::race, Check::result});
   }
 }
+// Several matrices of a warp each, and one of four warps whose K is longer than its stages.
+TEST(HgemmMutants, SmallMatrices) {
+  for (GemmCase const& c : {GemmCase{24, 32, 136, 6, "nt"}, GemmCase{64, 64, 200, 1, "tn"}}) {
+    expect_found("hgemm_small", c, Flaw::none, {});
+    expect_found("hgemm_small", c, Flaw::no_cp_async_wait, {Check::race, Check::misuse, Check::result});
+  }
+}
 // Threads write the tiles, and one accumulator is read while wgmma adds to another one.
 TEST(HgemmMutants, SlicesOfFp32) {
   constexpr GemmCase c{130, 136, 136, 1, "nt"};

@@ -32,7 +32,7 @@ bool takes_type(Info<Gemm> const& info, DType type) {
 
 GemmCase shown_case(Info<Gemm> const& info, std::int64_t M, std::int64_t N, std::int64_t K) {
   std::string const type = takes_type(info, f32) ? "f32" : "bf16";
-  auto const small = shapes(256, 256, 96), all = shapes(M, N, K);  // 96 is no short K
+  auto const small = shapes(256, 256, 288), all = shapes(M, N, K);  // 288 is no short K
   // The shape and the transposes are those that it accepts at a small size: at another one it may reject odd extents.
   GemmCase c = all[0];
   for (std::size_t i = small.size(); i-- > 0;)

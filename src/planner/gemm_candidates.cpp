@@ -14,9 +14,11 @@ namespace {
 
 // Predicted seconds of mma.sync, for which nothing is packed.
 double seconds_of_mma_sync(Gemm const& g, Device const& device) {
-  double const simple = kernels::hgemm_simple::kernel.seconds(g, device);
-  if (kernels::hgemm_mma::kernel.rejects(g, device)) return simple;
-  return std::min(simple, kernels::hgemm_mma::kernel.seconds(g, device));
+  double least = HUGE_VAL;
+  for (Info<Gemm> const* kernel :
+       {&kernels::hgemm_simple::kernel, &kernels::hgemm_mma::kernel, &kernels::hgemm_small::kernel})
+    if (!kernel->rejects(g, device)) least = std::min(least, kernel->seconds(g, device));
+  return least;
 }
 // Packs the operands of g for wgmma, on paper; returns the predicted seconds of that.
 double pack_for_wgmma(Gemm& g, Device const& device) {
@@ -153,6 +155,8 @@ std::span<Candidate<Gemm> const> Planner<Gemm>::candidates() {
       {.label = "128 columns", .kernel = &hgemm_groups::kernel, .tile = 2, .for_groups = true, .sums = wgmma},
       {.label = "64 x 64", .kernel = &hgemm_mma::kernel, .tile = 1, .sums = mma_sync},
       {.label = "128 x 128", .kernel = &hgemm_mma::kernel, .tile = 2, .sums = mma_sync},
+      {.label = "32 x 32", .kernel = &hgemm_small::kernel, .tile = 1, .sums = mma_sync},
+      {.label = "64 x 64", .kernel = &hgemm_small::kernel, .tile = 2, .sums = mma_sync},
       {.kernel = &hgemm_simple::kernel, .sums = mma_sync},
   };
   static constexpr auto all = [] {

@@ -91,15 +91,19 @@ CUTE_DEVICE bool add_bias(Block, Gemm const& g, C const& tCc, auto const& edge, 
 }
 
 // Makes the elements of D of the sums in the accumulators of a TiledMMA, in fp32: the tile at (m,n) of a matrix of D.
-// pairs: of load_addend. columns, rows: of the tile, if it has fewer than the accumulators.
-template <class T, Epilogues epilogues, bool pairs = true, class Block, class ThrMma, class Tile, class RD>
+// pairs: of load_addend, which loads at most `most` elements at once. columns, rows: of the tile, if it has fewer than
+// the accumulators.
+template <class T, Epilogues epilogues, bool pairs = true, int most = 32, class Block, class ThrMma, class Tile,
+          class RD>
 CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, ThrMma const& thr_mma, Tile const& tile, RD& tCrD,
                                  int64_t m, int64_t n, int64_t matrix, int64_t columns = INT64_MAX,
                                  int64_t rows = INT64_MAX) {
   Epilogue const& e = g.epilogue;
   Tensor tCcD = thr_mma.partition_C(make_identity_tensor(tile));  // (MMA,MMA_M,MMA_N)
   auto const edge = make_coord(cute::min(g.M() - m, rows), cute::min(g.N() - n, columns));
-  constexpr int all = size(RD{}), at_once = epilogues == Epilogues::plain ? 8 : all < 32 ? all : 32;  // loads in flight
+  constexpr int all = size(RD{}), at_once = epilogues == Epilogues::plain ? 8
+                                            : all < most                  ? all
+                                                                          : most;  // loads in flight
   static_assert(all % at_once == 0);
   // Apart: a sum costs one multiplication here, and the instructions lie together. Kernels with plain epilogues would
   // spill.
@@ -166,6 +170,44 @@ CUTE_DEVICE void store_fragment(Block, Gemm const& g, ThrMma const& thr_mma, Til
   if constexpr (epilogues == Epilogues::full)
     if (g.D.type == f32) return as(g.D.as<float>());
   as(g.D.as<T>());
+}
+
+// Whether each four elements of rows of D, from a multiple of four on, are an aligned vector.
+template <class T>
+CUTE_HOST_DEVICE bool takes_quads(Operand const& D) {
+  return D.type == type_of<T> && D.col_stride == 1 && D.row_stride % 4 == 0 && D.cols % 4 == 0 &&
+         D.batch_stride % 4 == 0 && reinterpret_cast<uintptr_t>(D.base) % (4 * sizeof(T)) == 0;
+}
+// store_fragment for such a D: lanes side by side exchange pairs, so that four lanes write 32 bytes of a row. The
+// TiledMMA of thr_mma gives a warp 16 columns that lie together.
+template <class T, class Block, class ThrMma, class Tile, class RD>
+CUTE_DEVICE void store_quads(Block block, Gemm const& g, ThrMma const& thr_mma, Tile const& tile, RD const& tCrD,
+                             int64_t m, int64_t n, int64_t matrix, int cols, int rows) {
+  using Word = decltype(Adjacent<4, T>::word);
+  Copy_Atom<On<Block, UniversalCopy<Word>>, Word> atom;
+  Tensor tCcD = thr_mma.partition_C(make_identity_tensor(tile));  // (MMA,MMA_M,MMA_N)
+  bool const is_odd = block.thread_rank() % 2;
+  T* const first = g.D.as<T>() + (matrix * g.D.batch_stride + m * g.D.row_stride + n);
+  int const aside = is_odd ? 6 : 0;  // the second eight columns begin here: of the 16, odd lanes write those
+  CUTE_UNROLL
+  for (int i = 0; i < size<1>(tCrD); ++i) CUTE_UNROLL
+  for (int half = 0; half < 2; ++half) {
+    int const row = get<0>(tCcD(half * 2, i, 0));
+    T* const to = first + row * g.D.row_stride;
+    CUTE_UNROLL
+    for (int j = 0; j < size<2>(tCrD); j += 2) {
+      auto const pair = [&](int j) {
+        Adjacent<2, T> x;
+        x.element[0] = T(tCrD(half * 2, i, j)), x.element[1] = T(tCrD(half * 2 + 1, i, j));
+        return x.word;
+      };
+      uint32_t const low = pair(j), high = pair(j + 1), other = block.shfl_xor(is_odd ? low : high, 1);
+      Adjacent<4, T> out;
+      out.word = is_odd ? Word(high) << 32 | other : Word(other) << 32 | low;
+      int const column = get<1>(tCcD(half * 2, i, j)) + aside;
+      copy_one(atom, row < rows && column < cols, &out.word, make_gmem_ptr(reinterpret_cast<Word*>(to + column)));
+    }
+  }
 }
 
 }  // namespace inlay::kernels

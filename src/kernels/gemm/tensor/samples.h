@@ -12,6 +12,8 @@ template <class Step, class T, GMMA::Major MajorA, GMMA::Major MajorB>
 struct WgmmaRing;
 template <class Step, class T, GMMA::Major MajorA, GMMA::Major MajorB>
 struct WgmmaCluster;
+template <class Step, class T, int WARPS, bool A_along_K, bool B_along_K>
+struct SmallTile;
 template <class Step, class T, int BLK_N, int CLUSTER>
 struct SplitRing;
 template <class Step, bool A_along_K, bool B_along_K>
@@ -43,6 +45,20 @@ struct Kinds<WgmmaCluster<Step, T, MajorA, MajorB>> {
                             [&](int64_t m, int64_t n, int64_t l, int64_t times) {
                               f(kernel, ((l * kernel.tiles_n + n) * kernel.tiles_m + m) * kernel.parts, times);
                             });
+  }
+};
+
+// A block of a sample multiplies one tile.
+template <class Step, class T, int WARPS, bool A_along_K, bool B_along_K>
+struct Kinds<SmallTile<Step, T, WARPS, A_along_K, B_along_K>> {
+  template <class F>
+  static void each(auto const& kernel, F const& f) {
+    auto one_tile = kernel;
+    one_tile.in_block = 1;
+    int const tiles_m = int(kernel.tiles_m.by), tiles_n = int(kernel.tiles_n.by);
+    over_tile_kinds(kernel.g, tiles_m, tiles_n, [&](int64_t m, int64_t n, int64_t l, int64_t times) {
+      f(one_tile, (l * tiles_m + m) * tiles_n + n, times);
+    });
   }
 };
 
