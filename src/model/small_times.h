@@ -12,15 +12,15 @@ using namespace problem;
 
 // In microseconds: the latency of a lone tile beside its steps, of 64 indices of K, and of those of an operand that is
 // loaded element by element; what a full multiprocessor takes for a tile beside its steps, for 64 indices of K, for
-// those of an operand in vectors of 4, 2 and 1 elements, and for a D that is not stored in quads. Fitted on an H200 to
-// 140 batches of 1 to 30,000 matrices (bench/gemm_tiles): off by 8 to 10 % in the median, by 20 and 32 % in the worst
-// tenth.
+// those of an operand in vectors of 4, 2 and 1 elements, and for a D that is stored in rows, half of that in one run.
+// Fitted on an H200 to 140 batches of 1 to 30,000 matrices (bench/gemm_tiles): off by 8 to 10 % in the median, by 22
+// and 30 % in the worst tenth.
 struct SmallTileTimes {
   int size;  // rows and columns
-  double latency, step_latency, element_latency, end, step, of_vectors[3], of_elements_of_D;
+  double latency, step_latency, element_latency, end, step, of_vectors[3], of_rows;
 };
-inline constexpr SmallTileTimes kSmallTiles[] = {{32, .54, .99, 2.19, .081, .055, {.041, .067, .249}, .172},
-                                                 {64, .59, .73, .80, .40, .126, {.157, .157, .573}, .369}};
+inline constexpr SmallTileTimes kSmallTiles[] = {{32, .57, 1.02, 1.90, .079, .060, {.040, .065, .245}, .17},
+                                                 {64, .62, .74, .60, .40, .13, {.150, .120, .50}, .38}};
 
 struct SmallTimes {
   static SmallTileTimes const& tile(Gemm const& g, Device const& device, Config const& config) {
@@ -51,16 +51,16 @@ struct SmallTimes {
                         double(g.L()) / device.sm_count,
                  steps = double(ceil_div(g.K(), std::int64_t(64))),
                  of_64 = double(ceil_div(g.K(), std::int64_t(16))) / 4;
-    bool const along_m = g.D.row_stride == 1 && g.D.col_stride != 1;
-    double end = t.end + ((along_m ? g.M() : g.N()) % 4 ? t.of_elements_of_D : 0), latency = t.step_latency,
-           step = t.step;
+    std::int64_t const row = g.D.row_stride == 1 && g.D.col_stride != 1 ? g.M() : g.N();
+    double const store = row % 4 == 0 ? 0 : row <= t.size ? t.of_rows / 2 : t.of_rows;
+    double latency = t.step_latency, step = t.step;
     for (Operand const* o : {&g.A, &g.B}) {
       int const vector = log2_vector(*o);
       if (vector < 3) step += t.of_vectors[2 - vector];
       if (vector == 0) latency += t.element_latency;
     }
     auto const together = [](double a, double b) { return std::pow(std::pow(a, 1.5) + std::pow(b, 1.5), 1 / 1.5); };
-    double const inside = together(t.latency + latency * steps, std::max(each, 1.) * (end + step * of_64)),
+    double const inside = together(t.latency + latency * steps, std::max(each, 1.) * (t.end + store + step * of_64)),
                  from_l2 = each * device.sm_count * double(4 * t.size * g.K()) / (device.l2_gbps * 1e3),
                  memory = std::max(operand_bytes(g) / (device.copy_gbps * 1e3), from_l2);
     return 1e-6 * (launch + together(inside, memory));

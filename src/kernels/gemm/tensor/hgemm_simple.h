@@ -4,12 +4,12 @@
 
 namespace inlay::kernels::hgemm_simple {
 
-// 20 TFLOP/s of whole tiles, or, with few of them, 3.7 us for each 16 indices of K, in which the warps wait for global
-// memory. Fitted on an H200 to suites/gemm/half_wild.json.
-inline double seconds(Gemm const& g, Device const&) {
+// 20 TFLOP/s of whole tiles and the ends of tiles, or, with few of them, 3.7 us for each 16 indices of K, in which the
+// warps wait for global memory. Fitted on an H200 to suites/gemm/half_wild.json, the ends to batches of K up to 16.
+inline double seconds(Gemm const& g, Device const& device) {
   double const tiles = double(ceil_div(g.M(), int64_t(64)) * ceil_div(g.N(), int64_t(64))) * double(g.L()),
                steps = double(ceil_div(g.K(), int64_t(16)));
-  return 2.5e-6 + std::max(tiles * steps * 2 * 64 * 64 * 16 / 20e12, steps * 3.7e-6);
+  return 2.5e-6 + std::max(tiles * (steps * 2 * 64 * 64 * 16 / 20e12 + .5e-6 / device.sm_count), steps * 3.7e-6);
 }
 
 struct Step {};

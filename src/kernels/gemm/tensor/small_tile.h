@@ -63,7 +63,8 @@ struct SmallOperand {
   template <int V, class Block>
   CUTE_DEVICE void fill_half(Block block, T* stage, int half, int inside, int filled, int inside_line) const {
     using Word = Bytes<V* int(sizeof(T))>;
-    constexpr int lanes = 32 / V, step = threads / lanes, rounds = lines / step, at_once = cute::min(rounds, 8);
+    constexpr int lanes = 32 / V, step = threads / lanes, rounds = lines / step,
+                  at_once = cute::min(rounds, V == 1 && threads > 32 ? 16 : 8);
     int const thread = V == 8 && threads > 32 ? rank : behind_loop(rank);  // else addresses would wait in registers
     int const number = thread / lanes, element = half + thread % lanes * V;
     // Eight lanes fill two lines of 128 bytes that are four apart: their vectors lie in different banks.
@@ -73,7 +74,7 @@ struct SmallOperand {
     auto const each = [&](int done, auto const& f) {
       CUTE_UNROLL
       for (int i = 0; i < at_once; ++i) {
-        if (V == 8 && !along_K && i * step >= filled) break;
+        if ((V == 8 || V == 1) && !along_K && done + i * step >= filled) break;
         int const line = first + done + i * step;
         f(i, on && line < inside,
           make_smem_ptr(reinterpret_cast<Word*>(stage + (done * length + offset(first + i * step, element)))));
@@ -190,13 +191,20 @@ struct SmallTile {
       Tensor tCrB = thr_mma.partition_fragment_B(sB);        // (MMA,MMA_N,MMA_K)
       Tensor tXrA = read_A.get_slice(rank).retile_D(tCrA);   // (CPY,CPY_M,CPY_K)
       Tensor tXrB = read_B.get_slice(rank).retile_D(tCrB);   // (CPY,CPY_N,CPY_K)
-      CUTE_UNROLL
-      for (int k = 0; k < size<2>(tCrA); ++k) {
-        if (k * 16 >= K_here) break;
-        copy(read_A, tXsA(_, _, k), tXrA(_, _, k));
-        copy(read_B, tXsB(_, _, k), tXrB(_, _, k));
-        gemm(mma, tCrA(_, _, k), tCrB(_, _, k), tCrD);
-      }
+      auto const steps = [&](auto const& ends) {
+        CUTE_UNROLL
+        for (int k = 0; k < size<2>(tCrA); ++k) {
+          if (ends(k)) break;
+          copy(read_A, tXsA(_, _, k), tXrA(_, _, k));
+          copy(read_B, tXsB(_, _, k), tXrB(_, _, k));
+          gemm(mma, tCrA(_, _, k), tCrB(_, _, k), tCrD);
+        }
+      };
+      // Without branches, loads overlap multiplications.
+      if (K_here >= BLK_K)
+        steps([](int) { return false; });
+      else
+        steps([&](int k) { return k * 16 >= K_here; });
     };
     block.griddep_wait();
     int stage = 0;
@@ -225,13 +233,15 @@ struct SmallTile {
     T* const to = Grid::template element<T>(g.D, m, n, l);
     if (cols == g.D.row_stride) {
       int const before = int(reinterpret_cast<uintptr_t>(to) / sizeof(T) % 8);  // as in the vector that holds the first
-      stage_pairs<1>(block, thr_sums, tCrD, stages_A + before, rows, cols,
-                     [&](int row, int col) { return row * cols + col; });
+      stage_sums<1>(
+          block, thr_sums, tCrD, stages_A + before, [&](int row, int col) { return row < rows && col < cols; },
+          [&](int row, int col) { return row * cols + col; });
       sync();
       store_run(block, stages_A, to - before, before, before + rows * cols, thread % threads);
     } else {
-      stage_pairs<2>(block, thr_sums, tCrD, stages_A, BLK_M, BLK_N,
-                     [](int row, int col) { return row * 64 + (col ^ row % 8 * 8); });
+      stage_sums<2>(
+          block, thr_sums, tCrD, stages_A, [](int, int) { return true; },
+          [](int row, int col) { return row * 64 + (col ^ row % 8 * 8); });
       sync();
       for (int part = thread % threads / 32; part < BLK_M / 16; part += WARPS)
         store_staged_rows(block, stages_A, to, g.D.row_stride, rows, cols, part, thread % 32);
@@ -241,10 +251,10 @@ struct SmallTile {
  private:
   static constexpr int64_t kMostK = 256;
 
-  // Writes the elements inside rows x cols to `to`, where offset(row, col) says, V side by side at once.
+  // Writes the elements (row, col) with inside(row, col) to `to`, where offset(row, col) says, V side by side at once.
   template <int V, class Block, class ThrMma, class RD>
-  CUTE_DEVICE static void stage_pairs(Block, ThrMma const& thr_mma, RD const& tCrD, T* to, int rows, int cols,
-                                      auto const& offset) {
+  CUTE_DEVICE static void stage_sums(Block, ThrMma const& thr_mma, RD const& tCrD, T* to, auto const& inside,
+                                     auto const& offset) {
     using Word = decltype(Adjacent<V, T>::word);
     Copy_Atom<On<Block, UniversalCopy<Word>>, Word> atom;
     Tensor tCcD = thr_mma.partition_C(make_identity_tensor(Shape<Int<BLK_M>, Int<BLK_N>>{}));  // (MMA,MMA_M,MMA_N)
@@ -254,7 +264,7 @@ struct SmallTile {
       CUTE_UNROLL
       for (int v = 0; v < V; ++v) x.element[v] = T(tCrD(i + v));
       int const row = get<0>(tCcD(i)), col = get<1>(tCcD(i));
-      copy_one(atom, row < rows && col < cols, &x.word, make_smem_ptr(reinterpret_cast<Word*>(to + offset(row, col))));
+      copy_one(atom, inside(row, col), &x.word, make_smem_ptr(reinterpret_cast<Word*>(to + offset(row, col))));
     }
   }
   // Copies elements begin to end - 1 of a run to global memory: vectors that lie in it, and single elements at its
