@@ -186,6 +186,26 @@ TEST(GpuGemm, EveryCandidateOfHalves) {
     EXPECT_GE(ran, row.kernel->adds_slices ? 5 : 20) << row.label;
   }
 }
+// Expects the same bits of every candidate that adds in this order and takes c. Returns their number.
+int expect_same_bits(planner::Sums sums, GemmCase const& c) {
+  std::vector<char> expected;
+  int ran = 0;
+  for (Candidate<Gemm> const& row : planner::candidates<Gemm>()) {
+    if (row.sums != sums || row.for_groups) continue;
+    GemmOnDevice const here(c, normal, bf16);
+    planner::Plan const plan = make_plan(here.problem(), current_device(), true, std::span(&row, 1));
+    if (plan.candidate != 0) continue;
+    Workspace const workspace(plan.workspace_bytes);
+    run(plan, current_device(), {{here.A().data, here.B().data, here.C().data}, workspace.options.workspace}, nullptr);
+    check(cudaDeviceSynchronize());
+    std::vector<float> const found = here.elements();
+    std::vector<char> const bytes(reinterpret_cast<char const*>(found.data()),
+                                  reinterpret_cast<char const*>(found.data() + found.size()));
+    if (ran++ == 0) expected = bytes;
+    EXPECT_TRUE(bytes == expected) << c.name() << ", " << row.kernel->name << " " << row.label;
+  }
+  return ran;
+}
 // K in slices whose sums go to the workspace, and in slices that a cluster adds: the same bits, with any tile.
 TEST(GpuGemm, EveryTileAddsInTheSameOrder) {
   NEEDS_GPU();
@@ -193,24 +213,17 @@ TEST(GpuGemm, EveryTileAddsInTheSameOrder) {
                      GemmCase{16, 2048, 2048}, GemmCase{512, 512, 512}})
     for (char const* transposes : kTransposes) {
       c.transposes = transposes, c.alpha = 1.3f, c.beta = -.7f, c.gap_batch = 8;
-      std::vector<char> expected;
-      int ran = 0;
-      for (Candidate<Gemm> const& row : planner::candidates<Gemm>()) {
-        if (row.tile == 0 || row.sums != planner::Sums::wgmma) continue;
-        GemmOnDevice const here(c, normal, bf16);
-        planner::Plan const plan = make_plan(here.problem(), current_device(), true, std::span(&row, 1));
-        if (plan.candidate != 0) continue;
-        Workspace const workspace(plan.workspace_bytes);
-        run(plan, current_device(), {{here.A().data, here.B().data, here.C().data}, workspace.options.workspace},
-            nullptr);
-        check(cudaDeviceSynchronize());
-        std::vector<float> const found = here.elements();
-        std::vector<char> const bytes(reinterpret_cast<char const*>(found.data()),
-                                      reinterpret_cast<char const*>(found.data() + found.size()));
-        if (ran++ == 0) expected = bytes;
-        EXPECT_TRUE(bytes == expected) << c.name() << ", " << row.kernel->name << " " << row.label;
-      }
-      EXPECT_GT(ran, 18) << c.name();
+      EXPECT_GT(expect_same_bits(planner::Sums::wgmma, c), 18) << c.name();
+    }
+}
+// By mma.sync: both tiles of hgemm_mma and of hgemm_small, and hgemm_simple.
+TEST(GpuGemm, EveryKernelOfMmaSyncAddsInTheSameOrder) {
+  NEEDS_GPU();
+  for (GemmCase c : {GemmCase{136, 72, 256, 2}, GemmCase{49, 33, 49, 5}, GemmCase{100, 100, 100, 3},
+                     GemmCase{16, 16, 16, 9}, GemmCase{77, 129, 130}})
+    for (char const* transposes : kTransposes) {
+      c.transposes = transposes, c.alpha = 1.3f, c.beta = -.7f;
+      EXPECT_EQ(expect_same_bits(planner::Sums::mma_sync, c), 5) << c.name();
     }
 }
 TEST(GpuGemm, HalvesOfAnyPitch) {

@@ -269,6 +269,28 @@ TEST(GemmKernels, EveryTileOfSmallMatrices) {
       }
 }
 
+// What would not fit its 31-bit counters, and a K that it is not made for.
+TEST(GemmKernels, SmallMatricesAreSmallAndCounted) {
+  auto const& entry = *std::ranges::find_if(
+      gemm_kernels(), [](auto const& entry) { return entry.info().name == std::string("hgemm_small"); });
+  auto const sentence = [&](std::int64_t M, std::int64_t N, std::int64_t K, std::int64_t matrices, int tile) {
+    auto* const base = reinterpret_cast<void*>(4096);
+    Gemm g =
+        problem::make_gemm(matrix(base, bf16, M, K), matrix(base, bf16, K, N),
+                           matrix(static_cast<char*>(base) + (std::int64_t(1) << 50), bf16, M, N), {}, Compute::fp32);
+    for (Operand* o : {&g.A, &g.B, &g.D}) o->matrices = matrices, o->batch_stride = o->rows * o->cols;
+    return entry.info().rejects(g, Device{}, {.tile = tile}).sentence();
+  };
+  for (int tile : {1, 2}) {
+    EXPECT_EQ(sentence(16, 16, 256, 1000, tile), "");
+    EXPECT_EQ(sentence(16, 16, 257, 1, tile), "K is 257, more than the 256 of small matrices");
+    EXPECT_EQ(sentence(1, std::int64_t(1) << 31, 8, 1, tile), "M 1 or N 2147483648 is more than 31 bits count");
+    int const of_block = tile == 1 ? 4 : 1;
+    EXPECT_EQ(sentence(1, 1, 1, INT32_MAX - of_block, tile), "");
+    EXPECT_EQ(sentence(1, 1, 1, INT32_MAX, tile), "1 x 1 tiles in 2147483647 matrices are more than 31 bits count");
+  }
+}
+
 constexpr DType kTypes[] = {f32, bf16, f16};
 // The cases with elements that each kernel runs at least, in each type that it takes: else the corpus does not test it.
 constexpr int kFewest = 6;

@@ -51,8 +51,7 @@ struct SmallTimes {
                         double(g.L()) / device.sm_count,
                  steps = double(ceil_div(g.K(), std::int64_t(64))),
                  of_64 = double(ceil_div(g.K(), std::int64_t(16))) / 4;
-    std::int64_t const row = g.D.row_stride == 1 && g.D.col_stride != 1 ? g.M() : g.N();
-    double const store = row % 4 == 0 ? 0 : row <= t.size ? t.of_rows / 2 : t.of_rows;
+    double const store = g.N() % 4 == 0 ? 0 : g.N() <= t.size ? t.of_rows / 2 : t.of_rows;
     double latency = t.step_latency, step = t.step;
     for (Operand const* o : {&g.A, &g.B}) {
       int const vector = log2_vector(*o);

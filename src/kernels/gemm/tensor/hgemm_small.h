@@ -9,8 +9,7 @@ struct Step {};
 template <class T>
 struct ByTile {
   template <class F>
-  static auto with(Gemm const& given, Device const& device, Config const& config, F const& f) {
-    Gemm const g = rows_of_D(given);
+  static auto with(Gemm const& g, Device const& device, Config const& config, F const& f) {
     auto const of = [&]<int WARPS>(Int<WARPS>) {
       auto const with_A = [&](auto A) {
         if (is_along_K(g.B)) return f(std::type_identity<SmallTile<Step, T, WARPS, A, true>>{});
@@ -18,7 +17,7 @@ struct ByTile {
       };
       return is_along_K(g.A) ? with_A(std::true_type{}) : with_A(std::false_type{});
     };
-    return SmallTimes::tile(given, device, config).size == 32 ? of(_1{}) : of(_4{});
+    return SmallTimes::tile(g, device, config).size == 32 ? of(_1{}) : of(_4{});
   }
   static bool is_along_K(Operand const& o) { return o.cols == 1 || o.col_stride == 1; }
 };
