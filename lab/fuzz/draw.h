@@ -74,6 +74,7 @@ struct FuzzedGemm {
   Compute compute;
   int workspace_percent;  // of what the fastest plan wants: 0, no workspace
   int candidate = -1;     // index into planner::candidates() of a candidate that is forced; -1: the planner chooses
+  int columns = 0;        // of the forced candidate's tile; 0: open
   std::int64_t shift[kOperands]{};  // elements from the addresses of the plan to those of the run
   // The ends of groups of rows, of which B's batch mode has one matrix each; empty: no groups. In any order, from -9
   // on.

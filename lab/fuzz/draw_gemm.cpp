@@ -1,9 +1,11 @@
 #include <fmt/format.h>
 #include <inlay/gemm.h>
+#include <inlay/model/cluster_times.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <string_view>
 
 #include "fuzz/draw.h"
 
@@ -125,6 +127,16 @@ void draw_epilogue(Random& random, FuzzedGemm& t) {
   t.has_C = random.one_in(2);
 }
 
+// Any of the columns that a tile on wgmma may have: in a batch, tiles of the ring have all.
+void draw_columns(Random& random, FuzzedGemm& t, std::int64_t matrices) {
+  auto const& candidate = candidates<Gemm>()[std::size_t(t.candidate)];
+  std::string_view const kernel = candidate.kernel->name;
+  int const width = kernel == "hgemm_10_narrow_tiles" && matrices == 1 ? model::kWgmmaTiles[candidate.tile - 1].width
+                    : kernel == "hgemm_cluster" ? model::kClusterTiles[candidate.tile - 1].columns
+                                                : 0;
+  if (width >= 64 && random.one_in(2))
+    t.columns = width - model::kColumnStep * int(random.between(0, model::kFewerColumns / model::kColumnStep));
+}
 }  // namespace
 
 std::int64_t DrawnMatrix::first() const {
@@ -164,6 +176,10 @@ problem::BatchedGemm FuzzedGemm::problem(void* const (&buffers)[kOperands], void
                            has_C ? &c : nullptr);
 }
 std::string FuzzedGemm::text() const {
+  std::string const chosen = candidate < 0
+                                 ? "the planner's choice"
+                                 : fmt::format("{}{}", candidates<Gemm>()[std::size_t(candidate)].kernel->name,
+                                               columns ? fmt::format(" in tiles of {} columns", columns) : "");
   constexpr char const* kSums[] = {"", ", blocked summation", ", split_safe", ", split_fast"};
   std::string s = fmt::format("gemm: batch ({},{}) M {} N {} K {}, {} to {}", x[D].extent[0], x[D].extent[1], M, N, K,
                               name_of(x[A].type), name_of(x[D].type));
@@ -171,14 +187,12 @@ std::string FuzzedGemm::text() const {
   for (int i = 0; i < (has_C ? kOperands : int(C)); ++i)
     s += fmt::format(", {} strides ({},{},{},{}) + {}", "ABDC"[i], x[i].stride[0], x[i].stride[1], x[i].stride[2],
                      x[i].stride[3], x[i].base);
-  return s +
-         fmt::format(", alpha {}, beta {}, activation {}{}{}; {}, run {} elements from the plan's A, B, D and C",
-                     epilogue.alpha, epilogue.beta, name_of(epilogue.activation), kSums[int(compute)],
-                     workspace_percent == 0     ? ""
-                     : workspace_percent == 100 ? ", with a workspace"
-                                                : fmt::format(", with {} % of the workspace", workspace_percent),
-                     candidate < 0 ? "the planner's choice" : candidates<Gemm>()[std::size_t(candidate)].kernel->name,
-                     fmt::join(shift, ", "));
+  return s + fmt::format(", alpha {}, beta {}, activation {}{}{}; {}, run {} elements from the plan's A, B, D and C",
+                         epilogue.alpha, epilogue.beta, name_of(epilogue.activation), kSums[int(compute)],
+                         workspace_percent == 0     ? ""
+                         : workspace_percent == 100 ? ", with a workspace"
+                                                    : fmt::format(", with {} % of the workspace", workspace_percent),
+                         chosen, fmt::join(shift, ", "));
 }
 
 FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit) {
@@ -202,6 +216,7 @@ FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit) {
   t.workspace_percent = random.one_in(3) ? 0 : random.one_in(3) ? int(random.between(1, 99)) : 100;
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Gemm>().size())));
   if (random.one_in(8) && !is_deep) draw_groups(random, t);
+  if (t.candidate >= 0 && t.ends.empty()) draw_columns(random, t, batch * outer);
   bool const agrees = !random.one_in(3);
   for (int i = 0; i < t.kOperands; ++i) {
     std::int64_t const bytes = bytes_of(t.x[i].type);
@@ -219,9 +234,11 @@ planner::Plan plan_of(FuzzedGemm const& fuzzed, problem::Gemm const& planned, De
   };
   if (fuzzed.candidate >= 0 && planned.elements()) {
     auto const& candidate = candidates<Gemm>()[std::size_t(fuzzed.candidate)];
-    Attempt attempt =
-        limited([&](WorkspaceLimit limit) { return attempt_in_chunks(candidate, planned, device, limit); },
-                [](Attempt const& a) { return a.plan.workspace_bytes; });
+    Attempt attempt = limited(
+        [&](WorkspaceLimit limit) {
+          return attempt_in_chunks(candidate, planned, device, limit, {.columns = fuzzed.columns});
+        },
+        [](Attempt const& a) { return a.plan.workspace_bytes; });
     attempt.plan.candidate = fuzzed.candidate;
     if (!attempt.rejected) return attempt.plan;
   }

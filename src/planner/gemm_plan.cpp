@@ -162,12 +162,12 @@ double Planner<Gemm>::seconds(Candidate<Gemm> const& candidate, Gemm const& gemm
 }
 
 Attempt Planner<Gemm>::attempt(Candidate<Gemm> const& candidate, Gemm const& gemm, Device const& device,
-                               bool may_use_workspace, Shared& shared, Config const&) {
+                               bool may_use_workspace, Shared& shared, Config const& config) {
   Examined const p = examine(candidate, gemm, device, may_use_workspace, shared);
   Attempt result{p.rejected, {}};
   if (p.rejected) return result;
   auto const config_of = [&](Gemm const& g) {
-    Config const given{.tile = candidate.tile};
+    Config const given{.tile = candidate.tile, .columns = config.columns};
     auto const& choose = candidate.kernel->choose;
     return choose ? choose(g, device, given) : given;
   };

@@ -101,9 +101,8 @@ CUTE_DEVICE void finish_fragment(Block block, Gemm const& g, ThrMma const& thr_m
   Epilogue const& e = g.epilogue;
   Tensor tCcD = thr_mma.partition_C(make_identity_tensor(tile));  // (MMA,MMA_M,MMA_N)
   auto const edge = make_coord(cute::min(g.M() - m, rows), cute::min(g.N() - n, columns));
-  constexpr int all = size(RD{}), at_once = epilogues == Epilogues::plain ? 8
-                                            : all < most                  ? all
-                                                                          : most;  // loads in flight
+  constexpr int all = size(RD{}),
+                at_once = cute::min(all, epilogues == Epilogues::plain ? 8 : most);  // loads in flight
   static_assert(all % at_once == 0);
   // Apart: a sum costs one multiplication here, and the instructions lie together. Kernels with plain epilogues would
   // spill.
