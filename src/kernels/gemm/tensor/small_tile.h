@@ -1,6 +1,7 @@
 // Family: small matrices by mma.sync. What limits batches of them are instructions, of which this kernel executes few.
 // Operands are contiguous along either mode and begin anywhere.
 #pragma once
+#include <inlay/block/load_ops.h>
 #include <inlay/block/register_ops.h>
 #include <inlay/kernels/gemm/tensor/small_operand.h>
 #include <inlay/kernels/gemm/tensor/staged_tile.h>
@@ -176,15 +177,16 @@ struct SmallTile {
   // ends.
   template <class Block>
   CUTE_DEVICE static void store_run(Block block, T const* from, T* to, int begin, int end, int rank) {
-    Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> copy_vector;
+    Copy_Atom<On<Block, LoadShared<Vector16>>, Vector16> load_vector;
+    Copy_Atom<On<Block, UniversalCopy<Vector16>>, Vector16> store_vector;
     Copy_Atom<On<Block, UniversalCopy<uint16_t>>, uint16_t> copy_element;
     CUTE_NO_UNROLL
     for (int first = 0; first < end; first += threads * 8) {
       int const at = first + rank * 8;
       bool const whole = at >= begin && at + 8 <= end;
       Vector16 x{};
-      copy_one(copy_vector, whole, make_smem_ptr(reinterpret_cast<Vector16 const*>(from + at)), &x);
-      copy_one(copy_vector, whole, &x, make_gmem_ptr(reinterpret_cast<Vector16*>(to + at)));
+      copy_one(load_vector, whole, make_smem_ptr(reinterpret_cast<Vector16 const*>(from + at)), &x);
+      copy_one(store_vector, whole, &x, make_gmem_ptr(reinterpret_cast<Vector16*>(to + at)));
       if (!block.any(!whole && at < end)) continue;
       CUTE_NO_UNROLL
       for (int i = at; i < at + 8; ++i) {
