@@ -158,10 +158,12 @@ TEST(HgemmMutants, StagesOfMma) {
 }
 // Several matrices of a warp each, and one of four warps whose K is longer than its stages.
 TEST(HgemmMutants, SmallMatrices) {
-  for (GemmCase const& c : {GemmCase{24, 32, 136, 6, "nt"}, GemmCase{64, 64, 200, 1, "tn"}}) {
+  constexpr GemmCase one_stage{24, 32, 136, 6, "nt"}, two_stages{64, 64, 200, 1, "tn"};
+  for (GemmCase const& c : {one_stage, two_stages}) {
     expect_found("hgemm_small", c, Flaw::none, {});
     expect_found("hgemm_small", c, Flaw::no_cp_async_wait, {Check::race, Check::misuse, Check::result});
   }
+  expect_found("hgemm_small", two_stages, Flaw::a_group_too_few, {Check::race, Check::result});
 }
 // Threads write the tiles, and one accumulator is read while wgmma adds to another one.
 TEST(HgemmMutants, SlicesOfFp32) {

@@ -1,5 +1,6 @@
 // Predicted times of mma_tile.h, by which its tile is chosen.
 #pragma once
+#include <inlay/model/fastest_tile.h>
 #include <inlay/model/wgmma_times.h>
 
 #include <algorithm>
@@ -20,21 +21,7 @@ struct MmaTileTimes {
 };
 inline constexpr MmaTileTimes kMmaTiles[] = {{64, 4, 1.3, 2.92, .41, .78, 4.3}, {128, 1, 2.3, 2.41, .37, .79, 2.7}};
 
-struct MmaTimes {
-  static MmaTileTimes const& tile(Gemm const& g, Device const& device, Config const& config) {
-    if (config.tile) return kMmaTiles[config.tile - 1];
-    return *std::min_element(std::begin(kMmaTiles), std::end(kMmaTiles), [&](auto const& a, auto const& b) {
-      return seconds_of(g, device, a) < seconds_of(g, device, b);
-    });
-  }
-  static Config choose(Gemm const& g, Device const& device, Config const& config) {
-    return {.tile = int(&tile(g, device, config) - kMmaTiles) + 1};
-  }
-  static double seconds(Gemm const& g, Device const& device, Config const& config) {
-    return seconds_of(g, device, tile(g, device, config));
-  }
-
- private:
+struct MmaTimes : FastestTile<MmaTimes, kMmaTiles> {
   static double seconds_of(Gemm const& g, Device const& device, MmaTileTimes const& t) {
     double const blocks = double(ceil_div(g.M(), std::int64_t(t.size)) * ceil_div(g.N(), std::int64_t(t.size))) *
                           double(g.L()),

@@ -1,5 +1,6 @@
 // Predicted times of small_tile.h, by which its tile is chosen.
 #pragma once
+#include <inlay/model/fastest_tile.h>
 #include <inlay/model/wgmma_times.h>
 
 #include <algorithm>
@@ -13,8 +14,8 @@ using namespace problem;
 // In microseconds: the latency of a lone tile beside its steps, of 64 indices of K, and of those of an operand that is
 // loaded element by element; what a full multiprocessor takes for a tile beside its steps, for 64 indices of K, for
 // those of an operand in vectors of 4, 2 and 1 elements, and for a D that is stored in rows, half of that in one run.
-// Fitted on an H200 to 140 batches of 1 to 30,000 matrices (bench/gemm_tiles): off by 8 to 10 % in the median, by 22
-// and 30 % in the worst tenth.
+// Fitted on an H200 to 140 batches of 1 to 30,000 matrices (bench/gemm_tiles) and rounded: off by 12 and 8 % in the
+// median, by 36 and 25 % in the worst tenth.
 struct SmallTileTimes {
   int size;  // rows and columns
   double latency, step_latency, element_latency, end, step, of_vectors[3], of_rows;
@@ -22,29 +23,7 @@ struct SmallTileTimes {
 inline constexpr SmallTileTimes kSmallTiles[] = {{32, .57, 1.02, 1.90, .079, .060, {.040, .065, .245}, .17},
                                                  {64, .62, .74, .60, .40, .13, {.150, .120, .50}, .38}};
 
-struct SmallTimes {
-  static SmallTileTimes const& tile(Gemm const& g, Device const& device, Config const& config) {
-    if (config.tile) return kSmallTiles[config.tile - 1];
-    return *std::min_element(std::begin(kSmallTiles), std::end(kSmallTiles), [&](auto const& a, auto const& b) {
-      return seconds_of(g, device, a) < seconds_of(g, device, b);
-    });
-  }
-  static Config choose(Gemm const& g, Device const& device, Config const& config) {
-    return {.tile = int(&tile(g, device, config) - kSmallTiles) + 1};
-  }
-  static double seconds(Gemm const& g, Device const& device, Config const& config) {
-    return seconds_of(g, device, tile(g, device, config));
-  }
-
- private:
-  // Log2 of the elements of a vector: every line of o is some of them.
-  static int log2_vector(Operand const& o) {
-    bool const along_K = o.cols == 1 || o.col_stride == 1;
-    std::int64_t const lines = along_K ? o.rows : o.cols, pitch = along_K ? o.row_stride : o.col_stride;
-    auto const multiple = std::uint64_t(o.misalignment_bytes() / 2 | (lines > 1 ? pitch : 0) |
-                                        (along_K ? o.cols : o.rows) | (o.matrices > 1 ? o.batch_stride : 0) | 8);
-    return std::countr_zero(multiple);
-  }
+struct SmallTimes : FastestTile<SmallTimes, kSmallTiles> {
   static double seconds_of(Gemm const& g, Device const& device, SmallTileTimes const& t) {
     constexpr double launch = .8;
     double const each = double(ceil_div(g.M(), std::int64_t(t.size)) * ceil_div(g.N(), std::int64_t(t.size))) *
@@ -63,6 +42,16 @@ struct SmallTimes {
                  from_l2 = each * device.sm_count * double(4 * t.size * g.K()) / (device.l2_gbps * 1e3),
                  memory = std::max(operand_bytes(g) / (device.copy_gbps * 1e3), from_l2);
     return 1e-6 * (launch + together(inside, memory));
+  }
+
+ private:
+  // Log2 of the elements of a vector: every line of o is some of them.
+  static int log2_vector(Operand const& o) {
+    bool const along_K = o.cols == 1 || o.col_stride == 1;
+    std::int64_t const lines = along_K ? o.rows : o.cols, pitch = along_K ? o.row_stride : o.col_stride;
+    auto const multiple = std::uint64_t(o.misalignment_bytes() / 2 | (lines > 1 ? pitch : 0) |
+                                        (along_K ? o.cols : o.rows) | (o.matrices > 1 ? o.batch_stride : 0) | 8);
+    return std::countr_zero(multiple);
   }
 };
 

@@ -5,11 +5,12 @@
 
 namespace inlay::kernels {
 
-// Whether each pair of elements of rows of o, an even number from the first one on, is an aligned vector.
-template <class T>
-CUTE_HOST_DEVICE bool takes_pairs(Operand const& o, int64_t cols) {
-  return o.col_stride == 1 && o.row_stride % 2 == 0 && cols % 2 == 0 && o.batch_stride % 2 == 0 &&
-         reinterpret_cast<uintptr_t>(o.base) % (2 * sizeof(T)) == 0;
+// Whether each V elements of rows of o, from a multiple of V on, are an aligned vector, and all `cols` are such
+// vectors.
+template <int V, class T>
+CUTE_HOST_DEVICE bool takes_adjacent(Operand const& o, int64_t cols) {
+  return o.col_stride == 1 && o.row_stride % V == 0 && cols % V == 0 && o.batch_stride % V == 0 &&
+         reinterpret_cast<uintptr_t>(o.base) % (V * sizeof(T)) == 0;
 }
 
 // V adjacent elements, which one access copies.
@@ -40,7 +41,7 @@ CUTE_DEVICE void load_addend(Block, Gemm const& g, C const& tCc, int first, auto
     for (int i = 0; i < N; ++i) old[i] = float(x[i / V].element[i % V]);
   };
   if constexpr (pairs)
-    if (takes_pairs<T>(o, g.N())) return load(_2{});
+    if (takes_adjacent<2, T>(o, g.N())) return load(_2{});
   load(_1{});
 }
 
@@ -48,7 +49,7 @@ CUTE_DEVICE void load_addend(Block, Gemm const& g, C const& tCc, int first, auto
 CUTE_HOST_DEVICE bool repeats_column(Operand const& o) { return o.col_stride == 0 && o.batch_stride == 0; }
 template <class T>
 CUTE_HOST_DEVICE bool repeats_pairs(Operand const& o, int64_t cols) {
-  return o.row_stride == 0 && o.batch_stride == 0 && takes_pairs<T>(o, cols);
+  return o.row_stride == 0 && o.batch_stride == 0 && takes_adjacent<2, T>(o, cols);
 }
 
 // Scales N sums and adds a bias of type T, a column or a row that D repeats: each of its elements is loaded once, and
@@ -163,7 +164,7 @@ CUTE_DEVICE void store_fragment(Block, Gemm const& g, ThrMma const& thr_mma, Til
   auto const as = [&]<class X>(X* D) {
     // Pairs of f32 behind mma.sync would be split by the compiler.
     if constexpr (stages_rows != std::is_same_v<X, T>)
-      if (takes_pairs<X>(g.D, g.N())) return store(D, _2{});
+      if (takes_adjacent<2, X>(g.D, g.N())) return store(D, _2{});
     store(D, _1{});
   };
   if constexpr (epilogues == Epilogues::full)
@@ -171,14 +172,8 @@ CUTE_DEVICE void store_fragment(Block, Gemm const& g, ThrMma const& thr_mma, Til
   as(g.D.as<T>());
 }
 
-// Whether each four elements of rows of D, from a multiple of four on, are an aligned vector.
-template <class T>
-CUTE_HOST_DEVICE bool takes_quads(Operand const& D) {
-  return D.type == type_of<T> && D.col_stride == 1 && D.row_stride % 4 == 0 && D.cols % 4 == 0 &&
-         D.batch_stride % 4 == 0 && reinterpret_cast<uintptr_t>(D.base) % (4 * sizeof(T)) == 0;
-}
-// store_fragment for such a D: lanes side by side exchange pairs, so that four lanes write 32 bytes of a row. The
-// TiledMMA of thr_mma gives a warp 16 columns that lie together.
+// store_fragment for a D of type T whose rows are aligned vectors of four elements: lanes side by side exchange pairs,
+// so that four lanes write 32 bytes of a row. The TiledMMA of thr_mma gives a warp 16 columns that lie together.
 template <class T, class Block, class ThrMma, class Tile, class RD>
 CUTE_DEVICE void store_quads(Block block, Gemm const& g, ThrMma const& thr_mma, Tile const& tile, RD const& tCrD,
                              int64_t m, int64_t n, int64_t matrix, int cols, int rows) {

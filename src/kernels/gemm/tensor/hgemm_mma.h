@@ -11,16 +11,12 @@ struct ByTile {
   template <class F>
   static auto with(Gemm const& g, Device const& device, Config const& config, F const& f) {
     auto const of = [&]<int SIZE, int WARPS_N>(Int<SIZE>, Int<WARPS_N>) {
-      auto const with_A = [&](auto A) {
-        if (is_along_K(g.B)) return f(std::type_identity<MmaTile<Step, T, SIZE, WARPS_N, A, true>>{});
-        return f(std::type_identity<MmaTile<Step, T, SIZE, WARPS_N, A, false>>{});
-      };
-      return is_along_K(g.A) ? with_A(std::true_type{}) : with_A(std::false_type{});
+      return with_majors(
+          g, [&](auto A, auto B) { return f(std::type_identity<MmaTile<Step, T, SIZE, WARPS_N, A, B>>{}); });
     };
     if (MmaTimes::tile(g, device, config).size == 64) return of(Int<64>{}, Int<2>{});
     return of(Int<128>{}, Int<4>{});
   }
-  static bool is_along_K(Operand const& o) { return o.cols == 1 || o.col_stride == 1; }
 };
 template <class T>
 struct Kernel : OneOf<ByTile<T>> {};

@@ -11,15 +11,10 @@ struct ByTile {
   template <class F>
   static auto with(Gemm const& g, Device const& device, Config const& config, F const& f) {
     auto const of = [&]<int WARPS>(Int<WARPS>) {
-      auto const with_A = [&](auto A) {
-        if (is_along_K(g.B)) return f(std::type_identity<SmallTile<Step, T, WARPS, A, true>>{});
-        return f(std::type_identity<SmallTile<Step, T, WARPS, A, false>>{});
-      };
-      return is_along_K(g.A) ? with_A(std::true_type{}) : with_A(std::false_type{});
+      return with_majors(g, [&](auto A, auto B) { return f(std::type_identity<SmallTile<Step, T, WARPS, A, B>>{}); });
     };
     return SmallTimes::tile(g, device, config).size == 32 ? of(_1{}) : of(_4{});
   }
-  static bool is_along_K(Operand const& o) { return o.cols == 1 || o.col_stride == 1; }
 };
 template <class T>
 struct Kernel : OneOf<ByTile<T>> {};

@@ -24,6 +24,21 @@ struct ByHalfType {
 template <class T>
 using Mma = std::conditional_t<std::is_same_v<T, half_t>, SM80_16x8x16_F32F16F16F32_TN, SM80_16x8x16_F32BF16BF16F32_TN>;
 
+// Calls f(A_along_K, B_along_K), integral constants: along which modes ldmatrix finds the operands contiguous.
+template <class F>
+auto with_majors(Gemm const& g, F const& f) {
+  auto const along_K = [](Operand const& o) { return o.cols == 1 || o.col_stride == 1; };
+  auto const with_A = [&](auto A) { return along_K(g.B) ? f(A, std::true_type{}) : f(A, std::false_type{}); };
+  return along_K(g.A) ? with_A(std::true_type{}) : with_A(std::false_type{});
+}
+// Rejects operands that are not contiguous along these modes.
+inline Reason rejects_majors(Gemm const& g, bool A_along_K, bool B_along_K) {
+  for (auto const& [o, along_K] : {std::pair{&g.A, A_along_K}, {&g.B, B_along_K}})
+    if (g.K() > 0 && (along_K ? o->cols > 1 && o->col_stride != 1 : o->rows > 1 && o->row_stride != 1))
+      return {"an operand is contiguous along no mode: its strides are {} and {}", {o->row_stride, o->col_stride}};
+  return {};
+}
+
 inline Reason rejects_wgmma(Device const& device) {
   if (device.compute_capability == 90) return {};
   return {"wgmma exists on compute capability 9.0 alone, not on {}.{}",

@@ -111,10 +111,7 @@ struct MmaTile : GemmGrid<SIZE, SIZE, T, Epilogues::full> {
   static Reason rejects(Gemm const& g, Device const& device) {
     if (Reason r = Grid::rejects(without_groups(g), device)) return r;
     if (Reason r = rejects_groups(g, BLK_M, BLK_N)) return r;
-    for (auto const& [o, along_K] : {std::pair{&g.A, A_along_K}, {&g.B, B_along_K}})
-      if (g.K() > 0 && (along_K ? o->cols > 1 && o->col_stride != 1 : o->rows > 1 && o->row_stride != 1))
-        return {"an operand is contiguous along no mode: its strides are {} and {}", {o->row_stride, o->col_stride}};
-    return {};
+    return rejects_majors(g, A_along_K, B_along_K);
   }
 
   template <class Block>

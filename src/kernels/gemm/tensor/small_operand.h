@@ -52,11 +52,18 @@ struct SmallOperand {
     from += along_K ? int64_t(BLK_K) : BLK_K * pitch;
   }
 
- private:
   // Where an element of a stage is: as Stage has it, in fewer instructions.
-  CUTE_HOST_DEVICE static int offset(int line, int element) {
+  CUTE_HOST_DEVICE static constexpr int offset(int line, int element) {
     return line * length + (element ^ (length == 64 ? line % 8 : line / 2 % 4) * 8);
   }
+  static constexpr bool agrees_with_stage() {
+    for (int line = 0; line < lines; ++line)
+      for (int element = 0; element < length; element = element ? 2 * element : 1)
+        if (offset(line, element) != (along_K ? Stage{}(line, element) : Stage{}(element, line))) return false;
+    return true;
+  }
+
+ private:
   // Copies 32 elements of each line, from `half` on, V in one access.
   template <int V, class Block>
   CUTE_DEVICE void fill_half(Block block, T* stage, int half, int inside, int filled, int inside_line) const {

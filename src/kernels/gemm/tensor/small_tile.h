@@ -23,6 +23,8 @@ struct SmallTile {
     static void members(auto name) { name("A", &Smem::A), name("B", &Smem::B); }
   };
 
+  static_assert(OperandA::agrees_with_stage() && OperandB::agrees_with_stage());
+
   Gemm g;
   Divisor tiles_n, tiles_m;
   int tiles, in_block;  // all; how many of them a block multiplies
@@ -41,10 +43,7 @@ struct SmallTile {
                             {m, n, g.L()}, kMostBlocks - of_block))
       return r;
     if (g.K() > kMostK) return {"K is {}, more than the {} of small matrices", {g.K(), kMostK}};
-    for (auto const& [o, along_K] : {std::pair{&g.A, A_along_K}, {&g.B, B_along_K}})
-      if (g.K() > 0 && (along_K ? o->cols > 1 && o->col_stride != 1 : o->rows > 1 && o->row_stride != 1))
-        return {"an operand is contiguous along no mode: its strides are {} and {}", {o->row_stride, o->col_stride}};
-    return {};
+    return rejects_majors(g, A_along_K, B_along_K);
   }
 
   struct At {
@@ -133,19 +132,19 @@ struct SmallTile {
     if (g.D.type != type_of<T> || g.D.col_stride != 1)
       return store_fragment<T, Epilogues::full>(block, g, thr_sums, all, tCrD, m, n, l, cols, rows);
     sync();  // lanes write what others have read
-    if (takes_quads<T>(g.D)) return store_quads<T>(block, g, thr_sums, all, tCrD, m, n, l, cols, rows);
+    if (takes_adjacent<4, T>(g.D, g.D.cols)) return store_quads<T>(block, g, thr_sums, all, tCrD, m, n, l, cols, rows);
     // Through shared memory, where it overwrites the stages of A.
     static_assert(PIPE * OperandA::elements >= BLK_M * 64);
     T* const to = Grid::template element<T>(g.D, m, n, l);
     if (cols == g.D.row_stride) {
       int const before = int(reinterpret_cast<uintptr_t>(to) / sizeof(T) % 8);  // as in the vector that holds the first
-      stage_sums<1>(
+      put<1>(
           block, thr_sums, tCrD, stages_A + before, [&](int row, int col) { return row < rows && col < cols; },
           [&](int row, int col) { return row * cols + col; });
       sync();
       store_run(block, stages_A, to - before, before, before + rows * cols, thread % threads);
     } else {
-      stage_sums<2>(
+      put<2>(
           block, thr_sums, tCrD, stages_A, [](int, int) { return true; },
           [](int row, int col) { return row * 64 + (col ^ row % 8 * 8); });
       sync();
@@ -159,8 +158,8 @@ struct SmallTile {
 
   // Writes the elements (row, col) with inside(row, col) to `to`, where offset(row, col) says, V side by side at once.
   template <int V, class Block, class ThrMma, class RD>
-  CUTE_DEVICE static void stage_sums(Block, ThrMma const& thr_mma, RD const& tCrD, T* to, auto const& inside,
-                                     auto const& offset) {
+  CUTE_DEVICE static void put(Block, ThrMma const& thr_mma, RD const& tCrD, T* to, auto const& inside,
+                              auto const& offset) {
     using Word = decltype(Adjacent<V, T>::word);
     Copy_Atom<On<Block, UniversalCopy<Word>>, Word> atom;
     Tensor tCcD = thr_mma.partition_C(make_identity_tensor(Shape<Int<BLK_M>, Int<BLK_N>>{}));  // (MMA,MMA_M,MMA_N)
