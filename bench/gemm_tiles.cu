@@ -80,10 +80,8 @@ planner::Plan sliced(Info<Gemm> const& kernel, Gemm const& g, Config const& conf
 
 // Columns of a kernel's tile: each number of tiles along N with the fewest that give it. 0: the tile's own.
 std::vector<int> columns_of(Info<Gemm> const& kernel, int tile, long N) {
-  int width = 0;
-  if (&kernel == &kernels::hgemm_10_narrow_tiles::kernel) width = kWgmmaTiles[tile - 1].width;
-  if (&kernel == &kernels::hgemm_cluster::kernel) width = kClusterTiles[tile - 1].columns;
-  if (width < 64) return {0};
+  int const width = kernel.width ? kernel.width(tile) : 0;
+  if (!width) return {0};
   std::vector<int> all{width};
   for (int columns = width - kColumnStep; columns >= width - kFewerColumns; columns -= kColumnStep)
     if ((N + columns - 1) / columns == (N + all.back() - 1) / all.back())
@@ -102,19 +100,20 @@ int main(int argc, char** argv) {
     Info<Gemm> const* kernel;
     inlay::DType type;
     int tiles, least_k;
+    bool transposes;  // the transpose of D is timed too
   };
   constexpr int kOneSlice = 1 << 30;
   Timeable const all_kernels[] = {
-      {&kernels::hgemm_small::kernel, problem::bf16, int(std::size(kSmallTiles)), kOneSlice},
-      {&kernels::hgemm_mma::kernel, problem::bf16, int(std::size(kMmaTiles)), kOneSlice},
-      {&kernels::hgemm_10_narrow_tiles::kernel, problem::bf16, int(std::size(kWgmmaTiles)), 256},
-      {&kernels::hgemm_cluster::kernel, problem::bf16, int(std::size(kClusterTiles)), 64},
-      {&kernels::sgemm_split_unpacked::kernel, problem::f32, 16, 64}};
+      {&kernels::hgemm_small::kernel, problem::bf16, int(std::size(kSmallTiles)), kOneSlice, false},
+      {&kernels::hgemm_mma::kernel, problem::bf16, int(std::size(kMmaTiles)), kOneSlice, false},
+      {&kernels::hgemm_10_narrow_tiles::kernel, problem::bf16, int(std::size(kWgmmaTiles)), 256, true},
+      {&kernels::hgemm_cluster::kernel, problem::bf16, int(std::size(kClusterTiles)), 64, true},
+      {&kernels::sgemm_split_unpacked::kernel, problem::f32, 16, 64, false}};
   auto const* const named =
       std::ranges::find_if(all_kernels, [&](Timeable const& t) { return !std::strcmp(argv[1], t.kernel->name); });
   if (named == std::end(all_kernels))
     return std::fprintf(stderr, "gemm_tiles: %s is no kernel that it times\n", argv[1]), 2;
-  auto const [kernel_of, type, num_tiles, least_k] = *named;
+  auto const [kernel_of, type, num_tiles, least_k, transposes_D] = *named;
   Info<Gemm> const& kernel = *kernel_of;
   bool const of_f32 = type == problem::f32;
   Device const& device = current_device();
@@ -158,7 +157,7 @@ int main(int argc, char** argv) {
     };
     std::vector<Timed> all;
     int const most_slices = int(std::min(64l, K / least_k));
-    for (int transposed = 0; transposed <= int(type != problem::f32 && least_k < kOneSlice); ++transposed)
+    for (int transposed = 0; transposed <= int(transposes_D); ++transposed)
       for (int tile = 1; tile <= num_tiles; ++tile) {
         Gemm const h = transposed ? g.transposed() : g;
         for (int columns : columns_of(kernel, tile, h.N()))

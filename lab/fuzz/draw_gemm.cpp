@@ -1,11 +1,10 @@
 #include <fmt/format.h>
 #include <inlay/gemm.h>
-#include <inlay/model/cluster_times.h>
+#include <inlay/model/wgmma_times.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
-#include <string_view>
 
 #include "fuzz/draw.h"
 
@@ -127,14 +126,11 @@ void draw_epilogue(Random& random, FuzzedGemm& t) {
   t.has_C = random.one_in(2);
 }
 
-// Any of the columns that a tile on wgmma may have: in a batch, tiles of the ring have all.
-void draw_columns(Random& random, FuzzedGemm& t, std::int64_t matrices) {
+// Any of the columns that the tile of the forced candidate may have.
+void draw_columns(Random& random, FuzzedGemm& t) {
   auto const& candidate = candidates<Gemm>()[std::size_t(t.candidate)];
-  std::string_view const kernel = candidate.kernel->name;
-  int const width = kernel == "hgemm_10_narrow_tiles" && matrices == 1 ? model::kWgmmaTiles[candidate.tile - 1].width
-                    : kernel == "hgemm_cluster" ? model::kClusterTiles[candidate.tile - 1].columns
-                                                : 0;
-  if (width >= 64 && random.one_in(2))
+  int const width = candidate.kernel->width ? candidate.kernel->width(candidate.tile) : 0;
+  if (width && random.one_in(2))
     t.columns = width - model::kColumnStep * int(random.between(0, model::kFewerColumns / model::kColumnStep));
 }
 }  // namespace
@@ -216,7 +212,7 @@ FuzzedGemm draw_fuzzed_gemm(Random& random, MostFma const& limit) {
   t.workspace_percent = random.one_in(3) ? 0 : random.one_in(3) ? int(random.between(1, 99)) : 100;
   if (!random.one_in(3)) t.candidate = int(random.below(std::int64_t(candidates<Gemm>().size())));
   if (random.one_in(8) && !is_deep) draw_groups(random, t);
-  if (t.candidate >= 0 && t.ends.empty()) draw_columns(random, t, batch * outer);
+  if (t.candidate >= 0 && t.ends.empty()) draw_columns(random, t);
   bool const agrees = !random.one_in(3);
   for (int i = 0; i < t.kOperands; ++i) {
     std::int64_t const bytes = bytes_of(t.x[i].type);

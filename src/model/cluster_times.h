@@ -31,9 +31,12 @@ struct ClusterTimes {
   static double seconds(Gemm const& g, Device const& device, ClusterTile const& t) {
     return seconds(g, device, t, columns(g, device, t));
   }
+  // The columns of a tile that may have fewer, 0 for others.
+  static int width(ClusterTile const& t) { return t.columns < 64 ? 0 : t.columns; }
+  static int width(int tile) { return width(kClusterTiles[tile - 1]); }
   // The configured columns of a tile, or those with which it is predicted to take the least time.
   static int columns(Gemm const& g, Device const& device, ClusterTile const& t, Config const& config = {}) {
-    if (t.columns < 64) return t.columns;
+    if (!width(t)) return t.columns;
     if (config.columns) return config.columns;
     if (!takes_fewer_columns(g.B)) return t.columns;
     return fastest_columns(t.columns, [&](int columns) { return microseconds_of_tiles(g, device, t, columns); });

@@ -85,7 +85,10 @@ struct Info {
   bool adds_slices = false;        // a GEMM kernel that adds the sums of Gemm::slice_K indices itself, in one launch
   // Split-K GEMM kernels: the problem whose `slices` partial sums go to the workspace. Null: no split.
   P (*split)(P const&, Device const&) = nullptr;
-  int tiles = 0;                       // configurations that Config::tile numbers, from 1 on; 0: there is one
+  int tiles = 0;  // configurations that Config::tile numbers, from 1 on; 0: there is one
+  // GEMM kernels: the columns of a tile, of which Config::columns may have kFewerColumns fewer, in steps of
+  // kColumnStep; 0: none fewer, as if it were null.
+  int (*width)(int tile) = nullptr;
   TileLimits const* limits = nullptr;  // of a copy kernel whose tiling the planner chooses
   bool takes_lists = false;            // a copy kernel that copies many pairs in one launch
   bool takes_any_alignment = false;    // pairs of a list may begin at different addresses modulo 32

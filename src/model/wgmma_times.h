@@ -125,6 +125,7 @@ struct WgmmaTimes {
     return fastest_columns(t.width, [&](int columns) { return microseconds_of_tiles(g, device, t, columns); });
   }
 
+  static int width(int tile) { return kWgmmaTiles[tile - 1].width; }
   // The configured tile, or the one that is predicted to be the fastest.
   static WgmmaTile const& tile(Gemm const& g, Device const& device, Config const& config) {
     if (config.tile) return kWgmmaTiles[config.tile - 1];

@@ -53,6 +53,7 @@ inline constexpr Info<Gemm> info = {
     .has_full_epilogue = true,
     .split = HalfSlices::split,
     .tiles = int(std::size(kWgmmaTiles)),
+    .width = WgmmaTimes::width,
 };
 
 }  // namespace inlay::kernels::hgemm_10_narrow_tiles

@@ -58,6 +58,7 @@ inline constexpr Info<Gemm> info = {
     .has_full_epilogue = true,
     .adds_slices = true,
     .tiles = int(std::size(kClusterTiles)),
+    .width = ClusterTimes::width,
 };
 
 }  // namespace inlay::kernels::hgemm_cluster
